@@ -2,7 +2,9 @@ import { Bot, BotError } from 'grammy'
 import type { Message, Update } from 'grammy/types'
 import { translator } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
-import { API_TIMEOUT_SECONDS, type ApiAccess, describe } from '#src/telegram/api.ts'
+import { API_TIMEOUT_SECONDS, type ApiAccess } from '#src/telegram/api.ts'
+import { describe } from '#src/telegram/errors.ts'
+import { post } from '#src/telegram/send.ts'
 import { REGISTRY } from '../features/index.ts'
 import { inlineQueries } from '../features/inline/handlers.ts'
 import { apology } from '../views/notices.ts'
@@ -14,7 +16,7 @@ import { flood } from './middleware/flood.ts'
 import { guard } from './middleware/guard.ts'
 import { identify } from './middleware/identify.ts'
 import { questions } from './middleware/questions.ts'
-import { keyboard } from './show.ts'
+import { contentOf } from './show.ts'
 import { findChat } from './store.ts'
 
 /** The bot with all its features. It calls nobody until it is given an update. */
@@ -55,12 +57,9 @@ async function apologize(app: App, bot: Bot<BotContext>, update: Update): Promis
     const { username } = bot.botInfo
     const t = translator(known?.locale ?? 'en')
     const reader = { t, timezone: 'UTC', isGroup, bot: username }
-    const { html, rows } = apology(reader, update.update_id, query?.data)
-    await bot.api.sendMessage(place.chat.id, html, {
-      parse_mode: 'HTML',
-      reply_markup: keyboard(rows),
-      ...(place.is_topic_message && { message_thread_id: place.message_thread_id }),
-    })
+    const view = apology(reader, update.update_id, query?.data)
+    const topic = place.is_topic_message ? place.message_thread_id : undefined
+    await post(bot.api, { chatId: place.chat.id, topic, content: () => contentOf(view) })
   } catch (error) {
     app.log.warn({ updateId: update.update_id, error: describe(error) }, 'apology not sent')
   }

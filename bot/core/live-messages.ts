@@ -3,7 +3,7 @@
  * over, a pinned overview. What they follow is written down, so a restart changes nothing; what happens
  * is told by the database, and looked for as well.
  */
-import { type Api, GrammyError } from 'grammy'
+import type { Api } from 'grammy'
 import { TOPUPS_CHANNEL } from '#src/billing/topups/model.ts'
 import type { Sql } from '#src/db/connection.ts'
 import { listen } from '#src/db/listen.ts'
@@ -14,7 +14,8 @@ import { Hash } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { type ChatLink, chatLinks } from '#src/recipients/chats.ts'
-import { describe, floodWaitMs } from '#src/telegram/api.ts'
+import { describe, floodWaitMs, isRefused } from '#src/telegram/errors.ts'
+import { post } from '#src/telegram/send.ts'
 import { OVERVIEW_KIND, readOverview } from '../features/status/overview.ts'
 import { overviewKey, statusScreen } from '../features/status/view.ts'
 import {
@@ -35,7 +36,7 @@ import {
   settleLive,
   wakeLive,
 } from './live-store.ts'
-import { keyboard } from './show.ts'
+import { contentOf } from './show.ts'
 import { findChat, type KnownChat } from './store.ts'
 import { createWaker } from './waker.ts'
 
@@ -141,7 +142,7 @@ async function look(notifier: LiveMessageDeps, row: LiveRow): Promise<void> {
 /** The message, the chat or what it shows is gone. */
 function isOver(error: unknown): boolean {
   if (error instanceof AppError) return error.kind === 'not_found'
-  return error instanceof GrammyError && (error.error_code === 403 || error.error_code === 400)
+  return isRefused(error, 400, 403)
 }
 
 async function lookAt(notifier: LiveMessageDeps, row: LiveRow): Promise<Looked | undefined> {
@@ -230,24 +231,11 @@ async function showOverview(notifier: LiveMessageDeps, row: LiveRow, seen: Seen)
 }
 
 /** Changes a message, unless it shows something else by now. @returns whether it was changed */
-async function change(
-  { app, api }: LiveMessageDeps,
-  row: LiveRow,
-  { html, rows }: View,
-): Promise<boolean> {
+async function change({ app, api }: LiveMessageDeps, row: LiveRow, view: View): Promise<boolean> {
   const current = await findLive(app.db, row)
   if (current?.createdAt.getTime() !== row.createdAt.getTime()) return false
-  try {
-    await api.editMessageText(row.chatId, row.messageId, html, {
-      parse_mode: 'HTML',
-      link_preview_options: { is_disabled: true },
-      reply_markup: keyboard(rows),
-    })
-    return true
-  } catch (error) {
-    if (error instanceof GrammyError && /message is not modified/.test(error.description)) {
-      return false
-    }
-    throw error
-  }
+  const { chatId, messageId } = row
+  const posted = await post(api, { chatId, messageId, content: () => contentOf(view) })
+  if (posted.kind === 'gone') throw new AppError('not_found', 'not_found')
+  return posted.kind === 'done'
 }

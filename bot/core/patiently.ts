@@ -1,6 +1,6 @@
 import { isConnectionFailure } from '#src/db/session.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { describe, floodWaitMs, isPassing, isTokenRefused } from '#src/telegram/api.ts'
+import { describe, floodWaitMs, isPassing, isTokenRefused } from '#src/telegram/errors.ts'
 import { pause } from './waker.ts'
 
 /** Whether the same may work a little later: Telegram or the database is not there right now. */

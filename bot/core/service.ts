@@ -2,13 +2,8 @@ import type { Bot } from 'grammy'
 import type { Sql } from '#src/db/connection.ts'
 import { bounded } from '#src/kernel/bounded.ts'
 import type { App } from '#src/operations/define.ts'
-import {
-  API_TIMEOUT_SECONDS,
-  type ApiAccess,
-  apiSignal,
-  createApi,
-  describe,
-} from '#src/telegram/api.ts'
+import { API_TIMEOUT_SECONDS, type ApiAccess, apiSignal, createApi } from '#src/telegram/api.ts'
+import { describe } from '#src/telegram/errors.ts'
 import { runConnectNews } from '../features/connect/notifications.ts'
 import { REGISTRY } from '../features/index.ts'
 import { runFollowUps } from '../features/recipients/follow-ups.ts'

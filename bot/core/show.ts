@@ -1,10 +1,9 @@
-import { GrammyError } from 'grammy'
 import type { InlineKeyboardMarkup } from 'grammy/types'
 import { hasMessage } from '#src/delivery/service.ts'
 import { coverConnectMessage } from '#src/recipients/connect.ts'
-import { describe } from '#src/telegram/api.ts'
 import { type Button, markupOf, type Rows } from '#src/telegram/buttons.ts'
-import { type EditVerdict, verdictOf } from '#src/telegram/errors.ts'
+import { describe, settledAs } from '#src/telegram/errors.ts'
+import { type Content, type Post, post } from '#src/telegram/send.ts'
 import { plainOf } from '#src/telegram/text.ts'
 import { WARNING } from '../views/notices.ts'
 import type { View } from '../views/view.ts'
@@ -52,14 +51,8 @@ export async function send(
 export async function ask(ctx: BotContext, view: View): Promise<number> {
   const { msg } = ctx
   const topic = msg?.is_topic_message === true ? msg.message_thread_id : undefined
-  const attempt = (form: Form) =>
-    ctx.api.sendMessage(ctx.known.id, form.text, {
-      ...form.options,
-      ...(form.topic !== undefined && { message_thread_id: form.topic }),
-      ...(form.rows.length > 0 && { reply_markup: keyboard(form.rows) }),
-    })
-  const sent = await simplified(ctx, attempt, { ...htmlForm(view), topic })
-  return sent.message_id
+  const { messageId } = await post(ctx.api, { ...postOf(ctx, view), topic })
+  return messageId
 }
 
 /** The screen whose button was pressed. */
@@ -179,13 +172,20 @@ export async function showAbove(
   const retry = { label: ctx.t('bot:button.retry'), data }
   const way = wayOut ?? retry
   const others = rows.filter(([first]) => ![retry.label, way.label].includes(first?.text ?? ''))
-  return edited(ctx, () =>
-    ctx.api.editMessageText(ctx.known.id, message.message_id, start + message.text?.slice(cut), {
+  const text = start + message.text.slice(cut)
+  await ctx.takeOver()
+  try {
+    await ctx.api.editMessageText(ctx.known.id, message.message_id, text, {
       entities,
-      ...NO_PREVIEW,
+      link_preview_options: { is_disabled: true },
       reply_markup: { inline_keyboard: [...keyboard([[way]]).inline_keyboard, ...others] },
-    }),
-  )
+    })
+    return true
+  } catch (error) {
+    const settled = settledAs(error)
+    if (settled === undefined) throw error
+    return settled === 'unchanged'
+  }
 }
 
 /** Puts another text into a message further up, where that is still possible. */
@@ -202,93 +202,35 @@ async function edit(ctx: BotContext, messageId: number, view: View): Promise<boo
   const message = { chatId: ctx.known.id, messageId }
   await deleteLive(ctx.app.db, message)
   await coverConnectMessage(ctx.app, message)
-  const attempt = (form: Form) =>
-    ctx.api.editMessageText(ctx.known.id, messageId, form.text, {
-      ...form.options,
-      reply_markup: keyboard(form.rows),
-    })
-  return edited(ctx, () => simplified(ctx, attempt, { ...htmlForm(view), topic: undefined }))
+  await ctx.takeOver()
+  const posted = await post(ctx.api, { ...postOf(ctx, view), messageId })
+  return posted.kind !== 'gone'
 }
 
-/** Runs an edit. @returns false when there is nothing to edit any more */
-async function edited(ctx: BotContext, run: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await ctx.takeOver()
-    await run()
-    return true
-  } catch (error) {
-    if (error instanceof GrammyError && UNCHANGED.test(error.description)) return true
-    if (error instanceof GrammyError && NOT_EDITABLE.test(error.description)) return false
-    throw error
-  }
-}
-
-const EDIT_ANSWER = /message is not modified|message to edit|message can't be edited/
-const UNCHANGED = /message is not modified/
-const NOT_EDITABLE =
-  /message to edit not found|message can't be edited|no text in the message|MESSAGE_ID_INVALID/
-
-/** How a screen goes out; each part can be left out when Telegram refuses it. */
-interface Form {
-  readonly text: string
-  readonly plain: string
-  readonly options: {
-    readonly parse_mode?: 'HTML'
-    readonly link_preview_options: { readonly is_disabled: true }
-  }
-  readonly rows: Rows
-  readonly topic: number | undefined
-}
-
-const NO_PREVIEW = { link_preview_options: { is_disabled: true } } as const
-
-function htmlForm({ html, rows }: View): Omit<Form, 'topic'> {
-  return { text: html, plain: plainOf(html), options: { ...NO_PREVIEW, parse_mode: 'HTML' }, rows }
-}
-
-/** Tries the form, and simpler ones while Telegram refuses just a part of it. */
-async function simplified<T>(
-  { app, update }: BotContext,
-  attempt: (form: Form) => Promise<T>,
-  first: Form,
-): Promise<T> {
-  for (let form = first; ; ) {
-    try {
-      return await attempt(form)
-    } catch (error) {
-      // What edits say about their message is no matter of form, though it names the markup.
-      const isForm = error instanceof GrammyError && !EDIT_ANSWER.test(error.description)
-      const verdict = isForm ? verdictOf(error) : undefined
-      const simpler = verdict && simplerForm(form, verdict)
-      if (simpler === undefined) throw error
+function postOf({ app, known, update }: BotContext, view: View): Omit<Post, 'messageId'> {
+  return {
+    chatId: known.id,
+    content: () => contentOf(view),
+    onRefused: (error, { kind }) => {
       const fields = { updateId: update.update_id, error: describe(error) }
-      if (verdict?.kind === 'send_without_thread') app.log.info(fields, 'topic is gone')
+      if (kind === 'send_without_thread') app.log.info(fields, 'topic is gone')
       else app.log.error(fields, 'screen refused and simplified')
-      form = simpler
-    }
+    },
   }
 }
 
-function simplerForm(form: Form, verdict: EditVerdict): Form | undefined {
-  switch (verdict.kind) {
-    case 'send_plain':
-      return form.options === NO_PREVIEW
-        ? undefined
-        : { ...form, text: form.plain, options: NO_PREVIEW }
-    case 'send_without_button':
-      return form.rows.length === 0 ? undefined : { ...form, rows: [] }
-    case 'send_without_thread':
-      return form.topic === undefined ? undefined : { ...form, topic: undefined }
-    case 'send_to':
-    case 'settled':
-    case 'fail':
-      return undefined
-    default:
-      return verdict satisfies never
-  }
+/** What a screen shows, without the buttons that nobody handles. */
+export function contentOf({ html, rows }: View): Content {
+  return { html, plain: plainOf(html), rows: handledRows(rows) }
 }
 
 /** Rows of buttons as Telegram takes them, without those that nobody handles. */
 export function keyboard(rows: Rows): InlineKeyboardMarkup {
-  return markupOf(rows.map((row) => row.filter((one) => !('data' in one) || isHandled(one.data))))
+  return markupOf(handledRows(rows))
+}
+
+function handledRows(rows: Rows): Rows {
+  return rows
+    .map((row) => row.filter((one) => !('data' in one) || isHandled(one.data)))
+    .filter((row) => row.length > 0)
 }

@@ -1,5 +1,5 @@
 import { escapeHtml, translator } from '#src/i18n/translate.ts'
-import type { Rows } from '#src/telegram/buttons.ts'
+import { type Rows, withoutLinks } from '#src/telegram/buttons.ts'
 import { botLink } from '#src/telegram/links.ts'
 import { CARD_FIELDS_MAX, type Card, type CardItem, cardOf } from './card.ts'
 import type { Envelope, MessageState } from './define.ts'
@@ -47,12 +47,6 @@ export function alertView(
     ...chatText(partsOf(shown, state, options)),
     rows: linksAsText ? withoutLinks(rows) : rows,
   }
-}
-
-function withoutLinks(rows: Rows): Rows {
-  return rows
-    .map((row) => row.filter((button) => !('url' in button)))
-    .filter((row) => row.length > 0)
 }
 
 function partsOf(envelope: Envelope, state: AlertViewState, options: AlertViewOptions): ChatParts {

@@ -71,6 +71,13 @@ function fits(buttons: readonly Button[], size: number): boolean {
   return buttons.length === size && buttons.every(({ label }) => labelWidth(label) <= budget)
 }
 
+/** Rows without the buttons that open a page. */
+export function withoutLinks(rows: Rows): Rows {
+  return rows
+    .map((row) => row.filter((button) => !('url' in button)))
+    .filter((row) => row.length > 0)
+}
+
 /** Rows of buttons as the Bot API takes them; empty rows are left out. */
 export function markupOf(rows: Rows): InlineKeyboardMarkup {
   return {

@@ -1,4 +1,5 @@
 import { GrammyError, HttpError } from 'grammy'
+import { traceOf } from '#src/kernel/trace.ts'
 
 /** A refusal as the Bot API words it. */
 export interface ApiRefusal {
@@ -122,4 +123,48 @@ function failed(
   } as const
   const error = { reason, ...(statusCode !== undefined && { statusCode }), ...usual, ...options }
   return { kind: 'fail', error }
+}
+
+/** The wait Telegram asks for, in milliseconds; undefined for every other failure. */
+export function floodWaitMs(error: unknown): number | undefined {
+  if (!(error instanceof GrammyError) || error.error_code !== 429) return undefined
+  return (error.parameters.retry_after ?? 1) * 1000
+}
+
+/** Whether the token is wrong: nothing helps but another one. */
+export function isTokenRefused(error: unknown): boolean {
+  return isRefused(error, 401, 404)
+}
+
+/** Whether somebody else fetches the updates: another process, or a webhook. */
+export function isConflict(error: unknown): boolean {
+  return isRefused(error, 409)
+}
+
+/** Whether Telegram cannot be reached, or asks for a pause: the same call may work a little later. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof HttpError) return true
+  return error instanceof GrammyError && (error.error_code >= 500 || error.error_code === 429)
+}
+
+/** Whether Telegram refused the call with one of these codes. */
+export function isRefused(error: unknown, ...codes: readonly number[]): boolean {
+  return error instanceof GrammyError && codes.includes(error.error_code)
+}
+
+/** What a refused edit says about its message; undefined for every other error. */
+export function settledAs(error: unknown): 'unchanged' | 'gone' | undefined {
+  if (!(error instanceof GrammyError)) return undefined
+  const verdict = verdictOf(error)
+  if (verdict.kind !== 'settled') return undefined
+  return verdict.gone ? 'gone' : 'unchanged'
+}
+
+/** An error in one line for a log, with its stack where it is a bug. */
+export function describe(error: unknown): string {
+  if (error instanceof GrammyError) return `${error.method}: ${error.description}`
+  if (error instanceof HttpError) {
+    return error.error instanceof Error ? error.error.message : error.message
+  }
+  return traceOf(error)
 }

@@ -1,8 +1,8 @@
-import { GrammyError, type Middleware } from 'grammy'
+import type { Middleware } from 'grammy'
 import type { InlineKeyboardMarkup } from 'grammy/types'
 import { packed } from '#src/actions/codec.ts'
 import type { App } from '#src/operations/define.ts'
-import { describe } from '#src/telegram/api.ts'
+import { describe, isRefused } from '#src/telegram/errors.ts'
 import type { BotContext, PressAnswer } from '../context.ts'
 
 /** After this long a press is answered without a word, and the chat shows that work goes on. */
@@ -38,7 +38,7 @@ function once(app: Pick<App, 'log'>, ctx: BotContext): PressAnswer['answer'] {
     try {
       await ctx.answerCallbackQuery({ ...toast, ...(url !== undefined && { url }) })
     } catch (error) {
-      if (error instanceof GrammyError && error.error_code === 400) return
+      if (isRefused(error, 400)) return
       const fields = { updateId: ctx.update.update_id, error: describe(error) }
       app.log.warn(fields, 'press not answered')
     }

@@ -1,4 +1,4 @@
-import { GrammyError, type Middleware } from 'grammy'
+import type { Middleware } from 'grammy'
 import type { Chat, User } from 'grammy/types'
 import { unpacked } from '#src/actions/codec.ts'
 import { translator } from '#src/i18n/translate.ts'
@@ -6,6 +6,7 @@ import { localeOfTag } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { type ChatLink, chatLinks } from '#src/recipients/chats.ts'
+import { isRefused } from '#src/telegram/errors.ts'
 import type { BotContext, BotState, Membership } from '../context.ts'
 import { CHAT_KINDS, type ChatKind, findChat, type KnownChat, keepChat } from '../store.ts'
 
@@ -102,7 +103,7 @@ async function isGroupAdministrator(ctx: BotContext, from: User): Promise<boolea
     return status === 'creator' || status === 'administrator'
   } catch (error) {
     // Telegram does not tell: then it is nobody with rights.
-    if (error instanceof GrammyError && [400, 403].includes(error.error_code)) return false
+    if (isRefused(error, 400, 403)) return false
     throw error
   }
 }

@@ -3,7 +3,7 @@
  * possibly in another process; the chat's message is updated as soon as the database shows it, and when an
  * unused code expires.
  */
-import { type Api, GrammyError } from 'grammy'
+import type { Api } from 'grammy'
 import { argumentsOf, packed, unpacked } from '#src/actions/codec.ts'
 import type { Sql } from '#src/db/connection.ts'
 import { listen } from '#src/db/listen.ts'
@@ -15,8 +15,9 @@ import { invoke } from '#src/operations/invoke.ts'
 import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import { chatLinks } from '#src/recipients/chats.ts'
 import { CONNECTS_CHANNEL, type ConnectNews, notifyConnects } from '#src/recipients/connect.ts'
-import { describe } from '#src/telegram/api.ts'
-import { keyboard } from '../../core/show.ts'
+import { describe, isRefused } from '#src/telegram/errors.ts'
+import { post } from '#src/telegram/send.ts'
+import { contentOf } from '../../core/show.ts'
 import { changeChat, findChat } from '../../core/store.ts'
 import { createWaker } from '../../core/waker.ts'
 import type { Reader, View } from '../../views/view.ts'
@@ -25,7 +26,6 @@ import { connectDeclined, connectExpired, connected } from './view.ts'
 
 /** Polling interval without a wake-up. */
 const LOOK_MS = 5000
-const NO_PREVIEW = { link_preview_options: { is_disabled: true } } as const
 
 /** Dependencies: the application, and the bot's own client of Telegram. */
 interface ConnectNotifier {
@@ -81,14 +81,14 @@ async function notifyChat(
     if (isThere && (await edit(api, chatId, messageId, view))) return
     // A person who went on without the code needs no message about its expiry.
     if (news.end === 'expired') return
-    const sent = await api.sendMessage(chatId, view.html, options(view))
+    const sent = await post(api, { chatId, content: () => contentOf(view) })
     if (known !== undefined) {
-      const changes = { living: { ...known.living, navigation: sent.message_id } }
+      const changes = { living: { ...known.living, navigation: sent.messageId } }
       await changeChat(app.db, chatId, changes, app.clock.now())
     }
   } catch (error) {
     // Blocking is handled by the membership updates.
-    if (!(error instanceof GrammyError && error.error_code === 403)) throw error
+    if (!isRefused(error, 403)) throw error
   }
 }
 
@@ -138,14 +138,10 @@ async function connectedView(
  */
 async function edit(api: Api, chatId: number, messageId: number, view: View): Promise<boolean> {
   try {
-    await api.editMessageText(chatId, messageId, view.html, options(view))
-    return true
+    const posted = await post(api, { chatId, messageId, content: () => contentOf(view) })
+    return posted.kind !== 'gone'
   } catch (error) {
-    if (!(error instanceof GrammyError) || error.error_code !== 400) throw error
-    return /not modified/.test(error.description)
+    if (!isRefused(error, 400)) throw error
+    return false
   }
-}
-
-function options({ rows }: View) {
-  return { parse_mode: 'HTML', ...NO_PREVIEW, reply_markup: keyboard(rows) } as const
 }

@@ -2,7 +2,7 @@
  * Inline queries: the bot's name in any chat finds the status of a provider or the price of a feed, to be
  * posted there.
  */
-import { GrammyError, type Middleware } from 'grammy'
+import type { Middleware } from 'grammy'
 import type { InlineQueryResult } from 'grammy/types'
 import { translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
@@ -14,7 +14,7 @@ import { listFeeds, resolveTarget, searchProviders } from '#src/operations/previ
 import { getProviderFsp } from '#src/operations/providers.ts'
 import { listWatches } from '#src/operations/watches.ts'
 import { chatLinks } from '#src/recipients/chats.ts'
-import { describe } from '#src/telegram/api.ts'
+import { describe, isRefused } from '#src/telegram/errors.ts'
 import type { BotContext } from '../../core/context.ts'
 import { keyboard } from '../../core/show.ts'
 import { findChat } from '../../core/store.ts'
@@ -58,7 +58,7 @@ export function inlineQueries(app: App): Middleware<BotContext> {
       })
     } catch (error) {
       // The query expired, because the person typed on: a newer query has replaced it.
-      const isLate = error instanceof GrammyError && error.error_code === 400
+      const isLate = isRefused(error, 400)
       const fields = { updateId: ctx.update.update_id, error: describe(error) }
       app.log[isLate ? 'debug' : 'warn'](fields, 'inline query not answered')
     }

@@ -1,6 +1,6 @@
 import { GrammyError, InputFile } from 'grammy'
 import type { App } from '#src/operations/define.ts'
-import { describe } from '#src/telegram/api.ts'
+import { describe, settledAs } from '#src/telegram/errors.ts'
 import type { BotContext } from '../../core/context.ts'
 import { keepLiving, keyboard, remove } from '../../core/show.ts'
 import type { Task } from '../../core/store.ts'
@@ -61,11 +61,9 @@ async function replacePicture(
       return changed === true ? undefined : changed.photo
     })
   } catch (error) {
-    const isGone =
-      error instanceof GrammyError && /not found|can't be edited/.test(error.description)
-    const isSame = error instanceof GrammyError && /not modified/.test(error.description)
-    if (!isGone && !isSame) throw error
-    if (isGone) return undefined
+    const settled = settledAs(error)
+    if (settled === undefined) throw error
+    if (settled === 'gone') return undefined
   }
   return messageId
 }

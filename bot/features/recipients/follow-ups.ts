@@ -3,7 +3,7 @@
  * mailbox is updated when its reader confirms. They are scheduled in the database, so they survive a
  * restart.
  */
-import { type Api, GrammyError } from 'grammy'
+import type { Api } from 'grammy'
 import { translator } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { getDestination } from '#src/operations/chat-destinations.ts'
@@ -11,8 +11,9 @@ import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { type ChatLink, chatLinks } from '#src/recipients/chats.ts'
 import type { Destination } from '#src/recipients/directory.ts'
-import { describe } from '#src/telegram/api.ts'
-import { keyboard } from '../../core/show.ts'
+import { describe, isRefused } from '#src/telegram/errors.ts'
+import { post } from '#src/telegram/send.ts'
+import { contentOf } from '../../core/show.ts'
 import { findChat } from '../../core/store.ts'
 import { pause } from '../../core/waker.ts'
 import type { Reader, View } from '../../views/view.ts'
@@ -131,14 +132,11 @@ async function readerOf(
 }
 
 /** Edits a message; a deleted one is ignored. */
-async function edit({ api }: Changer, row: FollowUpRow, { html, rows }: View): Promise<void> {
+async function edit({ api }: Changer, row: FollowUpRow, view: View): Promise<void> {
+  const { chatId, messageId } = row
   try {
-    await api.editMessageText(row.chatId, row.messageId, html, {
-      parse_mode: 'HTML',
-      link_preview_options: { is_disabled: true },
-      reply_markup: keyboard(rows),
-    })
+    await post(api, { chatId, messageId, content: () => contentOf(view) })
   } catch (error) {
-    if (!(error instanceof GrammyError) || ![400, 403].includes(error.error_code)) throw error
+    if (!isRefused(error, 400, 403)) throw error
   }
 }

@@ -1,4 +1,5 @@
-import { Composer, GrammyError } from 'grammy'
+import { Composer } from 'grammy'
+import { isRefused } from '#src/telegram/errors.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { deleteLive, findLive, putLive } from '../../core/live-store.ts'
@@ -98,7 +99,7 @@ async function allowed(run: () => Promise<unknown>): Promise<boolean> {
     await run()
     return true
   } catch (error) {
-    if (error instanceof GrammyError && error.error_code === 400) return false
+    if (isRefused(error, 400)) return false
     throw error
   }
 }

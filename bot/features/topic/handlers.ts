@@ -1,7 +1,8 @@
-import { Composer, GrammyError } from 'grammy'
+import { Composer } from 'grammy'
 import type { ForumTopic } from 'grammy/types'
 import { withoutIsolates } from '#src/i18n/isolates.ts'
 import { updateChat } from '#src/operations/chat.ts'
+import { isRefused } from '#src/telegram/errors.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { identifyAgain } from '../../core/middleware/identify.ts'
@@ -70,7 +71,7 @@ async function makeTopic(ctx: BotContext): Promise<ForumTopic | undefined> {
   try {
     return await ctx.createForumTopic(withoutIsolates(ctx.t('bot:topic.name')))
   } catch (error) {
-    if (!(error instanceof GrammyError) || ![400, 403].includes(error.error_code)) throw error
+    if (!isRefused(error, 400, 403)) throw error
     await ctx.answer(ctx.t('bot:topic.noRights'), { box: true })
     return undefined
   }

@@ -1,6 +1,6 @@
 /** Rights of a group's members to press changing buttons. */
-import { GrammyError } from 'grammy'
 import { chatLinks } from '#src/recipients/chats.ts'
+import { isRefused } from '#src/telegram/errors.ts'
 import type { BotContext } from '../../core/context.ts'
 import { isLinker } from '../../core/middleware/identify.ts'
 
@@ -22,7 +22,7 @@ async function administratorsOf(ctx: BotContext) {
     return (await ctx.getChatAdministrators()).map(({ user }) => user)
   } catch (error) {
     // Telegram refuses the list: then no names are shown.
-    if (error instanceof GrammyError && [400, 403].includes(error.error_code)) return []
+    if (isRefused(error, 400, 403)) return []
     throw error
   }
 }

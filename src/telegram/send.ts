@@ -1,0 +1,143 @@
+import type { Api } from 'grammy'
+import { apiSignal } from './api.ts'
+import { markupOf, type Rows, withoutLinks } from './buttons.ts'
+import { type EditVerdict, verdictOf } from './errors.ts'
+
+/** What a message shows. */
+export interface Content {
+  /** Telegram's HTML. */
+  readonly html: string
+  /** The same without markup. */
+  readonly plain: string
+  readonly rows: Rows
+}
+
+/** A message to be sent, or to be changed. */
+export interface Post {
+  readonly chatId: number
+  readonly topic?: number | undefined
+  /** The message to be changed; a new one is sent without it. */
+  readonly messageId?: number
+  /** @param linksAsText pages cannot be on buttons */
+  readonly content: (options: { readonly linksAsText: boolean }) => Content
+  /** The message that a new one answers, as long as it is there. */
+  readonly repliesTo?: number
+  readonly isSilent?: boolean
+  /** A new message goes after a group to its new id. */
+  readonly followsGroup?: boolean
+  /** Waits for the chat's turn before each call. @returns ends the call */
+  readonly turn?: (chatId: number) => Promise<AbortSignal>
+  /** Told of each refusal that another form may avoid. */
+  readonly onRefused?: (error: unknown, verdict: EditVerdict) => void
+}
+
+/** A message that is in the chat. `unchanged`: it showed the same already. */
+interface Present {
+  readonly kind: 'done' | 'unchanged'
+  readonly messageId: number
+  readonly chatId: number
+  readonly topic: number | undefined
+  /** Why it is not where it was meant to be: the group has another id, or the topic is gone. */
+  readonly moved: 'migrated' | 'topic_gone' | undefined
+}
+
+/** What became of a message. */
+export type Posted = Present | { readonly kind: 'gone' }
+
+/** How one message is being sent; each form falls back to a simpler one at most once. */
+interface Form {
+  readonly chatId: number
+  readonly topic: number | undefined
+  readonly moved: 'migrated' | 'topic_gone' | undefined
+  readonly isPlain: boolean
+  readonly buttons: 'all' | 'no_links' | 'none'
+}
+
+/** Plain text, no links on buttons, no buttons, no topic, another chat: each once. */
+const FORMS_MAX = 6
+
+/**
+ * Sends or changes a message, in simpler forms while Telegram refuses a part of it.
+ *
+ * @throws what the API threw when no other form would help; what `turn` throws
+ */
+export async function post(api: Api, wanted: Post & { messageId?: never }): Promise<Present>
+export async function post(api: Api, wanted: Post): Promise<Posted>
+export async function post(api: Api, wanted: Post): Promise<Posted> {
+  const { chatId, topic, messageId } = wanted
+  let form: Form = { chatId, topic, moved: undefined, isPlain: false, buttons: 'all' }
+  for (let tries = 1; ; tries += 1) {
+    const signal = await wanted.turn?.(form.chatId)
+    const { isPlain: _, buttons: __, ...where } = form
+    try {
+      return { kind: 'done', messageId: await call(api, wanted, form, signal), ...where }
+    } catch (error) {
+      const verdict = verdictOf(error)
+      if (verdict.kind === 'settled' && messageId !== undefined) {
+        return verdict.gone ? { kind: 'gone' } : { kind: 'unchanged', messageId, ...where }
+      }
+      const next = tries < FORMS_MAX ? simpler(form, verdict, wanted) : undefined
+      if (next === undefined) throw error
+      // The new chat has messages of its own under the old ids.
+      if (verdict.kind === 'send_to' && messageId !== undefined) return { kind: 'gone' }
+      wanted.onRefused?.(error, verdict)
+      form = next
+    }
+  }
+}
+
+/** @returns the message's id */
+async function call(
+  api: Api,
+  { content, messageId, repliesTo, isSilent }: Post,
+  { chatId, topic, isPlain, buttons }: Form,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const { html, plain, rows: all } = content({ linksAsText: buttons !== 'all' })
+  const rows = buttons === 'all' ? all : buttons === 'no_links' ? withoutLinks(all) : []
+  const text = isPlain ? plain : html
+  const common = {
+    ...(!isPlain && { parse_mode: 'HTML' as const }),
+    link_preview_options: { is_disabled: true },
+  }
+  const ends = signal && apiSignal(signal)
+  if (messageId !== undefined) {
+    const options = { ...common, reply_markup: markupOf(rows) }
+    await api.editMessageText(chatId, messageId, text, options, ends)
+    return messageId
+  }
+  const options = {
+    ...common,
+    ...(topic !== undefined && { message_thread_id: topic }),
+    ...(repliesTo !== undefined && {
+      reply_parameters: { message_id: repliesTo, allow_sending_without_reply: true },
+    }),
+    ...(rows.length > 0 && { reply_markup: markupOf(rows) }),
+    ...(isSilent !== undefined && { disable_notification: isSilent }),
+  }
+  const sent = await api.sendMessage(chatId, text, options, ends)
+  return sent.message_id
+}
+
+function simpler(form: Form, verdict: EditVerdict, { followsGroup }: Post): Form | undefined {
+  switch (verdict.kind) {
+    case 'send_plain':
+      return form.isPlain ? undefined : { ...form, isPlain: true }
+    case 'send_without_button':
+      if (form.buttons === 'none') return undefined
+      return { ...form, buttons: form.buttons === 'all' ? 'no_links' : 'none' }
+    case 'send_without_thread':
+      return form.topic === undefined
+        ? undefined
+        : { ...form, topic: undefined, moved: 'topic_gone' }
+    case 'send_to':
+      return followsGroup !== true || verdict.chatId === form.chatId
+        ? undefined
+        : { ...form, chatId: verdict.chatId, moved: 'migrated' }
+    case 'settled':
+    case 'fail':
+      return undefined
+    default:
+      return verdict satisfies never
+  }
+}
