@@ -1,6 +1,7 @@
 import type { Api } from 'grammy'
 import { z } from 'zod'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
+import { isGroupId } from '#src/telegram/chat-id.ts'
 import { verdictOf } from '#src/telegram/errors.ts'
 import { ALL_MS, CHAT_MS, GROUP_WINDOW } from '#src/telegram/limits.ts'
 import { type Post, type Posted, post } from '#src/telegram/send.ts'
@@ -48,7 +49,7 @@ export const telegram = {
   ...USUAL_TRAITS,
   kind: 'link',
   isChat: true,
-  isPersonal: (chatId) => chatId !== null && !isGroup(chatId),
+  isPersonal: (chatId) => chatId !== null && !isGroupId(chatId),
   preview: { form: HtmlPreview, write: (envelope) => ({ html: alertView(envelope).html }) },
   create: createTelegram,
 } as const satisfies ChannelDefinition<HtmlPreview, TelegramDeps>
@@ -62,12 +63,12 @@ function createTelegram({
   const pace = createRateLimiter({
     allMs: ALL_MS,
     keyMs: chatMs,
-    windowOf: (key) => (isGroup(Number(key)) ? GROUP_WINDOW : undefined),
+    windowOf: (key) => (isGroupId(Number(key)) ? GROUP_WINDOW : undefined),
     now: () => performance.now(),
   })
   const floods = createFloods(pace)
   const readerOf = ({ chatId }: TelegramDestination) => ({
-    isGroup: isGroup(chatId),
+    isGroup: isGroupId(chatId),
     botUsername: botUsername?.(),
   })
   const requireApi = () => {
@@ -174,11 +175,6 @@ function receiptOf(posted: Posted): Receipt {
   const { chatId, topic, moved } = posted
   const movedTo = { chatId, ...(topic !== undefined && { threadId: topic }) }
   return { messageId: String(posted.messageId), ...(moved !== undefined && { movedTo, moved }) }
-}
-
-/** Groups have negative ids. */
-function isGroup(chatId: number): boolean {
-  return chatId < 0
 }
 
 /** Critical messages go first, then warnings; a recovery is as urgent as info, a changed message less. */

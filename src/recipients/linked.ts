@@ -5,6 +5,7 @@ import type { Db } from '#src/db/connection.ts'
 import type { Caller, Scope } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Address } from '#src/kernel/units.ts'
+import { isGroupId } from '#src/telegram/chat-id.ts'
 import type { RecipientStatus } from './model.ts'
 import type { RecipientRow } from './store.ts'
 
@@ -41,9 +42,9 @@ export function toLinked(
   return { id, wallet, channel, name, target, status, chat, madeBy, accountId, at }
 }
 
-/** Whether a recipient is a Telegram group: those have negative ids. */
+/** Whether a recipient is a group of Telegram. */
 export function isGroup({ chatId }: Pick<RecipientRow, 'chatId'>): boolean {
-  return chatId !== null && chatId < 0
+  return chatId !== null && isGroupId(chatId)
 }
 
 /** Who makes a recipient: the label of the caller's token, the caller's Telegram account. */

@@ -10,10 +10,11 @@ import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import { isGroupId } from '#src/telegram/chat-id.ts'
 import { botLink } from '#src/telegram/links.ts'
 import { type ChatOwner, findLinked, type LinkedChat, type LinkingDeps, linkChat } from './chats.ts'
 import * as links from './link-store.ts'
-import { isGroup, makerOf } from './linked.ts'
+import { makerOf } from './linked.ts'
 import {
   LINK_MINUTES,
   type TelegramLink,
@@ -135,7 +136,7 @@ export async function pruneLinkCodes(deps: Deps): Promise<void> {
 }
 
 function toShown({ code, chat }: CodeInChat): links.ShownCode {
-  return { hash: hashOf(code), groupId: isGroup({ chatId: chat.id }) ? chat.id : null }
+  return { hash: hashOf(code), groupId: isGroupId(chat.id) ? chat.id : null }
 }
 
 function randomCode(): string {
