@@ -72,7 +72,7 @@ export async function changeChat(
 }
 
 /** Hands what is known of a group to the chat it became. */
-export async function moveChat(db: Db, from: number, to: number, now: Date): Promise<void> {
+export async function moveKnownChat(db: Db, from: number, to: number, now: Date): Promise<void> {
   await db.transaction(async (tx) => {
     const [old] = await tx.delete(chats).where(eq(chats.id, from)).returning()
     if (old === undefined) return

@@ -10,7 +10,7 @@ import type { Logger } from '#src/kernel/logger.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { traceOf } from '#src/kernel/trace.ts'
-import { type ChatLink, chatLinks } from '#src/recipients/chats.ts'
+import { type ChatLink, chatLinks, findChatId } from '#src/recipients/chats.ts'
 import {
   recordOutcomes,
   type StoppedDestination,
@@ -18,6 +18,7 @@ import {
 } from '#src/recipients/destinations.ts'
 import type { StateReader } from './chat-batches.ts'
 import * as due from './due-store.ts'
+import { moveChat } from './log.ts'
 import * as messages from './message-store.ts'
 import { RETENTION_DAYS } from './model.ts'
 import * as kept from './retained-store.ts'
@@ -117,7 +118,7 @@ async function recordTogether(deps: RecordDeps, all: readonly Ended[]): Promise<
   const outcomes = over.flatMap((one) => outcomesIn(one))
   const stopped = await transact(deps.db, async (tx) => {
     if (rows.length > 0) await store.finish(tx, rows, deps.clock.now())
-    await forgetIdsOfMoved(tx, over)
+    await followMigrations(deps, tx, over)
     await recordMessages(deps, tx, over)
     if (outcomes.length === 0) return []
     await notifyTopicsGone(deps, tx, over)
@@ -130,12 +131,14 @@ async function recordTogether(deps: RecordDeps, all: readonly Ended[]): Promise<
   }
 }
 
-/** Forgets the ids of messages in chats that became others, before the ids of the new chat are written. */
-async function forgetIdsOfMoved(tx: Db, over: readonly Ended[]): Promise<void> {
-  const moved = over.flatMap(({ task, ending }) =>
-    ending.kind === 'delivered' && ending.receipt.moved === 'migrated' ? [task.recipientId] : [],
-  )
-  if (moved.length > 0) await messages.forgetMessageIds(tx, moved)
+/** Follows groups that became other chats, before the ids of messages in the new chats are written. */
+async function followMigrations(deps: RecordDeps, tx: Db, over: readonly Ended[]): Promise<void> {
+  for (const { task, ending } of over) {
+    if (ending.kind !== 'delivered' || ending.receipt.moved !== 'migrated') continue
+    const { chatId: to } = TelegramDestination.parse(ending.receipt.movedTo)
+    const from = await findChatId(tx, task.recipientId)
+    if (from !== null && from !== to) await moveChat({ ...deps, db: tx }, { from, to })
+  }
 }
 
 /** Only of a chat that still has its topic stored: whoever found out first has told it. */

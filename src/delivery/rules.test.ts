@@ -100,6 +100,9 @@ describe('outcomesOf', () => {
     expect(outcomesOf(7, NOW, { movedTo: { chatId: -100 } })).toEqual([
       { recipientId: 7, at: NOW, ok: true, movedTo: { chatId: -100 } },
     ])
+    expect(outcomesOf(7, NOW, { movedTo: { chatId: -100 }, moved: 'migrated' })).toEqual([
+      { recipientId: 7, at: NOW, ok: true },
+    ])
   })
 
   test('tells a failure, and switches off what is gone', () => {

@@ -116,15 +116,19 @@ export function canBeSentTo(status: string, isTest: boolean): boolean {
   return status === 'active' || (isTest && status === 'blocked')
 }
 
-/** What an attempt says about its destination; nothing where the fault was ours. */
+/**
+ * What an attempt says about its destination; nothing where the fault was ours. A chat that became another
+ * is moved apart from this, for all its recipients.
+ */
 export function outcomesOf(
   recipientId: number,
   at: Date,
   result: Receipt | DeliveryError,
 ): readonly AttemptOutcome[] {
   if (!(result instanceof DeliveryError)) {
-    const { movedTo } = result
-    return [{ recipientId, at, ok: true, ...(movedTo !== undefined && { movedTo }) }]
+    const { movedTo, moved } = result
+    const isStored = movedTo !== undefined && moved !== 'migrated'
+    return [{ recipientId, at, ok: true, ...(isStored && { movedTo }) }]
   }
   if (result.isOurFault) return []
   const { permanent, becomes, reason } = result

@@ -11,12 +11,13 @@ import type { Locale } from '#src/kernel/locale.ts'
 import { cleanOutsideText } from '#src/kernel/outside-text.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
+import { isGroupId } from '#src/telegram/chat-id.ts'
 import { forgetCodes } from './connect-store.ts'
 import { openDestination, toStored } from './destination-box.ts'
 import { forget, requireRoom } from './destination-change.ts'
 import { moveDestination, type SwitchListener } from './destinations.ts'
 import * as links from './link-store.ts'
-import { isGroup, type LinkListener, toLinked } from './linked.ts'
+import { type LinkListener, toLinked } from './linked.ts'
 import type { Recipient, RecipientStatus } from './model.ts'
 import { toRecipient } from './service.ts'
 import { lockWallet } from './settings.ts'
@@ -255,8 +256,14 @@ export async function muteChat(
   return { mutedUntil, wallets: rows.map(({ wallet }) => wallet) }
 }
 
+/** The chat that a recipient is; null where it is none, or no more. */
+export async function findChatId(db: Db, recipientId: number): Promise<number | null> {
+  return (await store.findRow(db, recipientId))?.chatId ?? null
+}
+
 /**
- * Follows a group that became another chat; topics do not survive that.
+ * Follows a group that became another chat, for all its wallets; topics do not survive that. The bot and
+ * a delivery may find out at the same time: the second one changes nothing.
  *
  * @param deps its `db` is the transaction that also forgets the ids of the old chat's messages
  * @returns ids of the recipients that were the chat
@@ -266,7 +273,7 @@ export async function moveChat(
   input: { readonly from: number; readonly to: number },
 ): Promise<readonly number[]> {
   const at = deps.clock.now()
-  const rows = await links.listByChat(deps.db, input.from)
+  const rows = await links.lockByChat(deps.db, input.from)
   for (const row of rows) await moveDestination(deps, row, { chatId: input.to }, at)
   await links.moveCodes(deps.db, input.from, input.to)
   return rows.map(({ id }) => id)
@@ -281,7 +288,7 @@ export async function blockChat(
   chatId: number,
   at: Date,
 ): Promise<void> {
-  const statusReason = isGroup({ chatId }) ? 'kicked' : 'blocked'
+  const statusReason = isGroupId(chatId) ? 'kicked' : 'blocked'
   const blocked = { status: 'blocked', statusReason, updatedAt: at } as const
   await transact(deps.db, async (tx) => {
     const stopped = await links.updateChatRows(tx, chatId, blocked, 'active')

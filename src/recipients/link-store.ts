@@ -76,12 +76,17 @@ function isUsable(code: ShownCode, now: Date): SQL | undefined {
 }
 
 /** Every recipient that is this chat, of all wallets, the oldest first. */
-export function listByChat(db: Db, chatId: number): Promise<RecipientRow[]> {
+export function listByChat(db: Db, chatId: number) {
   return db
     .select()
     .from(recipients)
     .where(eq(recipients.chatId, chatId))
     .orderBy(asc(recipients.id))
+}
+
+/** The same, locked. Rows that another transaction has moved to another chat meanwhile are missing. */
+export async function lockByChat(tx: Db, chatId: number): Promise<RecipientRow[]> {
+  return await listByChat(tx, chatId).for('update')
 }
 
 /** Changes the chat's recipients of all wallets, or only those with one status. @returns them */

@@ -1,14 +1,18 @@
+import { sql } from 'drizzle-orm'
 import { Api } from 'grammy'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
 import { createChannels } from '#src/channels/index.ts'
 import { transact } from '#src/db/connection.ts'
 import { deliverDue, reviseMessages } from '#src/delivery/service.ts'
+import { chatLinks } from '#src/recipients/chats.ts'
 import { type ChatDraft, openChat } from './chat.ts'
 import { type Outbox, openOutbox } from './outbox.ts'
 
 /** The outbox and the real chat channel, up to the Bot API. */
 
+const WALLET = '0x3f12b8aC9d2e7F4b6A1c5D8e0F9a7B3c2d1eA91c'
+const OTHER_WALLET = '0x52c1aD9b1E2f3a4B5c6D7e8F90a1B2c3D4e507AE'
 const TOKEN = '4711:AAtest-token-of-the-local-bot-api-0000'
 
 let outbox: Outbox
@@ -23,9 +27,7 @@ afterAll(async () => {
   await outbox.close()
 })
 
-test('a group is one message that grows, turns green line by line, and is answered once', async () => {
-  const person = telegram.person({ firstName: 'Ann', languageCode: 'en', started: true })
-  const chat = await openChat(outbox, { chatId: person.id })
+function deliver(): Promise<void> {
   const channels = createChannels({
     telegram: new Api(TOKEN, { apiRoot: telegram.url }),
     mailer: undefined,
@@ -33,7 +35,12 @@ test('a group is one message that grows, turns green line by line, and is answer
     publicUrl: outbox.publicUrl,
     allowPrivateUrls: true,
   })
-  const deliver = () => deliverDue({ ...outbox.deps, channels }, new AbortController().signal)
+  return deliverDue({ ...outbox.deps, channels }, new AbortController().signal)
+}
+
+test('a group is one message that grows, turns green line by line, and is answered once', async () => {
+  const person = telegram.person({ firstName: 'Ann', languageCode: 'en', started: true })
+  const chat = await openChat(outbox, { chatId: person.id })
   const notify = async (...drafts: readonly ChatDraft[]) => {
     await chat.notify(...drafts)
     await deliver()
@@ -63,4 +70,41 @@ test('a group is one message that grows, turns green line by line, and is answer
   expect(messages()[0]?.text).toMatch(/🟢 Alert 1[\s\S]*🟢 Alert 2[\s\S]*🟢 Alert 3/)
   expect(messages()[1]?.text).toMatch(/🟢[\s\S]*Alert 12[\s\S]*Alert 11[\s\S]*Alert 13/)
   expect(messages()[1]).toMatchObject({ silent: true, replyTo: messages()[0]?.id })
+}, 60_000)
+
+test('a group that became another chat is moved for all its wallets by the first message there', async () => {
+  const { id } = telegram.person({ firstName: 'Bob', languageCode: 'en' })
+  const group = telegram.group({ title: 'Node crew', members: [id], admins: [id] })
+  const [first, second] = await Promise.all(
+    [WALLET, OTHER_WALLET].map(async (wallet) => {
+      const chat = await openChat(outbox, { chatId: group.id })
+      await outbox.db.execute(
+        sql`update recipients set wallet = ${wallet}, chat_id = ${group.id} where id = ${chat.id}`,
+      )
+      return chat
+    }),
+  )
+  if (first === undefined || second === undefined) throw new Error('two wallets share the group')
+  const knownIds = async (recipientId: number) => {
+    const rows = await outbox.db.execute<{ id: string }>(sql`
+      select message_id as id from sent_messages
+      where recipient_id = ${recipientId} and message_id is not null`)
+    return rows.map((row) => Number(row.id))
+  }
+  const linkedTo = async (chatId: number) =>
+    (await chatLinks(outbox.deps, chatId)).map(({ recipientId }) => recipientId).sort()
+  await first.notify({ alert: 31 })
+  await second.notify({ alert: 32 })
+  await deliver()
+  expect(await knownIds(first.id)).toHaveLength(1)
+  expect(await knownIds(second.id)).toHaveLength(1)
+
+  const moved = telegram.migrate(group.id)
+  outbox.clock.advance(3600)
+  await first.notify({ alert: 33, watch: 43 })
+  await deliver()
+  expect(await linkedTo(group.id)).toEqual([])
+  expect(await linkedTo(moved.id)).toEqual([first.id, second.id].sort())
+  expect(await knownIds(first.id)).toEqual([telegram.lastMessage(moved.id)?.id])
+  expect(await knownIds(second.id)).toEqual([])
 }, 60_000)

@@ -5,7 +5,7 @@ import { blockChat } from '#src/recipients/chats.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature } from '../../core/feature.ts'
 import { send } from '../../core/show.ts'
-import { moveChat as moveKnown } from '../../core/store.ts'
+import { moveKnownChat } from '../../core/store.ts'
 import { blockedLinks, homeScreen } from '../../views/screens.ts'
 import { comeBack, returningScreen } from '../start/returning.ts'
 
@@ -38,7 +38,7 @@ composer.on('message:migrate_from_chat_id', (ctx) =>
 
 async function follow({ app }: BotContext, from: number, to: number): Promise<void> {
   await moveChat(app, { from, to })
-  await moveKnown(app.db, from, to, app.clock.now())
+  await moveKnownChat(app.db, from, to, app.clock.now())
 }
 
 function isInside(member: ChatMember): boolean {
