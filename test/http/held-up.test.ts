@@ -122,7 +122,7 @@ describe('a database that cannot serve a request', () => {
       const change = () => alice.request('PATCH', `/watches/${id}`, { label: 'Waits' })
       const answer = await asSomebodyElse(change)
       expect(answer).toMatchObject(refusal)
-      expect(answer.body.detail).toContain(` ${answer.headers['retry-after']} s.`)
+      expect(answer.body.detail).toContain(` ${answer.headers['retry-after']}\u00a0s.`)
     })
     expect((await alice.request('PATCH', `/watches/${id}`, { label: 'Done' })).status).toBe(200)
   })
