@@ -52,7 +52,7 @@ const FORBIDDEN: readonly (readonly [string, RegExp, RegExp])[] = [
   ['Math.random', /\bMath\.random\b/, /^$/],
 ]
 
-const LINES_MAX = 400
+const LINES_MAX = 350
 const FUNCTION_LINES_MAX = 60
 
 interface Source {

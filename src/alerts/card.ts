@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Envelope, HelpPart, MessageState } from '#src/channels/define.ts'
 import type { Db } from '#src/db/connection.ts'
-import type { StateReader } from '#src/delivery/chat-batches.ts'
+import type { StateReader } from '#src/delivery/chat-situation.ts'
 import * as delivery from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'

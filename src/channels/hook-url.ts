@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { FieldError } from '#src/kernel/errors.ts'
-import type { DestinationForm } from './define.ts'
+import type { DestinationForm } from './destination-form.ts'
 import { checkWebhookUrl, type SafePost } from './safe-fetch.ts'
 
 /** Where an incoming webhook of a chat service lives. */

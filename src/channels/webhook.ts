@@ -7,7 +7,6 @@ import { JsonObject } from '#src/kernel/units.ts'
 import {
   type Channel,
   type ChannelDefinition,
-  type DestinationForm,
   defineChannel,
   type Envelope,
   type EnvelopeKind,
@@ -15,6 +14,7 @@ import {
   type SendContext,
   USUAL_TRAITS,
 } from './define.ts'
+import type { DestinationForm } from './destination-form.ts'
 import { BodyPreview, type HookDeps } from './hook-url.ts'
 import { refusalOf } from './http-answer.ts'
 import { checkWebhookUrl } from './safe-fetch.ts'

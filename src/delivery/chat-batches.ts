@@ -3,31 +3,14 @@ import type { Envelope, MessageState } from '#src/channels/define.ts'
 import type { ChannelKey, ServiceChannel } from '#src/channels/index.ts'
 import { hasEnded, isSilent } from '#src/channels/wording.ts'
 import type { Db } from '#src/db/connection.ts'
+import { type ClaimDeps, observe, readParts, type Scene } from './chat-situation.ts'
 import * as chatStore from './chat-store.ts'
 import * as due from './due-store.ts'
-import {
-  type AnsweredGroup,
-  type Next,
-  type Plan,
-  planNext,
-  RECENT_SECONDS,
-  type Recent,
-} from './grouping.ts'
+import { type Next, type Plan, planNext } from './grouping.ts'
 import * as messages from './message-store.ts'
-import { alertsIn, isOpenIn, messageFate, type ShownPart, together } from './message-sync.ts'
+import { alertsIn, messageFate, type ShownPart, together } from './message-sync.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
 import type { Task } from './task.ts'
-
-/** Reads what became of alerts; those that are unknown by now are missing. */
-export type StateReader = (
-  db: Db,
-  alertIds: readonly number[],
-) => Promise<ReadonlyMap<number, MessageState>>
-
-export interface ClaimDeps {
-  readonly db: Db
-  readonly stateOf: StateReader
-}
 
 /** When a look takes place, and how long what it takes is held. */
 export interface ClaimContext {
@@ -72,81 +55,6 @@ export async function claimChats(
   const { tasks, needless } = await take(deps, channel.key, planned, scene, look)
   const changed = blocked.length + postponed.length + tasks.length + needless.length > 0
   return { tasks, needless, changed }
-}
-
-interface Scene {
-  /** Due deliveries so far behind others of their key that no plan reaches them. */
-  readonly behind: readonly string[]
-  situationOf(recipientId: number): Parameters<typeof planNext>[0]
-  /** The name at the destination of the message that told this recipient of this alert. */
-  nameOf(recipientId: number, alertId: number): string | undefined
-}
-
-async function observe(
-  { db, stateOf }: ClaimDeps,
-  channel: ServiceChannel,
-  recipientIds: readonly number[],
-  now: Date,
-): Promise<Scene> {
-  const since = new Date(now.getTime() - RECENT_SECONDS * 1000)
-  const [rows, recent] = await Promise.all([
-    chatStore.listDueOf(db, recipientIds, now),
-    messages.listRecent(db, recipientIds, since),
-  ])
-  const waiting = await chatStore.listWaiting(db, rows, now)
-  const seen = new Set(waiting.map(({ id }) => id))
-  const alertIds = [...new Set(waiting.flatMap(({ answers }) => answers ?? []))]
-  const answered =
-    alertIds.length === 0 ? [] : await messages.listAnswered(db, recipientIds, alertIds)
-  const groupIds = answered.flatMap(({ id, kind }) => (kind === 'group' && id ? [id] : []))
-  const groups = await describeGroups({ db, stateOf }, [...new Set(groupIds)], now)
-  const isOf = (recipientId: number) => (one: { readonly recipientId: number }) =>
-    one.recipientId === recipientId
-  return {
-    behind: rows.flatMap(({ id }) => (seen.has(id) ? [] : [id])),
-    situationOf: (recipientId) => ({
-      waiting: waiting.filter(isOf(recipientId)),
-      recent: recent.filter(isOf(recipientId)).map((one) => toRecent(one, now)),
-      groups: new Map(
-        answered.filter(isOf(recipientId)).flatMap(({ alertId, id }) => {
-          const group = id === null ? undefined : groups.get(id)
-          return group === undefined ? [] : [[alertId, group] as const]
-        }),
-      ),
-      canEdit: channel.edit !== undefined,
-      now,
-    }),
-    nameOf: (recipientId, alertId) =>
-      answered.find((one) => one.alertId === alertId && one.recipientId === recipientId)?.messageId,
-  }
-}
-
-function toRecent(message: messages.SentMessage, now: Date): Recent {
-  const busy = (message.leasedUntil ?? now) > now
-  return { ...message, open: message.messageId !== null && !busy, busy }
-}
-
-async function describeGroups(
-  { db, stateOf }: ClaimDeps,
-  ids: readonly string[],
-  now: Date,
-): Promise<ReadonlyMap<string, AnsweredGroup>> {
-  if (ids.length === 0) return new Map()
-  const [groups, parts] = await Promise.all([
-    messages.listByIds(db, ids),
-    messages.listParts(db, ids),
-  ])
-  const read = readParts(parts)
-  const states = await stateOf(db, alertsIn(read))
-  const stillOpen = new Set(
-    read.filter((part) => isOpenIn(states, part)).map(({ carriedBy }) => carriedBy),
-  )
-  return new Map(
-    groups.map((group) => {
-      const { open, busy } = toRecent(group, now)
-      return [group.id, { id: group.id, over: !stillOpen.has(group.id), open, busy }]
-    }),
-  )
 }
 
 async function take(
@@ -367,11 +275,4 @@ export async function readMessage(
 ): Promise<ReturnType<typeof messageFate>> {
   const parts = readParts(await messages.listParts(db, [message.id]))
   return messageFate(message, parts, await stateOf(db, alertsIn(parts)))
-}
-
-function readParts(parts: readonly messages.Part[]): readonly (ShownPart & messages.Part)[] {
-  return parts.flatMap((part) => {
-    const read = DecodedEnvelope.safeParse(part.envelope)
-    return read.success ? [{ ...part, envelope: read.data }] : []
-  })
 }

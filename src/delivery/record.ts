@@ -16,7 +16,7 @@ import {
   type StoppedDestination,
   type SwitchListener,
 } from '#src/recipients/destinations.ts'
-import type { StateReader } from './chat-batches.ts'
+import type { StateReader } from './chat-situation.ts'
 import * as due from './due-store.ts'
 import { moveChat } from './log.ts'
 import * as messages from './message-store.ts'

@@ -5,7 +5,9 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import { openDestinations } from '#src/recipients/destinations.ts'
-import { readMessage as readSent, type StateReader } from './chat-batches.ts'
+import { readMessage as readSent } from './chat-batches.ts'
+import type { StateReader } from './chat-situation.ts'
+import * as counts from './count-store.ts'
 import { catchUp, catchUpRetries } from './due-store.ts'
 import * as messages from './message-store.ts'
 import type { DeliveryEntry, NewDelivery, RetainedDelivery } from './model.ts'
@@ -278,12 +280,12 @@ export function countWaiting(
   recipientIds: readonly number[],
   now: Date,
 ): Promise<ReadonlyMap<number, number>> {
-  return store.countWaiting(db, recipientIds, now)
+  return counts.countWaiting(db, recipientIds, now)
 }
 
 /** How much is due and not sent, by channel, and since when; for the operator. */
 export function readBacklog(db: Db, now: Date) {
-  return store.countDue(db, now)
+  return counts.countDue(db, now)
 }
 
 /** Deliveries of all wallets made in a span of time, up to now without an end, for the public figures. */
@@ -291,5 +293,5 @@ export function countDeliveries(
   db: Db,
   { since, until }: { readonly since: Date; readonly until: Date | undefined },
 ) {
-  return store.countSpan(db, since, until)
+  return counts.countSpan(db, since, until)
 }

@@ -1,7 +1,7 @@
 import type { MessageState } from '#src/channels/define.ts'
 import { isSharedFailure } from '#src/db/isolate.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
-import type { StateReader } from './chat-batches.ts'
+import type { StateReader } from './chat-situation.ts'
 
 /** Reads states one by one where one of them cannot be read, so that the others are. */
 export function readEach(stateOf: StateReader, quarantine: Quarantine): StateReader {

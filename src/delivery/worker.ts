@@ -61,10 +61,7 @@ export interface Worker {
   finish(): Promise<void>
 }
 
-/**
- * A worker of a channel with nothing to do yet. Long because claiming, sending, recording and stopping
- * share the worker's queues and timers.
- */
+/** A worker of a channel, idle at first. Long because claiming, sending and stopping share its queues. */
 export function createWorker(
   given: WorkerDeps,
   channel: ServiceChannel,

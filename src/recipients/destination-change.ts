@@ -1,5 +1,6 @@
 /** What named recipients and the wallet's own channels have in common when they change. */
-import type { Channel, TypedInput } from '#src/channels/define.ts'
+import type { Channel } from '#src/channels/define.ts'
+import type { TypedInput } from '#src/channels/destination-form.ts'
 import type { ChannelKey, Channels } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import { AppError } from '#src/kernel/errors.ts'

@@ -11,6 +11,7 @@ import { toStored } from './destination-box.ts'
 import { changeDestination, forget, requireChannel, requireRoom } from './destination-change.ts'
 import { type LinkListener, makerOf, toLinked } from './linked.ts'
 import type { NewRecipient, NotificationTarget, Recipient, RecipientChanges } from './model.ts'
+import * as rescheduling from './reschedule-store.ts'
 import { type Candidate, chooseRecipients, type NotificationRequest } from './rules.ts'
 import { lockWallet } from './settings.ts'
 import * as store from './store.ts'
@@ -104,17 +105,17 @@ export function lockReader(tx: Db, id: number): Promise<ReaderRow | undefined> {
  * A job does it, as there may be many of them.
  */
 export function requestReschedule(tx: Db, wallets: readonly Address[], at: Date): Promise<void> {
-  return store.markReschedule(tx, wallets, at)
+  return rescheduling.markReschedule(tx, wallets, at)
 }
 
 /** Recipients, by id, above `after`, whose deferred deliveries are to be rescheduled. */
 export function listReschedule(db: Db, after: number, limit: number): Promise<readonly number[]> {
-  return store.listReschedule(db, after, limit)
+  return rescheduling.listReschedule(db, after, limit)
 }
 
 /** Notes that they were, unless it was asked for again since `seen`. */
 export function endReschedule(db: Db, id: number, seen: Date | null): Promise<void> {
-  return store.clearReschedule(db, id, seen)
+  return rescheduling.clearReschedule(db, id, seen)
 }
 
 /** Every recipient of a wallet, its own channels too, by id. */

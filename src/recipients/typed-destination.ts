@@ -1,5 +1,6 @@
 /** Destinations that somebody types in: what an input means for a channel, and what it changes. */
-import type { Channel, TypedDestination, TypedInput } from '#src/channels/define.ts'
+import type { Channel } from '#src/channels/define.ts'
+import type { TypedDestination, TypedInput } from '#src/channels/destination-form.ts'
 import { AppError, type FieldError } from '#src/kernel/errors.ts'
 
 /**

@@ -13,7 +13,7 @@ import { show } from '../../core/show.ts'
 import { readAddress } from '../../core/typed-input.ts'
 import { fieldsOf, findField, readValue } from '../../views/fields.ts'
 import { findWatch } from '../../views/screens.ts'
-import { factsOf, formOf, typeName } from '../../views/watch-facts.ts'
+import { factsOf, formOf } from '../../views/watch-facts.ts'
 import { isReachable, notifiedBy } from '../watches/people-view.ts'
 import { peopleOf } from '../watches/recipient-choice.ts'
 import {
@@ -168,7 +168,7 @@ const wizardQuestion = defineQuestion({
 
 /** Asks for the type of the watch, or, with a type, its first question. */
 export async function openWizard(ctx: BotContext, text: string): Promise<void> {
-  const type = typeNamed(ctx, text)
+  const type = views.typeNamed(ctx.t, text)
   await (type === undefined ? showTypes(ctx) : beginType(ctx, type))
 }
 
@@ -226,16 +226,6 @@ async function begin(
 async function showIfRoom(ctx: BotContext, draft: Draft, refusal?: Refusal): Promise<void> {
   const { free } = await slotsOf(ctx, linkOf(ctx, draft))
   await (free === 0 ? showNoSlot(ctx, draft) : showStep(ctx, draft, refusal))
-}
-
-/** The type of a word: its name or a prefix of it, or a part of its translated name. */
-function typeNamed({ t }: BotContext, text: string): string | undefined {
-  const word = text.trim().toLowerCase()
-  if (word === '') return undefined
-  return (
-    views.GUIDED_TYPES.find((type) => type.startsWith(word)) ??
-    views.GUIDED_TYPES.find((type) => typeName(t, type).toLowerCase().includes(word))
-  )
 }
 
 async function showTypes(ctx: BotContext): Promise<void> {

@@ -15,6 +15,16 @@ import type { Draft, Step } from './draft.ts'
 /** Watch types that can be created, in the order of the catalogue. */
 export const GUIDED_TYPES: readonly string[] = REGISTRY.map(({ name }) => name)
 
+/** The type of a word: its name or a prefix of it, or a part of its translated name. */
+export function typeNamed(t: Translate, text: string): string | undefined {
+  const word = text.trim().toLowerCase()
+  if (word === '') return undefined
+  return (
+    GUIDED_TYPES.find((type) => type.startsWith(word)) ??
+    GUIDED_TYPES.find((type) => typeName(t, type).toLowerCase().includes(word))
+  )
+}
+
 /** Watch types offered to a reader: without billing those of credits are omitted. */
 function typesFor({ isFree }: Pick<Reader, 'isFree'>): readonly string[] {
   if (isFree !== true) return GUIDED_TYPES

@@ -11,7 +11,7 @@ import { getAccount } from '#src/operations/account.ts'
 import { findOpenTopup } from '#src/operations/chat-status.ts'
 import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import { confirmTopup, createTopup, getTopup } from '#src/operations/topups.ts'
-import type { BotContext, Membership } from '../../core/context.ts'
+import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { deleteLive, findLive, listLive } from '../../core/live-store.ts'
 import { sentenceOf } from '../../core/refusals.ts'
@@ -35,14 +35,9 @@ import {
   history,
   onlyReceives,
 } from './buying-view.ts'
-import { type AskOperation, followTopup, readTopup, TOPUP_KINDS } from './topups.ts'
-import {
-  BUTTON_CREDITS_MAX,
-  hashQuestion,
-  qrCaption,
-  type ShownTopup,
-  topupScreen,
-} from './view.ts'
+import { findShown, linkOf } from './find-topup.ts'
+import { followTopup, TOPUP_KINDS } from './topups.ts'
+import { BUTTON_CREDITS_MAX, hashQuestion, qrCaption, topupScreen } from './view.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -227,41 +222,6 @@ async function showTopup(ctx: BotContext, handle: Hash): Promise<void> {
   const view = topupScreen(ctx.reader, shown, ctx.app.clock.now())
   const living = { chatId, messageId: await show(ctx, view, 'topup') }
   await followTopup(ctx.app, { ...living, kind: TOPUP_KINDS.screen }, shown, view)
-}
-
-/**
- * A top-up of one of the chat's wallets.
- *
- * @throws AppError not_found
- */
-async function findShown(
-  ctx: BotContext,
-  handle: Hash,
-  stage: string | null = null,
-): Promise<ShownTopup> {
-  const { app, known } = ctx
-  const link = await linkOf(ctx, handle)
-  return await readTopup(app, askAs(ctx, link), { handle, chatId: known.id, stage })
-}
-
-function askAs(ctx: BotContext, link: Membership): AskOperation {
-  return (operation, input) => ctx.call(operation, input, link)
-}
-
-/**
- * The link of a top-up's wallet.
- * @throws AppError not_found
- */
-async function linkOf(ctx: BotContext, handle: Hash): Promise<Membership> {
-  for (const link of ctx.links) {
-    try {
-      await ctx.call(getTopup, { params: { handle } }, link)
-      return link
-    } catch (error) {
-      if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
-    }
-  }
-  throw new AppError('not_found', 'not_found')
 }
 
 onPress(composer, 'topup.check', (ctx, { handle }) => showTopup(ctx, handle))

@@ -12,8 +12,9 @@ import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
 import { allWatches, cardOf, showCard, showList } from '../../views/screens.ts'
 import { nearTime } from '../../views/time.ts'
-import { deleteQuestion, moreCard, muteChoice, rawCard } from './card-view.ts'
+import { moreCard, rawCard } from './card-view.ts'
 import { changeWatch, withManaged } from './manage.ts'
+import { deleteQuestion, muteChoice } from './question-view.ts'
 
 const composer = new Composer<BotContext>()
 

@@ -1,0 +1,43 @@
+/** Top-ups of a chat's wallets, by handle. */
+import { AppError } from '#src/kernel/errors.ts'
+import type { Hash } from '#src/kernel/units.ts'
+import { getTopup } from '#src/operations/topups.ts'
+import type { BotContext, Membership } from '../../core/context.ts'
+import { type AskOperation, readTopup } from './topups.ts'
+import type { ShownTopup } from './view.ts'
+
+/**
+ * A top-up of one of the chat's wallets.
+ *
+ * @throws AppError not_found
+ */
+export async function findShown(
+  ctx: BotContext,
+  handle: Hash,
+  stage: string | null = null,
+): Promise<ShownTopup> {
+  const { app, known } = ctx
+  const link = await linkOf(ctx, handle)
+  return await readTopup(app, askAs(ctx, link), { handle, chatId: known.id, stage })
+}
+
+/** Runs operations as the wallet of a link. */
+function askAs(ctx: BotContext, link: Membership): AskOperation {
+  return (operation, input) => ctx.call(operation, input, link)
+}
+
+/**
+ * The link of a top-up's wallet.
+ * @throws AppError not_found
+ */
+export async function linkOf(ctx: BotContext, handle: Hash): Promise<Membership> {
+  for (const link of ctx.links) {
+    try {
+      await ctx.call(getTopup, { params: { handle } }, link)
+      return link
+    } catch (error) {
+      if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
+    }
+  }
+  throw new AppError('not_found', 'not_found')
+}

@@ -1,0 +1,105 @@
+/** State of recipients of chats and mailboxes: due deliveries, recent messages, and groups they answer. */
+import type { MessageState } from '#src/channels/define.ts'
+import type { ServiceChannel } from '#src/channels/index.ts'
+import type { Db } from '#src/db/connection.ts'
+import * as chatStore from './chat-store.ts'
+import { type AnsweredGroup, type planNext, RECENT_SECONDS, type Recent } from './grouping.ts'
+import * as messages from './message-store.ts'
+import { alertsIn, isOpenIn, type ShownPart } from './message-sync.ts'
+import { DecodedEnvelope } from './stored-envelope.ts'
+
+/** Reads the states of alerts; unknown ones are missing. */
+export type StateReader = (
+  db: Db,
+  alertIds: readonly number[],
+) => Promise<ReadonlyMap<number, MessageState>>
+
+export interface ClaimDeps {
+  readonly db: Db
+  readonly stateOf: StateReader
+}
+
+/** State of some recipients, from which their next messages are planned. */
+export interface Scene {
+  /** Due deliveries so far behind others of their key that no plan reaches them. */
+  readonly behind: readonly string[]
+  situationOf(recipientId: number): Parameters<typeof planNext>[0]
+  /** The name at the destination of the message that told this recipient of this alert. */
+  nameOf(recipientId: number, alertId: number): string | undefined
+}
+
+/** Reads the state of some recipients. */
+export async function observe(
+  { db, stateOf }: ClaimDeps,
+  channel: ServiceChannel,
+  recipientIds: readonly number[],
+  now: Date,
+): Promise<Scene> {
+  const since = new Date(now.getTime() - RECENT_SECONDS * 1000)
+  const [rows, recent] = await Promise.all([
+    chatStore.listDueOf(db, recipientIds, now),
+    messages.listRecent(db, recipientIds, since),
+  ])
+  const waiting = await chatStore.listWaiting(db, rows, now)
+  const seen = new Set(waiting.map(({ id }) => id))
+  const alertIds = [...new Set(waiting.flatMap(({ answers }) => answers ?? []))]
+  const answered =
+    alertIds.length === 0 ? [] : await messages.listAnswered(db, recipientIds, alertIds)
+  const groupIds = answered.flatMap(({ id, kind }) => (kind === 'group' && id ? [id] : []))
+  const groups = await describeGroups({ db, stateOf }, [...new Set(groupIds)], now)
+  const isOf = (recipientId: number) => (one: { readonly recipientId: number }) =>
+    one.recipientId === recipientId
+  return {
+    behind: rows.flatMap(({ id }) => (seen.has(id) ? [] : [id])),
+    situationOf: (recipientId) => ({
+      waiting: waiting.filter(isOf(recipientId)),
+      recent: recent.filter(isOf(recipientId)).map((one) => toRecent(one, now)),
+      groups: new Map(
+        answered.filter(isOf(recipientId)).flatMap(({ alertId, id }) => {
+          const group = id === null ? undefined : groups.get(id)
+          return group === undefined ? [] : [[alertId, group] as const]
+        }),
+      ),
+      canEdit: channel.edit !== undefined,
+      now,
+    }),
+    nameOf: (recipientId, alertId) =>
+      answered.find((one) => one.alertId === alertId && one.recipientId === recipientId)?.messageId,
+  }
+}
+
+function toRecent(message: messages.SentMessage, now: Date): Recent {
+  const busy = (message.leasedUntil ?? now) > now
+  return { ...message, open: message.messageId !== null && !busy, busy }
+}
+
+async function describeGroups(
+  { db, stateOf }: ClaimDeps,
+  ids: readonly string[],
+  now: Date,
+): Promise<ReadonlyMap<string, AnsweredGroup>> {
+  if (ids.length === 0) return new Map()
+  const [groups, parts] = await Promise.all([
+    messages.listByIds(db, ids),
+    messages.listParts(db, ids),
+  ])
+  const read = readParts(parts)
+  const states = await stateOf(db, alertsIn(read))
+  const stillOpen = new Set(
+    read.filter((part) => isOpenIn(states, part)).map(({ carriedBy }) => carriedBy),
+  )
+  return new Map(
+    groups.map((group) => {
+      const { open, busy } = toRecent(group, now)
+      return [group.id, { id: group.id, over: !stillOpen.has(group.id), open, busy }]
+    }),
+  )
+}
+
+/** Parts of messages whose envelopes can be parsed. */
+export function readParts(parts: readonly messages.Part[]): readonly (ShownPart & messages.Part)[] {
+  return parts.flatMap((part) => {
+    const read = DecodedEnvelope.safeParse(part.envelope)
+    return read.success ? [{ ...part, envelope: read.data }] : []
+  })
+}
