@@ -135,12 +135,12 @@ describe('alertMail', () => {
   })
 
   test('of a summary has its own subject and names at most twenty', () => {
-    const title = '☀️ While it was quiet, 22:00 – 07:00'
+    const title = '☀️ During quiet hours, 22:00 – 07:00'
     const { subject, text } = alertMail(
       envelopeOf({
         kind: 'summary',
         items: itemsOf(25),
-        message: { title, body: '25 alerts, 4 recovered by themselves.', fields: [] },
+        message: { title, body: '25 alerts, 4 recovered automatically.', fields: [] },
       }),
       reader,
     )

@@ -249,8 +249,8 @@ describe('other messages', () => {
       answered: { severity: 'critical', title },
       message: {
         ...commit.message,
-        title: `Still firing: ${title}`,
-        body: 'Open for 15 minutes and not acknowledged: reminder 1. Next reminder: 15:02.',
+        title: `Still active: ${title}`,
+        body: 'Active for 15 minutes and not acknowledged: reminder 1. Next reminder: 15:02.',
         fields: [],
       },
     })
@@ -265,7 +265,7 @@ describe('other messages', () => {
     ])
     for (const state of [{ acknowledged: { at, by: 'Ann' } }, { muted: { until: at } }]) {
       const text = shown(state)
-      expect(text).toContain(`🟠 Still firing: ${title}`)
+      expect(text).toContain(`🟠 Still active: ${title}`)
       expect(text).not.toMatch(/not acknowledged|Next reminder/)
     }
   })
@@ -320,7 +320,10 @@ describe('other messages', () => {
       '\u2068Node A\u2069 (11) · \u2068Node B\u2069 (6)',
       'Newest: 14:02:47 \u2068Node A\u2069, Alert 16',
     ])
-    expect(buttons(view)).toEqual([['Open them 1:alert.list:aad:'], ['Mute all 1 h 1:mute.all:1h']])
+    expect(buttons(view)).toEqual([
+      ['Open alerts 1:alert.list:aad:'],
+      ['Mute all 1 h 1:mute.all:1h'],
+    ])
   })
 
   test('a roll-up keeps the direction of what its newest title holds, and counts no single ones', () => {
@@ -333,7 +336,7 @@ describe('other messages', () => {
 
   test('a summary names at most twenty, and how many more there are', () => {
     const items = Array.from({ length: 32 }, (_, index) => itemOf(5000 + index, {}, index))
-    const title = '☀️ While it was quiet, 22:00 – 07:00'
+    const title = '☀️ During quiet hours, 22:00 – 07:00'
     const view = alertView(
       envelopeOf({ kind: 'summary', items, message: { title, body: '32 alerts.', fields: [] } }),
     )
@@ -342,7 +345,7 @@ describe('other messages', () => {
     expect(lines[2]).toBe('32 alerts.')
     expect(lines[4]).toBe('14:02 🟠 \u2068Node A\u2069: FTSO commit missing')
     expect(lines.at(-1)).toBe('and 12 more')
-    expect(buttons(view)).toEqual([['Open them 1:alert.list:aad:']])
+    expect(buttons(view)).toEqual([['Open alerts 1:alert.list:aad:']])
   })
 
   test('a notice has the buttons it brings, and pages no button can hold as text', () => {

@@ -74,7 +74,7 @@ test.each([
   const before = quarantined('alert')
   at('12:16')
   await pass()
-  expect(room.chatTexts()).toEqual([expect.stringMatching(/^🔴 Still firing: .*\n.*Other/)])
+  expect(room.chatTexts()).toEqual([expect.stringMatching(/^🔴 Still active: .*\n.*Other/)])
   expect(quarantined('alert')).toBe(before + 1)
 })
 

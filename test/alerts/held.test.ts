@@ -62,13 +62,13 @@ describe('quiet hours', () => {
     expect(room.chatTexts()).toHaveLength(1)
     const text = room.chatTexts()[0] ?? ''
     const lines = text.split('\n').filter((line) => line !== '')
-    expect(lines[0]).toBe('☀️ While it was quiet, 22:00 – 07:00')
-    expect(lines[1]).toBe('2 alerts, 1 recovered by itself.')
+    expect(lines[0]).toBe('☀️ During quiet hours, 22:00 – 07:00')
+    expect(lines[1]).toBe('2 alerts, 1 recovered automatically.')
     expect(lines[2]).toContain('credits left')
     expect(lines[3]).toContain('No data from the chain')
     expect(lines[4]).toContain('🟢')
     expect(lines).toHaveLength(5)
-    expect(room.subjects()).toEqual(['While it was quiet, 22:00 – 07:00'])
+    expect(room.subjects()).toEqual(['During quiet hours, 22:00 – 07:00'])
     expect(linksIn(room.inbox.mails[0]?.text)).not.toContain(`${room.app.publicUrl}/`)
     await pass()
     expect(room.chatTexts()).toHaveLength(1)
@@ -121,7 +121,7 @@ describe('quiet hours', () => {
     expect(room.subjects()).toEqual([])
     at('2026-11-26T01:30:00.000Z')
     await pass()
-    expect(room.subjects()).toEqual(['While it was quiet, 22:00 – 07:00'])
+    expect(room.subjects()).toEqual(['During quiet hours, 22:00 – 07:00'])
   })
 
   test('that are switched off let go of what they held', async () => {
@@ -222,7 +222,7 @@ describe('a chat that is muted', () => {
     at('2026-12-03T14:05:00.000Z')
     await pass()
     expect(room.chatTexts()).toHaveLength(1)
-    expect(room.chatTexts()[0]).toContain('While it was muted, 13:05 – 14:05')
+    expect(room.chatTexts()[0]).toContain('While muted, 13:05 – 14:05')
   })
 
   test('that ends early hears at once what it missed', async () => {

@@ -70,9 +70,9 @@ describe('a critical alert that nobody acknowledges', () => {
     expect(room.hooks()).toEqual([])
     expect(room.subjects()).toHaveLength(3)
     const [first, second, third] = room.chatTexts().map(oneLine)
-    expect(first).toContain('Still firing:')
+    expect(first).toContain('Still active:')
     expect(first).toContain('not acknowledged: reminder 1. Next reminder: 13:00.')
-    expect(second).toContain('Open for 1 hour and not acknowledged: reminder 2.')
+    expect(second).toContain('Active for 1 hour and not acknowledged: reminder 2.')
     expect(third).toContain('reminder 3.')
     expect(third).not.toContain('Next reminder')
   })
@@ -228,9 +228,9 @@ describe('several alerts of one message', () => {
     expect(room.subjects()).toHaveLength(2)
     expect(raised?.text).toMatch(/^🔴 .*: 2 alerts\nSeverity raised to critical/)
     expect(raised?.replyTo).toBe(first?.id)
-    expect(reminder?.text).toMatch(/^🔴 Still firing: .*: 2 alerts\n/)
+    expect(reminder?.text).toMatch(/^🔴 Still active: .*: 2 alerts\n/)
     expect(oneLine(reminder?.text)).toContain('not acknowledged: reminder 1. Next reminder: 13:03.')
-    expect(reminder?.text.match(/Still firing/g)).toHaveLength(1)
+    expect(reminder?.text.match(/Still active/g)).toHaveLength(1)
     expect(reminder?.keyboard.flat().map(({ text }) => text)).toEqual([
       'Acknowledge all',
       'Alerts',
@@ -247,7 +247,7 @@ describe('several alerts of one message', () => {
     for (const { id } of await room.alerts('?limit=2')) await by(id)
     await room.deliver()
     const [reminder] = last(1)
-    expect(reminder?.text).not.toContain('Still firing')
+    expect(reminder?.text).not.toContain('Still active')
     expect(reminder?.text).toContain('acknowledged by')
     room.forget()
     minutes(60)
@@ -282,7 +282,7 @@ describe('an alert that becomes worse', () => {
     room.forget()
     minutes(15)
     await pass()
-    expect(oneLine(room.chatTexts()[0])).toContain('Open for 25 minutes')
+    expect(oneLine(room.chatTexts()[0])).toContain('Active for 25 minutes')
     minutes(5)
     await room.notice(watchId, { event: BACK })
     await pass()
@@ -317,7 +317,7 @@ describe('a recovery', () => {
     await pass()
     const text = oneLine(room.chatTexts().at(-1))
     expect(text).toContain('Duration: 10 minutes.')
-    expect(text).toContain('Still firing: No data from the chain (12 min).')
+    expect(text).toContain('Still active: No data from the chain (12 min).')
     expect(text).toMatch(/Recovered · .* · [\d:]+ to [\d:]+ UTC /)
     expect(text).not.toContain('since')
     for (const notified of [text, room.inbox.mails.at(-1)?.text]) {
@@ -336,7 +336,7 @@ describe('a recovery', () => {
     minutes(10)
     await room.notice(watchId, { event: BACK })
     await pass()
-    expect(oneLine(room.chatTexts().at(-1))).toMatch(/Still firing: [^,.(]* \(15 min\)\./)
+    expect(oneLine(room.chatTexts().at(-1))).toMatch(/Still active: [^,.(]* \(15 min\)\./)
   })
 
   test('turns the message of its alert', async () => {
@@ -371,7 +371,7 @@ describe('a mute', () => {
     await Promise.all([room.remind(), room.remind()])
     await pass()
     expect(room.chatTexts()).toEqual([
-      expect.stringMatching(/^🟠 Still firing: Only 420 credits left\n/),
+      expect.stringMatching(/^🟠 Still active: Only 420 credits left\n/),
       expect.stringMatching(/^🟠 No data from the chain\n/),
     ])
     const { body } = await room.alice.request('GET', `/watches/${watchId}`)
@@ -411,7 +411,7 @@ describe('a signal that comes and goes', () => {
     }
     await room.deliver()
     expect(room.chatTexts()).toHaveLength(5)
-    const last = room.chatTexts().findLast((text) => text.includes('comes and goes'))
+    const last = room.chatTexts().findLast((text) => text.includes('is flapping'))
     expect(oneLine(last)).toContain('7 changes since 12:00 UTC')
     expect(room.hooks()).toHaveLength(7)
     expect(room.subjects()).toHaveLength(5)

@@ -102,7 +102,7 @@ describe('what was never sent because its watch was muted', () => {
     await mute(null)
     await pass()
     // This time it was sent before: a reminder.
-    expect(room.chatTexts()).toEqual([expect.stringMatching(/^🟠 Still firing:/)])
+    expect(room.chatTexts()).toEqual([expect.stringMatching(/^🟠 Still active:/)])
   })
 
   test('comes also where nothing can be over: a balance that moved', async () => {

@@ -237,7 +237,7 @@ describe('an alert in a chat', () => {
     const { id } = await newest('bob')
     await ann.say(`/start a${id}`)
     const card = ann.last().id
-    expect(ann.last().text).toContain('FTSO commit missing')
+    expect(ann.last().text).toContain('FTSO commit: missing')
     expect(ann.labels().at(-1)).toEqual(['‹ Alerts'])
     await ann.press('Acknowledge')
     expect(ann.last().id).toBe(card)
@@ -304,14 +304,14 @@ describe('several alerts in one message', () => {
     world.clock.advance(120)
     await alerts.fire(watch, { event: COMMIT })
     expect(ann.all()).toHaveLength(count + 1)
-    expect(ann.last().text).toContain('FTSO commit missing')
+    expect(ann.last().text).toContain('FTSO commit: missing')
     expect(message(ann, id).text).toContain('🔕 until recovered')
 
     world.clock.advance(120)
     await alerts.fire(watch, { event: `${REVEAL}.recovered` })
     world.clock.advance(120)
     await alerts.fire(watch, { event: REVEAL })
-    expect(ann.last().text).toContain('FTSO reveal too late')
+    expect(ann.last().text).toContain('FTSO reveal: too late')
   })
 
   test('say that they are muted only while all of them are', async () => {

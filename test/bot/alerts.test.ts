@@ -72,8 +72,8 @@ describe('the history', () => {
     const lines = linesOf(bob.last().text)
     expect(lines).toHaveLength(3)
     expect(lines[0]).toMatch(/^🔵 \d\d:\d\d\u00a0UTC Treasury: 12,500.FLR left the wallet/)
-    expect(lines[1]).toMatch(/^🔴 \d\d:\d\d\u00a0UTC Node <b>A: FTSO reveal too late/)
-    expect(lines[2]).toMatch(/^🟢 \d\d:\d\d\u00a0UTC Node <b>A: FTSO commit missing.* · 4 min$/)
+    expect(lines[1]).toMatch(/^🔴 \d\d:\d\d\u00a0UTC Node <b>A: FTSO reveal: too late/)
+    expect(lines[2]).toMatch(/^🟢 \d\d:\d\d\u00a0UTC Node <b>A: FTSO commit: missing.* · 4 min$/)
     expect(bob.labels()).toEqual([['Filter', 'Clear…', 'CSV'], ['‹ Menu']])
 
     const { url } = bob.last().entities.find(({ type }) => type === 'text_link') ?? {}

@@ -151,7 +151,7 @@ test('reminders are chosen, and switched off below a reminder, which stays', asy
   const watch = await world.addWatch('carol', { label: 'Node' })
   await alerts.fire(watch, { event: 'fsp.ftso-commit', severity: 'critical' })
   const alert = chat.last()
-  expect(alert.text).toContain('FTSO commit missing')
+  expect(alert.text).toContain('FTSO commit: missing')
   const press = world.telegram.pressRaw(
     chat.id,
     alert.id,

@@ -104,7 +104,7 @@ describe('the example alert', () => {
     await ann.press('Example alert')
     expect(ann.last().id).toBe(id)
     expect(ann.last().text).toMatch(/^🧪 Example: /)
-    expect(ann.last().text).toContain('🟠 FTSO commit missing in 2 consecutive voting rounds')
+    expect(ann.last().text).toContain('🟠 FTSO commit: missing (2 consecutive rounds)')
     expect(ann.last().text).toMatch(/Warning · \u2068Node A\u2069 · since [\d:]+\sUTC · [56] min\n/)
     expect(ann.labels()).toEqual([
       ['Acknowledge', 'Details'],

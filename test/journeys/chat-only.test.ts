@@ -155,7 +155,7 @@ describe('a person with Telegram and a wallet', () => {
     const acknowledged = await read('acknowledged by Ann')
     expect(acknowledged.id).toBe(alert.id)
     await topUp('19,500 credits')
-    const recovered = await read('19,500 credits again')
+    const recovered = await read('Credits no longer below your limit: 19,500')
     expect(recovered.replyTo).toBe(alert.id)
     await read('🟢')
     say('/status')

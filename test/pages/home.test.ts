@@ -18,7 +18,7 @@ test('says what it is, what it watches and what it costs', async () => {
   )
   expect(text).toContain('10% off when you pay for 6 months or more.')
   expect(text).toContain('Example of an alert')
-  expect(text).toContain('FTSO commit missing')
+  expect(text).toContain('FTSO commit: missing')
   expect(text).toContain('1,000 credits cost 1 USD.')
   expect(text).toContain('The first slot is free for 14 days.')
 })
