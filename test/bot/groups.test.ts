@@ -319,7 +319,7 @@ describe('in a linked group', () => {
     const ann = await world.linked('alice')
     await ann.say(`/start r${link?.recipientId}`)
     expect(ann.last().text).toContain(
-      'The bot was removed from the group. Once it is added again, an administrator there can',
+      'The bot was removed from the group. Once the bot has been added again, an administrator of the group can',
     )
   })
 

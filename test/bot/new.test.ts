@@ -189,7 +189,7 @@ describe('a watch of a balance', () => {
     await ann.say(NO_TOKEN)
     expect(ann.labels().flat()).toContain('✓ 0x1D80…783d')
     await ann.press(iso('My wallet'))
-    expect(ann.last().text).toMatch(/^⚠️ There is no token with symbol and decimals/)
+    expect(ann.last().text).toMatch(/^⚠️ No ERC-20 token \(with symbol and decimals\) was found/)
     await ann.press('Other token…')
     await ann.say(devnet.contracts.serviceToken)
     await ann.press(iso('My wallet'))
