@@ -59,7 +59,7 @@ async function apologize(app: App, bot: Bot<BotContext>, update: Update): Promis
     const reader = { t, timezone: 'UTC', isGroup, bot: username }
     const view = apology(reader, update.update_id, query?.data)
     const topic = place.is_topic_message ? place.message_thread_id : undefined
-    await post(bot.api, { chatId: place.chat.id, topic, content: () => contentOf(view) })
+    await post(bot.api, { chatId: place.chat.id, topic, content: () => contentOf(view, t.locale) })
   } catch (error) {
     app.log.warn({ updateId: update.update_id, error: describe(error) }, 'apology not sent')
   }

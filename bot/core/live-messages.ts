@@ -3,6 +3,7 @@
  * over, a pinned overview. What they follow is written down, so a restart changes nothing; what happens
  * is told by the database, and looked for as well.
  */
+
 import type { Api } from 'grammy'
 import { TOPUPS_CHANNEL } from '#src/billing/topups/model.ts'
 import type { Sql } from '#src/db/connection.ts'
@@ -10,6 +11,7 @@ import { listen } from '#src/db/listen.ts'
 import { translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import type { Locale } from '#src/kernel/locale.ts'
 import { Hash } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
@@ -200,7 +202,7 @@ async function showTopup(notifier: LiveMessageDeps, row: LiveRow, seen: Seen): P
   const isLiving = seen.known.living.topup === row.messageId
   const view = isLiving ? screen : { ...screen, rows: [] }
   const shown = digestOf(view)
-  const isChanged = shown !== row.shown && (await change(notifier, row, view))
+  const isChanged = shown !== row.shown && (await change(notifier, row, view, seen.reader.t.locale))
   return { stage: stageOf(topup), shown, nextAt: nextLookAt(topup, now), isChanged }
 }
 
@@ -225,17 +227,22 @@ async function showOverview(notifier: LiveMessageDeps, row: LiveRow, seen: Seen)
   const overview = await readOverview(ask, { ...link, isGroup: reader.isGroup })
   const shown = overviewKey(overview, now)
   const view = statusScreen(reader, overview, { now, buttons: true, isPinned: true })
-  const isChanged = shown !== row.shown && (await change(notifier, row, view))
+  const isChanged = shown !== row.shown && (await change(notifier, row, view, reader.t.locale))
   const nextAt = new Date(now.getTime() + OVERVIEW_LOOK_MS)
   return { stage: null, shown, nextAt, isChanged }
 }
 
 /** Changes a message, unless it shows something else by now. @returns whether it was changed */
-async function change({ app, api }: LiveMessageDeps, row: LiveRow, view: View): Promise<boolean> {
+async function change(
+  { app, api }: LiveMessageDeps,
+  row: LiveRow,
+  view: View,
+  locale: Locale,
+): Promise<boolean> {
   const current = await findLive(app.db, row)
   if (current?.createdAt.getTime() !== row.createdAt.getTime()) return false
   const { chatId, messageId } = row
-  const posted = await post(api, { chatId, messageId, content: () => contentOf(view) })
+  const posted = await post(api, { chatId, messageId, content: () => contentOf(view, locale) })
   if (posted.kind === 'gone') throw new AppError('not_found', 'not_found')
   return posted.kind === 'done'
 }

@@ -1,8 +1,10 @@
 import type { InlineKeyboardMarkup } from 'grammy/types'
 import { hasMessage } from '#src/delivery/service.ts'
+import type { Locale } from '#src/kernel/locale.ts'
 import { coverConnectMessage } from '#src/recipients/connect.ts'
 import { type Button, markupOf, type Rows } from '#src/telegram/buttons.ts'
 import { describe, settledAs } from '#src/telegram/errors.ts'
+import { inReadingOrder } from '#src/telegram/reading-order.ts'
 import { type Content, type Post, post } from '#src/telegram/send.ts'
 import { plainOf } from '#src/telegram/text.ts'
 import { WARNING } from '../views/notices.ts'
@@ -178,7 +180,9 @@ export async function showAbove(
     await ctx.api.editMessageText(ctx.known.id, message.message_id, text, {
       entities,
       link_preview_options: { is_disabled: true },
-      reply_markup: { inline_keyboard: [...keyboard([[way]]).inline_keyboard, ...others] },
+      reply_markup: {
+        inline_keyboard: [...keyboard([[way]], ctx.t.locale).inline_keyboard, ...others],
+      },
     })
     return true
   } catch (error) {
@@ -207,10 +211,10 @@ async function edit(ctx: BotContext, messageId: number, view: View): Promise<boo
   return posted.kind !== 'gone'
 }
 
-function postOf({ app, known, update }: BotContext, view: View): Omit<Post, 'messageId'> {
+function postOf({ app, known, t, update }: BotContext, view: View): Omit<Post, 'messageId'> {
   return {
     chatId: known.id,
-    content: () => contentOf(view),
+    content: () => contentOf(view, t.locale),
     onRefused: (error, { kind }) => {
       const fields = { updateId: update.update_id, error: describe(error) }
       if (kind === 'send_without_thread') app.log.info(fields, 'topic is gone')
@@ -220,13 +224,13 @@ function postOf({ app, known, update }: BotContext, view: View): Omit<Post, 'mes
 }
 
 /** What a screen shows, without the buttons that nobody handles. */
-export function contentOf({ html, rows }: View): Content {
-  return { html, plain: plainOf(html), rows: handledRows(rows) }
+export function contentOf({ html, rows }: View, locale: Locale): Content {
+  return { html, plain: plainOf(html), rows: inReadingOrder(handledRows(rows), locale) }
 }
 
 /** Rows of buttons as Telegram takes them, without those that nobody handles. */
-export function keyboard(rows: Rows): InlineKeyboardMarkup {
-  return markupOf(handledRows(rows))
+export function keyboard(rows: Rows, locale: Locale): InlineKeyboardMarkup {
+  return markupOf(inReadingOrder(handledRows(rows), locale))
 }
 
 function handledRows(rows: Rows): Rows {

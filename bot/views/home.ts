@@ -113,7 +113,7 @@ export function mutedLine(reader: Reader, until: Date | null, now: Date): string
 
 /** Number of used slots; suspended watches are counted with the watches. */
 export function slotsText(t: Translate, { used, total }: SlotUse): string {
-  return `🎟 ${t.html('bot:home.slots', { used, total })}`
+  return `🎟️ ${t.html('bot:home.slots', { used, total })}`
 }
 
 /** Lines about credits and slots, with a renewal that the credits do not cover. */

@@ -17,11 +17,11 @@ export type WatchStatus = (typeof WATCH_STATUSES)[number]
 export const GLYPHS: Readonly<Record<WatchStatus, string>> = {
   firing: '🔴',
   noData: '⚪',
-  suspended: '🎟',
+  suspended: '🎟️',
   pending: '🟡',
   fine: '🟢',
   muted: '🔕',
-  paused: '⏸',
+  paused: '⏸️',
 }
 
 /** Emoji of a severity. */

@@ -12,7 +12,7 @@ import type { Reader } from './render.ts'
 /** Reason of the deferral, which the title states. */
 export type Reason = 'quiet' | 'digest' | 'muted'
 
-export const GLYPHS: Readonly<Record<Reason, string>> = { quiet: '☀️', digest: '🗂', muted: '🔕' }
+export const GLYPHS: Readonly<Record<Reason, string>> = { quiet: '☀️', digest: '🗂️', muted: '🔕' }
 
 /** The message whose page a summary links to. */
 export function newest(messages: readonly EnvelopeMessage[]): EnvelopeMessage | undefined {

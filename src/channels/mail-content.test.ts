@@ -155,7 +155,7 @@ describe('alertMail', () => {
       envelopeOf({
         kind: 'notice',
         message: {
-          title: '🎟 3 slots end on 20 Jan',
+          title: '🎟️ 3 slots end on 20 Jan',
           body: 'Without renewal Node A stops.',
           fields: [],
         },
@@ -168,9 +168,22 @@ describe('alertMail', () => {
       }),
       reader,
     )
-    expect(subject).toBe('🎟 3 slots end on 20 Jan')
+    expect(subject).toBe('🎟️ 3 slots end on 20 Jan')
     expect(text).toContain('Open\nhttps://watchdog.example.org/x\n')
     expect(html + text).not.toMatch(/Renew<|1:slots|View alert/)
+  })
+
+  test('takes the dots between Latin words from a Latin font in Chinese, and in no other language', () => {
+    const message = {
+      title: 'FLR · 0x3f12…A91c',
+      body: '<b title="a · b">0x3f12…A91c</b>',
+      fields: [],
+    }
+    const htmlIn = (locale: 'zh' | 'en') => alertMail(envelopeOf({ locale, message }), reader).html
+    const narrow = '<span style="font-family:Segoe UI,Roboto,Helvetica,Arial,Noto Sans,sans-serif">'
+    expect(htmlIn('zh')).toContain(`FLR ${narrow}·</span> 0x3f12${narrow}…</span>A91c`)
+    expect(htmlIn('en')).toContain('FLR · 0x3f12…A91c')
+    expect(htmlIn('en')).not.toContain(narrow)
   })
 
   test('keeps subject, size and markup whatever the message holds', () => {

@@ -41,6 +41,8 @@ const FONTS: Readonly<Partial<Record<Locale, string>>> = {
   ar: 'Noto Sans Arabic,Geeza Pro,Segoe UI,Tahoma,',
   zh: 'PingFang SC,Hiragino Sans GB,Microsoft YaHei,Noto Sans CJK SC,',
 }
+/** Fonts whose middle dot and ellipsis are as narrow as Latin letters. */
+const LATIN_FONTS = 'Segoe UI,Roboto,Helvetica,Arial,Noto Sans,sans-serif'
 const CODE_FONT = 'ui-monospace,SF Mono,Consolas,Noto Sans Mono,monospace'
 const LINE_HEIGHTS: Readonly<Partial<Record<Locale, string>>> = {
   zh: '1.6',
@@ -134,18 +136,30 @@ export function mailPieces(locale: Locale): MailPieces {
         `<table role="presentation" dir="${direction}" width="100%" cellpadding="0" cellspacing="0" border="0" class="card" bgcolor="${LIGHT.card}" style="max-width:560px;background:${LIGHT.card};border-radius:12px"><tr><td style="padding:24px">`,
         table(direction, '100%'),
         `<tr><td style="padding:0 0 12px">${table(direction, '100%')}<tr><td ${cell('muted', 13)}>Watchdog</td><td class="muted" align="${end}" style="${font};font-size:13px;color:${LIGHT.muted};text-align:${end}">${aside}</td></tr></table></td></tr>`,
-        ...content.filter((piece) => piece !== ''),
+        ...content.filter((piece) => piece !== '').map((piece) => narrowSigns(piece, locale)),
         row(
           `class="line" style="padding:24px 0 0;border-bottom:1px solid ${LIGHT.line};font-size:0;line-height:0"`,
           '&nbsp;',
         ),
-        ...footer,
+        ...footer.map((piece) => narrowSigns(piece, locale)),
         '</table></td></tr></table></td></tr></table></body></html>',
       ]
         .join('\n')
         .toWellFormed(),
   }
 }
+
+/**
+ * Chinese fonts draw the dots between Latin words and inside of addresses as wide as a Chinese character:
+ * these come from a Latin font.
+ */
+function narrowSigns(html: string, locale: Locale): string {
+  if (locale !== 'zh') return html
+  return html.replace(NARROW_SIGN, `<span style="font-family:${LATIN_FONTS}">$&</span>`)
+}
+
+/** In text, not in tags. */
+const NARROW_SIGN = /(?:(?<= )·(?= )|(?<=[A-Za-z0-9])…(?=[A-Za-z0-9]))(?![^<]*>)/g
 
 function table(direction: string, width?: string): string {
   const size = width === undefined ? '' : ` width="${width}"`

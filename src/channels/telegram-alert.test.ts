@@ -353,7 +353,7 @@ describe('other messages', () => {
       envelopeOf({
         kind: 'notice',
         message: {
-          title: '🎟 3 slots end on 20 Jan',
+          title: '🎟️ 3 slots end on 20 Jan',
           body: 'Without renewal Node A stops.',
           fields: [],
         },
@@ -367,7 +367,7 @@ describe('other messages', () => {
       }),
     )
     expect(view.html).toBe(
-      '<b>🎟 3 slots end on 20 Jan</b>\n\nWithout renewal Node A stops.\n\nLocal\nhttp://localhost/x',
+      '<b>🎟️ 3 slots end on 20 Jan</b>\n\nWithout renewal Node A stops.\n\nLocal\nhttp://localhost/x',
     )
     expect(buttons(view)).toEqual([['Renew 1:slots', 'Open https://watchdog.example.org/x']])
   })

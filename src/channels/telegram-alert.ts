@@ -1,6 +1,7 @@
 import { escapeHtml, translator } from '#src/i18n/translate.ts'
 import { type Rows, withoutLinks } from '#src/telegram/buttons.ts'
 import { botLink } from '#src/telegram/links.ts'
+import { inReadingOrder } from '#src/telegram/reading-order.ts'
 import { CARD_FIELDS_MAX, type Card, type CardItem, cardOf } from './card.ts'
 import type { Envelope, MessageState } from './define.ts'
 import { asFlapping } from './flapping.ts'
@@ -41,7 +42,7 @@ export function alertView(
   options: AlertViewOptions = {},
 ): AlertView {
   const shown = asFlapping(asReminded(envelope, state), state)
-  const rows = buttonsOf(shown, state)
+  const rows = inReadingOrder(buttonsOf(shown, state), envelope.locale)
   const { linksAsText = false } = options
   return {
     ...chatText(partsOf(shown, state, options)),

@@ -92,6 +92,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   duration: {
     'bot:help.*': 'longDuration',
     'bot:topup.worth': 'longDuration',
+    'bot:slots.*': 'longDuration',
     'bot:watch.stale': 'longDuration',
     'bot:provider.next.soon': 'longDuration',
     'bot:*': 'shortDuration',

@@ -177,7 +177,7 @@ describe('a digest', () => {
     await pass()
     expect(room.subjects()).toEqual(['13:00 – 14:00: 3 alerts'])
     const [text = ''] = room.chatTexts()
-    expect(text).toContain('🗂 13:00 – 14:00: 3 alerts')
+    expect(text).toContain('🗂️ 13:00 – 14:00: 3 alerts')
     const watches = [...text.matchAll(/^\d\d:\d\d \S+ (Credits|Other): /gm)].map(
       ([, label]) => label,
     )

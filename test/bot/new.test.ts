@@ -80,7 +80,7 @@ describe('/new', () => {
       '🪪 Eligibility',
       '💳 My credits',
       '✍️ Reward votes',
-      '🛰 Data provider',
+      '🛰️ Data provider',
       '‹ Menu',
     ])
   })

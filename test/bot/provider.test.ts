@@ -79,7 +79,7 @@ describe('/status with a provider', () => {
       ['Watch this provider'],
       ['Refresh', '✓ 20 rounds'],
       ['100 rounds'],
-      ['‹ Status', 'Share ↪'],
+      ['‹ Status', 'Share ↪️'],
     ])
   })
 

@@ -57,18 +57,18 @@ describe('/start', () => {
     await world.addWatch('bob', { label: 'Two', status: 'paused' })
     await ann.say('/start')
     expect(ann.last().text).toContain('🟢 1 fine')
-    expect(ann.last().text).toContain('⏸ 1 paused')
+    expect(ann.last().text).toContain('⏸️ 1 paused')
     expect(ann.labels()[1]).toEqual(expect.arrayContaining(['Watches', 'New watch']))
   })
 
   test('says when the credits do not reach for the next renewal, and when a chat is muted', async () => {
     await world.giveSlots('carol', 1)
     const ann = await linked('carol')
-    expect(ann.last().text).toContain('💳 0 credits · 🎟 0 of 1 slots')
+    expect(ann.last().text).toContain('💳 0 credits · 🎟️ 0 of 1 slots')
     await world.as('carol', updateSubscriptions, { body: { autoRenew: true } })
     await ann.say('/menu')
     expect(ann.last().text).toMatch(
-      /💳 0 credits · renewal on [\w, ]+ needs 500 credits\n🎟 0 of 1 slots/,
+      /💳 0 credits · renewal on [\w, ]+ needs 500 credits\n🎟️ 0 of 1 slots/,
     )
     await ann.say('/mute 1h')
     await ann.say('/menu')

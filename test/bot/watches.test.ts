@@ -126,7 +126,7 @@ describe('the list', () => {
     expect(bob.last().text).toContain('Watches · 8 of 9 slots')
     expect(bob.labels()).toEqual([
       ['🔴 \u2068Loud\u2069'],
-      ['🎟 \u2068Waiting\u2069'],
+      ['🎟️ \u2068Waiting\u2069'],
       ['🟢 \u2068D\u2069'],
       ['🟢 \u2068E\u2069'],
       ['🟢 \u2068F\u2069'],
@@ -137,13 +137,13 @@ describe('the list', () => {
     expect(bob.last().text).toContain(
       '🔴 \u2068Loud\u2069 · Wallet balance · Balance change, 0 sec',
     )
-    expect(bob.last().text).toContain('🎟 \u2068Waiting\u2069 · Wallet balance · no slot')
+    expect(bob.last().text).toContain('🎟️ \u2068Waiting\u2069 · Wallet balance · no slot')
     await bob.press('›')
     expect(bob.last().id).toBe(page)
     expect(bob.labels().slice(0, 3)).toEqual([
       ['🟢 \u2068G\u2069'],
       ['🔕 \u2068Quiet\u2069'],
-      ['⏸ \u2068Paused\u2069'],
+      ['⏸️ \u2068Paused\u2069'],
     ])
     expect(bob.last().text).toMatch(/🔕 .*muted until \d\d:\d\d\u00a0UTC/)
     await bob.press('›')
@@ -223,7 +223,7 @@ describe('the card', () => {
     await alice.press('Pause')
     expect((await watchOf('alice', id)).status).toBe('paused')
     expect(alice.last().id).toBe(card)
-    expect(alice.last().text).toContain('⏸ Paused by you. It keeps its slot.')
+    expect(alice.last().text).toContain('⏸️ Paused by you. It keeps its slot.')
     expect(alice.last().text).toContain('✓ Watch paused.')
     expect(alice.last().keyboard[0]?.[0]).toMatchObject({ text: 'Resume', style: 'primary' })
     await alice.press('Resume')

@@ -161,7 +161,7 @@ describe('a person with Telegram and a wallet', () => {
     say('/status')
     const status = await read('Chain: block')
     expect(plain(status.text)).toContain('🟢 2 watches, all quiet')
-    expect(plain(status.text)).toContain('💳 19,500 credits · 🎟 2 of 2 slots')
+    expect(plain(status.text)).toContain('💳 19,500 credits · 🎟️ 2 of 2 slots')
   })
 
   test('was refused nothing by Telegram but to write faster', () => {

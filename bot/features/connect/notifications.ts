@@ -3,6 +3,7 @@
  * possibly in another process; the chat's message is updated as soon as the database shows it, and when an
  * unused code expires.
  */
+
 import type { Api } from 'grammy'
 import { argumentsOf, packed, unpacked } from '#src/actions/codec.ts'
 import type { Sql } from '#src/db/connection.ts'
@@ -16,6 +17,7 @@ import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import { chatLinks } from '#src/recipients/chats.ts'
 import { CONNECTS_CHANNEL, type ConnectNews, notifyConnects } from '#src/recipients/connect.ts'
 import { describe, isRefused } from '#src/telegram/errors.ts'
+import type { Content } from '#src/telegram/send.ts'
 import { post } from '#src/telegram/send.ts'
 import { contentOf } from '../../core/show.ts'
 import { changeChat, findChat } from '../../core/store.ts'
@@ -73,15 +75,15 @@ async function notifyChat(
   const known = await findChat(app.db, chatId)
   const locale = known?.locale ?? news.locale
   const reader: Reader = { t: translator(locale), timezone: 'UTC', isGroup: false, bot: username }
-  const view = await viewOf(app, reader, news)
+  const content = contentOf(await viewOf(app, reader, news), locale)
   if (wallet !== undefined) await changeChat(app.db, chatId, { wallet }, app.clock.now())
   const living = known?.living.navigation ?? null
   const isThere = messageId !== undefined && messageId === living
   try {
-    if (isThere && (await edit(api, chatId, messageId, view))) return
+    if (isThere && (await edit(api, chatId, messageId, content))) return
     // A person who went on without the code needs no message about its expiry.
     if (news.end === 'expired') return
-    const sent = await post(api, { chatId, content: () => contentOf(view) })
+    const sent = await post(api, { chatId, content: () => content })
     if (known !== undefined) {
       const changes = { living: { ...known.living, navigation: sent.messageId } }
       await changeChat(app.db, chatId, changes, app.clock.now())
@@ -136,9 +138,14 @@ async function connectedView(
  * Edits a message.
  * @returns false when it no longer exists
  */
-async function edit(api: Api, chatId: number, messageId: number, view: View): Promise<boolean> {
+async function edit(
+  api: Api,
+  chatId: number,
+  messageId: number,
+  content: Content,
+): Promise<boolean> {
   try {
-    const posted = await post(api, { chatId, messageId, content: () => contentOf(view) })
+    const posted = await post(api, { chatId, messageId, content: () => content })
     return posted.kind !== 'gone'
   } catch (error) {
     if (!isRefused(error, 400)) throw error

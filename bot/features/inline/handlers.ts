@@ -6,7 +6,7 @@ import type { Middleware } from 'grammy'
 import type { InlineQueryResult } from 'grammy/types'
 import { translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
-import { localeOfTag } from '#src/kernel/locale.ts'
+import { type Locale, localeOfTag } from '#src/kernel/locale.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { Answering, App } from '#src/operations/define.ts'
 import { invoke, type RawInput } from '#src/operations/invoke.ts'
@@ -52,10 +52,13 @@ export function inlineQueries(app: App): Middleware<BotContext> {
         telegramUserId: from.id,
       }
       const results = await find(app, caller, reader, query.trim())
-      await ctx.answerInlineQuery(results.map(toArticle), {
-        cache_time: CACHE_SECONDS,
-        is_personal: true,
-      })
+      await ctx.answerInlineQuery(
+        results.map((one) => toArticle(one, locale)),
+        {
+          cache_time: CACHE_SECONDS,
+          is_personal: true,
+        },
+      )
     } catch (error) {
       // The query expired, because the person typed on: a newer query has replaced it.
       const isLate = isRefused(error, 400)
@@ -136,7 +139,10 @@ async function feedsNamed(call: Call, text: string): Promise<readonly string[]> 
   return [...new Set([...starts, ...holds])]
 }
 
-function toArticle({ id, title, description, html, button }: InlineResult): InlineQueryResult {
+function toArticle(
+  { id, title, description, html, button }: InlineResult,
+  locale: Locale,
+): InlineQueryResult {
   return {
     type: 'article',
     id,
@@ -147,6 +153,6 @@ function toArticle({ id, title, description, html, button }: InlineResult): Inli
       parse_mode: 'HTML',
       link_preview_options: { is_disabled: true },
     },
-    ...(button !== undefined && { reply_markup: keyboard([[button]]) }),
+    ...(button !== undefined && { reply_markup: keyboard([[button]], locale) }),
   }
 }

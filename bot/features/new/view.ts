@@ -208,7 +208,7 @@ export function noSlot(
   const { used, total, waiting } = slots
   const isFull = total >= slotsMax
   const lines = [
-    `🎟 ${t.html('bot:noSlot.title', { used, total })}`,
+    `🎟️ ${t.html('bot:noSlot.title', { used, total })}`,
     waiting === 0 ? undefined : t.html('bot:count.suspended', { count: waiting }),
     isFull ? t.html('bot:noSlot.full', { max: slotsMax }) : t.html('bot:noSlot.price', { price }),
     isFull

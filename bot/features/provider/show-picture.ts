@@ -56,7 +56,7 @@ async function replacePicture(
         ctx.known.id,
         messageId,
         { type: 'photo', media, caption: view.html, parse_mode: 'HTML' },
-        { reply_markup: keyboard(view.rows) },
+        { reply_markup: keyboard(view.rows, ctx.t.locale) },
       )
       return changed === true ? undefined : changed.photo
     })
@@ -77,7 +77,7 @@ async function sendPicture(ctx: BotContext, svg: string, view: View): Promise<nu
     const message = await ctx.api.sendPhoto(ctx.known.id, photo, {
       caption: view.html,
       parse_mode: 'HTML',
-      reply_markup: keyboard(view.rows),
+      reply_markup: keyboard(view.rows, ctx.t.locale),
       ...(topic !== undefined && { message_thread_id: topic }),
     })
     messageId = message.message_id

@@ -266,7 +266,7 @@ function rowsOf({ t }: Reader, shown: ShownProvider, options: Options): Rows {
           'primary',
         )
       : act(t('bot:button.openWatch'), packed('watch.card', { id: watchId }), 'primary')
-  const share: Button = { label: `${t('bot:button.share')} ↪`, share: `p ${address}` }
+  const share: Button = { label: `${t('bot:button.share')} ↪️`, share: `p ${address}` }
   return [
     [watch],
     [act(t('bot:button.refresh'), open(rounds)), choice(20), choice(100)],

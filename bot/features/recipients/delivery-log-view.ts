@@ -19,9 +19,9 @@ const MARKS: Readonly<Record<DeliveryStatus, string>> = {
   retrying: '⏳',
   delivered: '✅',
   failed: '✕',
-  held: '⏸',
+  held: '⏸️',
   muted: '🔕',
-  throttled: '⏸',
+  throttled: '⏸️',
   disabled: '📪',
 }
 

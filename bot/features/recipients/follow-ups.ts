@@ -3,6 +3,7 @@
  * mailbox is updated when its reader confirms. They are scheduled in the database, so they survive a
  * restart.
  */
+
 import type { Api } from 'grammy'
 import { translator } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -12,11 +13,12 @@ import { invoke } from '#src/operations/invoke.ts'
 import { type ChatLink, chatLinks } from '#src/recipients/chats.ts'
 import type { Destination } from '#src/recipients/directory.ts'
 import { describe, isRefused } from '#src/telegram/errors.ts'
+import type { Content } from '#src/telegram/send.ts'
 import { post } from '#src/telegram/send.ts'
 import { contentOf } from '../../core/show.ts'
 import { findChat } from '../../core/store.ts'
 import { pause } from '../../core/waker.ts'
-import type { Reader, View } from '../../views/view.ts'
+import type { Reader } from '../../views/view.ts'
 import { recipientConfirmed } from './card-view.ts'
 import {
   claimFollowUps,
@@ -84,15 +86,13 @@ async function followOne(changer: Changer, row: FollowUpRow): Promise<void> {
       return postponeFollowUp(app.db, row, new Date(now.getTime() + waitMs))
     }
     if (destination?.status === 'active') {
-      await edit(
-        changer,
-        row,
-        recipientConfirmed(reader, { destination, hereId: link?.recipientId }),
-      )
+      const view = recipientConfirmed(reader, { destination, hereId: link?.recipientId })
+      await edit(changer, row, contentOf(view, reader.t.locale))
     }
   } else {
     const about = { destination: destination ?? GONE, hereId: link?.recipientId }
-    await edit(changer, row, secretHidden(reader, about, { shownAt: row.shownAt, now }))
+    const view = secretHidden(reader, about, { shownAt: row.shownAt, now })
+    await edit(changer, row, contentOf(view, reader.t.locale))
   }
   await takeFollowUp(app.db, row)
 }
@@ -132,10 +132,10 @@ async function readerOf(
 }
 
 /** Edits a message; a deleted one is ignored. */
-async function edit({ api }: Changer, row: FollowUpRow, view: View): Promise<void> {
+async function edit({ api }: Changer, row: FollowUpRow, content: Content): Promise<void> {
   const { chatId, messageId } = row
   try {
-    await post(api, { chatId, messageId, content: () => contentOf(view) })
+    await post(api, { chatId, messageId, content: () => content })
   } catch (error) {
     if (!isRefused(error, 400, 403)) throw error
   }

@@ -46,7 +46,7 @@ export function slotsScreen(
   const { endsAt } = trial
   const waiting = names(t, options.waiting)
   const lines = [
-    `🎟 ${t.html('bot:slots.title', { used, total })}`,
+    `🎟️ ${t.html('bot:slots.title', { used, total })}`,
     waiting === undefined ? undefined : t.html('notices:suspended.now', { watches: waiting }),
     capacity.trial > 0 && endsAt !== null
       ? t.html('bot:slots.trial', {
@@ -58,7 +58,7 @@ export function slotsScreen(
     t.html('bot:slots.balance', { balance: credits(t, balanceCredits) }),
     t.html('bot:slots.price', {
       price: credits(t, SLOT_PRICE_CREDITS),
-      duration: periods(t, 1),
+      duration: periods(t, 1, 'long'),
     }),
   ]
   const isFull = total >= capacity.max
@@ -121,10 +121,10 @@ export function quoteScreen(
   const asked = { quantity, periods: count, renew }
   const lines = [
     options.notice,
-    `🎟 ${t.html('bot:slots.addTitle')}`,
+    `🎟️ ${t.html('bot:slots.addTitle')}`,
     t.html('bot:slots.term', {
       slots: slots(t, quantity),
-      duration: periods(t, count),
+      duration: periods(t, count, 'long'),
       date: date(reader, quote.endsAt),
     }),
     priceLine(t, quote),
@@ -261,7 +261,7 @@ export function subscriptionList(
   const { t } = reader
   const lines = [
     options.notice,
-    `🎟 ${t.html('bot:slots.listTitle')}`,
+    `🎟️ ${t.html('bot:slots.listTitle')}`,
     ...(subscriptions.length === 0
       ? [t.html('bot:slots.listNone')]
       : subscriptions.map((one) => subscriptionLine(reader, one))),
@@ -284,8 +284,8 @@ function renewSwitch({ id: number, autoRenew }: Subscription): Button {
   return act(`${autoRenew ? '✓' : '○'} ${number}`, data)
 }
 
-function periods(t: Translate, count: number): string {
-  return formatDuration(count * PERIOD_DAYS * DAY_SECONDS, t.locale, 'short')
+function periods(t: Translate, count: number, style: 'long' | 'short' = 'short'): string {
+  return formatDuration(count * PERIOD_DAYS * DAY_SECONDS, t.locale, style)
 }
 
 function date({ t, timezone }: Reader, at: Date): string {

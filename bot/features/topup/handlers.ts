@@ -236,7 +236,7 @@ onPress(composer, 'topup.qr', async (ctx, { handle }) => {
   const sent = await ctx.api.sendPhoto(chatId, new InputFile(png, 'payment.png'), {
     caption: html,
     parse_mode: 'HTML',
-    reply_markup: keyboard(rows),
+    reply_markup: keyboard(rows, ctx.t.locale),
   })
   for (const before of await listLive(ctx.app.db, { chatId, kind })) {
     if (before.handle === handle) await forget(ctx, before.messageId)

@@ -111,7 +111,7 @@ function attachment(file) {
       h('img', { src: address, alt: 'Photo', width: file.width, height: file.height }),
     )
   }
-  const sign = { document: '📄', voice: '🎤', sticker: '🏷' }[file.kind]
+  const sign = { document: '📄', voice: '🎤', sticker: '🏷️' }[file.kind]
   return h(
     'a',
     { href: address, class: 'file', download: file.name },

@@ -54,7 +54,7 @@ export const providerFsp = defineWatchType<
   resolve: resolveProvider,
   defaultLabel: providerLabel,
   form: {
-    icon: '🛰',
+    icon: '🛰️',
     target: PROVIDER_FIELDS,
     settings: [],
     facts: ({ target, observation }) => ({
