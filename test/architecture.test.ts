@@ -33,8 +33,7 @@ const FLOORS: readonly (readonly [RegExp, number, string])[] = [
 const PACKAGES: Readonly<Record<string, RegExp>> = {
   'drizzle-orm': /(tables|store)\.ts$|^src\/db\//,
   fastify: /^src\/(http|pages)\/|^sandbox\/|^src\/app\.ts$|^bot\/core\/webhook\.ts$/,
-  grammy:
-    /^bot\/|^src\/telegram\/|^src\/channels\/telegram[\w-]*\.ts$|^src\/channels\/index\.ts$|^src\/app\.ts$/,
+  grammy: /^bot\/|^src\/telegram\/|^src\/channels\/telegram\.ts$|^src\/app\.ts$/,
   siwe: /^src\/auth\/message\.ts$/,
   i18next: /^src\/i18n\//,
   nodemailer: /^src\/channels\/(email|smtp[\w-]*)\.ts$|^src\/app\.ts$/,

@@ -5,6 +5,7 @@ import type { Db } from '#src/db/connection.ts'
 import { CLAIMED, type ClaimedRow, isFree } from './due-store.ts'
 import type { Waiting } from './grouping.ts'
 import { LEASE_SECONDS } from './model.ts'
+import { IS_GROUPED } from './tables.ts'
 
 /** Deliveries of one recipient looked at because they are due or held; the rest follow. */
 const DUE_MAX = 500
@@ -33,7 +34,7 @@ export async function listDueOf(
       select d.id, d.recipient_id as "recipientId", d.order_key as "orderKey"
       from deliveries d
       where d.recipient_id = r.id and d.status in ('pending', 'retrying')
-        and d.channel <> 'webhook' and d.next_attempt_at is not null
+        and ${IS_GROUPED} and d.next_attempt_at is not null
         and (d.next_attempt_at <= ${now} or d.leased_until > ${now})
       order by d.fired_at, d.position, d.id
       limit ${DUE_MAX}

@@ -4,7 +4,7 @@ import type { EnvelopeKind, HelpPart } from '#src/channels/define.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import { lowestDeliveryId } from './delivery-id.ts'
-import { sentMessages } from './tables.ts'
+import { IS_GROUPED, sentMessages } from './tables.ts'
 
 export type SentMessage = typeof sentMessages.$inferSelect
 
@@ -316,7 +316,7 @@ export async function markStale(tx: Db, ids: readonly string[]): Promise<void> {
 export async function lockCarriers(tx: Db, alertIds: readonly number[]): Promise<string[]> {
   const rows = await tx.execute<{ carriedBy: string | null }>(sql`
     select carried_by as "carriedBy" from deliveries
-    where alert_id = any(${sql.param([...alertIds])}::int[]) and channel <> 'webhook'
+    where alert_id = any(${sql.param([...alertIds])}::int[]) and ${IS_GROUPED}
     order by id for update`)
   return [...new Set(rows.flatMap(({ carriedBy }) => carriedBy ?? []))]
 }

@@ -15,6 +15,9 @@ import type { EnvelopeKind, HelpPart } from '#src/channels/define.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { DeliveryStatus } from './model.ts'
 
+/** Deliveries that may share a message. Queries repeat these words, so that PostgreSQL takes the index. */
+export const IS_GROUPED = sql.raw(`channel <> 'webhook'`)
+
 /** The outbox: one envelope for one destination. Partitioned by id, which begins with the time. */
 export const deliveries = pgTable(
   'deliveries',
@@ -91,7 +94,7 @@ export const deliveries = pgTable(
     index('deliveries_waiting')
       .on(table.recipientId, table.firedAt, table.position, table.id)
       .where(
-        sql`status in ('pending', 'retrying') and channel <> 'webhook' and next_attempt_at is not null`,
+        sql`status in ('pending', 'retrying') and ${IS_GROUPED} and next_attempt_at is not null`,
       ),
     index('deliveries_retrying')
       .on(table.recipientId, table.nextAttemptAt)
