@@ -1,20 +1,20 @@
-/** What came in from outside, in order, and who waits for more of it. */
+/** Items received from outside, in order, with their waiters. */
 export interface Arrivals<Item> {
   /** Oldest first. */
   readonly all: readonly Item[]
   add(item: Item): void
   clear(): void
   /**
-   * The first item that fits, already here or still to come.
+   * The first matching item, received before or later.
    *
-   * @throws Error naming what was here instead, once the time is over or the place is closed
+   * @throws Error naming the items that were received instead, after the timeout or on close
    */
   waitFor(fits: (item: Item) => boolean, timeoutMs?: number): Promise<Item>
-  /** Tells the listener about every change until the returned function is called. */
+  /** Calls the listener on every change until the returned function is called. */
   subscribe(listener: () => void): () => void
-  /** Tells every listener that something is different now. */
+  /** Notifies every listener of a change. */
   announce(): void
-  /** Ends all waiting. */
+  /** Rejects all waiters. */
   close(): void
 }
 
@@ -25,9 +25,9 @@ interface Waiting<Item> {
 }
 
 /**
- * A place where things arrive.
+ * Creates a list of received items.
  *
- * @param noun what arrives, for messages
+ * @param noun kind of the items, for messages
  * @param describe one short line about an item, for messages
  */
 export function createArrivals<Item>(

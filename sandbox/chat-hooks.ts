@@ -5,21 +5,21 @@ import { type Clock, systemClock } from '#src/kernel/clock.ts'
 import { checkDiscord, readerOfDiscord } from './chat-hooks/discord.ts'
 import { checkSlack, readerOfSlack } from './chat-hooks/slack.ts'
 
-/** A message as it stands in a channel. */
+/** A message in a channel. */
 export interface Posted {
   readonly service: 'discord' | 'slack'
-  /** The webhook it came by. */
+  /** Its webhook. */
   readonly hook: string
   readonly id: string
   readonly body: unknown
-  /** What a reader sees of it, without markup. */
+  /** Text as a reader sees it, without markup. */
   readonly shown: string
-  /** When it was written first. */
+  /** Time of the first version. */
   readonly at: Date
   readonly edits: number
 }
 
-/** What is done instead of taking the next request. */
+/** Fault applied to the next request. */
 export type HookFault =
   | 'hang'
   | 'reset'
@@ -29,23 +29,23 @@ export type HookFault =
       readonly body?: string
     }
 
-/** Discord and Slack as their incoming webhooks show them: strict about shape and length. */
+/** Incoming webhooks of Discord and Slack, with strict checks of shape and length. */
 export interface ChatHooks {
-  /** Another webhook each time. */
+  /** Creates a new webhook. */
   discordUrl(): string
   slackUrl(): string
-  /** As they stand now, oldest first. */
+  /** In their present state, oldest first. */
   readonly messages: readonly Posted[]
-  /** Bodies that were refused, with the reason. */
+  /** Refused bodies, with the reason. */
   readonly refused: readonly string[]
   failNext(fault: HookFault): void
-  /** The webhook is deleted. */
+  /** Deletes the webhook. */
   remove(url: string): void
-  /** Somebody deletes a message. */
+  /** Deletes a message, as a person would. */
   forget(messageId: string): void
-  /** Tells about every change until the returned function is called. */
+  /** Calls the listener on every change until the returned function is called. */
   subscribe(listener: () => void): () => void
-  /** Forgets every message and refusal. */
+  /** Deletes all messages and refusals. */
   clear(): void
   close(): Promise<void>
 }

@@ -3,16 +3,16 @@ import { basename, dirname, join } from 'node:path'
 import solc from 'solc'
 import { z } from 'zod'
 
-/** A contract as it is kept beside its source. */
+/** A compiled contract, stored beside its source. */
 export interface Compiled {
   readonly abi: readonly unknown[]
-  /** What a transaction carries to create it, without its constructor's arguments. */
+  /** Creation code without the constructor's arguments. */
   readonly bytecode: `0x${string}`
 }
 
 const ROOT = new URL('..', import.meta.url).pathname
 const SOURCES = ['src/chain/router/*.sol', 'sandbox/contracts/*.sol']
-/** Flare need not know newer instructions; and without metadata the same source gives the same bytes. */
+/** Flare need not support newer instructions; and without metadata the same source gives the same bytes. */
 const SETTINGS = {
   evmVersion: 'paris',
   optimizer: { enabled: true, runs: 200 },
@@ -22,7 +22,7 @@ const SETTINGS = {
 
 const Output = z.object({
   errors: z.array(z.object({ formattedMessage: z.string() })).optional(),
-  // Missing when the compiler gave up.
+  // Missing when compilation failed.
   contracts: z
     .record(
       z.string(),
@@ -38,10 +38,10 @@ const Output = z.object({
 })
 
 /**
- * Every contract of this repository, compiled: by the path of its JSON file, which has its name and is
- * beside its source. A source file has one contract, of the same name.
+ * Compiles every contract of this repository. The result is keyed by the path of its JSON file, which has
+ * the contract's name and is beside its source. A source file has one contract, of the same name.
  *
- * @throws Error with everything the compiler remarked, warnings too
+ * @throws Error with every message of the compiler, including warnings
  */
 export function compileContracts(): ReadonlyMap<string, Compiled> {
   const paths = globSync(SOURCES, { cwd: ROOT }).toSorted()
@@ -67,7 +67,7 @@ export function compileContracts(): ReadonlyMap<string, Compiled> {
   )
 }
 
-/** The text of a JSON file for a contract. */
+/** JSON text of a compiled contract. */
 export function toJson(contract: Compiled): string {
   return `${JSON.stringify(contract, undefined, 2)}\n`
 }

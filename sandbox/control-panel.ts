@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { ANY_BODY, type Customer, type DataCall, signIn, Unexpected } from './customer.ts'
 import type { WorldParts } from './world/parts.ts'
 
-/** How far Alice has come. */
+/** Alice's progress. */
 export interface DeskState {
   readonly linked: boolean
   readonly watching: boolean
@@ -12,7 +12,7 @@ export interface DeskState {
   readonly alerted: boolean
 }
 
-/** A watch as it is asked for. */
+/** Input of a new watch. */
 export interface NewWatch {
   readonly type: string
   readonly label: string
@@ -20,27 +20,30 @@ export interface NewWatch {
   readonly settings: Readonly<Record<string, string | number>>
 }
 
-/** Does over REST what one would otherwise do by hand, as Alice, each as often as one likes. */
+/** Runs Alice's usual steps over REST, each repeatable. */
 export interface Desk {
-  /** Her token, once she has signed in. */
+  /** Her token, after signing in. */
   token(): string | undefined
-  /** Accepts the terms, starts the trial and makes a link for a chat. @returns the `t.me` link */
+  /**
+   * Accepts the terms, starts the trial and creates a link for a chat.
+   * @returns the `t.me` link
+   */
   makeChatLink(): Promise<string>
-  /** Watches her balance, unless that is done already, and waits for the first look: only changes after it count. */
+  /** Watches her balance, unless it is watched, and waits for the baseline: only later changes count. */
   watchBalance(): Promise<void>
   /**
-   * Watches something. Without a free slot she buys one, and the credits for it.
+   * Creates a watch. Without a free slot she buys one, and the credits for it.
    *
-   * @returns whether she did not do so before
+   * @returns false if it existed before
    */
   watch(watch: NewWatch): Promise<boolean>
-  /** Asks her mailbox for consent and tells the receiver the secret of a webhook. */
+  /** Adds her mailbox, which asks for consent, and a webhook, whose secret the receiver learns. */
   setUpMailAndHook(): Promise<void>
-  /** Accepts the terms and asks for a top-up. */
+  /** Accepts the terms and creates a top-up. */
   askForCredits(asset: string, credits: number): Promise<void>
-  /** Asks for metered data below `/data`, with her token. */
+  /** Calls metered data below `/data`, with her token. */
   callForData(path: string): Promise<DataCall>
-  /** Nothing done as long as nobody has signed in. */
+  /** Empty progress before signing in. */
   state(): Promise<DeskState>
 }
 
@@ -74,7 +77,7 @@ const Quote = z.object({ totalCredits: z.int() })
 const AccountAnswer = z.object({ balanceCredits: z.int() })
 const Listed = z.object({ data: z.array(z.unknown()) })
 
-/** A desk in a world. */
+/** Creates the control panel of a world. */
 export function createDesk({ service, devnet, receiver, topups }: WorldParts): Desk {
   let customer: Promise<Customer> | undefined
   let token: string | undefined
@@ -88,7 +91,7 @@ export function createDesk({ service, devnet, receiver, topups }: WorldParts): D
     token = (await signedIn).token
     return signedIn
   }
-  /** With the token there is, or a new one when that is none any more. */
+  /** With the present token, or a new one if it is invalid. */
   const asAlice = async <T>(work: (alice: Customer) => Promise<T>): Promise<T> => {
     const known = await customer?.catch(() => undefined)
     if (known === undefined) return work(await enter())
@@ -150,7 +153,7 @@ export function createDesk({ service, devnet, receiver, topups }: WorldParts): D
         await alice.call('PUT', '/channels/email', mail)
         const hook = { json: { url: receiver.url(HOOK) }, status: 200, body: Hooked }
         const { secret } = await alice.call('PUT', '/channels/webhook', hook)
-        // Shown once, when it is made.
+        // Only present when it is created.
         if (secret !== undefined) receiver.setSecret(HOOK, secret)
       }),
     askForCredits: (asset, credits) =>
@@ -181,7 +184,7 @@ async function readState(alice: Customer): Promise<DeskState> {
   }
 }
 
-/** A slot for one period, with credits that are paid for in WFLR where there are too few. */
+/** Buys a slot for one period, with credits paid in WFLR if there are too few. */
 async function buySlot(alice: Customer, topups: WorldParts['topups']): Promise<void> {
   const slots = 'quantity=1&periods=1'
   const quote = { status: 200, body: Quote } as const
@@ -227,7 +230,7 @@ async function acceptTerms(alice: Customer): Promise<void> {
   await alice.call('POST', path, { json: { version: currentVersion }, status: 200, body: Terms })
 }
 
-/** Once per wallet; later ones are refused. */
+/** Once per wallet; later attempts are refused. */
 async function startTrial(alice: Customer): Promise<void> {
   try {
     await alice.call('POST', '/subscriptions/trial', { status: 201, body: ANY_BODY })

@@ -1,27 +1,27 @@
-// How a customer's program uses the service: over HTTP, from the published description alone. Nothing
-// of the service is used here, so that it can disagree with the service.
+// A customer's program: uses the service over HTTP, from the published description alone. It imports none
+// of the service's code, so that it detects deviations.
 
 import { z } from 'zod'
 import type { Person } from './devnet/accounts.ts'
 
-/** What a request is to be answered with. */
+/** Expected answer of a request. */
 interface Wanted<Body extends z.ZodType> {
-  /** Or any of several. */
+  /** One status, or any of several. */
   readonly status: number | readonly number[]
-  /** Form of the answer's body, as far as it matters. */
+  /** Schema of the relevant parts of the body. */
   readonly body: Body
-  /** The body to send, as JSON. */
+  /** JSON body to send. */
   readonly json?: unknown
 }
 
 /** A program with a token. */
 export interface Customer {
-  /** The `Authorization` header's `Bearer`. */
+  /** For the header `Authorization: Bearer`. */
   readonly token: string
   /**
-   * Asks for one thing below `/api/x402` and gives the answer's body.
+   * Sends a request below `/api/x402` and returns the answer's body.
    *
-   * @throws Unexpected when status or body are not as wanted
+   * @throws Unexpected when status or body differ from the expected ones
    */
   call<Body extends z.ZodType>(
     method: string,
@@ -29,24 +29,24 @@ export interface Customer {
     wanted: Wanted<Body>,
   ): Promise<z.output<Body>>
   /**
-   * Asks for metered data, below `/data`.
+   * Calls metered data, below `/data`.
    *
-   * @throws Unexpected when none comes
+   * @throws Unexpected when it is refused
    */
   callForData(path: string): Promise<DataCall>
 }
 
-/** Data that was had, and what its answer's headers say about it. */
+/** Received data, with the values of its charge headers. */
 export interface DataCall {
   readonly data: unknown
-  /** Credits this call took. */
+  /** Credits charged for the call. */
   readonly charged: number
-  /** Credits after it. */
+  /** Balance after it. */
   readonly balance: number
   readonly freeLeft: number
 }
 
-/** Something else came than was to be expected. */
+/** Thrown for an unexpected answer. */
 export class Unexpected extends Error {
   readonly expected: string
   readonly came: string
@@ -58,7 +58,7 @@ export class Unexpected extends Error {
   }
 }
 
-/** For answers without a body, or where it does not matter. */
+/** For answers without a body, or with an irrelevant one. */
 export const ANY_BODY = z.unknown()
 
 const ANSWER_TIMEOUT_MS = 10_000
@@ -66,9 +66,9 @@ const Challenge = z.object({ message: z.string() })
 const Issued = z.object({ token: z.string().startsWith('fwd_'), wallet: z.string() })
 
 /**
- * Signs in with a wallet: a challenge is asked for, signed and exchanged for a token.
+ * Signs in with a wallet: requests a challenge, signs it and exchanges it for a token.
  *
- * @throws Unexpected when the service answers otherwise than it says
+ * @throws Unexpected when an answer differs from the description
  */
 export async function signIn(
   publicUrl: string,

@@ -8,53 +8,53 @@ import { deployContracts } from './devnet/deployment.ts'
 import { MULTICALL3_ADDRESS, multicall3CreationCode } from './devnet/multicall.ts'
 import { createSender, type Mined, type Send } from './devnet/sending.ts'
 
-/** How a local chain is started. */
+/** Options of a local chain. */
 export interface DevnetOptions {
-  /** The anvil program (`ANVIL_PATH`); without it the one from npm, or else `anvil` on the PATH. */
+  /** The anvil program (`ANVIL_PATH`); by default the one from npm, or else `anvil` on the PATH. */
   readonly anvilPath?: string
-  /** 0, the default, takes any free port. */
+  /** 0, the default, uses any free port. */
   readonly port?: number
-  /** A block every so often, and only then. Without it each transaction makes its block at once. */
+  /** Interval between blocks. By default each transaction creates its block at once. */
   readonly blockTimeSeconds?: number
-  /** The time of the first block; the present without it. Later blocks go on from there. */
+  /** Time of the first block; by default the present. Later blocks continue from it. */
   readonly startsAt?: Date
-  /** Accounts to fund besides the people. */
+  /** Accounts to fund in addition to the people. */
   readonly accounts?: readonly { readonly address: Address; readonly balanceWei: bigint }[]
-  /** Deploys the payment router, tokens and stand-ins for Flare's contracts. */
+  /** Whether to deploy the payment router, tokens and mocks of Flare's contracts. */
   readonly contracts?: boolean
 }
 
-/** A Flare of our own (chain id 14), with Multicall3 where Flare has it. */
+/** A local chain with Flare's chain id 14, and Multicall3 at its address on Flare. */
 export interface Devnet {
   readonly rpcUrl: string
-  /** A block every so often; undefined while each transaction makes its own. */
+  /** Interval between blocks; undefined while each transaction creates its own. */
   readonly blockTimeSeconds: number | undefined
   readonly people: typeof PEOPLE
   readonly client: DevnetClient
-  /** Moves native coins, from anyone, and answers once the transaction is in a block. */
+  /** Transfers native coins, from any account; resolves once the transaction is in a block. */
   transfer(from: Address, to: Address, wei: bigint): Promise<Mined>
-  /** Makes blocks; with `secondsApart` their times differ by that much. */
+  /** Creates blocks; with `secondsApart` with times that far apart. */
   mine(blocks?: number, secondsApart?: number): Promise<void>
-  /** Lets the chain's clock jump and makes a block at the new time. */
+  /** Advances the chain's clock and creates a block at the new time. */
   increaseTime(seconds: number): Promise<void>
-  /** Changes a balance without a transaction, as of the present block. */
+  /** Sets a balance without a transaction, as of the present block. */
   setBalance(address: Address, wei: bigint): Promise<void>
-  /** Remembers the state of the chain. */
+  /** Stores the state of the chain. */
   snapshot(): Promise<SnapshotId>
-  /** Goes back to a snapshot, once; it and all later ones are used up. */
+  /** Restores a snapshot, once; it and all later ones are deleted. */
   revert(id: SnapshotId): Promise<void>
   /** Replaces the last blocks by as many others without transactions. */
   reorg(depth: number): Promise<void>
-  /** Ends the chain and everything of it. */
+  /** Stops the chain and deletes its files. */
   close(): Promise<void>
 }
 
-/** A local chain with the payment router, tokens and stand-ins for Flare's own contracts. */
+/** A local chain with the payment router, tokens and mocks of Flare's contracts. */
 export interface FurnishedDevnet extends Devnet {
   readonly contracts: DevnetContracts
 }
 
-/** What each person owns at the start: 10,000 FLR. */
+/** Initial balance of each person: 10,000 FLR. */
 const START_BALANCE_WEI = 10_000n * 10n ** 18n
 /** Room for everything that a world begins with. */
 const BLOCK_GAS = 500_000_000
@@ -102,7 +102,7 @@ function anvilOptions({ port, blockTimeSeconds, startsAt }: DevnetOptions): read
     ...['--accounts', '0', '--order', 'fifo', '--auto-impersonate'],
     // Newer forks keep the hash of every block in the state, of which each kept block has a copy.
     ...['--hardfork', 'cancun'],
-    // Flare's blocks are final at once; this is as near as anvil's `finalized` comes to it.
+    // Flare's blocks are final at once; this is the closest setting of anvil's `finalized`.
     ...['--slots-in-an-epoch', '1', '--prune-history', `${kept}`],
     ...['--gas-limit', `${BLOCK_GAS}`],
     ...(blockTimeSeconds === undefined ? [] : ['--block-time', `${blockTimeSeconds}`]),

@@ -6,36 +6,36 @@ import { type Clock, systemClock } from '#src/kernel/clock.ts'
 import { type Arrivals, createArrivals } from './arrivals.ts'
 import { type Mail, readMail } from './inbox/mail.ts'
 
-/** How mail is taken: all right, `450` try later, `550` no such mailbox, or nobody listening. */
+/** Responses to mail: accepted, `450` try later, `550` no such mailbox, or not listening. */
 export const INBOX_MODES = ['ok', 'temporary', 'permanent', 'down'] as const
 
 export type InboxMode = (typeof INBOX_MODES)[number]
 
-/** How one mailbox answers. */
+/** Response of one mailbox. */
 export type MailboxAnswer = Exclude<InboxMode, 'down'>
 
-/** A mail server that keeps whatever it is given. */
+/** A mail server that stores every mail. */
 export interface Inbox {
   /** For `SMTP_URL`: no encryption, no password. */
   readonly url: string
   /** Oldest first. */
   readonly mails: readonly Mail[]
   readonly mode: InboxMode
-  /** Changes how mail is taken from now on; `down` also drops the connections there are. */
+  /** Sets the response from now on; `down` also drops open connections. */
   setMode(mode: InboxMode): Promise<void>
-  /** Lets one address answer otherwise than the rest; `undefined` takes that back. */
+  /** Sets the response of one address; `undefined` resets it. */
   setMailbox(address: string, answer: MailboxAnswer | undefined): void
-  /** The first mail that fits, here or still to come; fails after the time, by default 5 s. */
+  /** The first matching mail, received before or later; rejects after the timeout, by default 5 s. */
   waitFor: Arrivals<Mail>['waitFor']
-  /** Tells about every new mail and change of mode until the returned function is called. */
+  /** Calls the listener on every new mail and change of mode until the returned function is called. */
   subscribe: Arrivals<Mail>['subscribe']
-  /** Throws all mails away. */
+  /** Deletes all mails. */
   clear(): void
   close(): Promise<void>
 }
 
 export interface InboxOptions {
-  /** 0, the default, takes any free port. */
+  /** 0, the default, uses any free port. */
   readonly port?: number
   readonly clock?: Clock
 }
@@ -133,7 +133,7 @@ async function listenForMail(
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
-  // A client that breaks off is its own business; the server goes on.
+  // An aborted connection of a client must not end the server.
   smtp.on('error', () => undefined)
   await once(server, 'listening')
   const address = server.address()

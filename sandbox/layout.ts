@@ -16,28 +16,27 @@ const SANDBOX_PAGES = [
 
 export type SandboxPageName = (typeof SANDBOX_PAGES)[number]['name']
 
-/** One page for the shell. */
+/** One page for the frame. */
 export interface SandboxPage {
   readonly title: string
-  /** HTML, already escaped, with the page's one `h1`. */
+  /** Escaped HTML with the page's only `h1`. */
   readonly body: string
   readonly current: SandboxPageName
-  /** Path of a further JavaScript module. */
+  /** Path of an additional JavaScript module. */
   readonly script?: string
-  /** Path of a further style sheet. */
+  /** Path of an additional style sheet. */
   readonly style?: string
   /**
-   * What it listens to. At each event of it the page is fetched again, and what is inside
-   * elements with `data-live` is brought up to date; children with an `id` stay as they are while
-   * their HTML does.
+   * Topic it listens to. On each event the page is fetched again, and the content of elements with
+   * `data-live` is updated; children with an `id` stay unchanged while their HTML does.
    */
   readonly topic?: string
 }
 
-/** What the top bar shows of the world. */
+/** State of the world in the top bar. */
 export interface SandboxStatus {
   readonly now: Date
-  /** Height of the chain, where it can be asked. */
+  /** Block number, if the chain answers. */
   readonly block?: bigint
 }
 
@@ -59,12 +58,12 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Fills one of the templates in `views/`; whatever it prints is escaped unless it says otherwise. */
+/** Renders a template of `views/`; output is escaped by default. */
 export function renderView(name: string, data: object): string {
   return eta.render(`./${name}`, data)
 }
 
-/** The bar above every page as HTML. Its style and its script are `/layout.css` and `/layout.js`. */
+/** HTML of the bar above every page. Its style and its script are `/layout.css` and `/layout.js`. */
 export function topBar(current: SandboxPageName): string {
   return renderView('top-bar', { pages: SANDBOX_PAGES, current })
 }
@@ -74,7 +73,7 @@ export function sandboxPage(page: SandboxPage): string {
   return renderView('layout', { ...page, topBar: topBar(page.current) })
 }
 
-/** Answers with a page that nothing may be loaded into from elsewhere. */
+/** Answers with a page that loads nothing from other origins. */
 export function sendPage(reply: FastifyReply, html: string): FastifyReply {
   return reply
     .type('text/html; charset=utf-8')
@@ -86,9 +85,10 @@ export function sendPage(reply: FastifyReply, html: string): FastifyReply {
 }
 
 /**
- * Adds what every page loads: its styles, `/layout.js`, and the topic `world` with the state of it. The first call on a server counts, further ones do nothing.
+ * Adds the common parts of all pages: styles, `/layout.js`, and the topic `world` with its state. Only the
+ * first call on a server has an effect.
  *
- * @param status asked each second while a page listens; without it the bar shows no state
+ * @param status called each second while a page listens; without it the bar shows no state
  */
 export function serveLayout(app: FastifyInstance, status?: () => Promise<SandboxStatus>): void {
   if (app.hasRoute({ method: 'GET', url: '/layout.css' })) return
@@ -102,7 +102,7 @@ export function serveLayout(app: FastifyInstance, status?: () => Promise<Sandbox
         const { now, block } = await status()
         send({ now: now.toISOString(), block: block?.toString() })
       } catch {
-        // A world with a part of it down has no state to tell; the bar keeps the last one.
+        // A failing world has no state; the bar keeps the last one.
       }
     }
     const timer = setInterval(() => void report(), STATUS_INTERVAL_MS)
@@ -111,7 +111,7 @@ export function serveLayout(app: FastifyInstance, status?: () => Promise<Sandbox
   })
 }
 
-/** Lets the routes of this plugin take HTML forms: the body is an object of strings. */
+/** Parses HTML forms in the routes of this plugin: the body is an object of strings. */
 export function acceptForms(app: FastifyInstance): void {
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',

@@ -2,21 +2,21 @@ import { readFileSync } from 'node:fs'
 import type { Server, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 
-/** Tells whoever listens to a topic. The data is written as JSON. */
+/** Sends an event to the listeners of a topic. The data is written as JSON. */
 export type SendEvent = (data: unknown) => void
 
 type Subscribe = (send: SendEvent) => () => void
 
 const BROWSER = new URL('./browser/', import.meta.url)
-/** The one stream of each server, and what is told in it. */
+/** Topics of each server's stream. */
 const topicsOf = new WeakMap<Server, Map<string, Subscribe>>()
 
 /**
- * Adds a topic to the server's stream of events, `/live`, and the scripts that listen to it.
+ * Adds a topic to the server's event stream, `/live`, with the scripts that listen to it.
  *
- * There is one stream for all topics, and in a browser all tabs share one connection, however many there
- * are: a browser opens only six to a host. `subscribe` is called for each connection, and what it returns
- * when that has gone. Open streams end when the server closes.
+ * There is one stream for all topics, and in a browser all tabs share one connection: a browser opens only
+ * six per host. `subscribe` is called for each connection, and the function it returns when the connection
+ * closes. Open streams end when the server closes.
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
@@ -42,7 +42,7 @@ function serveStream(app: FastifyInstance): Map<string, Subscribe> {
     response.write('retry: 1000\n\n')
     const unsubscribes = [...topics].map(([topic, subscribe]) =>
       subscribe((data) => {
-        // What was on its way when the page left has nowhere to go.
+        // The page may have left meanwhile.
         if (response.writable) response.write(`data: ${JSON.stringify({ topic, data })}\n\n`)
       }),
     )

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 
 /**
- * Lets a server listen on loopback; answers its port.
+ * Starts listening on loopback; returns the port.
  *
- * @param port 0 takes any free one
+ * @param port 0 uses any free one
  */
 export async function listen(server: Server, port: number): Promise<number> {
   server.listen(port, '127.0.0.1')
@@ -14,7 +14,7 @@ export async function listen(server: Server, port: number): Promise<number> {
   return address.port
 }
 
-/** Ends listening and every connection, if it does listen. */
+/** Stops listening and closes every connection; no effect if it does not listen. */
 export async function stopListening(server: Server): Promise<void> {
   if (!server.listening) return
   const closed = once(server, 'close')

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { createReadableLog } from './readable-log.ts'
 import type { World, WorldOptions } from './world.ts'
 
-/** What may be set from outside; everything else a sandbox makes up. */
+/** Supported environment variables; everything else is made up. */
 const Environment = z.object({
   ANVIL_PATH: z.string().optional(),
   PORT: z.coerce.number().int().min(1).max(65535).optional(),
@@ -20,7 +20,7 @@ const USAGE = `Usage: main.ts [tour] [--port <number>]
 `
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
-// A reader that has gone, such as a closed terminal, must not keep us from stopping in order.
+// A closed reader, such as a terminal, must not prevent an orderly stop.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined)
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -41,7 +41,7 @@ async function main(): Promise<number> {
   if (environment === undefined) return 2
   const log = createReadableLog(environment.LOG_LEVEL, (line) => process.stderr.write(`${line}\n`))
   const common = { log, anvilPath: environment.ANVIL_PATH, signal: stopping.signal }
-  // Loaded when it is needed: a wrong call is answered at once.
+  // Loaded on demand, so that a wrong call is answered at once.
   if (asked.isTour) {
     const { runTour } = await import('./tour.ts')
     return (await runTour({ ...common, print })) ? 0 : 1

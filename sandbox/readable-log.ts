@@ -5,9 +5,9 @@ import { createLogger } from '#src/log.ts'
 const Line = z.looseObject({ level: z.string(), time: z.string(), msg: z.string() })
 
 /**
- * A log for people at a terminal: a line each, with the same secrets taken out.
+ * A log for people at a terminal: one line per entry, with secrets removed.
  *
- * @param level `warn` keeps a terminal quiet as long as all is well
+ * @param level `warn` keeps a terminal quiet while everything works
  */
 export function createReadableLog(level: string, print: (line: string) => void): Logger {
   return createLogger(level, { write: (json) => print(readable(json)) })

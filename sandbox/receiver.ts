@@ -11,26 +11,26 @@ import {
   verifyWatchdog,
 } from './verify.ts'
 
-/** How a delivery is answered: a status, in full, never, or by breaking the connection. */
+/** Response to a delivery: a status, a full answer, none, or a broken connection. */
 export type Answer = number | 'hang' | 'reset' | FullAnswer
 
 export interface FullAnswer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** Waits this long first. */
+  /** Delay before it. */
   readonly delayMs?: number
 }
 
-/** The signatures of a delivery, each checked as a customer would with the secret of its hook. */
+/** The signatures of a delivery, each verified as by a customer with the secret of its hook. */
 export interface Verdicts {
   readonly watchdog: SignatureVerdict
-  /** Only there while a secret is being changed. */
+  /** Only present during a rotation of the secret. */
   readonly watchdogNext: SignatureVerdict
   readonly standard: SignatureVerdict
 }
 
-/** A request to a hook, as it came. */
+/** A request to a hook. */
 export interface Received {
   /** Counts from 1 in the order of arrival. */
   readonly id: number
@@ -40,58 +40,58 @@ export interface Received {
   readonly method: string
   readonly headers: RequestHeaders
   readonly rawBody: Buffer
-  /** Absent where the body is not JSON. */
+  /** Undefined if the body is not JSON. */
   readonly json: unknown
-  /** Absent while the hook has no secret. */
+  /** Undefined while the hook has no secret. */
   readonly verdicts: Verdicts | undefined
-  /** What was answered, or is about to be. */
+  /** The response, sent or coming. */
   readonly answer: Answer
 }
 
-/** A customer's web server that takes webhooks. */
+/** A customer's web server that receives webhooks. */
 export interface Receiver {
-  /** Where to send for a hook; `main` without a name. Each name is a hook of its own. */
+  /** URL of a hook; `main` by default. Each name is a hook of its own. */
   url(hook?: string): string
   /** Oldest first. */
   readonly deliveries: readonly Received[]
-  /** Answers still to be given to the next deliveries. */
+  /** Responses for the next deliveries. */
   readonly nextAnswers: readonly Answer[]
-  /** The hooks that have a secret, and it. */
+  /** Secrets by hook. */
   readonly secrets: ReadonlyMap<string, string>
-  /** Answers the next deliveries like this, one each, before going back to the usual. */
+  /** Sets the responses to the next deliveries, one each; afterwards the default applies again. */
   answerNext(...answers: readonly Answer[]): void
-  /** Forgets the answers still to be given. */
+  /** Removes the remaining responses. */
   cancelAnswers(): void
   /**
-   * The usual answer from now on; `undefined` for the one at the start: 200, but 401 where the hook
-   * has a secret and no signature fits it.
+   * Sets the default response; `undefined` resets it: 200, but 401 if the hook has a secret and no
+   * signature matches.
    */
   answerAlways(answer: Answer | undefined): void
-  /** Sets the secret a hook checks with; `undefined` lets it check nothing. */
+  /** Sets the secret with which a hook verifies; `undefined` disables verification. */
   setSecret(hook: string, secret: string | undefined): void
-  /** The first delivery that fits, here or still to come; fails after the time, by default 5 s. */
+  /** The first matching delivery, received before or later; rejects after the timeout, by default 5 s. */
   waitFor: Arrivals<Received>['waitFor']
-  /** Tells about every delivery and change until the returned function is called. */
+  /** Calls the listener on every delivery and change until the returned function is called. */
   subscribe: Arrivals<Received>['subscribe']
-  /** Forgets the deliveries and the answers still to be given. */
+  /** Deletes the deliveries and the remaining responses. */
   clear(): void
   close(): Promise<void>
 }
 
 export interface ReceiverOptions {
-  /** 0, the default, takes any free port. */
+  /** 0, the default, uses any free port. */
   readonly port?: number
   /** The secret of the hook `main`. */
   readonly secret?: string
   readonly clock?: Clock
 }
 
-/** The hook used where none is named. */
+/** The default hook. */
 export const MAIN_HOOK = 'main'
 
 const HOOK_PATH = /^\/hook\/([\w-]{1,64})$/
 
-/** Starts a web server on loopback that takes deliveries at `/hook/<name>`. */
+/** Starts a web server on loopback that receives deliveries at `/hook/<name>`. */
 export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
   const { port = 0, secret, clock = systemClock } = options
   const arrivals = createArrivals<Received>('delivery', describe)
@@ -174,7 +174,7 @@ async function serveHooks(
       const answer = hook === undefined ? 404 : await receive(request, hook)
       await give(answer, response, stopping)
     } catch {
-      // The sender broke off, or we are stopping.
+      // The sender disconnected, or the receiver is stopping.
       response.destroy()
     }
   })

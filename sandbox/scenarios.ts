@@ -10,19 +10,25 @@ import { timeHappenings } from './scenarios/time.ts'
 import { walletHappenings } from './scenarios/wallet.ts'
 import type { WorldParts } from './world/parts.ts'
 
-/** Everything that can be let happen to a world, and what has. */
+/** All scenarios of a world, with their log. */
 export interface Happenings {
   readonly groups: readonly HappeningGroup[]
   readonly log: HappenLog
-  /** Lets it happen, or ends it while it lasts. Whether there is such a thing. */
+  /**
+   * Starts a scenario, or ends it while it lasts.
+   * @returns false for an unknown one
+   */
   start(id: string): boolean
-  /** Waits no more for what follows an entry of the log. Whether anybody did. */
+  /**
+   * Stops waiting for the results of an entry.
+   * @returns false if it was not waiting
+   */
   dismiss(entry: number): boolean
-  /** Follows nothing up any more. */
+  /** Stops following all scenarios. */
   close(): Promise<void>
 }
 
-/** What can happen to a world. */
+/** Creates the scenarios of a world. */
 export function createHappenings(world: WorldParts): Happenings {
   const desk = createDesk(world)
   const groups = [
@@ -61,7 +67,7 @@ export function createHappenings(world: WorldParts): Happenings {
         )
         .finally(() => running.delete(run))
       running.set(run, { entry: entry.id, stop })
-      // What lasts has begun by now, and its button says so.
+      // Lasting ones have started by now, and their buttons show it.
       log.announce()
       return true
     },

@@ -15,7 +15,7 @@ import { createPeople, type People } from './telegram/people.ts'
 import type { BotCommand, ProfileText } from './telegram/profile.ts'
 import { startServer } from './telegram/server.ts'
 
-/** What a local Bot API is started with. */
+/** Options of a local Bot API. */
 export interface TelegramApiOptions {
   /** Of the form `<number>:<letters>`; the number is the bot's id. */
   readonly token: string
@@ -23,50 +23,50 @@ export interface TelegramApiOptions {
   readonly username: string
   readonly firstName?: string
   readonly clock?: Clock
-  /** 0, the default, takes a free port. */
+  /** 0, the default, uses a free port. */
   readonly port?: number
-  /** Enforces the flood limits with 429. Off unless asked for. */
+  /** Enforces the flood limits with 429. Off by default. */
   readonly rates?: boolean
   /** Pause after the first failed webhook delivery; doubles with each further one. */
   readonly webhookPauseMs?: number
 }
 
-/** A strict Telegram Bot API on this machine, and the people on its other side. */
+/** A strict Telegram Bot API on this machine, with its users. */
 export interface TelegramApi extends People, Acting {
-  /** What a client takes as API root. */
+  /** API root for clients. */
   readonly url: string
   readonly bot: BotAccount
-  /** What the bot called, oldest first; `getUpdates` only when it was refused. */
+  /** Calls of the bot, oldest first; `getUpdates` only if refused. */
   readonly calls: readonly Call[]
-  /** What the bot answered to presses, oldest first. */
+  /** The bot's answers to presses, oldest first. */
   readonly answers: readonly CallbackAnswer[]
-  /** What the bot answered to inline queries, oldest first. */
+  /** The bot's answers to inline queries, oldest first. */
   readonly inlineAnswers: readonly InlineAnswer[]
-  /** Updates the bot has not confirmed yet. */
+  /** Updates that the bot has not confirmed yet. */
   readonly pendingUpdates: number
-  /** The messages of a chat as they stand now, oldest first. */
+  /** The messages of a chat in their present state, oldest first. */
   messages(chatId: number): readonly ChatMessage[]
-  /** The newest message of the bot in a chat; service messages do not count. */
+  /** The bot's newest message in a chat, without service messages. */
   lastMessage(chatId: number): ChatMessage | undefined
-  /** The newest call of a method, refused ones included. */
+  /** The newest call of a method, including refused ones. */
   lastCall(method: string): Call | undefined
-  /** A file somebody sent. */
+  /** A sent file. */
   file(fileId: string): StoredFile | undefined
-  /** The `/` menu a person sees in a chat. */
+  /** The `/` menu of a person in a chat. */
   commandsFor(chatId: number, personId: number): readonly BotCommand[]
   /** Name or description in a person's language. */
   profileText(what: ProfileText, languageCode: string): string
-  /** First truthy value of `look`, asked now and after every change; rejects after 5 s unless given. */
+  /** First truthy value of `look`, evaluated now and after every change; rejects after 5 s by default. */
   waitFor<T>(look: () => T | undefined | null | false, timeoutMs?: number): Promise<T>
   /** Calls the listener with every change; returns a function that ends it. */
   onChange(listener: (change: Change) => void): () => void
-  /** Lets calls fail: the next so many, or those of one method. */
+  /** Makes calls fail: the next ones, or those of one method. */
   failNext(filter: FaultFilter, fault: Fault): void
-  /** Forgets faults that were ordered and not used. */
+  /** Removes unused faults. */
   clearFaults(): void
-  /** Breaks the calls that hang. */
+  /** Breaks hanging calls. */
   release(): void
-  /** Connections are refused until `up()`. */
+  /** Refuses connections until `up()`. */
   down(): Promise<void>
   up(): Promise<void>
   close(): Promise<void>

@@ -6,11 +6,11 @@ import { Act, perform } from './telegram/chat-acts.ts'
 import { changeData, createOldButtons, snapshot } from './telegram/chat-data.ts'
 import type { TelegramApi } from './telegram-api.ts'
 
-/** What stands around the chat. Both are HTML and are put in as they are. */
+/** HTML around the chat, inserted unescaped. */
 export interface ChatPageOptions {
   /** Above the chat. */
   readonly topBar?: string
-  /** In the page's head: the style and the script of the top bar. */
+  /** In the page's head: style and script of the top bar. */
   readonly head?: string
 }
 
@@ -36,8 +36,8 @@ const AboutQuery = z.object({ chat: z.coerce.number().int(), person: z.coerce.nu
 /**
  * The chat page at `/chat`: every person and group of a local Bot API, as Telegram would show them.
  *
- * `?person=<username or name>` chooses who is in view; `&start=<payload>` opens the bot as the link
- * `t.me/<bot>?start=<payload>` would, `?startgroup=<payload>` asks for a group first.
+ * `?person=<username or name>` selects the person; `&start=<payload>` opens the bot like the link
+ * `t.me/<bot>?start=<payload>`, `?startgroup=<payload>` asks for a group first.
  */
 export function chatPages(api: TelegramApi, options: ChatPageOptions = {}): FastifyPluginAsync {
   return async (app) => {
@@ -85,7 +85,7 @@ export function chatPages(api: TelegramApi, options: ChatPageOptions = {}): Fast
     app.get<{ Params: { id: string } }>('/chat/files/:id', async (request, reply) => {
       const file = api.file(request.params.id)
       if (!file) return reply.code(404).send({ error: 'not found' })
-      // Only pictures are shown; anything else a bot sent is saved, never opened in this origin.
+      // Only pictures are shown; other files of a bot are downloaded, never opened in this origin.
       const isPicture = file.mimeType === 'image/png' || file.mimeType === 'image/jpeg'
       const type = isPicture ? file.mimeType : 'application/octet-stream'
       const name = encodeURIComponent(file.name)
@@ -111,7 +111,7 @@ export function chatPages(api: TelegramApi, options: ChatPageOptions = {}): Fast
   }
 }
 
-/** The page without content: its script fills it. */
+/** The page without content, which its script adds. */
 function shell({ topBar = '', head = '' }: ChatPageOptions): string {
   return `<!doctype html>
 <html lang="en">

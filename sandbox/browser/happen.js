@@ -1,4 +1,4 @@
-// Lets buttons act without leaving the page: what follows comes with the page's own events.
+// Makes buttons act without leaving the page: the results arrive as the page's own events.
 
 document.addEventListener('submit', (event) => {
   const form = event.target
@@ -8,7 +8,7 @@ document.addEventListener('submit', (event) => {
 })
 
 /**
- * Posts the form; if that does not work, the browser does it in its own way and shows why.
+ * Posts the form; if that fails, the browser submits it natively and shows the error.
  *
  * @param {HTMLFormElement} form
  */

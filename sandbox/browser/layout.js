@@ -1,7 +1,7 @@
 import { listen } from './live.js'
 
 // Keeps a sandbox page up to date: the state of the world in the top bar, and every element with
-// `data-live` whenever the page's topic says that something changed.
+// `data-live` on each event of the page's topic.
 
 const world = document.querySelector('[data-world]')
 if (world instanceof HTMLElement) {
@@ -14,13 +14,13 @@ if (world instanceof HTMLElement) {
 }
 
 const { topic } = document.body.dataset
-// After a lost connection something may have been missed, so its beginning counts as a change too.
+// Events may have been missed during a lost connection, so its start counts as a change too.
 if (topic !== undefined) listen(topic, refreshSoon, refreshSoon)
 
 let isRefreshing = false
 let isStale = false
 
-/** One refresh at a time; whatever comes meanwhile is caught up with by one more. */
+/** Runs one refresh at a time; changes during it cause one more. */
 async function refreshSoon() {
   isStale = true
   if (isRefreshing) return
@@ -31,7 +31,7 @@ async function refreshSoon() {
       await refresh()
     }
   } catch {
-    // The sandbox has stopped; the stream tells us when it is back.
+    // The sandbox has stopped; the stream reports its return.
   } finally {
     isRefreshing = false
   }
@@ -47,14 +47,14 @@ async function refresh() {
   }
 }
 
-/** The HTML an element came with, as people open and close things in it afterwards. */
+/** The received HTML of an element, because people open and close parts of it afterwards. */
 const originals = new WeakMap()
 for (const child of document.querySelectorAll('[data-live] > *')) {
   originals.set(child, child.outerHTML)
 }
 
 /**
- * Moves no element that stays: a frame that is moved loads again.
+ * Updates children without moving those that stay: a moved frame loads again.
  *
  * @param {Element} place
  * @param {Element} update

@@ -1,4 +1,4 @@
-// Holds the one stream of events of this browser, and hands what comes to every tab that listens.
+// Holds the only event stream of this browser, and forwards events to every listening tab.
 
 /** @type {Set<MessagePort>} */
 const tabs = new Set()

@@ -1,4 +1,4 @@
-// What the server tells, by topic. All tabs share one stream: a browser opens only a few to a host.
+// Events of the server, by topic. All tabs share one stream: a browser opens only a few per host.
 
 const { port } = new SharedWorker('/live-worker.js')
 /** @type {{ topic: string, heard: (data: any) => void, begun: () => void }[]} */
@@ -11,7 +11,7 @@ port.onmessage = ({ data: { kind, topic, data } }) => {
   }
 }
 addEventListener('pagehide', () => port.postMessage('leave'))
-// Also of a page that comes back by the browser's buttons as it was left.
+// Also for a page restored by the browser's back button.
 addEventListener('pageshow', () => port.postMessage('join'))
 
 /**
@@ -19,7 +19,8 @@ addEventListener('pageshow', () => port.postMessage('join'))
  *
  * @param {string} topic
  * @param {(data: any) => void} heard
- * @param {() => void} [begun] called when the stream begins, again after each loss: what came before is not told
+ * @param {() => void} [begun] called when the stream starts, and again after each loss: earlier events are
+ * not repeated
  */
 export function listen(topic, heard, begun = () => undefined) {
   listeners.push({ topic, heard, begun })

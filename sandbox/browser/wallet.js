@@ -1,5 +1,5 @@
-// The sandbox's wallet in the browser: announces itself by EIP-6963, asks before everything it does, and
-// has the sandbox do it with the known key of the person that was chosen.
+// The sandbox's wallet in the browser: announces itself by EIP-6963, asks for confirmation of every action,
+// and has the sandbox sign with the chosen person's known key.
 
 /** @typedef {{ name: string, address: string }} Person */
 

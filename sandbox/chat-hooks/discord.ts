@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What Discord takes by a webhook, as far as anybody here sends it. Lengths as published. */
+/** Discord's webhook format, as far as this project sends it. Lengths as published. */
 
 const filled = (max: number) =>
   z
@@ -34,7 +34,10 @@ type Message = z.output<typeof Message>
 
 const TOGETHER_MAX = 6000
 
-/** What is wrong with a body, in words; undefined when it is taken. */
+/**
+ * Checks a body.
+ * @returns the problem in words; undefined when valid
+ */
 export function checkDiscord(body: unknown, method: string): string | undefined {
   const parsed = Message.safeParse(body)
   if (!parsed.success) return z.prettifyError(parsed.error)
@@ -47,7 +50,7 @@ export function checkDiscord(body: unknown, method: string): string | undefined 
   return undefined
 }
 
-/** What a reader sees, escapes and links taken out. */
+/** Text for a reader, without escapes and links. */
 export function readerOfDiscord(body: unknown): string {
   return textsOf(Message.parse(body))
     .join('\n')

@@ -8,7 +8,7 @@ const NAMES: Readonly<Record<Posted['service'], string>> = { discord: 'Discord',
 
 const View = z.object({ message: z.string().optional().catch(undefined) })
 
-/** The page `/hooks`: what stands in a channel of Discord and one of Slack, and how to write there. */
+/** The page `/hooks`: the messages of a Discord and a Slack channel, and their webhooks. */
 export async function hooksPage(
   app: FastifyInstance,
   { hooks }: { hooks: ChatHooks },

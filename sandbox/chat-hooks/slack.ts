@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
-/** What Slack takes by an incoming webhook, as far as anybody here sends it. Lengths as published. */
+/** Slack's webhook format, as far as this project sends it. Lengths as published. */
 
-/** Control characters must be escaped; what is left of `<…>` is a link, or a mention, which is refused. */
+/** Control characters must be escaped; a remaining `<…>` is a link, or a mention, which is refused. */
 function hasStray(text: string): boolean {
   const bare = text.replace(/&(amp|lt|gt);/g, '').replace(/<https?:\/\/[^<>|\s]+\|[^<>|]*>/g, '')
   return /[<>&]/.test(bare)
@@ -38,13 +38,16 @@ const Message = z.strictObject({
   unfurl_media: z.boolean().optional(),
 })
 
-/** What is wrong with a body, in words; undefined when it is taken. */
+/**
+ * Checks a body.
+ * @returns the problem in words; undefined when valid
+ */
 export function checkSlack(body: unknown): string | undefined {
   const parsed = Message.safeParse(body)
   return parsed.success ? undefined : z.prettifyError(parsed.error)
 }
 
-/** What a reader sees, entities and links taken out. */
+/** Text for a reader, without entities and links. */
 export function readerOfSlack(body: unknown): string {
   return Message.parse(body)
     .blocks.flatMap((block) => {

@@ -1,6 +1,6 @@
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 
-/** Someone with a wallet whose key everybody knows. Never for a chain where money is worth something. */
+/** A person whose wallet has a publicly known key. Never use it on a chain with real value. */
 export interface Person {
   readonly name: string
   readonly privateKey: `0x${string}`
@@ -9,10 +9,10 @@ export interface Person {
 }
 
 /**
- * Three wallets for trying things out: Alice owns, Bob is someone else, Carol may only read.
+ * Three wallets for experiments: Alice is the owner, Bob another user, Carol read-only.
  *
- * They are the first three of the phrase `test test test test test test test test test test test
- * junk` at `m/44'/60'/0'/0/n`, which every development chain funds.
+ * They are the first three of the mnemonic `test test test test test test test test test test test junk` at
+ * `m/44'/60'/0'/0/n`, which every development chain funds.
  */
 export const PEOPLE = {
   alice: person('Alice', '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'),

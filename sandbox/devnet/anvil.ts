@@ -6,20 +6,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-/** A running anvil and the shell that guards it. */
+/** A running anvil with its guarding shell. */
 export interface AnvilProcess {
-  /** Where it answers JSON-RPC. */
+  /** Its JSON-RPC URL. */
   readonly url: string
-  /** Ends it and waits until it and its files are gone. Calling it again does nothing more. */
+  /** Stops it and waits until it and its files are gone. Idempotent. */
   close(): Promise<void>
 }
 
 const START_TIMEOUT_MS = 30_000
 
 /**
- * Runs anvil and ends it as soon as our end of its standard input closes, which the system does for
- * us even when this process is killed without a chance to clean up. The shell then has nobody to
- * write to any more, and would end of trying to: hence its silence.
+ * Runs anvil and stops it as soon as the other end of its standard input closes, which the system does even
+ * when this process is killed. The shell writes nothing, because its output may be closed then.
  */
 const GUARD = `
 files=$1
@@ -40,9 +39,9 @@ exit "$status"
 /**
  * Starts anvil and waits until it listens.
  *
- * @param path the program; without it the one from npm, or else `anvil` on the PATH
- * @param options command line options besides those for its files
- * @throws Error with what anvil printed when it does not come up within 30 s
+ * @param path the program; by default the one from npm, or else `anvil` on the PATH
+ * @param options command line options in addition to those for its files
+ * @throws Error with anvil's output when it does not listen within 30 s
  */
 export async function startAnvil(
   path: string | undefined,
@@ -50,7 +49,7 @@ export async function startAnvil(
 ): Promise<AnvilProcess> {
   const files = await mkdtemp(join(tmpdir(), 'watchdog-anvil-'))
   const anvil = [path ?? packagedAnvil() ?? 'anvil', '--cache-path', files, ...options]
-  // In a session of its own, so that Ctrl-C reaches only us and the chain outlives its users.
+  // In a session of its own, so that Ctrl-C reaches only this process and the chain outlives its users.
   const guard = spawn('sh', ['-c', GUARD, 'anvil-guard', files, ...anvil], { detached: true })
   const exited = once(guard, 'close')
   const close = async () => {
@@ -87,7 +86,7 @@ async function listeningAddress(guard: ChildProcessWithoutNullStreams): Promise<
   }
 }
 
-/** The binary of the optional npm package, where there is one for this machine. */
+/** The binary of the optional npm package, if there is one for this machine. */
 function packagedAnvil(): string | undefined {
   try {
     return createRequire(import.meta.url).resolve('@foundry-rs/anvil-linux-amd64/bin/anvil')

@@ -1,13 +1,13 @@
 import { createTestClient, http, publicActions, rpcSchema, walletActions } from 'viem'
 import { flare } from '#src/chain/flare.ts'
 
-/** Names a state of the chain to go back to. */
+/** Id of a stored state of the chain. */
 export type SnapshotId = `0x${string}`
 
-/** Reads, writes and bends the chain: viem's public, wallet and test actions in one client. */
+/** viem's public, wallet and test actions in one client. */
 export type DevnetClient = ReturnType<typeof connectClient>
 
-/** A client of the chain at this address. */
+/** Connects a client to the chain at this URL. */
 export function connectClient(url: string) {
   return createTestClient({
     mode: 'anvil',

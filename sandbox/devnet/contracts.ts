@@ -10,29 +10,29 @@ import {
 } from './deployment.ts'
 import type { Mined, Outgoing, Send } from './sending.ts'
 
-/** The router, tokens and stand-ins for Flare's own contracts, and what can be done with them. */
+/** The router, tokens and mocks of Flare's contracts, with their actions. */
 export interface DevnetContracts extends ContractPlaces {
   /**
-   * Approves the router for the amount and pays through it. Answers the payment, failed or not: what
-   * is wrong with it is for the router to say.
+   * Approves the router for the amount and pays through it. Returns the payment, even if it failed: the
+   * router decides.
    */
   pay(from: Address, handle: Hash, token: Address, amountUnits: bigint): Promise<Mined>
-  /** Sends coins, with data if there is any. */
+  /** Sends coins, optionally with data. */
   sendNative(from: Address, to: Address, wei: bigint, data?: Hex): Promise<Mined>
-  /** Makes more of a token out of nothing. */
+  /** Mints a token. */
   mint(token: Address, to: Address, amountUnits: bigint): Promise<Mined>
   /**
-   * Says what a feed such as `FLR/USD` is worth: `value / 10 ** decimals` US dollars, since `at`. Without
-   * `at` the feed is fresh whenever it is read.
+   * Sets a feed's price, such as that of `FLR/USD`: `value / 10 ** decimals` US dollars, since `at`.
+   * Without `at` the feed is always fresh.
    */
   setFeed(name: string, value: bigint, decimals: number, at?: Date): Promise<Mined>
-  /** Says whether the router takes a token. */
+  /** Sets whether the router accepts a token. */
   setAllowed(token: Address, on: boolean): Promise<Mined>
-  /** Makes the router refuse payments, or take them again. */
+  /** Pauses or unpauses the router. */
   setPaused(on: boolean): Promise<Mined>
 }
 
-/** Everything that can be done with deployed contracts. */
+/** Actions on deployed contracts. */
 export function useContracts(places: ContractPlaces, send: Send): DevnetContracts {
   const { operator, router, ftsoV2 } = places
   const one = async (...transactions: readonly Outgoing[]) => {

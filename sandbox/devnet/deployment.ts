@@ -22,40 +22,40 @@ import { PEOPLE } from './accounts.ts'
 import type { DevnetClient } from './client.ts'
 import { createSender, type Outgoing } from './sending.ts'
 
-/** Where everything is that payments need. */
+/** Addresses of the contracts of payments. */
 export interface ContractPlaces {
-  /** Owns the router. */
+  /** Owner of the router. */
   readonly operator: Address
-  /** Where the router sends every payment. */
+  /** Receives every payment of the router. */
   readonly treasury: Address
-  /** Where plain transfers of the coin go. */
+  /** Receives plain transfers of the coin. */
   readonly payTo: Address
   readonly router: Address
-  /** Has 18 decimals, as WFLR has. */
+  /** A token with 18 decimals, like WFLR. */
   readonly serviceToken: Address
   readonly wflr: Address
-  /** Has 6 decimals. */
+  /** A token with 6 decimals. */
   readonly fxrp: Address
-  /** Stands in for the FlareContractRegistry, at its usual address. */
+  /** Mock of the FlareContractRegistry, at its usual address. */
   readonly registry: Address
-  /** Stands in for FtsoV2; the registry names it. */
+  /** Mock of FtsoV2, found through the registry. */
   readonly ftsoV2: Address
 }
 
-/** What a token stand-in can be told. */
+/** Functions of a mock token. */
 export const TOKEN_ABI = parseAbi([
   'function approve(address spender, uint256 value) returns (bool)',
   'function mint(address to, uint256 value)',
 ])
 
-/** What the router's owner and its payers can tell it. */
+/** Functions of the router's owner and payers. */
 export const ROUTER_ABI = parseAbi([
   'function pay(bytes32 handle, address token, uint256 amount)',
   'function setAllowed(address token, bool on)',
   'function setPaused(bool on)',
 ])
 
-/** How the stand-in for FtsoV2 is told a price. */
+/** Function that sets a price of the mock FtsoV2. */
 const FEEDS_ABI = parseAbi([
   'function set(bytes21 id, uint256 value, int8 decimals, uint64 timestamp)',
 ])
@@ -69,9 +69,9 @@ const OPERATOR = getAddress('0x00000000000000000000000000000000000f1a01')
 const TREASURY = getAddress('0x00000000000000000000000000000000000f1a02')
 const PAY_TO = getAddress('0x00000000000000000000000000000000000f1a03')
 const OPERATOR_WEI = 1000n * 10n ** 18n
-/** What each person has of every token at the start. */
+/** Initial amount of every token for each person. */
 const START_TOKENS = '100000'
-/** Prices not far from real ones, in US dollars: `value / 10 ** decimals`. They are always fresh. */
+/** Realistic prices, in US dollars: `value / 10 ** decimals`. They are always fresh. */
 export const PRICES = [
   { name: 'FLR/USD', value: 200_000n, decimals: 7 },
   { name: 'XRP/USD', value: 250_000n, decimals: 5 },
@@ -85,10 +85,10 @@ export const PRICES = [
 ] as const
 
 /**
- * Puts the router, three tokens and the stand-ins on the chain, in one block: tokens allowed, prices set,
- * everybody with some of each token.
+ * Deploys the router, three tokens and the mocks, in one block: tokens allowed, prices set, tokens minted
+ * for each person.
  *
- * @param isAutomined whether each transaction makes its block at once
+ * @param isAutomined whether each transaction creates its block at once
  */
 export async function deployContracts(
   client: DevnetClient,
@@ -112,7 +112,7 @@ export async function deployContracts(
 
 type Unsigned = Omit<Outgoing, 'from'>
 
-/** In the order in which `placesOf` counts them. */
+/** In the order expected by `placesOf`. */
 function creationCodes(): readonly Unsigned[] {
   const symbol = (text: string) => stringToHex(text, { size: 32 })
   return [
@@ -166,7 +166,7 @@ function setUp(places: ContractPlaces): readonly Unsigned[] {
   ]
 }
 
-/** What tells the stand-in for FtsoV2 a price; without `at` it is fresh whenever it is read. */
+/** Calldata that sets a price of the mock FtsoV2; without `at` it is always fresh. */
 export function setFeedData(price: {
   readonly name: string
   readonly value: bigint
@@ -178,12 +178,12 @@ export function setFeedData(price: {
   return encodeFunctionData({ abi: FEEDS_ABI, args })
 }
 
-/** What tells the router whether to take a token. */
+/** Calldata that sets whether the router accepts a token. */
 export function setAllowedData(address: Address, on: boolean): Hex {
   return encodeFunctionData({ abi: ROUTER_ABI, functionName: 'setAllowed', args: [address, on] })
 }
 
-/** What makes more of a token. */
+/** Calldata that mints a token. */
 export function mintData(to: Address, units: bigint): Hex {
   return encodeFunctionData({ abi: TOKEN_ABI, functionName: 'mint', args: [to, units] })
 }
@@ -196,7 +196,7 @@ function created(
   return { data: encodeDeployData({ abi, bytecode: bytecodeOf(contract), args }) }
 }
 
-/** The creation code in a compiled contract's JSON. */
+/** Creation code in a compiled contract's JSON. */
 export function bytecodeOf({ bytecode }: { readonly bytecode: string }): Hex {
   if (!isHex(bytecode)) throw new Error('not a compiled contract')
   return bytecode

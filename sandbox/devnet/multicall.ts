@@ -7,17 +7,17 @@ import {
   parseAbi,
 } from 'viem'
 
-/** Where Multicall3 is on every chain that has it, Flare among them. */
+/** Address of Multicall3 on Flare and most chains. */
 export const MULTICALL3_ADDRESS = '0xcA11bde05977b3631167028862bE2a173976CA11'
 
 const WRAPPER = parseAbi(['constructor(bytes code, bytes data)'])
 const MULTICALL3 = parseAbi(['function getBlockNumber() view returns (uint256)'])
 
 /**
- * Multicall3's creation code.
+ * Creation code of Multicall3.
  *
- * viem carries it to make multicalls on chains without the contract, wrapped into a call that needs
- * no deployment. We let it make such a call to nobody and take the code out of the wrapping.
+ * viem contains it for multicalls on chains without the contract, wrapped into a call that needs no
+ * deployment; the code is extracted from such a call.
  */
 export async function multicall3CreationCode(): Promise<Hex> {
   const sent: Hex[] = []

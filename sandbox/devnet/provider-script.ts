@@ -22,89 +22,89 @@ import { createTravel, type PlayedRounds } from './fsp/time-travel.ts'
 import { epochAt, FLARE_TIMING, type Timing } from './fsp/timing.ts'
 import { createBlockWriter, type Receipt, readReceipts, type Tx } from './fsp/writer.ts'
 
-/** A provider as it is asked for. */
+/** Options of a simulated provider. */
 export interface ProviderOptions {
   readonly name: string
-  /** Its weight, in whole FLR; all have the same without it. */
+  /** Its weight, in whole FLR; equal for all by default. */
   readonly stake?: number
-  /** Asks early to be registered as soon as that opens, instead of registering then. */
+  /** Whether it pre-registers, instead of registering at the opening. */
   readonly preRegisters?: boolean
 }
 
-/** What is played. */
+/** Options of the simulation. */
 export interface PlayerOptions {
   readonly providers: readonly ProviderOptions[]
-  /** What differs from Flare's times. */
+  /** Differences from Flare's timing. */
   readonly timing?: Partial<Timing>
   /**
-   * The first reward epoch of the present Relay and registries; those before have the former ones. Without
-   * it there are only the present ones.
+   * The first reward epoch of the present Relay and registries; earlier ones have the former contracts. By
+   * default there are only the present ones.
    */
   readonly newerFrom?: number
-  /** How many different attestation requests a round has; three without it. */
+  /** Number of different attestation requests in a round; three by default. */
   readonly requests?: (round: number) => number
-  /** Hears the time of every block that is made while something is played. */
+  /** Called with the time of every created block. */
   readonly onTime?: (seconds: number) => void
 }
 
-/** A data provider that is played. */
+/** A simulated data provider. */
 export interface PlayedProvider {
   readonly name: string
-  /** What it has now. Changed accounts count from the next reward epoch on. */
+  /** Present accounts. Changes apply from the next reward epoch on. */
   readonly accounts: ProviderAccounts
   readonly behaviours: ReadonlySet<Behaviour>
 }
 
 /**
- * Plays data providers and Flare's own daemon on a local chain, in the time of that chain.
+ * Simulates data providers and Flare's daemon on a local chain, in the time of that chain.
  *
- * Rounds overlap as they do on Flare: what a round reveals and signs is in the time of the next one. Where
- * time is skipped there are no blocks but those of the reward epochs' own events, so nothing can be said of
- * the rounds of that time, nor of the ones that it touches.
+ * Rounds overlap as on Flare: reveals and signatures of a round are in the time of the next. Skipped time
+ * has only the blocks of reward epochs' events, so rounds in that time, and those it touches, cannot be
+ * judged.
  */
 export interface Player {
   readonly timing: Timing
   readonly providers: readonly PlayedProvider[]
-  /** The round that begins next. */
+  /** The next round to begin. */
   readonly round: number
   readonly rewardEpoch: number
   /** Every signing policy so far, oldest first. */
   readonly policies: readonly KnownPolicy[]
-  /** Reward epochs whose rewards are published, oldest first. */
+  /** Reward epochs with published rewards, oldest first. */
   readonly published: readonly number[]
-  /** When the registration for the next epoch opened; undefined while it is not open. */
+  /** Opening of the registration for the next epoch; undefined while it is closed. */
   readonly registrationSince: number | undefined
   provider(name: string): PlayedProvider
   /**
-   * Plays so many rounds in full.
+   * Simulates complete rounds.
    *
-   * @param quietBlocks so many empty blocks are made in each round besides
+   * @param quietBlocks number of additional empty blocks in each round
    */
   playRounds(rounds: number, quietBlocks?: number): Promise<PlayedRounds>
-  /** Skips or plays to a time, in seconds since 1970; what reward epochs bring meanwhile happens. */
+  /** Skips or simulates up to a time, in epoch seconds; events of reward epochs happen in both cases. */
   playTo(seconds: number, options?: { readonly inFull?: boolean }): Promise<void>
-  /** To two rounds after the end of the reward epoch; skips what is quiet unless `inFull`. */
+  /** Continues to two rounds after the end of the reward epoch; skips quiet time unless `inFull`. */
   playToEpochEnd(options?: { readonly inFull?: boolean }): Promise<PlayedRounds>
-  /** To the round after the next opening of the registration. */
+  /** Continues to the round after the next opening of the registration. */
   playToRegistration(): Promise<PlayedRounds>
-  /** To two rounds after the publication of the last epoch's rewards. */
+  /** Continues to two rounds after the publication of the last epoch's rewards. */
   playToPublication(): Promise<PlayedRounds>
-  /** Lets a provider do something wrong from the next round on, instead of what that cannot go with. */
+  /** Starts faults of a provider from the next round on; they replace faults they exclude. */
   behave(name: string, ...behaviours: readonly Behaviour[]): Promise<void>
-  /** Lets it do that no more, or nothing wrong at all. */
+  /** Ends these faults, or all. */
   recover(name: string, ...behaviours: readonly Behaviour[]): Promise<void>
   /**
-   * Says what a feed is worth in US dollars, from now on.
+   * Sets a feed's price in US dollars, from now on.
    *
-   * @param since when it was updated last; whenever it is read without it
+   * @param since time of its last update; always fresh by default
    */
   setFeed(name: string, price: number, since?: Date): Promise<void>
-  /** What a feed is worth at present, in US dollars. */
+  /** Present price of a feed, in US dollars. */
   feed(name: string): number
   /**
-   * Goes on in the time of a clock until the signal is aborted. Whatever is played meanwhile comes first.
+   * Runs in real time until the signal is aborted. Explicit simulations take precedence.
    *
-   * @param onProblem hears what went wrong; it is tried again
+   * @param onProblem called with an error; the action is retried
    */
   keepUp(clock: Clock, signal: AbortSignal, onProblem: (error: unknown) => void): Promise<void>
 }
@@ -112,10 +112,11 @@ export interface Player {
 const STAKE = 100_000_000
 const REQUESTS = 3
 const LOW_BALANCE_WEI = 3n * 10n ** 18n
-/** What should have happened longer ago than this does not any more: time was skipped. */
+/** Age at which overdue actions are dropped: time was skipped. */
 const LATE_SECONDS = 15
 /**
- * A player of these providers. They are registered for the reward epoch under way and the one before.
+ * Creates the simulation of these providers. They are registered for the present reward epoch and the
+ * previous one.
  *
  * @throws Error when a transaction of the founding fails
  */
@@ -189,14 +190,14 @@ export async function createPlayer(
     },
   })
 
-  /** One thing at a time. */
+  /** Serializes simulations. */
   let turn: Promise<unknown> = Promise.resolve()
   const inTurn = <T>(run: () => Promise<T>): Promise<T> => {
     const mine = turn.then(run)
     turn = mine.catch(() => undefined)
     return mine
   }
-  /** Makes blocks itself meanwhile. */
+  /** Runs a simulation that creates blocks itself. */
   const playing = <T>(run: () => Promise<T>): Promise<T> =>
     inTurn(async () => {
       await writer.hold()
@@ -218,7 +219,7 @@ export async function createPlayer(
     return found
   }
 
-  /** What behaviours bring that are not of rounds. */
+  /** Applies the effects of faults outside of rounds. */
   async function apply(provider: ProviderState, was: ReadonlySet<Behaviour>): Promise<void> {
     const turned = (one: Behaviour) => was.has(one) !== provider.behaviours.has(one)
     if (turned('changed-submit-address')) {

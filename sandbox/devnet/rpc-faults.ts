@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** One JSON-RPC call as it is sent. */
+/** A JSON-RPC call. */
 export const RpcCall = z.looseObject({
   id: z.union([z.string(), z.number(), z.null()]).optional(),
   method: z.string(),
@@ -8,7 +8,7 @@ export const RpcCall = z.looseObject({
 })
 export type RpcCall = z.output<typeof RpcCall>
 
-/** One JSON-RPC answer. */
+/** A JSON-RPC answer. */
 export const RpcAnswer = z.looseObject({ id: RpcCall.shape.id, result: z.unknown().optional() })
 export type RpcAnswer = z.output<typeof RpcAnswer>
 
@@ -21,29 +21,29 @@ export interface RpcError {
 /** How a call is refused: an HTTP status for its whole request, or a JSON-RPC error. */
 export type RpcFault = { readonly status: number } | RpcError
 
-/** What changes a result on its way back. */
+/** Changes a result on its way back. */
 export type RpcChange = (result: unknown, params: unknown) => unknown
 
-/** What goes wrong at present. */
+/** Present faults. */
 export interface RpcFaults {
-  /** Requests are taken and never answered. */
+  /** Requests are accepted and never answered. */
   hanging: boolean
   delayMs: number
   readonly refusals: RpcRefusal[]
-  /** A part of all requests is refused, 0 to 1. */
+  /** Ratio of refused requests, 0 to 1. */
   readonly share: { part: number; status: number; seed: number }
   /** By method. */
   readonly changes: Map<string, RpcChange>
 }
 
-/** A refusal of the next calls, or of the next ones for a method. */
+/** A refusal of the next calls, or of the next ones of a method. */
 export interface RpcRefusal {
   readonly fault: RpcFault
   readonly method: string | undefined
   left: number
 }
 
-/** Nothing going wrong. */
+/** No faults. */
 export function noFaults(): RpcFaults {
   return {
     hanging: false,
@@ -63,7 +63,7 @@ export function clearFaults(faults: RpcFaults): void {
   faults.changes.clear()
 }
 
-/** The status with which a request of these calls is refused, if it is; uses that refusal up by one. */
+/** The HTTP status with which a request of these calls is refused, if any; consumes the refusal. */
 export function takeStatus(faults: RpcFaults, calls: readonly RpcCall[]): number | undefined {
   for (const refusal of faults.refusals) {
     const { fault, left } = refusal
@@ -74,7 +74,7 @@ export function takeStatus(faults: RpcFaults, calls: readonly RpcCall[]): number
   return isInShare(faults.share) ? faults.share.status : undefined
 }
 
-/** Whether the next request is one of those refused: as if by chance, yet always the same ones. */
+/** Whether the next request is refused: pseudo-random, but deterministic. */
 function isInShare(share: RpcFaults['share']): boolean {
   if (share.part === 0) return false
   // A linear congruential generator modulo 2^31 - 1, exact in a number.
@@ -82,7 +82,7 @@ function isInShare(share: RpcFaults['share']): boolean {
   return share.seed / 2_147_483_647 < share.part
 }
 
-/** The error with which a call is refused, if it is; uses that refusal up by one. */
+/** The error with which a call is refused, if any; consumes the refusal. */
 export function takeError(faults: RpcFaults, call: RpcCall): RpcError | undefined {
   for (const refusal of faults.refusals) {
     const { fault, left } = refusal
@@ -93,7 +93,7 @@ export function takeError(faults: RpcFaults, call: RpcCall): RpcError | undefine
   return undefined
 }
 
-/** The answer as it is passed on. */
+/** The answer after its changes. */
 export function changeAnswer(
   faults: RpcFaults,
   answer: RpcAnswer,

@@ -17,33 +17,33 @@ import {
   takeStatus,
 } from './rpc-faults.ts'
 
-/** Stands before a JSON-RPC endpoint, counts what passes and misbehaves when told. */
+/** Proxy of a JSON-RPC endpoint that counts calls and injects faults. */
 export interface RpcProxy {
   readonly url: string
-  /** How often a method was asked for, alone or in a batch, whatever came of it. */
+  /** Number of calls of a method, single or in a batch, with any result. */
   count(method: string): number
-  /** Every method asked for and how often. */
+  /** Number of calls by method. */
   counts(): Readonly<Record<string, number>>
-  /** Counts from zero again. */
+  /** Resets the counts. */
   resetCounts(): void
-  /** Drops every connection, and each new one at once. The port stays taken. */
+  /** Drops every connection, and refuses new ones. The port stays taken. */
   down(): Promise<void>
-  /** Ends every fault and takes connections again. */
+  /** Ends every fault and accepts connections again. */
   up(): Promise<void>
-  /** Takes requests and never answers them. */
+  /** Accepts requests and never answers them. */
   hang(): void
-  /** Answers this much later. */
+  /** Delays answers. */
   delay(ms: number): void
   /**
-   * Refuses the next requests: with a status, that many HTTP requests; with an error, that many
-   * calls. Given a method, only those for it. What is refused does not reach the endpoint.
+   * Refuses the next requests: with a status, that many HTTP requests; with an error, that many calls.
+   * Given a method, only its calls. Refused requests do not reach the endpoint.
    */
   failNext(times: number, fault: RpcFault, method?: string): void
-  /** Refuses a part of all requests from now on, 0 to 1, with a status. */
+  /** Refuses a ratio of all requests from now on, 0 to 1, with a status. */
   refuseShare(part: number, status: number): void
-  /** Changes what the endpoint answers to a method; its errors pass unchanged. */
+  /** Changes the endpoint's results of a method; its errors pass unchanged. */
   rewrite(method: string, change: RpcChange): void
-  /** Answers as if there had never been an event: empty lists of logs. */
+  /** Answers empty lists of logs. */
   emptyLogs(): void
   close(): Promise<void>
 }
@@ -51,9 +51,9 @@ export interface RpcProxy {
 const LOG_METHODS = ['eth_getLogs', 'eth_getFilterLogs', 'eth_getFilterChanges']
 
 /**
- * Starts a proxy on loopback before `targetUrl`.
+ * Starts a proxy on loopback in front of `targetUrl`.
  *
- * @param port 0, the default, takes any free port
+ * @param port 0, the default, uses any free port
  */
 export async function startRpcProxy(targetUrl: string, port = 0): Promise<RpcProxy> {
   const counts = new Map<string, number>()
@@ -73,7 +73,7 @@ export async function startRpcProxy(targetUrl: string, port = 0): Promise<RpcPro
       const answer = await relay(targetUrl, body, faults, agent)
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body)
     } catch {
-      // The endpoint is gone or we are stopping; to the caller it looks like a broken line.
+      // The endpoint is gone or the proxy is stopping; the caller sees a broken connection.
       response.destroy()
     }
   })
@@ -177,7 +177,7 @@ async function post(url: string, body: string, agent: Agent): Promise<Relayed> {
   return { status: response.statusCode ?? 0, body: await text(response) }
 }
 
-/** What is not JSON-RPC has no calls and passes as it is. */
+/** Parses calls; a body that is not JSON-RPC has none and passes unchanged. */
 function readCalls(body: string): {
   readonly calls: readonly RpcCall[]
   readonly isBatch: boolean

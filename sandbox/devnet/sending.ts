@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import type { Address, Hash } from '#src/kernel/units.ts'
 import type { DevnetClient } from './client.ts'
 
-/** A transaction to be sent; without `to` it creates a contract. */
+/** A transaction to send; without `to` it creates a contract. */
 export interface Outgoing {
   readonly from: Address
   readonly to?: Address
@@ -10,7 +10,7 @@ export interface Outgoing {
   readonly data?: Hex
 }
 
-/** A transaction in its block. */
+/** A mined transaction. */
 export interface Mined {
   readonly hash: Hash
   readonly blockNumber: bigint
@@ -18,16 +18,16 @@ export interface Mined {
   readonly status: 'success' | 'reverted'
 }
 
-/** Sends transactions, one after the other, and answers once all of them are in a block. */
+/** Sends transactions in sequence; resolves once all of them are mined. */
 export type Send = (...transactions: readonly Outgoing[]) => Promise<readonly Mined[]>
 
-/** More than anything here needs, so that nobody asks first whether a transaction will fail. */
+/** Gas limit above all uses here, so that no gas estimation is needed. */
 const GAS = 2_500_000n
 
 /**
- * Sends from any address, without its key. Failing transactions get into blocks like any other.
+ * Creates a sender from any address, without its key. Failing transactions are mined too.
  *
- * @param mine whether blocks have to be made for that
+ * @param mine whether it must create the blocks
  */
 export function createSender(client: DevnetClient, mine: boolean): Send {
   return async (...transactions) => {

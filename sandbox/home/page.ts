@@ -14,7 +14,7 @@ const REFRESH_MS = 2000
 const LinkForm = z.object({ link: z.string().trim() })
 const SampleForm = z.object({ sample: z.string() })
 
-/** The page `/`: whether everything runs, what to try first, and where everything is. */
+/** The page `/`: state of all parts, first steps, and links. */
 export async function homePage(
   app: FastifyInstance,
   { world }: { world: WorldParts },
@@ -29,7 +29,7 @@ export async function homePage(
     return () => clearInterval(timer)
   })
 
-  /** Does something as Alice and goes on to a page; what went wrong is said on this one. */
+  /** Runs an action as Alice and redirects to a page; an error is shown on this one. */
   const act = async (reply: FastifyReply, work: () => Promise<string>) => {
     try {
       const next = await work()
@@ -77,7 +77,10 @@ export async function homePage(
   )
 }
 
-/** Where the chat page opens a `t.me` link, as Ann. @throws Error when it is none to the bot */
+/**
+ * Path of the chat page that opens a `t.me` link, as Ann.
+ * @throws Error when the link is not to the bot
+ */
 function chatPathOf({ telegram }: WorldParts, link: string): string {
   const url = URL.parse(link)
   if (url?.host !== 't.me' || url.pathname !== `/${telegram.bot.username}`) {

@@ -3,11 +3,11 @@ import { connect } from 'node:net'
 import { createPublicClient, http } from 'viem'
 import type { WorldParts } from '../world/parts.ts'
 
-/** One thing that runs, as the page shows it. */
+/** One running part, as the page shows it. */
 export interface Part {
   readonly name: string
   readonly address: string
-  /** Where a browser can look at it. */
+  /** Its page in a browser. */
   readonly href?: string
   readonly works: boolean
   readonly detail?: string
@@ -15,7 +15,7 @@ export interface Part {
 
 const CHECK_TIMEOUT_MS = 1000
 
-/** Everything that runs in a world, each asked just now. */
+/** Checks every part of a world now. */
 export async function checkParts(world: WorldParts): Promise<readonly Part[]> {
   const { service, database, rpc, xrpl, telegram, inbox, receiver } = world
   const [isReady, tip, isXrplUp, isTelegramUp, isInboxUp, isReceiverUp] = await Promise.all([
@@ -56,7 +56,7 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** Height of the chain as the service sees it. */
+/** Block number as the service sees it. */
 async function tipOf(url: string): Promise<bigint | undefined> {
   const transport = http(url, { retryCount: 0, timeout: CHECK_TIMEOUT_MS })
   return createPublicClient({ transport, cacheTime: 0 })

@@ -9,23 +9,23 @@ export interface Link {
   readonly href: string
 }
 
-/** A page that something must lead to. */
+/** A page of the service that needs data. */
 export interface Sample {
   readonly id: string
   readonly label: string
-  /** The newest one there is. */
+  /** The newest existing one. */
   find(): Promise<string | undefined>
-  /** Does what leads to one, as Alice or Ann would; there is one afterwards. */
+  /** Creates the data for one, as Alice or Ann. */
   make(): Promise<void>
 }
 
 const CREDITS = 10_000
-/** Blocks, a look at them and a delivery. */
+/** Time for blocks, an observation and a delivery. */
 const PATIENCE_MS = 20_000
 const FLR_500 = 500n * 10n ** 18n
 const WithLink = z.object({ renderedMessage: z.object({ link: z.string() }) })
 
-/** Every page of the service that only a message, a chat or a top-up leads to. */
+/** Every page of the service that is only reachable from a message, a chat or a top-up. */
 export function createSamples(world: WorldParts, desk: Desk): readonly Sample[] {
   return [
     connecting(world),
@@ -62,7 +62,7 @@ export function createSamples(world: WorldParts, desk: Desk): readonly Sample[] 
       find: async () => newestMail(world, oneClickUrlOf),
       make: async () => {
         const link = newestMail(world, confirmLinkOf) ?? (await askMailbox(world, desk))
-        // Whoever agrees is sent a first mail, which can be unsubscribed from.
+        // After consent the first mail is sent, which has an unsubscribe link.
         await fetch(link, { method: 'POST', body: new URLSearchParams({ answer: 'yes' }) })
         await mailed(world, oneClickUrlOf)
       },
@@ -70,7 +70,7 @@ export function createSamples(world: WorldParts, desk: Desk): readonly Sample[] 
   ]
 }
 
-/** The page that Ann’s chat offers to connect a wallet. */
+/** The page for connecting a wallet to Ann’s chat. */
 function connecting({ service, telegram, cast }: WorldParts): Sample {
   const ann = cast.people.get('ann')
   const find = () =>
@@ -108,7 +108,7 @@ function newestMail({ inbox }: WorldParts, linkOf: LinkOf): string | undefined {
   return firstOf(inbox.mails.toReversed(), linkOf)
 }
 
-/** The link of the first mail that has one, here or still to come. */
+/** The link of the first mail with one, received before or later. */
 async function mailed({ inbox }: WorldParts, linkOf: LinkOf): Promise<string> {
   const mail = await inbox.waitFor((one) => linkOf(one) !== undefined, PATIENCE_MS)
   const link = linkOf(mail)
@@ -116,7 +116,7 @@ async function mailed({ inbox }: WorldParts, linkOf: LinkOf): Promise<string> {
   return link
 }
 
-/** The alert’s own page in a webhook’s body; tests lead elsewhere. */
+/** The link to the alert’s page in a webhook’s body; those of tests lead elsewhere. */
 function alertIn({ service }: WorldParts, json: unknown): string | undefined {
   const link = WithLink.safeParse(json).data?.renderedMessage.link
   return link?.startsWith(`${service.publicUrl}/a/`) ? link : undefined

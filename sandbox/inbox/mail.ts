@@ -1,17 +1,17 @@
 import { simpleParser } from 'mailparser'
 
-/** One header of a mail, unfolded and otherwise as it was sent. */
+/** One header of a mail, unfolded and otherwise unchanged. */
 export interface MailHeader {
   readonly name: string
   readonly value: string
 }
 
-/** A mail as it arrived. */
+/** A received mail. */
 export interface Mail {
   /** Counts from 1 in the order of arrival. */
   readonly id: number
   readonly receivedAt: Date
-  /** Who the sending server said it is from and for; the headers may say otherwise. */
+  /** Sender and recipients of the SMTP envelope; the headers may differ. */
   readonly envelope: { readonly from: string; readonly to: readonly string[] }
   readonly from: string
   readonly to: string
@@ -19,17 +19,17 @@ export interface Mail {
   readonly messageId: string | undefined
   readonly inReplyTo: string | undefined
   readonly headers: readonly MailHeader[]
-  /** The HTML part, decoded; absent where it is empty. */
+  /** The HTML part, decoded; undefined if empty. */
   readonly html: string | undefined
-  /** The text part, likewise; never made up from the HTML part. */
+  /** The text part, decoded; never derived from the HTML part. */
   readonly text: string | undefined
-  /** The whole message, byte for byte. */
+  /** The raw message. */
   readonly raw: Buffer
 }
 
 const ONE_CLICK = 'List-Unsubscribe=One-Click'
 
-/** Reads a mail. What is not a mail is one with little in it. */
+/** Parses a mail. Malformed input gives a mail with few parts. */
 export async function readMail(
   raw: Buffer,
   arrival: Pick<Mail, 'id' | 'receivedAt' | 'envelope'>,
@@ -50,22 +50,22 @@ export async function readMail(
   }
 }
 
-/** The value of a header, whatever the case of its name; the first one if it is there repeatedly. */
+/** The value of a header, in any case of its name; the first of several. */
 export function headerOf(mail: Mail, name: string): string | undefined {
   const wanted = name.toLowerCase()
   return mail.headers.find((header) => header.name.toLowerCase() === wanted)?.value
 }
 
-/** The link that asks whether this address may be written to, where the mail is about that. */
+/** The link of a mail that asks for consent; undefined in others. */
 export function confirmLinkOf(mail: Mail): string | undefined {
   const links = (mail.text ?? '').match(/https?:\/\/[^\s<>"]+/g) ?? []
   return links.find((link) => URL.canParse(link) && new URL(link).pathname.startsWith('/confirm/'))
 }
 
 /**
- * Where a mail program posts to when its reader presses “Unsubscribe”, if this mail offers that.
+ * URL for one-click unsubscription by mail programs, if the mail has one.
  *
- * Plain http counts too, as nothing here is encrypted.
+ * Plain http counts too, because the sandbox has no encryption.
  *
  * @see RFC 8058, section 3.1
  */
@@ -76,10 +76,10 @@ export function oneClickUrlOf(mail: Mail): string | undefined {
 }
 
 /**
- * Unsubscribes as a mail program does, without cookies and without following redirects.
+ * Unsubscribes like a mail program, without cookies and without following redirects.
  *
- * @returns the status of the answer
- * @throws Error when the mail does not offer it, or nobody answers within 15 s
+ * @returns HTTP status of the answer
+ * @throws Error when the mail does not offer it, or after 15 s without an answer
  * @see RFC 8058, section 3.2
  */
 export async function unsubscribe(mail: Mail): Promise<number> {

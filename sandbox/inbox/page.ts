@@ -22,10 +22,10 @@ type View = z.output<typeof View>
 const ModeForm = z.object({ mode: z.enum(INBOX_MODES) })
 const MailPath = z.object({ id: z.coerce.number().int() })
 
-/** What came of pressing “One-click unsubscribe”, by mail. */
+/** Outcomes of “One-click unsubscribe”, by mail. */
 type Outcomes = Map<number, { readonly isGood: boolean; readonly text: string }>
 
-/** The page `/inbox`: every mail, how it looks, what can be done with it, how mail is taken. */
+/** The page `/inbox`: every mail with its rendering and actions, and the response to mail. */
 export async function inboxPage(app: FastifyInstance, { inbox }: { inbox: Inbox }): Promise<void> {
   const outcomes: Outcomes = new Map()
   const findMail = (params: unknown) => {
@@ -122,8 +122,8 @@ function choice(label: string, key: 'scheme' | 'width', values: readonly string[
 }
 
 /**
- * The mail as someone who prefers these colours sees it, whatever the browser's own preference is:
- * questions about the preference become ones whose answer is certain.
+ * Renders the mail in a colour scheme, independent of the browser's own preference, by replacing media
+ * queries about it.
  */
 function seenIn(scheme: View['scheme'], html: string): string {
   return html

@@ -6,7 +6,7 @@ import { serveTopic } from '../live.ts'
 import { type Answer, MAIN_HOOK, type Received, type Receiver } from '../receiver.ts'
 import type { SignatureVerdict } from '../verify.ts'
 
-/** The answers one can choose from, by their label. */
+/** Responses to choose from, by label. */
 const ANSWERS: ReadonlyMap<string, Answer> = new Map<string, Answer>([
   ['200', 200],
   ['500', 500],
@@ -42,7 +42,7 @@ interface SignatureCheck {
   readonly text: string
 }
 
-/** The page `/receiver`: every delivery and what a customer makes of it, and what to answer next. */
+/** The page `/receiver`: every delivery with its verification, and the next responses. */
 export async function receiverPage(
   app: FastifyInstance,
   { receiver }: { receiver: Receiver },
@@ -122,7 +122,7 @@ function summaryOf(delivery: Received) {
   }
 }
 
-/** All signatures in a word. During a change of secrets some may rightly not fit. */
+/** All signatures in one word. During a rotation of secrets some need not match. */
 function verdictOf(delivery: Received) {
   if (delivery.verdicts === undefined) return { state: 'muted', text: '• not checked' }
   if (!Object.values(delivery.verdicts).some(({ ok }) => ok)) {
@@ -133,7 +133,7 @@ function verdictOf(delivery: Received) {
     : { state: 'fine', text: '✓ verified' }
 }
 
-/** A line per thing a customer looks at. */
+/** One line for each check of a customer. */
 function checksOf({ verdicts, headers, hook }: Received): readonly SignatureCheck[] {
   if (verdicts === undefined) {
     return [{ state: 'muted', text: `Not checked: the hook “${hook}” has no secret` }]

@@ -3,19 +3,19 @@ import type { ChatMessage } from '../telegram/model.ts'
 import type { WorldParts } from '../world/parts.ts'
 import { secondsSince } from './define.ts'
 
-/** What alerts are told by. */
+/** Properties by which alerts are recognized. */
 export interface AlertKind {
-  /** One of them is in its text, in chats and mails. */
+  /** One of them is in the text of chats and mails. */
   readonly words: readonly string[]
-  /** Its event begins with one of them, at hooks. */
+  /** One of them is a prefix of the event in webhooks. */
   readonly events: readonly string[]
 }
 
-/** After the first alert others of the same are waited for so long. */
+/** Time after the first alert in which others are awaited. */
 const MORE_MS = 5000
 
 /**
- * Does something and says once for each chat, mailbox and hook that an alert about it has come in. Waits for
+ * Runs an action and reports once for each chat, mailbox and hook that an alert about it arrived. Waits for
  * the first one until the signal is aborted.
  */
 export async function thenAlerts(
@@ -48,10 +48,12 @@ export async function thenAlerts(
   if (seen.size === 0) note('no alert came: nobody watches this, or something is down')
 }
 
-/** Data of the buttons that only messages of alerts have: the help of one, the acknowledgement of several. */
+/** Data of buttons that only messages of alerts have: the help of one, the acknowledgement of several. */
 const ALERT_BUTTON = /^1:alert\.(help|ackAll)\b/
 
-/** Whether the bot sent it of its own accord about an alert. A recovery has no buttons and answers its alert. */
+/**
+ * Whether the bot sent it unprompted about an alert. A recovery has no buttons and replies to its alert.
+ */
 function isAlert({ keyboard, replyTo }: Pick<ChatMessage, 'keyboard' | 'replyTo'>): boolean {
   const isPressable = keyboard
     .flat()
@@ -59,7 +61,7 @@ function isAlert({ keyboard, replyTo }: Pick<ChatMessage, 'keyboard' | 'replyTo'
   return isPressable || replyTo !== undefined
 }
 
-/** Calls back with the place of every alert that comes in, until the returned function is called. */
+/** Calls back with the place of every received alert, until the returned function is called. */
 function listenForAlerts(
   { telegram, inbox, receiver }: WorldParts,
   { words, events }: AlertKind,

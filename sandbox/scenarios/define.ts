@@ -1,38 +1,38 @@
-/** Where to look for what follows. */
+/** Places with the results of a scenario. */
 export interface ScenarioReading {
   readonly label: string
   readonly href: string
 }
 
-/** What goes on until somebody ends it. */
+/** A lasting state, until a person ends it. */
 interface Lasting {
-  /** A sentence that says so. */
+  /** Its description. */
   readonly state: string
-  /** On the button that ends it. */
+  /** Label of the button that ends it. */
   readonly endLabel: string
   end(): void
 }
 
-/** One button of the page, and what it does to the world. */
+/** One button of the page, and its action on the world. */
 export interface Happening {
   readonly id: string
   readonly label: string
-  /** What should follow. */
+  /** Expected results. */
   readonly follows: string
   readonly look: readonly ScenarioReading[]
-  /** Whether it ends by waiting for what follows, which somebody may get tired of. */
+  /** Whether it waits for results, which a person may dismiss. */
   readonly waits?: boolean
-  /** Set while it lasts. */
+  /** Defined while it lasts. */
   lasting?(): Lasting | undefined
   /**
-   * Lets it happen. Comes to its end when nothing more follows.
+   * Runs the scenario, until no more results follow.
    *
-   * @param signal the world ends, or nobody waits for what follows any more
+   * @param signal aborted when the world ends, or the entry is dismissed
    */
   run(note: (text: string) => void, signal: AbortSignal): Promise<void>
 }
 
-/** Happenings of one kind. */
+/** Scenarios of one kind. */
 export interface HappeningGroup {
   readonly title: string
   readonly about: string
@@ -44,7 +44,7 @@ export const INBOX: ScenarioReading = { label: 'Inbox', href: '/inbox' }
 export const RECEIVER: ScenarioReading = { label: 'Receiver', href: '/receiver' }
 export const INDEX: ScenarioReading = { label: 'Index', href: '/' }
 
-/** The time since an instant of `performance.now()`, such as `1.4 s`. */
+/** Time since an instant of `performance.now()`, such as `1.4 s`. */
 export function secondsSince(start: number): string {
   return `${((performance.now() - start) / 1000).toFixed(1)}\u00a0s`
 }

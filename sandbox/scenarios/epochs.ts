@@ -6,11 +6,11 @@ import { CHAT, type Happening, type HappeningGroup, INBOX, INDEX, RECEIVER } fro
 import { alertsOf } from './providers.ts'
 
 const NAME = 'Alpha'
-/** After the usual fifteen minutes of the signal and one round to look, and before Alpha comes after twenty. */
+/** After the signal's default of fifteen minutes and one round, and before Alpha registers after twenty. */
 const LATE_MINUTES = 17
 const SHOWN_ROUNDS = 10
 
-/** Rounds and reward epochs, and what a provider does wrong once in one. */
+/** Scenarios of rounds and reward epochs, with faults once per epoch. */
 export function epochHappenings(world: WorldParts): HappeningGroup {
   const { player } = world
   const play = (

@@ -6,10 +6,10 @@ import { CHAT, type Happening, type HappeningGroup, INBOX, INDEX, secondsSince }
 
 const RPC_DOWN_MS = 120_000
 const RETRY_AFTER_SECONDS = 10
-/** How long a message that was refused is waited for. */
+/** Longest wait for a refused message. */
 const RESEND_PATIENCE_MS = 60_000
 
-/** Outside services that fail for a while. Nothing may be lost by that. */
+/** Scenarios of failing outside services, which must lose nothing. */
 export function faultHappenings(world: WorldParts): HappeningGroup {
   const { rpc, telegram, inbox } = world
   return {
@@ -62,14 +62,14 @@ interface Fault extends Pick<Happening, 'id' | 'label' | 'follows' | 'look'> {
   readonly state: string
   begin(): Promise<void>
   end(): Promise<void>
-  /** Ends by itself after this long. */
+  /** Ends automatically after this time. */
   readonly lastsMs?: number
-  /** Calls back when `isOver` should be asked, until the returned function is called. */
+  /** Calls back when `isOver` should be checked, until the returned function is called. */
   onChange?(look: () => void): () => void
   isOver?(): boolean
 }
 
-/** Something that fails until that is ended. */
+/** A scenario of a fault that lasts until it is ended. */
 function fault({ endLabel, state, lastsMs, ...given }: Fault): Happening {
   const { id, label, follows, look } = given
   let ending: AbortController | undefined
@@ -91,7 +91,7 @@ function fault({ endLabel, state, lastsMs, ...given }: Fault): Happening {
         await given.begin()
         note(lastsMs === undefined ? 'until it is ended' : `for ${lastsMs / 60_000} min`)
         await untilAborted(AbortSignal.any([ended.signal, signal]), lastsMs)
-        // The world's end stops whatever there is.
+        // The end of the world stops everything.
         if (!signal.aborted) await given.end()
       } finally {
         stopLooking?.()
@@ -102,7 +102,7 @@ function fault({ endLabel, state, lastsMs, ...given }: Fault): Happening {
   }
 }
 
-/** Refuses the next message, and sees whether it is sent later. */
+/** Refuses the next message, and checks whether it is sent later. */
 function tooManyRequests({ telegram }: WorldParts): Happening {
   let takingBack: AbortController | undefined
   return {
@@ -150,7 +150,7 @@ function tooManyRequests({ telegram }: WorldParts): Happening {
 
 type CallMade = Extract<Change, { kind: 'call' }>['call']
 
-/** The next `sendMessage` that fits; undefined when the signal was aborted before. */
+/** The next matching `sendMessage`; undefined when the signal was aborted before. */
 async function nextCall(
   telegram: WorldParts['telegram'],
   fits: (call: CallMade) => boolean,
@@ -171,7 +171,7 @@ async function nextCall(
   }
 }
 
-/** Waits until the signal is aborted, or the time is over if there is one. */
+/** Waits until the signal is aborted, or the timeout. */
 async function untilAborted(signal: AbortSignal, ms = 2 ** 31 - 1): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => undefined)
 }

@@ -1,29 +1,29 @@
-/** Something somebody let happen, and what has followed so far. */
+/** A started scenario, with its results so far. */
 export interface Entry {
   /** Counts from 1. */
   readonly id: number
-  /** Of the happening. */
+  /** Name of the scenario. */
   readonly happening: string
   readonly at: Date
   readonly what: string
   readonly notes: readonly string[]
   /** going: more may follow. */
   readonly state: 'going' | 'over' | 'failed'
-  /** Whether it is waited for what follows, until somebody gets tired of it. */
+  /** Whether it waits for results, until a person dismisses it. */
   readonly waits: boolean
 }
 
-/** Where a happening says what follows. */
+/** Log entry of a running scenario. */
 interface OpenEntry {
   readonly id: number
   note(text: string): void
   /** Ends it. */
   close(): void
-  /** Ends it with what went wrong. */
+  /** Ends it with an error. */
   fail(problem: string): void
 }
 
-/** What happened, oldest first. */
+/** Entries, oldest first. */
 export interface HappenLog {
   readonly entries: readonly Entry[]
   open(happening: string, what: string, waits: boolean): OpenEntry

@@ -12,13 +12,13 @@ import {
 } from './define.ts'
 
 const CREDITS = 10_000
-/** How long the credits of a payment are waited for. */
+/** Longest wait for the credits of a payment. */
 const PATIENCE_MS = 20_000
 const LOOK_MS = 100
 const DATA = '/ftso-analytics/feeds'
 const PAY_PAGE: ScenarioReading = { label: 'Pay page, on the index', href: '/#pages-title' }
 
-/** Buying credits and spending them. */
+/** Scenarios of buying and spending credits. */
 export function moneyHappenings(world: WorldParts, desk: Desk): HappeningGroup {
   return {
     title: 'Money',
@@ -84,7 +84,7 @@ function ask(world: WorldParts, desk: Desk, asset: 'WFLR' | 'XRP'): Happening {
 }
 
 interface Pay extends Pick<Happening, 'id' | 'label' | 'follows'> {
-  /** How much of the amount. */
+  /** Part of the amount to pay. */
   part(units: bigint): bigint
   readonly asset?: 'XRP'
 }

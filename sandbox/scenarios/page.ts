@@ -10,7 +10,7 @@ import type { Entry } from './log.ts'
 
 const SCRIPT = readFileSync(new URL('../browser/happen.js', import.meta.url))
 
-/** The page `/happen`: what one can let happen, and what has followed. */
+/** The page `/happen`: scenarios and their results. */
 export async function happenPage(
   app: FastifyInstance,
   { world }: { world: WorldParts },
@@ -26,7 +26,7 @@ export async function happenPage(
   )
   app.get('/happen', async (_request, reply) => sendPage(reply, await render(world, happenings)))
   app.post<{ Params: { entry: string } }>('/happen/log/:entry/dismiss', (request, reply) => {
-    // What is over meanwhile needs no dismissing.
+    // An ended entry needs no dismissal.
     happenings.dismiss(Number(request.params.entry))
     return reply.redirect('/happen', 303)
   })
@@ -84,7 +84,7 @@ async function walletsOf({ devnet: { client, people } }: WorldParts) {
   )
 }
 
-/** An amount to two decimals, such as `9,500.00 FLR`. */
+/** An amount with two decimals, such as `9,500.00 FLR`. */
 export function flr(wei: bigint): string {
   const amount = Number(formatEther(wei)).toLocaleString('en', {
     minimumFractionDigits: 2,

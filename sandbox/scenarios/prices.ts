@@ -10,7 +10,7 @@ const WATCHED_WINDOW_SECONDS = 600
 const STILL_MINUTES = 12
 const MOVES = [6, -6, 12] as const
 
-/** Moves of a price. */
+/** Scenarios of a moving price. */
 export function priceHappenings(world: WorldParts, desk: Desk): HappeningGroup {
   return {
     title: 'Price',
@@ -60,7 +60,7 @@ function move(world: WorldParts, percent: number): Happening {
   }
 }
 
-/** The price is that of twelve minutes ago, for as long as that is wished. */
+/** The price stays that of twelve minutes ago, until the scenario is ended. */
 function standStill({ player, clock }: WorldParts): Happening {
   let isStill = false
   return {

@@ -5,14 +5,14 @@ import { thenAlerts } from './alerts.ts'
 import { CHAT, type Happening, type HappeningGroup, INBOX, RECEIVER } from './define.ts'
 import { watch } from './watching.ts'
 
-/** The one that does something wrong. */
+/** The provider with faults. */
 const NAME = 'Alpha'
-/** Rounds that are played at once, so that nobody has to wait for them: two whole ones and what they touch. */
+/** Rounds simulated at once, without waiting: two whole ones and those they touch. */
 const ROUNDS = 4
 const QUIET_BLOCKS = 8
 const ROUNDS_OF_UPDATES = 10
 
-/** Everything a data provider can do wrong in its rounds. */
+/** Scenarios of all faults of a data provider in its rounds. */
 export function providerHappenings(world: WorldParts, desk: Desk): HappeningGroup {
   const { player } = world
   const target = { provider: player.provider(NAME).accounts.identity.address }
@@ -118,7 +118,7 @@ export function providerHappenings(world: WorldParts, desk: Desk): HappeningGrou
   }
 }
 
-/** What an alert about the provider has in it. */
+/** Properties of alerts about the provider. */
 export function alertsOf({ player }: WorldParts) {
   const { address } = player.provider(NAME).accounts.identity
   return {
@@ -127,7 +127,7 @@ export function alertsOf({ player }: WorldParts) {
   }
 }
 
-/** Who the provider is, and what it does wrong. */
+/** Description of the provider and its faults. */
 function aboutAlpha({ player }: WorldParts): string {
   const { accounts, behaviours } = player.provider(NAME)
   const wrong = [...behaviours].map((one) => BEHAVIOURS[one])

@@ -5,7 +5,7 @@ const MINUTE = 60
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** Lets time pass at once, for the chain and everybody else in the world. */
+/** Scenarios that advance the time of the chain and the world. */
 export function timeHappenings(world: WorldParts): HappeningGroup {
   const pass = (
     id: string,
@@ -57,7 +57,7 @@ export function timeHappenings(world: WorldParts): HappeningGroup {
   }
 }
 
-/** Seconds until it is that hour the next time. */
+/** Seconds until the next occurrence of an hour. */
 function untilHour(hour: number): (now: Date) => number {
   return (now) => {
     const passed = (now.getTime() / 1000) % DAY

@@ -8,7 +8,7 @@ const AMOUNT_FLR = 500
 const AMOUNT_WEI = BigInt(AMOUNT_FLR) * 10n ** 18n
 const EVENT = 'wallet-balance.moved'
 
-/** Moves between Alice and Bob. */
+/** Scenarios of transfers between Alice and Bob. */
 export function walletHappenings(world: WorldParts): HappeningGroup {
   const { alice, bob } = world.devnet.people
   const follows = (what: string) =>

@@ -1,7 +1,7 @@
 import type { Desk, NewWatch } from '../control-panel.ts'
 import { CHAT, type Happening, INDEX } from './define.ts'
 
-/** Lets Alice watch something; what she watches already she does not watch twice. */
+/** Creates a watch for Alice, unless it exists. */
 export function watch(
   desk: Desk,
   {

@@ -16,21 +16,21 @@ import type {
 import { findEntities, isBlank, storedText } from './text.ts'
 import { chatWire, messageWire, personWire } from './wire.ts'
 
-/** Who writes, and where in the chat. */
+/** Author and position of a message. */
 export interface SendOptions {
-  /** In groups: who writes. The owner unless given. */
+  /** In groups: the author. The owner by default. */
   readonly from?: number
   readonly threadId?: number
-  /** Id of the message this replies to. */
+  /** Id of the message it replies to. */
   readonly replyTo?: number
-  /** Written by an administrator in the group's name. */
+  /** Sent by an administrator in the group's name. */
   readonly anonymous?: boolean
 }
 
-/** A message somebody wrote. */
+/** A message sent by a person. */
 export interface Sent {
   readonly message: ChatMessage
-  /** Undefined when the bot does not learn of it: privacy mode, or not its kind of update. */
+  /** Undefined when the bot does not receive it: privacy mode, or an excluded kind of update. */
   readonly updateId: number | undefined
 }
 
@@ -38,36 +38,36 @@ export interface Sent {
 export interface Press {
   readonly queryId: string
   readonly updateId: number | undefined
-  /** What the bot answered; rejects when it did not within the time (5 s unless given). */
+  /** The bot's answer; rejects after the timeout (5 s by default). */
   answer(timeoutMs?: number): Promise<CallbackAnswer>
 }
 
-/** A question typed behind the bot's name in some chat. */
+/** An inline query. */
 export interface InlineQuestion {
   readonly queryId: string
   readonly updateId: number | undefined
   answer(timeoutMs?: number): Promise<InlineAnswer>
 }
 
-/** What people do in chats. */
+/** Actions of people in chats. */
 export interface Acting {
-  /** Writes a text. A first message starts the private chat; into a blocked one nobody can write. */
+  /** Sends a text. The first message starts the private chat; a blocked one refuses messages. */
   send(chatId: number, text: string, options?: SendOptions): Sent
-  /** Sends something that is no text. */
+  /** Sends a message without text. */
   sendMedia(chatId: number, kind: StoredFile['kind'], options?: SendOptions): Sent
-  /** Presses a button, named by its callback data or its label. */
+  /** Presses a button, identified by its callback data or its label. */
   press(chatId: number, messageId: number, button: string, options?: { from?: number }): Press
-  /** Sends callback data no button has, as a forged client can; the message may be gone too. */
+  /** Sends callback data of no existing button, like a forged client; the message may be deleted. */
   pressRaw(chatId: number, messageId: number, data: string, options?: { from?: number }): Press
-  /** Types `@bot query` somewhere. */
+  /** Types `@bot query`. */
   inlineQuery(personId: number, query: string): InlineQuestion
-  /** Posts one of the results the bot answered with. */
+  /** Posts one of the results of the bot's answer. */
   chooseInline(answer: InlineAnswer, resultId: string, chatId: number): ChatMessage
 }
 
 const ANSWER_TIMEOUT_MS = 5000
 
-/** Acts on a backend in the place of people. Impossible acts throw: they are mistakes of a test. */
+/** Acts on a backend for people. Impossible acts throw: they are mistakes of a test. */
 export function createActing(backend: Backend): Acting {
   const { chats, messages, updates, queries, changes } = backend
 
@@ -180,7 +180,7 @@ export function createActing(backend: Backend): Acting {
   }
 }
 
-/** The chat with its first message about to come; a blocked bot must be unblocked first. */
+/** The chat before its first message; a blocked bot must be unblocked first. */
 function opened(backend: Backend, chat: Chat): Chat {
   if (chat.type !== 'private') {
     if (chat.migratedTo !== undefined) throw new Error(`"${chat.title}" is a supergroup now`)
@@ -197,7 +197,10 @@ function authorOf(chat: Chat, from: number | undefined): Person {
   return member.person
 }
 
-/** Privacy mode: in groups a bot learns of commands, replies to it and mentions, unless it is an administrator. */
+/**
+ * Privacy mode: in groups a bot receives commands, replies to it and mentions, unless it is an
+ * administrator.
+ */
 function isForBot(
   backend: Backend,
   group: GroupChat,

@@ -1,6 +1,6 @@
 import { badRequest } from './refusal.ts'
 
-/** A file that came with a request. */
+/** An uploaded file of a request. */
 export interface UploadedFile {
   readonly name: string
   readonly mimeType: string
@@ -8,11 +8,11 @@ export interface UploadedFile {
 }
 
 /**
- * The parameters of one call. The real server reads every one as text, whether it came in a query, a
- * form or JSON, and decodes JSON where a method wants an object; so does this.
+ * The parameters of one call. Like the real server, reads every one as text, from a query, a form or JSON,
+ * and decodes JSON where a method expects an object.
  */
 export interface Arguments {
-  /** As they came, for whoever looks at the call later. */
+  /** As received, for later inspection. */
   readonly given: Readonly<Record<string, unknown>>
   readonly texts: ReadonlyMap<string, string>
   readonly files: ReadonlyMap<string, UploadedFile>
@@ -36,7 +36,7 @@ export function text(args: Arguments, name: string): string {
   return args.texts.get(name) ?? ''
 }
 
-/** The parameter as a whole number; 0 when it is absent or no number, as the real server reads it. */
+/** The parameter as a whole number; 0 when absent or malformed, like the real server. */
 export function integer(args: Arguments, name: string): number {
   const match = /^-?\d+/.exec(text(args, name))
   return match ? Number(match[0]) : 0
@@ -63,13 +63,13 @@ export function json(args: Arguments, name: string, what: string): unknown {
   }
 }
 
-/** True for a JSON object; arrays and null are none. */
+/** Whether the value is a JSON object; arrays and null are not. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /**
- * A field of a JSON object that has to be text; empty when absent.
+ * A text field of a JSON object; empty when absent.
  *
  * @throws Refusal 400 for any other type
  */
@@ -81,7 +81,7 @@ export function textField(object: Readonly<Record<string, unknown>>, name: strin
   throw badRequest(`field "${name}" must be of type String`)
 }
 
-/** The parameters as a person would read them: JSON decoded, files as name and size. */
+/** The parameters in readable form: JSON decoded, files as name and size. */
 export function readable(args: Arguments): Readonly<Record<string, unknown>> {
   const payload: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(args.given)) payload[name] = decoded(name, value)
@@ -93,7 +93,7 @@ export function readable(args: Arguments): Readonly<Record<string, unknown>> {
 
 const NUMBERS = ['chat_id', 'message_id', 'message_thread_id', 'reply_to_message_id']
 
-/** In a form everything is text: objects, lists and the usual ids are made what JSON would give. */
+/** In a form everything is text: objects, lists and common ids are converted as in JSON. */
 function decoded(name: string, value: unknown): unknown {
   if (typeof value !== 'string') return value
   if (NUMBERS.includes(name) && /^-?\d+$/.test(value)) return Number(value)

@@ -11,7 +11,7 @@ import { createRates, type Rates } from './rates.ts'
 import { createPoller, createUpdates, type Poller, type Updates } from './updates.ts'
 import { createWebhook, type Webhook } from './webhook.ts'
 
-/** Everything the server remembers. */
+/** State of the server. */
 export interface Backend {
   readonly bot: BotAccount
   readonly token: string
@@ -26,12 +26,12 @@ export interface Backend {
   readonly profile: Profile
   readonly queries: Queries
   readonly faults: Faults
-  /** Absent when flood limits are off. */
+  /** Undefined when flood limits are off. */
   readonly rates: Rates | undefined
   readonly calls: CallLog
 }
 
-/** What the bot called, newest last. */
+/** Calls of the bot, newest last. */
 interface CallLog {
   all(): readonly Call[]
   add(call: Omit<Call, 'sequence'>): void
@@ -39,7 +39,7 @@ interface CallLog {
 
 const CALLS_KEPT = 5000
 
-/** An empty memory for one bot. */
+/** Creates the state of one bot. */
 export function createBackend(options: {
   readonly token: string
   readonly username: string

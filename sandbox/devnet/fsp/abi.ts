@@ -1,6 +1,6 @@
 import { parseAbi } from 'viem'
 
-/** What the player tells the stand-ins, and what providers send them. */
+/** Functions of the mocks for the script and for providers. */
 export const FSP_ABI = parseAbi([
   'struct Constants { uint64 firstVotingRoundStartTs; uint64 votingEpochDurationSeconds; uint64 firstRewardEpochStartTs; uint64 rewardEpochDurationSeconds; uint64 newSigningPolicyInitializationStartSeconds; uint64 randomAcquisitionSeconds; uint64 voterRegistrationMinDurationSeconds; uint64 submitUptimeVoteMinDurationSeconds; uint32 rewardExpiryOffsetSeconds; }',
   'struct Signature { uint8 v; bytes32 r; bytes32 s; }',
@@ -20,7 +20,7 @@ export const FSP_ABI = parseAbi([
   'event RewardsSigned(uint24 indexed rewardEpochId, address indexed signingPolicyAddress, address indexed voter, bytes32 rewardsHash, NumberOfWeightBasedClaims[] noOfWeightBasedClaims, uint64 timestamp, bool thresholdReached)',
 ])
 
-/** Of both generations of the Relay. */
+/** Functions of both generations of the Relay. */
 export const RELAY_ABI = parseAbi([
   'struct StateData { uint8 randomNumberProtocolId; uint32 firstVotingRoundStartTs; uint8 votingEpochDurationSeconds; uint32 firstRewardEpochStartVotingRoundId; uint16 rewardEpochDurationInVotingEpochs; uint16 thresholdIncreaseBIPS; uint32 randomVotingRoundId; bool isSecureRandom; uint32 lastInitializedRewardEpoch; bool noSigningPolicyRelay; uint32 messageFinalizationWindowInRewardEpochs; }',
   'function setUp(bool isNewer, address oldRelay, StateData state)',
@@ -29,7 +29,7 @@ export const RELAY_ABI = parseAbi([
   'event ProtocolMessageRelayed(uint8 indexed protocolId, uint32 indexed votingRoundId, bool isSecureRandom, bytes32 merkleRoot)',
 ])
 
-/** Who votes, with which addresses and weight. */
+/** Voters with their addresses and weights. */
 export const VOTERS_ABI = parseAbi([
   'struct VoterAddresses { address submitAddress; address submitSignaturesAddress; address signingPolicyAddress; }',
   'struct Entity { VoterAddresses addresses; address delegationAddress; bytes32 publicKeyPart1; bytes32 publicKeyPart2; bytes20[] nodeIds; }',
@@ -44,7 +44,7 @@ export const VOTERS_ABI = parseAbi([
   'function isVoterRegistered(address voter, uint256 rewardEpochId) view returns (bool)',
 ])
 
-/** How each kind of stand-in is set up; the functions have one name and differ by what they take. */
+/** Setup functions of each kind of mock, which share a name and differ in parameters. */
 export const SET_UP_ABI = {
   registry: parseAbi(['function setAll(string[] names, address[] addresses)']),
   submission: parseAbi(['function setSubmitAndPassData(address target, bytes4 selector)']),
@@ -60,7 +60,7 @@ export const SET_UP_ABI = {
   ]),
 } as const
 
-/** Rounds' transactions besides votes. */
+/** Functions of rounds besides votes. */
 export const ROUNDS_ABI = parseAbi([
   'struct G1Point { uint256 x; uint256 y; }',
   'struct SortitionCredential { uint256 replicate; G1Point gamma; uint256 c; uint256 s; }',
@@ -75,7 +75,7 @@ export const ROUNDS_ABI = parseAbi([
   'function requestAttestation(bytes data) payable',
 ])
 
-/** What can be claimed, and that it was. */
+/** Functions of rewards and claims. */
 export const REWARDS_ABI = parseAbi([
   'struct RewardState { uint24 rewardEpochId; bytes20 beneficiary; uint120 amount; uint8 claimType; bool initialised; }',
   'function setRange(uint24 start, uint24 end)',

@@ -3,18 +3,18 @@ import type { KnownPolicy, PolicyMember, ProviderState } from './policy.ts'
 import type { Vote } from './votes.ts'
 import type { Tx } from './writer.ts'
 
-/** What is voted on in a reward epoch. */
+/** Kinds of votes in a reward epoch. */
 export type BallotKind = 'policy' | 'uptime' | 'rewards'
 
-/** The votes that are open, and who has still to vote. */
+/** Open votes with the members still to vote. */
 export interface Ballots {
-  /** Lets the members of a policy vote. */
+  /** Opens a vote for the members of a policy. */
   open(kind: BallotKind, policy: KnownPolicy, vote: Vote): void
-  /** An epoch's uptime is decided, so that its rewards can be. */
+  /** Marks an epoch's uptime as decided, so that the vote on its rewards can open. */
   allowRewards(epoch: number): void
-  /** Whether somebody would vote now. */
+  /** Whether a member would vote now. */
   isWaiting(): boolean
-  /** The votes of everybody who has not voted yet and does not miss it. */
+  /** The votes of all members that have not voted yet and do not skip it. */
   cast(): Promise<readonly Tx[]>
 }
 
@@ -23,7 +23,7 @@ interface Ballot {
   readonly policy: KnownPolicy
   readonly vote: Vote
   readonly voted: Set<ProviderState>
-  /** Of the votes for what is right. */
+  /** Weight of the votes for the right value. */
   weight: number
 }
 
@@ -33,7 +33,7 @@ const MISSES: Readonly<Record<BallotKind, Behaviour | undefined>> = {
   rewards: 'misses-rewards-vote',
 }
 
-/** No votes at all. */
+/** Creates an empty list of votes. */
 export function createBallots(): Ballots {
   let ballots: readonly Ballot[] = []
   const allowed = new Set<number>()
@@ -51,7 +51,7 @@ export function createBallots(): Ballots {
       for (const ballot of ballots.filter(isOpen)) {
         for (const member of voting(ballot)) votes.push(await castOne(ballot, member))
       }
-      // What is decided takes no more votes.
+      // A concluded vote is closed.
       ballots = ballots.filter(({ weight, policy }) => weight <= policy.threshold)
       return votes
     },

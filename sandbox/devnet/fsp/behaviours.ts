@@ -1,4 +1,4 @@
-/** Everything a provider can do wrong, and what it does then. */
+/** Every fault of a provider, with its effect. */
 export const BEHAVIOURS = {
   silent: 'submits nothing at all',
   'no-commit': 'submits no prices’ hash',
@@ -38,13 +38,13 @@ export const BEHAVIOURS = {
   'not-eligible': 'gets no rewards in the next data set',
 } as const
 
-/** Something a provider does wrong. */
+/** A fault of a provider. */
 export type Behaviour = keyof typeof BEHAVIOURS
 
-/** Of these a provider does one at a time. */
+/** Mutually exclusive faults. */
 const REGISTRATION: readonly Behaviour[] = ['unregistered', 'late-registration', 'not-in-policy']
 
-/** Lets one more behaviour begin; it ends those it cannot go with. */
+/** Starts a fault and ends those it excludes. */
 export function begin(all: Set<Behaviour>, one: Behaviour): void {
   if (REGISTRATION.includes(one)) for (const other of REGISTRATION) all.delete(other)
   all.add(one)

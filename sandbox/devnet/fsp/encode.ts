@@ -16,25 +16,25 @@ import {
 import { sign } from 'viem/accounts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 
-/** The protocols whose data goes through Submission. */
+/** Protocols whose data is sent through Submission. */
 export const FTSO_PROTOCOL = 100
 export const FDC_PROTOCOL = 200
 
-/** Of Submission's functions. */
+/** Function selectors of Submission. */
 export const SELECTORS = {
   submit1: '0x6c532fae',
   submit2: '0x9d00c9fd',
   submitSignatures: '0x57eed580',
 } as const
 
-/** A part of a submission, of one protocol. */
+/** One protocol's part of a submission. */
 export interface Frame {
   readonly protocolId: number
   readonly round: number
   readonly payload: Hex
 }
 
-/** Call data of a submission. */
+/** Calldata of a submission. */
 export function submissionData(name: keyof typeof SELECTORS, frames: readonly Frame[]): Hex {
   return concatHex([SELECTORS[name], ...frames.map(frameBytes)])
 }
@@ -48,14 +48,14 @@ function frameBytes({ protocolId, round, payload }: Frame): Hex {
   ])
 }
 
-/** Prices as a provider submits them, four bytes each; null where it has none. */
+/** Encodes prices, four bytes each; null without a price. */
 export function feedValues(values: readonly (number | null)[]): Hex {
   return concatHex(
     values.map((value) => numberToHex(value === null ? 0 : value + 2 ** 31, { size: 4 })),
   )
 }
 
-/** What a provider commits itself to. */
+/** Data that a commit binds. */
 export interface Reveal {
   readonly random: bigint
   readonly values: Hex
@@ -63,24 +63,24 @@ export interface Reveal {
 
 const COMMIT = parseAbiParameters('address, uint32, uint256, bytes')
 
-/** What a provider submits before it reveals. */
+/** Hash that a provider commits. */
 export function commitHash(submitAddress: Address, round: number, reveal: Reveal): Hash {
   return keccak256(
     encodeAbiParameters(COMMIT, [submitAddress, round, reveal.random, reveal.values]),
   )
 }
 
-/** What a provider reveals. */
+/** Payload of a reveal. */
 export function revealPayload({ random, values }: Reveal): Hex {
   return concatHex([numberToHex(random, { size: 32 }), values])
 }
 
-/** Which of so many attestation requests are confirmed, the first in the lowest bit; in the shortest form. */
+/** Encodes the confirmed attestation requests, the first in the lowest bit; in the shortest form. */
 export function bitVote(requests: number, bits: bigint): Hex {
   return concatHex([numberToHex(requests, { size: 2 }), evenHex(bits)])
 }
 
-/** A number in as many whole bytes as it needs; none for zero. */
+/** A number in the least number of whole bytes; empty for zero. */
 function evenHex(value: bigint): Hex {
   if (value === 0n) return '0x'
   const digits = value.toString(16)
@@ -106,9 +106,9 @@ export function messageBytes(message: ProtocolMessage): Hex {
 }
 
 /**
- * What is signed for a message.
+ * Hash that is signed for a message.
  *
- * @param chainId bound to that chain, as since the newer Relay; without it as before
+ * @param chainId bound to that chain, since the newer Relay; unbound without it
  */
 export function preImage(message: Hex, chainId?: number): Hash {
   return keccak256(
@@ -118,12 +118,12 @@ export function preImage(message: Hex, chainId?: number): Hash {
 
 const SIGNED_MESSAGE = stringToHex('\x19Ethereum Signed Message:\n32')
 
-/** The digest of 32 bytes that are signed as a message (EIP-191). */
+/** Digest of 32 bytes signed as a message (EIP-191). */
 export function messageDigest(bytes: Hash): Hash {
   return keccak256(concatHex([SIGNED_MESSAGE, bytes]))
 }
 
-/** A signature in its parts. */
+/** Components of a signature. */
 export interface Signature {
   readonly v: number
   readonly r: Hash
@@ -141,17 +141,17 @@ function signatureBytes({ v, r, s }: Signature): Hex {
 }
 
 /**
- * A signature as it is submitted.
+ * Payload of a signature.
  *
- * @param unsigned what goes with it, such as a consensus bit vote
- * @param message given, the deprecated form that carries the message
+ * @param unsigned data outside the signature, such as a consensus bit vote
+ * @param message for the deprecated form that contains the message
  */
 export function signaturePayload(signature: Signature, unsigned: Hex = '0x', message?: Hex): Hex {
   const head: Hex = message === undefined ? '0x01' : concatHex(['0x00', message])
   return concatHex([head, signatureBytes(signature), unsigned])
 }
 
-/** Who signs in a reward epoch, and how much weight is needed. */
+/** Signers of a reward epoch, and the required weight. */
 export interface SigningPolicy {
   readonly epoch: number
   readonly startRound: number
@@ -160,7 +160,7 @@ export interface SigningPolicy {
   readonly voters: readonly { readonly address: Address; readonly weight: number }[]
 }
 
-/** A policy in its bytes. */
+/** Encodes a policy. */
 export function policyBytes(policy: SigningPolicy): Hex {
   const { epoch, startRound, threshold, seed, voters } = policy
   const head = encodePacked(
@@ -174,9 +174,9 @@ export function policyBytes(policy: SigningPolicy): Hex {
 }
 
 /**
- * What names a policy.
+ * Hash of a policy.
  *
- * @param chainId bound to that chain, as since the newer Relay; without it as before
+ * @param chainId bound to that chain, since the newer Relay; unbound without it
  */
 export function policyHash(bytes: Hex, chainId?: number): Hash {
   if (chainId !== undefined) return preImage(bytes, chainId)
@@ -188,16 +188,16 @@ export function policyHash(bytes: Hex, chainId?: number): Hash {
 
 const RELAY_SELECTOR = '0xb59589d1'
 
-/** A signature and the place of its voter in the policy. */
+/** A signature with the index of its voter in the policy. */
 export interface IndexedSignature extends Signature {
   readonly index: number
 }
 
 /**
- * Call data that finalises a message.
+ * Calldata that finalises a message.
  *
  * @param signatures in the order of the policy
- * @param random what the newer Relay is told besides
+ * @param random additional input of the newer Relay
  */
 export function relayData(
   policy: Hex,
@@ -217,7 +217,7 @@ export function relayData(
   ])
 }
 
-/** Claims to have been drawn to update prices between rounds. */
+/** Proof of having been drawn for a price update between rounds. */
 export interface SortitionCredential {
   readonly replicate: bigint
   readonly gamma: { readonly x: bigint; readonly y: bigint }
@@ -225,7 +225,7 @@ export interface SortitionCredential {
   readonly s: bigint
 }
 
-/** An update of prices between rounds, before it is signed. */
+/** A price update between rounds, before it is signed. */
 export interface FastUpdate {
   readonly sortitionBlock: bigint
   readonly sortitionCredential: SortitionCredential
@@ -246,19 +246,19 @@ const SIGNED_FAST_UPDATE = parseAbiParameters([
   'struct Signature { uint8 v; bytes32 r; bytes32 s; }',
 ])
 
-/** What is signed of an update of prices. */
+/** Hash that is signed for a price update. */
 export function fastUpdateHash(update: FastUpdate): Hash {
   const { sortitionBlock, sortitionCredential, deltas } = update
   const encoded = encodeAbiParameters(FAST_UPDATE, [sortitionBlock, sortitionCredential, deltas])
   return `0x${createHash('sha256').update(hexToBytes(encoded)).digest('hex')}`
 }
 
-/** An update of prices as it is passed to `submitAndPass`. */
+/** Input of `submitAndPass` for a price update. */
 export function fastUpdateBytes(update: FastUpdate, signature: Signature): Hex {
   return encodeAbiParameters(SIGNED_FAST_UPDATE, [{ ...update, signature }])
 }
 
-/** What names a provider's claim to be registered for an epoch. */
+/** Hash that is signed to register a provider for an epoch. */
 export function registrationHash(epoch: number, voter: Address, chainId?: number): Hash {
   return keccak256(
     chainId === undefined
@@ -271,12 +271,12 @@ export function registrationHash(epoch: number, voter: Address, chainId?: number
   )
 }
 
-/** What is signed to vote on an epoch's uptime. */
+/** Hash that is signed to vote on an epoch's uptime. */
 export function uptimeVoteHash(epoch: number, hash: Hash): Hash {
   return keccak256(encodeAbiParameters(parseAbiParameters('uint24, bytes32'), [epoch, hash]))
 }
 
-/** How many claims by weight a reward manager has. */
+/** Number of claims by weight of a reward manager. */
 export interface WeightBasedClaims {
   readonly rewardManagerId: bigint
   readonly noOfWeightBasedClaims: bigint
@@ -287,7 +287,7 @@ const CLAIMS = parseAbiParameters([
   'struct Claims { uint256 rewardManagerId; uint256 noOfWeightBasedClaims; }',
 ])
 
-/** What is signed to vote on an epoch's rewards. */
+/** Hash that is signed to vote on an epoch's rewards. */
 export function rewardsVoteHash(
   epoch: number,
   claims: readonly WeightBasedClaims[],
@@ -299,14 +299,14 @@ export function rewardsVoteHash(
   )
 }
 
-/** An attestation request's data: its type, its source, and what is asked for. */
+/** Data of an attestation request: type, source, and body. */
 export function requestData(type: string, source: string, asked: Hex): Hex {
   return concatHex([stringToHex(type, { size: 32 }), stringToHex(source, { size: 32 }), asked])
 }
 
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-/** A validator's node as the P-chain writes it. */
+/** Text form of a validator's id. */
 export function nodeIdText(nodeId: Hex): string {
   const bytes = hexToBytes(nodeId)
   const check = createHash('sha256').update(bytes).digest().subarray(-4)

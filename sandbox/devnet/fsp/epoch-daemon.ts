@@ -24,36 +24,36 @@ import {
 } from './votes.ts'
 import type { Receipt, Tx } from './writer.ts'
 
-/** Keeps the reward epochs of a chain going: its daemon, and what providers do once in an epoch. */
+/** Runs a chain's reward epochs: Flare's daemon, and the providers' actions once per epoch. */
 export interface Keeper {
-  /** The reward epoch under way. */
+  /** The present reward epoch. */
   readonly epoch: number
-  /** Every policy made so far, oldest first. */
+  /** Every policy so far, oldest first. */
   readonly policies: readonly KnownPolicy[]
-  /** Epochs whose rewards are published. */
+  /** Epochs with published rewards. */
   readonly published: ReadonlySet<number>
-  /** Who is in the policy of a round. */
+  /** The policy of a round. */
   policyOf(round: number): KnownPolicy
-  /** The Relay that finalises a round, and the chain its messages are bound to. */
+  /** The Relay that finalises a round, and the chain id its messages are bound to. */
   relayOf(round: number): { readonly address: Hex; readonly chainId: number | undefined }
-  /** When something is next to be done, at the earliest: `now` if there is something already. */
+  /** Earliest time of the next action; `now` if one is due. */
   nextDue(now: number): number
-  /** Does what is due, in blocks from `at` on, a second apart. */
+  /** Runs due actions, in blocks from `at` on, a second apart. */
   tick(at: number): Promise<void>
-  /** Takes in what the chain said at its founding. */
+  /** Processes the receipts of the founding. */
   found(receipts: readonly Receipt[]): void
-  /** When the registration for the next epoch opened; undefined while it is not open. */
+  /** Opening of the registration for the next epoch; undefined while it is closed. */
   readonly registrationSince: number | undefined
 }
 
-/** How a keeper writes to the chain: one block or more, from that time on. */
+/** Writes transactions in one or more blocks, from a time on. */
 export type Commit = (at: number, transactions: readonly Tx[]) => Promise<readonly Receipt[]>
 
 export interface KeeperOptions {
   readonly timing: Timing
   readonly providers: readonly ProviderState[]
   readonly commit: Commit
-  /** The first epoch of the present generation of contracts; all are without it. */
+  /** The first epoch of the present generation of contracts; undefined: all epochs. */
   readonly newerFrom: number | undefined
 }
 
@@ -61,7 +61,7 @@ const LATE_REGISTRATION_SECONDS = 1200
 const DAEMON_GAS = 15_000_000
 const SEED_GAS = 15_000_000
 
-/** A keeper of a chain whose contracts are installed. */
+/** Creates the daemon of a chain with installed contracts. */
 export function createKeeper(options: KeeperOptions): Keeper {
   const { timing, providers, commit, newerFrom = 0 } = options
   const policies: KnownPolicy[] = []
@@ -72,7 +72,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
   let epoch = 0
   let acquiringSince: number | undefined
   let registrationSince: number | undefined
-  /** When the vote on the last epoch's uptime opens, until it does. */
+  /** Opening of the vote on the last epoch's uptime; infinity afterwards. */
   let uptimeDue = Number.POSITIVE_INFINITY
 
   const isFormer = (one: number) => one < newerFrom
@@ -83,7 +83,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
       ? { registry: FSP.oldVoterRegistry, preRegistry: FSP.oldVoterPreRegistry }
       : { registry: FSP.voterRegistry, preRegistry: FSP.voterPreRegistry }
 
-  /** When the daemon has its next step to take. */
+  /** Time of the daemon's next step. */
   const daemonDue = () => Math.min(uptimeDue, phaseDue())
 
   function phaseDue(): number {
@@ -101,7 +101,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
     return registrationSince !== undefined && next() === undefined && phaseDue() <= at
   }
 
-  /** When a provider that is not registered yet does so by itself; infinity when it never does. */
+  /** Time at which an unregistered provider registers; infinity if it never does. */
   function registersAt({ behaviours }: ProviderState): number {
     if (registrationSince === undefined || next() !== undefined || behaviours.has('unregistered')) {
       return Number.POSITIVE_INFINITY
@@ -113,7 +113,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
     return providers.filter((provider) => !registered.has(provider))
   }
 
-  /** Who would register now. */
+  /** Providers that would register now. */
   function registering(at: number): readonly ProviderState[] {
     return unregistered().filter((provider) => registersAt(provider) <= at)
   }
@@ -195,7 +195,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
     return time
   }
 
-  /** What has to be set up after the daemon's steps: the change of generations, and a vote. */
+  /** Sets up what follows the daemon's steps: the change of generations, and a vote. */
   async function follow(said: Said, at: number): Promise<number> {
     if (said.what === 'policy') {
       const { policy } = said
@@ -234,7 +234,9 @@ export function createKeeper(options: KeeperOptions): Keeper {
     return []
   }
 
-  /** Before registration ends heavier ones take the places of those who are not to be in the policy. */
+  /**
+   * Before registration ends, registers heavier voters in place of those that must not be in the policy.
+   */
   async function pushOut(at: number): Promise<number> {
     const out = [...registered.keys()].filter(({ behaviours }) => behaviours.has('not-in-policy'))
     if (out.length === 0 || out.length === registered.size) return at

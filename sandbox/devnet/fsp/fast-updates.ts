@@ -11,9 +11,9 @@ const UPDATES_PER_BLOCK = 1.5
 const GAS = 400_000
 
 /**
- * The updates of prices in a block, of those members who are drawn for it: the heavier, the more often.
+ * Price updates of a block by the members drawn for it: the heavier, the more often.
  *
- * @param block the one they are drawn for, which has to be about to come
+ * @param block the one they are drawn for, which must be the next
  */
 export async function fastUpdates(policy: KnownPolicy, block: number): Promise<readonly Tx[]> {
   const sum = policy.members.reduce((all, { weight }) => all + weight, 0)
@@ -38,10 +38,10 @@ export async function fastUpdates(policy: KnownPolicy, block: number): Promise<r
 }
 
 /**
- * A provider's update, as `submitAndPass` takes it; with the selector of `submitUpdates` before it, as the
- * FastUpdater does.
+ * A provider's update as input of `submitAndPass`; prefixed with the selector of `submitUpdates`, like the
+ * FastUpdater.
  *
- * @param block the one it is drawn for: up to a few blocks before the one it gets into
+ * @param block the one it is drawn for: up to a few blocks before its own
  */
 export async function signedUpdate(
   { signingPolicy }: Pick<ProviderAccounts, 'signingPolicy'>,
@@ -52,12 +52,12 @@ export async function signedUpdate(
   return fastUpdateBytes(update, signature)
 }
 
-/** How probable it is to be drawn at least once in a block. */
+/** Probability of being drawn at least once in a block. */
 function chanceOf(weight: number): number {
   return 1 - (1 - UPDATES_PER_BLOCK / VIRTUAL_PROVIDERS) ** weight
 }
 
-/** Leaves every price as it is; the proof of having been drawn is made up. */
+/** An update that changes no price, with a made-up proof. */
 function updateFor(block: number): FastUpdate {
   return {
     sortitionBlock: BigInt(block),

@@ -23,29 +23,32 @@ import { drawnHash, type ProviderAccounts } from './provider.ts'
 import type { Timing } from './timing.ts'
 import { type BlockWriter, type Receipt, readReceipts, type Tx } from './writer.ts'
 
-/** A provider's standing when the chain begins. */
+/** A provider at the founding of the chain. */
 export interface Founder {
   readonly accounts: ProviderAccounts
   /** In whole FLR. */
   readonly stake: number
 }
 
-/** What the chain of Flare's systems begins with. */
+/** Initial state of Flare's systems. */
 export interface Founding {
   readonly timing: Timing
-  /** The reward epoch under way; the one before it is over with all its votes in. */
+  /** The present reward epoch; the previous one has ended with all its votes. */
   readonly epoch: number
   /** Registered in both epochs. */
   readonly founders: readonly Founder[]
-  /** Whether Relay and registries are those of the former generation. */
+  /** Whether Relay and registries are of the former generation. */
   readonly isFormer: boolean
 }
 
-/** Sends what nobody in particular sends: the daemon's calls and whatever is set up. */
+/** Sender of the daemon's calls and of setup transactions. */
 export const PLAYER: Address = '0x00000000000000000000000000000000000f1A04'
-/** Funded at the start: a thousand FLR for everybody who sends. */
+/** Initial balance: a thousand FLR for every sender. */
 export const FUNDED_WEI = 1000n * 10n ** 18n
-/** Votes on uptime are for this. @see flare-foundation/flare-system-client */
+/**
+ * The hash that uptime votes sign.
+ * @see flare-foundation/flare-system-client
+ */
 export const UPTIME_HASH: Hash =
   '0x290decd9548b62a8d60345a988386fc84ba6bc95484008f6362f93160ef3e563'
 
@@ -53,13 +56,13 @@ const PLAYER_WEI = 1_000_000n * 10n ** 18n
 const MAX_VOTERS = 100n
 const FTSO = 100
 const SUBMISSION_WINDOW_BLOCKS = 10
-/** One and a half updates in a block, of 2^120. */
+/** One and a half updates per block, in units of 2^-120. */
 const SAMPLE_SIZE = 3n << 119n
 const REWARD_EXPIRY_SECONDS = 7_776_000
 export const SUBMIT_UPDATES_SELECTOR = '0x470e91df'
 const SET_UP_GAS = 1_000_000
 const GAS_PER_VOTER = 900_000
-/** A transaction must not use more than about 16 million. */
+/** Voters set up in one transaction, which must not use more than about 16 million gas. */
 const VOTERS_AT_ONCE = 15
 
 const CODES: readonly (readonly [Address, { readonly bytecode: string }])[] = [
@@ -83,9 +86,9 @@ const CODES: readonly (readonly [Address, { readonly bytecode: string }])[] = [
 ]
 
 /**
- * Puts the contracts of Flare's systems where Flare has them and founds their history, in one block.
+ * Installs the contracts of Flare's systems at their addresses and creates their history, in one block.
  *
- * @param writer holds the chain
+ * @param writer has exclusive access to the chain
  * @throws Error when a transaction fails
  */
 export async function installFsp(
@@ -102,7 +105,10 @@ export async function installFsp(
   return expectSuccess(writer, await writer.block(writer.head.timestamp + 1, transactions))
 }
 
-/** Receipts of transactions that are in blocks; throws when one of them failed. */
+/**
+ * Receipts of mined transactions.
+ * @throws Error when one of them failed
+ */
 export async function expectSuccess(
   writer: BlockWriter,
   hashes: readonly Hash[],
@@ -127,7 +133,7 @@ async function putCodes(writer: BlockWriter): Promise<void> {
   )
 }
 
-/** Gives everybody who sends something what that costs. */
+/** Funds every sender. */
 export async function fund(writer: BlockWriter, founders: readonly Founder[]): Promise<void> {
   const senders = founders.flatMap(({ accounts }) => [
     accounts.submit,
@@ -146,12 +152,12 @@ export async function fund(writer: BlockWriter, founders: readonly Founder[]): P
   ])
 }
 
-/** A call by the player. */
+/** A call by the setup account. */
 export function played(to: Address, data: Hex, gas = SET_UP_GAS): Tx {
   return { from: PLAYER, to, data, gas }
 }
 
-/** Says which generation is the present one, to the registry and to the manager. */
+/** Sets the present generation in the registry and in the manager. */
 export function useGeneration(isFormer: {
   readonly relay: boolean
   readonly registries: boolean
@@ -178,7 +184,7 @@ export function useGeneration(isFormer: {
   ]
 }
 
-/** Says to the manager which contracts are its own. */
+/** Sets the manager's contracts. */
 export function useContracts(relay: Address, isFormer: boolean): Tx {
   return played(
     FSP.flareSystemsManager,
@@ -264,7 +270,7 @@ function constantsData(timing: Timing): Hex {
   })
 }
 
-/** Makes providers known: their addresses, and what they weigh. */
+/** Registers providers with their addresses and weights. */
 function enterFounders(founders: readonly Founder[]): readonly Tx[] {
   return inParts(founders).flatMap((part) => {
     const voters = part.map(({ accounts }) => accounts.identity.address)
@@ -290,7 +296,7 @@ function enterFounders(founders: readonly Founder[]): readonly Tx[] {
   })
 }
 
-/** Tells the EntityManager which accounts these providers have from now on. */
+/** Sets the providers' accounts in the EntityManager from now on. */
 export function entityTx(all: readonly ProviderAccounts[]): Tx {
   const entities = all.map((accounts) => ({
     addresses: {

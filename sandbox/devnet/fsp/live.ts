@@ -3,18 +3,18 @@ import type { Clock } from '#src/kernel/clock.ts'
 import type { Course } from './price-path.ts'
 import type { BlockWriter } from './writer.ts'
 
-/** How often it is looked whether something is to happen. */
+/** Polling interval for due actions. */
 export const LIVE_LOOK_MS = 250
-/** What happens at a time happens a little later, when the chain has surely come to it. */
+/** Delay of actions, so that the chain has surely reached their time. */
 const BEHIND_SECONDS = 2
-/** A clock so far ahead has jumped. */
+/** Difference from which on a clock counts as having jumped. */
 const JUMP_SECONDS = 180
 
 /**
- * Lets the course go on in the time of a clock until the signal is aborted.
+ * Runs the script in real time until the signal is aborted.
  *
- * @param inTurn lets what is done be done alone
- * @param onProblem hears what went wrong; it is tried again
+ * @param inTurn serializes actions
+ * @param onProblem called with an error; the action is retried
  */
 export async function keepUp(options: {
   readonly course: Course

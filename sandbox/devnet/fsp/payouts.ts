@@ -3,32 +3,32 @@ import type { Timing } from './timing.ts'
 import { claimRewards, offerRewards } from './votes.ts'
 import type { Tx } from './writer.ts'
 
-/** The publication of rewards after the end of an epoch, and their claims after the vote on them. */
+/** Publication of rewards after the end of an epoch, and their claims after the vote on them. */
 export interface Payouts {
-  /** Epochs whose rewards are published. */
+  /** Epochs with published rewards. */
   readonly published: ReadonlySet<number>
-  /** An epoch has ended; rewards are published some time after that. */
+  /** Ends an epoch; its rewards are published some time later. */
   end(policy: KnownPolicy, at: number): void
-  /** Its rewards are published already. */
+  /** Marks its rewards as published. */
   addPublished(epoch: number): void
-  /** The vote on its rewards is over: they can be claimed. */
+  /** Enables claims after the vote on its rewards. */
   allowClaims(epoch: number): void
-  /** When rewards are published next; infinity without any to come. */
+  /** Time of the next publication; infinity without any. */
   nextPublication(): number
-  /** Publishes what is due. */
+  /** Publishes due rewards. */
   publish(
     at: number,
   ): readonly { readonly policy: KnownPolicy; readonly transactions: readonly Tx[] }[]
-  /** Whether somebody would claim now. */
+  /** Whether a provider would claim now. */
   isWaiting(): boolean
-  /** The claims of everybody who has not claimed yet and does not leave it. */
+  /** Claims of all providers that have not claimed yet and do not skip it. */
   claim(): readonly Tx[]
 }
 
-/** Rewards can be claimed for so many epochs. */
+/** Number of epochs in which rewards can be claimed. */
 const CLAIMABLE_EPOCHS = 25
 
-/** Payouts before any epoch has ended. */
+/** Creates payouts before the end of any epoch. */
 export function createPayouts(timing: Timing): Payouts {
   const published = new Set<number>()
   const ended: { readonly policy: KnownPolicy; readonly due: number }[] = []

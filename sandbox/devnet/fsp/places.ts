@@ -1,7 +1,7 @@
 import type { Address } from '#src/kernel/units.ts'
 
 /**
- * Where the contracts of Flare's systems are on Flare, and hence here.
+ * Addresses of the contracts of Flare's systems, equal to those on Flare.
  *
  * @see flare-foundation/flare-smart-contracts-v2, `deployment/deploys/flare.json`
  */
@@ -25,7 +25,7 @@ export const FSP = {
   validatorRewardManager: '0xc0CF3Aaf93bd978C5BC662564Aa73E331f2eC0B5',
 } as const satisfies Record<string, Address>
 
-/** Which of them the registry names, by the names it has for them. Former generations it has forgotten. */
+/** Contracts in the registry, by their names there. Former generations are not listed. */
 export const NAMED_PLACES = {
   FlareSystemsManager: FSP.flareSystemsManager,
   ProtocolsV2: FSP.flareSystemsManager,

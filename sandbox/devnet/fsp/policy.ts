@@ -5,15 +5,15 @@ import type { SigningPolicy } from './encode.ts'
 import type { ProviderAccounts } from './provider.ts'
 import type { Receipt } from './writer.ts'
 
-/** A provider as the player knows it. */
+/** State of a provider in the script. */
 export interface ProviderState {
   readonly name: string
   /** In whole FLR. */
   readonly stake: number
-  /** Whether it asks early to be registered as soon as that opens. */
+  /** Whether it pre-registers. */
   readonly preRegisters: boolean
   readonly behaviours: Set<Behaviour>
-  /** Those it has now; in a policy are those it had when it registered. */
+  /** Present accounts; a policy has those of the time of registration. */
   accounts: ProviderAccounts
 }
 
@@ -25,12 +25,12 @@ export interface PolicyMember {
   readonly weight: number
 }
 
-/** A signing policy and who is in it. */
+/** A signing policy with its members. */
 export interface KnownPolicy extends SigningPolicy {
   readonly members: readonly PolicyMember[]
 }
 
-/** What the chain said, as far as the player goes by it. */
+/** Events of the chain that the script reacts to. */
 export type Said =
   | { readonly what: 'acquisition'; readonly epoch: number; readonly at: number }
   | { readonly what: 'registration'; readonly epoch: number; readonly at: number }
@@ -46,7 +46,7 @@ export type Said =
 
 const EVENTS = [...FSP_ABI, ...RELAY_ABI]
 
-/** Reads what the chain said in these transactions, in its order. */
+/** Decodes the events of these transactions, in order. */
 export function readReceiptsForNews(receipts: readonly Receipt[]): readonly Said[] {
   const logs = receipts.flatMap((receipt) => receipt.logs.map(asLog))
   return parseEventLogs({ abi: EVENTS, logs }).flatMap((log): readonly Said[] => {
@@ -86,7 +86,7 @@ function seconds({ timestamp }: { readonly timestamp: bigint }): number {
   return Number(timestamp)
 }
 
-/** A log of a receipt in the form that is decoded; only its contents matter. */
+/** A log of a receipt in the form of the decoder, which uses only topics and data. */
 function asLog({ address, topics, data }: Receipt['logs'][number]) {
   const [first, ...rest] = topics
   const none: Hex = '0x'

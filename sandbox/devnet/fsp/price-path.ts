@@ -4,21 +4,21 @@ import type { Act } from './round.ts'
 import { roundAt, roundStart, type Timing } from './timing.ts'
 import type { BlockWriter, Tx } from './writer.ts'
 
-/** The course of rounds, one after the other, in the time of the chain. */
+/** Sequence of rounds, in the time of the chain. */
 export interface Course {
-  /** The round that begins next. */
+  /** The next round to begin. */
   readonly round: number
-  /** When the next thing happens; seconds since 1970. */
+  /** Time of the next action, in epoch seconds. */
   nextAt(): number
   /**
-   * Lets the next thing happen.
+   * Runs the next action.
    *
-   * @param isLive into whatever block comes, instead of one of its own at its own time
+   * @param isLive sends into the next block, instead of creating one at the action's time
    */
   step(isLive: boolean): Promise<void>
-  /** The updates of prices that belong into the block after the writer's head, once for each block. */
+  /** Price updates for the block after the writer's head, once for each block. */
   updates(): Promise<readonly Tx[]>
-  /** Forgets what should have happened by now and begins with the next round. */
+  /** Drops overdue actions and continues with the next round. */
   resume(now: number): void
 }
 
@@ -26,17 +26,17 @@ export interface CourseOptions {
   readonly timing: Timing
   readonly writer: BlockWriter
   readonly keeper: Keeper
-  /** Everything that a round brings. */
+  /** Actions of a round. */
   plan(round: number): Promise<readonly Act[]>
-  /** A block was made at that time. */
+  /** Called with the time of each created block. */
   onTime(seconds: number): void
 }
 
-/** A course of rounds that begins with the first after the writer's head. */
+/** Creates a sequence of rounds that begins with the first after the writer's head. */
 export function createCourse({ timing, writer, keeper, plan, onTime }: CourseOptions): Course {
   let round = roundAt(timing, writer.head.timestamp) + 1
   let acts: Act[] = []
-  /** The last block with updates of prices. */
+  /** The last block with price updates. */
   let updated = 0
 
   const opensAt = () => roundStart(timing, round)

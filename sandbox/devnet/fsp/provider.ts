@@ -2,13 +2,13 @@ import { concatHex, type Hex, keccak256, slice, stringToHex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 
-/** An account whose key everybody knows. */
+/** An account with a publicly known key. */
 export interface ProviderAccount {
   readonly address: Address
   readonly privateKey: Hash
 }
 
-/** A data provider's accounts, all made out of its name. */
+/** A data provider's accounts, all derived from its name. */
 export interface ProviderAccounts {
   readonly name: string
   /** The identity, also called voter. */
@@ -17,20 +17,20 @@ export interface ProviderAccounts {
   readonly submitSignatures: ProviderAccount
   readonly signingPolicy: ProviderAccount
   readonly delegation: ProviderAccount
-  /** Send fast updates; registered nowhere. */
+  /** Accounts that send fast updates; registered nowhere. */
   readonly fastUpdates: readonly ProviderAccount[]
-  /** Its validators, of 20 bytes. */
+  /** Its validators, 20 bytes each. */
   readonly nodeIds: readonly Hex[]
-  /** For the drawing of fast updates. */
+  /** Key for the sortition of fast updates. */
   readonly sortitionKey: { readonly x: Hash; readonly y: Hash }
 }
 
 const FAST_UPDATE_ACCOUNTS = 2
 
 /**
- * The accounts of a provider.
+ * Derives the accounts of a provider.
  *
- * @param submitVersion another one gives another submit address and leaves the rest as it is
+ * @param submitVersion another value gives another submit address and leaves the rest unchanged
  */
 export function providerAccounts(name: string, submitVersion = 1): ProviderAccounts {
   const secret = (what: string): Hash => keccak256(stringToHex(`sandbox provider ${name}: ${what}`))
@@ -51,13 +51,13 @@ export function providerAccounts(name: string, submitVersion = 1): ProviderAccou
   }
 }
 
-/** A number in [0, 1) that looks like chance and is the same whenever it is asked for. */
+/** A deterministic pseudo-random number in [0, 1). */
 export function drawn(...about: readonly (string | number)[]): number {
   const hash = keccak256(stringToHex(about.join('/')))
   return Number.parseInt(hash.slice(2, 14), 16) / 2 ** 48
 }
 
-/** 32 bytes that look like chance and are the same whenever they are asked for. */
+/** 32 deterministic pseudo-random bytes. */
 export function drawnHash(...about: readonly (string | number)[]): Hash {
   return keccak256(concatHex(about.map((one) => stringToHex(`${one}/`))))
 }

@@ -29,39 +29,39 @@ import { drawn, drawnHash, type ProviderAccounts } from './provider.ts'
 import { roundStart, type Timing } from './timing.ts'
 import type { Tx } from './writer.ts'
 
-/** Somebody in the signing policy of a round. */
+/** A member of the signing policy of a round. */
 export interface Member {
   readonly accounts: ProviderAccounts
-  /** Its place in the policy. */
+  /** Its index in the policy. */
   readonly index: number
   readonly weight: number
   readonly behaviours: ReadonlySet<Behaviour>
 }
 
-/** A round about to begin. */
+/** Inputs of a round. */
 export interface RoundPlan {
   readonly round: number
   readonly timing: Timing
   readonly policy: SigningPolicy
   readonly members: readonly Member[]
-  /** What each feed is worth, as an integer of its decimals. */
+  /** Price of each feed, as an integer in its decimals. */
   readonly prices: readonly number[]
-  /** How many different attestation requests there are; the last of them is confirmed by nobody. */
+  /** Number of different attestation requests; the last of them is confirmed by no provider. */
   readonly requests: number
-  /** The Relay of that round. */
+  /** The Relay of the round. */
   readonly relay: { readonly address: Address; readonly chainId: number | undefined }
-  /** Asks for attestations. */
+  /** Account that requests attestations. */
   readonly asker: Address
 }
 
 /** Transactions of one second. */
 export interface Act {
-  /** Seconds since 1970. */
+  /** Epoch seconds. */
   readonly at: number
   readonly transactions: readonly Tx[]
 }
 
-/** When things are done, in seconds after the round's beginning; what follows the round is beyond its 90. */
+/** Times of the actions, in seconds after the start of the round; those above 90 are in the next round. */
 const OFFSETS = {
   requests: 20,
   commit: 75,
@@ -77,18 +77,18 @@ const OFFSETS = {
   graceSignature: 158,
 } as const
 
-/** Then there is a block even when nobody does anything: the chain does not stand still. */
+/** Times with a block even without transactions, so that the chain does not halt. */
 const BEATS: ReadonlySet<number> = new Set([OFFSETS.requests, OFFSETS.commit, OFFSETS.signature])
 const OUT_OF_GAS = 21_170
 const RELAY_GAS_BASE = 200_000
 const RELAY_GAS_PER_SIGNATURE = 12_000
-/** How far providers' prices are apart, at most. */
+/** Largest difference between providers' prices. */
 const SPREAD = 0.001
 const OUT_OF_BAND = 1.02
-/** Every so many rounds somebody asks for the same twice. */
+/** Number of rounds between two duplicate requests. */
 const ROUNDS_PER_REPEAT = 5
 
-/** Everything that happens in a round and because of it, up to its end and the end of the one after it. */
+/** Plans all actions of a round, up to the end of the next one. */
 export async function planRound(plan: RoundPlan): Promise<readonly Act[]> {
   const { round, timing } = plan
   const begins = roundStart(timing, round)
@@ -157,20 +157,20 @@ function messagesOf({ round, requests }: RoundPlan): {
   }
 }
 
-/** What everybody signs in a round. */
+/** Signatures of a round. */
 interface SignedRound {
   readonly ftsoMessage: Hex
   readonly fdcMessage: Hex | undefined
-  /** By place in the policy. */
+  /** By index in the policy. */
   readonly by: ReadonlyMap<number, SignedBy>
 }
 
 interface SignedBy {
   readonly ftso: Signature
   readonly fdc: Signature | undefined
-  /** Set when another result than everybody's was signed. */
+  /** Another result than the right one, if the provider signed one. */
   readonly otherMessage: Hex | undefined
-  /** Counts for finalisation. */
+  /** Whether the signature counts for finalisation. */
   readonly counts: boolean
 }
 
@@ -214,7 +214,7 @@ function commitTx(plan: RoundPlan, member: Member): Tx {
   return { from: accounts.submit.address, to: FSP.submission, data }
 }
 
-/** What a provider finds the feeds to be worth. */
+/** Prices that a provider reveals. */
 function revealOf({ round, prices }: RoundPlan, { accounts, behaviours }: Member): Reveal {
   const factor = behaviours.has('anchors-out-of-band') ? OUT_OF_BAND : 1
   const apart = 1 + SPREAD * (2 * drawn('price', round, accounts.name) - 1)
@@ -293,7 +293,7 @@ function requestTxs({ round, requests, asker }: RoundPlan): readonly Tx[] {
   }))
 }
 
-/** Finalises both results, if there are signatures enough. */
+/** Finalises both results, if there are enough signatures. */
 function relayTxs(
   plan: RoundPlan,
   { ftsoMessage, fdcMessage, by }: SignedRound,

@@ -3,36 +3,36 @@ import type { Course } from './price-path.ts'
 import { epochStart, roundStart, type Timing } from './timing.ts'
 import type { BlockWriter } from './writer.ts'
 
-/** Rounds that were played. */
+/** Simulated rounds. */
 export interface PlayedRounds {
   readonly first: number
-  /** The last one whose commits are in. */
+  /** The last one with commits. */
   readonly last: number
-  /** The last one whose signatures are in, too: all before the chain's present round but one. */
+  /** The last one with signatures. */
   readonly complete: number
 }
 
-/** Through the time of a chain that nobody else makes blocks of meanwhile. Times are seconds since 1970. */
+/** Skips through the time of a chain on which no other process creates blocks. Times are epoch seconds. */
 export interface Travel {
-  /** So many rounds, with so many empty blocks in each besides. */
+  /** Simulates a number of rounds, with additional empty blocks in each. */
   inFull(rounds: number, quietBlocks?: number): Promise<PlayedRounds>
   /**
-   * Past everything but what the reward epochs bring.
+   * Skips to a time; only actions of reward epochs run.
    *
-   * @throws Error when what is due makes no block, as it would be due for ever
+   * @throws Error when a due action creates no block and would stay due forever
    */
   skipTo(seconds: number): Promise<void>
-  /** With everything that happens until then. */
+  /** Simulates everything up to a time. */
   playTo(seconds: number): Promise<void>
   toEpochEnd(isInFull: boolean): Promise<PlayedRounds>
   toRegistration(): Promise<PlayedRounds>
   toPublication(): Promise<PlayedRounds>
 }
 
-/** Rounds played before and after what is skipped to. */
+/** Rounds simulated before and after a skip. */
 const ROUNDS_AROUND = 2
 
-/** Travels along a course. */
+/** Creates skips along a sequence of rounds. */
 export function createTravel(parts: {
   readonly timing: Timing
   readonly writer: BlockWriter
@@ -84,7 +84,7 @@ export function createTravel(parts: {
     return { ...(await inFull(roundsAfter)), first }
   }
 
-  /** When the registration for the next epoch opens; that of the one after it when it is over already. */
+  /** Opening of the next registration; if that is over, of the one after it. */
   function opening(): number {
     const sinceEnd = timing.randomAcquisitionSeconds - timing.initializationSeconds
     const next = nextEpochStart() + sinceEnd

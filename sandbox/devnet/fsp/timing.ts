@@ -1,20 +1,20 @@
-/** When rounds and reward epochs begin, and how long their parts last. Times are seconds since 1970. */
+/** Start times of rounds and reward epochs, and durations of their parts. Times are epoch seconds. */
 export interface Timing {
   readonly firstRoundStart: number
   readonly roundSeconds: number
   readonly roundsPerEpoch: number
-  /** Before its end an epoch begins to prepare the next. */
+  /** Time before the end of an epoch at which the next is prepared. */
   readonly initializationSeconds: number
-  /** From there until the registration opens. */
+  /** Time from there to the opening of the registration. */
   readonly randomAcquisitionSeconds: number
   readonly registrationSeconds: number
-  /** After the beginning of the next epoch the uptime of the last is voted on. */
+  /** Time after the start of the next epoch at which the vote on uptime opens. */
   readonly uptimeVoteSeconds: number
-  /** After the beginning of the next epoch the rewards of the last are published. */
+  /** Time after the start of the next epoch at which rewards are published. */
   readonly publicationSeconds: number
 }
 
-/** Flare's; the last is what it usually takes at least. */
+/** Flare's timing; the last value is the usual minimum. */
 export const FLARE_TIMING: Timing = {
   firstRoundStart: 1_658_430_000,
   roundSeconds: 90,
@@ -26,22 +26,22 @@ export const FLARE_TIMING: Timing = {
   publicationSeconds: 9000,
 }
 
-/** The round under way at a time. */
+/** The round of a time. */
 export function roundAt(timing: Timing, seconds: number): number {
   return Math.floor((seconds - timing.firstRoundStart) / timing.roundSeconds)
 }
 
-/** When a round begins. */
+/** Start of a round. */
 export function roundStart(timing: Timing, round: number): number {
   return timing.firstRoundStart + round * timing.roundSeconds
 }
 
-/** The reward epoch that is expected at a time. */
+/** Expected reward epoch of a time. */
 export function epochAt(timing: Timing, seconds: number): number {
   return Math.floor(roundAt(timing, seconds) / timing.roundsPerEpoch)
 }
 
-/** When a reward epoch is expected to begin. */
+/** Expected start of a reward epoch. */
 export function epochStart(timing: Timing, epoch: number): number {
   return roundStart(timing, epoch * timing.roundsPerEpoch)
 }

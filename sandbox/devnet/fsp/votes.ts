@@ -14,13 +14,13 @@ import { FSP } from './places.ts'
 import { drawnHash, type ProviderAccounts } from './provider.ts'
 import type { Tx } from './writer.ts'
 
-/** Made up: how many claims by weight there are in every epoch. */
+/** Made-up number of claims by weight in every epoch. */
 const CLAIMS: readonly WeightBasedClaims[] = [{ rewardManagerId: 14n, noOfWeightBasedClaims: 12n }]
 const GAS = 600_000
-/** What every provider earns in an epoch, in FLR's smallest units. */
+/** Rewards of each provider per epoch, in wei. */
 const REWARD_WEI = { fee: 1500n * 10n ** 18n, direct: 250n * 10n ** 18n } as const
 
-/** A provider's transaction for one of the votes, from its signing-policy address. */
+/** Builds a provider's vote, sent from its signing-policy address. */
 export type Vote = (accounts: ProviderAccounts, isOther: boolean) => Promise<Tx>
 
 /** Registers for an epoch. */
@@ -44,7 +44,7 @@ export async function registration(
   )
 }
 
-/** Wishes to be registered as soon as that opens. */
+/** Pre-registers for an epoch. */
 export async function preRegistration(
   accounts: ProviderAccounts,
   epoch: number,
@@ -64,7 +64,7 @@ export async function preRegistration(
   )
 }
 
-/** Signs the policy of the epoch to come. */
+/** Signs the policy of the next epoch. */
 export function policyVote(epoch: number, bytes: Hex, chainId: number | undefined): Vote {
   const hash = policyHash(bytes, chainId)
   return async (accounts) => {
@@ -114,7 +114,7 @@ export function rewardsVote(epoch: number): Vote {
   }
 }
 
-/** What can be claimed for an epoch, by everybody in it. */
+/** Creates the claims of an epoch for all its members. */
 export function offerRewards(
   epoch: number,
   oldest: number,
@@ -145,7 +145,7 @@ export function offerRewards(
   ]
 }
 
-/** Claims everything of an epoch. */
+/** Claims all rewards of an epoch. */
 export function claimRewards(accounts: ProviderAccounts, epoch: number): readonly Tx[] {
   return claimsOf(accounts).map(({ owner, claimType }) => ({
     from: owner,
@@ -159,7 +159,7 @@ export function claimRewards(accounts: ProviderAccounts, epoch: number): readonl
   }))
 }
 
-/** A provider's own claims in an epoch: its fee by its identity, what it is paid directly by its signer. */
+/** A provider's own claims in an epoch: its fee by its identity, direct rewards by its signer. */
 export function claimsOf({ identity, signingPolicy }: ProviderAccounts) {
   return [
     { owner: signingPolicy.address, claimType: 0, amount: REWARD_WEI.direct },

@@ -5,32 +5,32 @@ import { z } from 'zod'
 import type { Address, Hash } from '#src/kernel/units.ts'
 import type { Devnet } from '../../devnet.ts'
 
-/** A transaction to be sent by anybody, without a key. */
+/** A transaction from any account, without its key. */
 export interface Tx {
   readonly from: Address
   readonly to: Address
   readonly data: Hex
   readonly value?: bigint
-  /** What it may use; by its data without it. */
+  /** Gas limit; by default estimated from its data. */
   readonly gas?: number
 }
 
-/** Sends many transactions at once and makes their blocks. Times are seconds since 1970. */
+/** Sends many transactions at once and creates their blocks. Times are epoch seconds. */
 export interface BlockWriter {
-  /** Number and time of the last block as far as this writer made it or looked. */
+  /** Number and time of the last block that this writer created or read. */
   readonly head: Head
-  /** Reads the head anew. */
+  /** Reads the head. */
   look(): Promise<Head>
-  /** Ends the making of blocks by transactions or time, until `release`. */
+  /** Stops automatic blocks, until `release`. */
   hold(): Promise<void>
   release(): Promise<void>
-  /** Makes the next block, at a time later than the last block's; answers its transactions' hashes. */
+  /** Creates the next block, at a time later than the last block's; returns the transactions' hashes. */
   block(at: number, transactions: readonly Tx[]): Promise<readonly Hash[]>
-  /** Sends transactions into whatever block comes. */
+  /** Sends transactions into the next block. */
   send(transactions: readonly Tx[]): Promise<readonly Hash[]>
-  /** Makes so many empty blocks, so far apart. */
+  /** Creates empty blocks at an interval. */
   empty(blocks: number, secondsApart: number): Promise<void>
-  /** Any calls, answered in their order. */
+  /** Runs calls; results in order. */
   ask(calls: readonly Call[]): Promise<readonly unknown[]>
 }
 
@@ -46,9 +46,9 @@ interface Call {
 
 const GAS_PRICE_WEI = 50_000_000_000n
 const GAS_BASE = 21_000
-/** The dearest that a byte of call data can be. */
+/** Highest gas price of a byte of calldata. */
 const GAS_PER_BYTE = 40
-/** More than what a submission runs. */
+/** More than the execution of a submission needs. */
 const GAS_TO_RUN = 30_000
 
 const Answers = z.array(
@@ -66,10 +66,10 @@ const Receipt = z.object({
 })
 const Block = z.object({ number: z.string(), timestamp: z.string() })
 
-/** What became of a transaction. */
+/** Receipt of a transaction. */
 export type Receipt = z.output<typeof Receipt>
 
-/** What became of transactions; null for those that are in no block yet. */
+/** Receipts of transactions; null for pending ones. */
 export async function readReceipts(
   writer: Pick<BlockWriter, 'ask'>,
   hashes: readonly Hash[],
@@ -78,7 +78,7 @@ export async function readReceipts(
   return z.array(Receipt.nullable()).parse(await writer.ask(calls))
 }
 
-/** A writer for a chain. While it sends, nobody else may send from the same accounts. */
+/** Creates a writer for a chain. While it sends, its accounts must not be used by others. */
 export function createBlockWriter(
   devnet: Pick<Devnet, 'rpcUrl' | 'blockTimeSeconds'>,
 ): BlockWriter {
@@ -115,7 +115,7 @@ export function createBlockWriter(
     try {
       return Hashes.parse(await ask(calls))
     } catch (error) {
-      // Whatever was sent of it: the chain is asked anew.
+      // After an error the nonces are read again.
       nonces.clear()
       throw error
     }
