@@ -104,6 +104,8 @@ test('no screen of the bot speaks of credits, slots or a trial', async () => {
     expect(await read(() => telegram.send(person.id, command))).not.toMatch(MONEY)
   }
   for (const command of ['/topup', '/slots']) {
-    expect(await read(() => telegram.send(person.id, command))).toContain('free of charge')
+    expect(await read(() => telegram.send(person.id, command))).toContain(
+      'There is nothing to buy on this service',
+    )
   }
 })
