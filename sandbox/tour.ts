@@ -15,12 +15,12 @@ import { createSteps, type Note, StepFailed, type Steps } from './tour/steps.ts'
 import { openPage, pressButton } from './tour/web-page.ts'
 import { startWorld, type World } from './world.ts'
 
-/** What a tour needs. */
+/** Options of a tour. */
 export interface TourOptions {
   readonly log: Logger
   readonly print: (line: string) => void
   readonly anvilPath?: string | undefined
-  /** Breaks it off. */
+  /** Aborts it. */
   readonly signal: AbortSignal
 }
 
@@ -34,10 +34,10 @@ const SECONDS_MAX = 60
 const PATIENCE_MS = 10_000
 
 /**
- * Goes through a world of its own from signing in to deleting a watch, as people and programs would,
- * and prints a line for each step.
+ * Goes through a world of its own from signing in to deleting a watch, like people and programs, and prints
+ * a line for each step.
  *
- * @returns whether every step held
+ * @returns whether every step succeeded
  */
 export async function runTour({ log, print, anvilPath, signal }: TourOptions): Promise<boolean> {
   const inTime = AbortSignal.timeout(SECONDS_MAX * 1000)
@@ -120,7 +120,7 @@ async function walk(world: World, { take }: Steps): Promise<void> {
   await take('Alice deletes the watch', () => api.deleteWatch(alice, id))
 }
 
-/** Credits are bought, and spent on a slot and on data. */
+/** Buys credits, and spends them on a slot and on data. */
 async function spend(world: World, alice: Customer, { take }: Pick<Steps, 'take'>): Promise<void> {
   await take('All five ways to pay are open', () => money.checkPrices(alice))
   const draft = await take('Alice asks for 10,000 credits for WFLR', () => money.draftTopup(alice))
@@ -137,7 +137,7 @@ async function spend(world: World, alice: Customer, { take }: Pick<Steps, 'take'
   await take('The 51st costs 1 credit, and the ledger says so', () => money.makePaidCall(alice))
 }
 
-/** Looking at the page changes nothing; pressing its button does. */
+/** Gives consent: looking at the page changes nothing, pressing its button does. */
 async function consent({ inbox }: World, alice: Customer): Promise<void> {
   const mail = await inbox.waitFor((one) => confirmLinkOf(one) !== undefined, PATIENCE_MS)
   const page = await openPage(confirmLinkOf(mail) ?? '')

@@ -1,12 +1,12 @@
-// How a customer checks that a delivery comes from Watchdog. Nothing of the service is used here:
-// this is written from the published description alone, so that it can disagree with the service.
+// Verification of a delivery by a customer. It imports none of the service's code and is written from the
+// published description alone, so that it detects deviations.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** The headers of a request as Node gives them: lower-case names. */
+/** The headers of a request as in Node: lower-case names. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** What checking one signature came to. The age is how old its timestamp is, in seconds. */
+/** Result of verifying one signature. The age is that of its timestamp, in seconds. */
 export type SignatureVerdict =
   | { readonly ok: true; readonly ageSeconds: number }
   | {
@@ -18,11 +18,11 @@ export type SignatureVerdict =
 const TOLERANCE_SECONDS = 300
 
 /**
- * Checks `X-Watchdog-Signature`: `sha256=` and the lower-case hexadecimal HMAC-SHA256 of
- * `<X-Watchdog-Timestamp>.<raw body>`, keyed with the secret as it was shown.
+ * Verifies `X-Watchdog-Signature`: `sha256=` and the lower-case hexadecimal HMAC-SHA256 of
+ * `<X-Watchdog-Timestamp>.<raw body>`, keyed with the secret as shown.
  *
  * @param body the raw bytes as received, before any parsing
- * @param header `x-watchdog-signature-next` while the secret is being changed
+ * @param header `x-watchdog-signature-next` during a rotation of the secret
  */
 export function verifyWatchdog(
   headers: RequestHeaders,
@@ -44,9 +44,9 @@ export function verifyWatchdog(
 }
 
 /**
- * Checks `webhook-signature`: `v1,` and the base64 HMAC-SHA256 of
- * `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that the secret has in base64
- * after `whsec_`. There may be several, separated by spaces; one good one is enough.
+ * Verifies `webhook-signature`: `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw
+ * body>`, keyed with the secret's base64-decoded bytes after `whsec_`. There may be several, separated by
+ * spaces; one valid one suffices.
  *
  * @see https://www.standardwebhooks.com
  */
@@ -78,7 +78,7 @@ function ageOf(timestamp: string, now: Date): number | undefined {
   return now.getTime() / 1000 - Number(timestamp)
 }
 
-/** Takes equally long wherever the two differ; another length is refused before. */
+/** Compares in constant time; another length is refused before. */
 function isSame(received: string, expected: string): boolean {
   const a = Buffer.from(received)
   const b = Buffer.from(expected)

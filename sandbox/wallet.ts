@@ -1,6 +1,6 @@
 /**
- * A wallet for browsers without one, so that connecting and paying can be tried: it signs and sends on
- * the local chain with the known keys of Alice, Bob and Carol. Only a sandbox serves it.
+ * A wallet for browsers without one, for trying to connect and pay: it signs and sends on the local chain
+ * with the known keys of Alice, Bob and Carol. Only a sandbox serves it.
  */
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
@@ -10,17 +10,17 @@ import { flare } from '#src/chain/flare.ts'
 import { Address } from '#src/kernel/units.ts'
 import { PEOPLE, type Person } from './devnet/accounts.ts'
 
-/** What the page's part of the wallet asks for, once its user has agreed. */
+/** Server side of the wallet, called after its user has agreed. */
 export interface SandboxWallet {
   /**
-   * Carries out one request of EIP-1193 as a person, or reads from the chain.
+   * Executes one request of EIP-1193 as a person, or reads from the chain.
    *
-   * @throws Error when it is none that this wallet knows, or the chain refuses it
+   * @throws Error for an unsupported method, or when the chain refuses it
    */
   request(method: string, params: readonly unknown[]): Promise<unknown>
 }
 
-/** What is only read, and passed on to the chain. */
+/** Read-only methods, which are passed on to the chain. */
 const READS: readonly string[] = [
   'eth_blockNumber',
   'eth_call',
@@ -32,7 +32,7 @@ const READS: readonly string[] = [
   'eth_getTransactionReceipt',
 ]
 
-/** Enough for anything here, so that nobody asks first whether it will fail. */
+/** Gas limit above all uses here, so that no gas estimation is needed. */
 const GAS = 500_000n
 
 const Hex = z.string().refine((text) => isHex(text))

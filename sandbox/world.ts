@@ -22,40 +22,43 @@ import { createTopupDesk } from './world/topups.ts'
 import { startWeb } from './world/web.ts'
 import { startXrpl } from './xrpl.ts'
 
-/** Ports that are named are taken or the start fails; others have a usual one, or else any free one. */
+/** Options of a world. Given ports are required; others have a default, or else any free one. */
 export interface WorldOptions {
   readonly log: Logger
-  /** Of the sandbox's pages; usually 8090. 0 takes any free one, also for the others. */
+  /** Of the sandbox's pages; 8090 by default. 0 uses any free one, also for the others. */
   readonly port?: number | undefined
-  /** Of the service; usually 8080. */
+  /** Of the service; 8080 by default. */
   readonly servicePort?: number | undefined
-  /** Of the service's health and metrics; usually 9090. */
+  /** Of the service's health and metrics; 9090 by default. */
   readonly internalPort?: number | undefined
-  /** The anvil program; the one from npm without it. */
+  /** The anvil program; by default the one from npm. */
   readonly anvilPath?: string | undefined
-  /** Breaks the start off: it undoes what it has done and fails. */
+  /** Aborts the start, which is undone and fails. */
   readonly signal?: AbortSignal
 }
 
 /** A running sandbox. */
 export interface World extends WorldParts {
-  /** Ends everything and leaves nothing behind. A second call waits for the first. */
+  /** Stops everything and deletes its files. A second call waits for the first. */
   close(): Promise<void>
 }
 
 const USUAL_PORTS = { port: 8090, servicePort: 8080, internalPort: 9090 } as const
-/** For two seconds and less anvil keeps 1,500 states, whatever it is told: more than a gigabyte in an hour. */
+/**
+ * At two seconds and less anvil keeps 1,500 states regardless of its options: more than a gigabyte per
+ * hour.
+ */
 const BLOCK_TIME_SECONDS = 3
-/** All of the same weight; the first is the one that does something wrong. */
+/** Providers of equal weight; the first is the one with faults. */
 const PROVIDERS = ['Alpha', 'Bravo', 'Charlie', 'Delta', 'Echo'] as const
-/** As much time is played in full; more is skipped but for its end. */
+/** Longest time that is simulated in full; a longer one is skipped except for its end. */
 const FULL_SECONDS = 3 * 3600
 const FULL_END_SECONDS = 10 * 60
 
 /**
- * Starts a whole world on this machine, and the real service in it.
+ * Starts a whole world on this machine, with the real service.
  *
- * @throws Error when a part does not start, or the signal breaks the start off; nothing is left then
+ * @throws Error when a part does not start, or the signal is aborted; everything is undone then
  */
 export async function startWorld(options: WorldOptions): Promise<World> {
   await using undo = new AsyncDisposableStack()
@@ -100,7 +103,7 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
     keep(startXrpl({ clock })),
     keep(startDataUpstream({ clock })),
   ] as const
-  // All of them end one way or the other before anything is undone.
+  // All of them must have ended before anything is undone.
   await Promise.allSettled(starting)
   signal?.throwIfAborted()
   const [database, chain, telegram, inbox, receiver, hooks, xrpl, data] =
@@ -192,15 +195,15 @@ async function startChain(
   )
   const player = await createPlayer(devnet, {
     providers: PROVIDERS.map((name) => ({ name })),
-    // Whatever is played, the world's clock goes with the chain's.
+    // The world's clock follows the chain's during simulations.
     onTime: (seconds) => clock.moveTo(new Date(seconds * 1000)),
   })
-  // The service reads up to the last block but one: there too it finds what the chain begins with.
+  // The service reads up to the second-newest block, which must contain the chain's initial state.
   await devnet.mine()
   return { devnet, player, rpc: await keep(startRpcProxy(devnet.rpcUrl)) }
 }
 
-/** Before anything is started, so that whoever named a port that is taken hears of it at once. */
+/** Before anything is started, so that a taken port is reported at once. */
 async function choosePorts(options: WorldOptions) {
   const choose = async (name: keyof typeof USUAL_PORTS) => {
     const named = options[name]

@@ -8,18 +8,18 @@ import { type ErrorToken, errorOf, XrplRefusal } from './xrpl/errors.ts'
 import { createHistory, type Deposit } from './xrpl/ledger.ts'
 import { METHODS, type ServerView } from './xrpl/methods.ts'
 
-/** How a server of the XRP Ledger is started. */
+/** Options of a server of the XRP Ledger. */
 export interface XrplOptions {
-  /** The account that deposits go to; `XRPL_DEPOSIT_ADDRESS` without it. */
+  /** The account that receives deposits; `XRPL_DEPOSIT_ADDRESS` by default. */
   readonly address?: string
-  /** What it holds at the start; 10 XRP without it. With 0 it does not exist until it is paid. */
+  /** Its initial balance; 10 XRP by default. With 0 it does not exist until it is paid. */
   readonly balanceDrops?: bigint
   readonly clock?: Clock
-  /** 0, the default, takes any free port. */
+  /** 0, the default, uses any free port. */
   readonly port?: number
 }
 
-/** Where a transaction was put. */
+/** Position of a transaction. */
 export interface Deposited {
   readonly hash: string
   readonly ledgerIndex: number
@@ -31,25 +31,25 @@ export interface XrplServer {
   readonly address: string
   /** Pays the deposit address, in a ledger that is validated at once. */
   deposit(deposit: Deposit): Deposited
-  /** Pays, but in no ledger yet: `closeLedger` puts it into one. Answers the hash. */
+  /** Submits a payment that stays pending until `closeLedger`. Returns its hash. */
   submit(deposit: Deposit): string
-  /** Closes and validates ledgers, the first with everything that was submitted; answers the newest. */
+  /** Closes and validates ledgers, the first with all pending transactions; returns the newest. */
   closeLedger(ledgers?: number): number
-  /** How often a method was asked for, whatever came of it. */
+  /** Number of calls of a method, with any result. */
   count(method: string): number
-  /** Gives at most so many transactions on a page. */
+  /** Limits the transactions per page. */
   limitPages(transactions: number): void
-  /** Has no ledgers before this one any more. */
+  /** Removes the ledgers before this one. */
   forgetBefore(ledgerIndex: number): void
-  /** Is so many ledgers behind the others. */
+  /** Lags behind the network by a number of ledgers. */
   lag(ledgers: number): void
-  /** Has lost, or found again, the network. */
+  /** Loses or regains the network. */
   setSynced(isSynced: boolean): void
-  /** Refuses the next calls by an error of the method, or the whole request by a status. */
+  /** Refuses the next calls with an error of the method, or the whole request with a status. */
   failNext(times: number, fault: ErrorToken | { readonly status: number }): void
-  /** Takes requests and never answers them. */
+  /** Accepts requests and never answers them. */
   hang(): void
-  /** Answers this much later. */
+  /** Delays answers. */
   delay(ms: number): void
   /** Drops every connection and refuses new ones. */
   down(): Promise<void>
@@ -58,7 +58,7 @@ export interface XrplServer {
   close(): Promise<void>
 }
 
-/** The deposit address where no other is named. Nobody has its key. */
+/** The default deposit address, whose key is unknown. */
 export const XRPL_DEPOSIT_ADDRESS = 'rQa5iZoN1aw2U7GuN5CygB31QMyJV7CJ5Z'
 const START_DROPS = 10_000_000n
 const PAGE_SIZE_MAX = 400
@@ -109,7 +109,7 @@ export async function startXrpl({
       response.writeHead(answer.status, { 'content-type': 'application/json; charset=UTF-8' })
       response.end(answer.body)
     } catch {
-      // We are stopping; to the caller it looks like a broken line.
+      // The server is stopping; the caller sees a broken connection.
       response.destroy()
     }
   })
@@ -219,7 +219,7 @@ function resultOf(result: Readonly<Record<string, unknown>>, status: string): st
   return JSON.stringify({ result: { ...result, status } })
 }
 
-/** What is not a call at all is refused as plain text. */
+/** A malformed call is refused as plain text. */
 function unreadable(message: string): Answer {
   return { status: 400, body: `${message}\r\n` }
 }

@@ -1,7 +1,7 @@
 import type { TelegramApi } from '../telegram-api.ts'
 import type { GroupChat, PrivateChat } from './model.ts'
 
-/** The people and groups a sandbox begins with. */
+/** The initial people and groups of a sandbox. */
 export interface Cast {
   /** By username: `ann`, `ben`, `chloe`, `devi`, `bithi`, `chen`, `salma`. */
   readonly people: ReadonlyMap<string, PrivateChat>
@@ -20,8 +20,8 @@ const PEOPLE = [
 ] as const
 
 /**
- * One person per language, and two groups the bot has yet to be added to: *Node crew*, a basic group
- * owned by Ann, and *Ops forum*, with topics, owned by Ben.
+ * Adds one person per language, and two groups without the bot: *Node crew*, a basic group owned by Ann,
+ * and *Ops forum*, with topics, owned by Ben.
  */
 export function addCast(api: TelegramApi): Cast {
   const people = new Map(PEOPLE.map((person) => [person.username as string, api.person(person)]))

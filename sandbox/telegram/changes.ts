@@ -1,15 +1,15 @@
 import type { Change } from './model.ts'
 
-/** Tells everybody who listens what just changed. */
+/** Notifies listeners of changes. */
 export interface Changes {
   emit(change: Change): void
   /** Returns a function that stops listening. */
   on(listener: (change: Change) => void): () => void
-  /** Resolves with the first truthy value of `look`, asked now and after every change. */
+  /** Resolves with the first truthy value of `look`, evaluated now and after every change. */
   until<T>(look: () => T | undefined | null | false, timeoutMs: number, what?: string): Promise<T>
 }
 
-/** A new hub without listeners. */
+/** Creates a hub without listeners. */
 export function createChanges(): Changes {
   const listeners = new Set<(change: Change) => void>()
   const on = (listener: (change: Change) => void) => {

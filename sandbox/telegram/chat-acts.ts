@@ -7,7 +7,7 @@ const Id = z.int().positive()
 const Words = z.string().trim().min(1).max(4096)
 const Payload = z.string().regex(/^[\w-]{0,64}$/)
 
-/** Something a person does on the chat page. */
+/** An action of a person on the chat page. */
 export const Act = z.discriminatedUnion('act', [
   z.strictObject({
     act: z.literal('send'),
@@ -69,9 +69,9 @@ export const Act = z.discriminatedUnion('act', [
 export type Act = z.output<typeof Act>
 
 /**
- * Carries an act out and gives what the page needs to go on: the id of a press or of a new chat.
+ * Runs an action and returns data for the page: the id of a press or of a new chat.
  *
- * @throws Error in words a person understands when it cannot be done
+ * @throws Error in readable words when it is impossible
  */
 export function perform(api: TelegramApi, act: Act): ActResult {
   switch (act.act) {

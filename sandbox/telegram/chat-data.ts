@@ -20,17 +20,17 @@ import type {
   Wire,
 } from './model.ts'
 
-/** Calls the page keeps in view. */
+/** Number of calls shown. */
 const CALLS_SHOWN = 100
 
-/** Buttons a message once had and has no more, which old clients may still press. */
+/** Former buttons of messages, which old clients may still press. */
 export interface OldButtons {
-  /** Looks at a message after each change. */
+  /** Records a message after each change. */
   see(message: ChatMessage): void
   of(message: ChatMessage): readonly InlineButton[]
 }
 
-/** Remembers every button with callback data. */
+/** Creates a record of every button with callback data. */
 export function createOldButtons(): OldButtons {
   const seen = new Map<string, Map<string, InlineButton>>()
   const key = (message: ChatMessage) => `${message.chatId}:${message.id}`
@@ -50,7 +50,7 @@ export function createOldButtons(): OldButtons {
   }
 }
 
-/** Everything, for a page that just opened. */
+/** Full state, for a newly opened page. */
 export function snapshot(api: TelegramApi, old: OldButtons): PageEvent {
   const chats = api.chats()
   return {
@@ -64,7 +64,7 @@ export function snapshot(api: TelegramApi, old: OldButtons): PageEvent {
   }
 }
 
-/** One change as the page wants it; undefined when it is nothing to see. */
+/** One change in the form of the page; undefined when it is not shown. */
 export function changeData(
   api: TelegramApi,
   old: OldButtons,
@@ -170,7 +170,7 @@ function messageData(api: TelegramApi, old: OldButtons, message: ChatMessage): M
   }
 }
 
-/** What clients write in the middle of the chat instead of a bubble. */
+/** Text of a service message, shown in the middle of the chat. */
 function serviceText(api: TelegramApi, chat: Chat, message: ChatMessage, service: Wire): string {
   const who = nameOf(api, chat, message)
   const [kind] = Object.keys(service)

@@ -1,6 +1,6 @@
 /**
- * What the chat page is told, as JSON, and how its parts know each other. Types only: the page's
- * scripts import them in their comments.
+ * Data of the chat page, as JSON, and the interface between its parts. Types only: the page's scripts
+ * import them in their comments.
  */
 import type {
   BotStatus,
@@ -61,14 +61,14 @@ export interface FileView {
   readonly height: number | undefined
 }
 
-/** The message another one replies to, in short. */
+/** Summary of the message that another one replies to. */
 export interface ReplyView {
   readonly id: number
   readonly name: string
   readonly text: string
 }
 
-/** A message as it stands now. Instants in ISO 8601. */
+/** A message in its present state. Instants in ISO 8601. */
 export interface MessageView {
   readonly id: number
   readonly chatId: number
@@ -83,13 +83,13 @@ export interface MessageView {
   readonly threadId: number | undefined
   readonly reply: ReplyView | undefined
   readonly keyboard: Keyboard
-  /** Buttons with data it had once and has no more. */
+  /** Former buttons with data. */
   readonly oldButtons: readonly InlineButton[]
   /** Labels of a reply keyboard. */
   readonly replyKeyboard: readonly (readonly string[])[]
   readonly silent: boolean
   readonly viaBot: boolean
-  /** A sentence, for a service message. */
+  /** Sentence of a service message. */
   readonly service: string | undefined
 }
 
@@ -127,7 +127,7 @@ export interface InlineView {
   readonly button: { readonly text: string; readonly start: string } | undefined
 }
 
-/** Who the bot is. */
+/** Profile of the bot. */
 export interface BotView {
   readonly id: number
   readonly username: string
@@ -152,21 +152,21 @@ export type PageEvent =
   | { readonly kind: 'action'; readonly chatId: number }
   | { readonly kind: 'profile' }
 
-/** The commands and texts of the bot, as one person sees them in one chat. */
+/** The commands and texts of the bot for one person in one chat. */
 export interface AboutView {
   readonly commands: readonly { readonly command: string; readonly description: string }[]
   readonly name: string
   readonly description: string
 }
 
-/** What `POST /chat/act` answers; which of them depends on the act. */
+/** Answer of `POST /chat/act`; its content depends on the action. */
 export interface ActResult {
   readonly queryId?: string
   readonly chatId?: number
   readonly threadId?: number
 }
 
-/** Who looks at a message, and what they can do with it. */
+/** Reader of a message, with the available actions. */
 export interface Viewer {
   readonly me: number
   readonly isGroup: boolean
@@ -176,14 +176,14 @@ export interface Viewer {
   menu(message: MessageView): void
   /** Sends a text at once. */
   say(text: string): void
-  /** Begins an inline query in the text field. */
+  /** Starts an inline query in the text field. */
   typeInline(query: string): void
 }
 
-/** The state of the page, as its parts see it. */
+/** State of the page for its parts. */
 export interface Page {
   chat(): ChatView
-  /** Id of whoever writes, with `:anonymous` behind it in a group's name. */
+  /** Id of the author, with the suffix `:anonymous` in a group's name. */
   author(): string
   chooseAuthor(value: string): void
   me(): number
@@ -191,9 +191,9 @@ export interface Page {
   /** The topic in view. */
   thread(): number | undefined
   chooseThread(id: number | undefined): void
-  /** The start parameter that waits for the Start button. */
+  /** Pending start parameter of the Start button. */
   payload(): string | undefined
-  /** Takes the Start button away. */
+  /** Removes the Start button. */
   started(): void
   heading(): string
   choose(chatId: number): void

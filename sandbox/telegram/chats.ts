@@ -2,15 +2,24 @@ import type { Changes } from './changes.ts'
 import type { Chat, GroupChat, Member, Person, PrivateChat } from './model.ts'
 import { badRequest, forbidden, type Refusal } from './refusal.ts'
 
-/** All chats this server knows, and who is in them. */
+/** All chats of this server, with their members. */
 export interface Chats {
   all(): readonly Chat[]
   find(id: number): Chat | undefined
-  /** @throws Error when there is no such chat: a mistake of the caller, not of the bot. */
+  /**
+   * Finds a chat.
+   * @throws Error for an unknown id: a mistake of the caller, not of the bot
+   */
   get(id: number): Chat
-  /** @throws Error when it is not a person's chat */
+  /**
+   * Finds a private chat.
+   * @throws Error for any other
+   */
   getPrivate(id: number): PrivateChat
-  /** @throws Error when it is not a group */
+  /**
+   * Finds a group.
+   * @throws Error for any other
+   */
   getGroup(id: number): GroupChat
   findPerson(id: number): Person | undefined
   /** Adds or replaces a chat. */
@@ -23,7 +32,7 @@ const FIRST_PERSON_ID = 700_000_001
 const FIRST_GROUP_ID = 4_100_000_001
 const FIRST_SUPERGROUP_ID = 2_100_000_001
 
-/** A world without chats. */
+/** Creates an empty list of chats. */
 export function createChats(changes: Changes): Chats {
   const chats = new Map<number, Chat>()
   const find = (id: number) => chats.get(id)
@@ -70,12 +79,12 @@ export function createChats(changes: Changes): Chats {
   }
 }
 
-/** The member with this id, also one who left. */
+/** The member with this id, including former ones. */
 export function memberOf(group: GroupChat, personId: number): Member | undefined {
   return group.members.find((member) => member.person.id === personId)
 }
 
-/** True for the owner and administrators. */
+/** Whether the member is the owner or an administrator. */
 export function isAdministrator(member: Member | undefined): boolean {
   return member?.status === 'creator' || member?.status === 'administrator'
 }
@@ -87,9 +96,9 @@ export function withMember(group: GroupChat, member: Member): GroupChat {
 }
 
 /**
- * The chat a call names, if the bot may do this there.
+ * The chat of a call, if the bot has the access.
  *
- * @param access `read` looks, `write` sends or changes
+ * @param access `read` reads, `write` sends or changes
  * @throws Refusal 400 `chat not found`, 400 with `migrate_to_chat_id`, or 403
  * @see telegram-bot-api, `check_chat_access`
  */

@@ -1,9 +1,9 @@
 import type { Entity } from './model.ts'
 
-/** Entities that may overlap each other and are joined where they touch. */
+/** Entities that may overlap and are joined where they touch. */
 const SPLITTABLE = new Set(['bold', 'italic', 'underline', 'strikethrough', 'spoiler'])
 
-/** Entities in which nothing else is marked up. */
+/** Entities without nested markup. */
 const VERBATIM = new Set(['code', 'pre', 'date_time'])
 
 const QUOTES = new Set(['blockquote', 'expandable_blockquote'])
@@ -24,9 +24,8 @@ const PRIORITY: Readonly<Record<string, number>> = {
 }
 
 /**
- * Entities as Telegram keeps them: nothing is marked up inside code, a link inside a link or a quote
- * inside a quote is dropped, equal neighbours are one, and what a client finds by itself (`found`)
- * gives way to what the sender marked.
+ * Entities as Telegram stores them: no markup inside code, no link inside a link or quote inside a quote,
+ * equal neighbours joined, and automatic entities (`found`) only where the sender marked none.
  *
  * @see TDLib, `fix_entities`
  */
@@ -66,7 +65,7 @@ function withoutOverlap(entities: readonly Entity[]): Entity[] {
   return kept
 }
 
-/** Entities of one type, in order, with those that touch made one. */
+/** Joins touching entities of one type, in order. */
 function joined(entities: readonly Entity[]): Entity[] {
   const kept: Entity[] = []
   for (const entity of entities) {

@@ -1,4 +1,4 @@
-/** What goes wrong instead of, or after, a call. */
+/** Fault instead of, or after, a call. */
 export type Fault =
   /** Refused with this answer. */
   | {
@@ -8,23 +8,23 @@ export type Fault =
     }
   /** A proxy's 502 page instead of JSON. */
   | 'html'
-  /** The connection breaks before the call is carried out. */
+  /** The connection breaks before the call is executed. */
   | 'reset'
-  /** The call is carried out, but the connection breaks before its answer. */
+  /** The call is executed, but the connection breaks before its answer. */
   | 'lost'
   /** No answer until `release()`; then the connection breaks. */
   | 'hang'
 
-/** Which calls a fault is for: the next so many, all kinds but `getUpdates`, or those of one method. */
+/** Calls that a fault applies to: the next ones, of any method but `getUpdates`, or those of one method. */
 export type FaultFilter =
   | number
   | string
   | { readonly method?: string; readonly times?: number; readonly chatId?: number }
 
-/** Faults that were ordered and not yet used. */
+/** Unused faults. */
 export interface Faults {
   order(filter: FaultFilter, fault: Fault): void
-  /** The fault for this call, used up by asking. `method` in lower case. */
+  /** The fault for this call, consumed by the lookup. `method` in lower case. */
   take(method: string, chatId: string): Fault | undefined
   clear(): void
 }
@@ -36,7 +36,7 @@ interface Ordered {
   left: number
 }
 
-/** The answer to too many messages: wait so many seconds. */
+/** The answer to too many messages, with a waiting time. */
 export function tooMany(retryAfterSeconds: number): Fault {
   return {
     error_code: 429,
@@ -45,7 +45,7 @@ export function tooMany(retryAfterSeconds: number): Fault {
   }
 }
 
-/** No faults. */
+/** Creates an empty list of faults. */
 export function createFaults(): Faults {
   let ordered: Ordered[] = []
   return {

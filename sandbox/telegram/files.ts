@@ -7,13 +7,13 @@ const PHOTO_BYTES_MAX = 10 * 1024 * 1024
 const PHOTO_SIDES_SUM_MAX = 10_000
 const PHOTO_RATIO_MAX = 20
 
-/** Files that were sent, by their `file_id`. */
+/** Sent files, by `file_id`. */
 export interface Files {
   add(kind: StoredFile['kind'], upload: UploadedFile): StoredFile
   find(id: string): StoredFile | undefined
 }
 
-/** No files yet. */
+/** Creates an empty list of files. */
 export function createFiles(): Files {
   const files = new Map<string, StoredFile>()
   return {
@@ -37,9 +37,9 @@ export function createFiles(): Files {
 }
 
 /**
- * The file a parameter holds: an upload, `attach://<part>`, or the id of a file sent before.
+ * The file of a parameter: an upload, `attach://<part>`, or the id of a file sent before.
  *
- * @throws Refusal 400 when there is none, when it cannot be fetched, or when it is no fit photo
+ * @throws Refusal 400 when it is missing, cannot be fetched, or is not an acceptable photo
  */
 export function readFile(files: Files, args: Arguments, name: 'photo' | 'document'): StoredFile {
   const value = text(args, name)

@@ -36,12 +36,12 @@ interface OpenTag {
 }
 
 /**
- * Takes Telegram's HTML out of a text.
+ * Parses Telegram's HTML.
  *
  * As strict as the real parser: only its own tags, properly nested, only `&lt; &gt; &amp; &quot;` and
  * numeric references; a link Telegram would not open is dropped without an error.
  *
- * @throws Refusal 400 `can't parse entities: …`, with byte offsets as the real server counts them
+ * @throws Refusal 400 `can't parse entities: …`, with byte offsets like the real server
  * @see TDLib, `parse_html`
  */
 export function parseHtml(source: string): Formatted {
@@ -170,7 +170,7 @@ function readAttribute(
   return { name, value, end: at + 1 }
 }
 
-/** Where the text goes on behind an end tag that fits the last open tag. */
+/** Position after an end tag that matches the last open tag. */
 function readEndTag(source: string, begin: number, open: readonly OpenTag[]): number {
   const offset = bytesBefore(source, begin)
   const expected = open.at(-1)
@@ -187,7 +187,7 @@ function readEndTag(source: string, begin: number, open: readonly OpenTag[]): nu
   return at + 1
 }
 
-/** Adds what a closed tag means; a link or a time that cannot be understood leaves plain text. */
+/** Adds the entity of a closed tag; an invalid link or time leaves plain text. */
 function close(entities: Entity[], tag: OpenTag, text: string): void {
   const place = { offset: tag.start, length: text.length - tag.start }
   const type = ENTITY_OF_TAG[tag.name] ?? tag.name

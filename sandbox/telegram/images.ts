@@ -1,4 +1,4 @@
-/** Width and height of a PNG or JPEG in pixels; undefined when the bytes are neither. */
+/** Width and height of a PNG or JPEG in pixels; undefined for other bytes. */
 export function imageSize(bytes: Uint8Array): { width: number; height: number } | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (bytes.length > 24 && view.getUint32(0) === 0x89504e47) {
@@ -8,7 +8,7 @@ export function imageSize(bytes: Uint8Array): { width: number; height: number } 
   let at = 2
   while (at + 9 <= bytes.length) {
     const marker = view.getUint16(at)
-    // SOF0 to SOF15 hold the size, but for the three that are tables.
+    // SOF0 to SOF15 contain the size, except for three that are tables.
     const isFrame =
       marker >= 0xffc0 && marker <= 0xffcf && ![0xffc4, 0xffc8, 0xffcc].includes(marker)
     if (isFrame) return { width: view.getUint16(at + 7), height: view.getUint16(at + 5) }
@@ -17,7 +17,7 @@ export function imageSize(bytes: Uint8Array): { width: number; height: number } 
   return undefined
 }
 
-/** The media type the first bytes tell, for the few kinds a bot sends. */
+/** Media type from the first bytes, for the few kinds a bot sends. */
 export function sniffType(bytes: Uint8Array, name: string): string {
   if (bytes[0] === 0x89 && bytes[1] === 0x50) return 'image/png'
   if (bytes[0] === 0xff && bytes[1] === 0xd8) return 'image/jpeg'

@@ -9,7 +9,7 @@ const CALLBACK_DATA_BYTES_MAX = 64
 const COPY_TEXT_UNITS_MAX = 256
 const STYLES = ['primary', 'success', 'danger'] as const
 
-/** What `reply_markup` asks for. */
+/** Parsed `reply_markup`. */
 export interface Markup {
   readonly keyboard: Keyboard
   /** A reply keyboard, its removal, or a forced reply. */
@@ -20,10 +20,10 @@ export interface Markup {
 const NO_MARKUP: Markup = { keyboard: [], other: undefined }
 
 /**
- * Reads `reply_markup`.
+ * Parses `reply_markup`.
  *
- * @throws Refusal 400 for everything Telegram or its clients would refuse, cut or drop: wrong links,
- * data above 64 bytes, copied text above 256, buttons without text or action, more than 8 in a row
+ * @throws Refusal 400 for everything that Telegram or its clients would refuse, cut or drop: invalid links,
+ * data above 64 bytes, copied text above 256, buttons without text or action, more than 8 per row
  */
 export function readMarkup(value: unknown): Markup {
   if (value === undefined) return NO_MARKUP
@@ -44,7 +44,7 @@ export function readMarkup(value: unknown): Markup {
 }
 
 /**
- * Refuses what depends on the chat: Mini Apps open from private chats only.
+ * Checks buttons against the chat: Mini Apps open from private chats only.
  *
  * @throws Refusal 400 `BUTTON_TYPE_INVALID`
  */
@@ -101,7 +101,7 @@ function readStyle(value: Readonly<Record<string, unknown>>): Pick<InlineButton,
   return { style }
 }
 
-/** The first action the server looks for wins, in its order. */
+/** The first action in the server's order wins. */
 function readAction(
   value: Readonly<Record<string, unknown>>,
 ): Omit<InlineButton, 'text' | 'style'> {

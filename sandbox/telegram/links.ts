@@ -1,14 +1,14 @@
 import { isIPv6 } from 'node:net'
 
-/** A link Telegram accepts, or the reason why it does not. */
+/** A valid link, or the reason why it is invalid. */
 export type CheckedLink =
   | { readonly ok: true; readonly url: string }
   | { readonly ok: false; readonly reason: string }
 
 /**
- * Whether a button or a text may carry this link: http and https to a host with a dot or an IP
- * address, and Telegram's own schemes. A text without `://` is read as an http link, so
- * `ethereum:0x…@14` fails as a host without a dot.
+ * Checks a link of a button or a text: http and https to a host with a dot or an IP address, and Telegram's
+ * own schemes. A text without `://` is read as an http link, so `ethereum:0x…@14` fails as a host without a
+ * dot.
  *
  * @see TDLib, `LinkManager::check_link_impl` and `parse_url`
  */

@@ -2,16 +2,16 @@ import type { Clock } from '#src/kernel/clock.ts'
 import type { Changes } from './changes.ts'
 import type { Chat, ChatMessage } from './model.ts'
 
-/** What a new message is made of; everything not given is absent. */
+/** Properties of a new message; omitted ones are absent. */
 export type NewMessage = Partial<Omit<ChatMessage, 'chatId' | 'id' | 'at'>> & {
   readonly from: number
 }
 
-/** The messages of all chats as they stand now. */
+/** The messages of all chats in their present state. */
 export interface Messages {
   add(chat: Chat, message: NewMessage): ChatMessage
   find(chatId: number, id: number): ChatMessage | undefined
-  /** Puts a changed message in the place of the old one. */
+  /** Replaces a message. */
   replace(message: ChatMessage): ChatMessage
   remove(chatId: number, id: number): void
   /** In the order they were sent. */
@@ -19,8 +19,8 @@ export interface Messages {
 }
 
 /**
- * No messages yet. Supergroups count their messages for themselves; private chats and basic groups
- * share one count, as the ids a real bot sees do. 1 is never used: it names the General topic.
+ * Creates an empty list of messages. Supergroups count their messages separately; private chats and basic
+ * groups share one count, like the ids of a real bot. 1 is never used: it is the General topic.
  */
 export function createMessages(deps: { clock: Clock; changes: Changes }): Messages {
   const chats = new Map<number, Map<number, ChatMessage>>()

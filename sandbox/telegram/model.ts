@@ -1,6 +1,6 @@
 /**
- * The nouns of the local Bot API. State objects are replaced, not changed, so that whoever holds
- * one holds a snapshot. `Wire` is what goes over HTTP, in Telegram's own names.
+ * The nouns of the local Bot API. State objects are immutable snapshots. `Wire` is the HTTP form, with
+ * Telegram's own names.
  */
 
 /** A JSON object in the shape of the Bot API. */
@@ -15,7 +15,7 @@ export interface Person {
   readonly username: string | undefined
 }
 
-/** The bot whose token this server knows. */
+/** The bot of this server's token. */
 export interface BotAccount {
   readonly id: number
   readonly firstName: string
@@ -27,16 +27,16 @@ export interface PrivateChat {
   readonly type: 'private'
   readonly id: number
   readonly person: Person
-  /** False until the person wrote for the first time: before that the bot may not write. */
+  /** False until the person's first message: before that the bot may not write. */
   readonly started: boolean
   readonly blocked: boolean
   readonly pinned: readonly number[]
 }
 
-/** What a person is in a group. */
+/** Status of a person in a group. */
 export type MemberStatus = 'creator' | 'administrator' | 'member' | 'left'
 
-/** What the bot is in a group; `restricted` may read but not write. */
+/** Status of the bot in a group; `restricted` may read but not write. */
 export type BotStatus = 'administrator' | 'member' | 'restricted' | 'left' | 'kicked'
 
 /** A person in a group. */
@@ -61,15 +61,15 @@ export interface GroupChat {
   readonly members: readonly Member[]
   readonly bot: BotStatus
   readonly topics: readonly Topic[]
-  /** The supergroup this basic group became; its own id no longer takes messages. */
+  /** The supergroup this basic group became; its own id refuses messages. */
   readonly migratedTo: number | undefined
   readonly pinned: readonly number[]
 }
 
-/** Where messages are. */
+/** A chat with messages. */
 export type Chat = PrivateChat | GroupChat
 
-/** A special part of a text; offsets in UTF-16 units. Names as on the wire. */
+/** A formatted part of a text; offsets in UTF-16 units. Names as on the wire. */
 export interface Entity {
   readonly type: string
   readonly offset: number
@@ -82,7 +82,7 @@ export interface Entity {
   readonly date_time_format?: string
 }
 
-/** A text with its markup taken out. */
+/** A text with its markup as entities. */
 export interface Formatted {
   readonly text: string
   readonly entities: readonly Entity[]
@@ -105,7 +105,7 @@ export interface InlineButton {
 /** Rows of buttons. */
 export type Keyboard = readonly (readonly InlineButton[])[]
 
-/** A file somebody sent. `width` and `height` are known for photos. */
+/** A sent file. `width` and `height` are known for photos. */
 export interface StoredFile {
   readonly id: string
   readonly kind: 'photo' | 'document' | 'voice' | 'sticker'
@@ -116,13 +116,13 @@ export interface StoredFile {
   readonly height: number | undefined
 }
 
-/** A message as it stands now. */
+/** A message in its present state. */
 export interface ChatMessage {
   readonly chatId: number
   readonly id: number
   /** Id of the account that sent it; the bot's own id for its messages. */
   readonly from: number
-  /** Sent in the group's name by an administrator who hides. */
+  /** Sent in the group's name by an anonymous administrator. */
   readonly anonymous: boolean
   readonly at: Date
   readonly editedAt: Date | undefined
@@ -135,7 +135,7 @@ export interface ChatMessage {
   readonly isTopic: boolean
   readonly replyTo: number | undefined
   readonly keyboard: Keyboard
-  /** A reply keyboard, its removal, or a prompt to reply: everything that is not inline. */
+  /** A reply keyboard, its removal, or a forced reply: all markup that is not inline. */
   readonly otherMarkup: Wire | undefined
   readonly linkPreview: Wire | undefined
   /** Sent without sound. */
@@ -146,7 +146,7 @@ export interface ChatMessage {
   readonly service: Wire | undefined
 }
 
-/** One request of the bot, with what it got. */
+/** One request of the bot, with its result. */
 export interface Call {
   readonly sequence: number
   /** In the spelling of the documentation, such as `sendMessage`. */
@@ -159,7 +159,7 @@ export interface Call {
   readonly refused: { readonly code: number; readonly description: string } | undefined
 }
 
-/** What the bot answered to a press: nothing, a toast, or an alert box. */
+/** The bot's answer to a press: empty, a toast, or an alert box. */
 export interface CallbackAnswer {
   readonly queryId: string
   readonly chatId: number
@@ -171,7 +171,7 @@ export interface CallbackAnswer {
   readonly at: Date
 }
 
-/** What the bot answered to an inline query. */
+/** The bot's answer to an inline query. */
 export interface InlineAnswer {
   readonly queryId: string
   readonly personId: number
@@ -181,7 +181,7 @@ export interface InlineAnswer {
   readonly isPersonal: boolean
 }
 
-/** Everything that can be noticed from outside. */
+/** Every observable change. */
 export type Change =
   | { readonly kind: 'chat'; readonly chat: Chat }
   | { readonly kind: 'message'; readonly message: ChatMessage }
@@ -193,5 +193,5 @@ export type Change =
   | { readonly kind: 'profile' }
   | { readonly kind: 'confirmed' }
 
-/** The account Telegram puts in `from` when a group administrator writes anonymously. */
+/** The account in `from` when a group administrator writes anonymously. */
 export const ANONYMOUS_ADMINISTRATOR_ID = 1087968824

@@ -26,44 +26,47 @@ export interface NewPerson {
   readonly firstName: string
   readonly languageCode: string
   readonly username?: string
-  /** Already wrote to the bot once, so that the bot may write first. */
+  /** Whether the person has written to the bot, so that the bot may write. */
   readonly started?: boolean
 }
 
-/** A new group. People are named by id; the first administrator owns it. */
+/** A new group. People are identified by id; the first administrator is the owner. */
 export interface NewGroup {
   readonly title: string
   readonly members: readonly number[]
   readonly admins?: readonly number[]
-  /** Forums are supergroups; anything else is a basic group unless `type` says so. */
+  /** Forums are supergroups; others are basic groups unless `type` differs. */
   readonly isForum?: boolean
   readonly type?: GroupChat['type']
-  /** What the bot is there, as if it had always been; `left` by way of `addBot` tells the bot. */
+  /** Status of the bot, without an update about it; `left` followed by `addBot` sends one. */
   readonly bot?: BotStatus
 }
 
-/** Who exists, and what happens to chats other than messages. */
+/** People, groups, and changes of chats besides messages. */
 export interface People {
-  /** A person and the private chat with the bot, which has the same id. */
+  /** Creates a person with the private chat with the bot, which has the same id. */
   person(input: NewPerson): PrivateChat
   group(input: NewGroup): GroupChat
   chats(): readonly Chat[]
-  /** @throws Error when there is none */
+  /**
+   * Finds a chat.
+   * @throws Error without one
+   */
   chat(chatId: number): Chat
-  /** Opens a topic and gives its `message_thread_id`. */
+  /** Opens a topic and returns its `message_thread_id`. */
   topic(chatId: number, name: string): number
   closeTopic(chatId: number, threadId: number): void
   reopenTopic(chatId: number, threadId: number): void
   /** Deletes the topic with its messages. */
   deleteTopic(chatId: number, threadId: number): void
-  /** The person stops the bot: it learns of it and gets 403 from then on. */
+  /** Blocks the bot: it is notified and gets 403 from then on. */
   block(chatId: number): void
   unblock(chatId: number): void
-  /** The bot comes into a group, with `/start@bot payload` when it came through such a link. */
+  /** Adds the bot to a group, with `/start@bot payload` for such a link. */
   addBot(chatId: number, options?: { from?: number; admin?: boolean; payload?: string }): void
-  /** The bot is thrown out of a group. */
+  /** Removes the bot from a group. */
   kick(chatId: number): void
-  /** The bot may read but not write. */
+  /** Restricts the bot to reading. */
   mute(chatId: number): void
   /** Makes the bot, or this person, an administrator. */
   promote(chatId: number, personId?: number): void
@@ -71,11 +74,11 @@ export interface People {
   demote(chatId: number, personId?: number): void
   join(chatId: number, personId: number): void
   leave(chatId: number, personId: number): void
-  /** A basic group becomes a supergroup, which is given back; the old id refuses messages. */
+  /** Turns a basic group into a supergroup, which is returned; the old id refuses messages. */
   migrate(chatId: number): GroupChat
 }
 
-/** Acts on a backend in the place of people. Wrong ids throw: they are mistakes of a test. */
+/** Acts on a backend for people. Unknown ids throw: they are mistakes of a test. */
 export function createPeople(backend: Backend): People {
   const { chats, messages, updates } = backend
 

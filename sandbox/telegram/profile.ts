@@ -8,17 +8,17 @@ export interface BotCommand {
   readonly description: string
 }
 
-/** Whose menu a list of commands is. */
+/** Scope of a list of commands. */
 export interface CommandScope {
   readonly type: string
   readonly chatId: number | undefined
   readonly userId: number | undefined
 }
 
-/** The parts of the profile that exist once per language. */
+/** Texts of the profile that exist per language. */
 export type ProfileText = 'name' | 'description' | 'shortDescription'
 
-/** What people see of the bot before and beside its messages. */
+/** The bot's profile beside its messages. */
 export interface Profile {
   commands(scope: CommandScope, language: string): readonly BotCommand[]
   /** Undefined deletes the list. */
@@ -27,14 +27,14 @@ export interface Profile {
     language: string,
     commands: readonly BotCommand[] | undefined,
   ): void
-  /** Empty when it was never set for this language. */
+  /** Empty when it is not set for this language. */
   text(what: ProfileText, language: string): string
   setText(what: ProfileText, language: string, text: string): void
   menuButton(chatId: number | undefined): unknown
   setMenuButton(chatId: number | undefined, button: unknown): void
-  /** The menu this person sees in this chat. */
+  /** The menu of this person in this chat. */
   commandsFor(chat: Chat, personId: number): readonly BotCommand[]
-  /** A text as this person's app shows it: their language, else the one for all. */
+  /** A text for this person's app: in their language, else the default. */
   textFor(what: ProfileText, languageCode: string): string
 }
 
@@ -45,7 +45,7 @@ export const DEFAULT_SCOPE: CommandScope = {
   userId: undefined,
 }
 
-/** A profile on which nothing but the name is set. */
+/** Creates a profile with only a name. */
 export function createProfile(bot: BotAccount, changes: Changes): Profile {
   const lists = new Map<string, readonly BotCommand[]>()
   const texts = new Map<string, string>([['name:', bot.firstName]])
@@ -90,8 +90,8 @@ export function createProfile(bot: BotAccount, changes: Changes): Profile {
 }
 
 /**
- * Scopes in the order Telegram asks them; within one the person's language goes before none, so a
- * narrow list without language hides a wide list in the right language.
+ * Scopes in Telegram's order; within one the person's language has precedence over none, so a narrow list
+ * without language hides a wide list in the right language.
  */
 function scopesFor(chat: Chat, personId: number): readonly CommandScope[] {
   const scope = (type: string, chatId?: number, userId?: number): CommandScope => ({

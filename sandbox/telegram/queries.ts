@@ -3,7 +3,7 @@ import type { Changes } from './changes.ts'
 import type { CallbackAnswer, InlineAnswer } from './model.ts'
 import { badRequest } from './refusal.ts'
 
-/** A press that waits for its answer. */
+/** A press without an answer so far. */
 interface OpenPress {
   readonly queryId: string
   readonly chatId: number
@@ -11,26 +11,32 @@ interface OpenPress {
   readonly personId: number
 }
 
-/** Presses and inline queries, with what the bot answered. */
+/** Presses and inline queries, with the bot's answers. */
 export interface Queries {
   openPress(press: Omit<OpenPress, 'queryId'>): OpenPress
-  /** @throws Refusal 400 for an unknown query, a late or a second answer */
+  /**
+   * Answers a press.
+   * @throws Refusal 400 for an unknown query, a late or a second answer
+   */
   answerPress(queryId: string, answer: Pick<CallbackAnswer, 'text' | 'showAlert' | 'url'>): void
   openInline(personId: number): string
-  /** @throws Refusal 400 as above */
+  /**
+   * Answers an inline query.
+   * @throws Refusal 400 as above
+   */
   answerInline(queryId: string, answer: Omit<InlineAnswer, 'queryId' | 'personId'>): void
   answers(): readonly CallbackAnswer[]
   inlineAnswers(): readonly InlineAnswer[]
 }
 
-/** How long a client waits for the answer to a press. Telegram does not publish it; about this. */
+/** Time for which a client waits for the answer to a press. Telegram does not publish it; approximate. */
 const PRESS_LIFETIME_SECONDS = 30
 
 const INLINE_LIFETIME_SECONDS = 10
 const FIRST_QUERY_ID = 880_000_000_000_000_001n
 const TOO_OLD = 'query is too old and response timeout expired or query ID is invalid'
 
-/** No queries yet. */
+/** Creates an empty list of queries. */
 export function createQueries(deps: { clock: Clock; changes: Changes }): Queries {
   const presses = new Map<string, OpenPress & { at: Date }>()
   const inlines = new Map<string, { personId: number; at: Date }>()

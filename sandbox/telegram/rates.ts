@@ -1,7 +1,7 @@
 import type { Clock } from '#src/kernel/clock.ts'
 import { tooManyRequests } from './refusal.ts'
 
-/** How many messages the server takes. Telegram publishes round numbers only; these are they. */
+/** A limit of messages. Telegram publishes round numbers only, which are used here. */
 interface Limit {
   readonly burst: number
   readonly perSecond: number
@@ -13,11 +13,17 @@ const OVERALL: Limit = { burst: 30, perSecond: 30 }
 
 /** Counts messages against the flood limits. */
 export interface Rates {
-  /** @throws Refusal 429 with `retry_after` when the chat, the group or the bot sends too fast */
+  /**
+   * Counts a message.
+   * @throws Refusal 429 with `retry_after` when the chat, the group or the bot sends too fast
+   */
   spend(chat: { readonly id: number; readonly type: string }): void
 }
 
-/** Limits that look at the given clock: 1 message a second in a chat, 20 a minute in a group, 30 a second in all, with short bursts. */
+/**
+ * Creates limits on the given clock: 1 message per second in a chat, 20 per minute in a group, 30 per
+ * second in all, with short bursts.
+ */
 export function createRates(clock: Clock): Rates {
   const buckets = new Map<string, { level: number; at: number }>()
   const level = (key: string, limit: Limit, now: number) => {

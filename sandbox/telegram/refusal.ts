@@ -1,9 +1,9 @@
-/** An answer with `ok: false`, worded as the Bot API words it. */
+/** An answer with `ok: false`, in the words of the Bot API. */
 export class Refusal extends Error {
   readonly code: number
   readonly parameters: Readonly<Record<string, number>> | undefined
 
-  /** `description` is the whole text of the answer, its prefix (`Bad Request: `) included. */
+  /** `description` is the whole text of the answer, including its prefix (`Bad Request: `). */
   constructor(code: number, description: string, parameters?: Readonly<Record<string, number>>) {
     super(description)
     this.code = code
@@ -11,14 +11,17 @@ export class Refusal extends Error {
   }
 }
 
-/** A 400. Server codes in capitals keep their case, other texts begin in lower case, as the real server writes them. */
+/**
+ * A 400. Server codes in capitals keep their case, other texts begin in lower case, like on the real
+ * server.
+ */
 export function badRequest(text: string, parameters?: Readonly<Record<string, number>>): Refusal {
   const isCode = /^.[_A-Z]/.test(text)
   const worded = isCode ? text : text.charAt(0).toLowerCase() + text.slice(1)
   return new Refusal(400, `Bad Request: ${worded}`, parameters)
 }
 
-/** A 403: the bot may not write there any more, or not yet. */
+/** A 403: the bot may not write there. */
 export function forbidden(text: string): Refusal {
   return new Refusal(403, `Forbidden: ${text}`)
 }
@@ -28,7 +31,7 @@ export function conflict(text: string): Refusal {
   return new Refusal(409, `Conflict: ${text}`)
 }
 
-/** A 429 that asks for a pause of so many seconds. */
+/** A 429 with a waiting time in seconds. */
 export function tooManyRequests(retryAfterSeconds: number): Refusal {
   return new Refusal(429, `Too Many Requests: retry after ${retryAfterSeconds}`, {
     retry_after: retryAfterSeconds,

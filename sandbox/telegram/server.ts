@@ -15,15 +15,15 @@ import { REGISTRY } from './methods/index.ts'
 import type { Wire } from './model.ts'
 import { badRequest, Refusal } from './refusal.ts'
 
-/** The HTTP side. */
+/** The HTTP server. */
 export interface Server {
-  /** What a client takes as its API root, without a slash at the end. */
+  /** API root for clients, without a trailing slash. */
   readonly url: string
   /** Refuses every connection and breaks the open ones. */
   down(): Promise<void>
-  /** Takes connections again, at the same address. */
+  /** Accepts connections again, at the same address. */
   up(): Promise<void>
-  /** Breaks the connections of calls that hang. */
+  /** Breaks the connections of hanging calls. */
   release(): void
   close(): Promise<void>
 }
@@ -31,7 +31,7 @@ export interface Server {
 const HOST = '127.0.0.1'
 const BODY_BYTES_MAX = 50 * 1024 * 1024
 
-/** Serves `/bot<token>/<method>` on this machine only. Port 0 takes a free one. */
+/** Serves `/bot<token>/<method>` on this machine only. Port 0 uses a free one. */
 export async function startServer(backend: Backend, port: number): Promise<Server> {
   const app = fastify({ bodyLimit: BODY_BYTES_MAX, forceCloseConnections: true, logger: false })
   const hanging = new Set<FastifyReply>()
@@ -79,7 +79,7 @@ export async function startServer(backend: Backend, port: number): Promise<Serve
   }
 }
 
-/** A request that cannot be read is the client's fault, anything else a fault of this server. */
+/** A malformed request is the client's fault, anything else a fault of this server. */
 function asRefusal(error: Error & { statusCode?: number }): Refusal {
   const { statusCode = 500 } = error
   if (error instanceof Refusal) return error
@@ -88,7 +88,7 @@ function asRefusal(error: Error & { statusCode?: number }): Refusal {
   return new Refusal(500, `Internal Server Error: ${error.message}`)
 }
 
-/** Malformed tokens are no path of the real server at all; others are merely unknown. */
+/** Malformed tokens match no path of the real server; others are unknown. */
 function wrongToken(backend: Backend, token: string): Refusal | undefined {
   if (!/^[1-9]\d*:[\w-]+$/.test(token)) return new Refusal(404, 'Not Found')
   return token === backend.token ? undefined : new Refusal(401, 'Unauthorized')
@@ -105,7 +105,7 @@ function refuse(reply: FastifyReply, refusal: Refusal): FastifyReply {
   })
 }
 
-/** Carries one call out, or lets it fail as ordered, and writes it down. */
+/** Executes one call, or its fault, and records it. */
 async function answer(
   backend: Backend,
   request: FastifyRequest<{ Params: { token: string; method: string } }>,
@@ -180,7 +180,7 @@ function fail(
   }
 }
 
-/** Aborts when the client closes the connection before it has its answer. */
+/** A signal that is aborted when the client disconnects before its answer. */
 function whenGone(reply: FastifyReply): AbortSignal {
   const gone = new AbortController()
   reply.raw.once('close', () => {
@@ -200,7 +200,7 @@ function readArguments(request: FastifyRequest): Arguments {
   return argumentsFrom({ ...query, ...body?.values }, body?.files)
 }
 
-/** JSON, forms and multipart, all read into the same shape. */
+/** Parses JSON, forms and multipart into the same shape. */
 function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   const asText = { parseAs: 'string' } as const

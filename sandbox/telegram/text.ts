@@ -1,19 +1,19 @@
 import type { Entity, Formatted } from './model.ts'
 import { badRequest } from './refusal.ts'
 
-/** Longest message text in UTF-16 units, after markup is taken out. */
+/** Longest message text in UTF-16 units, without markup. */
 const TEXT_UNITS_MAX = 4096
 
 /** Longest caption of a photo or document in UTF-16 units. */
 const CAPTION_UNITS_MAX = 1024
 
-/** Longest text of a request in UTF-8 bytes, markup included. */
+/** Longest text of a request in UTF-8 bytes, including markup. */
 export const SOURCE_BYTES_MAX = 32_768
 
 /**
  * A text as Telegram stores it: control characters become spaces, line and paragraph separators and
- * bidirectional embeddings (U+2028 to U+202E) vanish, of a run of U+200E and U+200F only the last
- * stays; then outer space is cut. Entities move along.
+ * bidirectional embeddings (U+2028 to U+202E) are removed, of a run of U+200E and U+200F only the last
+ * stays; then outer space is trimmed. Entities are shifted.
  *
  * @see TDLib, `clean_input_string` and `fix_formatted_text`
  */
@@ -30,7 +30,7 @@ export function storedText(source: Formatted): Formatted {
   return { text: cleaned.text.slice(start, end), entities }
 }
 
-/** True for a text in which nothing would be seen. */
+/** Whether a text has no visible character. */
 export function isBlank(text: string): boolean {
   return !/[^\s\u00ad\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2060-\u206f\u2800\u3164\ufeff\ufffc]/u.test(
     text,
@@ -38,7 +38,7 @@ export function isBlank(text: string): boolean {
 }
 
 /**
- * Refuses what no message may carry.
+ * Checks a message text.
  *
  * @throws Refusal 400 empty or too long
  */
@@ -49,7 +49,7 @@ export function checkText(formatted: Formatted): Formatted {
 }
 
 /**
- * Refuses a caption above its limit; an empty one is fine.
+ * Checks a caption, which may be empty.
  *
  * @throws Refusal 400 too long
  */
@@ -59,7 +59,7 @@ export function checkCaption(formatted: Formatted): Formatted {
   return formatted
 }
 
-/** Commands, mentions, links, mail addresses and hashtags that every client finds by itself. */
+/** Commands, mentions, links, mail addresses and hashtags that every client detects itself. */
 export function findEntities(text: string): readonly Entity[] {
   const found: Entity[] = []
   for (const [type, pattern] of PATTERNS) {
@@ -83,7 +83,7 @@ const PATTERNS: readonly (readonly [string, RegExp])[] = [
   ['hashtag', /(?<![\p{L}\p{N}_#])#[\p{N}_]*\p{L}[\p{L}\p{N}_]*/gu],
 ]
 
-/** Character by character, because every removed one moves the entities behind it. */
+/** Cleans character by character, because every removed one shifts the entities after it. */
 function clean(source: Formatted): Formatted {
   const moved: number[] = []
   let text = ''

@@ -3,29 +3,29 @@ import type { Changes } from './changes.ts'
 import type { Wire } from './model.ts'
 import { conflict, type Refusal } from './refusal.ts'
 
-/** An update nobody has confirmed yet. */
+/** An unconfirmed update. */
 export interface PendingUpdate {
   readonly id: number
   /** The whole `Update` object. */
   readonly wire: Wire
-  /** Updates of one queue are delivered to a webhook one after another. */
+  /** Updates of one queue are delivered to a webhook in sequence. */
   readonly queue: string
   readonly expiresAt: Date
 }
 
-/** Updates on their way to the bot. */
+/** Updates for the bot. */
 export interface Updates {
-  /** Queues an update; undefined when the bot did not ask for this type. */
+  /** Queues an update; undefined when the bot excluded its type. */
   add(type: string, value: Wire, queue: string): number | undefined
   /** Unconfirmed ones, oldest first. */
   pending(): readonly PendingUpdate[]
-  /** Forgets every update below `id`. */
+  /** Confirms every update below `id`. */
   confirmBelow(id: number): void
   confirm(id: number): void
   clear(): void
-  /** Which types are queued from now on; an empty list means Telegram's default. */
+  /** Sets the types queued from now on; an empty list means Telegram's default. */
   allow(types: readonly string[]): void
-  /** The types the bot asked for, unless it is the default. */
+  /** The types the bot requested; undefined for the default. */
   allowed(): readonly string[] | undefined
   /** Calls back when an update is queued. */
   onQueued(listener: () => void): void
@@ -35,7 +35,7 @@ const FIRST_UPDATE_ID = 501_000_001
 const CALLBACK_LIFETIME_MS = 150_000
 const LIFETIME_MS = 24 * 60 * 60 * 1000
 
-/** Every type that can happen here. */
+/** Every type that can occur here. */
 const TYPES: readonly string[] = [
   'message',
   'callback_query',
@@ -45,7 +45,9 @@ const TYPES: readonly string[] = [
 ]
 const NOT_BY_DEFAULT = ['chat_member']
 
-/** An empty queue. An update nobody takes dies after 24 hours, a callback query after 150 seconds. */
+/**
+ * Creates an empty queue. An unconfirmed update expires after 24 hours, a callback query after 150 seconds.
+ */
 export function createUpdates(deps: { clock: Clock; changes: Changes }): Updates {
   const byDefault = TYPES.filter((type) => !NOT_BY_DEFAULT.includes(type))
   let asked: readonly string[] | undefined
@@ -92,11 +94,11 @@ interface Poll {
   readonly offset: number
   readonly limit: number
   readonly timeoutSeconds: number
-  /** Aborts when the client has gone away. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
 }
 
-/** The long poll: at most one waits at a time. */
+/** The long poll: at most one is waiting at a time. */
 export interface Poller {
   /**
    * Updates from `offset` on; all below are confirmed. A negative offset keeps only the newest ones.
@@ -110,7 +112,7 @@ export interface Poller {
   release(): void
 }
 
-/** A poller over a queue. */
+/** Creates a poller of a queue. */
 export function createPoller(updates: Updates): Poller {
   let waiting: { wake: () => void; fail: (refusal: Refusal) => void } | undefined
   updates.onQueued(() => waiting?.wake())

@@ -4,7 +4,7 @@ import type { Wire } from './model.ts'
 import type { PendingUpdate, Updates } from './updates.ts'
 import { unixSeconds } from './wire.ts'
 
-/** Where updates are delivered. */
+/** Destination of updates. */
 interface WebhookTarget {
   readonly url: string
   readonly secretToken: string
@@ -14,9 +14,9 @@ interface WebhookTarget {
 /** Delivery of updates to the bot's own server. */
 export interface Webhook {
   target(): WebhookTarget | undefined
-  /** Starts delivering there; what is queued goes out at once. Undefined ends it. */
+  /** Starts delivery to a URL, including queued updates. Undefined ends it. */
   point(target: WebhookTarget | undefined): void
-  /** The last failure since the address was set. */
+  /** The last failure since the URL was set. */
   lastError(): { readonly at: Date; readonly message: string } | undefined
   close(): void
 }
@@ -25,8 +25,8 @@ const ANSWER_TIMEOUT_MS = 60_000
 const PAUSE_MAX_MS = 60_000
 
 /**
- * Delivers updates as Telegram does: those of one queue (a chat; the presses of one person) one after
- * another, different queues at the same time, each repeated with growing pauses until a 2xx answer.
+ * Delivers updates like Telegram: those of one queue (a chat; the presses of one person) in sequence,
+ * different queues concurrently, each repeated with growing pauses until a 2xx answer.
  *
  * @param firstPauseMs pause after the first failure; doubles up to a minute
  */
@@ -88,7 +88,10 @@ export function createWebhook(deps: {
   }
 }
 
-/** What was wrong with the answer; undefined for a 2xx. */
+/**
+ * Posts an update.
+ * @returns the problem of the answer; undefined for a 2xx
+ */
 async function post(
   to: WebhookTarget,
   update: Wire,

@@ -12,7 +12,7 @@ import {
   type Wire,
 } from './model.ts'
 
-/** What is needed to write any object out: who is who, and which message is which. */
+/** Lookups for converting objects: people and messages. */
 export interface WireSources {
   readonly bot: BotAccount
   readonly chats: {
@@ -22,12 +22,12 @@ export interface WireSources {
   readonly messages: { find(chatId: number, id: number): ChatMessage | undefined }
 }
 
-/** Seconds since 1970, as the Bot API writes instants. */
+/** Seconds since 1970, the Bot API's form of instants. */
 export function unixSeconds(at: Date): number {
   return Math.floor(at.getTime() / 1000)
 }
 
-/** A `User` who is a person. */
+/** A `User` object of a person. */
 export function personWire(person: Person): Wire {
   return {
     id: person.id,
@@ -38,7 +38,7 @@ export function personWire(person: Person): Wire {
   }
 }
 
-/** The bot as `User`. */
+/** A `User` object of the bot. */
 export function botWire(bot: BotAccount): Wire {
   return { id: bot.id, is_bot: true, first_name: bot.firstName, username: bot.username }
 }
@@ -117,10 +117,7 @@ const ADMINISTRATOR_RIGHTS = {
   can_delete_stories: false,
 } as const
 
-/**
- * A `Message`. The message it replies to is written too, but not the one behind that, as Telegram
- * does.
- */
+/** A `Message`. The message it replies to is included, but not that one's own, like in Telegram. */
 export function messageWire(sources: WireSources, message: ChatMessage, withReply = true): Wire {
   const chat = sources.chats.get(message.chatId)
   const reply =

@@ -4,10 +4,10 @@ import type { Received } from '../receiver.ts'
 import { plain } from './chat.ts'
 import { openPage } from './web-page.ts'
 
-/** What an alert is checked for. */
+/** Expected values of an alert. */
 export interface ExpectedAlert {
   readonly label: string
-  /** In the asset's smallest unit, with its sign if it is negative. */
+  /** In the asset's smallest unit, with its sign if negative. */
   readonly changeAmount: string
 }
 
@@ -18,16 +18,16 @@ const Payload = z.object({
   renderedMessage: z.object({ link: z.url(), test: z.literal(false) }),
 })
 
-/** Whether a webhook tells of a balance that moved; tests only tell that they arrive. */
+/** Whether a webhook is an alert about a balance; tests are not. */
 export function isBalanceAlert({ json }: Received): boolean {
   return Payload.safeParse(json).success
 }
 
 /**
- * Checks a webhook as a customer does.
+ * Checks a webhook like a customer.
  *
  * @returns the link to the alert's page
- * @throws Unexpected when a signature does not hold or the alert is another
+ * @throws Unexpected when a signature is invalid or the alert differs
  */
 export function checkWebhook(received: Received, expected: ExpectedAlert): string {
   checkSignatures(received)
@@ -39,13 +39,19 @@ export function checkWebhook(received: Received, expected: ExpectedAlert): strin
   return renderedMessage.link
 }
 
-/** @throws Unexpected unless both signatures hold */
+/**
+ * Checks both signatures.
+ * @throws Unexpected
+ */
 export function checkSignatures({ verdicts }: Received): void {
   if (verdicts?.watchdog.ok === true && verdicts.standard.ok) return
   throw new Unexpected('signatures that hold', JSON.stringify(verdicts))
 }
 
-/** The addresses of alert pages in a text, markup or JSON. @throws Unexpected when there is none */
+/**
+ * URLs of alert pages in a text, markup or JSON.
+ * @throws Unexpected without any
+ */
 export function alertLinksIn(publicUrl: string, text: string): readonly string[] {
   const links = text.match(/https?:\/\/[^\s"'<>\\]+/g) ?? []
   const found = links.filter((link) => link.startsWith(`${publicUrl}/a/`))
@@ -53,7 +59,10 @@ export function alertLinksIn(publicUrl: string, text: string): readonly string[]
   return found
 }
 
-/** Opens each page and looks for the texts on it. @throws Unexpected where one is missing */
+/**
+ * Opens each page and searches for the texts on it.
+ * @throws Unexpected if one is missing
+ */
 export async function openAlertPages(
   links: readonly string[],
   texts: readonly string[],

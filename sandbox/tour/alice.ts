@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ANY_BODY, type Customer, Unexpected } from '../customer.ts'
 import { until } from './poll.ts'
 
-/** What Alice's program asks for, one step each, and checks. */
+/** Requests of Alice's program, one function per step, with checks. */
 
 const Terms = z.object({ currentVersion: z.string(), accepted: z.boolean() })
 const Trial = z.object({ slots: z.literal(1) })
@@ -42,20 +42,23 @@ export async function startTrial(alice: Customer): Promise<void> {
   await alice.call('POST', '/subscriptions/trial', { status: 201, body: Trial })
 }
 
-/** Asks for mails to an address, which waits for its reader then. */
+/** Adds a mailbox, which waits for its reader's consent. */
 export async function setUpMailbox(alice: Customer, address: string): Promise<void> {
   const body = ChannelState.extend({ status: z.literal('pending') })
   await alice.call('PUT', '/channels/email', { json: { address }, status: 200, body })
 }
 
-/** Sets a webhook up. @returns its secret */
+/**
+ * Adds a webhook.
+ * @returns its secret
+ */
 export async function setUpHook(alice: Customer, url: string): Promise<string> {
   const wanted = { json: { url }, status: 200, body: Hooked }
   const { secret } = await alice.call('PUT', '/channels/webhook', wanted)
   return secret
 }
 
-/** Sends a test to the webhook, which takes it. */
+/** Sends a test to the webhook, which accepts it. */
 export async function testHook(alice: Customer): Promise<void> {
   await alice.call('POST', '/channels/webhook/test', { status: 200, body: Tested })
 }
@@ -67,7 +70,10 @@ export async function makeChatLink(alice: Customer): Promise<string> {
   return url
 }
 
-/** @throws Unexpected when a channel is not in that status */
+/**
+ * Checks the status of a channel.
+ * @throws Unexpected
+ */
 export async function checkChannel(alice: Customer, key: string, status: string): Promise<void> {
   const { data } = await alice.call('GET', '/channels', { status: 200, body: Channels })
   const channel = data.find((one) => one.key === key)
@@ -75,7 +81,10 @@ export async function checkChannel(alice: Customer, key: string, status: string)
   throw new Unexpected(`the channel ${key} to be ${status}`, JSON.stringify(channel))
 }
 
-/** Watches a balance in FLR and waits for the first look: only changes after it count. @returns its id */
+/**
+ * Watches a balance in FLR and waits for the baseline: only later changes count.
+ * @returns its id
+ */
 export async function watchBalance(
   alice: Customer,
   watch: { readonly label: string; readonly address: string; readonly threshold: string },
@@ -96,7 +105,10 @@ export async function watchBalance(
   return id
 }
 
-/** @throws Unexpected when the watch does not come to that status */
+/**
+ * Waits for the status of a watch.
+ * @throws Unexpected on timeout
+ */
 export async function checkWatch(alice: Customer, id: number, status: string): Promise<void> {
   await until(
     `the watch to be ${status}`,
@@ -105,7 +117,10 @@ export async function checkWatch(alice: Customer, id: number, status: string): P
   )
 }
 
-/** Waits for the watch's only alert to be delivered everywhere. @returns its title */
+/**
+ * Waits until the watch's only alert is delivered everywhere.
+ * @returns its title
+ */
 export async function waitForDeliveries(alice: Customer, id: number): Promise<string> {
   const { data } = await until(
     'one alert, delivered by email, telegram and webhook',
@@ -120,7 +135,7 @@ export async function waitForDeliveries(alice: Customer, id: number): Promise<st
   return data[0]?.rendered.title ?? ''
 }
 
-/** Deletes a watch, which is gone then. */
+/** Deletes a watch, which is gone afterwards. */
 export async function deleteWatch(alice: Customer, id: number): Promise<void> {
   await alice.call('DELETE', `/watches/${id}`, { status: 204, body: ANY_BODY })
   await alice.call('GET', `/watches/${id}`, { status: 404, body: ANY_BODY })

@@ -3,14 +3,17 @@ import { Unexpected } from '../customer.ts'
 import type { ChatMessage, InlineButton } from '../telegram/model.ts'
 import type { TelegramApi } from '../telegram-api.ts'
 
-/** One person at a phone, in the chat with the bot. */
+/** One person in the chat with the bot. */
 export interface Phone {
   /** Opens a `t.me` link to the bot and presses Start. */
   open(link: string): void
   say(text: string): void
-  /** Presses the button with this label, when it is there, and waits until the bot has noticed. */
+  /** Presses the button with this label, once it exists, and waits until the bot has handled it. */
   press(label: string): Promise<void>
-  /** The newest message of the bot with that text. @throws Unexpected when it does not come in time */
+  /**
+   * The newest message of the bot with that text.
+   * @throws Unexpected on timeout
+   */
   read(text: string): Promise<ChatMessage>
 }
 
@@ -67,7 +70,7 @@ function describe(messages: readonly ChatMessage[]): string {
   return [`last “${plain(last.text)}”`, ...labels].join(' ')
 }
 
-/** Spaces of all kinds are one, and marks of direction none, as a reader sees it. */
+/** Normalizes spaces and removes direction marks. */
 export function plain(text: string): string {
   return text.replace(/[\u200e\u200f\u2066-\u2069]/g, '').replace(/\s+/g, ' ')
 }

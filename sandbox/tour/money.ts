@@ -4,7 +4,7 @@ import { type Customer, Unexpected } from '../customer.ts'
 import type { World } from '../world.ts'
 import { until } from './poll.ts'
 
-/** How Alice buys credits and spends them, one step each. */
+/** Alice's purchases, one function per step. */
 
 const CREDITS = 10_000
 /** A thousand credits are one US dollar, and a WFLR is 0.02 US dollars in this world. */
@@ -40,10 +40,13 @@ const AccountAnswer = z.object({
   }),
 })
 
-/** A top-up that is to be paid. */
+/** An unpaid top-up. */
 export type DraftTopup = z.output<typeof Draft>
 
-/** @throws Unexpected when there is a way to pay that cannot be used */
+/**
+ * Checks that every payment asset is available.
+ * @throws Unexpected
+ */
 export async function checkPrices(alice: Customer): Promise<void> {
   const pricing = await alice.call('GET', '/pricing', { status: 200, body: Pricing })
   const { assets, nativeFlr, nativeXrp } = pricing
@@ -53,13 +56,16 @@ export async function checkPrices(alice: Customer): Promise<void> {
   throw new Unexpected('five ways to pay, all available', JSON.stringify(pricing))
 }
 
-/** Asks for credits for WFLR. */
+/** Creates a top-up in WFLR. */
 export function draftTopup(alice: Customer): Promise<DraftTopup> {
   const json = { asset: 'WFLR', credits: CREDITS }
   return alice.call('POST', '/topup', { json, status: 201, body: Draft })
 }
 
-/** Approves the router and pays through it. @returns hash and block of the payment */
+/**
+ * Approves the router and pays through it.
+ * @returns hash and block of the payment
+ */
 export async function payTopup(
   { devnet }: World,
   { handle, approval, amount }: DraftTopup,
@@ -93,7 +99,7 @@ export async function confirmTopup(
   await checkAccount(alice, { purchased: 0, used: 0, ledger: [['topup', CREDITS]] })
 }
 
-/** Asks what a slot costs for one period and buys it at that price. */
+/** Reads the price of a slot for one period and buys it at that price. */
 export async function buySlot(alice: Customer): Promise<void> {
   const slots = 'quantity=1&periods=1'
   const { totalCredits: expectedCredits } = await alice.call(
@@ -113,7 +119,7 @@ export async function buySlot(alice: Customer): Promise<void> {
   })
 }
 
-/** Calls for data as often as it costs nothing. */
+/** Calls data until the free calls are used up. */
 export async function useFreeCalls(alice: Customer): Promise<void> {
   const left: number[] = []
   while (left.length < FREE_CALLS) {
@@ -128,7 +134,7 @@ export async function useFreeCalls(alice: Customer): Promise<void> {
   throw new Unexpected('each free call to be counted once', left.join(' '))
 }
 
-/** Calls once more, which costs a credit. */
+/** Calls once more, for one credit. */
 export async function makePaidCall(alice: Customer): Promise<void> {
   const balance = CREDITS - SLOT_CREDITS - CALL_CREDITS
   const call = await callForData(alice)
@@ -152,7 +158,10 @@ async function callForData(alice: Customer) {
   return call
 }
 
-/** @throws Unexpected unless balance and ledger, newest first, are exactly these */
+/**
+ * Checks that balance and ledger, newest first, are exactly these.
+ * @throws Unexpected
+ */
 async function checkAccount(
   alice: Customer,
   wanted: {

@@ -5,10 +5,10 @@ const PATIENCE_MS = 15_000
 const LOOK_MS = 100
 
 /**
- * Looks again and again until what is seen is as wanted.
+ * Polls until the condition holds.
  *
- * @param wanted in words
- * @throws Unexpected with what was seen last
+ * @param wanted description of the condition
+ * @throws Unexpected with the last value
  */
 export async function until<T>(
   wanted: string,

@@ -1,28 +1,28 @@
 import { Unexpected } from '../customer.ts'
 
-/** How a tour went. */
+/** Result of a tour. */
 interface TourOutcome {
   readonly held: number
-  /** The title of the step that did not hold, if one did not. */
+  /** The title of the failed step, if any. */
   readonly failed: string | undefined
   readonly seconds: number
 }
 
-/** Adds something to the line of a step. */
+/** Adds a text to the line of a step. */
 export type Note = (text: string) => void
 
-/** Takes one step after the other and says how each went. */
+/** Runs steps in sequence and prints their results. */
 export interface Steps {
   /**
-   * Takes a step and prints a line about it.
+   * Runs a step and prints a line about it.
    *
-   * @throws StepFailed when it does not hold, after saying what was expected and what came
+   * @throws StepFailed when it fails, after printing the expected and the actual value
    */
   take<T>(title: string, work: (note: Note) => Promise<T>): Promise<T>
   outcome(): TourOutcome
 }
 
-/** A step did not hold, and what went wrong has been said. */
+/** A failed step, whose problem was printed. */
 export class StepFailed extends Error {
   constructor(title: string) {
     super(`this step did not hold: ${title}`)
@@ -33,7 +33,7 @@ export class StepFailed extends Error {
 /**
  * Steps of a tour.
  *
- * @param deadline breaks the step in hand off
+ * @param deadline aborts the running step
  */
 export function createSteps(print: (line: string) => void, deadline: AbortSignal): Steps {
   const startedAt = performance.now()
@@ -67,7 +67,7 @@ export function createSteps(print: (line: string) => void, deadline: AbortSignal
   }
 }
 
-/** The result, or a failure as soon as the signal is aborted; what goes on then is of no interest. */
+/** The result, or a failure as soon as the signal is aborted; later results are ignored. */
 async function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   signal.throwIfAborted()
   const { promise, reject } = Promise.withResolvers<never>()

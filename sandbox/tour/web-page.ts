@@ -1,16 +1,19 @@
 import { Unexpected } from '../customer.ts'
 
-/** A page as a person gets it. */
+/** A page as a person sees it. */
 export interface WebPage {
   readonly url: string
-  /** What is written on it, without markup. */
+  /** Its text, without markup. */
   readonly text: string
   readonly html: string
 }
 
 const ANSWER_TIMEOUT_MS = 10_000
 
-/** Opens a page. @throws Unexpected when it is not there */
+/**
+ * Opens a page.
+ * @throws Unexpected when it is missing
+ */
 export async function openPage(url: string, init: RequestInit = {}): Promise<WebPage> {
   const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS)
   const response = await fetch(url, { ...init, signal })
@@ -22,7 +25,7 @@ export async function openPage(url: string, init: RequestInit = {}): Promise<Web
 }
 
 /**
- * Presses a button of a form and gives the page that comes then.
+ * Presses a button of a form and returns the next page.
  *
  * @throws Unexpected when the page has no such button
  */

@@ -1,12 +1,12 @@
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
 
-/** The machine's time plus whatever the world has been moved ahead by. */
+/** The machine's time plus the time the world was advanced by. */
 export interface WorldClock extends Clock {
-  /** Puts the clock ahead to a time; one that is past changes nothing. */
+  /** Advances the clock to a time; a past one has no effect. */
   moveTo(time: Date): void
 }
 
-/** A clock that agrees with the machine's until it is moved. */
+/** Creates a clock that shows the machine's time until it is advanced. */
 export function createWorldClock(): WorldClock {
   let aheadMs = 0
   return {

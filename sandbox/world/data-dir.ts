@@ -3,22 +3,21 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findPostmaster } from '#src/db/embedded/postmaster.ts'
 
-/** A folder for as long as a world lasts. */
+/** Folder of a world. */
 export interface DataDir {
   readonly path: string
-  /** Deletes it and the database in it, wherever that was put. */
+  /** Deletes it with the database in it, wherever that is. */
   remove(): Promise<void>
 }
 
-/** Folders are named after the machine and the process they belong to: others may share them. */
+/** Folders are named after the machine and the process, because others may share the parent folder. */
 const PREFIX = `watchdog-sandbox-${hostname().replaceAll(/[^\w.]/g, '_')}-`
 const ESRCH = 'ESRCH'
 
 /**
- * Makes a temporary folder that the database's own user may pass through, and removes those of worlds that
- * were killed.
+ * Creates a temporary folder that the database's own user may enter, and removes those of killed worlds.
  *
- * @param base where such folders are
+ * @param base parent folder
  */
 export async function makeDataDir(base = tmpdir()): Promise<DataDir> {
   await removeStale(base)
@@ -28,7 +27,7 @@ export async function makeDataDir(base = tmpdir()): Promise<DataDir> {
 }
 
 async function remove(path: string): Promise<void> {
-  // A link when the database's user could not have reached it here.
+  // A link if the database's user could not reach it here.
   const cluster = await clusterIn(path)
   if (cluster !== undefined) await rm(cluster, { recursive: true, force: true })
   await rm(path, { recursive: true, force: true })
@@ -46,13 +45,13 @@ async function removeStale(base: string): Promise<void> {
     if (Number.isNaN(pid) || isAlive(pid)) continue
     const path = join(base, name)
     const cluster = await clusterIn(path)
-    // Its database ends a moment after its world; the next start finds that done.
+    // Its database ends a moment after its world; the next start finds it ended.
     const isRunning = cluster !== undefined && (await findPostmaster(cluster)) !== undefined
     if (!isRunning) await remove(path)
   }
 }
 
-/** Also for a process of somebody else. */
+/** Whether the process is alive, also for one of another user. */
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)

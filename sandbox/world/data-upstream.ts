@@ -3,14 +3,14 @@ import { RESOURCES, type ResourceId } from '#src/billing/price-list.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { listen, stopListening } from '../loopback.ts'
 
-/** A server with the data that is sold by the call. The figures are made up; only epochs and times are real. */
+/** An upstream server of metered data. The values are made up; only epochs and times are real. */
 export interface DataUpstream {
-  /** The base URL of each resource. */
+  /** Base URL of each resource. */
   readonly urls: Readonly<Record<ResourceId, string>>
   close(): Promise<void>
 }
 
-/** Flare's voting epochs: when the first one began, how long each is, and how many a reward epoch has. */
+/** Flare's voting epochs: start of the first, duration, and number per reward epoch. */
 const FIRST_VOTING_EPOCH_S = 1_658_430_000
 const VOTING_EPOCH_S = 90
 const VOTING_EPOCHS_PER_REWARD_EPOCH = 3360
@@ -47,7 +47,7 @@ const ANSWERS: Readonly<Record<ResourceId, (epochs: Epochs) => object>> = {
   }),
 }
 
-/** Starts it on loopback. Below a resource every path has the same answer, with the path in it. */
+/** Starts it on loopback. Every path below a resource has the same answer, with the path in it. */
 export async function startDataUpstream({ clock }: { clock: Clock }): Promise<DataUpstream> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://upstream.invalid')

@@ -10,9 +10,9 @@ import type { TelegramApi } from '../telegram-api.ts'
 import type { XrplServer } from '../xrpl.ts'
 import type { TopupDesk } from './topups.ts'
 
-/** What there is in a world besides its pages. */
+/** The parts of a world besides its pages. */
 export interface WorldParts {
-  /** Address of the sandbox's pages, without a slash at the end. */
+  /** URL of the sandbox's pages, without a trailing slash. */
   readonly url: string
   readonly service: {
     readonly publicUrl: string
@@ -21,16 +21,16 @@ export interface WorldParts {
   }
   /** Host and port of PostgreSQL. */
   readonly database: string
-  /** The time of everything in this world. */
+  /** The clock of this world. */
   readonly clock: Clock
-  /** The chain itself, with the payment router, tokens and price feeds, which are always fresh. */
+  /** The chain, with the payment router, tokens and price feeds, which are always fresh. */
   readonly devnet: FurnishedDevnet
   /** Data providers on that chain, in its rounds and reward epochs. */
   readonly player: Player
   /** A server of the XRP Ledger. */
   readonly xrpl: XrplServer
   readonly topups: TopupDesk
-  /** What stands between the service and the chain. */
+  /** Proxy between the service and the chain. */
   readonly rpc: RpcProxy
   readonly telegram: TelegramApi
   readonly cast: Cast
@@ -38,6 +38,6 @@ export interface WorldParts {
   readonly receiver: Receiver
   /** Discord and Slack. */
   readonly hooks: ChatHooks
-  /** Lets time pass at once, for the chain and everybody else. */
+  /** Advances the time of the chain and of all other parts. */
   skip(seconds: number): Promise<void>
 }

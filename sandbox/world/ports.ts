@@ -2,12 +2,12 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Below what systems hand out to whoever asks for any port: from there one could be gone before it is used. */
+/** Below the ephemeral ports of common systems, one of which could be taken before it is used. */
 const FIRST = 20_000
 const AFTER_LAST = 32_768
 const TRIES_MAX = 100
 
-/** A port on loopback that nobody listens on: the wished one if it is free, else any. */
+/** Finds a free port on loopback: the wished one if possible, else any. */
 export async function findPort(wish?: number): Promise<number> {
   if (wish !== undefined && (await isFree(wish))) return wish
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
@@ -17,7 +17,10 @@ export async function findPort(wish?: number): Promise<number> {
   throw new Error('there is no free port')
 }
 
-/** @throws Error when somebody listens there on loopback */
+/**
+ * Checks that a port on loopback is free.
+ * @throws Error otherwise
+ */
 export async function expectFree(port: number): Promise<void> {
   const probe = createServer().listen(port, '127.0.0.1')
   await once(probe, 'listening')

@@ -10,13 +10,13 @@ import { claimsOf } from '../devnet/fsp/votes.ts'
 import type { Player } from '../devnet/provider-script.ts'
 import { listen, stopListening } from '../loopback.ts'
 
-/** A server of what is published about reward epochs beside the chain, and of the P-chain's API. */
+/** A server of published data about reward epochs, and of the P-chain's API. */
 export interface ProtocolData {
-  /** Of who is eligible, with `{epoch}` in it. */
+  /** URL of eligibility, with `{epoch}`. */
   readonly passesUrl: string
-  /** Of rewards; an epoch and a file's name come after it. */
+  /** Base URL of rewards, followed by an epoch and a file name. */
   readonly rewardsUrl: string
-  /** Of a node, without the path of the P-chain's API. */
+  /** URL of a node, without the path of the P-chain's API. */
   readonly pChainUrl: string
   close(): Promise<void>
 }
@@ -38,7 +38,7 @@ interface Answer {
 
 const NOTHING: Answer = { status: 404, body: { error: 'not published' } }
 
-/** Starts it on loopback. It publishes what a player's reward epochs have come to. */
+/** Starts it on loopback. It publishes the simulation's reward epochs. */
 export async function startProtocolData(options: {
   readonly player: Player
   readonly clock: Clock
@@ -79,7 +79,7 @@ function read(pathname: string, player: Player): Answer {
   return { status: 200, body: passesOf(policy, epoch === player.published.at(-1)) }
 }
 
-/** Who was eligible. In the newest one it is as the providers behave now. */
+/** Eligibility of providers. In the newest epoch it follows their present faults. */
 function passesOf({ epoch, members }: KnownPolicy, isNewest: boolean) {
   return members.map(({ provider, accounts }) => {
     const isEligible = !isNewest || !provider.behaviours.has('not-eligible')
@@ -138,7 +138,7 @@ function parseJson(body: string): unknown {
   }
 }
 
-/** Nodes that validate at present; others are not there at all. Numbers are texts, as nodes send them. */
+/** Current validators; other nodes are missing. Numbers are texts, like in answers of nodes. */
 function validatorsOf(player: Player, clock: Clock) {
   const day = Math.floor(clock.now().getTime() / 1000 / DAY_S) * DAY_S
   return player.providers

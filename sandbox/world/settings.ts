@@ -4,7 +4,7 @@ import type { ContractPlaces } from '../devnet/deployment.ts'
 import type { DataUpstream } from './data-upstream.ts'
 import type { ProtocolData } from './protocol-data.ts'
 
-/** Where the parts of a world are. */
+/** Addresses of the parts of a world. */
 export interface Places {
   readonly servicePort: number
   readonly internalPort: number
@@ -14,20 +14,20 @@ export interface Places {
   readonly termsUrl: string
   readonly contracts: ContractPlaces
   readonly xrpl: { readonly url: string; readonly address: string }
-  /** Where the metered data comes from. */
+  /** URLs of the metered data. */
   readonly dataUrls: DataUpstream['urls']
-  /** What is published about providers and their rewards. */
+  /** URLs of published data about providers and their rewards. */
   readonly published: Pick<ProtocolData, 'passesUrl' | 'rewardsUrl' | 'pChainUrl'>
 }
 
 export const BOT_USERNAME = 'WatchdogSandboxBot'
-/** Looks at the chain often, so that nobody waits for it. */
+/** Short interval of observing the chain, to avoid waiting. */
 const EVALUATION_INTERVAL_MS = 250
 const TERMS_VERSION = 'sandbox-1'
-/** What the service's own token is worth: a tenth of a cent. */
+/** Price of the service's own token: a tenth of a cent. */
 const SERVICE_TOKEN_USD_MICROS = 1000
 
-/** A token of the right form, new each time. */
+/** Creates a random token of the right form. */
 export function makeBotToken(): string {
   return `7000000001:${randomBytes(27).toString('base64url')}`
 }

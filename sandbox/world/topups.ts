@@ -7,23 +7,22 @@ import type { XrplServer } from '../xrpl.ts'
 /** A top-up somebody asked for. */
 export type AskedTopup = z.output<typeof Row>
 
-/** How a top-up stands, from its public page. */
+/** State of a top-up, from its public page. */
 export type TopupState = z.output<typeof State>
 
-/** Finds the top-ups of a world and pays them, as their wallets would. */
+/** Finds and pays the top-ups of a world, like their wallets. */
 export interface TopupDesk {
-  /** The newest one, of that asset if one is named; undefined when there is none. */
+  /** The newest one, optionally of an asset; undefined without any. */
   newest(asset?: 'XRP'): Promise<AskedTopup | undefined>
   /**
-   * Pays so many units for it, on the chain of its asset. Somebody without a known wallet is paid for by
-   * Alice.
+   * Pays an amount for it, on the chain of its asset. Alice pays for unknown wallets.
    *
    * @returns the hash of the payment
    * @throws Error when the payment fails in its block
    */
   pay(topup: AskedTopup, units: bigint): Promise<string>
   state(topup: Pick<AskedTopup, 'handle'>): Promise<TopupState>
-  /** Where somebody can pay it by hand. */
+  /** Page for paying it manually. */
   pageOf(topup: Pick<AskedTopup, 'handle'>): string
 }
 
@@ -44,7 +43,7 @@ const State = z.object({
   reason: z.string().nullable(),
 })
 
-/** A desk in a world. */
+/** Creates the top-ups' tool of a world. */
 export function createTopupDesk(world: {
   readonly sql: Sql
   readonly publicUrl: string

@@ -16,7 +16,7 @@ export interface Web {
 const BAR_HEAD =
   '<link rel="stylesheet" href="/layout.css"><script type="module" src="/layout.js"></script>'
 
-/** Serves every page of a world, each under the same bar, on loopback. */
+/** Serves every page of a world, each below the same bar, on loopback. */
 export async function startWeb(world: WorldParts, port: number): Promise<Web> {
   const app = Fastify({ logger: false, forceCloseConnections: true })
   serveLayout(app, async () => ({

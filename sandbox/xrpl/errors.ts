@@ -1,4 +1,7 @@
-/** What the real server says, by its token. @see rippled, `ErrorCodes` */
+/**
+ * Messages of the real server, by error token.
+ * @see rippled, `ErrorCodes`
+ */
 const ERRORS = {
   tooBusy: [9, 'The server is too busy to help you now.'],
   slowDown: [10, 'You are placing too much load on the server.'],
@@ -17,10 +20,10 @@ const ERRORS = {
   invalidLgrRange: [79, 'Ledger range is invalid.'],
 } as const
 
-/** Names an error. */
+/** Token of an error. */
 export type ErrorToken = keyof typeof ERRORS
 
-/** An error as it stands in a result. */
+/** An error in a result. */
 export interface MethodError {
   readonly error: ErrorToken
   readonly error_code: number

@@ -9,25 +9,25 @@ export interface IssuedAmount {
   readonly value: string
 }
 
-/** A payment to the deposit address, to be made. */
+/** A payment to the deposit address, to be created. */
 export interface Deposit {
-  /** The destination tag; none without it. */
+  /** The destination tag; none by default. */
   readonly tag?: number | undefined
-  /** What arrives. */
+  /** Delivered amount. */
   readonly drops: bigint
-  /** The payment names this amount and may deliver less (`tfPartialPayment`); `drops` is what it does. */
+  /** Stated amount of a partial payment (`tfPartialPayment`); `drops` is the delivered one. */
   readonly partialOfDrops?: bigint
-  /** Arrives instead of XRP. */
+  /** Delivered instead of XRP. */
   readonly issued?: IssuedAmount
-  /** How it arrives; by a payment without it. */
+  /** Kind of the transaction; a payment by default. */
   readonly by?: 'EscrowFinish' | 'PaymentChannelClaim'
-  /** Who pays; somebody without it. */
+  /** Sender; made up by default. */
   readonly from?: string
-  /** What comes of it, such as `tecPATH_PARTIAL`; `tesSUCCESS` without it. */
+  /** Result code, such as `tecPATH_PARTIAL`; `tesSUCCESS` by default. */
   readonly result?: string
 }
 
-/** A transaction, in a ledger or still waiting for one. */
+/** A transaction, in a ledger or pending. */
 export interface Transaction {
   readonly hash: string
   readonly deposit: Deposit
@@ -35,7 +35,7 @@ export interface Transaction {
   readonly sequence: number
 }
 
-/** A transaction and where it stands in its ledger. */
+/** A transaction with its position in its ledger. */
 export interface Placed {
   readonly transaction: Transaction
   readonly ledger: Ledger
@@ -50,20 +50,20 @@ export interface Ledger {
   readonly closedAt: Date
 }
 
-/** The history of an XRP Ledger as far as one account is concerned. */
+/** The history of an XRP Ledger, for one account. */
 export interface LedgerHistory {
   readonly address: string
   /** The newest validated ledger. */
   newest(): Ledger
   find(index: number): Ledger | undefined
-  /** Everything validated, oldest first. */
+  /** Validated transactions, oldest first. */
   readonly placed: readonly Placed[]
   readonly waiting: readonly Transaction[]
-  /** What the account holds at the end of a ledger, in drops. */
+  /** Balance of the account at the end of a ledger, in drops. */
   balanceAt(index: number): bigint
-  /** Takes a transaction that no ledger has yet. */
+  /** Submits a pending transaction. */
   submit(deposit: Deposit): Transaction
-  /** Closes a ledger with everything that waits. */
+  /** Closes a ledger with all pending transactions. */
   close(): Ledger
 }
 
@@ -71,9 +71,9 @@ const FIRST_INDEX = 90_000_000
 const SOMEBODY = toClassicAddress(sha('somebody').subarray(0, 20))
 
 /**
- * A history that begins with one ledger.
+ * Creates a history with one ledger.
  *
- * @param balanceDrops what the account holds at the start; with 0 it does not exist until it is paid
+ * @param balanceDrops initial balance of the account; with 0 it does not exist until it is paid
  */
 export function createHistory(address: string, balanceDrops: bigint, clock: Clock): LedgerHistory {
   const ledgers: Ledger[] = []
@@ -128,7 +128,7 @@ function sha(text: string): Buffer {
   return createHash('sha512').update(text).digest()
 }
 
-/** The first half of SHA-512, in capitals, as the ledger names everything. */
+/** The first half of SHA-512, in capitals, as in all ids of the ledger. */
 function hashOf(text: string): string {
   return sha(text).subarray(0, 32).toString('hex').toUpperCase()
 }

@@ -4,12 +4,12 @@ import { XrplRefusal } from './errors.ts'
 import type { Ledger, LedgerHistory, Placed } from './ledger.ts'
 import { closeTimeOf, entryOf, isoTime, type JsonObject, transactionOf } from './wire.ts'
 
-/** What a server knows: not all of the history, perhaps. */
+/** The history that a server has, possibly incomplete. */
 export interface ServerView {
   readonly history: LedgerHistory
-  /** Oldest and newest validated ledger that it has. */
+  /** Oldest and newest of its validated ledgers. */
   range(): { readonly min: number; readonly max: number }
-  /** Most transactions on one page. */
+  /** Upper limit of the transactions per page. */
   pageSize(): number
   isSynced(): boolean
 }
@@ -17,7 +17,10 @@ export interface ServerView {
 type Parameters = Readonly<Record<string, unknown>>
 type Method = (view: ServerView, parameters: Parameters, apiVersion: number) => JsonObject
 
-/** Results by method. @throws XrplRefusal */
+/**
+ * Results by method.
+ * @throws XrplRefusal
+ */
 export const METHODS: Readonly<Record<string, Method>> = {
   server_info: serverInfo,
   ledger,
@@ -140,7 +143,7 @@ function accountOf({ account }: Parameters): string {
   return account
 }
 
-/** What a server searches when asked for these ledgers; version 2 refuses what it does not have. */
+/** The ledgers that a server searches for a request; version 2 refuses missing ones. */
 function searchedRange(
   view: ServerView,
   parameters: Parameters,
@@ -159,7 +162,7 @@ function searchedRange(
   throw new XrplRefusal(apiVersion === 1 ? 'lgrIdxsInvalid' : 'invalidLgrRange')
 }
 
-/** Where a page begins. */
+/** Start of a page. */
 function startOf(ordered: readonly Placed[], marker: unknown): number {
   if (marker === undefined) return 0
   const { data } = Marker.safeParse(marker)

@@ -1,14 +1,14 @@
 import type { Deposit, Ledger, Placed, Transaction } from './ledger.ts'
 
-/** JSON as the server writes it. */
+/** JSON in the server's notation. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
 const TF_PARTIAL_PAYMENT = 0x0002_0000
 const TF_FULLY_CANONICAL_SIG = 0x8000_0000
-/** 2000-01-01T00:00:00Z, from which the ledger counts seconds. */
+/** 2000-01-01T00:00:00Z, the epoch of the ledger's seconds. */
 const RIPPLE_EPOCH_SECONDS = 946_684_800
 
-/** A ledger's close time in the ledger's own count. */
+/** A ledger's close time in ledger seconds. */
 export function closeTimeOf({ closedAt }: Ledger): number {
   return closedAt.getTime() / 1000 - RIPPLE_EPOCH_SECONDS
 }
@@ -18,7 +18,7 @@ export function isoTime({ closedAt }: Ledger): string {
   return closedAt.toISOString().replace('.000Z', 'Z')
 }
 
-/** A transaction in a list of an account's. */
+/** A transaction in an account's list. */
 export function entryOf(placed: Placed, destination: string, apiVersion: number): JsonObject {
   const { transaction, ledger } = placed
   const { index } = ledger
@@ -40,7 +40,7 @@ export function entryOf(placed: Placed, destination: string, apiVersion: number)
   }
 }
 
-/** A transaction by itself; one that waits has no ledger yet and is not validated. */
+/** A single transaction; a pending one has no ledger and is not validated. */
 export function transactionOf(
   found: Placed | Transaction | undefined,
   destination: string,
@@ -58,7 +58,7 @@ export function transactionOf(
   return apiVersion === 1 ? { ...fields, ...hash } : { tx_json: fields, ...hash }
 }
 
-/** The payment itself. Version 2 calls its amount by another name, so that nobody takes it for paid. */
+/** The payment's fields. Version 2 renames its amount, so that it is not taken for the delivered one. */
 function fieldsOf(
   { deposit, from, sequence }: Transaction,
   destination: string,
@@ -86,7 +86,10 @@ function fieldsOf(
   }
 }
 
-/** What an escrow or a channel changed: the account holds more, and the entry that held it is gone. */
+/**
+ * Changes by an escrow or a channel: the account's balance rises, and the entry that held the amount is
+ * deleted.
+ */
 function affectedNodes({ by, drops, tag }: Deposit, destination: string): JsonObject[] {
   if (by === undefined) return []
   const before = 10_000_000n

@@ -7,20 +7,20 @@ import { findEventSource } from '#src/watches/events.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
 import type { BotWorld } from './bot.ts'
 
-/** What a watch notices, as its evaluator would say it. */
+/** A firing or recovery, in the evaluator's form. */
 export interface Noticed {
   readonly event: string
   readonly severity?: Severity
   readonly data?: JsonObject
 }
 
-/** Lets watches fire and recover in a world of the bot, and sends what comes of it. */
+/** Makes watches fire and recover in a world of the bot, and sends the messages. */
 export function alertsIn(world: Pick<BotWorld, 'app' | 'service' | 'clock'>) {
   const { clock, service } = world
   const app = { ...service.app, botUsername: world.app.botUsername }
   let position = 0
 
-  /** The signals of a watch fire or recover, all in one look. */
+  /** Signals of a watch fire or recover, all in one observation. */
   async function notice(watchId: number, ...all: readonly Noticed[]): Promise<void> {
     position += 1
     await app.db.transaction(async (tx) => {
@@ -51,9 +51,9 @@ export function alertsIn(world: Pick<BotWorld, 'app' | 'service' | 'clock'>) {
   const deliver = () => deliverDue.run(app, new AbortController().signal, undefined)
   return {
     notice,
-    /** Sends what is due and changes what is out of date. */
+    /** Sends due deliveries and edits outdated messages. */
     deliver,
-    /** One look in which these fire, and their messages. */
+    /** One observation in which these fire, with their messages. */
     fire: async (watchId: number, ...all: readonly Noticed[]): Promise<void> => {
       await notice(watchId, ...all)
       await deliver()

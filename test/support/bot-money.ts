@@ -11,11 +11,11 @@ import { botWorld } from './bot.ts'
 import { testClock } from './clock.ts'
 import { BOT_NAME, BOT_TOKEN } from './harness.ts'
 
-/** What one service token is worth here: 5 cents. */
+/** Price of a service token in these tests: 5 cents. */
 const TOKEN_USD_MICROS = '50000'
 const CATCH_UP_SECONDS = 60
 
-/** The bot over a chain with the router, tokens and feeds, and an XRP Ledger, on one clock. */
+/** The bot with a chain with the router, tokens and feeds, and an XRP Ledger, on one clock. */
 export async function moneyWorld(over: Readonly<Record<string, string>> = {}) {
   let clock = testClock()
   const shared = { now: () => clock.now() }
@@ -43,13 +43,13 @@ export async function moneyWorld(over: Readonly<Record<string, string>> = {}) {
   const { signal } = new AbortController()
   const api = createApi({ token: BOT_TOKEN, apiRoot: telegram.url }, API_TIMEOUT_SECONDS)
 
-  /** The service's clock at the chain's newest block, which may have run ahead. */
+  /** Moves the service's clock to the chain's newest block, which may be ahead. */
   async function sync(): Promise<void> {
     const { timestamp } = await devnet.client.getBlock()
     clock.set(new Date(Math.max(clock.now().getTime(), Number(timestamp) * 1000)))
   }
 
-  /** The chain's time at the service's, once it is far behind: prices are old then. */
+  /** Moves the chain's time to the service's, if it is far behind and prices are stale. */
   async function catchUp(): Promise<void> {
     const { timestamp } = await devnet.client.getBlock()
     const behind = Math.floor(clock.now().getTime() / 1000) - Number(timestamp)
@@ -63,30 +63,30 @@ export async function moneyWorld(over: Readonly<Record<string, string>> = {}) {
     xrpl,
     rpc,
     catchUp,
-    /** Messages that follow something are looked at, some seconds later. */
+    /** Updates live messages, some seconds later. */
     follow: async (seconds = 5) => {
       clock.advance(seconds)
       await catchUp()
       await changeLive({ app, api, username: BOT_NAME })
     },
-    /** One look for payments. */
+    /** Looks for payments once. */
     look: async () => {
       await sync()
       await settleDeposits(app, signal)
     },
-    /** Blocks on top of the newest payment, until it is deep enough, then one look. */
+    /** Creates blocks until the newest payment is deep enough, and looks for payments. */
     confirmAll: async () => {
       await devnet.mine(2, 1)
       await sync()
       await settleDeposits(app, signal)
     },
-    /** Lets time pass for everybody. */
+    /** Advances all clocks. */
     pass: async (seconds: number) => {
       await sync()
       await devnet.increaseTime(seconds)
       await sync()
     },
-    /** The quote that the wallet was shown last. */
+    /** The last quote shown to the wallet. */
     quoteOf: async (name: 'alice' | 'bob' | 'carol') => {
       const topup = await world.as(name, findOpenTopup)
       if (topup === null) throw new Error('there is no open quote')
@@ -96,7 +96,10 @@ export async function moneyWorld(over: Readonly<Record<string, string>> = {}) {
       const { version } = app.billing.terms
       await world.as(name, acceptTerms, { body: { version } })
     },
-    /** Pays a quote of its wallet, in full or another amount. @returns the transaction's hash */
+    /**
+     * Pays a quote of its wallet, in full or another amount.
+     * @returns the transaction's hash
+     */
     pay: async (
       draft: Pick<Topup, 'handle' | 'amount' | 'approval' | 'destinationTag'>,
       amountUnits = draft.amount,

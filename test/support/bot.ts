@@ -22,14 +22,14 @@ import { insertWatch, joinTarget } from '#src/watches/store.ts'
 import { giveCredits } from './credits.ts'
 import { BOT_NAME, BOT_TOKEN, serviceOnly } from './harness.ts'
 
-/** The real bot, introduced, as the inbox uses it. */
+/** The real bot, initialized, as the inbox uses it. */
 async function createHandler(app: App, telegram: TelegramApi): Promise<UpdateHandler> {
   const bot = createBot({ app, token: BOT_TOKEN, apiRoot: telegram.url })
   bot.botInfo = await bot.api.getMe()
   return updateHandler(app, bot)
 }
 
-/** Writes what Telegram has for the bot into the inbox, and tells Telegram so. */
+/** Writes the bot's updates from Telegram into the inbox, and confirms them. */
 async function fetchAll(app: App, telegram: TelegramApi): Promise<void> {
   const api = createApi({ token: BOT_TOKEN, apiRoot: telegram.url }, API_TIMEOUT_SECONDS)
   const { signal } = new AbortController()
@@ -37,22 +37,22 @@ async function fetchAll(app: App, telegram: TelegramApi): Promise<void> {
   await fetchUpdates(app, api, { offset, waitSeconds: 0 }, signal)
 }
 
-/** Where somebody writes to the bot. */
+/** A chat with the bot. */
 export interface Chatting {
   readonly id: number
   /** Sends a text as its person and lets the bot handle it. */
   say(text: string): Promise<void>
-  /** Presses a button of the newest message that has it, by label or data; gives the bot's answer. */
+  /** Presses a button of the newest message that has it, by label or data; returns the bot's answer. */
   press(button: string, from?: number): Promise<{ readonly text: string; readonly box: boolean }>
   /** The newest message of the bot. */
   last(): ChatMessage
-  /** What the bot has in the chat, oldest first. */
+  /** The bot's messages in the chat, oldest first. */
   all(): readonly ChatMessage[]
   /** Labels of the newest message's buttons, by rows. */
   labels(): readonly (readonly string[])[]
 }
 
-/** The service over a fresh database and the strict local Bot API, without chain and mail. */
+/** The service with a fresh database and the strict local Bot API, without chain and mail. */
 export async function botWorld(over: Readonly<Record<string, string>> = {}) {
   const telegram = await startTelegramApi({ token: BOT_TOKEN, username: BOT_NAME })
   const only = await serviceOnly({
@@ -75,18 +75,18 @@ export async function botWorld(over: Readonly<Record<string, string>> = {}) {
     get handler() {
       return handler
     },
-    /** Another bot in the place of the one before, which remembers nothing but what is written down. */
+    /** Replaces the bot by a new one, which has only stored state. */
     restart: async () => {
       handler = await createHandler(app, telegram)
     },
-    /** Lets the bot handle everything that has happened. */
+    /** Lets the bot handle all pending updates. */
     settle,
-    /** A person who has never written. */
+    /** A person without messages. */
     person: (languageCode = 'en', firstName = 'Ann') => {
       const { id } = telegram.person({ firstName, languageCode })
       return chatting(telegram, settle, id)
     },
-    /** A chat that exists, as one of its people sees it. */
+    /** An existing chat, as one of its members sees it. */
     chat: (id: number, from?: number) => chatting(telegram, settle, id, from),
     /** A one-time code for a private chat. */
     linkCode: (name: keyof typeof PEOPLE, scopes: readonly Scope[] = ['read', 'write']) =>
@@ -109,15 +109,18 @@ export async function botWorld(over: Readonly<Record<string, string>> = {}) {
       await chat.press(translator(languageCode as Locale)('bot:button.link'))
       return chat
     },
-    /** Slots of one person, paid for 30 days. */
+    /** Buys slots of one person for 30 days. */
     giveSlots: (name: keyof typeof PEOPLE, quantity: number) => giveSlots(app, name, quantity),
-    /** Asks for an operation as the owner of a wallet. */
+    /** Calls an operation as the owner of a wallet. */
     as: async <Output>(
       name: keyof typeof PEOPLE,
       operation: Answering<Output>,
       input: RawInput = {},
     ) => (await invoke(app, operation, callerOf(name), input)).output,
-    /** A watch of one person, past the limit of slots. @returns its id */
+    /**
+     * Adds a watch of one person, beyond the limit of slots.
+     * @returns its id
+     */
     addWatch: (name: keyof typeof PEOPLE, watch: WatchInput) => addWatch(app, name, watch),
     close: async () => {
       await only.close()
@@ -189,7 +192,7 @@ async function linkCode(
     : (new URL(output.groupUrl).searchParams.get('startgroup') ?? '')
 }
 
-/** Names of the commands in a menu, in their order. */
+/** Names of the commands in a menu, in order. */
 export function menuNames(menu: Menu): readonly string[] {
   return REGISTRY.flatMap(({ commands }) => commands).flatMap(({ name, menus }) =>
     menus.includes(menu) ? [name] : [],
@@ -203,7 +206,7 @@ export function walletOf(name: keyof typeof PEOPLE) {
 
 interface WatchInput {
   readonly label: string
-  /** Else a balance of bob's. */
+  /** A balance of Bob's by default. */
   readonly type?: string
   readonly target?: unknown
   readonly settings?: unknown
@@ -223,7 +226,7 @@ async function addWatch(
   const target = input.target ?? { address: walletOf('bob'), asset: input.asset ?? 'FLR' }
   const now = clock.now()
   const targetId = await joinTarget(db, { type, key: canonicalJson(target), target })
-  // Whoever has an account has the watch counted there.
+  // The watch is counted in the account, if there is one.
   await db.execute(
     sql`update accounts set occupied_slots = occupied_slots + 1 where wallet = ${walletOf(name)}`,
   )

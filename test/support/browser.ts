@@ -9,17 +9,17 @@ import { type Browser, chromium } from 'playwright-core'
 const INSTALLED = '/usr/bin/chromium'
 const UNPACKING_MS_MAX = 60_000
 
-/** A real Chromium: `CHROMIUM_PATH`, the machine's own, or else the one that ships in npm. */
+/** A real Chromium: `CHROMIUM_PATH`, the machine's own, or else the one from npm. */
 export async function openBrowser(): Promise<Browser> {
   const given = process.env.CHROMIUM_PATH ?? (existsSync(INSTALLED) ? INSTALLED : undefined)
-  // The arguments of the package are for a cloud function: with them pages are drawn by a GPU in software.
+  // The package's arguments are for a cloud function: they render with a software GPU.
   return await chromium.launch({
     executablePath: given ?? (await unpack()),
     args: ['--no-sandbox'],
   })
 }
 
-/** Several test files may come first at once; one of them unpacks. */
+/** Several test files may be first at once; one of them unpacks. */
 async function unpack(): Promise<string> {
   const lock = join(tmpdir(), 'watchdog-chromium.lock')
   for (let waitedMs = 0; waitedMs < UNPACKING_MS_MAX; waitedMs += 100) {

@@ -12,7 +12,10 @@ const TEXT_MAX = 4096
 const CAPTION_MAX = 1024
 const TOAST_MAX = 200
 
-/** A message keeps every limit, whatever its language. @returns the verbs of its buttons */
+/**
+ * Checks a message against every limit, in any language.
+ * @returns the verbs of its buttons
+ */
 export function checkScreen(message: ChatMessage): readonly Verb[] {
   const most = message.file === undefined ? TEXT_MAX : CAPTION_MAX
   expect(message.text.length).toBeLessThanOrEqual(most)
@@ -30,26 +33,26 @@ export function checkScreen(message: ChatMessage): readonly Verb[] {
   })
 }
 
-/** What the buttons of a message carry. */
+/** Data of a message's buttons. */
 export function dataOf(message: ChatMessage): readonly string[] {
   return message.keyboard.flat().flatMap(({ callback_data: data }) => data ?? [])
 }
 
-/** What is pressed, and how often. */
+/** Selection of the pressed buttons. */
 interface Pressing {
   readonly world: Pick<BotWorld, 'clock' | 'telegram' | 'settle'>
   readonly chat: Chatting
   /** Only these are pressed. */
   readonly only: RegExp
-  /** Of one verb so many are pressed. */
+  /** Upper limit of the presses of one verb. */
   readonly sameMax: number
 }
 
 /**
- * Presses every button that can be reached from the newest message, each once, on the newest message of
- * the time; what a press shows is looked at too.
+ * Presses every button reachable from the newest message, each once, on the present newest message,
+ * including those of the resulting messages.
  *
- * @returns the verbs that were seen
+ * @returns the verbs seen
  */
 export async function pressAll({ world, chat, only, sameMax }: Pressing): Promise<Set<Verb>> {
   const seen = new Set(checkScreen(chat.last()))

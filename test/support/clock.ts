@@ -1,12 +1,12 @@
 import type { Clock } from '#src/kernel/clock.ts'
 
-/** A clock that moves only when told. */
+/** A clock that moves only when set. */
 export interface TestClock extends Clock {
   advance(seconds: number): void
   set(at: Date): void
 }
 
-/** Stands at the given instant until told otherwise. */
+/** Creates a clock that stands at the given instant. */
 export function testClock(at = new Date('2026-11-20T12:00:00.000Z')): TestClock {
   let now = at.getTime()
   return {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 
-/** Where processes that tests start keep their modules compiled. */
+/** Cache of compiled modules for processes that tests start. */
 export const COMPILE_CACHE = join(import.meta.dirname, '../../node_modules/.cache/watchdog-tests')
 
-/** What Node loads first in them, and in the workers of vitest: a service starts in about half the time. */
+/** Loaded first in them, and in the workers of vitest: it halves the start of a service. */
 export const QUICK_MODULES = `--import=${new URL('../../src/quick-start.ts', import.meta.url).href}`

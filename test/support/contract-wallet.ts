@@ -4,7 +4,7 @@ import { bytecodeOf } from '#sandbox/devnet/deployment.ts'
 import type { Devnet } from '#sandbox/devnet.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 
-/** What a contract wallet can be told. */
+/** Functions of a contract wallet. */
 export const CONTRACT_WALLET_ABI = parseAbi([
   'function execute(address to, bytes data) payable',
   'function setAnswer(address to, bytes data)',
@@ -13,12 +13,12 @@ export const CONTRACT_WALLET_ABI = parseAbi([
 
 const PAY_NATIVE = parseAbi(['function payNative(bytes32 handle) payable'])
 
-/** A call of the router that pays coins. */
+/** Calldata of the router's function that pays coins. */
 export function payNativeData(handle: Hex): Hex {
   return encodeFunctionData({ abi: PAY_NATIVE, args: [handle] })
 }
 
-/** Puts a contract on a chain that makes a block for each transaction. */
+/** Deploys a contract on a chain that creates a block for each transaction. */
 export async function deployByteCode(
   { client }: Pick<Devnet, 'client'>,
   from: Address,
@@ -30,7 +30,7 @@ export async function deployByteCode(
   return getAddress(contractAddress)
 }
 
-/** A contract wallet, as of somebody who has a Safe. */
+/** Deploys a contract wallet, similar to a Safe. */
 export function deployContractWallet(
   devnet: Pick<Devnet, 'client'>,
   from: Address,
@@ -38,7 +38,10 @@ export function deployContractWallet(
   return deployByteCode(devnet, from, bytecodeOf(contractWallet))
 }
 
-/** Has a contract wallet make a call; its owner pays. @returns the transaction's hash */
+/**
+ * Makes a call from a contract wallet; its owner pays the gas.
+ * @returns the transaction's hash
+ */
 export async function execute(
   { client }: Pick<Devnet, 'client'>,
   call: { from: Address; wallet: Address; to: Address; value: bigint; data: Hex },

@@ -6,7 +6,10 @@ import type { Address } from '#src/kernel/units.ts'
 
 type App = Pick<Service['app'], 'db' | 'clock'>
 
-/** Credits the wallet, as a paid top-up would. @returns the balance */
+/**
+ * Credits the wallet like a paid top-up.
+ * @returns the balance
+ */
 export async function giveCredits(
   { db, clock }: App,
   wallet: Address,
@@ -18,7 +21,10 @@ export async function giveCredits(
   return balanceCredits
 }
 
-/** Debits the wallet, as a metered call would. @throws Error when it has less */
+/**
+ * Debits the wallet like a metered call.
+ * @throws Error when the balance is too low
+ */
 export async function spendCredits(
   { db, clock }: App,
   wallet: Address,

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { inject } from 'vitest'
 import { type Connection, connect } from '#src/db/connection.ts'
 
-/** A migrated database that only one test file uses. */
+/** A migrated database of one test file. */
 export interface FreshDatabase extends Connection {
   readonly url: string
-  /** Closes the connection and removes the database with everything in it. */
+  /** Closes the connection and deletes the database. */
   drop(): Promise<void>
 }
 
-/** Clones the migrated template. Call it once per test file, and `drop` when the file is done. */
+/** Clones the migrated template. Call it once per test file, and `drop` at its end. */
 export async function freshDatabase(): Promise<FreshDatabase> {
   const serverUrl = inject('databaseServerUrl')
   const name = `watchdog_test_${randomBytes(6).toString('hex')}`

@@ -2,7 +2,7 @@ import { confirmLinkOf } from '#sandbox/inbox/mail.ts'
 import type { World } from './harness.ts'
 import type { Client } from './people.ts'
 
-/** Opens the link of the newest confirmation mail, presses its button and takes the test that follows. */
+/** Opens the link of the newest confirmation mail, presses its button and receives the test mail. */
 export async function confirmMailbox(world: World): Promise<void> {
   await world.sendConfirmations()
   const mail = world.inbox.mails.at(-1)
@@ -19,7 +19,7 @@ export async function confirmMailbox(world: World): Promise<void> {
   await world.deliver()
 }
 
-/** A person whose private chat is linked to the client's wallet. */
+/** Links a new person's private chat to the client's wallet. */
 export async function linkChat(world: World, client: Client, languageCode = 'en') {
   const { body } = await client.request('POST', '/recipients/telegram-link', {})
   const person = world.telegram.person({ firstName: 'Ann', languageCode })

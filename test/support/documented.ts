@@ -28,10 +28,10 @@ function readDescription(): readonly Described[] {
 }
 
 /**
- * Holds an answer against the OpenAPI document: every status that an operation answers is named there.
+ * Checks that the OpenAPI document names a status of an operation.
  *
  * @param path below the prefix of the operations, with its query
- * @throws Error for a status that the document does not name
+ * @throws Error for an undocumented status
  */
 export function requireDocumented(method: string, path: string, status: number): void {
   described ??= readDescription()

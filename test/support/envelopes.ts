@@ -1,7 +1,7 @@
 import type { Envelope, EnvelopeMessage } from '#src/channels/define.ts'
 import { roleOf } from '#src/watches/events.ts'
 
-/** An alert as the outbox holds it; give what matters to the test. */
+/** An alert's envelope as stored in the outbox, with the given properties. */
 export function envelopeOf({
   message = {},
   ...over
@@ -43,7 +43,7 @@ export function envelopeOf({
   }
 }
 
-/** Texts that break what does not escape, isolate or count. */
+/** Texts that break missing escaping, isolation or limits. */
 export const HOSTILE_TEXTS = [
   'Alice <3 & "Bob" \'s <b>bold</b></title><script>alert(1)</script>',
   '<a href="javascript:alert(1)">x</a> &lt;b&gt; &#60; &nbsp;',

@@ -1,11 +1,11 @@
-/** What every process of ours that a test starts has in its environment, so that it starts soon. */
+/** Environment of every service process of tests, for a fast start. */
 export const PROCESS_ENVIRONMENT = {
   PATH: process.env['PATH'],
   NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
   NODE_OPTIONS: process.env['NODE_OPTIONS'],
 }
 
-/** Environment of a service in a test; nothing in it is a real secret. */
+/** Environment of a service in a test, without real secrets. */
 export function testEnvironment(over: Readonly<Record<string, string>> = {}) {
   return {
     PUBLIC_URL: 'http://127.0.0.1:8080',

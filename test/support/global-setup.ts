@@ -13,9 +13,9 @@ import { roomyFolder } from './roomy-folder.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A database of the test server from which others can be created. */
+    /** Administrative database of the test server, for creating others. */
     databaseServerUrl: string
-    /** The name of a migrated and empty database, to be cloned. */
+    /** Name of a migrated and empty database, to be cloned. */
     databaseTemplate: string
   }
 }
@@ -24,9 +24,9 @@ const SERVICE = join(import.meta.dirname, '../../src/main.ts')
 const MIGRATIONS = join(import.meta.dirname, '../../migrations')
 
 /**
- * One PostgreSQL for the whole run, with one migrated database that every test file clones.
+ * Starts one PostgreSQL for the whole run, with one migrated database that every test file clones.
  *
- * It is the server of `TEST_DATABASE_URL`, or one of its own that is gone afterwards.
+ * It is the server of `TEST_DATABASE_URL`, or one of its own, which is deleted afterwards.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   await compileService()
@@ -66,7 +66,7 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   }
 }
 
-/** Fills the cache that processes of the service read compiled modules from: those that are killed never do. */
+/** Fills the cache of compiled modules, because killed processes never write it. */
 async function compileService(): Promise<void> {
   const environment = {
     PATH: process.env['PATH'],
@@ -74,7 +74,7 @@ async function compileService(): Promise<void> {
     NODE_OPTIONS: QUICK_MODULES,
   }
   const service = spawn(process.execPath, [SERVICE], { env: environment, stdio: 'ignore' })
-  // It ends by itself: nothing that it must know is set.
+  // It ends by itself: required variables are missing.
   await once(service, 'exit')
 }
 
@@ -87,7 +87,7 @@ async function createTemplate(serverUrl: string, name: string): Promise<void> {
   const journal = await stat(join(MIGRATIONS, 'meta/_journal.json')).catch(() => undefined)
   if (journal !== undefined) await migrate(database.sql, MIGRATIONS)
   await database.close()
-  // Cloning needs a template that nobody is connected to.
+  // Cloning needs a template without connections.
   await admin.sql`alter database ${admin.sql(name)} with is_template true allow_connections false`
   await admin.close()
 }

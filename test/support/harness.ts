@@ -18,7 +18,9 @@ import { testEnvironment } from './environment.ts'
 export const BOT_TOKEN = '4711:AAtest-token-of-the-local-bot-api-0000'
 export const BOT_NAME = 'watchdog_test_bot'
 
-/** The service over a fresh database, with a clock that stands still, no outside world and no pauses between messages. */
+/**
+ * The service with a fresh database and a fixed clock, without outside world and pauses between messages.
+ */
 export async function serviceOnly(
   over: Readonly<Record<string, string>> = {},
   clock = testClock(),
@@ -35,7 +37,7 @@ export async function serviceOnly(
   return { ...service, service, clock, database, close }
 }
 
-/** The service and its whole world: chain, Telegram, mail server, webhook receiver. */
+/** The service with its whole world: chain, Telegram, mail server, webhook receiver. */
 export async function harness(
   over: Readonly<Record<string, string>> = {},
   log: Logger = silentLogger,
@@ -67,16 +69,16 @@ export async function harness(
     inbox,
     receiver,
     telegram,
-    /** Two blocks more, so that the newest transaction is deep enough, then one look at the chain. */
+    /** Creates two blocks, so that the newest transaction is deep enough, and observes the chain once. */
     observe: async () => {
       await devnet.mine(2, 1)
       await look(only.service, signal)
     },
-    /** One look at the chain as it is. */
+    /** Observes the chain once in its present state. */
     look: () => look(only.service, signal),
     /** Sends the confirmation mails that are due. */
     sendConfirmations: () => sendDueConfirmations(only.app, signal),
-    /** Sends what is due. */
+    /** Sends due deliveries. */
     deliver: () => deliverDue.run(only.app, signal, undefined),
     close: async () => {
       await only.close()

@@ -1,11 +1,11 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 
-/** A name server of one test, so that names can lie. */
+/** A name server of one test, for false answers. */
 export interface NameServer {
   readonly port: number
   readonly questions: string[]
-  /** Several answers are given one after the other, the last one from then on. */
+  /** Sets the answers of a name, given in sequence; the last one repeats. */
   answer(name: string, ...answers: readonly (readonly string[])[]): void
   silence(): void
   close(): Promise<void>
@@ -15,7 +15,10 @@ const TYPE_A = 1
 const TYPE_AAAA = 28
 const NO_SUCH_NAME = 3
 
-/** A name server for a handful of names. @see RFC 1035, section 4.1 */
+/**
+ * Starts a name server for a few names.
+ * @see RFC 1035, section 4.1
+ */
 export async function startNameServer(): Promise<NameServer> {
   const known = new Map<string, readonly (readonly string[])[]>()
   const asked = new Map<string, number>()
@@ -70,7 +73,7 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
   return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 }
 }
 
-/** A record of the name asked for, good for a minute. */
+/** A record of the requested name, valid for a minute. */
 function record(type: number, address: string): Buffer {
   const data = type === TYPE_A ? Buffer.from(address.split('.').map(Number)) : ipv6Bytes(address)
   const head = Buffer.alloc(12)

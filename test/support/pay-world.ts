@@ -9,18 +9,18 @@ import { type TestClock, testClock } from './clock.ts'
 import { serviceOnly } from './harness.ts'
 import { type Client, signIn } from './people.ts'
 
-/** What one service token is worth here: 5 cents. */
+/** Price of a service token in these tests: 5 cents. */
 export const TOKEN_USD_MICROS = 50_000n
 
-/** An error that was logged: its phrase and its fields. */
+/** A logged error: its phrase and its fields. */
 export interface Logged {
   readonly message: string
   readonly fields: Readonly<Record<string, unknown>>
 }
 
 /**
- * The service with every way to pay set up: a chain with the router, tokens and feeds, an XRP Ledger,
- * and no jobs of its own. The chain's time and the service's go together.
+ * The service with every payment asset: a chain with the router, tokens and feeds, and an XRP Ledger,
+ * without jobs. The clocks of chain and service run together.
  */
 export async function payWorld(
   over: Readonly<Record<string, string>> = {},
@@ -54,13 +54,13 @@ export async function payWorld(
   const only = await serviceOnly(environment, clock, log)
   const signal = new AbortController().signal
 
-  /** The service's clock at the chain's newest block, which may have run ahead. */
+  /** Moves the service's clock to the chain's newest block, which may be ahead. */
   async function sync(): Promise<void> {
     const { timestamp } = await devnet.client.getBlock()
     clock.set(new Date(Math.max(clock.now().getTime(), Number(timestamp) * 1000)))
   }
 
-  /** One look for payments. */
+  /** Looks for payments once. */
   async function settle(): Promise<void> {
     await sync()
     try {
@@ -80,18 +80,21 @@ export async function payWorld(
     errors,
     sync,
     settle,
-    /** Blocks on top of the newest payment, until it is deep enough, then one look. */
+    /** Creates blocks until the newest payment is deep enough, and looks for payments. */
     confirmAll: async () => {
       await devnet.mine(2, 1)
       await settle()
     },
-    /** Lets time pass for everybody. */
+    /** Advances all clocks. */
     pass: async (seconds: number) => {
       await sync()
       await devnet.increaseTime(seconds)
       await sync()
     },
-    /** Pays a draft as it says, or another amount. @returns the transaction's hash */
+    /**
+     * Pays a draft in full, or another amount.
+     * @returns the transaction's hash
+     */
     pay: async (
       draft: Pick<TopupDraft, 'handle' | 'amount' | 'approval' | 'transaction' | 'destinationTag'>,
       amountUnits = BigInt(draft.amount),
@@ -118,7 +121,7 @@ export async function payWorld(
 
 export type PayWorld = Awaited<ReturnType<typeof payWorld>>
 
-/** Somebody who accepted the terms. */
+/** A new client that accepted the terms. */
 export async function buyer(
   world: Pick<PayWorld, 'server'>,
   name: 'alice' | 'bob' | 'carol',
@@ -129,27 +132,27 @@ export async function buyer(
   return client
 }
 
-/** A quote that is had, or the test fails. */
+/** Creates a quote; the test fails without one. */
 export async function draftOf(client: Client, input: object = {}): Promise<TopupDraft> {
   const { status, body, text } = await client.request<TopupDraft>('POST', '/topup', input)
   if (status !== 201) throw new Error(`no quote: ${text}`)
   return body
 }
 
-/** Where a top-up stands. */
+/** State of a top-up. */
 export async function topupOf(client: Client, { handle }: { handle: string }): Promise<Topup> {
   const { body } = await client.request<Topup>('GET', `/topup/${handle}`)
   return body
 }
 
-/** What is in a ledger, newest first: type and change. */
+/** Entries of a ledger, newest first: type and change. */
 export async function ledgerOf(client: Client) {
   const { body } = await client.request('GET', '/account?limit=250')
   const entries: { type: string; deltaCredits: number; reference: string }[] = body.ledger.data
   return { balance: body.balanceCredits as number, entries }
 }
 
-/** Payments that somebody must look at, newest first. */
+/** Unmatched payments, newest first. */
 export async function unmatched({ database }: Pick<PayWorld, 'database'>) {
   return [...(await database.sql`select * from unmatched_payments order by found_at desc`)]
 }

@@ -3,7 +3,7 @@ import type { Service } from '#src/app.ts'
 import type { Caller, Scope } from '#src/kernel/caller.ts'
 import { requireDocumented } from './documented.ts'
 
-/** Sends requests as one person: a JSON body in, a parsed answer out. */
+/** Sends requests as one person: JSON body in, parsed answer out. */
 export interface Client {
   readonly person: Person
   readonly token: string
@@ -21,18 +21,18 @@ type Headers = Readonly<Record<string, string>>
 // biome-ignore lint/suspicious/noExplicitAny: a client without types reads answers like this
 type Anything = any
 
-/** What came back. The body is typed by the generated types where a test names one. */
+/** An answer. The body has a generated type if a test names one. */
 export interface Answer<Body = Anything> {
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
-  /** The parsed body; undefined where there is none. */
+  /** The parsed body; undefined without one. */
   readonly body: Body
   readonly text: string
 }
 
 const PREFIX = '/api/x402'
 
-/** One request without a token, or with the given headers. */
+/** Sends one request without a token, or with the given headers. */
 export async function request<Body = Anything>(
   { server }: Pick<Service, 'server'>,
   method: string,
@@ -60,7 +60,7 @@ export async function request<Body = Anything>(
   }
 }
 
-/** Signs in over the interface: challenge, signature, token. */
+/** Signs in over REST: challenge, signature, token. */
 export async function signIn(
   service: Pick<Service, 'server'>,
   name: keyof typeof PEOPLE,
@@ -85,7 +85,7 @@ export async function signIn(
   }
 }
 
-/** Accepts the terms and starts the trial, so that one watch can exist. */
+/** Accepts the terms and starts the trial, for one slot. */
 export async function withTrial(client: Client): Promise<Client> {
   const { body } = await client.request('GET', '/account/terms')
   await client.request('POST', '/account/terms', { version: body.currentVersion })

@@ -5,26 +5,26 @@ import { findPort } from '#sandbox/world/ports.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { PROCESS_ENVIRONMENT, testEnvironment } from './environment.ts'
 
-/** The service in a process of its own, as `npm start` runs it. */
+/** The service in a separate process, like `npm start`. */
 export interface ServiceProcess {
   readonly pid: number
   /** Milliseconds from the start of the process to its line `ready`. */
   readonly readyMs: number
   readonly url: string
-  /** What it wrote to its log until now: the message of each line, in order. */
+  /** Messages of its log lines so far, in order. */
   readonly messages: readonly string[]
-  /** Orderly, by SIGTERM. */
+  /** Stops it in order, by SIGTERM. */
   stop(): Promise<void>
-  /** SIGKILL, and waits until it is gone. */
+  /** Sends SIGKILL and waits for its end. */
   kill(): Promise<void>
 }
 
 const ROOT = new URL('../../', import.meta.url).pathname
 
-/** What `npm start` runs, without npm. */
+/** The command of `npm start`, without npm. */
 const [, ...START] = packageJson.scripts.start.split(' ')
 
-/** Starts `src/main.ts` with the test environment and what is given, and waits until it is ready. */
+/** Starts `src/main.ts` with the test environment and the given variables, and waits until it is ready. */
 export async function startServiceProcess(
   over: Readonly<Record<string, string>>,
 ): Promise<ServiceProcess> {

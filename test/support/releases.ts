@@ -9,7 +9,7 @@ export const MIGRATIONS = join(import.meta.dirname, '../../migrations')
 /** The last migration of the first release. */
 export const FIRST_RELEASE = '0013_connect-goes-on'
 
-/** Empties the database and brings it to the state after that migration. */
+/** Empties the database and applies migrations up to that one. */
 export async function startFrom(sql: Sql, tag: string): Promise<void> {
   await sql`drop schema if exists drizzle cascade`
   await sql`drop schema public cascade`
@@ -17,7 +17,7 @@ export async function startFrom(sql: Sql, tag: string): Promise<void> {
   await migrateUpTo(sql, tag)
 }
 
-/** Brings the database to the state after that migration. */
+/** Applies migrations up to that one. */
 export async function migrateUpTo(sql: Sql, tag: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'migrations-'))
   await cp(MIGRATIONS, folder, { recursive: true })

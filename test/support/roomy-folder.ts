@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 const MEMORY = '/dev/shm'
 const MEMORY_BYTES_MIN = 4 * 2 ** 30
 
-/** Memory where there is enough: every database that is cloned is some hundred files. */
+/** Uses memory if there is enough: every cloned database is some hundred files. */
 export async function roomyFolder(): Promise<string> {
   const free = await statfs(MEMORY).then(
     ({ bavail, bsize }) => bavail * bsize,

@@ -6,26 +6,26 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { PROCESS_ENVIRONMENT } from './environment.ts'
 import { roomyFolder } from './roomy-folder.ts'
 
-/** The sandbox's program in a process of its own, with a folder for temporary files of its own. */
+/** The sandbox's program in a separate process, with its own folder for temporary files. */
 export interface SandboxProcess {
-  /** Its folder for temporary files, for another one that finds what this one left. */
+  /** Its folder for temporary files, for another process that finds its remains. */
   readonly folder: string
-  /** What it has printed so far, standard output and standard error. */
+  /** Its output so far, standard output and standard error. */
   output(): string
-  /** Waits until it has printed that; fails with what it printed instead. */
+  /** Waits for a text in its output; fails with the actual output. */
   printed(text: string | RegExp): Promise<RegExpExecArray>
   signal(signal: NodeJS.Signals): void
-  /** Ctrl-C at a terminal: SIGINT for it and for what it has started in the same session. */
+  /** Ctrl-C at a terminal: SIGINT for it and its children in the same session. */
   pressCtrlC(): void
-  /** Reads no more of what it prints, as when a terminal is closed. */
+  /** Stops reading its output, like a closed terminal. */
   closeOutput(): void
   /** Waits for its end. */
   exit(): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
-  /** Command lines of the processes that work for it now; itself does not count. */
+  /** Command lines of its child processes. */
   processes(): Promise<readonly string[]>
-  /** Temporary files it has or has left. */
+  /** Its temporary files. */
   files(): Promise<readonly string[]>
-  /** Ends it, whatever it does, and deletes its folder. */
+  /** Kills it and deletes its folder. */
   discard(): Promise<void>
 }
 
@@ -38,7 +38,7 @@ export async function startSandboxProcess(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<SandboxProcess> {
   const folder = await mkdtemp(join(await roomyFolder(), 'watchdog-test-'))
-  // The database's own user has to come through.
+  // The database's own user must be able to enter.
   await chmod(folder, 0o755)
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: { ...PROCESS_ENVIRONMENT, TMPDIR: folder, ...environment },
@@ -103,7 +103,7 @@ async function untilPrinted(
   throw new Error(`${wanted} was not printed, but:\n${output()}`)
 }
 
-/** Its children and theirs, and whatever works in its folder though its parent is gone. */
+/** Its descendants, and processes that work in its folder without a parent. */
 async function processesOf(pid: number, folder: string): Promise<readonly string[]> {
   const all = await Promise.all((await readdir('/proc')).filter(isNumber).map(readProcess))
   const known = all.flatMap((one) => one ?? [])
@@ -127,7 +127,7 @@ async function readProcess(pid: string) {
       readFile(`/proc/${pid}/stat`, 'utf8'),
       readFile(`/proc/${pid}/cmdline`, 'utf8'),
     ])
-    // The name in brackets may hold anything; the parent is the second field behind it.
+    // The name in brackets may contain anything; the parent is the second field after it.
     const parent = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]
     return { pid: Number(pid), parent: Number(parent), command: command.replaceAll('\0', ' ') }
   } catch {

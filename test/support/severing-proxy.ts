@@ -1,20 +1,20 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-/** Stands before a server and tells when so many messages have come: to cut the line right there. */
+/** A proxy of a server that cuts the connection after a number of messages. */
 export interface SeveringProxy {
   readonly port: number
   /**
-   * Counts messages to the server from now on, and calls `cut` in place of passing the nth on. Without
+   * Counts messages to the server from now on, and calls `cut` instead of passing on the nth. Without
    * arguments it only counts.
    */
   watch(nth?: number, cut?: () => void): void
-  /** The messages since, as text. */
+  /** The messages since then, as text. */
   messages(): readonly string[]
   close(): Promise<void>
 }
 
-/** Starts a proxy on loopback before a server on this machine. */
+/** Starts a proxy on loopback in front of a server on this machine. */
 export async function startSeveringProxy(target: {
   readonly host: string
   readonly port: number

@@ -1,22 +1,25 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
-/** Modules whose import makes a test slow: they start a browser or a process such as a chain or a service, or compile contracts. */
+/**
+ * Modules whose import makes a test slow: they start a browser or a process such as a chain or a service,
+ * or compile contracts.
+ */
 const HEAVY: ReadonlySet<string> = new Set(['playwright-core', 'node:child_process', 'solc'])
 
-/** Test files of a project each, as paths below the project's folder. */
+/** Test files of each project, as paths below the project's folder. */
 export interface TestNeeds {
   /** Tests that start no process, so neither a chain nor a browser. */
   readonly light: readonly string[]
   readonly heavy: readonly string[]
-  /** Tests of the sandbox itself, whatever they start. */
+  /** Tests of the sandbox itself. */
   readonly sandbox: readonly string[]
 }
 
 /**
- * Sorts test files by what they import, directly or through other files.
+ * Sorts test files by what they import, directly or indirectly.
  *
- * @param pattern glob of the test files, from the project's folder, in which this runs
+ * @param pattern glob of the test files, relative to the project's folder, in which this runs
  */
 export function needsOf(pattern: string): TestNeeds {
   const known = new Map<string, readonly string[]>()
@@ -41,7 +44,7 @@ export function needsOf(pattern: string): TestNeeds {
   return needs
 }
 
-/** The files and packages that a module imports for more than their types. */
+/** Files and packages that a module imports for more than types. */
 function readImports(path: string): readonly string[] {
   if (!path.endsWith('.ts')) return []
   const code = readFileSync(path, 'utf8').replaceAll(/\/\*[\s\S]*?\*\//g, '')

@@ -1,14 +1,14 @@
 import { formatAmount, formatDateTime, formatDuration } from '#src/i18n/format.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 
-/** Where a text stands: `<file>` without its ending, and the key without plural form and context. */
+/** Place of a text: `<file>` without extension, and the key without plural form and context. */
 export interface Place {
   readonly locale: Locale
   readonly file: string
   readonly key: string
 }
 
-/** What is wrong with one text by itself, in words. The rules are those of the glossary, section 6. */
+/** Violations of the rules for a single text, in words. */
 export function faultsOf(text: string, place: Place): readonly string[] {
   const bare = withoutCode(text)
   return [
@@ -34,7 +34,7 @@ function found(...faults: readonly Fault[]): readonly string[] {
   return faults.filter(([isWrong]) => isWrong).map(([, what]) => what)
 }
 
-/** The prose alone: no tags, no code. */
+/** The prose without tags and code. */
 function withoutCode(text: string): string {
   return text.replace(/<code>.*?<\/code>/gs, '').replace(/<[^>]*>/g, '')
 }
@@ -91,7 +91,7 @@ function isNested(tags: readonly string[]): boolean {
   return open.length === 0
 }
 
-/** Chat commands: these words must not be told to readers of mails and webhooks. */
+/** Chat commands: these must not occur in mails and webhooks. */
 const COMMAND = /(?:^|[\s\u2068])\/[a-z]{3,}\b/
 const TITLE = /^(?:messages|errors|notices):.*\.title$|^bot:(?:button|command)\.|^notices:button\./
 
@@ -150,7 +150,7 @@ function beginsArabic(line: string): boolean {
   return first === undefined || first === '\u200f' || /\p{Script=Arabic}/u.test(first)
 }
 
-/** Budgets in code points, values filled in; the first that fits the place counts. */
+/** Upper limits in code points, with values filled in; the first match counts. */
 const BUDGETS: readonly (readonly [RegExp, number])[] = [
   [/^(?:messages|mail):.*subject$/i, 78],
   [/^(?:messages|notices):.*\.title$/, 60],
@@ -187,12 +187,12 @@ function longest(name: string, locale: Locale, inButton: boolean): string {
   return locale === 'ar' || isTyped ? `\u2068${shown}\u2069` : shown
 }
 
-/** Longest label and name in a text. */
+/** Upper limit of a label and a name in a text. */
 const LABEL_MAX = 40
-/** Buttons cut names to what their row has room for; this much of one must fit into a row of its own. */
+/** Length of a name that must fit into a button's row; buttons cut longer names. */
 const BUTTON_VALUE_MAX = 12
 
-/** What users typed or named: isolated in every locale. */
+/** Values from users: isolated in every locale. */
 const TYPED: ReadonlySet<string> = new Set([
   'wallet',
   'watch',
@@ -208,7 +208,7 @@ const instant = (locale: Locale) =>
   formatDateTime(new Date('2026-09-30T22:04:00Z'), locale, 'Asia/Kathmandu')
 const duration = (locale: Locale) => formatDuration(86_399, locale, 'long')
 
-/** The longest usual value by placeholder; others count 12 characters. */
+/** The longest usual value by placeholder; 12 characters for others. */
 const LONGEST: Readonly<Record<string, (locale: Locale) => string>> = {
   count: () => '1,000',
   delta: amount,

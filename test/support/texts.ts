@@ -6,8 +6,8 @@ import { faultsOf, placeholdersOf } from './text-rules.ts'
 type Texts = Readonly<Record<string, string>>
 
 /**
- * Everything that is wrong with the texts of one locale: files, keys, plural forms, placeholders and
- * the rules for single texts. One line each: locale, file, key, what is wrong.
+ * Every problem of the texts of one locale: files, keys, plural forms, placeholders and the rules for
+ * single texts. One line each: locale, file, key, problem.
  */
 export function problemsOf(locale: Locale): readonly string[] {
   return NAMESPACES.flatMap((file) => {
@@ -57,7 +57,7 @@ function textsIn(raw: string): Texts {
   )
 }
 
-/** What is wrong with a file as it is written, which its parsed form no longer shows. */
+/** Problems of a file's notation that its parsed form no longer shows. */
 export function faultsOfFile(
   raw: string,
   values: Readonly<Record<string, unknown>>,
@@ -75,13 +75,16 @@ export function faultsOfFile(
   ]
 }
 
-/** A key's plural form, if it has one, and what stands before it. */
+/** Splits a key into base and plural form. */
 function formOf(key: string): { readonly base: string; readonly form: string | undefined } {
   const match = /^(.*)_(zero|one|two|few|many|other)$/.exec(key)
   return { base: match?.[1] ?? key, form: match?.[2] }
 }
 
-/** Missing, unknown and superfluous keys. Every plural category of the locale is needed, `zero` may be. */
+/**
+ * Missing, unknown and superfluous keys. Every plural category of the locale is required, `zero` is
+ * optional.
+ */
 export function faultsOfKeys(locale: Locale, texts: Texts, english: Texts): readonly string[] {
   const categories = new Intl.PluralRules(locale).resolvedOptions().pluralCategories
   const required = Object.keys(english).flatMap((key) => {
@@ -111,7 +114,7 @@ const PAIRS: Readonly<Record<string, readonly [string, string]>> = {
   messages: ['.title', '.body'],
 }
 
-/** Keys whose other half is missing: a title without its detail, a detail without its title. */
+/** Keys without their counterpart: a title without its detail, a detail without its title. */
 export function halves(file: string, texts: Texts): readonly string[] {
   const [first, second] = PAIRS[file] ?? ['', '']
   const bases = new Set(Object.keys(texts).map((key) => formOf(key).base.replace(CONTEXT, '')))
@@ -123,7 +126,7 @@ export function halves(file: string, texts: Texts): readonly string[] {
     .map((key) => `${key}: is missing beside its other half`)
 }
 
-/** Placeholders that a text has or lacks beside the English one. */
+/** Placeholders that a text has or lacks compared to the English one. */
 export function strayPlaceholders(
   locale: Locale,
   key: string,
@@ -146,7 +149,7 @@ export function strayPlaceholders(
   ]
 }
 
-/** Only where the form means exactly one number. */
+/** Whether the form means exactly one number, and may omit the count. */
 function mayLeaveOutCount(locale: Locale, key: string, texts: Texts): boolean {
   const { base, form } = formOf(key)
   if (form === 'zero') return true

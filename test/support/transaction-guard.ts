@@ -1,13 +1,13 @@
 /**
- * Makes every transaction of the tests fail in whose work a network request starts, or a second connection
- * of a pool is asked for: whoever waits inside a transaction keeps its connection and its locks from others.
+ * Fails every transaction of the tests in whose work a network request starts, or a second connection of a
+ * pool is requested, because both would block the connection and its locks.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { afterEach, beforeEach } from 'vitest'
 import { CONNECTION_CHANNEL, forbidInTransaction } from '#src/db/scope.ts'
 
-/** What is published before anything leaves this process, and what it says of where it goes. */
+/** Diagnostics channels of outgoing requests, with a description of their destination. */
 const CHANNELS = {
   'undici:request:create': 'a request of fetch or undici',
   'http.client.request.start': 'a request of node:http',
@@ -24,10 +24,10 @@ const listeners = Object.entries(CHANNELS).map(([channel, what]) => ({
   },
 }))
 
-/** Runs what a test does while a transaction waits, as somebody else would. */
+/** Runs an action of a test during a transaction as another user would. */
 export const asSomebodyElse = AsyncLocalStorage.snapshot()
 
-/** Gives and forgets what was found, for tests of this guard. */
+/** Returns and clears the violations, for tests of this guard. */
 export function forgetViolations(): readonly Error[] {
   return found.splice(0)
 }
@@ -39,7 +39,7 @@ beforeEach(() => {
   }
 })
 
-// Whoever swallowed the failure of the transaction is found all the same.
+// Swallowed failures of a transaction are detected here.
 afterEach(() => {
   const [violation] = found.splice(0)
   if (violation !== undefined) throw violation

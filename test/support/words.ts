@@ -1,5 +1,5 @@
 /**
- * Keeps words out of identifiers and comments that `docs/glossary.md` has better ones for. Run by `npm run lint`.
+ * Checks identifiers and comments for words with a better one in `docs/glossary.md`. Run by `npm run lint`.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'

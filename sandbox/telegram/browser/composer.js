@@ -16,13 +16,13 @@ import { suggestions } from './suggestions.js'
  * }} Parts
  */
 
-/** How long the page waits for typing to pause before it asks the bot inline. */
+/** Pause in typing after which the page sends an inline query. */
 const INLINE_PAUSE_MS = 300
 
 const FIELD_HEIGHT_MAX_PX = 160
 
 /**
- * The place below the messages: a text field with the command list, or the one big button Telegram
+ * The area below the messages: a text field with the command list, or the single big button that Telegram
  * shows instead.
  *
  * @param {Page} page
@@ -33,7 +33,7 @@ export function composer(page) {
   /** @type {Parts} */
   let parts = { nodes: [] }
 
-  /** Builds the place anew only when what stands there is another thing, so typing is never lost. */
+  /** Rebuilds the area only when its kind changes, so that typed text is never lost. */
   const update = () => {
     const chat = page.chat()
     const kind = kindOf(chat, page.payload())

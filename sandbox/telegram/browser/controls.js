@@ -5,13 +5,13 @@ import { act, known, messagesOf } from './store.js'
 /** @import { GroupChatView, MessageView, Page, PrivateChatView } from '../chat-view.ts' */
 
 /**
- * Something to choose from the menu: a heading, or a label with what it does.
+ * An entry of the menu: a heading, or a label with its action.
  *
  * @typedef {{ heading: string } | { label: string, run: () => unknown, isGrave?: boolean }} Entry
  */
 
 /**
- * Everything that can be done to a chat besides writing.
+ * Menu of all actions on a chat besides writing.
  *
  * @param {Page} page
  */
@@ -180,7 +180,7 @@ function newTopic(page) {
 const MONO = { autocomplete: 'off', spellcheck: 'false', class: 'mono', dir: 'ltr' }
 
 /**
- * Data for the newest message of the bot, or for any other by its number.
+ * Sends data to the newest message of the bot, or to any other by its id.
  *
  * @param {Page} page
  */
@@ -201,7 +201,7 @@ function byHand(page) {
 }
 
 /**
- * What can be done with one message: reply, press a button it had once, send it any data.
+ * Actions on one message: reply, press a former button, send any data.
  *
  * @param {Page} page
  * @param {MessageView} message
@@ -233,7 +233,7 @@ export function messageMenu(page, message) {
   const box = dialog(form, [{ label: 'Close' }, { label: 'Send data', primary: true, run: send }])
 }
 
-/** A field for callback data, and what sends it. */
+/** A field for callback data, with its sender. */
 function dataField() {
   const input = h('input', { ...MONO, placeholder: '1:home' })
   return {

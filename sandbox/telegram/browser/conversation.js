@@ -5,7 +5,7 @@ import { about, known, messagesOf } from './store.js'
 
 /** @import { ChatView, GroupChatView, MessageView, Page } from '../chat-view.ts' */
 
-/** Distance from the end, in pixels, within which new messages keep the end in view. */
+/** Distance from the end, in pixels, within which new messages scroll the view to the end. */
 const NEAR_END = 120
 
 /**
@@ -30,7 +30,7 @@ export function conversation(page) {
   scroll.addEventListener('scroll', () => {
     isAtEnd = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < NEAR_END
   })
-  // A picture that arrives or a field that grows moves the end.
+  // A loading picture or a growing field moves the end.
   const sizes = new ResizeObserver(toEnd)
   sizes.observe(scroll)
   sizes.observe(list)
@@ -136,7 +136,7 @@ function isForum(chat) {
 }
 
 /**
- * Messages with a sign for each new day, or what stands in an empty chat.
+ * Messages with a separator for each new day, or the content of an empty chat.
  *
  * @param {Page} page
  * @param {WeakMap<MessageView, HTMLElement>} nodes
@@ -175,7 +175,7 @@ function daySign(day) {
 }
 
 /**
- * What a person sees before the first message: the bot's description in their language.
+ * Content before the first message: the bot's description in the person's language.
  *
  * @param {Page} page
  */
@@ -191,7 +191,8 @@ function emptyChat(page) {
 }
 
 /**
- * Puts nodes into a place and moves none that stays, so that focus, pictures and opened quotes stay.
+ * Replaces the children of an element without moving those that stay, so that focus, pictures and opened
+ * quotes are kept.
  *
  * @param {Element} place
  * @param {Element[]} wanted

@@ -13,7 +13,7 @@
 /** @typedef {Node | string | false | null | undefined} Child */
 
 /**
- * Makes an element. Text is always put in as text, so nothing a person or the bot wrote is markup.
+ * Creates an element. Text is inserted as text, so user input is never markup.
  *
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
@@ -38,7 +38,7 @@ export function h(tag, properties = {}, ...children) {
 }
 
 /**
- * The last toast, taken away before the next one comes.
+ * The present toast, removed before the next one.
  *
  * @type {HTMLElement | undefined}
  */
@@ -66,7 +66,7 @@ export function toast(text, isError = false) {
 }
 
 /**
- * Opens a box that has to be answered.
+ * Opens a modal dialog.
  *
  * @param {Node | string} content
  * @param {{ label: string, primary?: boolean, run?: () => void }[]} buttons
@@ -100,7 +100,7 @@ export function dialog(content, buttons) {
 }
 
 /**
- * Copies a text, and says so.
+ * Copies a text, with a confirmation.
  *
  * @param {string} text
  */

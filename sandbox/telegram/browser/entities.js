@@ -45,14 +45,14 @@ function inside(text, start, end, entities, reader) {
     const nested = others.filter((other) => other.offset < entityEnd)
     const content = inside(text, entity.offset, entityEnd, nested.map(cutAt(entityEnd)), reader)
     nodes.push(wrap(entity, content, text.slice(entity.offset, entityEnd), reader))
-    // What sticks out of this entity goes on behind it.
+    // The part beyond this entity continues after it.
     rest = [
       ...nested
         .filter((other) => other.offset + other.length > entityEnd)
         .map(cutBefore(entityEnd)),
       ...others.filter((other) => other.offset >= entityEnd),
     ]
-    // A block ends its line, so the line break behind it is not seen.
+    // A block ends its line, so the line break after it is invisible.
     at = BLOCKS.has(entity.type) && text[entityEnd] === '\n' ? entityEnd + 1 : entityEnd
   }
   if (at < end) nodes.push(document.createTextNode(text.slice(at, end)))
@@ -114,7 +114,7 @@ function wrap(entity, content, source, reader) {
 }
 
 /**
- * A link is a link only for the web; everything else Telegram opens by itself.
+ * Only web links are links; Telegram opens other schemes itself.
  *
  * @param {string} url
  * @param {Node[]} content
@@ -178,7 +178,7 @@ function foldedQuote(content) {
     '▾',
   )
   quote.append(toggle)
-  // Whether it is long enough to fold can be told once it stands in the page.
+  // Its height is known once it is in the page.
   requestAnimationFrame(() => {
     toggle.hidden = fold.scrollHeight <= fold.clientHeight + 1
   })

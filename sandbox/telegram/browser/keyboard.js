@@ -4,11 +4,11 @@ import { act } from './store.js'
 /** @import { InlineButton } from '../model.ts' */
 /** @import { MessageView, Viewer } from '../chat-view.ts' */
 
-/** How long a press waits before the page says that the bot was silent. */
+/** Time after which the page reports a missing answer to a press. */
 const PATIENCE_MS = 15_000
 
 /**
- * What to do when a press is answered, by query.
+ * Callbacks for the answers to presses, by query.
  *
  * @type {Map<string, () => void>}
  */
@@ -107,7 +107,7 @@ function run(message, button, view, element) {
 }
 
 /**
- * Presses a button, or sends data no button has.
+ * Presses a button, or sends data of no existing button.
  *
  * @param {{ readonly chatId: number, readonly id: number }} message
  * @param {string} data
@@ -140,14 +140,14 @@ export async function press(message, data, view, element) {
 }
 
 /**
- * Answers that came, some before the page knew that their press was sent.
+ * Received answers, some before the page knew that their press was sent.
  *
  * @type {Set<string>}
  */
 const answered = new Set()
 
 /**
- * Takes the waiting sign from the button whose press was answered.
+ * Removes the indicator from the button whose press was answered.
  *
  * @param {string} queryId
  */

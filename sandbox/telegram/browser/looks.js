@@ -1,9 +1,9 @@
 import { h } from './dom.js'
 
 /**
- * Two switches that change how the chat looks, kept for the next visit.
+ * Two switches of the chat's appearance, stored for the next visit.
  *
- * @param {HTMLElement[]} turned what the switch of direction turns
+ * @param {HTMLElement[]} turned elements with the switched direction
  */
 export function looks(turned) {
   const isDark = String(matchMedia('(prefers-color-scheme: dark)').matches)

@@ -10,13 +10,13 @@ import { act, follow, known } from './store.js'
 
 /** @import { AnswerView, ChatView, GroupChatView, Page, PageEvent, Viewer } from '../chat-view.ts' */
 
-/** Slightly longer than Telegram shows that somebody types. */
+/** Slightly longer than Telegram's typing indicator. */
 const TYPING_MS = 5050
 
 let current = 0
 
 /**
- * Who writes, by group: an id, or `<id>:anonymous`.
+ * Author by group: an id, or `<id>:anonymous`.
  *
  * @type {Map<number, string>}
  */
@@ -30,7 +30,7 @@ const authors = new Map()
 const threads = new Map()
 
 /**
- * Start parameters that wait for the Start button, by private chat.
+ * Pending start parameters of the Start button, by private chat.
  *
  * @type {Map<number, string>}
  */
@@ -105,7 +105,7 @@ function viewer() {
 }
 
 /**
- * Opens a link as Telegram would: links to the bot stay here, web pages get a tab of their own.
+ * Opens a link like Telegram: links to the bot stay here, web pages open in a new tab.
  *
  * @param {string} url
  */
@@ -122,7 +122,7 @@ function open(url) {
 }
 
 /**
- * What a link to the bot asks for; undefined for any other link.
+ * Parameters of a link to the bot; undefined for any other link.
  *
  * @param {string} url
  */
@@ -140,7 +140,7 @@ function botLink(url) {
 }
 
 /**
- * Asks for the group the bot is to be added to.
+ * Asks for the group to add the bot to.
  *
  * @param {number} from
  * @param {string} payload
@@ -184,7 +184,7 @@ function update() {
   talk.update()
 }
 
-/** The chat the address names by `?person=` or `?chat=`, and the link it carries. */
+/** Reads the chat from `?person=` or `?chat=`, and the link in the URL. */
 function readAddress() {
   const query = new URLSearchParams(location.search)
   const wanted = (query.get('person') ?? query.get('chat') ?? '').toLowerCase()

@@ -141,7 +141,7 @@ export function avatar(name, id, extra = '') {
 }
 
 /**
- * One of seven colours, always the same for one id.
+ * One of seven colours, constant for an id.
  *
  * @param {number} id
  */

@@ -1,22 +1,17 @@
 import { listen } from '/live.js'
 import { toast } from './dom.js'
 
-/** Calls kept in view. */
+/** Number of calls shown. */
 const CALLS_SHOWN = 100
 
 /** @import { AboutView, ActResult, BotView, CallView, ChatView, MessageView, PageEvent } from '../chat-view.ts' */
 
 /**
- * What the page knows, kept current by the events of the server. `typing` holds until when.
+ * State of the page, updated by the server's events. `typing` contains end times.
  *
- * @type {{
- *   bot: BotView,
- *   chats: Map<number, ChatView>,
- *   messages: Map<number, Map<number, MessageView>>,
- *   calls: readonly CallView[],
- *   unread: Map<number, number>,
- *   typing: Map<number, number>,
- * }}
+ * @type {{   bot: BotView,   chats: Map<number, ChatView>,   messages: Map<number, Map<number,
+ * MessageView>>,   calls: readonly CallView[],   unread: Map<number, number>,   typing: Map<number,
+ * number>, }}
  */
 export const known = {
   bot: { id: 0, username: '', name: '' },
@@ -38,9 +33,9 @@ export function messagesOf(chatId) {
 }
 
 /**
- * Follows what happens, from everything there is on.
+ * Follows events, from a full snapshot on.
  *
- * @param {(event: PageEvent) => void} changed called after each event was taken in
+ * @param {(event: PageEvent) => void} changed called after each applied event
  */
 export function follow(changed) {
   /** @param {PageEvent} event */
@@ -48,7 +43,7 @@ export function follow(changed) {
     takeIn(event)
     changed(event)
   }
-  /** What comes while everything is on its way; undefined when that is there. @type {PageEvent[] | undefined} */
+  /** Events during the loading of the snapshot; undefined afterwards. @type {PageEvent[] | undefined} */
   let early = []
   listen(
     'chat',
@@ -58,7 +53,7 @@ export function follow(changed) {
       const waiting = []
       early = waiting
       const response = await fetch('/chat/all').catch(() => undefined)
-      // The sandbox has stopped, or begun again meanwhile: then the next beginning brings everything.
+      // The sandbox has stopped, or restarted meanwhile: then the next start sends a snapshot.
       if (!response?.ok || early !== waiting) return
       take(await response.json())
       for (const event of waiting) take(event)
@@ -105,7 +100,7 @@ function takeIn(event) {
 }
 
 /**
- * Does something in a person's place. A refusal is shown, and undefined given.
+ * Runs an action of a person. A refusal is shown, and undefined returned.
  *
  * @param {Record<string, unknown>} act
  * @returns {Promise<ActResult | undefined>}

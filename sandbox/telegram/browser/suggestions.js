@@ -4,7 +4,7 @@ import { about, act, known } from './store.js'
 /** @import { InlineView, Page } from '../chat-view.ts' */
 
 /**
- * The list above the text field: commands that fit what was typed, or results of an inline query.
+ * The list above the text field: matching commands, or results of an inline query.
  *
  * @param {Page} page
  * @param {(text: string) => void} send called with a chosen command

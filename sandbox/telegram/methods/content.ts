@@ -9,20 +9,20 @@ import type { Chat, ChatMessage, Entity, Formatted, GroupChat, Wire } from '../m
 import { badRequest } from '../refusal.ts'
 import { checkCaption, checkText, findEntities, SOURCE_BYTES_MAX, storedText } from '../text.ts'
 
-/** The parameters that hold a text and its markup. */
+/** Parameters of a text with its markup. */
 type TextField = 'text' | 'caption'
 
 /**
- * The message text of a call, parsed and within its limits.
+ * The parsed message text of a call, within its limits.
  *
- * @throws Refusal 400 empty, too long, or wrong markup
+ * @throws Refusal 400 empty, too long, or invalid markup
  */
 export function readText(backend: Backend, args: Arguments): Formatted {
   if (text(args, 'text') === '') throw badRequest('message text is empty')
   return checkText(formatted(backend, args, 'text'))
 }
 
-/** The caption of a call; empty when absent. Refused as `readText`, but may be empty. */
+/** The caption of a call; empty when absent. Refused like `readText`, but may be empty. */
 export function readCaption(backend: Backend, args: Arguments): Formatted {
   return checkCaption(formatted(backend, args, 'caption'))
 }
@@ -37,10 +37,10 @@ function formatted(backend: Backend, args: Arguments, field: TextField): Formatt
 }
 
 /**
- * A text as it will stand in the chat: markup taken out, cleaned, entities in order.
+ * Parses a text: markup removed, cleaned, entities in order.
  *
- * @param given `mode` as in `parse_mode`; `entities` count only without it
- * @throws Refusal 400 for wrong markup
+ * @param given `mode` as in `parse_mode`; `entities` apply only without it
+ * @throws Refusal 400 for invalid markup
  */
 export function parseText(
   backend: Backend,
@@ -48,7 +48,7 @@ export function parseText(
 ): Formatted {
   if (Buffer.byteLength(given.source) > SOURCE_BYTES_MAX) throw badRequest('text is too long')
   const mode = given.mode.toLowerCase()
-  // Markdown is not built: the service speaks HTML only, and a refusal shows the mistake at once.
+  // Markdown is not implemented: the service uses HTML only, and a refusal shows the mistake at once.
   if (!['', 'none', 'html'].includes(mode)) throw badRequest('unsupported parse_mode')
   const isHtml = mode === 'html' && given.source !== ''
   const stored = storedText(
@@ -60,7 +60,7 @@ export function parseText(
   return { text: stored.text, entities: keptEntities(marked, findEntities(stored.text)) }
 }
 
-/** Markup given as `entities`; those every client finds by itself are left out. */
+/** Markup given as `entities`, without those every client detects itself. */
 function readEntities(value: unknown): readonly Entity[] {
   if (!Array.isArray(value)) return []
   return value.flatMap((entity) => {
@@ -131,9 +131,9 @@ export function readReplyMarkup(args: Arguments): Markup {
 }
 
 /**
- * Sends what a method has read: looks whether the bot may, and where in the chat it belongs.
+ * Sends a message: checks the bot's rights, and determines its place in the chat.
  *
- * @param kind how a missing right is named, such as `text messages`
+ * @param kind name of a missing right, such as `text messages`
  * @throws Refusal 400, 403 or 429
  */
 export function deliver(
@@ -162,7 +162,7 @@ export function deliver(
   })
 }
 
-/** Where a message stands: its topic, or in other supergroups the root of its chain of replies. */
+/** Thread of a message: its topic, or in other supergroups the root of its chain of replies. */
 export function placeOf(
   chat: Chat,
   topicId: number | undefined,
@@ -211,8 +211,8 @@ function findReplied(
 }
 
 /**
- * The topic a thread id names. Refuses ids that are no topics, also in groups without topics: the
- * server versions differ there, and a bot that relies on being let through would fail on some.
+ * The topic of a thread id. Refuses unknown ids, also in groups without topics: the server versions differ
+ * there, and a bot that relies on acceptance would fail on some.
  */
 function readTopic(chat: Chat, threadId: number): number | undefined {
   if (threadId <= 0) return undefined

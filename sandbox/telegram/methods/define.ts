@@ -3,13 +3,14 @@ import type { Backend } from '../backend.ts'
 
 /** One method of the Bot API. */
 export interface Method {
-  /** As documented, such as `sendMessage`; calls may write it in any case. */
+  /** As documented, such as `sendMessage`; calls may use any case. */
   readonly name: string
   /**
-   * Gives what goes into `result`.
+   * Runs the method.
+   * @returns content of `result`
    *
-   * @param signal aborts when the client has gone away
-   * @throws Refusal what goes into `error_code` and `description`
+   * @param signal aborted when the client disconnects
+   * @throws Refusal with `error_code` and `description`
    */
   run(backend: Backend, args: Arguments, signal: AbortSignal): unknown
 }

@@ -13,7 +13,7 @@ import type { Method } from './define.ts'
 const DELETE_WINDOW_MS = 48 * 60 * 60 * 1000
 const IDS_MAX = 100
 
-/** Methods that change or remove what is already in a chat. */
+/** Methods that change or remove existing messages. */
 export const EDITING: readonly Method[] = [
   {
     name: 'editMessageText',
@@ -79,7 +79,7 @@ export const EDITING: readonly Method[] = [
       if (!Array.isArray(ids)) throw badRequest('expected an Array of message identifiers')
       if (ids.length > IDS_MAX) throw badRequest('too many message identifiers specified')
       const chat = accessibleChat(backend.chats, text(args, 'chat_id'), 'write')
-      // Those that are gone or may not be deleted are passed over, as documented.
+      // Missing and undeletable ones are skipped, as documented.
       for (const id of ids) {
         const message = backend.messages.find(chat.id, Number(id))
         if (message && !refusedDeletion(backend, chat, message)) {
@@ -91,7 +91,7 @@ export const EDITING: readonly Method[] = [
   },
 ]
 
-/** A photo and its caption, as `sendPhoto` would have them. Other media are not built. */
+/** A photo and its caption, in the form of `sendPhoto`. Other media are not implemented. */
 function readMedia(args: Arguments): Arguments {
   const media = json(args, 'media', 'input media')
   if (!isObject(media)) throw badRequest('input media is not specified')
@@ -115,9 +115,9 @@ function readInlineKeyboard(args: Arguments): Keyboard {
 }
 
 /**
- * Puts the changed message in the place of the old one.
+ * Replaces a message.
  *
- * @throws Refusal 400 unknown, not the bot's own, or nothing changed
+ * @throws Refusal 400 unknown, not the bot's own, or unchanged
  */
 function edit(
   backend: Backend,
@@ -128,7 +128,7 @@ function edit(
     if (text(args, 'inline_message_id') === '') {
       throw badRequest('message identifier is not specified')
     }
-    // Inline messages are posted by people here and hold no buttons to press.
+    // Inline messages are posted by people here and have no buttons to press.
     throw badRequest('MESSAGE_ID_INVALID')
   }
   const chat = accessibleChat(backend.chats, text(args, 'chat_id'), 'write')
@@ -147,7 +147,7 @@ function edit(
   return messageWire(backend, backend.messages.replace({ ...changed, editedAt }))
 }
 
-/** What an edit compares; the preview is no part of it. */
+/** The properties an edit compares, without the preview. */
 function withoutAbsent(message: ChatMessage) {
   const { text: shown, entities, keyboard, file } = message
   return { shown, entities, keyboard, file: file?.id }

@@ -6,7 +6,7 @@ import { QUERIES } from './queries.ts'
 import { SENDING } from './sending.ts'
 import { UPDATES } from './updates.ts'
 
-/** Every method this server knows. */
+/** Every implemented method. */
 export const REGISTRY: readonly Method[] = [
   ...UPDATES,
   ...SENDING,

@@ -11,7 +11,7 @@ const COMMANDS_MAX = 100
 const COMMAND_LENGTH_MAX = 32
 const COMMAND_DESCRIPTION_MAX = 256
 
-/** Methods about the bot itself: who it is, its commands, texts and menu button. */
+/** Methods about the bot itself: identity, commands, texts and menu button. */
 export const PROFILE: readonly Method[] = [
   { name: 'getMe', run: (backend) => botDetailsWire(backend.bot) },
   {
@@ -55,7 +55,7 @@ export const PROFILE: readonly Method[] = [
   },
 ]
 
-/** `setMy…` and `getMy…` of one text that exists per language. */
+/** `setMy…` and `getMy…` of one text per language. */
 function textMethods(
   suffix: string,
   what: ProfileText,

@@ -71,7 +71,7 @@ function readResult(backend: Backend, value: unknown): Wire {
 }
 
 /**
- * The text an inline result posts.
+ * The text that an inline result posts.
  *
  * @throws Refusal 400 as for a message
  */

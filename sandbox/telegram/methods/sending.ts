@@ -20,7 +20,7 @@ const ACTIONS: readonly string[] = [
   'upload_video_note',
 ]
 
-/** Methods that put something new into a chat. */
+/** Methods that send new messages. */
 export const SENDING: readonly Method[] = [
   {
     name: 'sendMessage',

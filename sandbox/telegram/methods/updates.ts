@@ -12,7 +12,7 @@ const SECRET_LENGTH_MAX = 256
 const PORTS = ['', '80', '88', '443', '8443']
 const LOOPBACK = ['127.0.0.1', '[::1]', 'localhost']
 
-/** Methods about how updates reach the bot. */
+/** Methods about the delivery of updates. */
 export const UPDATES: readonly Method[] = [
   {
     name: 'getUpdates',
@@ -64,7 +64,7 @@ function removeWebhook(backend: Backend, args: Arguments): true {
   return true
 }
 
-/** The list sticks until another one comes; anything but a list of names is passed over. */
+/** The list applies until another one is sent; anything but a list of names is ignored. */
 function allow(backend: Backend, args: Arguments): void {
   const source = text(args, 'allowed_updates')
   if (source === '') return
