@@ -41,7 +41,7 @@ describe('an alert', () => {
   test('has its buttons as they are drawn', () => {
     expect(buttons(alertView(envelopeOf(commit)))).toEqual([
       ['Acknowledge 1:alert.ack:3mv', 'Details https://watchdog.example.org/a/abc123'],
-      ['Mute 1 h 1:alert.mute:3mv:1h', 'Mute 8 h 1:alert.mute:3mv:8h'],
+      ['Mute 1\u00a0h 1:alert.mute:3mv:1h', 'Mute 8\u00a0h 1:alert.mute:3mv:8h'],
       ['Mute until recovered 1:alert.mute:3mv:rec'],
       ['Why? 1:alert.help:3mv:w', 'Causes 1:alert.help:3mv:c', 'What to do 1:alert.help:3mv:d'],
     ])
@@ -284,7 +284,7 @@ describe('other messages', () => {
     )
     expect(buttons(view)).toEqual([
       ['Acknowledge all 1:alert.ackAll', 'Alerts 1:alert.list:aad16:'],
-      ['Mute 1 h 1:alert.mute:3mw:1h', 'Mute 8 h 1:alert.mute:3mw:8h'],
+      ['Mute 1\u00a0h 1:alert.mute:3mw:1h', 'Mute 8\u00a0h 1:alert.mute:3mw:8h'],
       ['Mute until recovered 1:alert.mute:3mw:rec'],
     ])
   })
@@ -322,7 +322,7 @@ describe('other messages', () => {
     ])
     expect(buttons(view)).toEqual([
       ['Open alerts 1:alert.list:aad:'],
-      ['Mute all 1 h 1:mute.all:1h'],
+      ['Mute all 1\u00a0h 1:mute.all:1h'],
     ])
   })
 

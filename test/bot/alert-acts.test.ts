@@ -70,7 +70,7 @@ describe('an alert in a chat', () => {
     const watch = await world.addWatch('alice', { label: 'Node A' })
     const id = await alerted(ann, watch, COMMIT)
     const other = bo.last().id
-    expect(labelsOf(ann, id)).toContainEqual(['Mute 1 h', 'Mute 8 h'])
+    expect(labelsOf(ann, id)).toContainEqual(['Mute 1\u00a0h', 'Mute 8\u00a0h'])
 
     expect(await ann.press('Acknowledge')).toEqual({
       text: 'Acknowledged. No reminders until it recovers.',
@@ -111,19 +111,19 @@ describe('an alert in a chat', () => {
     const id = await alerted(ann, watch, COMMIT)
     const count = ann.all().length
     const now = world.clock.now().getTime()
-    const answer = await ann.press('Mute 8 h')
+    const answer = await ann.press('Mute 8\u00a0h')
     expect(answer.text).toMatch(
       /^\u2068Node M\u2069 is quiet until \d\d:\d\d\u00a0UTC\. Alerts are still recorded\.$/,
     )
     expect((await watchOf('alice', watch)).mutedUntil).toEqual(new Date(now + 8 * 3_600_000))
     expect(message(ann, id).text).toMatch(/🔕 until \d\d:\d\d/)
-    expect(labelsOf(ann, id).flat()).not.toContain('Mute 1 h')
+    expect(labelsOf(ann, id).flat()).not.toContain('Mute 1\u00a0h')
     expect((await ann.press('Unmute')).text).toBe('No longer muted.')
     expect((await watchOf('alice', watch)).mutedUntil).toBeNull()
     expect(message(ann, id).text).not.toContain('🔕')
-    expect(labelsOf(ann, id)).toContainEqual(['Mute 1 h', 'Mute 8 h'])
+    expect(labelsOf(ann, id)).toContainEqual(['Mute 1\u00a0h', 'Mute 8\u00a0h'])
     expect(ann.all()).toHaveLength(count)
-    await ann.press('Mute 1 h')
+    await ann.press('Mute 1\u00a0h')
     expect((await watchOf('alice', watch)).mutedUntil).toEqual(new Date(now + 3_600_000))
   })
 
@@ -182,7 +182,7 @@ describe('an alert in a chat', () => {
     const id = await alerted(ann, watch, 'wallet-balance.moved')
     const params = { id: String(watch) }
     await invoke(world.app, deleteWatch, callerOf('alice'), { params })
-    expect(await ann.press('Mute 1 h')).toEqual({
+    expect(await ann.press('Mute 1\u00a0h')).toEqual({
       text: '\u2068Gone soon\u2069 no longer exists.',
       box: true,
     })
@@ -277,7 +277,7 @@ describe('several alerts in one message', () => {
     const press = world.telegram.pressRaw(ann.id, id, packed('alert.ackAll'))
     await world.settle()
     expect((await press.answer()).text).toMatch(/^Already acknowledged by \u2068Ann\u2069/)
-    await ann.press('Mute 1 h')
+    await ann.press('Mute 1\u00a0h')
     expect((await watchOf('carol', watch)).mutedUntil).not.toBeNull()
     expect((await ann.press('Unmute')).text).toBe('No longer muted.')
     expect((await watchOf('carol', watch)).mutedUntil).toBeNull()
@@ -356,7 +356,7 @@ describe('an alert in a group', () => {
     const { text } = message(group, id)
     expect(await group.press('Acknowledge', member)).toEqual({ text: LINKERS, box: true })
     expect(await group.press('Acknowledge', admin)).toEqual({ text: LINKERS, box: true })
-    expect(await group.press('Mute 1 h', member)).toEqual({ text: LINKERS, box: true })
+    expect(await group.press('Mute 1\u00a0h', member)).toEqual({ text: LINKERS, box: true })
     await group.press('What to do', member)
     expect(message(group, id).text.length).toBeGreaterThan(text.length)
     await group.press('Acknowledge', owner)

@@ -108,7 +108,7 @@ describe('the example alert', () => {
     expect(ann.last().text).toMatch(/Warning · \u2068Node A\u2069 · since [\d:]+\sUTC · [56] min\n/)
     expect(ann.labels()).toEqual([
       ['Acknowledge', 'Details'],
-      ['Mute 1 h'],
+      ['Mute 1\u00a0h'],
       ['Why?', 'Causes', 'What to do'],
       ['Connect wallet'],
       ['‹ Back'],
@@ -118,7 +118,7 @@ describe('the example alert', () => {
     await ann.press('What to do')
     expect(ann.labels().flat()).toEqual(expect.arrayContaining(['Undo', '✓ What to do']))
     expect(ann.last().text).toContain('read its log')
-    const toast = await ann.press('Mute 1 h')
+    const toast = await ann.press('Mute 1\u00a0h')
     expect(toast.text).toMatch(/Node A.* is quiet until \d\d:\d\d/)
     expect(ann.last().text).toContain('🔕 until')
     await ann.press('Unmute')

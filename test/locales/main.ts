@@ -6,7 +6,7 @@
  *     stamp <locale> --edited [commit]    those that differ from a commit, else from main
  *     stamp <locale> --all
  *
- *     fix <locale>                        puts spaces, signs and isolates into its texts
+ *     fix <locale> [keys…]                puts spaces, signs and isolates into its texts
  *     check <locale>                      what the rules of test/locales find in its texts
  *
  * A key is `<file>:<key>` without plural ending; `*` at its end stands for any rest.
@@ -45,7 +45,9 @@ function check(of: Locale): void {
 }
 
 function fix(of: Locale): void {
-  const texts = Object.entries(readCatalogue(of))
+  const texts = Object.entries(readCatalogue(of)).filter(
+    ([key]) => words.length === 0 || matches(words, ruleKeyOf(key)),
+  )
   const set = texts.map(([key, text]) => [key, typeset(of, ruleKeyOf(key), text)])
   const written = writeTexts(of, Object.fromEntries(set))
   for (const key of written) print(key)

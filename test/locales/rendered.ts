@@ -213,7 +213,7 @@ const NOUNS_FR =
 
 const SEEN: { readonly [L in Locale]: readonly (readonly [RegExp, string])[] } = {
   en: [
-    [new RegExp(`(?<![\\d.,/])\\b1 (?:\\w+ )?(?:${NOUNS_EN})\\b`), 'a plural after 1'],
+    [new RegExp(`(?<![\\d.,/])\\b1 (?:\\w+ )?(?:${NOUNS_EN})\\b(?! at once)`), 'a plural after 1'],
     [/\b(?:and|or) (?:\S+ )?(?:and|or) \d/, '“and” twice'],
   ],
   de: [

@@ -21,6 +21,7 @@ test('a translation is stale once its English text changes, in any of its forms'
   expect(stale({ ...ENGLISH, 'units:slots_zero': 'no slots' })).toEqual([
     'units:slots: the English text has changed',
   ])
+  expect(stale({ ...ENGLISH, 'bot:ask': 'Which\u00a0wallet?' })).toEqual([])
   expect(stale({ ...ENGLISH, 'bot:more': 'More' })).toEqual(['bot:more: not translated yet'])
   expect(stale(ENGLISH, { ...FRESH, 'bot:less': 'abc' })).toEqual(['bot:less: not in English'])
 })

@@ -40,9 +40,9 @@ export function formsOf(texts: Catalogue, base: string): Readonly<Record<string,
   )
 }
 
-/** The hash that stands beside a translation of this English text. */
+/** The hash that stands beside a translation of this English text. No-break spaces count as spaces. */
 export function stampOf(english: Catalogue, base: string): string {
-  const forms = JSON.stringify(formsOf(english, base))
+  const forms = JSON.stringify(formsOf(english, base)).replace(/[\u00a0\u202f]/g, ' ')
   return createHash('sha256').update(forms).digest('hex').slice(0, HASH_LENGTH)
 }
 
