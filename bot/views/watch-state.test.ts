@@ -18,6 +18,8 @@ function watch(over: Partial<Watch> = {}, states: readonly State[] = ['ok']): Wa
     recipientIds: null,
     minSeverity: 'info',
     cooldownSeconds: 0,
+    escalateAfterMinutes: null,
+    escalateTo: [],
     status: 'active',
     mutedUntil: null,
     health: 'ok',

@@ -13,6 +13,7 @@ import { getSettings } from '#src/recipients/settings.ts'
 import { updateWatch } from '#src/watches/manage/service.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
 import * as acting from './acknowledge-store.ts'
+import { escalateAgain } from './escalation.ts'
 import { episodeKeys, isMuted, nextReminder } from './rules.ts'
 import * as store from './store.ts'
 
@@ -70,6 +71,7 @@ export async function unacknowledgeAlert(
   return await act(deps, caller, id, async (tx, chosen) => {
     const ids = await acting.unacknowledge(tx, caller.wallet, chosen)
     await goOnReminding(deps, tx, caller, ids)
+    await escalateAgain(tx, ids, deps.clock.now())
     return ids
   })
 }

@@ -68,6 +68,8 @@ export interface Mark {
   /** Null: inhibited by another alert. */
   readonly notifiedAt?: Date | null
   readonly mutedAt?: Date | undefined
+  /** Its episode was escalated before, and so is this alert. */
+  readonly escalatedAt?: Date | undefined
   readonly flappingAlertId?: number | undefined
   readonly remindAt?: Date | undefined
 }
@@ -88,11 +90,13 @@ export async function markAlerts(db: Db, marks: readonly Mark[]): Promise<void> 
       episode_severity = coalesce(r."episodeSeverity", a.episode_severity),
       told_at = case when r.unnotified then null else coalesce(r."notifiedAt", a.told_at) end,
       muted_at = coalesce(r."mutedAt", a.muted_at),
+      escalated_at = coalesce(r."escalatedAt", a.escalated_at),
+      escalate_at = case when r."escalatedAt" is null then a.escalate_at end,
       flap_of = coalesce(r."flappingAlertId", a.flap_of),
       remind_at = coalesce(r."remindAt", a.remind_at)
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r(id int, "recoveryOf" int,
       "startedAt" timestamptz, raises int, "episodeSeverity" text, unnotified boolean, "notifiedAt" timestamptz,
-      "mutedAt" timestamptz, "flappingAlertId" int, "remindAt" timestamptz)
+      "mutedAt" timestamptz, "escalatedAt" timestamptz, "flappingAlertId" int, "remindAt" timestamptz)
     where a.id = r.id`)
 }
 

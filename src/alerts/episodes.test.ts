@@ -24,6 +24,7 @@ function openAlert(id: number, over: Partial<OpenAlert> = {}): OpenAlert {
     startedAt: null,
     notifiedAt: at(position),
     acknowledgedAt: null,
+    escalatedAt: null,
     mutedAt: null,
     flappingAlertId: null,
     ...over,

@@ -165,6 +165,7 @@ export function toAlert(
     durationSeconds: durationOf(row),
     recoveryOf: row.recoveryOf,
     acknowledgedAt: row.acknowledgedAt,
+    acknowledgedBy: row.acknowledgedBy,
     deliveries,
   }
 }

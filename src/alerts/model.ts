@@ -49,10 +49,25 @@ export const Alert = z
     durationSeconds: z.number().nullable(),
     recoveryOf: Id.nullable(),
     acknowledgedAt: Instant.nullable(),
+    acknowledgedBy: z.string().nullable().meta({ description: 'operations:field.acknowledgedBy' }),
     deliveries: z.array(DeliveryEntry),
   })
   .meta({ id: 'Alert' })
 export type Alert = z.output<typeof Alert>
+
+/** Body of an acknowledgement; without one the alert is acknowledged. */
+export const AcknowledgeInput = z
+  .strictObject({ acknowledged: z.boolean().optional() })
+  .meta({ id: 'AcknowledgeInput' })
+
+/** Who acknowledged an alert, and when; nulls while nobody has. */
+export const Acknowledgement = z
+  .object({
+    id: Id,
+    acknowledgedAt: Instant.nullable(),
+    acknowledgedBy: z.string().nullable().meta({ description: 'operations:field.acknowledgedBy' }),
+  })
+  .meta({ id: 'Acknowledgement' })
 
 export const AlertPage = pageOf(Alert).meta({ id: 'AlertList' })
 

@@ -32,12 +32,19 @@ export interface Recorded {
 
 /** An alert to notify, with its options. */
 export interface Notification extends Recorded {
-  readonly watch: Omit<WatchForNotification, 'isJudged' | 'firing' | 'off'>
+  readonly watch: Omit<
+    WatchForNotification,
+    'isJudged' | 'firing' | 'off' | 'escalateTo' | 'escalateAfterMinutes'
+  >
   readonly kind: Extract<EnvelopeKind, 'alert' | 'raised' | 'reminder'>
   /** Restricts to these recipients of those it is for; all of them by default. */
   readonly only?: ReadonlySet<number>
   /** Excludes these recipients. */
   readonly except?: ReadonlySet<number>
+  /** Further recipients, because nobody acknowledged the alert in time. */
+  readonly escalatedTo?: readonly number[]
+  /** Whether it is for those alone, as far as it was not for them before. */
+  readonly isEscalation?: boolean
   /** Severity that decides about delivery: that of the episode, because a recovery itself is only info. */
   readonly effectiveSeverity: Severity
   readonly isRecovery: boolean
@@ -64,15 +71,10 @@ export async function notify(
     isAtLeast(effectiveSeverity, watch.minSeverity),
   )
   if (notifications.length === 0) return
-  const requests = notifications.map(({ watch, effectiveSeverity }) => ({
-    wallet: watch.wallet,
-    recipientIds: watch.recipientIds,
-    severity: effectiveSeverity,
-  }))
   const settings = await listSettings(tx, [
     ...new Set(notifications.map(({ watch }) => watch.wallet)),
   ])
-  const targets = await recipients.recipientsFor(tx, requests)
+  const targets = await targetsOf(tx, notifications)
   const unnotified = await listUnnotified(tx, notifications)
   const createdAt = deps.clock.now()
   const timings = createTimings(createdAt)
@@ -109,6 +111,30 @@ export async function notify(
     return [announcement(deps, { ...about, reader: { ...reader, wallet: watch.wallet } })]
   })
   await delivery.enqueue(tx, [...rows, ...announced])
+}
+
+/** The recipients of each notification, in the order given. */
+async function targetsOf(
+  tx: Db,
+  notifications: readonly Notification[],
+): Promise<readonly (readonly NotificationTarget[])[]> {
+  const requestOf = ({ watch, effectiveSeverity: severity }: Notification) => ({
+    wallet: watch.wallet,
+    recipientIds: watch.recipientIds,
+    severity,
+  })
+  const escalated = notifications.filter(({ escalatedTo = [] }) => escalatedTo.length > 0)
+  const found = await recipients.recipientsFor(tx, [
+    ...notifications.map(requestOf),
+    ...escalated.map((one) => ({ ...requestOf(one), recipientIds: one.escalatedTo ?? null })),
+  ])
+  return notifications.map((one, index) => {
+    const usual = found[index] ?? []
+    const further = found[notifications.length + escalated.indexOf(one)]
+    if (further === undefined || !escalated.includes(one)) return usual
+    const others = further.filter(({ id }) => usual.every((target) => target.id !== id))
+    return one.isEscalation === true ? others : [...usual, ...others]
+  })
 }
 
 /**

@@ -13,6 +13,8 @@ const WATCH: WatchForNotification = {
   minSeverity: 'info',
   mutedUntil: null,
   isJudged: true,
+  escalateAfterMinutes: null,
+  escalateTo: [],
   firing: ['ftso-commit'],
   off: [],
 }

@@ -12,6 +12,8 @@ import type { EndedMute, WatchForNotification } from '#src/watches/notification-
 import { endMutes, listEndedMutes, listForNotification } from '#src/watches/notification-view.ts'
 import { closeAlerts } from './episode-store.ts'
 import { beganAt } from './episodes.ts'
+import { escalateDue } from './escalation.ts'
+import * as escalationStore from './escalation-store.ts'
 import { type Notification, notify } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import { notesOf, recordedOf } from './recorded-alert.ts'
@@ -43,6 +45,12 @@ interface Pass {
 }
 
 const PASSES: readonly Pass[] = [
+  {
+    kind: 'escalation',
+    list: escalationStore.listDue,
+    run: escalateDue,
+    giveUp: escalationStore.endEscalations,
+  },
   {
     kind: 'mute',
     list: listEndedMutes,
@@ -275,6 +283,7 @@ function reminderOf(
       answers: record,
       ...(row.startedAt && { startedAt: row.startedAt }),
       reminder: { ...reminder, openSeconds },
+      ...(row.escalatedAt && { escalatedTo: watch.escalateTo }),
       isQuiet: false,
     },
   ]
@@ -299,6 +308,7 @@ function recoveryOf(
       isRecovery: true,
       answers,
       startedAt: row.startedAt ?? alert.firedAt,
+      ...(alert.escalatedAt && { escalatedTo: watch.escalateTo }),
       notes: notesOf(row),
       isQuiet: isMuted(watch, now),
     },

@@ -52,6 +52,8 @@ export type Note =
   | { readonly kind: 'lasted'; readonly seconds: number }
   /** Of a recovery: its alert was not sent separately. */
   | { readonly kind: 'held'; readonly firedAt: Date }
+  /** Nobody has acknowledged it for so long. */
+  | { readonly kind: 'escalated'; readonly seconds: number }
   | { readonly kind: 'stillFiring'; readonly alerts: readonly StillFiring[] }
 
 /** Explorer of public chain data. */
@@ -177,6 +179,8 @@ function textOfNote(t: Translate, note: Note, { locale, timezone }: Reader): str
       return t('messages:recovered.lasted', {
         duration: formatDuration(note.seconds, locale, 'long'),
       })
+    case 'escalated':
+      return t('messages:escalated', { duration: formatDuration(note.seconds, locale, 'long') })
     case 'held':
       return t('messages:recovered.held', { time: formatDateTime(note.firedAt, locale, timezone) })
     case 'stillFiring': {

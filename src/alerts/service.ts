@@ -130,8 +130,14 @@ function markOf(one: Fresh, { meanings }: Episodes<RecordedFiring>): episodes.Ma
   if (first === undefined) return { id, ...ended }
   const startedAt = beganAt(first)
   if (one.isRecovery) return { id, recoveryOf: first.id, startedAt, ...ended }
-  const { mutedAt } = first
-  return { id, raises: first.id, startedAt, ...(mutedAt !== null && { mutedAt }) }
+  const { mutedAt, escalatedAt } = first
+  return {
+    id,
+    raises: first.id,
+    startedAt,
+    ...(mutedAt !== null && { mutedAt }),
+    ...(escalatedAt !== null && { escalatedAt }),
+  }
 }
 
 /**
@@ -206,6 +212,7 @@ function followingOf(
   }
   const answered = episode.find(({ notifiedAt }) => notifiedAt !== null)
   const isRaised = !one.isRecovery && episode.length > 0
+  const isEscalated = episode.some(({ escalatedAt }) => escalatedAt !== null)
   const isEpisodeMuted = !one.isRecovery && episode.some(({ mutedAt }) => mutedAt !== null)
   const notification = notificationOf(
     one,
@@ -215,6 +222,7 @@ function followingOf(
   return {
     ...notification,
     ...(answered !== undefined && { answers: recordOf(answered) }),
+    ...(isEscalated && { escalatedTo: one.raised.watch.escalateTo ?? [] }),
     ...(one.isRecovery && { notes: recoveryNotes(one, episode, open) }),
     ...(episode[0] && { startedAt: beganAt(episode[0]) }),
     isQuiet: notification.isQuiet || isEpisodeMuted || isFlap,

@@ -51,10 +51,11 @@ export async function insertAlerts(
   const column = <T>(read: (one: AlertCandidate) => T) => sql.param(raised.map(read))
   const rows = await db.execute<InsertedRow>(sql`
     insert into alerts (wallet, watch_id, watch_label, type, signal, "group", event, severity, data,
-      position, fired_at, state, recovered_at, is_episode, told_at, reminders_sent, created_at)
+      position, fired_at, state, recovered_at, is_episode, escalate_at, told_at, reminders_sent, created_at)
     select r.wallet, r.watch_id, r.watch_label, r.type, r.signal, r.group, r.event, r.severity,
       r.data, r.position, r.fired_at, case when r.is_recovery then 'recovered' else 'firing' end,
-      case when r.is_recovery then r.fired_at end, r.is_episode, ${createdAt}, 0, ${createdAt}
+      case when r.is_recovery then r.fired_at end, r.is_episode,
+      ${createdAt}::timestamptz + r.escalate_minutes * interval '1 minute', ${createdAt}, 0, ${createdAt}
     from rows from (unnest(
       ${column(({ watch }) => watch.wallet)}::text[],
       ${column(({ watch }) => watch.id)}::int[],
@@ -68,9 +69,10 @@ export async function insertAlerts(
       ${column(({ position }) => position)}::bigint[],
       ${column(({ firedAt }) => firedAt)}::timestamptz[],
       ${column(({ isRecovery }) => isRecovery)}::bool[],
-      ${column(({ isRecovery, event }) => !isRecovery && hasRecovery(event))}::bool[]
+      ${column(({ isRecovery, event }) => !isRecovery && hasRecovery(event))}::bool[],
+      ${column(escalationMinutes)}::int[]
     ), ${ANY_LENGTH}) as r(wallet, watch_id, watch_label, type, signal, "group", event, severity,
-      data, position, fired_at, is_recovery, is_episode, nothing)
+      data, position, fired_at, is_recovery, is_episode, escalate_minutes, nothing)
     -- What is known is left out before it takes a number: numbers end, and a history may be replayed often.
     left join lateral (
       select true as is_known from alerts a
@@ -85,6 +87,11 @@ export async function insertAlerts(
     id,
     key: alertKey({ ...row, position: Number(position) }),
   }))
+}
+
+/** Minutes after which an alert is escalated; null: never, as alerts of severity info are not. */
+function escalationMinutes({ watch, severity, isRecovery }: AlertCandidate): number | null {
+  return isRecovery || severity === 'info' ? null : (watch.escalateAfterMinutes ?? null)
 }
 
 interface InsertedRow extends Record<string, unknown> {

@@ -84,6 +84,10 @@ export const alerts = pgTable(
     remindersSent: integer('reminders_sent').notNull(),
     /** Time of the next reminder, if its state is unchanged. */
     remindAt: timestamp('remind_at', { withTimezone: true }),
+    /** Time at which it is sent to further recipients unless it is acknowledged before; null: not, or done. */
+    escalateAt: timestamp('escalate_at', { withTimezone: true }),
+    /** Time at which it was sent to them. */
+    escalatedAt: timestamp('escalated_at', { withTimezone: true }),
     /** The alert whose message also shows this change, while the signal is flapping. */
     flappingAlertId: integer('flap_of'),
     /** State of the flapping signal since this message shows its changes. */
@@ -109,5 +113,6 @@ export const alerts = pgTable(
       .where(sql`is_episode and recovered_at is null`),
     index('alerts_held_back').on(table.wallet).where(sql`told_at is null and recovered_at is null`),
     index('alerts_remind').on(table.remindAt).where(sql`remind_at is not null`),
+    index('alerts_escalate').on(table.escalateAt).where(sql`escalate_at is not null`),
   ],
 )

@@ -200,12 +200,12 @@ describe('after a press', () => {
     expect(plain).toContain(translate('en', 'signals:provider-fsp.ftso-commit.help.checked'))
   })
 
-  test('a recovered alert is green, says from when to when, and keeps only Details', () => {
+  test('a recovered alert is green, says from when to when and who had it, and keeps only Details', () => {
     const recoveredAt = new Date('2026-11-20T13:15:01Z')
     const view = alertView(envelopeOf(commit), { acknowledged, recoveredAt })
     expect(view.plain.split('\n').slice(0, 2)).toEqual([
       '🟢 FTSO commit missing in 2 consecutive voting rounds',
-      'Recovered · \u2068Node A\u2069 · 14:02 to 14:15\u00a0UTC+1 · 12 min, 30 sec',
+      'Recovered · \u2068Node A\u2069 · 14:02 to 14:15\u00a0UTC+1 · 12 min, 30 sec · acknowledged by \u2068Ann <3\u2069, 14:05',
     ])
     expect(buttons(view)).toEqual([['Details https://watchdog.example.org/a/abc123']])
   })

@@ -117,9 +117,13 @@ export function severityLine<Value extends HtmlValue>(
       from: writer.time(from, {}),
       to: writer.time(to, { offset: true }),
     })
+    const parts = [line]
     // A recovery says in its body how long it took.
-    if (message.isRecovery) return line
-    return `${line} · ${writer.text(written(locale, formatDuration(seconds, locale, 'short')))}`
+    if (!message.isRecovery) {
+      parts.push(writer.text(written(locale, formatDuration(seconds, locale, 'short'))))
+    }
+    if (acknowledged !== undefined) parts.push(acknowledgedPart(acknowledged, writer))
+    return parts.join(' · ')
   }
   const isRaised = envelope.kind === 'raised' && message.severity !== 'info'
   const severity = isRaised
@@ -131,18 +135,7 @@ export function severityLine<Value extends HtmlValue>(
   if (seconds >= LATE_SECONDS && message.canRecover && !hasEnded(state)) {
     parts.push(writer.text(written(locale, formatDuration(seconds, locale, 'short'))))
   }
-  if (acknowledged !== undefined) {
-    const { by, at } = acknowledged
-    const when = { time: writer.time(at, {}) }
-    parts.push(
-      by === null
-        ? writer.write('messages:state.acknowledged', when)
-        : writer.write('messages:state.acknowledgedBy', {
-            ...when,
-            name: typed(cut(by, LABEL_MAX)),
-          }),
-    )
-  }
+  if (acknowledged !== undefined) parts.push(acknowledgedPart(acknowledged, writer))
   if (state.closedAt !== undefined) {
     parts.push(writer.write('messages:state.closed', { time: writer.time(state.closedAt, {}) }))
   } else if (muted !== undefined) {
@@ -153,6 +146,17 @@ export function severityLine<Value extends HtmlValue>(
     )
   }
   return parts.join(' · ')
+}
+
+/** Who acknowledged it, and when. */
+function acknowledgedPart<Value extends HtmlValue>(
+  { by, at }: NonNullable<MessageState['acknowledged']>,
+  writer: LineWriter<Value>,
+): string {
+  const when = { time: writer.time(at, {}) }
+  return by === null
+    ? writer.write('messages:state.acknowledged', when)
+    : writer.write('messages:state.acknowledgedBy', { ...when, name: typed(cut(by, LABEL_MAX)) })
 }
 
 /** From when to when it was so: of an alert that is over, and of the recovery that tells it. */

@@ -1,5 +1,8 @@
+import * as acting from '#src/alerts/acknowledge.ts'
 import * as alerts from '#src/alerts/history.ts'
 import {
+  AcknowledgeInput,
+  Acknowledgement,
   AlertExportQuery,
   AlertPage,
   AlertQuery,
@@ -7,8 +10,10 @@ import {
   AlertSelectionQuery,
   DeletedAlerts,
 } from '#src/alerts/model.ts'
+import { listTokens } from '#src/auth/service.ts'
+import type { Caller } from '#src/kernel/caller.ts'
 import { IdParam } from '#src/kernel/query.ts'
-import { defineOperation } from './define.ts'
+import { type App, defineOperation } from './define.ts'
 
 export const listAlerts = defineOperation({
   id: 'listAlerts',
@@ -59,3 +64,30 @@ export const exportAlerts = defineOperation({
   produces: 'text/csv',
   handle: async ({ app, caller, query }) => alerts.exportAlerts(app, caller, query),
 })
+
+/** Acknowledges an alert and the episode it belongs to in the name of the caller's token, or takes that back. */
+export const acknowledge = defineOperation({
+  id: 'acknowledge',
+  isExtension: true,
+  method: 'POST',
+  path: '/alerts/{id}/acknowledge',
+  scope: 'write',
+  rate: 'write',
+  status: 200,
+  params: IdParam,
+  body: AcknowledgeInput,
+  bodyOptional: true,
+  output: Acknowledgement,
+  handle: async ({ app, caller, params: { id }, body: { acknowledged = true } = {} }) => {
+    const acted = acknowledged
+      ? await acting.acknowledgeAlert(app, caller, { id, by: await tokenLabel(app, caller) })
+      : await acting.unacknowledgeAlert(app, caller, { id })
+    const { at = null, by = null } = acted.acknowledged ?? {}
+    return { id, acknowledgedAt: at, acknowledgedBy: by }
+  },
+})
+
+async function tokenLabel(app: App, caller: Caller): Promise<string | null> {
+  const { data } = await listTokens(app, caller)
+  return data.find(({ id }) => id === caller.tokenId)?.label ?? null
+}

@@ -139,6 +139,8 @@ export interface RoutedOperation<
   /** Below `/api/x402`, parameters in braces. */
   readonly path: string
   readonly rate: RateClass
+  /** Not among the operations of the specification: `x-extension` in the OpenAPI document. */
+  readonly isExtension?: true
   /** Accepts `Idempotency-Key`. */
   readonly idempotent?: boolean
   /** The status of success. */

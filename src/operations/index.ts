@@ -1,5 +1,5 @@
 import { acceptTerms, getAccount, getTerms } from './account.ts'
-import { deleteAlert, deleteAlerts, exportAlerts, listAlerts } from './alerts.ts'
+import { acknowledge, deleteAlert, deleteAlerts, exportAlerts, listAlerts } from './alerts.ts'
 import { createChallenge, exchangeToken, listTokens, revokeToken } from './auth.ts'
 import { configureChannel, listChannels, removeChannel, testChannel } from './channels.ts'
 import type { AnyOperation } from './define.ts'
@@ -36,6 +36,7 @@ export const REGISTRY: readonly AnyOperation[] = [
   deleteAlerts,
   deleteAlert,
   exportAlerts,
+  acknowledge,
   createChallenge,
   exchangeToken,
   listTokens,

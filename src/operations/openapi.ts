@@ -76,6 +76,7 @@ function describeOperation(edition: Edition, operation: AnyOperation): Record<st
     description,
     security: scope === 'none' ? [] : [{ bearer: [] }],
     ...(scope !== 'none' && { 'x-scope': scope }),
+    ...(operation.isExtension && { 'x-extension': true }),
     ...(operation.otherScope && { 'x-conditional-scope': operation.otherScope.scope }),
     parameters: [
       ...parameters(t, 'path', operation.params),

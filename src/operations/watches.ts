@@ -35,11 +35,11 @@ export const createWatch = defineOperation({
   output: Watch,
   location: ({ id }) => `/watches/${id}`,
   prepare: async ({ app, caller, body }) => {
-    await requireRecipients(app, caller, body.recipientIds)
+    await requireRecipients(app, caller, body)
     return watches.checkNewWatch(app, body)
   },
   handle: async ({ app, caller, body }, checked) => {
-    await requireRecipients(app, caller, body.recipientIds)
+    await requireRecipients(app, caller, body)
     return watches.createWatch(app, caller, body, checked)
   },
 })
@@ -69,7 +69,7 @@ export const updateWatch = defineOperation({
   output: Watch,
   etag: watchTag,
   handle: async ({ app, caller, params, body, ifMatch }) => {
-    await requireRecipients(app, caller, body.recipientIds)
+    await requireRecipients(app, caller, body)
     const ifVersions = versionsOf(ifMatch)
     return watches.updateWatch(app, caller, { id: params.id, changes: body, ifVersions })
   },
@@ -95,14 +95,16 @@ function watchTag({ version, health, lastEvaluatedAt }: Watch): string {
 async function requireRecipients(
   app: App,
   caller: Caller,
-  ids: readonly number[] | null | undefined,
+  body: Pick<WatchChanges, 'recipientIds' | 'escalateTo'>,
 ): Promise<void> {
-  if (!ids?.length) return
-  const unknown = await recipients.listUnknownRecipients(app, caller, ids)
+  const named = [...(body.recipientIds ?? []), ...(body.escalateTo ?? [])]
+  if (named.length === 0) return
+  const unknown = await recipients.listUnknownRecipients(app, caller, [...new Set(named)])
   if (unknown.length === 0) return
-  const errors = unknown.map((id) => ({
-    pointer: `/recipientIds/${ids.indexOf(id)}`,
-    code: 'recipient',
-  }))
+  const errors = (['recipientIds', 'escalateTo'] as const).flatMap((field) =>
+    (body[field] ?? []).flatMap((id, index) =>
+      unknown.includes(id) ? [{ pointer: `/${field}/${index}`, code: 'recipient' }] : [],
+    ),
+  )
   throw new AppError('invalid', 'validation_failed', { errors })
 }

@@ -20,6 +20,8 @@ export const COOLDOWN_SECONDS_MAX = 30 * DAY_SECONDS
 const MinSeverity = z.enum(SEVERITIES)
 const CooldownSeconds = z.int().min(0).max(COOLDOWN_SECONDS_MAX)
 const RecipientIds = z.array(Id).max(RECIPIENTS_MAX)
+/** Minutes without an acknowledgement before an alert is sent to further recipients: 5 minutes to a day. */
+const EscalateAfterMinutes = z.int().min(5).max(1440)
 const ParameterValue = z.union([z.number(), z.boolean()])
 
 /** Choices for one signal of a watch; omitted ones have their defaults. */
@@ -50,6 +52,10 @@ const common = {
   recipientIds: RecipientIds.nullish().meta({ description: 'operations:field.watchRecipients' }),
   minSeverity: MinSeverity.default('info'),
   cooldownSeconds: CooldownSeconds.default(0).meta({ description: 'operations:field.cooldown' }),
+  escalateAfterMinutes: EscalateAfterMinutes.nullish().meta({
+    description: 'operations:field.escalateAfterMinutes',
+  }),
+  escalateTo: RecipientIds.optional().meta({ description: 'operations:field.escalateTo' }),
 }
 
 const [firstType, ...otherTypes] = REGISTRY.map(({ name, target, settings }) =>
@@ -78,6 +84,10 @@ export const WatchChanges = z
     recipientIds: RecipientIds.nullish().meta({ description: 'operations:field.watchRecipients' }),
     minSeverity: MinSeverity.optional(),
     cooldownSeconds: CooldownSeconds.optional().meta({ description: 'operations:field.cooldown' }),
+    escalateAfterMinutes: EscalateAfterMinutes.nullish().meta({
+      description: 'operations:field.escalateAfterMinutes',
+    }),
+    escalateTo: RecipientIds.optional().meta({ description: 'operations:field.escalateTo' }),
     status: z.enum(['active', 'paused']).optional(),
     mutedUntil: Instant.nullish().meta({ description: 'operations:field.mutedUntil' }),
   })
@@ -111,6 +121,10 @@ export const Watch = z
     recipientIds: z.array(Id).nullable().meta({ description: 'operations:field.watchRecipients' }),
     minSeverity: MinSeverity,
     cooldownSeconds: CooldownSeconds.meta({ description: 'operations:field.cooldown' }),
+    escalateAfterMinutes: EscalateAfterMinutes.nullable().meta({
+      description: 'operations:field.escalateAfterMinutes',
+    }),
+    escalateTo: z.array(Id).meta({ description: 'operations:field.escalateTo' }),
     status: z.enum(WATCH_STATUSES),
     mutedUntil: Instant.nullable().meta({ description: 'operations:field.mutedUntil' }),
     health: z.enum(['ok', 'no_data']).meta({ description: 'operations:field.watchHealth' }),
@@ -134,6 +148,10 @@ export interface EvaluatedWatch {
   readonly recipientIds: readonly number[] | null
   readonly minSeverity: (typeof SEVERITIES)[number]
   readonly cooldownSeconds: number
+  /** Undefined or null: its alerts are not escalated. */
+  readonly escalateAfterMinutes?: number | null
+  /** Recipients of escalated alerts. */
+  readonly escalateTo?: readonly number[]
   readonly mutedUntil: Date | null
   readonly states: readonly StoredState[]
 }

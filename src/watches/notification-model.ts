@@ -8,6 +8,10 @@ export interface WatchForNotification
   > {
   /** Neither paused nor suspended. */
   readonly isJudged: boolean
+  /** Minutes after which an alert that nobody acknowledged is escalated; null: never. */
+  readonly escalateAfterMinutes: number | null
+  /** Recipients of escalated alerts, beside those of the watch. */
+  readonly escalateTo: readonly number[]
   /** Enabled signals with an open episode. */
   readonly firing: readonly string[]
   /** Disabled signals, whose states are frozen. */

@@ -19,6 +19,7 @@ export async function listForNotification(
   return await db.execute<NotificationRow>(sql`
     select w.id, w.type, w.signals, w.wallet, w.label, w.recipient_ids as "recipientIds",
       w.min_severity as "minSeverity", w.muted_until as "mutedUntil",
+      w.escalate_after_minutes as "escalateAfterMinutes", w.escalate_to as "escalateTo",
       w.status = 'active' and w.suspended_at is null as "isJudged",
       coalesce((select array_agg(s.signal order by s.signal) from signal_states s
         where s.watch_id = w.id and s.phase = 'firing'), '{}'::text[]) as firing

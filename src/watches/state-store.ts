@@ -47,6 +47,8 @@ export async function listEvaluated(
       recipientIds: watches.recipientIds,
       minSeverity: watches.minSeverity,
       cooldownSeconds: watches.cooldownSeconds,
+      escalateAfterMinutes: watches.escalateAfterMinutes,
+      escalateTo: watches.escalateTo,
       mutedUntil: watches.mutedUntil,
     })
     .from(watches)

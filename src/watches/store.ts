@@ -19,6 +19,8 @@ export interface WatchRow extends Record<string, unknown> {
   readonly recipientIds: number[] | null
   readonly minSeverity: string
   readonly cooldownSeconds: number
+  readonly escalateAfterMinutes: number | null
+  readonly escalateTo: number[]
   /** Requested status: active or paused. */
   readonly wanted: string
   /** Effective status: the requested one, or suspended. */
@@ -41,7 +43,8 @@ export interface WatchRow extends Record<string, unknown> {
 const selectWatch = sql`
   select w.id, w.type, w.label, t.target, w.target_id as "targetId", w.settings, w.signals,
     w.recipient_ids as "recipientIds", w.min_severity as "minSeverity",
-    w.cooldown_seconds as "cooldownSeconds", w.status as wanted,
+    w.cooldown_seconds as "cooldownSeconds", w.escalate_after_minutes as "escalateAfterMinutes",
+    w.escalate_to as "escalateTo", w.status as wanted,
     case when w.suspended_at is null then w.status else 'suspended' end as status, w.muted_until as "mutedUntil", w.version,
     w.created_at as "createdAt", w.updated_at as "updatedAt", t.observed_at as "observedAt", t.observation,
     c.block_at as "lookedAt", coalesce(t.no_data_since, c.failing_since) as "noDataSince",
@@ -200,9 +203,15 @@ export async function removeRecipient(db: Db, wallet: Address, recipientId: numb
     .update(watches)
     .set({
       recipientIds: sql`nullif(${rest}, '{}'::int[])`,
+      escalateTo: sql`array_remove(${watches.escalateTo}, ${recipientId})`,
       version: sql`${watches.version} + 1`,
     })
-    .where(and(eq(watches.wallet, wallet), sql`${recipientId} = any(${watches.recipientIds})`))
+    .where(
+      and(
+        eq(watches.wallet, wallet),
+        sql`${recipientId} = any(${watches.recipientIds} || ${watches.escalateTo})`,
+      ),
+    )
 }
 
 /**

@@ -62,6 +62,10 @@ export const watches = pgTable(
     signals: jsonb('signals').notNull().$type<unknown>(),
     recipientIds: integer('recipient_ids').array(),
     minSeverity: text('min_severity').notNull(),
+    /** Minutes without an acknowledgement after which an alert is sent to `escalateTo` too; null: never. */
+    escalateAfterMinutes: integer('escalate_after_minutes'),
+    /** Ids of the wallet's recipients. */
+    escalateTo: integer('escalate_to').array().notNull().default([]),
     cooldownSeconds: integer('cooldown_seconds').notNull(),
     /** Requested status: active or paused. */
     status: text('status').notNull(),

@@ -24,8 +24,25 @@ export interface Account {
   wallet: string;
 }
 
+export interface AcknowledgeInput {
+  acknowledged?: boolean;
+}
+
+export interface Acknowledgement {
+  acknowledgedAt: string | null;
+  /** Name of the person who acknowledged the alert, as shown in messages; null while nobody has. */
+  acknowledgedBy: string | null;
+  /**
+   * @min 1
+   * @max 2147483647
+   */
+  id: number;
+}
+
 export interface Alert {
   acknowledgedAt: string | null;
+  /** Name of the person who acknowledged the alert, as shown in messages; null while nobody has. */
+  acknowledgedBy: string | null;
   /**
    * Values of the event, as an object that depends on `event`. More properties may be added.
    *
@@ -485,6 +502,13 @@ export type NewWatch =
        * @default 0
        */
       cooldownSeconds?: number;
+      /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
+      escalateAfterMinutes?: number | null;
+      /**
+       * Ids of the recipients of alerts that nobody acknowledges in time, beside the watch’s own recipients.
+       * @maxItems 20
+       */
+      escalateTo?: number[];
       label?: string;
       /** @default "info" */
       minSeverity?: "info" | "warning" | "critical";
@@ -512,6 +536,13 @@ export type NewWatch =
        * @default 0
        */
       cooldownSeconds?: number;
+      /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
+      escalateAfterMinutes?: number | null;
+      /**
+       * Ids of the recipients of alerts that nobody acknowledges in time, beside the watch’s own recipients.
+       * @maxItems 20
+       */
+      escalateTo?: number[];
       label?: string;
       /** @default "info" */
       minSeverity?: "info" | "warning" | "critical";
@@ -547,6 +578,13 @@ export type NewWatch =
        * @default 0
        */
       cooldownSeconds?: number;
+      /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
+      escalateAfterMinutes?: number | null;
+      /**
+       * Ids of the recipients of alerts that nobody acknowledges in time, beside the watch’s own recipients.
+       * @maxItems 20
+       */
+      escalateTo?: number[];
       label?: string;
       /** @default "info" */
       minSeverity?: "info" | "warning" | "critical";
@@ -569,6 +607,13 @@ export type NewWatch =
        * @default 0
        */
       cooldownSeconds?: number;
+      /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
+      escalateAfterMinutes?: number | null;
+      /**
+       * Ids of the recipients of alerts that nobody acknowledges in time, beside the watch’s own recipients.
+       * @maxItems 20
+       */
+      escalateTo?: number[];
       label?: string;
       /** @default "info" */
       minSeverity?: "info" | "warning" | "critical";
@@ -593,6 +638,13 @@ export type NewWatch =
        * @default 0
        */
       cooldownSeconds?: number;
+      /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
+      escalateAfterMinutes?: number | null;
+      /**
+       * Ids of the recipients of alerts that nobody acknowledges in time, beside the watch’s own recipients.
+       * @maxItems 20
+       */
+      escalateTo?: number[];
       label?: string;
       /** @default "info" */
       minSeverity?: "info" | "warning" | "critical";
@@ -615,6 +667,13 @@ export type NewWatch =
        * @default 0
        */
       cooldownSeconds?: number;
+      /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
+      escalateAfterMinutes?: number | null;
+      /**
+       * Ids of the recipients of alerts that nobody acknowledges in time, beside the watch’s own recipients.
+       * @maxItems 20
+       */
+      escalateTo?: number[];
       label?: string;
       /** @default "info" */
       minSeverity?: "info" | "warning" | "critical";
@@ -1521,6 +1580,10 @@ export interface Watch {
   cooldownSeconds: number;
   /** @format date-time */
   createdAt: string;
+  /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
+  escalateAfterMinutes: number | null;
+  /** Ids of the recipients of alerts that nobody acknowledges in time, beside the watch’s own recipients. */
+  escalateTo: number[];
   /** no_data while the target cannot be read. */
   health: "ok" | "no_data";
   /**
@@ -1564,6 +1627,13 @@ export interface WatchChanges {
    * @max 2592000
    */
   cooldownSeconds?: number;
+  /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
+  escalateAfterMinutes?: number | null;
+  /**
+   * Ids of the recipients of alerts that nobody acknowledges in time, beside the watch’s own recipients.
+   * @maxItems 20
+   */
+  escalateTo?: number[];
   label?: string;
   minSeverity?: "info" | "warning" | "critical";
   /** Chats and e-mail get no messages until this time; null if not muted. */

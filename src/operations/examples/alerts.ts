@@ -3,7 +3,16 @@ import { renderMessage } from '#src/alerts/render.ts'
 import { findEventSource } from '#src/watches/events.ts'
 import type * as operations from '../alerts.ts'
 import type { ExamplesOf } from './define.ts'
-import { ALERT_ID, DELIVERED_AT, DELIVERY_ID, EVENT, FIRED_AT, RECIPIENT, WATCH } from './story.ts'
+import {
+  ALERT_ID,
+  at,
+  DELIVERED_AT,
+  DELIVERY_ID,
+  EVENT,
+  FIRED_AT,
+  RECIPIENT,
+  WATCH,
+} from './story.ts'
 
 /** The alert of the evening. It is told with the event's own example, in the words that are sent. */
 export function alertExamples(): ExamplesOf<typeof operations> {
@@ -43,6 +52,7 @@ export function alertExamples(): ExamplesOf<typeof operations> {
     durationSeconds: null,
     recoveryOf: null,
     acknowledgedAt: null,
+    acknowledgedBy: null,
     deliveries: [delivery],
   }
   const { id, ...rest } = about
@@ -51,6 +61,10 @@ export function alertExamples(): ExamplesOf<typeof operations> {
   return {
     listAlerts: { response: { data: [alert], nextCursor: null } },
     deleteAlerts: { request: { ids: [ALERT_ID] }, response: { deleted: 1 } },
+    acknowledge: {
+      request: { acknowledged: true },
+      response: { id: ALERT_ID, acknowledgedAt: at('21:06:12'), acknowledgedBy: 'Automation' },
+    },
     exportAlerts: { response: csvLine(Object.keys(row)) + csvLine(Object.values(row)) },
   }
 }

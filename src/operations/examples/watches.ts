@@ -14,6 +14,8 @@ const created = {
   recipientIds: [RECIPIENT.id],
   minSeverity: 'info',
   cooldownSeconds: 0,
+  escalateAfterMinutes: null,
+  escalateTo: [],
   status: 'active',
   mutedUntil: null,
   health: 'ok',

@@ -8,7 +8,14 @@ import { completeSignals, type EvaluatedWatch, type StoredState } from '../model
 export interface AlertCandidate extends Firing {
   readonly watch: Pick<
     EvaluatedWatch,
-    'id' | 'wallet' | 'label' | 'recipientIds' | 'minSeverity' | 'mutedUntil'
+    | 'id'
+    | 'wallet'
+    | 'label'
+    | 'recipientIds'
+    | 'minSeverity'
+    | 'mutedUntil'
+    | 'escalateAfterMinutes'
+    | 'escalateTo'
   >
   readonly type: string
   /** null: about the watch as a whole, such as a chain outage. */

@@ -28,6 +28,8 @@ export function toWatch(row: store.WatchRow, now: Date): Watch {
     signals: completeSignals(type.signals, SignalChoices.parse(row.signals)),
     recipientIds: row.recipientIds,
     cooldownSeconds: row.cooldownSeconds,
+    escalateAfterMinutes: row.escalateAfterMinutes,
+    escalateTo: row.escalateTo,
     mutedUntil: row.mutedUntil !== null && row.mutedUntil > now ? row.mutedUntil : null,
     health: isQuiet ? 'no_data' : 'ok',
     signalStates: states,

@@ -1,0 +1,117 @@
+/** Sends alerts that nobody acknowledged in time to further recipients. */
+import type { Db } from '#src/db/connection.ts'
+import { MINUTE_MS } from '#src/kernel/durations.ts'
+import type { WatchForNotification } from '#src/watches/notification-model.ts'
+import { listForNotification } from '#src/watches/notification-view.ts'
+import { beganAt } from './episodes.ts'
+import * as escalationStore from './escalation-store.ts'
+import { type Notification, notify } from './notify.ts'
+import type { NotifyDeps } from './notify-deps.ts'
+import { recordedOf } from './recorded-alert.ts'
+import { episodeOf, isMuted } from './rules.ts'
+import * as store from './store.ts'
+
+/** Time after which the escalation of an inhibited alert is looked at again, in milliseconds. */
+const INHIBITED_MS = 5 * MINUTE_MS
+
+/** What becomes of a due escalation. */
+type Step =
+  | { readonly act: 'end' }
+  | { readonly act: 'wait'; readonly until: Date }
+  | { readonly act: 'escalate'; readonly watch: WatchForNotification }
+
+/**
+ * Sends due escalations: each episode once, whichever of its alerts is due first.
+ *
+ * @returns number of due alerts
+ */
+export async function escalateDue(
+  deps: NotifyDeps,
+  tx: Db,
+  ids: readonly number[],
+): Promise<number> {
+  const now = deps.clock.now()
+  const rows = await escalationStore.lockDue(tx, ids, now)
+  const watchIds = [...new Set(rows.map(({ watchId }) => watchId))]
+  const watches = await listForNotification(tx, watchIds)
+  const steps = rows.map((row) => ({ row, step: stepOf(row, watches.get(row.watchId), now) }))
+  const of = (act: Step['act']) => steps.filter(({ step }) => step.act === act)
+  await escalationStore.endEscalations(
+    tx,
+    of('end').map(({ row }) => row.id),
+  )
+  await escalationStore.schedule(
+    tx,
+    steps.flatMap(({ row, step }) =>
+      step.act === 'wait' ? [{ id: row.id, escalateAt: step.until }] : [],
+    ),
+  )
+  const open = await store.listOpenOfWatches(tx, watchIds)
+  const keyOf = (row: store.AlertRow) =>
+    `${row.watchId} ${row.signal} ${row.isEpisode ? episodeOf(recordedOf(row)) : row.id}`
+  const due = new Map(
+    steps.flatMap(({ row, step }) =>
+      step.act === 'escalate' ? [[keyOf(row), { row, watch: step.watch }] as const] : [],
+    ),
+  )
+  const together = open.filter((row) => due.has(keyOf(row)))
+  await escalationStore.markEscalated(
+    tx,
+    [...new Set([...of('escalate').map(({ row }) => row.id), ...together.map(({ id }) => id)])],
+    now,
+  )
+  await notify(
+    deps,
+    tx,
+    [...due.values()].map(({ row, watch }): Notification => {
+      // The newest alert of an escalated episode represents it.
+      const newest = together.filter((other) => keyOf(other) === keyOf(row)).at(-1) ?? row
+      const record = recordedOf(newest)
+      return {
+        ...record,
+        watch,
+        kind: 'alert',
+        effectiveSeverity: record.severity,
+        isRecovery: false,
+        ...(newest.startedAt && { startedAt: newest.startedAt }),
+        notes: [{ kind: 'escalated', seconds: (now.getTime() - beganAt(newest).getTime()) / 1000 }],
+        escalatedTo: watch.escalateTo,
+        isEscalation: true,
+        isQuiet: false,
+      }
+    }),
+  )
+  return rows.length
+}
+
+function stepOf(row: store.AlertRow, watch: WatchForNotification | undefined, now: Date): Step {
+  if (watch === undefined || !watch.isJudged || watch.escalateTo.length === 0) return { act: 'end' }
+  if (row.acknowledgedAt !== null || row.recoveredAt !== null || row.mutedAt !== null) {
+    return { act: 'end' }
+  }
+  if (row.escalatedAt !== null || watch.escalateAfterMinutes === null) return { act: 'end' }
+  if (watch.mutedUntil !== null && isMuted(watch, now)) {
+    return { act: 'wait', until: watch.mutedUntil }
+  }
+  if (row.notifiedAt === null) {
+    return { act: 'wait', until: new Date(now.getTime() + INHIBITED_MS) }
+  }
+  return { act: 'escalate', watch }
+}
+
+/** Schedules the escalation of alerts anew, counted from now: their acknowledgement was removed. */
+export async function escalateAgain(tx: Db, ids: readonly number[], now: Date): Promise<void> {
+  const rows = await store.listByIds(tx, ids)
+  const watches = await listForNotification(
+    tx,
+    rows.map(({ watchId }) => watchId),
+  )
+  await escalationStore.schedule(
+    tx,
+    rows.flatMap(({ id, watchId, severity }) => {
+      const minutes = watches.get(watchId)?.escalateAfterMinutes ?? null
+      if (minutes === null || severity === 'info') return []
+      return [{ id, escalateAt: new Date(now.getTime() + minutes * MINUTE_MS) }]
+    }),
+  )
+}
