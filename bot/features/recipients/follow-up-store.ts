@@ -1,8 +1,16 @@
-import { and, eq, lte, sql } from 'drizzle-orm'
+import { and, eq, lte } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
+import type { Queue } from '#src/db/queue.ts'
 import { followUps } from '../../core/tables.ts'
 
 export type FollowUpRow = typeof followUps.$inferSelect
+/** A follow-up that is claimed is due again when its lease ends. */
+export const FOLLOW_UPS = {
+  table: followUps,
+  id: ['chatId', 'messageId'],
+  dueAt: 'dueAt',
+} as const satisfies Queue<typeof followUps>
+
 type MessageName = Pick<FollowUpRow, 'chatId' | 'messageId'>
 
 /** Stores a follow-up of a message, replacing an earlier one. */
@@ -22,29 +30,9 @@ export async function takeFollowUp(db: Db, message: MessageName): Promise<Follow
   return row
 }
 
-/** Postpones a follow-up. */
-export async function postponeFollowUp(db: Db, message: MessageName, dueAt: Date): Promise<void> {
-  await db.update(followUps).set({ dueAt }).where(isMessage(message))
-}
-
-/** Claims due follow-ups until `nextAt`. Expired ones are deleted. */
-export async function claimFollowUps(
-  db: Db,
-  { now, nextAt, limit }: { readonly now: Date; readonly nextAt: Date; readonly limit: number },
-): Promise<FollowUpRow[]> {
+/** Deletes follow-ups that expired. */
+export async function deleteExpired(db: Db, now: Date): Promise<void> {
   await db.delete(followUps).where(lte(followUps.expiresAt, now))
-  const due = db
-    .select({ chatId: followUps.chatId, messageId: followUps.messageId })
-    .from(followUps)
-    .where(lte(followUps.dueAt, now))
-    .orderBy(followUps.dueAt)
-    .limit(limit)
-    .for('update', { skipLocked: true })
-  return await db
-    .update(followUps)
-    .set({ dueAt: nextAt })
-    .where(sql`(${followUps.chatId}, ${followUps.messageId}) in ${due}`)
-    .returning()
 }
 
 function isMessage({ chatId, messageId }: MessageName) {

@@ -5,6 +5,7 @@
  */
 
 import type { Api } from 'grammy'
+import { claimAll, reschedule } from '#src/db/queue.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { getDestination } from '#src/operations/chat-destinations.ts'
@@ -20,12 +21,7 @@ import { findChat } from '../../core/store.ts'
 import { pause } from '../../core/waker.ts'
 import type { Reader } from '../../views/view.ts'
 import { recipientConfirmed } from './card-view.ts'
-import {
-  claimFollowUps,
-  type FollowUpRow,
-  postponeFollowUp,
-  takeFollowUp,
-} from './follow-up-store.ts'
+import { deleteExpired, FOLLOW_UPS, type FollowUpRow, takeFollowUp } from './follow-up-store.ts'
 import { secretHidden } from './secret-view.ts'
 
 const LOOK_MS = 5000
@@ -59,11 +55,9 @@ export async function runFollowUps(changer: Changer, signal: AbortSignal): Promi
 /** Runs every due follow-up, until the signal is aborted: the rest is due again when its lease ends. */
 export async function followUp(changer: Changer, signal?: AbortSignal): Promise<void> {
   const { app } = changer
-  const now = app.clock.now()
-  const nextAt = new Date(now.getTime() + LEASE_MS)
-  const due = await claimFollowUps(app.db, { now, nextAt, limit: AT_ONCE_MAX })
-  for (const row of due) {
-    if (signal?.aborted) return
+  await deleteExpired(app.db, app.clock.now())
+  const options = { leaseMs: LEASE_MS, limit: AT_ONCE_MAX, signal }
+  for await (const row of claimAll(app, FOLLOW_UPS, options)) {
     try {
       await followOne(changer, row)
     } catch (error) {
@@ -83,7 +77,7 @@ async function followOne(changer: Changer, row: FollowUpRow): Promise<void> {
     if (destination?.status === 'pending') {
       const waitedMs = now.getTime() - row.shownAt.getTime()
       const waitMs = Math.min(Math.max(waitedMs / 10, ASKED_MS_MIN), ASKED_MS_MAX)
-      return postponeFollowUp(app.db, row, new Date(now.getTime() + waitMs))
+      return reschedule(app.db, FOLLOW_UPS, row, new Date(now.getTime() + waitMs))
     }
     if (destination?.status === 'active') {
       const view = recipientConfirmed(reader, { destination, hereId: link?.recipientId })

@@ -1,0 +1,38 @@
+/** Two queues of a test: one by due time, one by turns of keys. */
+import { integer, pgTable, text, timestamp } from 'drizzle-orm/pg-core'
+import type { Queue } from '#src/db/queue.ts'
+
+const dueItems = pgTable('due_items', {
+  id: integer('id').primaryKey(),
+  dueAt: timestamp('due_at', { withTimezone: true }),
+  attempts: integer('attempts').notNull(),
+})
+
+export const DUE = {
+  table: dueItems,
+  id: ['id'],
+  dueAt: 'dueAt',
+  attempts: 'attempts',
+} as const satisfies Queue<typeof dueItems>
+
+const laneItems = pgTable('lane_items', {
+  id: integer('id').primaryKey(),
+  key: text('key').notNull(),
+  turn: integer('turn').notNull(),
+  leasedUntil: timestamp('leased_until', { withTimezone: true }),
+  doneAt: timestamp('done_at', { withTimezone: true }),
+})
+
+export const LANES = {
+  table: laneItems,
+  id: ['id'],
+  leasedUntil: 'leasedUntil',
+  lanes: { key: 'key', turn: 'turn', doneAt: 'doneAt' },
+} as const satisfies Queue<typeof laneItems>
+
+export const CREATE = `
+  create table due_items (id int primary key, due_at timestamptz, attempts int not null default 0);
+  create table lane_items (id int primary key, key text not null, turn int not null,
+    leased_until timestamptz, done_at timestamptz);
+  create index on lane_items (turn, id) where done_at is null;
+  create index on lane_items (key, id) where done_at is null`

@@ -1,0 +1,209 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { connect } from '#src/db/connection.ts'
+import { claim, claimAll, reschedule } from '#src/db/queue.ts'
+import { type TestClock, testClock } from '../support/clock.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { CREATE, DUE, LANES } from './queue-items.ts'
+
+const LEASE_MS = 30_000
+let database: FreshDatabase
+let clock: TestClock
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  await database.sql.unsafe(CREATE)
+})
+beforeEach(async () => {
+  clock = testClock()
+  await database.sql`truncate due_items, lane_items`
+})
+afterAll(() => database.drop())
+
+/** Adds items with the ids from 1 on, each due a second after the one before, the last one now. */
+async function addDue(count: number): Promise<void> {
+  await database.sql`
+    insert into due_items (id, due_at)
+    select id, ${clock.now().toISOString()}::timestamptz - (${count} - id) * interval '1 second'
+    from generate_series(1, ${count}::int) id`
+}
+
+/** Adds items of a key, one in each turn. */
+async function addLane(key: string, from: number, count: number): Promise<void> {
+  await database.sql`
+    insert into lane_items (id, key, turn)
+    select ${from}::int + n, ${key}, n + 1 from generate_series(0, ${count}::int - 1) n`
+}
+
+function claimDue(limit: number, db = database.db) {
+  return claim(db, DUE, { now: clock.now(), leaseMs: LEASE_MS, limit })
+}
+
+async function claimLane(db = database.db) {
+  const [row] = await claim(db, LANES, { now: clock.now(), leaseMs: LEASE_MS, limit: 1 })
+  return row
+}
+
+async function finish(id: number): Promise<void> {
+  await database.sql`
+    update lane_items set leased_until = null, done_at = ${clock.now().toISOString()} where id = ${id}`
+}
+
+const sorted = (ids: readonly number[]) => ids.toSorted((a, b) => a - b)
+
+test('a claim takes at most its limit, the longest due first, and counts', async () => {
+  await addDue(5)
+  const first = await claimDue(2)
+  expect(sorted(first.map(({ id }) => id))).toEqual([1, 2])
+  expect(first.map(({ attempts }) => attempts)).toEqual([1, 1])
+  expect(sorted((await claimDue(10)).map(({ id }) => id))).toEqual([3, 4, 5])
+})
+
+test('an item is not claimed before it is due, nor again within its lease', async () => {
+  await addDue(1)
+  clock.advance(-1)
+  expect(await claimDue(10)).toEqual([])
+  clock.advance(1)
+  expect(await claimDue(10)).toHaveLength(1)
+  clock.advance(LEASE_MS / 1000 - 1)
+  expect(await claimDue(10)).toEqual([])
+  clock.advance(1)
+  expect(await claimDue(10)).toMatchObject([{ id: 1, attempts: 2 }])
+})
+
+test('of many claims at once on two pools each item has one', async () => {
+  await addDue(200)
+  const other = connect(database.url)
+  const claims = Array.from({ length: 40 }, (_, at) =>
+    claimDue(7, at % 2 === 0 ? database.db : other.db),
+  )
+  const claimed = (await Promise.all(claims)).flat()
+  const rest = await claimDue(1000)
+  const ids = [...claimed, ...rest].map(({ id }) => id)
+  expect(sorted(ids)).toEqual(Array.from({ length: 200 }, (_, at) => at + 1))
+  await other.close()
+})
+
+test('two processes share the items, and those of a killed one are claimed after its lease', async () => {
+  await addDue(10)
+  const args = [database.url, String(clock.now().getTime()), String(LEASE_MS), '5']
+  const children = [0, 1].map(() => fork(new URL('./claim-queue.ts', import.meta.url), args))
+  try {
+    const messages = await Promise.all(children.map((child) => once(child, 'message')))
+    const claimed: number[] = messages.flatMap(([ids]) => ids)
+    expect(sorted(claimed)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+  } finally {
+    for (const child of children) child.kill('SIGKILL')
+  }
+  expect(await claimDue(10)).toEqual([])
+  clock.advance(LEASE_MS / 1000)
+  expect(await claimDue(100)).toHaveLength(10)
+})
+
+test('the times of a claim are those of its clock, whatever the clock of the host shows', async () => {
+  clock.set(new Date('2036-01-01T00:00:00.000Z'))
+  await addDue(1)
+  expect(await claimDue(1)).toMatchObject([{ dueAt: new Date('2036-01-01T00:00:30.000Z') }])
+})
+
+test('a rescheduled item is due then; one out of the queue stays out', async () => {
+  await addDue(2)
+  const [first, second] = await claimDue(2)
+  if (first === undefined || second === undefined) throw new Error('two items are due')
+  await reschedule(database.db, DUE, first, new Date(clock.now().getTime() + 5000))
+  await reschedule(database.db, DUE, second, null)
+  await reschedule(database.db, DUE, second, clock.now())
+  clock.advance(5)
+  expect(await claimDue(10)).toMatchObject([{ id: first.id }])
+  clock.advance(3600)
+  expect(await claimDue(10)).toMatchObject([{ id: first.id }])
+})
+
+test('an item that fails again and again holds up no other', async () => {
+  await addDue(30)
+  const done: number[] = []
+  for (let round = 0; round < 3; round += 1) {
+    const options = { leaseMs: LEASE_MS, limit: 4 }
+    for await (const row of claimAll({ db: database.db, clock }, DUE, options)) {
+      if (row.id === 1) continue
+      done.push(row.id)
+      await reschedule(database.db, DUE, row, null)
+    }
+    clock.advance(LEASE_MS / 1000)
+  }
+  expect(sorted(done)).toEqual(Array.from({ length: 29 }, (_, at) => at + 2))
+  expect(await claimDue(10)).toMatchObject([{ id: 1, attempts: 4 }])
+})
+
+test('after the signal no further item is yielded, and those left are due after their lease', async () => {
+  await addDue(5)
+  const stop = new AbortController()
+  const seen: number[] = []
+  const options = { leaseMs: LEASE_MS, limit: 3, signal: stop.signal }
+  for await (const row of claimAll({ db: database.db, clock }, DUE, options)) {
+    seen.push(row.id)
+    stop.abort()
+  }
+  expect(seen).toHaveLength(1)
+  expect(await claimDue(10)).toHaveLength(2)
+  clock.advance(LEASE_MS / 1000)
+  expect(await claimDue(10)).toHaveLength(5)
+})
+
+test('items of a key are claimed in order, one at a time', async () => {
+  await addLane('a', 1, 3)
+  const seen: number[] = []
+  for (let next = await claimLane(); next !== undefined; next = await claimLane()) {
+    expect(await claimLane()).toBeUndefined()
+    seen.push(next.id)
+    await finish(next.id)
+  }
+  expect(seen).toEqual([1, 2, 3])
+})
+
+test('an item of a key that waits for a retry keeps its place', async () => {
+  await addLane('a', 1, 2)
+  const first = await claimLane()
+  await reschedule(database.db, LANES, { id: 1 }, new Date(clock.now().getTime() + 5000))
+  expect(await claimLane()).toBeUndefined()
+  clock.advance(5)
+  expect(await claimLane()).toMatchObject({ id: first?.id })
+})
+
+test('a key with 10,000 items holds up another by one item', async () => {
+  await addLane('a', 1, 10_000)
+  await addLane('b', 20_000, 2)
+  await database.sql`analyze lane_items`
+  const seen: string[] = []
+  for (let count = 0; count < 4; count += 1) {
+    const row = await claimLane()
+    if (row === undefined) throw new Error('items are open')
+    seen.push(row.key)
+    await finish(row.id)
+  }
+  expect(seen).toEqual(['a', 'b', 'a', 'b'])
+})
+
+test('while the first item of a key is held, the other keys go on', async () => {
+  await addLane('a', 1, 1000)
+  await addLane('b', 20_000, 2)
+  expect(await claimLane()).toMatchObject({ key: 'a' })
+  expect(await claimLane()).toMatchObject({ id: 20_000 })
+  await finish(20_000)
+  expect(await claimLane()).toMatchObject({ id: 20_001 })
+})
+
+test('of many claims at once on two pools each key has one item', async () => {
+  for (let lane = 0; lane < 10; lane += 1) await addLane(`key ${lane}`, lane * 100 + 1, 20)
+  const other = connect(database.url)
+  const claims = Array.from({ length: 30 }, (_, at) =>
+    claimLane(at % 2 === 0 ? database.db : other.db),
+  )
+  const claimed = (await Promise.all(claims)).filter((row) => row !== undefined)
+  for (let row = await claimLane(); row !== undefined; row = await claimLane()) claimed.push(row)
+  expect(sorted(claimed.map(({ id }) => id))).toEqual(
+    Array.from({ length: 10 }, (_, lane) => lane * 100 + 1),
+  )
+  await other.close()
+})
