@@ -1,9 +1,18 @@
-import { and, asc, eq, gt, inArray, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, eq, gt, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
+import type { Queue } from '#src/db/queue.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { connectCodes } from './tables.ts'
 
 export type ConnectCodeRow = typeof connectCodes.$inferSelect
+
+/** Codes whose chats are to be notified. */
+export const UNNOTIFIED = {
+  table: connectCodes,
+  id: ['chatId'],
+  dueAt: 'notifyAt',
+  attempts: 'notifyAttempts',
+} as const satisfies Queue<typeof connectCodes>
 
 /** Who is waiting for news about codes: the bot. */
 export const CONNECTS_CHANNEL = 'connects'
@@ -78,31 +87,6 @@ export async function coverMessage(
     .update(connectCodes)
     .set({ notifyAt: null })
     .where(and(isShown, isNull(connectCodes.usedAt)))
-}
-
-/** Takes a code whose chat is to be told; nobody else gets it before `leasedUntil`. */
-export async function claimUnnotified(
-  db: Db,
-  { now, leasedUntil }: { readonly now: Date; readonly leasedUntil: Date },
-): Promise<ConnectCodeRow | undefined> {
-  const due = db
-    .$with('due')
-    .as(
-      db
-        .select({ chatId: connectCodes.chatId })
-        .from(connectCodes)
-        .where(lte(connectCodes.notifyAt, now))
-        .orderBy(asc(connectCodes.notifyAt))
-        .limit(1)
-        .for('update', { skipLocked: true }),
-    )
-  const [row] = await db
-    .with(due)
-    .update(connectCodes)
-    .set({ notifyAt: leasedUntil, notifyAttempts: sql`${connectCodes.notifyAttempts} + 1` })
-    .where(inArray(connectCodes.chatId, db.select({ chatId: due.chatId }).from(due)))
-    .returning()
-  return row
 }
 
 /** Notes that a chat knows what became of its code. A newer code is not touched. */

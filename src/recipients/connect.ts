@@ -8,6 +8,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readMessage } from '#src/auth/message.ts'
 import { type SignInDeps, signIn } from '#src/auth/service.ts'
 import { type Db, transact } from '#src/db/connection.ts'
+import { claimAll } from '#src/db/queue.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS, MINUTE_MS } from '#src/kernel/durations.ts'
@@ -226,11 +227,8 @@ export async function notifyConnects(
   notify: (news: ConnectNews) => Promise<void>,
   signal?: AbortSignal,
 ): Promise<void> {
-  while (!signal?.aborted) {
-    const now = deps.clock.now()
-    const leasedUntil = new Date(now.getTime() + LEASE_MS)
-    const row = await codes.claimUnnotified(deps.db, { now, leasedUntil })
-    if (row === undefined) return
+  const options = { leaseMs: LEASE_MS, limit: 1, signal }
+  for await (const row of claimAll(deps, codes.UNNOTIFIED, options)) {
     if (row.notifyAttempts <= TELL_TRIES_MAX) {
       await notify({
         chatId: row.chatId,
