@@ -1,23 +1,19 @@
-import {
-  and,
-  asc,
-  eq,
-  gt,
-  inArray,
-  isNotNull,
-  isNull,
-  lt,
-  lte,
-  or,
-  type SQL,
-  sql,
-} from 'drizzle-orm'
+import { and, eq, gt, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { lockKey } from '#src/db/lock.ts'
+import type { Queue } from '#src/db/queue.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { confirmationMails, mailRefusals } from './tables.ts'
 
 export type ConfirmationMail = typeof confirmationMails.$inferSelect
+
+/** Mails that are to be sent. */
+export const UNSENT = {
+  table: confirmationMails,
+  id: ['id'],
+  dueAt: 'nextAttemptAt',
+  attempts: 'attempts',
+} as const satisfies Queue<typeof confirmationMails>
 
 /** Asks for a mail at `dueAt` and wakes whoever sends. */
 export async function insertMail(
@@ -123,50 +119,12 @@ export async function cancelMails(db: Db, recipientId: number): Promise<void> {
     )
 }
 
-/**
- * Takes due mails for one attempt. Nobody else gets them before `leasedUntil`; whoever dies over one
- * leaves it to be tried again then.
- */
-export async function claimDue(
-  db: Db,
-  claim: { readonly now: Date; readonly leasedUntil: Date; readonly limit: number },
-): Promise<ConfirmationMail[]> {
-  const due = db
-    .$with('due')
-    .as(
-      db
-        .select({ id: confirmationMails.id })
-        .from(confirmationMails)
-        .where(lte(confirmationMails.nextAttemptAt, claim.now))
-        .orderBy(asc(confirmationMails.nextAttemptAt))
-        .limit(claim.limit)
-        .for('update', { skipLocked: true }),
-    )
-  return await db
-    .with(due)
-    .update(confirmationMails)
-    .set({
-      nextAttemptAt: claim.leasedUntil,
-      attempts: sql`${confirmationMails.attempts} + 1`,
-    })
-    .where(inArray(confirmationMails.id, db.select({ id: due.id }).from(due)))
-    .returning()
-}
-
 /** Notes that a mail went out. */
 export async function saveSent(db: Db, id: number, sentAt: Date): Promise<void> {
   await db
     .update(confirmationMails)
     .set({ sentAt, nextAttemptAt: null })
     .where(eq(confirmationMails.id, id))
-}
-
-/** Notes that a mail did not go out, and when to try again, if at all. One called off stays so. */
-export async function savePostponed(db: Db, id: number, nextAttemptAt: Date | null): Promise<void> {
-  await db
-    .update(confirmationMails)
-    .set({ nextAttemptAt })
-    .where(and(eq(confirmationMails.id, id), isNotNull(confirmationMails.nextAttemptAt)))
 }
 
 /** Forgets mails that were due before `before` and wait for nothing. */

@@ -9,6 +9,7 @@ import { type MailDeps, sendConfirmation } from '#src/channels/email.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isSharedFailure } from '#src/db/isolate.ts'
+import { claim, reschedule } from '#src/db/queue.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS, HOUR_MS } from '#src/kernel/durations.ts'
@@ -140,13 +141,16 @@ interface SendDeps {
 /**
  * Sends the confirmation mails that are due; those the mail server does not take are tried again later.
  * Several processes may do this at once: each mail is held by one of them.
+ *
+ * Not deliveries of the outbox: these count into a recipient's statistics and its backlog, appear in the
+ * list of deliveries and need an active recipient, while a confirmation goes to a pending one.
  */
 export async function sendDueConfirmations(deps: SendDeps, stop: AbortSignal): Promise<void> {
   for (;;) {
     if (stop.aborted) return
     const now = deps.clock.now()
-    const leasedUntil = new Date(now.getTime() + LEASE_MS)
-    const due = await mails.claimDue(deps.db, { now, leasedUntil, limit: MAILS_AT_ONCE })
+    const limits = { now, leaseMs: LEASE_MS, limit: MAILS_AT_ONCE }
+    const due = await claim(deps.db, mails.UNSENT, limits)
     await Promise.all(due.map((mail) => sendAlone(deps, mail, stop)))
     if (due.length < MAILS_AT_ONCE) return
   }
@@ -164,7 +168,7 @@ async function sendAlone(
     if (isSharedFailure(error)) throw error
     deps.quarantine.add('confirmation_mail', mail.id, error)
     const again = retryConfirmationAt(mail.attempts, mail.dueAt, deps.clock.now())
-    await mails.savePostponed(deps.db, mail.id, again ?? null)
+    await reschedule(deps.db, mails.UNSENT, mail, again ?? null)
   }
 }
 
@@ -179,10 +183,10 @@ async function sendOne(
     row?.status === 'pending' &&
     address !== undefined &&
     addressDigest(address) === mail.addressDigest
-  if (!isWanted) return await mails.savePostponed(deps.db, mail.id, null)
+  if (!isWanted) return await reschedule(deps.db, mails.UNSENT, mail, null)
   const askedAt = deps.clock.now()
   if (await isRefused(deps.db, mailboxDigest(address), askedAt)) {
-    await mails.savePostponed(deps.db, mail.id, null)
+    await reschedule(deps.db, mails.UNSENT, mail, null)
     return await store.saveUnconfirmable(deps.db, row.id, OFF_BY_READER, askedAt)
   }
   const expiresAt = new Date(askedAt.getTime() + CONFIRMATION_HOURS * HOUR_MS)
@@ -208,7 +212,7 @@ async function notSent(
 ): Promise<void> {
   const now = deps.clock.now()
   const again = error.permanent ? undefined : retryConfirmationAt(mail.attempts, mail.dueAt, now)
-  await mails.savePostponed(deps.db, mail.id, again ?? null)
+  await reschedule(deps.db, mails.UNSENT, mail, again ?? null)
   if (again === undefined) {
     await store.saveUnconfirmable(deps.db, mail.recipientId, error.reason, now)
   }
