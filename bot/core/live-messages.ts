@@ -8,6 +8,7 @@ import type { Api } from 'grammy'
 import { TOPUPS_CHANNEL } from '#src/billing/topups/model.ts'
 import type { Sql } from '#src/db/connection.ts'
 import { listen } from '#src/db/listen.ts'
+import { claimAll } from '#src/db/queue.ts'
 import { translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -31,9 +32,10 @@ import {
 import { topupScreen } from '../features/topup/view.ts'
 import type { Reader, View } from '../views/view.ts'
 import {
-  claimLive,
+  deleteExpired,
   deleteLive,
   findLive,
+  LIVE_MESSAGES,
   type LiveRow,
   settleLive,
   wakeLive,
@@ -101,16 +103,14 @@ export async function changeLive(
 ): Promise<boolean> {
   const { app } = notifier
   if (handles.length > 0) await wakeLive(app.db, handles, app.clock.now())
-  for (let isBusy = false; ; isBusy = true) {
-    const now = app.clock.now()
-    const leasedUntil = new Date(now.getTime() + LEASE_MS)
-    const rows = await claimLive(app.db, { now, leasedUntil, limit: ROWS_PER_LOOK })
-    if (rows.length === 0) return isBusy
-    for (const row of rows) {
-      if (signal?.aborted) return isBusy
-      await look(notifier, row)
-    }
+  await deleteExpired(app.db, app.clock.now())
+  let isBusy = false
+  const options = { leaseMs: LEASE_MS, limit: ROWS_PER_LOOK, signal }
+  for await (const row of claimAll(app, LIVE_MESSAGES, options)) {
+    isBusy = true
+    await look(notifier, row)
   }
+  return isBusy
 }
 
 /** What a look came to: how the message is written down then; undefined: it is no longer followed. */

@@ -1,8 +1,17 @@
-import { and, desc, eq, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, lte, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
+import type { Queue } from '#src/db/queue.ts'
 import { liveMessages } from './tables.ts'
 
 export type LiveRow = typeof liveMessages.$inferSelect
+/** Messages to look at; a lease also lets a changed one rest. */
+export const LIVE_MESSAGES = {
+  table: liveMessages,
+  id: ['chatId', 'messageId'],
+  dueAt: 'dueAt',
+  leasedUntil: 'leasedUntil',
+} as const satisfies Queue<typeof liveMessages>
+
 type MessageName = Pick<LiveRow, 'chatId' | 'messageId'>
 
 /** Writes down that a message follows something, in the place of what it followed before. */
@@ -74,27 +83,9 @@ export async function wakeLive(db: Db, handles: readonly string[], now: Date): P
     .where(inArray(liveMessages.handle, [...handles]))
 }
 
-/** Takes what is due, so that nobody else looks at it before `leasedUntil`. */
-export async function claimLive(
-  db: Db,
-  by: { readonly now: Date; readonly leasedUntil: Date; readonly limit: number },
-): Promise<LiveRow[]> {
-  const { chatId, messageId, dueAt, leasedUntil, expiresAt } = liveMessages
-  await db.delete(liveMessages).where(lte(expiresAt, by.now))
-  const due = db
-    .select({ chatId, messageId })
-    .from(liveMessages)
-    .where(
-      and(lte(dueAt, by.now), or(isNull(leasedUntil), lte(leasedUntil, by.now)), isKept(by.now)),
-    )
-    .orderBy(dueAt)
-    .limit(by.limit)
-    .for('update', { skipLocked: true })
-  return await db
-    .update(liveMessages)
-    .set({ leasedUntil: by.leasedUntil })
-    .where(sql`(${chatId}, ${messageId}) in ${due}`)
-    .returning()
+/** Deletes the rows of messages that stay as they are from now on. */
+export async function deleteExpired(db: Db, now: Date): Promise<void> {
+  await db.delete(liveMessages).where(lte(liveMessages.expiresAt, now))
 }
 
 /**
@@ -114,10 +105,6 @@ export async function settleLive(
       dueAt: sql`case when ${news} = ${row.news} then ${to.dueAt.toISOString()}::timestamptz else ${dueAt} end`,
     })
     .where(and(isMessage(row), eq(liveMessages.createdAt, row.createdAt)))
-}
-
-function isKept(now: Date) {
-  return or(isNull(liveMessages.expiresAt), gt(liveMessages.expiresAt, now))
 }
 
 function isMessage({ chatId, messageId }: MessageName) {
