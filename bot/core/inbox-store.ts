@@ -1,9 +1,22 @@
 import { and, eq, inArray, isNotNull, isNull, lt, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
+import type { Queue } from '#src/db/queue.ts'
 import { telegramUpdates } from './tables.ts'
 
 /** The NOTIFY channel that says: there is something in the inbox. */
 export const INBOX_CHANNEL = 'telegram_updates'
+
+/** Unhandled updates; of each chat key the oldest, and none while another of the key is in hand. */
+export const INBOX = {
+  table: telegramUpdates,
+  id: ['updateId'],
+  leasedUntil: 'leasedUntil',
+  attempts: 'attempts',
+  lanes: { key: 'chatKey', turn: 'turn', doneAt: 'handledAt' },
+} as const satisfies Queue<typeof telegramUpdates>
+
+/** An update that a worker has claimed. */
+export type ClaimedUpdate = typeof telegramUpdates.$inferSelect
 
 /** An update as it came in. */
 export interface NewUpdate {
@@ -11,14 +24,6 @@ export interface NewUpdate {
   /** Updates of one key are handled one after another. */
   readonly chatKey: string
   readonly update: object
-}
-
-/** An update that a worker has taken. */
-export interface ClaimedUpdate {
-  readonly updateId: number
-  readonly update: unknown
-  /** How often it was taken, this time included. */
-  readonly attempts: number
 }
 
 /**
@@ -56,32 +61,6 @@ export async function insertUpdates(
       on conflict do nothing`)
     await tx.execute(sql`select pg_notify(${INBOX_CHANNEL}, '')`)
   })
-}
-
-/**
- * Takes the update that is due and whose turn is first, until `leasedUntil`. Of each key only the oldest
- * open one can be taken, and none while another of the key is in hand.
- */
-export async function claimUpdate(
-  db: Db,
-  now: Date,
-  leasedUntil: Date,
-): Promise<ClaimedUpdate | undefined> {
-  const [row] = await db.execute<{ id: string; update: unknown; attempts: number }>(sql`
-    update telegram_updates
-    set leased_until = ${leasedUntil}, attempts = attempts + 1
-    where update_id = (
-      select u.update_id from telegram_updates u
-      where u.handled_at is null and (u.leased_until is null or u.leased_until <= ${now})
-        and not exists (
-          select 1 from telegram_updates other
-          where other.chat_key = u.chat_key and other.handled_at is null
-            and other.update_id <> u.update_id
-            and (other.update_id < u.update_id or other.leased_until > ${now}))
-      order by u.turn, u.update_id
-      for update skip locked limit 1)
-    returning update_id::text as id, update, attempts`)
-  return row && { updateId: Number(row.id), update: row.update, attempts: row.attempts }
 }
 
 /** Keeps updates in hand from being taken by others. */

@@ -7,6 +7,7 @@ import type { Update } from 'grammy/types'
 import { z } from 'zod'
 import type { Sql } from '#src/db/connection.ts'
 import { listen } from '#src/db/listen.ts'
+import { claim } from '#src/db/queue.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { storableJson } from '#src/kernel/outside-text.ts'
 import type { App } from '#src/operations/define.ts'
@@ -83,15 +84,15 @@ function storableUpdate(update: Update): object {
 /** Handles everything that is due, one after another, and ends. */
 export async function drainInbox(deps: Deps, handler: UpdateHandler): Promise<void> {
   for (;;) {
-    const claimed = await claim(deps)
+    const claimed = await claimNext(deps)
     if (claimed === undefined) return
     await handleClaimed(deps, handler, claimed)
   }
 }
 
-function claim({ db, clock }: Deps): Promise<store.ClaimedUpdate | undefined> {
-  const now = clock.now()
-  return store.claimUpdate(db, now, new Date(now.getTime() + LEASE_MS))
+async function claimNext({ db, clock }: Deps): Promise<store.ClaimedUpdate | undefined> {
+  const [row] = await claim(db, store.INBOX, { now: clock.now(), leaseMs: LEASE_MS, limit: 1 })
+  return row
 }
 
 /** Workers at work. */
@@ -115,7 +116,7 @@ export async function startInbox(
   let prunedAtMs = Number.NEGATIVE_INFINITY
 
   async function takeOne(): Promise<boolean> {
-    const claimed = await claim(deps)
+    const claimed = await claimNext(deps)
     if (claimed === undefined) return false
     const work = handleClaimed(deps, handler, claimed).finally(() => {
       inHand.delete(claimed.updateId)

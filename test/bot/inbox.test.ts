@@ -9,7 +9,8 @@ import {
   startInbox,
   type UpdateHandler,
 } from '#bot/core/inbox.ts'
-import { claimUpdate } from '#bot/core/inbox-store.ts'
+import { INBOX } from '#bot/core/inbox-store.ts'
+import { claim } from '#src/db/queue.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { type TestClock, testClock } from '../support/clock.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
@@ -38,6 +39,7 @@ afterEach(async () => {
 afterAll(() => database.drop())
 
 const deps = () => ({ db: database.db, clock, log })
+const take = (leaseMs: number) => claim(database.db, INBOX, { now: clock.now(), leaseMs, limit: 1 })
 
 /** A message of a chat, as Telegram sends it. */
 function message(chatId: number, text = 'hello'): Update {
@@ -151,11 +153,7 @@ test('what a killed process had in hand is handled by another after half a minut
   const [first, second] = [message(1), message(1)]
   await putUpdates(deps(), [first, second])
   // A process takes it and dies: nothing more is written.
-  const taken = await claimUpdate(
-    database.db,
-    clock.now(),
-    new Date(clock.now().getTime() + 30_000),
-  )
+  const [taken] = await take(30_000)
   expect(taken?.updateId).toBe(first.update_id)
   await drainInbox(deps(), handler)
   expect(handled).toEqual([])
@@ -281,7 +279,7 @@ test('an update that brings down every process that takes it is given up', async
   const { handled, givenUp, handler } = recorder()
   await putUpdates(deps(), [message(1)])
   for (let crash = 0; crash < 10; crash += 1) {
-    await claimUpdate(database.db, clock.now(), new Date(clock.now().getTime() + 1000))
+    await take(1000)
     clock.advance(2)
   }
   await drainInbox(deps(), handler)
