@@ -12,7 +12,7 @@ export const INBOX = {
   id: ['updateId'],
   leasedUntil: 'leasedUntil',
   attempts: 'attempts',
-  lanes: { key: 'chatKey', turn: 'turn', doneAt: 'handledAt' },
+  partition: { key: 'chatKey', turn: 'turn', doneAt: 'handledAt' },
 } as const satisfies Queue<typeof telegramUpdates>
 
 /** An update that a worker has claimed. */

@@ -21,7 +21,7 @@ export interface Queue<Table extends PgTable> {
   /** Number of claims of a row, counted by `claim`. */
   readonly attempts?: ColumnKey<Table>
   /** Rows with a common key are claimed in the order of their id, one at a time. */
-  readonly lanes?: {
+  readonly partition?: {
     readonly key: ColumnKey<Table>
     /** Place of a row among those of all keys; lower ones are claimed first. */
     readonly turn: ColumnKey<Table>
@@ -48,12 +48,12 @@ export async function claim<Table extends PgTable>(
   const column = columnsOf(queue)
   const dueAt = queue.dueAt && column(queue.dueAt)
   const leasedUntil = queue.leasedUntil && column(queue.leasedUntil)
-  const turn = queue.lanes && column(queue.lanes.turn)
+  const turn = queue.partition && column(queue.partition.turn)
   const ids = sql.join(queue.id.map(column), sql`, `)
   const isDue = and(
     dueAt && lte(dueAt, now),
     leasedUntil && sql`(${leasedUntil} is null or ${lte(leasedUntil, now)})`,
-    isFirstOfLane(queue, now),
+    isFirstOfPartition(queue, now),
   )
   const attempts = queue.attempts && column(queue.attempts)
   const leased = {
@@ -115,10 +115,10 @@ export async function reschedule<Table extends PgTable>(
     )
 }
 
-/** The first unfinished row of its lane, and none of the lane is claimed. */
-function isFirstOfLane<Table extends PgTable>(queue: Queue<Table>, now: Date) {
-  const { lanes, leasedUntil } = queue
-  if (lanes === undefined) return undefined
+/** The first unfinished row of its partition, and none of the partition is claimed. */
+function isFirstOfPartition<Table extends PgTable>(queue: Queue<Table>, now: Date) {
+  const { partition, leasedUntil } = queue
+  if (partition === undefined) return undefined
   const column = columnsOf(queue)
   const other = (key: ColumnKey<Table>) => sql`other.${sql.identifier(column(key).name)}`
   const ids = (of: (key: ColumnKey<Table>) => unknown) =>
@@ -126,9 +126,9 @@ function isFirstOfLane<Table extends PgTable>(queue: Queue<Table>, now: Date) {
       queue.id.map((key) => sql`${of(key)}`),
       sql`, `,
     )})`
-  return sql`${column(lanes.doneAt)} is null and not exists (
+  return sql`${column(partition.doneAt)} is null and not exists (
     select from ${queue.table} other
-    where ${other(lanes.key)} = ${column(lanes.key)} and ${other(lanes.doneAt)} is null
+    where ${other(partition.key)} = ${column(partition.key)} and ${other(partition.doneAt)} is null
       and ${ids(other)} <> ${ids(column)}
       and (${ids(other)} < ${ids(column)} or ${other(leasedUntil ?? leaseOf(queue))} > ${now}))`
 }

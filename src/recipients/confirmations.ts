@@ -142,8 +142,8 @@ interface SendDeps {
  * Sends the confirmation mails that are due; those the mail server does not take are tried again later.
  * Several processes may do this at once: each mail is held by one of them.
  *
- * Not deliveries of the outbox: these count into a recipient's statistics and its backlog, appear in the
- * list of deliveries and need an active recipient, while a confirmation goes to a pending one.
+ * The outbox does not carry these mails: it sends only to confirmed recipients, lists its deliveries for
+ * the wallet and counts them into the recipient's statistics.
  */
 export async function sendDueConfirmations(deps: SendDeps, stop: AbortSignal): Promise<void> {
   for (;;) {

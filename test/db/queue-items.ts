@@ -15,7 +15,7 @@ export const DUE = {
   attempts: 'attempts',
 } as const satisfies Queue<typeof dueItems>
 
-const laneItems = pgTable('lane_items', {
+const keyedItems = pgTable('keyed_items', {
   id: integer('id').primaryKey(),
   key: text('key').notNull(),
   turn: integer('turn').notNull(),
@@ -23,16 +23,16 @@ const laneItems = pgTable('lane_items', {
   doneAt: timestamp('done_at', { withTimezone: true }),
 })
 
-export const LANES = {
-  table: laneItems,
+export const KEYED = {
+  table: keyedItems,
   id: ['id'],
   leasedUntil: 'leasedUntil',
-  lanes: { key: 'key', turn: 'turn', doneAt: 'doneAt' },
-} as const satisfies Queue<typeof laneItems>
+  partition: { key: 'key', turn: 'turn', doneAt: 'doneAt' },
+} as const satisfies Queue<typeof keyedItems>
 
 export const CREATE = `
   create table due_items (id int primary key, due_at timestamptz, attempts int not null default 0);
-  create table lane_items (id int primary key, key text not null, turn int not null,
+  create table keyed_items (id int primary key, key text not null, turn int not null,
     leased_until timestamptz, done_at timestamptz);
-  create index on lane_items (turn, id) where done_at is null;
-  create index on lane_items (key, id) where done_at is null`
+  create index on keyed_items (turn, id) where done_at is null;
+  create index on keyed_items (key, id) where done_at is null`

@@ -5,7 +5,7 @@ import { connect } from '#src/db/connection.ts'
 import { claim, claimAll, reschedule } from '#src/db/queue.ts'
 import { type TestClock, testClock } from '../support/clock.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { CREATE, DUE, LANES } from './queue-items.ts'
+import { CREATE, DUE, KEYED } from './queue-items.ts'
 
 const LEASE_MS = 30_000
 let database: FreshDatabase
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   clock = testClock()
-  await database.sql`truncate due_items, lane_items`
+  await database.sql`truncate due_items, keyed_items`
 })
 afterAll(() => database.drop())
 
@@ -30,9 +30,9 @@ async function addDue(count: number): Promise<void> {
 }
 
 /** Adds items of a key, one in each turn. */
-async function addLane(key: string, from: number, count: number): Promise<void> {
+async function addKey(key: string, from: number, count: number): Promise<void> {
   await database.sql`
-    insert into lane_items (id, key, turn)
+    insert into keyed_items (id, key, turn)
     select ${from}::int + n, ${key}, n + 1 from generate_series(0, ${count}::int - 1) n`
 }
 
@@ -40,14 +40,14 @@ function claimDue(limit: number, db = database.db) {
   return claim(db, DUE, { now: clock.now(), leaseMs: LEASE_MS, limit })
 }
 
-async function claimLane(db = database.db) {
-  const [row] = await claim(db, LANES, { now: clock.now(), leaseMs: LEASE_MS, limit: 1 })
+async function claimOfKey(db = database.db) {
+  const [row] = await claim(db, KEYED, { now: clock.now(), leaseMs: LEASE_MS, limit: 1 })
   return row
 }
 
 async function finish(id: number): Promise<void> {
   await database.sql`
-    update lane_items set leased_until = null, done_at = ${clock.now().toISOString()} where id = ${id}`
+    update keyed_items set leased_until = null, done_at = ${clock.now().toISOString()} where id = ${id}`
 }
 
 const sorted = (ids: readonly number[]) => ids.toSorted((a, b) => a - b)
@@ -152,10 +152,10 @@ test('after the signal no further item is yielded, and those left are due after 
 })
 
 test('items of a key are claimed in order, one at a time', async () => {
-  await addLane('a', 1, 3)
+  await addKey('a', 1, 3)
   const seen: number[] = []
-  for (let next = await claimLane(); next !== undefined; next = await claimLane()) {
-    expect(await claimLane()).toBeUndefined()
+  for (let next = await claimOfKey(); next !== undefined; next = await claimOfKey()) {
+    expect(await claimOfKey()).toBeUndefined()
     seen.push(next.id)
     await finish(next.id)
   }
@@ -163,21 +163,21 @@ test('items of a key are claimed in order, one at a time', async () => {
 })
 
 test('an item of a key that waits for a retry keeps its place', async () => {
-  await addLane('a', 1, 2)
-  const first = await claimLane()
-  await reschedule(database.db, LANES, { id: 1 }, new Date(clock.now().getTime() + 5000))
-  expect(await claimLane()).toBeUndefined()
+  await addKey('a', 1, 2)
+  const first = await claimOfKey()
+  await reschedule(database.db, KEYED, { id: 1 }, new Date(clock.now().getTime() + 5000))
+  expect(await claimOfKey()).toBeUndefined()
   clock.advance(5)
-  expect(await claimLane()).toMatchObject({ id: first?.id })
+  expect(await claimOfKey()).toMatchObject({ id: first?.id })
 })
 
 test('a key with 10,000 items holds up another by one item', async () => {
-  await addLane('a', 1, 10_000)
-  await addLane('b', 20_000, 2)
-  await database.sql`analyze lane_items`
+  await addKey('a', 1, 10_000)
+  await addKey('b', 20_000, 2)
+  await database.sql`analyze keyed_items`
   const seen: string[] = []
   for (let count = 0; count < 4; count += 1) {
-    const row = await claimLane()
+    const row = await claimOfKey()
     if (row === undefined) throw new Error('items are open')
     seen.push(row.key)
     await finish(row.id)
@@ -186,24 +186,24 @@ test('a key with 10,000 items holds up another by one item', async () => {
 })
 
 test('while the first item of a key is held, the other keys go on', async () => {
-  await addLane('a', 1, 1000)
-  await addLane('b', 20_000, 2)
-  expect(await claimLane()).toMatchObject({ key: 'a' })
-  expect(await claimLane()).toMatchObject({ id: 20_000 })
+  await addKey('a', 1, 1000)
+  await addKey('b', 20_000, 2)
+  expect(await claimOfKey()).toMatchObject({ key: 'a' })
+  expect(await claimOfKey()).toMatchObject({ id: 20_000 })
   await finish(20_000)
-  expect(await claimLane()).toMatchObject({ id: 20_001 })
+  expect(await claimOfKey()).toMatchObject({ id: 20_001 })
 })
 
 test('of many claims at once on two pools each key has one item', async () => {
-  for (let lane = 0; lane < 10; lane += 1) await addLane(`key ${lane}`, lane * 100 + 1, 20)
+  for (let at = 0; at < 10; at += 1) await addKey(`key ${at}`, at * 100 + 1, 20)
   const other = connect(database.url)
   const claims = Array.from({ length: 30 }, (_, at) =>
-    claimLane(at % 2 === 0 ? database.db : other.db),
+    claimOfKey(at % 2 === 0 ? database.db : other.db),
   )
   const claimed = (await Promise.all(claims)).filter((row) => row !== undefined)
-  for (let row = await claimLane(); row !== undefined; row = await claimLane()) claimed.push(row)
+  for (let row = await claimOfKey(); row !== undefined; row = await claimOfKey()) claimed.push(row)
   expect(sorted(claimed.map(({ id }) => id))).toEqual(
-    Array.from({ length: 10 }, (_, lane) => lane * 100 + 1),
+    Array.from({ length: 10 }, (_, at) => at * 100 + 1),
   )
   await other.close()
 })
