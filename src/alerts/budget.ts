@@ -105,15 +105,15 @@ interface Reader {
 /** The message that further alerts of a watch are not sent this hour. */
 export function announcement(
   deps: Pick<NotifyDeps, 'publicUrl'>,
-  about: {
+  options: {
     readonly watch: { readonly id: number; readonly label: string }
     readonly reader: Reader
     readonly settings: Settings
     readonly now: Date
   },
 ): delivery.NewDelivery {
-  return messageFor(deps, about, (t) => ({
-    title: t('messages:throttled.title', { watch: typed(about.watch.label) }),
+  return messageFor(deps, options, (t) => ({
+    title: t('messages:throttled.title', { watch: typed(options.watch.label) }),
     body: t('messages:throttled.body', { limit: t('units:alerts', { count: PEOPLE_MAX }) }),
   }))
 }
@@ -167,10 +167,10 @@ async function summarize(deps: NotifyDeps, tx: Db, due: store.DueSummary): Promi
 
 function messageFor(
   { publicUrl }: Pick<NotifyDeps, 'publicUrl'>,
-  about: Parameters<typeof announcement>[1],
+  options: Parameters<typeof announcement>[1],
   write: (t: Translate) => Pick<Envelope['message'], 'title' | 'body'>,
 ): delivery.NewDelivery {
-  const { watch, reader, settings, now } = about
+  const { watch, reader, settings, now } = options
   const { id: recipientId, wallet, channel, partitionKey, locale, timezone } = reader
   const t = translator(locale)
   const id = delivery.newDeliveryId(now)

@@ -63,8 +63,8 @@ export async function findMessage(
   { recipientId, messageId }: { readonly recipientId: number; readonly messageId: string },
 ): Promise<Pick<AlertCard, 'envelope' | 'state'> | undefined> {
   const stateOf: StateReader = (db, alertIds) => messageStates({ ...deps, db }, alertIds)
-  const found = await delivery.findMessage({ db: deps.db, stateOf }, [recipientId], messageId)
-  return found?.wallet === caller.wallet ? found : undefined
+  const message = await delivery.findMessage({ db: deps.db, stateOf }, [recipientId], messageId)
+  return message?.wallet === caller.wallet ? message : undefined
 }
 
 /** `findMessage` after a part of the help was opened below the message; null closes it. */

@@ -11,12 +11,12 @@ export const EXAMPLE_LABEL = 'Node A'
  * An example of an event as people receive it, with the texts of real alerts and the data of its signal's
  * example.
  *
- * @param about `firedAt`: time of the example; `data`: replaces the example's data
+ * @param options `firedAt`: time of the example; `data`: replaces the example's data
  */
 export function exampleEnvelope(
   event: string,
   { locale, timezone }: Reader,
-  about: {
+  options: {
     readonly severity: Severity
     readonly firedAt: Date
     readonly publicUrl: string
@@ -27,7 +27,7 @@ export function exampleEnvelope(
   const source = findEventSource(event)
   if (source === undefined) throw new Error(`no signal emits ${event}`)
   const { type, signal } = source
-  const { severity, firedAt, publicUrl, ids, data: change = (example) => example } = about
+  const { severity, firedAt, publicUrl, ids, data: change = (example) => example } = options
   const data = change(signal.examples[event] ?? {})
   const reader = { locale, timezone }
   const message = renderMessage(

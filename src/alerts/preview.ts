@@ -46,7 +46,7 @@ export type Preview = z.output<typeof Preview>
  */
 export function previewMessage(
   request: PreviewRequest,
-  about: {
+  options: {
     readonly reader: Reader
     readonly wallet: Address
     readonly watch: { readonly id: number; readonly label: string } | undefined
@@ -57,7 +57,7 @@ export function previewMessage(
   const source = findEventSource(request.event)
   if (source === undefined) throw new Error(`no signal emits ${request.event}`)
   const data = { ...source.signal.examples[request.event], ...request.data }
-  const { reader, watch, publicUrl, now } = about
+  const { reader, watch, publicUrl, now } = options
   const message = renderOr400(() =>
     renderMessage(
       {
@@ -83,7 +83,7 @@ export function previewMessage(
     rendered: { locale, title: message.title, body: message.body },
     renderedMessage: JSON.parse(JSON.stringify(Message.parse(message))),
     ...Object.fromEntries(
-      wanted.map((key) => [key, CHANNELS[key].preview.write(envelope, about.wallet)]),
+      wanted.map((key) => [key, CHANNELS[key].preview.write(envelope, options.wallet)]),
     ),
   }
 }

@@ -70,9 +70,9 @@ export async function readLinked(
   code: string,
   locale?: Locale,
 ): Promise<AlertPage | undefined> {
-  const found = await follow(deps, code)
-  if (found === undefined) return undefined
-  const { row, recipient } = found
+  const linked = await follow(deps, code)
+  if (linked === undefined) return undefined
+  const { row, recipient } = linked
   const wallet = storedAddress(row.wallet)
   const reader =
     recipient ?? (await listSettings(deps.db, [wallet])).get(wallet) ?? DEFAULT_SETTINGS
@@ -120,9 +120,9 @@ export interface LinkedActor {
  * recipient, its recipient is off, or it is older than seven days.
  */
 export async function findLinkedActor(deps: Deps, code: string): Promise<LinkedActor | undefined> {
-  const found = await follow(deps, code)
-  if (found?.recipient === undefined) return undefined
-  const { row, recipient } = found
+  const linked = await follow(deps, code)
+  if (linked?.recipient === undefined) return undefined
+  const { row, recipient } = linked
   if (!mayAct(row, recipient, deps.clock.now())) return undefined
   return {
     caller: { wallet: recipient.wallet, scopes: ['read', 'write'], via: 'page' },

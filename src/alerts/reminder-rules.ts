@@ -28,7 +28,7 @@ export function stepFor(
     | 'notifiedAt'
     | 'flappingAlertId'
   >,
-  about: {
+  options: {
     readonly watch: WatchForNotification | undefined
     readonly settings: Pick<Settings, 'repeat'>
     /** Whether its signal has changed again since. */
@@ -38,7 +38,7 @@ export function stepFor(
     readonly now: Date
   },
 ): Step {
-  const { watch, settings, isOvertaken, isUnsent, now } = about
+  const { watch, settings, isOvertaken, isUnsent, now } = options
   if (watch === undefined) return { act: 'none' }
   if (!row.isEpisode) {
     return row.flappingAlertId !== null && !isOvertaken ? { act: 'recovered' } : { act: 'none' }

@@ -188,8 +188,8 @@ function fits(wallet: Address, filter: AlertFilter): SQL | undefined {
 
 /** One alert of any wallet: the caller has verified the right to it. */
 export async function findAlert(db: Db, id: number): Promise<AlertRow | undefined> {
-  const [found] = await db.select().from(alerts).where(eq(alerts.id, id))
-  return found
+  const [row] = await db.select().from(alerts).where(eq(alerts.id, id))
+  return row
 }
 
 /** Alerts of any wallet by id; deleted ones are missing. */

@@ -37,16 +37,16 @@ export function inOrder(
 /** Title and body of a summary. */
 export function wording(
   t: Translate,
-  about: {
+  options: {
     readonly reason: Reason
     readonly period: Period
     readonly counts: DeferredCounts
     readonly reader: Reader
   },
 ): Pick<EnvelopeMessage, 'title' | 'body'> {
-  const { reason } = about
-  const { alerts: count, recovered: over } = about.counts
-  const period = periodText(t, about.period, about.reader)
+  const { reason } = options
+  const { alerts: count, recovered: over } = options.counts
+  const period = periodText(t, options.period, options.reader)
   const counted = t('units:alerts', { count })
   return {
     title:
@@ -89,11 +89,11 @@ export function reasonOf({ settings, wakes, firstAt, now }: DeferredAlerts): Rea
 /** The period of a summary: the quiet hours, up to the time of the digest, or since the first message. */
 export function periodOf(
   reason: Reason,
-  about: DeferredAlerts & { readonly lastAt: Date; readonly timezone: string },
+  options: DeferredAlerts & { readonly lastAt: Date; readonly timezone: string },
 ): Period {
-  const { settings, timezone, wakes, now } = about
-  const first = about.firstAt < now ? about.firstAt : now
-  const last = about.lastAt > first ? about.lastAt : first
+  const { settings, timezone, wakes, now } = options
+  const first = options.firstAt < now ? options.firstAt : now
+  const last = options.lastAt > first ? options.lastAt : first
   if (reason === 'muted') return { from: first, to: wakes ?? now }
   const { digest, digestAt, quietHours } = settings
   if (reason === 'digest' && digest !== 'off') {

@@ -40,14 +40,14 @@ export async function liveCauses(
 /** Marks alerts that are no longer inhibited as notified, and returns them for notification. */
 export async function release(
   tx: Db,
-  about: {
+  options: {
     readonly open: readonly OpenAlert[]
     readonly causes: readonly OpenAlert[]
     readonly settings: ReadonlyMap<string, Settings>
     readonly now: Date
   },
 ): Promise<readonly Notification[]> {
-  const { open, causes, settings, now } = about
+  const { open, causes, settings, now } = options
   const free = open.filter((one) => one.notifiedAt === null && findCause(one, causes) === undefined)
   const watches = await listForNotification(
     tx,

@@ -28,16 +28,16 @@ export async function insertChallenge(
 
 /** The challenge with this nonce, used or not. */
 export async function findChallenge(db: Db, nonce: string): Promise<StoredChallenge | undefined> {
-  const [found] = await db.select().from(challenges).where(eq(challenges.nonce, nonce))
-  if (found === undefined) return undefined
+  const [row] = await db.select().from(challenges).where(eq(challenges.nonce, nonce))
+  if (row === undefined) return undefined
   return {
-    nonce: found.nonce,
-    wallet: storedAddress(found.wallet),
-    scopes: grantedScopes(found.scopes),
-    label: found.label ?? undefined,
-    message: found.message,
-    expiresAt: found.expiresAt,
-    usedAt: found.usedAt ?? undefined,
+    nonce: row.nonce,
+    wallet: storedAddress(row.wallet),
+    scopes: grantedScopes(row.scopes),
+    label: row.label ?? undefined,
+    message: row.message,
+    expiresAt: row.expiresAt,
+    usedAt: row.usedAt ?? undefined,
   }
 }
 
@@ -110,11 +110,11 @@ export async function insertToken(
 /** The token with this SHA-256, in any status. */
 export async function findTokenByHash(db: Db, hash: string): Promise<TokenRow | undefined> {
   // Plain SQL: this query is part of every request, and building it from tables costs more than it.
-  const [found] = await db.execute<TokenRow & Record<string, unknown>>(sql`
+  const [row] = await db.execute<TokenRow & Record<string, unknown>>(sql`
     select id, wallet, label, scopes, prefix, hash, created_at as "createdAt", expires_at as "expiresAt",
       last_used_at as "lastUsedAt", revoked_at as "revokedAt"
     from tokens where hash = ${hash}`)
-  return found
+  return row
 }
 
 /** Query for `id`, `wallet` and `last_used_at` of the token with this SHA-256, if it is active at `now`. */

@@ -54,6 +54,6 @@ async function listLedger(
 }
 
 function toEntry({ wallet, position, type, note, ...row }: accounts.LedgerRow): LedgerEntry {
-  const known = z.enum(LEDGER_TYPES).parse(type)
-  return { id: position, ...row, type: known, ...(note !== null && { note }) }
+  const entryType = z.enum(LEDGER_TYPES).parse(type)
+  return { id: position, ...row, type: entryType, ...(note !== null && { note }) }
 }

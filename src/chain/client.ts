@@ -104,8 +104,8 @@ export function createChain({
     movements: (changes, span, signal) => readMovements({ endpoints, logs }, changes, span, signal),
     assetInfo: async (asset, signal) => {
       if (asset === 'FLR') return NATIVE_ASSET
-      const known = tokens.get(asset)
-      if (known !== undefined) return known
+      const cached = tokens.get(asset)
+      if (cached !== undefined) return cached
       const info = await endpoints.ask(
         (client) => readAssetInfo(client, asset, multicallAddress),
         signal,

@@ -153,14 +153,18 @@ export function createEndpoints({
 
   async function checkChain(endpoint: Endpoint, client: RpcClient): Promise<void> {
     if (endpoint.chain === 'wrong') endpoint.checkedAtMs = clock.now().getTime()
-    const found = z.decode(Quantity, await client.request({ method: 'eth_chainId' }))
+    const servedChainId = z.decode(Quantity, await client.request({ method: 'eth_chainId' }))
     // Several reads may check concurrently; only the first one logs the result.
     const isNews = endpoint.chain !== 'wrong'
     endpoint.checkedAtMs = clock.now().getTime()
-    endpoint.chain = found === BigInt(chainId) ? 'right' : 'wrong'
+    endpoint.chain = servedChainId === BigInt(chainId) ? 'right' : 'wrong'
     if (endpoint.chain === 'right') return
     if (isNews) {
-      const fields = { ...endpoint.name, chainId: found.toString(), expectedChainId: chainId }
+      const fields = {
+        ...endpoint.name,
+        chainId: servedChainId.toString(),
+        expectedChainId: chainId,
+      }
       log.error(fields, 'rpc endpoint serves another chain')
     }
     throw new EndpointError('another chain')

@@ -97,8 +97,8 @@ export function describeFailure(error: unknown, url: string): string {
 /** The JSON-RPC error of a node inside an error; undefined without one. */
 export function rpcErrorOf(error: unknown): RpcRequestError | undefined {
   if (!(error instanceof BaseError)) return undefined
-  const found = error.walk((e) => e instanceof RpcRequestError)
-  return found instanceof RpcRequestError ? found : undefined
+  const rpcError = error.walk((e) => e instanceof RpcRequestError)
+  return rpcError instanceof RpcRequestError ? rpcError : undefined
 }
 
 /** Removes path, query and password, each of which can be a key or contain one. */

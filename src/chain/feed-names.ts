@@ -43,8 +43,8 @@ export function findFeed({ feeds, renamed }: FeedList, text: string): FeedEntry 
   const wanted = id === undefined ? namesOf(text) : []
   const fits = (entry: FeedEntry) =>
     id === undefined ? wanted.includes(entry.name.toLowerCase()) : entry.id === id.toLowerCase()
-  const found = feeds.find(fits)
-  if (found !== undefined) return found
+  const feed = feeds.find(fits)
+  if (feed !== undefined) return feed
   const old = [...renamed.keys()].find((one) => fits({ id: one, name: feedName(one) ?? '' }))
   return old === undefined ? undefined : followed(old, { feeds, renamed })
 }
@@ -53,8 +53,8 @@ export function findFeed({ feeds, renamed }: FeedList, text: string): FeedEntry 
 function followed(old: Hex, { feeds, renamed }: FeedList): FeedEntry | undefined {
   const seen = new Set<Hex>()
   for (let id: Hex | undefined = old; id !== undefined && !seen.has(id); id = renamed.get(id)) {
-    const found = feeds.find((entry) => entry.id === id)
-    if (found !== undefined) return found
+    const feed = feeds.find((entry) => entry.id === id)
+    if (feed !== undefined) return feed
     seen.add(id)
   }
   return undefined

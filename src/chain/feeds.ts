@@ -126,9 +126,9 @@ export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): F
     },
     list,
     async at(texts, block, signal) {
-      const known = await list(signal)
+      const feedList = await list(signal)
       const entries = texts.map((text) =>
-        known === undefined ? guess(text) : findFeed(known, text),
+        feedList === undefined ? guess(text) : findFeed(feedList, text),
       )
       const ids = [...new Set(entries.flatMap((entry) => entry?.id ?? []))]
       if (ids.length === 0) return texts.map(() => undefined)

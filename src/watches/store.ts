@@ -61,10 +61,10 @@ export async function findWatch(
   wallet: Address,
   id: number,
 ): Promise<WatchRow | undefined> {
-  const [found] = await db.execute<WatchRow>(
+  const [row] = await db.execute<WatchRow>(
     sql`${selectWatch} where w.wallet = ${wallet} and w.id = ${id}`,
   )
-  return found
+  return row
 }
 
 /** Watches of the wallet with an id above `after`, ordered by id. */
@@ -81,12 +81,12 @@ export async function listWatches(
 
 /** Locks the wallet's watch until the transaction ends, so that two changes merge one after another. */
 export async function lockWatch(db: Db, wallet: Address, id: number): Promise<boolean> {
-  const found = await db
+  const rows = await db
     .select({ id: watches.id })
     .from(watches)
     .where(and(eq(watches.wallet, wallet), eq(watches.id, id)))
     .for('update')
-  return found.length > 0
+  return rows.length > 0
 }
 
 /** Finds or creates the row of a target, adds a watch to its count, and requests an observation. */
@@ -229,7 +229,7 @@ export async function findNewestOf(
   },
 ) {
   const isNamed = sql`${recipient.id} = any(${watches.recipientIds})`
-  const [found] = await db
+  const [row] = await db
     .select({
       id: watches.id,
       type: watches.type,
@@ -246,7 +246,7 @@ export async function findNewestOf(
     )
     .orderBy(desc(watches.id))
     .limit(1)
-  return found && { ...found, signals: Choices.parse(found.signals) }
+  return row && { ...row, signals: Choices.parse(row.signals) }
 }
 
 /** Number of running watches of all wallets. */

@@ -63,8 +63,8 @@ export function listTargetsOf(db: Db, type: string, keys: readonly string[]): Pr
 
 /** Locks the target until the transaction ends and returns its current row. */
 export async function lockTarget(db: Db, id: number): Promise<TargetRow | undefined> {
-  const [found] = await db.select(TARGET_ROW).from(targets).where(eq(targets.id, id)).for('update')
-  return found
+  const [row] = await db.select(TARGET_ROW).from(targets).where(eq(targets.id, id)).for('update')
+  return row
 }
 
 /** Writes the last observation and the summary of its watches, after they have been judged. */
@@ -144,11 +144,8 @@ export const TIP = 'chain'
 
 /** Progress of a type; undefined before its first observation. */
 export async function findCursor(db: Db, type: string): Promise<Cursor | undefined> {
-  const [found] = await db
-    .select()
-    .from(observationCursors)
-    .where(eq(observationCursors.type, type))
-  return found
+  const [row] = await db.select().from(observationCursors).where(eq(observationCursors.type, type))
+  return row
 }
 
 /** Writes the progress of a type; omitted values stay. The block never goes back. */

@@ -62,17 +62,17 @@ function offered(ctx: BotContext): readonly { readonly label: string; readonly p
 /** Id of the alert of a message, from its buttons; undefined for a group of several. */
 export function alertOffered(ctx: BotContext): number | undefined {
   const verbs: readonly Verb[] = ['alert.ack', 'alert.unack', 'alert.mute', 'alert.help']
-  const found = offered(ctx).find(({ press }) => verbs.includes(press.verb))
-  return found && argumentsOf<'alert.card'>({ verb: 'alert.card', args: found.press.args }).id
+  const offer = offered(ctx).find(({ press }) => verbs.includes(press.verb))
+  return offer && argumentsOf<'alert.card'>({ verb: 'alert.card', args: offer.press.args }).id
 }
 
 /** The part of the help that is open below the pressed card: its button has a tick. */
 function openTopic(ctx: BotContext): HelpTopic | undefined {
-  const found = offered(ctx).find(
+  const offer = offered(ctx).find(
     ({ label, press }) => press.verb === 'alert.help' && label.startsWith('✓'),
   )
-  if (found === undefined) return undefined
-  return HELP_TOPICS[argumentsOf<'alert.help'>({ verb: 'alert.help', args: found.press.args }).part]
+  if (offer === undefined) return undefined
+  return HELP_TOPICS[argumentsOf<'alert.help'>({ verb: 'alert.help', args: offer.press.args }).part]
 }
 
 /** The delivery in the pressed message, if it is an alert that was sent for one of the chat's wallets. */
@@ -81,8 +81,8 @@ export async function findDelivered(ctx: BotContext) {
   if (messageId === undefined || !(await isDelivered(ctx))) return undefined
   for (const link of ctx.links) {
     const body = { recipientId: link.recipientId, messageId: String(messageId) }
-    const found = await ctx.call(findMessage, { body }, link)
-    if (found !== undefined) return { ...found, link, messageId: body.messageId }
+    const message = await ctx.call(findMessage, { body }, link)
+    if (message !== undefined) return { ...message, link, messageId: body.messageId }
   }
   return undefined
 }

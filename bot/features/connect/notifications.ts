@@ -72,20 +72,20 @@ async function notifyChat(
   news: ConnectNews,
 ): Promise<void> {
   const { chatId, wallet, messageId } = news
-  const known = await findChat(app.db, chatId)
-  const locale = known?.locale ?? news.locale
+  const chat = await findChat(app.db, chatId)
+  const locale = chat?.locale ?? news.locale
   const reader: Reader = { t: translator(locale), timezone: 'UTC', isGroup: false, bot: username }
   const content = contentOf(await viewOf(app, reader, news), locale)
   if (wallet !== undefined) await changeChat(app.db, chatId, { wallet }, app.clock.now())
-  const living = known?.living.navigation ?? null
+  const living = chat?.living.navigation ?? null
   const isThere = messageId !== undefined && messageId === living
   try {
     if (isThere && (await edit(api, chatId, messageId, content))) return
     // A person who went on without the code needs no message about its expiry.
     if (news.end === 'expired') return
     const sent = await post(api, { chatId, content: () => content })
-    if (known !== undefined) {
-      const changes = { living: { ...known.living, navigation: sent.messageId } }
+    if (chat !== undefined) {
+      const changes = { living: { ...chat.living, navigation: sent.messageId } }
       await changeChat(app.db, chatId, changes, app.clock.now())
     }
   } catch (error) {

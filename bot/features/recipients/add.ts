@@ -91,8 +91,8 @@ async function add(ctx: BotContext, channel: TypedChannel, text: string): Promis
     const messageId = await show(ctx, mailAsked(reader, made))
     return follow(ctx, id, messageId, 'confirmation')
   }
-  const found = await findRecipient(ctx, id)
-  await showRecipient(ctx, id, testLine(ctx, found, await sendTest(ctx, found)))
+  const recipient = await findRecipient(ctx, id)
+  await showRecipient(ctx, id, testLine(ctx, recipient, await sendTest(ctx, recipient)))
 }
 
 /** Default name of a destination. */
@@ -104,9 +104,9 @@ function nameFor({ t, app }: BotContext, channel: TypedChannel, text: string): s
 }
 
 onPress(composer, 'rec.rotate', async (ctx, { id }) => {
-  const found = await findRecipient(ctx, id)
-  if (found.destination.key === null) return showRecipient(ctx, id)
-  await show(ctx, rotateQuestion(ctx.reader, found))
+  const recipient = await findRecipient(ctx, id)
+  if (recipient.destination.key === null) return showRecipient(ctx, id)
+  await show(ctx, rotateQuestion(ctx.reader, recipient))
 })
 
 onPress(composer, 'rec.rotateYes', async (ctx, { id }) => {
@@ -118,10 +118,10 @@ onPress(composer, 'rec.rotateYes', async (ctx, { id }) => {
 
 /** Shows a signing secret, once; the message is hidden automatically. */
 async function showSecret(ctx: BotContext, id: number, secret: string): Promise<void> {
-  const found = await findRecipient(ctx, id)
+  const recipient = await findRecipient(ctx, id)
   const url = `${ctx.app.publicUrl}/docs/webhooks`
   const verifyUrl = isOpenLink(url) ? url : undefined
-  const messageId = await show(ctx, secretShown(ctx.reader, found, { secret, verifyUrl }))
+  const messageId = await show(ctx, secretShown(ctx.reader, recipient, { secret, verifyUrl }))
   await follow(ctx, id, messageId, 'secret')
 }
 

@@ -84,8 +84,8 @@ async function followOne(changer: Changer, row: FollowUpRow): Promise<void> {
       await edit(changer, row, contentOf(view, reader.t.locale))
     }
   } else {
-    const about = { destination: destination ?? GONE, hereId: link?.recipientId }
-    const view = secretHidden(reader, about, { shownAt: row.shownAt, now })
+    const recipient = { destination: destination ?? GONE, hereId: link?.recipientId }
+    const view = secretHidden(reader, recipient, { shownAt: row.shownAt, now })
     await edit(changer, row, contentOf(view, reader.t.locale))
   }
   await takeFollowUp(app.db, row)
@@ -115,9 +115,9 @@ async function readerOf(
   { chatId }: FollowUpRow,
   link: ChatLink | undefined,
 ): Promise<Reader> {
-  const known = await findChat(app.db, chatId)
+  const chat = await findChat(app.db, chatId)
   return {
-    t: translator(known?.locale ?? 'en'),
+    t: translator(chat?.locale ?? 'en'),
     timezone: link?.timezone ?? 'UTC',
     isGroup: false,
     isFree: !app.billing.enabled,

@@ -77,20 +77,20 @@ async function change(
 }
 
 onPress(composer, 'rec.sev', async (ctx, { id, level }) => {
-  const found = await findRecipient(ctx, id)
+  const recipient = await findRecipient(ctx, id)
   const minSeverity = LEVELS[level]
   if (minSeverity === undefined) {
-    await show(ctx, severityChoice(ctx.reader, found))
+    await show(ctx, severityChoice(ctx.reader, recipient))
     return
   }
   const severity = ctx.t(`bot:severity.${minSeverity}`)
-  await change(ctx, found, { minSeverity }, ctx.t.html('bot:rec.severity', { severity }))
+  await change(ctx, recipient, { minSeverity }, ctx.t.html('bot:rec.severity', { severity }))
 })
 
 onPress(composer, 'rec.default', async (ctx, { id, on }) => {
-  const found = await findRecipient(ctx, id)
+  const recipient = await findRecipient(ctx, id)
   const done = ctx.t.html(on ? 'bot:rec.isDefault.yes' : 'bot:rec.isDefault.no')
-  await change(ctx, found, { default: on }, done)
+  await change(ctx, recipient, { default: on }, done)
 })
 
 onPress(composer, 'rec.lang', async (ctx, { id }) => {
@@ -157,14 +157,14 @@ const renameQuestion = defineQuestion({
 onPress(composer, 'rec.ask', (ctx, { id }) => renameQuestion.open(ctx, { id }))
 
 onPress(composer, 'rec.delete', async (ctx, { id }) => {
-  const found = await findRecipient(ctx, id)
+  const recipient = await findRecipient(ctx, id)
   // Removing the chat itself is the screen of leaving, which explains the effects.
-  if (id === found.hereId) return showStop(ctx)
-  const watches = await allWatches(ctx, found.link)
+  if (id === recipient.hereId) return showStop(ctx)
+  const watches = await allWatches(ctx, recipient.link)
   const alone = watches.filter(
     ({ recipientIds }) => recipientIds?.length === 1 && recipientIds[0] === id,
   ).length
-  await show(ctx, deleteRecipient(ctx.reader, found, { alone }))
+  await show(ctx, deleteRecipient(ctx.reader, recipient, { alone }))
 })
 
 onPress(composer, 'rec.deleteYes', async (ctx, { id }) => {

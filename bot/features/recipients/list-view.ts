@@ -63,34 +63,36 @@ export function recipientList(
   ])
 }
 
-function destinationLine(reader: Reader, one: Destination, options: ListOptions): string {
+function destinationLine(reader: Reader, destination: Destination, options: ListOptions): string {
   const { t } = reader
-  const name = typed(destinationName(t, one, options.hereId))
-  const mark = isOn(one) ? '✓' : '⚠️'
-  const what = isOn(one) ? activeParts(reader, one) : [offText(reader, one, options.now)]
+  const name = typed(destinationName(t, destination, options.hereId))
+  const mark = isOn(destination) ? '✓' : '⚠️'
+  const what = isOn(destination)
+    ? activeParts(reader, destination)
+    : [offText(reader, destination, options.now)]
   return `${mark} ${t.html('bot:rec.line', { name, what: html(what.join(' · ')) })}`
 }
 
-function activeParts({ t }: Reader, one: Destination): readonly string[] {
-  const { own, channel, chat, minSeverity } = one
+function activeParts({ t }: Reader, destination: Destination): readonly string[] {
+  const { own, channel, chat, minSeverity } = destination
   return [
     chat?.isGroup ? t.html('bot:rec.group') : t.html(`bot:channel.${channel}`),
-    ...(one.default || own ? [t.html('bot:rec.default')] : []),
+    ...(destination.default || own ? [t.html('bot:rec.default')] : []),
     ...(minSeverity === 'info' ? [] : [t.html(`bot:rec.from.${minSeverity}`)]),
   ]
 }
 
-function offText(reader: Reader, one: Destination, now: Date): string {
+function offText(reader: Reader, destination: Destination, now: Date): string {
   const { t } = reader
-  if (one.status !== 'disabled') return t.html(`bot:status.${one.status}`)
-  return t.html('bot:rec.offSince', { time: nearTime(reader, one.switchedAt, now) })
+  if (destination.status !== 'disabled') return t.html(`bot:status.${destination.status}`)
+  return t.html('bot:rec.offSince', { time: nearTime(reader, destination.switchedAt, now) })
 }
 
-function cardButton({ t }: Reader, one: Destination, hereId: number | undefined): Button {
-  const mark = isOn(one) ? '' : '⚠️ '
-  const name = destinationName(t, one, hereId)
+function cardButton({ t }: Reader, destination: Destination, hereId: number | undefined): Button {
+  const mark = isOn(destination) ? '' : '⚠️ '
+  const name = destinationName(t, destination, hereId)
   const label = labelWithName(name, (text) => `${mark}${isolate(text)}`, 2)
-  return act(label, packed('rec.card', { id: one.id }))
+  return act(label, packed('rec.card', { id: destination.id }))
 }
 
 interface AddOptions {

@@ -30,8 +30,8 @@ export interface FoundRecipient {
 export async function findRecipient(ctx: BotContext, id: number): Promise<FoundRecipient> {
   for (const link of ctx.links) {
     try {
-      const found = await ctx.call(getDestination, { body: { id } }, link)
-      return { ...found, link, hereId: link.recipientId }
+      const destination = await ctx.call(getDestination, { body: { id } }, link)
+      return { ...destination, link, hereId: link.recipientId }
     } catch (error) {
       if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
     }
@@ -45,15 +45,15 @@ export async function findRecipient(ctx: BotContext, id: number): Promise<FoundR
  * @throws AppError not_found
  */
 export async function showRecipient(ctx: BotContext, id: number, notice?: string): Promise<void> {
-  const found = await findRecipient(ctx, id)
-  const { link, hereId } = found
+  const recipient = await findRecipient(ctx, id)
+  const { link, hereId } = recipient
   const watches = await allWatches(ctx, link)
   const namedBy = watches
     .filter(({ recipientIds }) => recipientIds?.includes(id))
     .map(({ label }) => label)
   const canWrite = link.caller.scopes.includes('write')
   const options = { now: ctx.app.clock.now(), hereId, canWrite, notice }
-  await show(ctx, recipientCard(ctx.reader, { ...found, namedBy }, options))
+  await show(ctx, recipientCard(ctx.reader, { ...recipient, namedBy }, options))
 }
 
 /**

@@ -25,15 +25,15 @@ import {
 const composer = new Composer<BotContext>()
 
 onPress(composer, 'rec.test', async (ctx, { id }) => {
-  const found = await findRecipient(ctx, id)
-  await showRecipient(ctx, id, testLine(ctx, found, await sendTest(ctx, found)))
+  const recipient = await findRecipient(ctx, id)
+  await showRecipient(ctx, id, testLine(ctx, recipient, await sendTest(ctx, recipient)))
 })
 
 onPress(composer, 'rec.revive', async (ctx, { id }) => {
   if (ctx.reader.isGroup) return reviveGroup(ctx, id)
-  const found = await findRecipient(ctx, id)
-  if (found.destination.status === 'active') return showRecipient(ctx, id)
-  await showRecipient(ctx, id, await revive(ctx, found))
+  const recipient = await findRecipient(ctx, id)
+  if (recipient.destination.status === 'active') return showRecipient(ctx, id)
+  await showRecipient(ctx, id, await revive(ctx, recipient))
 })
 
 /** Switches the group's alerts on again; other destinations are private there. */
@@ -89,12 +89,12 @@ onPress(composer, 'rec.keptDrop', async (ctx, { id }) => {
 })
 
 onPress(composer, 'rec.log', async (ctx, { id, cursor }) => {
-  const found = await findRecipient(ctx, id)
-  const { data, nextCursor } = await pageOf(ctx, found, cursor)
-  const view = deliveryLog(ctx.reader, found, data, {
+  const recipient = await findRecipient(ctx, id)
+  const { data, nextCursor } = await pageOf(ctx, recipient, cursor)
+  const view = deliveryLog(ctx.reader, recipient, data, {
     now: ctx.app.clock.now(),
     nextCursor,
-    canWrite: found.link.caller.scopes.includes('write'),
+    canWrite: recipient.link.caller.scopes.includes('write'),
   })
   await show(ctx, view)
 })

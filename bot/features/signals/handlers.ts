@@ -192,8 +192,8 @@ function requireSignal(watch: Watch, signal: string): SignalView {
 }
 
 function numberParameter({ definition }: SignalView, key: string): NumberParameter | undefined {
-  const found = definition.parameters.find((one) => one.key === key)
-  return found === undefined || found.type === 'boolean' ? undefined : found
+  const parameter = definition.parameters.find((one) => one.key === key)
+  return parameter === undefined || parameter.type === 'boolean' ? undefined : parameter
 }
 
 function requireNumber(view: SignalView, key: string): NumberParameter {

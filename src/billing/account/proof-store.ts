@@ -25,11 +25,11 @@ export function listClaims(db: Db, after: string, limit: number): Promise<Claim[
 /** State of the wallet's account; undefined if it has none. */
 export async function findClaim(db: Db, wallet: string): Promise<Claim | undefined> {
   const { balanceCredits, entryCount, createdAt } = accounts
-  const [found] = await db
+  const [row] = await db
     .select({ wallet: accounts.wallet, balanceCredits, entryCount, createdAt })
     .from(accounts)
     .where(eq(accounts.wallet, wallet))
-  return found
+  return row
 }
 
 /** A position in the ledger: all entries of earlier wallets, and of this one up to the position. */
@@ -133,11 +133,11 @@ export function isSpent(type: SQL): SQL {
 export type ProofRow = typeof ledgerProofs.$inferSelect
 
 export async function hasProof(db: Db, on: string): Promise<boolean> {
-  const found = await db
+  const rows = await db
     .select({ on: ledgerProofs.on })
     .from(ledgerProofs)
     .where(eq(ledgerProofs.on, on))
-  return found.length > 0
+  return rows.length > 0
 }
 
 /** Stores a proof; an existing one of the same day stays. */
@@ -146,6 +146,6 @@ export async function insertProof(db: Db, proof: ProofRow): Promise<void> {
 }
 
 export async function findLastProof(db: Db): Promise<ProofRow | undefined> {
-  const [found] = await db.select().from(ledgerProofs).orderBy(desc(ledgerProofs.on)).limit(1)
-  return found
+  const [row] = await db.select().from(ledgerProofs).orderBy(desc(ledgerProofs.on)).limit(1)
+  return row
 }

@@ -12,8 +12,8 @@ export type AccountRow = typeof accounts.$inferSelect
 
 /** The wallet's account; undefined if it has none. */
 export async function findAccount(db: Db, wallet: Address): Promise<AccountRow | undefined> {
-  const [found] = await db.select().from(accounts).where(eq(accounts.wallet, wallet))
-  return found
+  const [row] = await db.select().from(accounts).where(eq(accounts.wallet, wallet))
+  return row
 }
 
 /** Locks the wallet's account until the transaction ends. */
@@ -100,7 +100,7 @@ export async function postEntry(
   db: Db,
   { wallet, type, deltaCredits, reference, note, at }: NewEntry,
 ): Promise<{ beforeCredits: number; afterCredits: number | undefined } | undefined> {
-  const [found] = await db.execute<{ before: string; after: string | null }>(sql`
+  const [row] = await db.execute<{ before: string; after: string | null }>(sql`
     with account as materialized (
       select balance_credits, entry_count, last_entry_at from accounts
       where wallet = ${wallet} for update
@@ -122,9 +122,9 @@ export async function postEntry(
     select account.balance_credits as before, entry.balance_after_credits as after
     from account left join entry on true left join changed on true`)
   return (
-    found && {
-      beforeCredits: Number(found.before),
-      afterCredits: found.after === null ? undefined : Number(found.after),
+    row && {
+      beforeCredits: Number(row.before),
+      afterCredits: row.after === null ? undefined : Number(row.after),
     }
   )
 }
@@ -160,11 +160,8 @@ export async function listMoved(
 
 /** The entry of a reference; undefined if there is none. */
 export async function findEntry(db: Db, reference: string): Promise<LedgerRow | undefined> {
-  const [found] = await db
-    .select()
-    .from(ledgerEntries)
-    .where(eq(ledgerEntries.reference, reference))
-  return found
+  const [row] = await db.select().from(ledgerEntries).where(eq(ledgerEntries.reference, reference))
+  return row
 }
 
 export type LedgerRow = typeof ledgerEntries.$inferSelect

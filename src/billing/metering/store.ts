@@ -10,11 +10,11 @@ const LIMIT = sql.raw(String(FREE_TIER_DAILY_CALLS))
 
 /** Free calls made on a UTC day (`YYYY-MM-DD`). */
 export async function countFreeCalls(db: Db, subject: string, day: string): Promise<number> {
-  const [found] = await db
+  const [row] = await db
     .select({ calls: freeCalls.calls })
     .from(freeCalls)
     .where(and(eq(freeCalls.subject, subject), eq(freeCalls.day, day)))
-  return Math.min(found?.calls ?? 0, FREE_TIER_DAILY_CALLS)
+  return Math.min(row?.calls ?? 0, FREE_TIER_DAILY_CALLS)
 }
 
 /** Calls of one token for one price. */

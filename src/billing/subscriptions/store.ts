@@ -10,19 +10,19 @@ export type NewTrial = Omit<TrialRow, 'movedForPause'>
 
 /** The wallet's trial, running or ended. */
 export async function findTrial(db: Db, wallet: Address): Promise<TrialRow | undefined> {
-  const [found] = await db.select().from(trials).where(eq(trials.wallet, wallet))
-  return found
+  const [row] = await db.select().from(trials).where(eq(trials.wallet, wallet))
+  return row
 }
 
 /** Whether one of these Telegram accounts has had a trial, for any wallet. */
 export async function hadTrial(db: Db, telegramUserIds: readonly number[]): Promise<boolean> {
   if (telegramUserIds.length === 0) return false
-  const found = await db
+  const rows = await db
     .select({ wallet: trialAccounts.wallet })
     .from(trialAccounts)
     .where(inArray(trialAccounts.telegramUserId, [...telegramUserIds]))
     .limit(1)
-  return found.length > 0
+  return rows.length > 0
 }
 
 /**
@@ -82,12 +82,12 @@ export async function beginPause(db: Db, offAt: Date): Promise<void> {
 
 /** Whether a pause of billing is open. */
 export async function isPaused(db: Db): Promise<boolean> {
-  const found = await db
+  const rows = await db
     .select({ number: billingPauses.number })
     .from(billingPauses)
     .where(isNull(billingPauses.onAt))
     .limit(1)
-  return found.length > 0
+  return rows.length > 0
 }
 
 /**
@@ -255,11 +255,11 @@ export function lockRunning(db: Db, wallet: Address): Promise<SubscriptionRow[]>
 
 /** Whether the wallet has this subscription, ended or not. */
 export async function hasSubscription(db: Db, wallet: Address, id: number): Promise<boolean> {
-  const found = await db
+  const rows = await db
     .select({ id: subscriptions.id })
     .from(subscriptions)
     .where(and(eq(subscriptions.wallet, wallet), eq(subscriptions.id, id)))
-  return found.length > 0
+  return rows.length > 0
 }
 
 /** Wallets with subscriptions due by `now`, the longest due first, after `after`. */

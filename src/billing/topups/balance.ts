@@ -80,13 +80,17 @@ async function compareStep(
     log.warn(fields, 'state is pruned: the balance is compared at the oldest block that has one')
   }
   const span = { from: after + 1, to: upTo, before, after: units, explained }
-  const found = await chain.internalTransfers(payTo, { ...span, isAssumed: balanceAssumed }, signal)
-  const saved = { balanceUnits: found.balance, balanceAssumed: found.isAssumed }
+  const transfers = await chain.internalTransfers(
+    payTo,
+    { ...span, isAssumed: balanceAssumed },
+    signal,
+  )
+  const saved = { balanceUnits: transfers.balance, balanceAssumed: transfers.isAssumed }
   await saveStep(deps, after, { ...balance, ...saved }, async (tx) => {
     // Payments of transactions named meanwhile are recorded already: then the next pass compares again.
     const now = await listCoinPayments(tx, 'internal', { after, upTo })
     if (now.length !== known.length || sum(now) !== sum(known)) return false
-    await recordPayments(deps, tx, found.transfers, clock.now())
+    await recordPayments(deps, tx, transfers.transfers, clock.now())
     return true
   })
   return 'saved'

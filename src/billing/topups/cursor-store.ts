@@ -7,15 +7,15 @@ export type PaymentChain = CursorRow['chain']
 
 /** Read position of a chain; undefined before the first reading. */
 export async function findCursor(db: Db, chain: PaymentChain): Promise<CursorRow | undefined> {
-  const [found] = await db.select().from(paymentCursors).where(eq(paymentCursors.chain, chain))
-  return found
+  const [row] = await db.select().from(paymentCursors).where(eq(paymentCursors.chain, chain))
+  return row
 }
 
 /** As `findCursor`, locking the row (`FOR UPDATE`). */
 export async function lockCursor(tx: Db, chain: PaymentChain): Promise<CursorRow | undefined> {
   const { chain: name } = paymentCursors
-  const [found] = await tx.select().from(paymentCursors).where(eq(name, chain)).for('update')
-  return found
+  const [row] = await tx.select().from(paymentCursors).where(eq(name, chain)).for('update')
+  return row
 }
 
 /** Stores the first read position of a chain, unless there is one. */

@@ -59,13 +59,13 @@ export async function readGaps(deps: FollowDeps, signal: AbortSignal): Promise<v
   for (const { blockNumber, tries } of await store.listDueGaps(db, due, GAPS_PER_PASS)) {
     if (signal.aborted) return
     try {
-      const found = await chain.paymentsBetween(blockNumber, blockNumber, { router, payTo }, signal)
+      const paid = await chain.paymentsBetween(blockNumber, blockNumber, { router, payTo }, signal)
       await transact(db, async (tx) => {
-        await recordPayments(deps, tx, found, clock.now())
+        await recordPayments(deps, tx, paid, clock.now())
         await store.deleteGap(tx, blockNumber)
       })
       log.info(
-        { block: blockNumber, payments: found.length },
+        { block: blockNumber, payments: paid.length },
         'block can be read for payments again',
       )
     } catch (error) {

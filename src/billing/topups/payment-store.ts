@@ -65,7 +65,7 @@ export async function sumPaid(
   only: 'credited' | 'all',
 ): Promise<bigint> {
   const table = topupPayments
-  const [found] = await db
+  const [row] = await db
     .select({ units: sql<string>`coalesce(sum(${table.amountUnits}), 0)` })
     .from(table)
     .where(
@@ -77,7 +77,7 @@ export async function sumPaid(
         only === 'credited' ? isNotNull(table.credits) : undefined,
       ),
     )
-  return BigInt(found?.units ?? 0)
+  return BigInt(row?.units ?? 0)
 }
 
 /** Block and amount of the FLR payments of a way in the blocks after `after`, up to `upTo`. */

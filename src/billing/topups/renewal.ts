@@ -25,14 +25,14 @@ export async function renewTopup(
   request: { readonly handle: Hash; readonly locale: Locale; readonly asset?: string | undefined },
 ): Promise<Topup | undefined> {
   const { handle, locale } = request
-  const found = await store.findTopup(deps.db, handle)
-  if (found === undefined) return undefined
-  const known = await findRenewed(deps, found, locale)
-  if (known !== undefined) return known
+  const topup = await store.findTopup(deps.db, handle)
+  if (topup === undefined) return undefined
+  const renewed = await findRenewed(deps, topup, locale)
+  if (renewed !== undefined) return renewed
   // Quotes are immutable, so this one is read before its row is locked.
-  const asset = request.asset ?? symbolOf(found.asset, deps.billing.serviceTokenSymbol)
-  const input = { asset, credits: found.credits }
-  const caller = { wallet: storedAddress(found.wallet) }
+  const asset = request.asset ?? symbolOf(topup.asset, deps.billing.serviceTokenSymbol)
+  const input = { asset, credits: topup.credits }
+  const caller = { wallet: storedAddress(topup.wallet) }
   const offer = await readOffer(deps, caller, input)
   return await transact(deps.db, async (tx) => {
     const inside = { ...deps, db: tx }

@@ -29,17 +29,17 @@ export async function findTopup(
   handle: string,
   wallet?: Address,
 ): Promise<TopupRow | undefined> {
-  const [found] = await db
+  const [row] = await db
     .select()
     .from(topups)
     .where(and(eq(topups.handle, handle), wallet && eq(topups.wallet, wallet)))
-  return found
+  return row
 }
 
 /** As `findTopup`, locking the row (`FOR UPDATE`). */
 export async function lockTopup(tx: Db, handle: string): Promise<TopupRow | undefined> {
-  const [found] = await tx.select().from(topups).where(eq(topups.handle, handle)).for('update')
-  return found
+  const [row] = await tx.select().from(topups).where(eq(topups.handle, handle)).for('update')
+  return row
 }
 
 /** Quotes of a wallet that have not expired at `now`, newest first. */
@@ -57,8 +57,8 @@ export function listOpenQuotes(
 
 /** The quote that replaced another one. */
 export async function findRenewal(db: Db, handle: string): Promise<TopupRow | undefined> {
-  const [found] = await db.select().from(topups).where(eq(topups.renews, handle))
-  return found
+  const [row] = await db.select().from(topups).where(eq(topups.renews, handle))
+  return row
 }
 
 /**
@@ -73,7 +73,7 @@ export async function sumOpenQuotes(
     now,
   }: { readonly asset: AssetKey; readonly wallet: Address; readonly now: Date },
 ): Promise<OpenQuotes> {
-  const [found] = await db.execute<{ own: string; payers: string; others: string }>(sql`
+  const [row] = await db.execute<{ own: string; payers: string; others: string }>(sql`
     with open as (
       select wallet, sum(amount_units) as total, max(amount_units) as largest from topups t
       where asset = ${asset} and expires_at > ${now}
@@ -90,16 +90,16 @@ export async function sumOpenQuotes(
       coalesce(sum(largest) filter (where not is_own and not is_payer), 0) as others
     from judged`)
   return {
-    own: BigInt(found?.own ?? 0),
-    payers: BigInt(found?.payers ?? 0),
-    others: BigInt(found?.others ?? 0),
+    own: BigInt(row?.own ?? 0),
+    payers: BigInt(row?.payers ?? 0),
+    others: BigInt(row?.others ?? 0),
   }
 }
 
 /** The top-up of a destination tag. */
 export async function findTopupByTag(db: Db, tag: number): Promise<TopupRow | undefined> {
-  const [found] = await db.select().from(topups).where(eq(topups.destinationTag, tag))
-  return found
+  const [row] = await db.select().from(topups).where(eq(topups.destinationTag, tag))
+  return row
 }
 
 /** Named transactions of a top-up without a payment, oldest first. */
@@ -116,8 +116,8 @@ export async function findSubmission(
   db: Db,
   of: Pick<SubmissionRow, 'handle' | 'txHash'>,
 ): Promise<SubmissionRow | undefined> {
-  const [found] = await db.select().from(topupSubmissions).where(sameSubmission(of))
-  return found
+  const [row] = await db.select().from(topupSubmissions).where(sameSubmission(of))
+  return row
 }
 
 /** Stores the state of a named transaction. One that is named again keeps its first time. */

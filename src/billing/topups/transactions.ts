@@ -107,8 +107,8 @@ async function readInternal(
 
 /** Whether an endpoint has known it before: then it is pending, and should not be paid again. */
 async function wasSeen(db: Db, { handle }: TopupRow, txHash: string): Promise<boolean> {
-  const known = await store.findSubmission(db, { handle, txHash })
-  return known?.state === 'submitted' && known.reason === null
+  const submission = await store.findSubmission(db, { handle, txHash })
+  return submission?.state === 'submitted' && submission.reason === null
 }
 
 /** Whether the search for a transaction that is in no block has ended. */

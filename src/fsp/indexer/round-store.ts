@@ -14,8 +14,8 @@ export type Progress = Omit<typeof fspProgress.$inferSelect, 'id'>
 
 /** Progress of reading; undefined before the first block. */
 export async function findProgress(db: Db): Promise<Progress | undefined> {
-  const [found] = await db.select().from(fspProgress)
-  return found
+  const [row] = await db.select().from(fspProgress)
+  return row
 }
 
 /**
@@ -24,14 +24,14 @@ export async function findProgress(db: Db): Promise<Progress | undefined> {
  */
 export async function listContracts(db: Db): Promise<Readonly<Record<string, readonly Address[]>>> {
   const contracts = sql<unknown>`${fspProgress.state} -> 'contracts'`
-  const [found] = await db.select({ contracts }).from(fspProgress)
-  return CarriedState.shape.contracts.parse(found?.contracts ?? {})
+  const [row] = await db.select({ contracts }).from(fspProgress)
+  return CarriedState.shape.contracts.parse(row?.contracts ?? {})
 }
 
 /** Block up to which everything has been counted; undefined before the first round. */
 export async function findBlock(db: Db): Promise<number | undefined> {
-  const [found] = await db.select({ block: fspProgress.blockNumber }).from(fspProgress)
-  return found?.block
+  const [row] = await db.select({ block: fspProgress.blockNumber }).from(fspProgress)
+  return row?.block
 }
 
 /**

@@ -11,13 +11,13 @@ export async function findPublication(
   kind: string,
   upToEpoch: number,
 ): Promise<Publication | undefined> {
-  const [found] = await db
+  const [row] = await db
     .select()
     .from(publications)
     .where(and(eq(publications.kind, kind), lte(publications.rewardEpochId, upToEpoch)))
     .orderBy(desc(publications.rewardEpochId))
     .limit(1)
-  return found
+  return row
 }
 
 /** Publications of a kind about these reward epochs. */
@@ -96,12 +96,12 @@ export async function deleteSignatures(db: Db, beforeEpoch: number): Promise<voi
 
 /** The newest reward epoch with stored signatures. */
 export async function findLastSigned(db: Db): Promise<number | undefined> {
-  const [found] = await db
+  const [row] = await db
     .select({ epoch: voteSignatures.rewardEpochId })
     .from(voteSignatures)
     .orderBy(desc(voteSignatures.rewardEpochId))
     .limit(1)
-  return found?.epoch
+  return row?.epoch
 }
 
 /** Deletes the block ranges read for these purposes. */
