@@ -109,27 +109,31 @@ async function follow(
 }
 
 /** Whether the firing escalates an open episode. */
-function isRaise(one: RecordedFiring, { meanings }: Episodes<RecordedFiring>): boolean {
-  return !one.isRecovery && (meanings.get(one)?.episode ?? []).length > 0
+function isRaise(firing: RecordedFiring, { meanings }: Episodes<RecordedFiring>): boolean {
+  return !firing.isRecovery && (meanings.get(firing)?.episode ?? []).length > 0
 }
 
 /** Whether it is a recovery of an alert that no recipient was sent. */
-function isUnheard(one: Fresh, { meanings }: Episodes<RecordedFiring>): boolean {
-  const episode = meanings.get(one)?.episode ?? []
+function isUnheard(firing: Fresh, { meanings }: Episodes<RecordedFiring>): boolean {
+  const episode = meanings.get(firing)?.episode ?? []
   return (
-    one.isRecovery && episode.length > 0 && episode.every(({ notifiedAt }) => notifiedAt === null)
+    firing.isRecovery &&
+    episode.length > 0 &&
+    episode.every(({ notifiedAt }) => notifiedAt === null)
   )
 }
 
 /** The episode columns of an alert's row. */
-function markOf(one: Fresh, { meanings }: Episodes<RecordedFiring>): episodes.Mark {
-  const id = one.alertId
-  const { episode: [first] = [], effectiveSeverity } = meanings.get(one) ?? {}
+function markOf(firing: Fresh, { meanings }: Episodes<RecordedFiring>): episodes.Mark {
+  const id = firing.alertId
+  const { episode: [first] = [], effectiveSeverity } = meanings.get(firing) ?? {}
   const ended =
-    one.isRecovery && effectiveSeverity !== undefined ? { episodeSeverity: effectiveSeverity } : {}
+    firing.isRecovery && effectiveSeverity !== undefined
+      ? { episodeSeverity: effectiveSeverity }
+      : {}
   if (first === undefined) return { id, ...ended }
   const startedAt = beganAt(first)
-  if (one.isRecovery) return { id, recoveryOf: first.id, startedAt, ...ended }
+  if (firing.isRecovery) return { id, recoveryOf: first.id, startedAt, ...ended }
   const { mutedAt, escalatedAt } = first
   return {
     id,
@@ -144,9 +148,14 @@ function markOf(one: Fresh, { meanings }: Episodes<RecordedFiring>): episodes.Ma
  * Time of the next reminder: of a critical alert until it is acknowledged, of a flapping one when it may
  * have settled.
  */
-function remindAt(one: Fresh, isFlap: boolean, { repeat }: Settings, now: Date): Date | undefined {
+function remindAt(
+  firing: Fresh,
+  isFlap: boolean,
+  { repeat }: Settings,
+  now: Date,
+): Date | undefined {
   if (isFlap) return new Date(now.getTime() + FLAPPING_WINDOW_MS)
-  if (one.isRecovery || one.severity !== 'critical') return undefined
+  if (firing.isRecovery || firing.severity !== 'critical') return undefined
   return nextReminder(repeat.critical, now, now)
 }
 
@@ -202,41 +211,41 @@ async function findFlaps(
 }
 
 function followingOf(
-  one: Fresh,
+  firing: Fresh,
   { meanings, open }: Episodes<RecordedFiring>,
   { isFlap, now }: { readonly isFlap: boolean; readonly now: Date },
 ): Notification {
-  const { episode, effectiveSeverity } = meanings.get(one) ?? {
+  const { episode, effectiveSeverity } = meanings.get(firing) ?? {
     episode: [],
-    effectiveSeverity: one.severity,
+    effectiveSeverity: firing.severity,
   }
   const answered = episode.find(({ notifiedAt }) => notifiedAt !== null)
-  const isRaised = !one.isRecovery && episode.length > 0
+  const isRaised = !firing.isRecovery && episode.length > 0
   const isEscalated = episode.some(({ escalatedAt }) => escalatedAt !== null)
-  const isEpisodeMuted = !one.isRecovery && episode.some(({ mutedAt }) => mutedAt !== null)
+  const isEpisodeMuted = !firing.isRecovery && episode.some(({ mutedAt }) => mutedAt !== null)
   const notification = notificationOf(
-    one,
+    firing,
     { kind: isRaised ? 'raised' : 'alert', effectiveSeverity: effectiveSeverity },
     now,
   )
   return {
     ...notification,
     ...(answered !== undefined && { answers: recordOf(answered) }),
-    ...(isEscalated && { escalatedTo: one.raised.watch.escalateTo ?? [] }),
-    ...(one.isRecovery && { notes: recoveryNotes(one, episode, open) }),
+    ...(isEscalated && { escalatedTo: firing.raised.watch.escalateTo ?? [] }),
+    ...(firing.isRecovery && { notes: recoveryNotes(firing, episode, open) }),
     ...(episode[0] && { startedAt: beganAt(episode[0]) }),
     isQuiet: notification.isQuiet || isEpisodeMuted || isFlap,
   }
 }
 
 function recoveryNotes(
-  one: Fresh,
+  firing: Fresh,
   [first]: readonly OpenAlert[],
   open: readonly OpenAlert[],
 ): readonly Note[] {
-  const secondsSince = (at: Date) => (one.firedAt.getTime() - at.getTime()) / 1000
+  const secondsSince = (at: Date) => (firing.firedAt.getTime() - at.getTime()) / 1000
   const still = open.filter(
-    ({ watchId, notifiedAt }) => watchId === one.watchId && notifiedAt !== null,
+    ({ watchId, notifiedAt }) => watchId === firing.watchId && notifiedAt !== null,
   )
   // The newest alert of an escalated episode represents it.
   const others = [
@@ -273,8 +282,8 @@ function notificationOf(
   return { ...record, ...how, watch, isRecovery, isQuiet: isMuted(watch, now) }
 }
 
-function isFresh(one: RecordedFiring): one is Fresh {
-  return one.alertId !== undefined
+function isFresh(firing: RecordedFiring): firing is Fresh {
+  return firing.alertId !== undefined
 }
 
 /**
