@@ -56,13 +56,13 @@ const TABLE: Readonly<Record<string, readonly [(locale: Locale) => string, reado
   'change of an amount': [
     (locale) => formatAmount(CHANGE, locale),
     [
-      '-12,500.5\u00a0FLR',
-      '-12.500,5\u00a0FLR',
-      '-12\u202f500,5\u00a0FLR',
-      '-12,500.5\u00a0FLR',
-      '-12,500.5\u00a0FLR',
-      '-12,500.5\u00a0FLR',
-      '-12,500.5\u00a0FLR',
+      '\u221212,500.5\u00a0FLR',
+      '\u221212.500,5\u00a0FLR',
+      '\u221212\u202f500,5\u00a0FLR',
+      '\u221212,500.5\u00a0FLR',
+      '\u221212,500.5\u00a0FLR',
+      '\u221212,500.5\u00a0FLR',
+      '\u221212,500.5\u00a0FLR',
     ],
   ],
   price: [
@@ -83,7 +83,15 @@ const TABLE: Readonly<Record<string, readonly [(locale: Locale) => string, reado
   ],
   move: [
     (locale) => formatPercent(-0.1142, locale, { signed: true }),
-    ['-11.42%', '-11,42\u00a0%', '-11,42\u00a0%', '-11.42%', '-11.42%', '-11.42%', '-11.42%'],
+    [
+      '\u221211.42%',
+      '\u221211,42\u00a0%',
+      '\u221211,42\u00a0%',
+      '\u221211.42%',
+      '\u221211.42%',
+      '\u221211.42%',
+      '\u221211.42%',
+    ],
   ],
   'date and time': [
     (locale) => formatDateTime(AT, locale, BERLIN, { offset: false }),
@@ -165,7 +173,7 @@ describe('amounts', () => {
   test('show the first digits of what would round to 0', () => {
     expect(formatAmount({ ...FLR, units: 1n }, 'en')).toBe('0.000000000000000001\u00a0FLR')
     expect(formatAmount({ ...FLR, units: -49_999_999_999_999n, signed: true }, 'de')).toBe(
-      '-0,00005\u00a0FLR',
+      '\u22120,00005\u00a0FLR',
     )
     expect(formatDecimal({ value: '0.00001234', symbol: 'FXRP' }, 'en')).toBe('0.000012\u00a0FXRP')
     expect(formatDecimal({ value: '0.00005', symbol: 'FXRP' }, 'en')).toBe('0.0001\u00a0FXRP')
@@ -180,7 +188,7 @@ describe('amounts', () => {
         (units, decimals) => {
           const text = formatAmount({ units, decimals, symbol: 'X' }, 'en')
           expect(/[1-9]/.test(text)).toBe(units !== 0n)
-          expect(text.startsWith('-')).toBe(units < 0n)
+          expect(text.startsWith('\u2212')).toBe(units < 0n)
         },
       ),
     )
@@ -309,7 +317,7 @@ describe('facts', () => {
     const reader = { locale: 'en', timeZone: BERLIN } as const
     const fields = Object.entries(FACTS).map(([kind, fact]) => [kind, formatFact(fact, reader)])
     expect(Object.fromEntries(fields)).toEqual({
-      amount: '-12,500.5\u00a0FLR',
+      amount: '\u221212,500.5\u00a0FLR',
       decimal: '12.5\u00a0FLR',
       price: '0.0213456\u00a0USD',
       percent: '+5%',

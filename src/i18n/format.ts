@@ -1,7 +1,15 @@
 import { formatUnits } from 'viem/utils'
 import type { DisplayValue, DisplayValues } from '#src/kernel/display-values.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import { agoFormat, durationFormat, listFormat, numberFormat, plain, timeFormat } from './intl.ts'
+import {
+  agoFormat,
+  durationFormat,
+  listFormat,
+  numberFormat,
+  plain,
+  plainNumber,
+  timeFormat,
+} from './intl.ts'
 import { isolate, withoutIsolates } from './isolates.ts'
 import { builtKey, type TextValue, translate, typed } from './translate.ts'
 
@@ -14,7 +22,7 @@ const NO_BREAK_SPACE = '\u00a0'
 
 /** A number with the locale's grouping and decimal sign, at most 3 decimals. */
 export function formatNumber(value: number, locale: Locale): string {
-  return plain(numberFormat(locale, 'number').format(value))
+  return plainNumber(numberFormat(locale, 'number').format(value))
 }
 
 /** An amount in the smallest unit, with its symbol. `signed` shows a plus sign too. */
@@ -60,7 +68,7 @@ export function formatPercent(
   locale: Locale,
   options: { readonly signed?: boolean } = {},
 ): string {
-  return plain(numberFormat(locale, options.signed ? 'move' : 'percent').format(share))
+  return plainNumber(numberFormat(locale, options.signed ? 'move' : 'percent').format(share))
 }
 
 /** Date and wall-clock time in a zone, by default with the zone's offset. */
@@ -242,7 +250,7 @@ function withOffset(wall: string, at: Date, timeZone: string): string {
 }
 
 function withSymbol(number: string, symbol: string): string {
-  return `${plain(number)}${NO_BREAK_SPACE}${symbol}`
+  return `${plainNumber(number)}${NO_BREAK_SPACE}${symbol}`
 }
 
 /** Decimal text in the type of `Intl`, which formats it exactly; a `Number` would lose digits. */

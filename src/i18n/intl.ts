@@ -87,3 +87,8 @@ function remembered<Arguments extends readonly string[], Made>(
 export function plain(text: string): string {
   return text.replace(/[\u200e\u200f\u061c]/g, '')
 }
+
+/** The same for a number, with a minus sign as wide as the plus sign where `Intl` puts a hyphen. */
+export function plainNumber(text: string): string {
+  return plain(text).replace(/^-/, '\u2212')
+}

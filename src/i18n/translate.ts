@@ -10,7 +10,7 @@ import type pages from '../../locales/en/pages.json'
 import type signals from '../../locales/en/signals.json'
 import type units from '../../locales/en/units.json'
 import { KEYS, NAMESPACES, TEXTS } from './catalogue.ts'
-import { numberFormat, plain } from './intl.ts'
+import { numberFormat, plainNumber } from './intl.ts'
 import { isolate, isolatesOutside, withoutDirections } from './isolates.ts'
 
 interface English {
@@ -197,7 +197,7 @@ function written(value: HtmlValue, locale: Locale): string {
 }
 
 function bareText(value: string | number | Bare | Html, locale: Locale): string {
-  if (typeof value === 'number') return plain(numberFormat(locale, 'number').format(value))
+  if (typeof value === 'number') return plainNumber(numberFormat(locale, 'number').format(value))
   if (typeof value === 'string') return value
   return value.kind === 'bare' ? value.text : value.html
 }
