@@ -4,7 +4,7 @@ import { Address, Hash } from '#src/kernel/units.ts'
 import type { FurnishedDevnet } from '../devnet.ts'
 import type { XrplServer } from '../xrpl.ts'
 
-/** A top-up somebody asked for. */
+/** A requested top-up. */
 export type AskedTopup = z.output<typeof Row>
 
 /** State of a top-up, from its public page. */

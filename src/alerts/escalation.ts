@@ -1,4 +1,4 @@
-/** Sends alerts that nobody acknowledged in time to further recipients. */
+/** Sends alerts without a timely acknowledgement to further recipients. */
 import type { Db } from '#src/db/connection.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { WatchForNotification } from '#src/watches/notification-model.ts'
@@ -14,7 +14,7 @@ import * as store from './store.ts'
 /** Time after which the escalation of an inhibited alert is looked at again, in milliseconds. */
 const INHIBITED_MS = 5 * MINUTE_MS
 
-/** What becomes of a due escalation. */
+/** Result of a due escalation. */
 type Step =
   | { readonly act: 'end' }
   | { readonly act: 'wait'; readonly until: Date }

@@ -60,7 +60,7 @@ export const AcknowledgeInput = z
   .strictObject({ acknowledged: z.boolean().optional() })
   .meta({ id: 'AcknowledgeInput' })
 
-/** Who acknowledged an alert, and when; nulls while nobody has. */
+/** Person and time of an acknowledgement; nulls without one. */
 export const Acknowledgement = z
   .object({
     id: Id,

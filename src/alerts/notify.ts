@@ -41,9 +41,9 @@ export interface Notification extends Recorded {
   readonly only?: ReadonlySet<number>
   /** Excludes these recipients. */
   readonly except?: ReadonlySet<number>
-  /** Further recipients, because nobody acknowledged the alert in time. */
+  /** Further recipients, because the alert was not acknowledged in time. */
   readonly escalatedTo?: readonly number[]
-  /** Whether it is for those alone, as far as it was not for them before. */
+  /** Whether it is sent to those only, as far as they were not sent it before. */
   readonly isEscalation?: boolean
   /** Severity that decides about delivery: that of the episode, because a recovery itself is only info. */
   readonly effectiveSeverity: Severity

@@ -52,7 +52,7 @@ export type Note =
   | { readonly kind: 'lasted'; readonly seconds: number }
   /** Of a recovery: its alert was not sent separately. */
   | { readonly kind: 'held'; readonly firedAt: Date }
-  /** Nobody has acknowledged it for so long. */
+  /** The alert has had no acknowledgement for so long. */
   | { readonly kind: 'escalated'; readonly seconds: number }
   | { readonly kind: 'stillFiring'; readonly alerts: readonly StillFiring[] }
 

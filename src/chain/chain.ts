@@ -29,14 +29,14 @@ export interface BalanceQuery {
 
 /** A balance that changed. */
 export interface ChangedBalance extends BalanceQuery {
-  /** In the smallest unit; negative for what went out. */
+  /** In the smallest unit; negative for outgoing amounts. */
   readonly changeUnits: bigint
 }
 
-/** What changed a balance, as far as it is one transaction or one other account. */
+/** Cause of a changed balance, if it is a single transaction or a single other account. */
 export interface Movement {
   readonly transactionHash: Hash | null
-  /** Who sent or received. */
+  /** Sender or receiver. */
   readonly counterparty: Address | null
 }
 
@@ -172,8 +172,8 @@ export interface Chain {
     signal?: AbortSignal,
   ): Promise<readonly (bigint | undefined)[]>
   /**
-   * What is behind changes of balances in the blocks after `after`, up to `upTo`, in the order asked; nulls
-   * over spans of more than 200 blocks.
+   * Causes of changed balances in the blocks after `after`, up to `upTo`, in the given order; nulls over
+   * spans of more than 200 blocks.
    */
   movements(
     changes: readonly ChangedBalance[],

@@ -11,15 +11,15 @@ import { Quantity } from './quantity.ts'
 /** Blocks in which the transfers behind a change are looked for; it is unknown over longer spans. */
 const MOVEMENT_BLOCKS_MAX = 200
 
-/** What moved an asset from one account to another. */
+/** A transfer of an asset from one account to another. */
 interface Transfer {
   readonly asset: ChangedBalance['asset']
   readonly hash: Hash
   readonly from: Address
-  /** undefined: a contract was made. */
+  /** undefined: creation of a contract. */
   readonly to: Address | undefined
   readonly units: bigint
-  /** What the sender paid for the transaction at most, in coins; 0 for tokens. */
+  /** Upper limit of the sender's fee for the transaction, in coins; 0 for tokens. */
   readonly feeMaxUnits: bigint
 }
 
@@ -41,9 +41,9 @@ const [TRANSFER] = encodeEventTopics({ abi: erc20Abi, eventName: 'Transfer' })
 const UNKNOWN: Movement = { transactionHash: null, counterparty: null }
 
 /**
- * The one transaction and the one other account behind each change of a balance, in the order asked; null
- * where there are several, or where transfers do not add up to the change: coins that a contract sent have
- * no transaction of their own, and some tokens change balances without an event.
+ * The transaction and the other account behind each change of a balance, in the given order; null where
+ * there are several, or where transfers do not add up to the change: coins that a contract sent have no
+ * transaction of their own, and some tokens change balances without an event.
  *
  * @param span the blocks after `after`, up to `upTo`
  * @throws AppError upstream `dependency_unavailable`
@@ -169,7 +169,7 @@ function isToken(asset: ChangedBalance['asset'], token: Address): boolean {
   return asset !== 'FLR' && isAddressEqual(asset, token)
 }
 
-/** The value that all of them are; null for none, for several, and for the zero address. */
+/** The common value of a list; null for an empty list, for different values, and for the zero address. */
 function theOne<Value extends string>(values: readonly Value[]): Value | null {
   const [value, ...others] = new Set(values)
   return value === undefined || others.length > 0 || value === ZERO_ADDRESS ? null : value

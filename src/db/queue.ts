@@ -14,7 +14,7 @@ export interface Queue<Table extends PgTable> {
   readonly table: Table
   /** Properties of the primary key. */
   readonly id: readonly ColumnKey<Table>[]
-  /** When a row is due, and its place among the due ones; a row with null is not in the queue. */
+  /** Due time of a row, by which due rows are ordered; a row with null is not in the queue. */
   readonly dueAt?: ColumnKey<Table>
   /** End of the lease; null: not leased. By default a claim moves `dueAt` to the end of the lease. */
   readonly leasedUntil?: ColumnKey<Table>
@@ -25,7 +25,7 @@ export interface Queue<Table extends PgTable> {
     readonly key: ColumnKey<Table>
     /** Place of a row among those of all keys; lower ones are claimed first. */
     readonly turn: ColumnKey<Table>
-    /** When a row was finished; only unfinished rows are in the queue. */
+    /** Time at which a row was finished; only unfinished rows are in the queue. */
     readonly doneAt: ColumnKey<Table>
   }
 }

@@ -1,7 +1,7 @@
 /**
- * What stands in for each placeholder of the texts, for those who write and translate them. Which words may
- * stand beside it depends on that: "on" before a date, "at" before a time of day.
- * `test/locales/placeholders.test.ts` holds the table against the texts, the code and the alerts.
+ * Kind of value for each placeholder of the texts, for writers and translators. The words beside a
+ * placeholder depend on it: "on" before a date, "at" before a time of day.
+ * `test/locales/placeholders.test.ts` checks the table against the texts, the code and the alerts.
  */
 
 /** A kind of value, with an English example. */
@@ -28,7 +28,7 @@ export const KINDS = {
   /** Latin text to be copied or typed as it is: a command, a reference, a zone. */
   code: 'Europe/Berlin',
   address: '0x3f12…A91c',
-  /** What somebody typed or named, in any script; also an address without a name. */
+  /** Text from a user, in any script; also an address without a name. */
   name: 'Alpha Oracle',
   /** A fixed word or phrase from the texts. */
   term: 'wrong length',
@@ -40,7 +40,9 @@ export const KINDS = {
 
 export type Kind = keyof typeof KINDS
 
-/** The kind of a placeholder; where keys differ, by key, or by its beginning with `*`. The first that fits counts. */
+/**
+ * The kind of a placeholder; where keys differ, by key, or by its prefix with `*`. The first match counts.
+ */
 type Entry = Kind | { readonly [key: string]: Kind; readonly otherwise: Kind }
 
 /** Every placeholder by name. */

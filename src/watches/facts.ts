@@ -38,7 +38,7 @@ export interface Facts {
   ): Promise<readonly (ProviderStatus | undefined)[]>
   /** Names of providers from the last published calculation; empty without one. */
   providerNames(): Promise<ReadonlyMap<Address, string>>
-  /** The feed that says what an asset is worth in US dollars; undefined for tokens that nobody vouches for. */
+  /** The feed with an asset's price in US dollars; undefined for tokens without a trusted price. */
   usdFeedOf(asset: Asset): FeedName | undefined
   /** Data published beside the chain. */
   readonly publications: PublicationKeeper

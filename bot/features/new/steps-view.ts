@@ -92,7 +92,7 @@ export function targetStep(
 
 /**
  * The summary before the watch is created.
- * @param tells names of its recipients
+ * @param tells names of the recipients
  */
 export function checkStep(
   reader: Reader,

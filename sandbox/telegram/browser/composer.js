@@ -5,7 +5,7 @@ import { suggestions } from './suggestions.js'
 /** @import { ChatView, GroupChatView, InlineView, MessageView, Page } from '../chat-view.ts' */
 
 /**
- * What stands below the messages.
+ * Elements below the messages.
  *
  * @typedef {{
  *   nodes: HTMLElement[],

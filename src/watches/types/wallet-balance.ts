@@ -36,7 +36,7 @@ const Settings = z.strictObject({
 })
 type Settings = z.output<typeof Settings>
 
-/** What changed the balance since the last observation. */
+/** Cause of the change since the last observation. */
 const Movement = z.object({
   /** The balance before it, in the smallest unit. */
   fromUnits: Units,
@@ -52,7 +52,7 @@ const Observation = z.object({
   balanceUnits: Units,
   symbol: z.string(),
   decimals: z.int(),
-  /** null where nothing changed, and where nothing is known of it. */
+  /** null where nothing changed, or the cause is unknown. */
   movement: Movement.nullable().default(null),
 })
 type Observation = z.output<typeof Observation>
@@ -74,7 +74,7 @@ const Moved = z.object({
   changeAmount: z.string().regex(/^-?\d+$/),
   threshold: z.string(),
   direction: z.enum(['incoming', 'outgoing']),
-  /** null where there are several, or none that is known. */
+  /** null where there are several, or none is known. */
   counterparty: Address.nullable(),
   transactionHash: Hash.nullable(),
   usd: z
@@ -84,7 +84,7 @@ const Moved = z.object({
   blockNumber: z.int(),
   blockTime: Instant,
 })
-/** The same of any release: earlier ones have the watch's direction, and nothing of the cause. */
+/** `data` of alerts of any release: earlier ones have the watch's direction, and no cause. */
 const StoredMoved = Moved.extend({ direction: z.string() }).partial({
   counterparty: true,
   transactionHash: true,
@@ -93,7 +93,8 @@ const StoredMoved = Moved.extend({ direction: z.string() }).partial({
 
 /**
  * Fires when the balance moved by at least the threshold since the last observation, in the chosen
- * direction: what goes out is a warning, what comes in is info. The first observation only sets the baseline.
+ * direction: outgoing amounts are a warning, incoming ones info. The first observation only sets the
+ * baseline.
  */
 export function balanceChange(
   previous: State,
@@ -285,13 +286,13 @@ export const walletBalance = defineWatchType({
   signals: [balanceChangeSignal],
 })
 
-/** A balance that is not what it was at the last look, and its place among the targets. */
+/** A balance that changed since the last observation, with the index of its target. */
 interface Change extends ChangedBalance {
   readonly index: number
   readonly fromUnits: bigint
 }
 
-/** What is behind the changes, by place. An alert does not wait for it: where nobody tells, it is unknown. */
+/** Causes of the changes, by index. An alert does not wait for them: without an answer they are unknown. */
 async function movementsOf(
   { chain, facts }: Sources,
   changes: readonly Change[],
