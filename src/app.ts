@@ -323,8 +323,13 @@ async function endAll(
   ms: number,
 ): Promise<void> {
   for (const ended of await Promise.allSettled(works.map((work) => bounded(work, ms)))) {
-    if (ended.status === 'rejected') log.warn({ error: traceOf(ended.reason) }, 'not stopped well')
-    else if (!ended.value) log.warn({ waitedMs: ms }, 'not stopped in time')
+    if (ended.status === 'rejected')
+      log.warn(
+        { error: traceOf(ended.reason) },
+        'part of the service failed to stop; the stop goes on',
+      )
+    else if (!ended.value)
+      log.warn({ waitedMs: ms }, 'part of the service did not stop in time; the stop goes on')
   }
 }
 

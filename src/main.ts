@@ -42,7 +42,7 @@ async function run(config: Config): Promise<void> {
   const stop = () => {
     stopping.abort()
     setTimeout(() => {
-      log.error({ waitedMs: STOP_MS_MAX }, 'stop broken off')
+      log.error({ waitedMs: STOP_MS_MAX }, 'stop took too long; the process ends now')
       void leave(1)
     }, STOP_MS_MAX).unref()
   }
@@ -52,7 +52,7 @@ async function run(config: Config): Promise<void> {
   process.on('uncaughtException', (error) => {
     if (isBroken) return
     isBroken = true
-    log.error({ error: traceOf(error) }, 'the service broke')
+    log.error({ error: traceOf(error) }, 'uncaught error; the service stops')
     void leave(1)
   })
   await using undo = new AsyncDisposableStack()

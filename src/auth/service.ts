@@ -218,7 +218,7 @@ export function createTokenLookup(deps: { readonly db: Db; readonly log: Logger 
       try {
         await store.saveLastUse(deps.db, id, { usedAt: now, staleBefore: lastNews(now) })
       } catch (error) {
-        deps.log.warn({ tokenId: id, problem: traceOf(error) }, 'use of a token not noted')
+        deps.log.warn({ tokenId: id, problem: traceOf(error) }, 'last use of a token not recorded')
       }
     },
   }

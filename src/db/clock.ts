@@ -28,7 +28,7 @@ export async function agreesWithDatabase({
 }): Promise<boolean> {
   const aheadMs = clock.now().getTime() - (await readMs(db))
   if (Math.abs(aheadMs) <= TOLERANCE_MS) return true
-  log.error({ aheadMs }, 'clock differs from that of the database')
+  log.error({ aheadMs }, 'clock of this host differs from that of the database')
   return false
 }
 
@@ -71,7 +71,10 @@ export function createDatabaseClock({
         const isOff = set === undefined || Math.abs(ms - (set.ms + at - set.at)) > STEP_MS
         if (isOff) set = { ms, at }
       } catch (error) {
-        log.warn({ error: traceOf(error) }, 'time of the database not read')
+        log.warn(
+          { error: traceOf(error) },
+          'time of the database not readable; the last difference is used',
+        )
       }
     },
   }

@@ -81,16 +81,25 @@ async function addProxy(
         stream.on('error', (error) => {
           // A client that disconnected is no fault of the upstream.
           if (error instanceof errors.RequestAbortedError) return
-          app.log.warn({ resource, problem: error.message }, 'upstream broke off')
+          app.log.warn(
+            { resource, problem: error.message },
+            'upstream ended its answer early; the call is refunded',
+          )
           void meter.refund(request)
         })
         if (statusCode < 500) return void reply.send(stream)
         stream.destroy()
-        app.log.warn({ resource, statusCode }, 'upstream failed')
+        app.log.warn(
+          { resource, statusCode },
+          'upstream answered with an error; the call is refunded',
+        )
         refuse(reply)
       },
       onError: (reply, { error }) => {
-        app.log.warn({ resource, problem: error.message }, 'upstream not reached')
+        app.log.warn(
+          { resource, problem: error.message },
+          'upstream unreachable; the call is refunded',
+        )
         refuse(reply, error)
       },
     },

@@ -105,7 +105,8 @@ function report(app: JobApp, job: Job, error: unknown, failures: number): void {
     error: traceOf(cause),
   }
   if (!isUpstream) app.log.error(fields, 'job failed')
-  else if (failures === 1) app.log.warn(fields, 'job waits for a dependency')
+  else if (failures === 1)
+    app.log.warn(fields, 'job failed: a dependency is unavailable; the next run tries again')
 }
 
 interface Waker {

@@ -52,7 +52,7 @@ async function sendTestTo(app: App, { recipientId, reader }: Consent): Promise<v
     await sendTest(app, owner, recipientId)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    app.log.warn({ recipientId, code: error.code }, 'no test after a confirmation')
+    app.log.warn({ recipientId, code: error.code }, 'test mail after a confirmation not sent')
   }
 }
 

@@ -16,7 +16,7 @@ export function answerFailure(
   const problem = toAppError(error)
   const { kind } = problem
   if (kind === 'internal') {
-    app.log.error({ requestId: request.id, error: traceOf(error) }, 'page failed')
+    app.log.error({ requestId: request.id, error: traceOf(error) }, 'page answered with an error')
   } else if (problem !== error) reportRefusal(app, problem)
   const seconds = retryAfterOf(problem)
   if (seconds !== undefined) reply.header('retry-after', String(seconds))

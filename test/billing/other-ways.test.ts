@@ -66,7 +66,10 @@ test('FLR from a contract wallet is recorded as unmatched and logged, once, with
   const rows = (await unmatched(world)).filter((row) => row['tx_hash'] === txHash)
   expect(rows).toMatchObject([{ reason: 'unsupported_transfer', log_index: -1 }])
   expect(world.errors).toMatchObject([
-    { message: 'payment not matched', fields: { txHash, reason: 'unsupported_transfer' } },
+    {
+      message: 'payment not credited; an operator must look at it',
+      fields: { txHash, reason: 'unsupported_transfer' },
+    },
   ])
   const [payment] = await world.sql`select * from topup_payments where tx_hash = ${txHash}`
   expect(payment).toMatchObject({ way: 'internal', amount_units: draft.amount })

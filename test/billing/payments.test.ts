@@ -218,7 +218,7 @@ describe('a payment that cannot be credited', () => {
     )
     expect(world.errors).toEqual([
       {
-        message: 'payment not matched',
+        message: 'payment not credited; an operator must look at it',
         fields: expect.objectContaining({ txHash: hash, reason }),
       },
     ])
@@ -466,7 +466,9 @@ describe('a block that is replaced', () => {
     await payment.send()
     expect(await gained(() => world.confirmAll())).toBe(0)
     expect(world.errors).toContainEqual(
-      expect.objectContaining({ message: 'settled payment is in another block' }),
+      expect.objectContaining({
+        message: 'block of a settled payment was replaced; the payment stays settled',
+      }),
     )
     expect((await topupOf(alice, draft)).creditedCredits).toBe(10_000)
   })

@@ -59,7 +59,7 @@ test('renewals and ends wait, with an error in the log, while the clock is ahead
   expect(await run()).toBe(1)
   await setClock(-1)
   expect(await run()).toBe(1)
-  expect(new Set(errors)).toEqual(new Set(['clock differs from that of the database']))
+  expect(new Set(errors)).toEqual(new Set(['clock of this host differs from that of the database']))
   expect((await alice.request('GET', '/watches')).body.data).toMatchObject([{ status: 'active' }])
 
   errors.length = 0

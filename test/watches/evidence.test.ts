@@ -97,7 +97,9 @@ describe('a provider that does its duty', () => {
     await playOn(6)
     expect(await world.events('Healthy')).toEqual([])
     expect(await rounds()).toBeLessThanOrEqual(before + 2)
-    expect(lines).toContain('endpoints contradict each other: rounds left out')
+    expect(lines).toContain(
+      'endpoints contradict each other; the rounds of this block are not judged',
+    )
     for (const proxy of [world.primary, world.secondary]) await proxy.up()
     await playOn(4)
     expect(await world.events('Healthy')).toEqual([])

@@ -49,7 +49,10 @@ export async function runConnectNews(
     try {
       await notifyConnected(notifier, signal)
     } catch (error) {
-      notifier.app.log.warn({ error: describe(error) }, 'chat not told of its connection')
+      notifier.app.log.warn(
+        { error: describe(error) },
+        'chat not notified of its connection; the next run tries again',
+      )
     }
     await waker.sleep(LOOK_MS, signal)
   }

@@ -31,7 +31,7 @@ export async function showPicture(
   } catch (error) {
     if (error instanceof GrammyError && error.error_code !== 400) throw error
     const fields = { updateId: ctx.update.update_id, error: describe(error) }
-    ctx.app.log.warn(fields, 'picture not shown')
+    ctx.app.log.warn(fields, 'picture not sent; a text is sent instead')
     return false
   }
 }

@@ -46,7 +46,10 @@ export async function runFollowUps(changer: Changer, signal: AbortSignal): Promi
     try {
       await followUp(changer, signal)
     } catch (error) {
-      changer.app.log.warn({ error: describe(error) }, 'messages not followed up')
+      changer.app.log.warn(
+        { error: describe(error) },
+        'follow-ups of messages not read; the next run tries again',
+      )
     }
     await pause(LOOK_MS, signal)
   }
@@ -62,7 +65,10 @@ export async function followUp(changer: Changer, signal?: AbortSignal): Promise<
       await followOne(changer, row)
     } catch (error) {
       // It is due again when the lease ends.
-      app.log.warn({ chatId: row.chatId, error: describe(error) }, 'message not followed up')
+      app.log.warn(
+        { chatId: row.chatId, error: describe(error) },
+        'message not changed; it is due again when its lease ends',
+      )
     }
   }
 }

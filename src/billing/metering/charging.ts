@@ -58,7 +58,10 @@ export async function settleTogether(
   } catch (error) {
     if (error instanceof AppError) throw error
     // An error of one payer's row must not fail the others: each is settled alone.
-    deps.log.warn({ payers: rows.length, problem: traceOf(error) }, 'calls not settled together')
+    deps.log.warn(
+      { payers: rows.length, problem: traceOf(error) },
+      'calls of several payers not settled in one statement; each is settled alone',
+    )
     return []
   }
 }

@@ -36,7 +36,10 @@ export function createLedgerNotifier({
       try {
         await notifyLedger(db, notified)
       } catch (error) {
-        log.warn({ wallets: notified.length, problem: traceOf(error) }, 'ledger news not told')
+        log.warn(
+          { wallets: notified.length, problem: traceOf(error) },
+          'ledger listeners not notified; they find the entries by polling',
+        )
       }
       await Promise.race([pause(), hurry.promise])
     }

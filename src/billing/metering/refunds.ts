@@ -48,13 +48,20 @@ export function createPendingRefunds({ db, clock, log }: Deps): Debts {
       const free = DEBTS_MAX - owedSince.size
       for (const reference of references.slice(0, free)) owedSince.set(reference, clock.now())
       const lost = references.slice(Math.max(0, free))
-      if (lost.length > 0) log.error({ references: lost }, 'credits not given back')
+      if (lost.length > 0)
+        log.error(
+          { references: lost },
+          'credits of failed calls not refunded; refund these ledger entries by hand',
+        )
     },
     settle,
     async close() {
       await settle().catch(() => undefined)
       if (owedSince.size > 0) {
-        log.error({ references: [...owedSince.keys()] }, 'credits not given back')
+        log.error(
+          { references: [...owedSince.keys()] },
+          'credits of failed calls not refunded; refund these ledger entries by hand',
+        )
       }
     },
   }
@@ -86,7 +93,10 @@ export async function refund(
       return returned
     })
   } catch (error) {
-    deps.log.warn({ calls: charges.length, problem: traceOf(error) }, 'charges not given back yet')
+    deps.log.warn(
+      { calls: charges.length, problem: traceOf(error) },
+      'charges of failed calls not refunded yet; the next run tries again',
+    )
     pendingRefunds.add(referencesOf(charges))
     return charges.map(() => ({ ok: false }))
   }

@@ -61,7 +61,7 @@ export async function recordBillingOn(deps: Deps, signal: AbortSignal): Promise<
     if (after === undefined) break
   }
   if (signal.aborted) return
-  log.info({ wallets: moved, left }, 'terms moved by the time that billing was off')
+  log.info({ wallets: moved, left }, 'terms and trials moved by the pause of billing')
   if (left === 0) await store.settlePauses(db, last.number, now)
 }
 

@@ -100,7 +100,10 @@ function readAll(sources: PaymentOptionSources): Promise<readonly AssetState[]> 
         const isDown = error instanceof AppError && error.kind === 'upstream'
         const isLate = error instanceof Error && error.name === 'TimeoutError'
         if (!isDown && !isLate) throw error
-        sources.log.warn({ asset: asset.key }, 'payment asset cannot be read')
+        sources.log.warn(
+          { asset: asset.key },
+          'state of a payment asset not readable; it is not offered now',
+        )
         const isSilent = asset.way !== 'xrpl' || (await isXrplSilent(view))
         return closed(asset, placeOf(sources, asset), isSilent)
       }
@@ -213,7 +216,10 @@ async function readRouter(
   if (token === undefined) return undefined
   const [state, decimals] = await Promise.all([view.router(), view.decimals(token)])
   if (state === undefined) {
-    log.error({ router: payTo }, 'payment router is none')
+    log.error(
+      { router: payTo },
+      'no payment router contract at the configured address; token top-ups are unavailable',
+    )
     return undefined
   }
   const isAllowed = state.allowed[tokensOf(billing.payments).indexOf(token)] === true
@@ -221,7 +227,11 @@ async function readRouter(
     (one) => one.way === 'router' && billing.payments.tokens[one.key] === token,
   )
   const isSound = decimals === expected?.decimals
-  if (!isSound) log.error({ token, decimals: decimals ?? null }, 'payment token is another one')
+  if (!isSound)
+    log.error(
+      { token, decimals: decimals ?? null },
+      'payment token has other decimals than the price list, or is no token; it is not accepted',
+    )
   return { isAllowed, isPaused: state.paused, isTaken: isAllowed && isSound }
 }
 

@@ -73,7 +73,10 @@ export async function recordPayments(
     if (moved !== undefined) {
       matched.add(moved)
       const { txHash, logIndex } = payment
-      log.error({ txHash, logIndex }, 'settled payment is in another block')
+      log.error(
+        { txHash, logIndex },
+        'block of a settled payment was replaced; the payment stays settled',
+      )
       continue
     }
     const topup = await findNamed(tx, payment)
@@ -162,7 +165,11 @@ export async function settlePayment(
   if (verdict === undefined) return
   const amount = payment.amountUnits.toString()
   if (verdict.ok) log.info({ ...fields, amount, ...verdict.worth }, 'payment credited')
-  else log.error({ ...fields, amount, reason: verdict.reason }, 'payment not matched')
+  else
+    log.error(
+      { ...fields, amount, reason: verdict.reason },
+      'payment not credited; an operator must look at it',
+    )
 }
 
 interface Settlement {

@@ -239,7 +239,10 @@ async function relocate(deps: FollowDeps, row: PaymentRow, signal?: AbortSignal)
       ? await deps.chain.transactionPayments(storedHash(row.txHash), { router, payTo }, signal)
       : await readFacts(deps, topup, row.txHash, signal)
   const now = clock.now()
-  log.warn({ txHash: row.txHash, status: facts.status }, 'payment lost its block')
+  log.warn(
+    { txHash: row.txHash, status: facts.status },
+    'block of a payment was replaced; the payment is looked for again',
+  )
   await transact(db, async (tx) => {
     if (facts.status === 'mined' && facts.payments.length > 0) {
       return recordPayments(deps, tx, facts.payments, now)

@@ -109,7 +109,10 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
       const before = isKept ? StoredPasses.safeParse(known.data).data : undefined
       const rows = readPasses(epoch, answer.value, [...(voters?.keys() ?? [])], before)
       if (voters === undefined || rows === undefined) {
-        log.warn({ epoch, rows: answer.value.length }, 'published eligibility is not believed')
+        log.warn(
+          { epoch, rows: answer.value.length },
+          'published eligibility is not plausible; it is ignored',
+        )
         isWorking = false
         continue
       }
@@ -203,7 +206,8 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
       if (voter === undefined || !OWN_CLAIM_TYPES.includes(claimType)) continue
       own.push({ rewardEpoch: epoch, beneficiary, claimType, voter, amountWei: BigInt(amount) })
     }
-    if (unreadable > 0) log.warn({ epoch, unreadable }, 'published claims left out')
+    if (unreadable > 0)
+      log.warn({ epoch, unreadable }, 'published reward claims not readable; they are skipped')
     await transactUnder(fence, db, async (tx) => {
       const publication = { rewardEpochId: epoch, seenAt: block.at }
       const data = { merkleRoot: cleanOutsideText(merkleRoot, ROOT_LENGTH_MAX) }

@@ -52,7 +52,10 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
       const { blocks, upTo } = await chain.rounds.span(range, watched, signal)
       for (const block of blocks) {
         if (block.isSure === false) {
-          log.warn({ block: block.number }, 'endpoints contradict each other: rounds left out')
+          log.warn(
+            { block: block.number },
+            'endpoints contradict each other; the rounds of this block are not judged',
+          )
         }
         recordFirst(current, roundAt(current.policies.clock, block.at), block.number)
         const complete = current.collector.add(block)

@@ -75,7 +75,7 @@ export async function openSession(
   if (policies === undefined) return undefined
   const state = CarriedState.parse(progress?.state ?? structuredClone(EMPTY_STATE))
   if (progress !== undefined && from > progress.resumeFrom) {
-    log.warn({ from: progress.resumeFrom, to: from }, 'rounds left out after a long pause')
+    log.warn({ from: progress.resumeFrom, to: from }, 'rounds skipped after a long pause')
     state.readSince = null
     state.registrationsSince = null
     state.registrations = {}

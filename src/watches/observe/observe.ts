@@ -118,7 +118,11 @@ async function observeType(
 function recordFailure({ log }: ObserveDeps, type: ChainWatchType, error: unknown): void {
   const isUpstream = error instanceof AppError && error.kind === 'upstream'
   const fields = { type: type.name, error: traceOf(isUpstream ? (error.cause ?? error) : error) }
-  if (isUpstream) log.warn(fields, 'watch type waits for a dependency')
+  if (isUpstream)
+    log.warn(
+      fields,
+      'watch type not observed: a dependency is unavailable; the next run tries again',
+    )
   else log.error(fields, 'watch type cannot be judged')
 }
 

@@ -104,7 +104,7 @@ async function fireChainOutage(
   if (notified === 0) return
   deps.log.error(
     { type, severity, since: data.since, watches: notified },
-    'the chain cannot be seen',
+    'chain outage: alerts are sent to the watches of this type',
   )
 }
 
@@ -129,7 +129,7 @@ async function endChainOutage(deps: ChainOutageDeps, type: string, now: Date): P
     )
     return watches
   })
-  if (notified > 0) deps.log.info({ type, watches: notified }, 'the chain can be seen again')
+  if (notified > 0) deps.log.info({ type, watches: notified }, 'chain outage is over')
 }
 
 /** Common parts of every firing. A recovery is ordered after its alert, also within one instant. */
