@@ -113,7 +113,7 @@ describe('an alert in a chat', () => {
     const now = world.clock.now().getTime()
     const answer = await ann.press('Mute 8\u00a0h')
     expect(answer.text).toMatch(
-      /^\u2068Node M\u2069 is quiet until \d\d:\d\d\u00a0UTC\. Alerts are still recorded\.$/,
+      /^\u2068Node M\u2069 is muted until \d\d:\d\d\u00a0UTC\. Alerts are still recorded\.$/,
     )
     expect((await watchOf('alice', watch)).mutedUntil).toEqual(new Date(now + 8 * 3_600_000))
     expect(message(ann, id).text).toMatch(/🔕 until \d\d:\d\d/)
@@ -132,7 +132,7 @@ describe('an alert in a chat', () => {
     const watch = await world.addWatch('alice', { label: 'Node E' })
     const id = await alerted(ann, watch, COMMIT)
     expect((await ann.press('Mute until recovered')).text).toBe(
-      'Quiet until this recovers. You will be told then.',
+      'Muted until it recovers. You will be notified then.',
     )
     expect(message(ann, id).text).toContain('🔕 until recovered')
     expect((await watchOf('alice', watch)).mutedUntil).toBeNull()
@@ -149,7 +149,7 @@ describe('an alert in a chat', () => {
     })
     const press = world.telegram.pressRaw(ann.id, id, data)
     await world.settle()
-    expect((await press.answer()).text).toBe('This is over already.')
+    expect((await press.answer()).text).toBe('This alert is already over.')
   })
 
   test('opens and closes its help by the same button, one part at a time, and keeps it open', async () => {
@@ -256,7 +256,7 @@ describe('an alert in a chat', () => {
     const id = await alerted(reader, watch, COMMIT)
     const { text } = message(reader, id)
     expect(await reader.press('Acknowledge')).toEqual({
-      text: 'This chat may not do that.',
+      text: 'This chat is not allowed to do that.',
       box: true,
     })
     expect(message(reader, id).text).toBe(text)
@@ -290,7 +290,7 @@ describe('several alerts in one message', () => {
     const id = await alerted(ann, watch, COMMIT, REVEAL)
     const count = ann.all().length
     expect((await ann.press('Mute until recovered')).text).toBe(
-      'Quiet until these recover. You will be told of each then.',
+      'Muted until each alert recovers. You will be notified each time.',
     )
     expect(message(ann, id).text).toContain('🔕 until recovered')
 

@@ -225,7 +225,7 @@ describe('deleting', () => {
     await world.settle()
     expect(chat.last().text).toContain('Delete 1 alert from the history?')
     await chat.press('Delete 1 alert')
-    expect(chat.last().text).toContain('✓ 1 alert is deleted.')
+    expect(chat.last().text).toContain('✓ 1 alert deleted.')
     expect(await countOf('alice')).toBe(1)
   })
 
@@ -259,7 +259,7 @@ test('the file has what the list shows, six times an hour', async () => {
   for (let times = 1; times < 6; times += 1) await bob.press(data)
   const answer = await bob.press(data)
   expect(answer.box).toBe(true)
-  expect(answer.text).toContain('6 files an hour are the most.')
+  expect(answer.text).toContain('Limit: 6 exports per hour.')
 })
 
 test('who was told of an alert, and how that went, is shown in private only', async () => {

@@ -19,7 +19,7 @@ async function linked() {
 test('/cancel says that nothing is open', async () => {
   const ann = world.person()
   await ann.say('/cancel')
-  expect(ann.last().text).toBe('Nothing is open.')
+  expect(ann.last().text).toBe('There is nothing to cancel.')
 })
 
 test('a text or a command that means nothing is answered with what to do', async () => {
@@ -94,7 +94,7 @@ test('a press a chat has no right to leads to the page that gives it', async () 
     world.telegram.pressRaw(ann.id, ann.last().id, packed('watch.pause', { id }))
     await world.settle()
     expect(ann.last().text).toMatch(
-      /^⚠️ This chat may not do that\. Sign once on the page to allow it\.\n/,
+      /^⚠️ This chat is not allowed to do that\. Sign once on the page to allow it\.\n/,
     )
     expect(ann.last().text).toContain('Treasury')
     expect(
@@ -171,7 +171,7 @@ test('a chat that presses without end is slowed down', async () => {
   const presses = Array.from({ length: 35 }, () => world.telegram.pressRaw(ann.id, id, '1:none'))
   await world.settle()
   const answers = await Promise.all(presses.map((press) => press.answer()))
-  expect(answers.filter(({ text }) => text === 'Slower, please.')).toHaveLength(5)
+  expect(answers.filter(({ text }) => text === 'Too many taps. Wait a moment.')).toHaveLength(5)
   world.clock.advance(90)
   const later = world.telegram.pressRaw(ann.id, id, '1:none')
   await world.settle()
@@ -191,7 +191,7 @@ test('a person who writes faster than anybody reads is told once, and asks Teleg
   for (let index = 0; index < 60; index += 1) world.telegram.send(ann.id, '/help')
   await world.settle()
   const said = ann.all().map(({ text }) => text)
-  expect(said.filter((text) => text === 'Slower, please.')).toHaveLength(1)
+  expect(said.filter((text) => text === 'Too many taps. Wait a moment.')).toHaveLength(1)
   expect(said.length).toBeLessThan(40)
   world.clock.advance(120)
   await ann.say('/help')

@@ -12,7 +12,7 @@ import { BOT_NAME } from '../support/harness.ts'
 
 const BALANCE = /24[.,\s]?680|420 credits/
 const ADDRESS = 'ops@example.org'
-const PRIVATE = 'This is private.'
+const PRIVATE = 'Only available in a private chat.'
 
 let world: BotWorld
 let group: Chatting

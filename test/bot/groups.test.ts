@@ -293,7 +293,7 @@ describe('in a linked group', () => {
 
     await group.press('Alerts here again')
     expect(await stands()).toEqual(['active'])
-    expect(group.last().text).toContain('Alerts to this chat are on again.')
+    expect(group.last().text).toContain('This chat receives alerts again.')
     expect(group.last().text).toContain('is linked to 0xf39F…2266')
     expect(group.labels()[0]).toContain('Watches')
   })
@@ -360,7 +360,7 @@ describe('in a forum', () => {
     })
     await world.settle()
     expect(group.last()).toMatchObject({ threadId, isTopic: true })
-    expect(group.last().text).toContain('Alerts come to this topic.')
+    expect(group.last().text).toContain('Alerts go to this topic.')
     await group.press('Link this chat')
     expect(await chatLinks(world.app, group.id)).toMatchObject([{ threadId }])
     expect(group.last().text).toContain('Alerts go to this topic.')
@@ -371,7 +371,9 @@ describe('in a forum', () => {
   test('a link opened in General names no topic', async () => {
     const group = makeGroup({ isForum: true })
     await group.say(`/start@${BOT_NAME} ${await world.groupCode('alice')}`)
-    expect(group.last().text).toContain('Alerts come to the topic General; /here in another')
+    expect(group.last().text).toContain(
+      'Alerts go to the General topic. To move them, send /here in another',
+    )
     await group.press('Link this chat')
     expect(await chatLinks(world.app, group.id)).toMatchObject([{ threadId: null }])
   })

@@ -43,7 +43,7 @@ describe('muting a chat', () => {
     expect(chat.last().text).toContain('This chat: not muted')
     await chat.press('Chat: 1 h')
     expect(chat.last().text).toMatch(
-      /✓ Nothing comes here until \d\d:\d\d\u00a0UTC, not even critical/,
+      /✓ Nothing arrives here until \d\d:\d\d\u00a0UTC, not even critical/,
     )
     expect(chat.last().text).toMatch(/This chat: muted until \d\d:\d\d/)
     expect(await mutedMinutes(chat)).toBe(60)
@@ -62,9 +62,9 @@ describe('muting a chat', () => {
     await chat.say('/mute 90m')
     expect(await mutedMinutes(chat)).toBe(90)
     await chat.say('/mute 3 days')
-    expect(chat.last().text).toMatch(/^⚠️ Send a length of time/)
+    expect(chat.last().text).toMatch(/^⚠️ Send a duration/)
     await chat.say('/mute soon')
-    expect(chat.last().text).toMatch(/^⚠️ Send a length of time/)
+    expect(chat.last().text).toMatch(/^⚠️ Send a duration/)
     expect(await mutedMinutes(chat)).toBe(90)
     await chat.press(packed('mute.all', { duration: '8am' }))
     expect(await mutedMinutes(chat)).toBeLessThanOrEqual(1440)
@@ -86,7 +86,7 @@ describe('muting a chat', () => {
     const { id, text } = chat.last()
     const press = world.telegram.pressRaw(chat.id, id, packed('mute.all', { duration: '1h' }))
     await world.settle()
-    expect((await press.answer()).text).toContain('not even critical alerts')
+    expect((await press.answer()).text).toContain('critical alerts included')
     expect(chat.last()).toMatchObject({ id, text })
     expect(await mutedMinutes(chat)).toBe(60)
   })
@@ -106,7 +106,7 @@ test('what is muted is listed, and heard of again by one press', async () => {
   const ends = chat
     .labels()
     .flat()
-    .filter((label) => label.startsWith('End: '))
+    .filter((label) => label.startsWith('Unmute '))
   expect(ends).toHaveLength(2)
   for (const label of ends) await chat.press(label)
   expect(chat.last().text).not.toContain('until it recovers')

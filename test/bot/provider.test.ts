@@ -72,7 +72,7 @@ describe('/status with a provider', () => {
     expect(file).toMatchObject({ kind: 'photo', width: 1280, height: 760 })
     expect(text).toContain(`Alpha Oracle\u2069 · ${identity('Alpha Oracle')}`)
     expect(text).toMatch(/🔴 FTSO commit: missing since 12:\d\d\sUTC \(2 voting rounds\)/)
-    expect(text).toContain('Last 4 rounds: 2 fine, 2 with something wrong')
+    expect(text).toContain('Last 4 rounds: 2 OK, 2 with problems')
     expect(text).toMatch(/Reward epoch 452: registered, in the signing policy, weight 3\.\d+%/)
     expect(text).toContain('Balances: submit')
     expect(chat.labels()).toEqual([
@@ -86,7 +86,7 @@ describe('/status with a provider', () => {
   test('shows it by any of its addresses', async () => {
     await chat.say(`/status ${player.provider('Alpine').accounts.submit.address}`)
     expect(chat.last().text).toContain('Alpine')
-    expect(chat.last().text).toContain('🟢 Last 4 rounds: all fine')
+    expect(chat.last().text).toContain('🟢 Last 4 rounds: all OK')
   })
 
   test('lets choose where a name fits several', async () => {
@@ -218,7 +218,7 @@ describe('the picture', () => {
     for (const type of ['provider-fsp', 'provider-eligibility', 'reward-signing']) {
       await other.say(`/new ${type}`)
       await other.say(stranger)
-      expect(other.last().text).toContain('⚠️ No data provider is registered by this address.')
+      expect(other.last().text).toContain('⚠️ No data provider is registered at this address.')
       expect(other.last().text).toContain(`Provider: ${stranger}`)
       expect(other.labels().flat()).toContain('Next')
     }

@@ -96,7 +96,7 @@ describe('the list', () => {
     expect(chat.last().text).toContain('⚠️ \u2068My e-mail\u2069 · not confirmed yet')
     expect(chat.labels()[0]).toEqual(['\u2068This chat\u2069', '\u2068Ann\u2069'])
     await chat.press('⚠️ \u2068My e-mail\u2069')
-    expect(chat.last().text).toContain('Waits for the confirmation by the reader of')
+    expect(chat.last().text).toContain('Waiting for')
     expect(chat.labels()).toEqual([
       ['Send it again'],
       ['Test', 'Log'],
@@ -125,7 +125,7 @@ describe('the list', () => {
   test('is shown to a chat that only receives without anything to change', async () => {
     const reader = await linked('bob', ['read'])
     await reader.say('/recipients')
-    expect(reader.last().text).toContain('This chat only receives.')
+    expect(reader.last().text).toContain('This chat can only receive alerts.')
     expect(reader.labels()).toEqual([['\u2068This chat\u2069'], ['‹ Menu']])
     await reader.press('\u2068This chat\u2069')
     expect(reader.labels()).toEqual([['Log'], ['‹ Recipients']])
@@ -157,7 +157,7 @@ describe('the list', () => {
     await group.say(`/start@${BOT_NAME} ${await world.groupCode('bob')}`)
     await group.press('Link this chat')
     await group.say('/recipients')
-    expect(group.last().text).toBe('This is private.')
+    expect(group.last().text).toBe('Only available in a private chat.')
     const count = group.all().length
     world.telegram.pressRaw(id, group.all()[0]?.id ?? 0, packed('rec.list'), { from: owner })
     await world.settle()
@@ -285,7 +285,7 @@ describe('a webhook', () => {
     world.clock.advance(60)
     await alerts.fire(watch, { event: COMMIT })
     await chat.say(`/start r${id}`)
-    expect(chat.last().text).toContain('1 alert is kept for it')
+    expect(chat.last().text).toContain('1 alert is kept for this recipient')
     receiver.answerNext(500)
     await chat.press('Switch on and test')
     expect(chat.last().text).toMatch(/✕ .*: 500 after \d+ ms\nIt stays off\./)
@@ -311,9 +311,9 @@ describe('a webhook', () => {
     await alerts.notice(watch, { event: COMMIT })
     await chat.say(`/start r${id}`)
     await chat.press('Switch on and test')
-    await chat.press('Drop them')
-    expect(chat.last().text).toContain('✓ 1 alert is dropped.')
-    expect(chat.labels().flat()).not.toContain('Drop them')
+    await chat.press('Discard')
+    expect(chat.last().text).toContain('✓ 1 alert discarded.')
+    expect(chat.labels().flat()).not.toContain('Discard')
   })
 })
 
@@ -327,7 +327,9 @@ describe('a mailbox', () => {
     expect(chat.last().text).toContain('Which address?')
     await chat.say('ops@example.org')
     const { id } = chat.last()
-    expect(chat.last().text).toContain('📨 A confirmation was sent to \u2068ops@example.org\u2069.')
+    expect(chat.last().text).toContain(
+      '📨 A confirmation e-mail was sent to \u2068ops@example.org\u2069.',
+    )
     await sendDueConfirmations(world.service.app, new AbortController().signal)
     const mail = inbox.mails.find(({ to }) => JSON.stringify(to).includes('ops@example.org'))
     const link = mail && confirmLinkOf(mail)
@@ -356,10 +358,10 @@ describe('a mailbox', () => {
     await chat.say('late@example.org')
     await sendDueConfirmations(world.service.app, new AbortController().signal)
     await chat.press('Send it again')
-    expect(chat.last().text).toContain('Next in 5 minutes.')
+    expect(chat.last().text).toContain('Next one in 5 minutes.')
     world.clock.advance(301)
     await chat.press('Send it again')
-    expect(chat.last().text).toContain('✓ A confirmation is on its way.')
+    expect(chat.last().text).toContain('✓ A confirmation e-mail is on its way.')
   })
 
   test('has a name, a language, a clock and a lowest severity of its own', async () => {
@@ -375,7 +377,7 @@ describe('a mailbox', () => {
     await chat.press('From: critical')
     await chat.press('Time zone')
     await chat.say('nowhere at all')
-    expect(chat.last().text).toContain('No time zone is called “\u2068nowhere at all\u2069”.')
+    expect(chat.last().text).toContain('No time zone “\u2068nowhere at all\u2069” was found.')
     await chat.say('york')
     expect(chat.last().text).toContain('Time zone: America/New_York')
     await chat.press('Default: yes')
@@ -386,7 +388,7 @@ describe('a mailbox', () => {
       minSeverity: 'critical',
       default: false,
     })
-    expect(chat.last().text).toContain('Lowest severity: Critical · Deutsch · America/New_York')
+    expect(chat.last().text).toContain('Minimum severity: Critical · Deutsch · America/New_York')
     await chat.press('Time zone')
     await chat.say('/cancel')
     expect(chat.last().text).toContain('Night <b>shift')
@@ -404,9 +406,9 @@ describe('a mailbox', () => {
     )
     await world.settle()
     await chat.say(`/start r${id}`)
-    expect(chat.last().text).toContain('Named by: \u2068Mine\u2069')
+    expect(chat.last().text).toContain('Used by: \u2068Mine\u2069')
     await chat.press('Delete…')
-    expect(chat.last().text).toContain('1 watch then tells only the defaults.')
+    expect(chat.last().text).toContain('1 watch will then notify only the default recipients.')
     await chat.press('Delete \u2068Night <b>shift\u2069')
     expect(chat.last().text).toContain('is deleted.')
     await expect(recipientOf('carol', 'Night <b>shift')).rejects.toThrow()
@@ -418,7 +420,7 @@ describe('another chat', () => {
     const chat = await linked('alice')
     await chat.say('/start group')
     expect(chat.last().text).toContain('What may the other chat do?')
-    await chat.press('Only receive')
+    await chat.press('Receive only')
     const buttons = chat.last().keyboard.flat()
     expect(buttons.some(({ url }) => url?.includes('startgroup='))).toBe(true)
     const copied = buttons.find(({ copy_text: copy }) => copy !== undefined)?.copy_text?.text ?? ''

@@ -37,7 +37,7 @@ describe('settings', () => {
     const chat = await linked('alice')
     await chat.say('/settings')
     expect(chat.last().text).toMatch(
-      /^Settings\nThis chat: English · UTC \(\d\d:\d\d\u00a0UTC now\)\nFor all of 0xf39F…2266:\nQuiet hours: off\nDigest: off\nReminders: critical after 15 min, 1 h, 4 h\nLowest severity: Info\nRecoveries: on$/,
+      /^Settings\nThis chat: English · UTC \(\d\d:\d\d\u00a0UTC now\)\nFor all of 0xf39F…2266:\nQuiet hours: off\nDigest: off\nReminders: critical after 15 min, 1 h, 4 h\nMinimum severity: Info\nRecoveries: on$/,
     )
     await chat.press('Severity: all')
     await chat.press('From: warning')
@@ -52,12 +52,12 @@ describe('settings', () => {
   test('are nothing but language and clock for a chat that only receives', async () => {
     const reader = await linked('bob', ['read'])
     await reader.say('/settings')
-    expect(reader.last().text).toContain('This chat only receives.')
+    expect(reader.last().text).toContain('This chat can only receive alerts.')
     expect(reader.labels()).toEqual([['🌐 Language', 'Time zone'], ['‹ Menu']])
     const data = packed('settings.recoveries', { on: false })
     world.telegram.pressRaw(reader.id, reader.last().id, data)
     await world.settle()
-    expect(reader.last().text).toMatch(/^⚠️ This chat may not do that\./)
+    expect(reader.last().text).toMatch(/^⚠️ This chat is not allowed to do that\./)
     expect((await settingsOf('bob')).recoveries).toBe(true)
   })
 
@@ -85,9 +85,9 @@ describe('quiet hours', () => {
       to: '07:00',
       criticalBypass: true,
     })
-    expect(chat.last().text).toContain('Quiet hours: 23:00 – 07:00, critical comes through')
-    await chat.press('✓ Critical comes through')
-    expect(chat.last().text).toContain('⚠️ Then nothing comes at night, not even offences.')
+    expect(chat.last().text).toContain('Quiet hours: 23:00 – 07:00, critical alerts still sent')
+    await chat.press('✓ Allow critical alerts')
+    expect(chat.last().text).toContain('⚠️ Then no alerts arrive at night, not even offences.')
     await chat.press('Off')
     expect((await settingsOf('alice')).quietHours.enabled).toBe(false)
     await chat.press('On')
@@ -144,9 +144,9 @@ test('reminders are chosen, and switched off below a reminder, which stays', asy
   await chat.press('Reminders')
   await chat.press('5, 15, 60 min')
   expect((await settingsOf('carol')).repeat.critical).toEqual([5, 15, 60])
-  await chat.press('Each hour')
+  await chat.press('Every hour')
   expect((await settingsOf('carol')).repeat.critical).toHaveLength(24)
-  expect(chat.last().text).toContain('Reminders: critical each hour, for a day')
+  expect(chat.last().text).toContain('Reminders: critical, hourly for a day')
   const alerts = alertsIn(world)
   const watch = await world.addWatch('carol', { label: 'Node' })
   await alerts.fire(watch, { event: 'fsp.ftso-commit', severity: 'critical' })
@@ -170,7 +170,7 @@ describe('the time zone of a chat', () => {
     await chat.say('/settings')
     await chat.press('Time zone')
     await chat.say('Nowhereville')
-    expect(chat.last().text).toContain('No time zone is called “\u2068Nowhereville\u2069”.')
+    expect(chat.last().text).toContain('No time zone “\u2068Nowhereville\u2069” was found.')
     await chat.say('dhaka')
     expect(chat.last().text).toContain('✓ Time zone: Asia/Dhaka')
     expect(await zone()).toBe('Asia/Dhaka')
@@ -212,5 +212,5 @@ test('settings never come into a group', async () => {
   await group.say(`/start@${BOT_NAME} ${await world.groupCode('bob')}`)
   await group.press('Link this chat')
   await group.say('/settings')
-  expect(group.last().text).toBe('This is private.')
+  expect(group.last().text).toBe('Only available in a private chat.')
 })

@@ -9,7 +9,7 @@ import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot
 import { giveCredits, spendCredits } from '../support/credits.ts'
 import { BOT_TOKEN } from '../support/harness.ts'
 
-/** Slots in the chat: what they cost, buying them, the trial, and what renews by itself. */
+/** Slots in the chat: what they cost, buying them, the trial, and what : auto-renew on. */
 
 type Name = 'alice' | 'bob' | 'carol'
 
@@ -76,14 +76,14 @@ describe('/slots', () => {
       await world.addWatch('alice', { label: 'Four', status: 'suspended' })
       const ann = await world.linked('alice')
       for (const [command, used] of [
-        ['/menu', '2 of 2 slots'],
-        ['/status', '2 of 2 slots'],
+        ['/menu', 'Slots: 2 of 2'],
+        ['/status', 'Slots: 2 of 2'],
         ['/watches', 'Watches · 2 of 2 slots'],
         ['/new', 'No free slot · 2 of 2 used'],
       ] as const) {
         await ann.say(command)
         expect(says(ann)).toContain(used)
-        expect(says(ann)).toContain('2 wait for a slot')
+        expect(says(ann)).toContain('2 waiting for a slot')
       }
       await ann.say('/slots')
       expect(says(ann)).toContain('Slots · 2 of 2 used')
@@ -123,7 +123,7 @@ describe('/slots', () => {
       expect(says(ann)).toContain('New watch · My credits · 1/2')
       await ann.press('500')
       await ann.press('Create')
-      expect(says(ann)).toContain('is watched.')
+      expect(says(ann)).toContain('is now being watched.')
     }))
 
   test.each(LOCALES)('is shown in %s', async (locale) => {
@@ -147,7 +147,7 @@ describe('a quote', () => {
       expect(ann.labels()).toEqual([
         ['1 slot', '+'],
         ['✓ 30 days', '180 days', '360 days'],
-        ['Renews by itself: off'],
+        ['Auto-renew: off'],
         ['Top up'],
         ['‹ Slots'],
       ])
@@ -203,7 +203,7 @@ describe('a quote', () => {
       const data = packed('slots.quote', { quantity: 1, periods: 1, renew: false })
       world.telegram.pressRaw(ann.id, ann.last().id, data)
       await world.settle()
-      expect(says(ann)).toContain('20 slots are the most a wallet can have.')
+      expect(says(ann)).toContain('20 slots.')
     }))
 
   test('in a chat that may not spend shows the way to allow it, terms or no terms', () =>
@@ -212,7 +212,7 @@ describe('a quote', () => {
       const ann = await world.linked('alice')
       await ann.say('/slots')
       await ann.press('Add slots')
-      expect(says(ann)).toContain('This chat may not spend yet.')
+      expect(says(ann)).toContain('This chat is not allowed to spend yet.')
       expect(ann.labels().flat()).toContain('Allow spending')
       expect(ann.labels().flat()).not.toContain('Top up')
       const data = packed('slots.buy', { quantity: 1, periods: 1, renew: false, credits: 500 })
@@ -246,12 +246,12 @@ describe('Buy', () => {
       const ann = await world.linked('alice', SPENDER)
       await ann.say('/slots')
       await ann.press('Add slots')
-      await ann.press('Renews by itself: off')
+      await ann.press('Auto-renew: off')
       const { text } = await ann.press('Buy: 500 credits')
       expect(text).toContain('Paid: 500 credits')
       expect(says(ann)).toContain('✅ 1 slot until Dec 20, 2026. Paid: 500 credits.')
       expect(says(ann)).toContain('Balance: 1,500 credits.')
-      expect(says(ann)).toContain('These run again within a moment: \u2068Waits <b>\u2069')
+      expect(says(ann)).toContain('Resuming shortly: \u2068Waits <b>\u2069')
       expect(ann.labels()).toEqual([['New watch'], ['‹ Slots']])
       expect((await subscriptionsOf('alice')).at(-1)).toMatchObject({
         quantity: 1,
@@ -349,7 +349,7 @@ describe('Buy', () => {
       expect(text).toContain('1 slot until Dec 20, 2026')
       expect(says(ann)).toContain('New watch · My credits · 2/2')
       await ann.press('Create')
-      expect(says(ann)).toContain('is watched.')
+      expect(says(ann)).toContain('is now being watched.')
     }))
 })
 
@@ -363,13 +363,13 @@ describe('Subscriptions', () => {
       await ann.press('Subscriptions')
       expect(ann.labels()).toEqual([['○ 1', '○ 2'], ['‹ Slots']])
       await ann.press('○ 2')
-      expect(says(ann)).toContain('✓ Subscription 2 renews by itself.')
+      expect(says(ann)).toContain('✓ Subscription 2: auto-renew on.')
       expect(says(ann)).toContain(
         'Subscription 2: 3 slots until Dec 20, 2026, renews for 1,500 credits',
       )
       expect(ann.labels()[0]).toEqual(['○ 1', '✓ 2'])
       await ann.press('✓ 2')
-      expect(says(ann)).toContain('Subscription 2 no longer renews by itself.')
+      expect(says(ann)).toContain('Subscription 2: auto-renew off.')
       expect((await subscriptionsOf('alice')).every(({ autoRenew }) => !autoRenew)).toBe(true)
     }))
 
@@ -381,9 +381,9 @@ describe('Subscriptions', () => {
       await ann.say('/slots')
       await ann.press('Subscriptions')
       await ann.press('✓ 1')
-      expect(says(ann)).toContain('no longer renews by itself')
+      expect(says(ann)).toContain('Subscription 1: auto-renew off.')
       await ann.press('○ 1')
-      expect(says(ann)).toContain('This chat may not spend yet.')
+      expect(says(ann)).toContain('This chat is not allowed to spend yet.')
       expect(ann.labels()).toContainEqual(['Allow spending'])
       expect((await subscriptionsOf('alice'))[0]?.autoRenew).toBe(false)
     }))

@@ -53,10 +53,10 @@ describe('/start', () => {
     const ann = await linked('bob')
     await world.addWatch('bob', { label: 'One' })
     await ann.say('/start')
-    expect(ann.last().text).toContain('1 watch, all quiet')
+    expect(ann.last().text).toContain('1 watch, all OK')
     await world.addWatch('bob', { label: 'Two', status: 'paused' })
     await ann.say('/start')
-    expect(ann.last().text).toContain('🟢 1 fine')
+    expect(ann.last().text).toContain('🟢 1 OK')
     expect(ann.last().text).toContain('⏸️ 1 paused')
     expect(ann.labels()[1]).toEqual(expect.arrayContaining(['Watches', 'New watch']))
   })
@@ -64,11 +64,11 @@ describe('/start', () => {
   test('says when the credits do not reach for the next renewal, and when a chat is muted', async () => {
     await world.giveSlots('carol', 1)
     const ann = await linked('carol')
-    expect(ann.last().text).toContain('💳 0 credits · 🎟️ 0 of 1 slots')
+    expect(ann.last().text).toContain('💳 0 credits · 🎟️ Slots: 0 of 1')
     await world.as('carol', updateSubscriptions, { body: { autoRenew: true } })
     await ann.say('/menu')
     expect(ann.last().text).toMatch(
-      /💳 0 credits · renewal on [\w, ]+ needs 500 credits\n🎟️ 0 of 1 slots/,
+      /💳 0 credits · renewal on [\w, ]+ costs 500 credits\n🎟️ Slots: 0 of 1/,
     )
     await ann.say('/mute 1h')
     await ann.say('/menu')
@@ -85,7 +85,7 @@ describe('/start', () => {
     expect(ann.last().text).toBe('This no longer exists, or belongs to another wallet.')
     const stranger = world.person()
     await stranger.say(`/start w${own}`)
-    expect(stranger.last().text).toContain('This link needs a linked chat.')
+    expect(stranger.last().text).toContain('This link only works in a linked chat.')
     expect(stranger.last().text).not.toContain('Mine')
   })
 })
@@ -119,7 +119,7 @@ describe('the example alert', () => {
     expect(ann.labels().flat()).toEqual(expect.arrayContaining(['Undo', '✓ What to do']))
     expect(ann.last().text).toContain('read its log')
     const toast = await ann.press('Mute 1\u00a0h')
-    expect(toast.text).toMatch(/Node A.* is quiet until \d\d:\d\d/)
+    expect(toast.text).toMatch(/Node A.* is muted until \d\d:\d\d/)
     expect(ann.last().text).toContain('🔕 until')
     await ann.press('Unmute')
     await ann.press('✓ What to do')
@@ -302,8 +302,8 @@ describe('a chat that blocks the bot', () => {
     world.telegram.unblock(ann.id)
     await world.settle()
     expect(await linksOf(ann.id)).toMatchObject([{ status: 'active' }])
-    expect(ann.last().text).toContain('Alerts to this chat are on again.')
-    expect(ann.labels().flat()).not.toContain('Drop them')
+    expect(ann.last().text).toContain('This chat receives alerts again.')
+    expect(ann.labels().flat()).not.toContain('Discard')
   })
 
   test('is asked about the alerts that were kept meanwhile when it comes back', async () => {
@@ -315,10 +315,10 @@ describe('a chat that blocks the bot', () => {
     await notice(id, { event: 'wallet-balance.moved' })
     world.telegram.unblock(ann.id)
     await world.settle()
-    expect(ann.last().text).toMatch(/on again\. 1 alert is kept\. Send it now\?\n/)
-    expect(ann.labels()[0]).toEqual(['Send 1', 'Drop them'])
-    await ann.press('Drop them')
-    expect(ann.last().text).toContain('1 alert is dropped.')
+    expect(ann.last().text).toMatch(/receives alerts again\. 1 alert was kept\. Send it now\?\n/)
+    expect(ann.labels()[0]).toEqual(['Send 1', 'Discard'])
+    await ann.press('Discard')
+    expect(ann.last().text).toContain('1 alert discarded.')
   })
 
   test('while it is answered ends the update without an error', async () => {

@@ -45,8 +45,8 @@ describe('/status', () => {
   test('of a wallet that watches nothing leads to the first watch', async () => {
     const carol = await world.linked('carol')
     await carol.say('/status')
-    expect(says(carol)).toContain('Nothing is watched yet.')
-    expect(says(carol)).toContain('💳 0 credits · 🎟️ 0 of 0 slots')
+    expect(says(carol)).toContain('You have no watches yet.')
+    expect(says(carol)).toContain('💳 0 credits · 🎟️ Slots: 0 of 0')
     expect(carol.labels()).toEqual([['New watch'], ['Refresh', '📌 Pin', 'Provider…'], ['‹ Menu']])
   })
 
@@ -66,7 +66,7 @@ describe('/status', () => {
     await fire(loud, { event: 'wallet-balance.moved' })
     await ann.say('/status')
     const text = says(ann)
-    expect(text).toContain('💳 0 credits · 🎟️ 3 of 4 slots')
+    expect(text).toContain('💳 0 credits · 🎟️ Slots: 3 of 4')
     expect(text).not.toContain('🔕')
     expect(text).toContain('📪 \u2068Pager <b>\u2069: switched off')
     expect(text).toContain('Chain: block 41234567, 2 sec old')
@@ -115,7 +115,7 @@ describe('/status', () => {
     const ann = await world.linked('alice')
     await ann.say('/status')
     expect(says(ann)).toContain('Chain: block 41234567, 6 min, 40 sec old')
-    expect(says(ann)).toContain('⚪ The chain is not answering since')
+    expect(says(ann)).toContain('⚪ The chain has not been responding since')
     await readUpTo(2)
   })
 
@@ -159,7 +159,7 @@ describe('a pinned status', () => {
     const watchId = await world.addWatch('alice', { label: 'Pinned one' })
     await ann.say('/status')
     const { id } = ann.last()
-    expect((await ann.press('📌 Pin')).text).toBe('Pinned. It changes when something changes.')
+    expect((await ann.press('📌 Pin')).text).toBe('Pinned. The message updates automatically.')
     expect(world.telegram.lastCall('pinChatMessage')?.payload).toMatchObject({
       chat_id: ann.id,
       message_id: id,

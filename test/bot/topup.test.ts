@@ -99,7 +99,7 @@ describe('/topup', () => {
       await world.pass(60)
       await ann.press(packed('topup.quote', { asset: 'FLR', credits: 10_000 }))
       expect(says(ann)).toContain('⚠️ FLR cannot be used for payments right now.')
-      expect(says(ann)).toContain('Buying is not possible right now.')
+      expect(says(ann)).toContain('Buying credits is not possible right now.')
       expect(ann.labels()).toEqual([['Past top-ups'], ['‹ Menu']])
       await contracts.setFeed('FLR/USD', 200_000n, 7)
       await world.pass(60)
@@ -129,24 +129,24 @@ describe('/topup', () => {
     const { id } = world.telegram.group({ title: 'Crew', members: [ann.id], admins: [ann.id] })
     const crew = world.chat(id, ann.id)
     await crew.say('/topup')
-    expect(says(crew)).toContain('This is private.')
+    expect(says(crew)).toContain('Only available in a private chat.')
     expect(crew.last().keyboard[0]?.[0]?.url).toContain('?start=topup')
   })
 
   test('in a chat that only receives buys nothing and says how that is allowed', async () => {
     const ann = await world.linked('alice', ['read'])
     await ann.say('/topup')
-    expect(says(ann)).toBe('This chat only receives.')
+    expect(says(ann)).toBe('This chat can only receive alerts.')
     expect(ann.labels()).toEqual([['Connect wallet'], ['‹ Menu']])
     const forged = packed('topup.quote', { asset: 'FLR', credits: 10_000 })
     world.telegram.pressRaw(ann.id, ann.last().id, forged)
     await world.settle()
-    expect(says(ann)).toContain('This chat may not do that.')
+    expect(says(ann)).toContain('This chat is not allowed to do that.')
   })
 
   test.each([
-    ['zero', '0', 'The least is 10,000 credits.'],
-    ['too few', '9,999', 'The least is 10,000 credits.'],
+    ['zero', '0', 'The minimum is 10,000 credits.'],
+    ['too few', '9,999', 'The minimum is 10,000 credits.'],
     ['parts of credits', '10000.5', 'Whole credits only.'],
     ['words', 'a lot', '“\u2068a lot\u2069” is not a number.'],
     ['more than the cap', '2,500,001', 'At most 1,000 FXRP at once: 2,500,000 credits.'],
@@ -180,13 +180,13 @@ describe('a quote', () => {
   test('of a token is paid on the page; the contract’s address is not offered', async () => {
     const { ann, quote } = await quoted('WFLR')
     expect(says(ann)).toContain('Pay 500 WFLR for 10,000 credits')
-    expect(says(ann)).toContain('10 USD in all, 1 WFLR counts as 0.02 USD')
+    expect(says(ann)).toContain('10 USD in total, 1 WFLR = 0.02 USD')
     expect(says(ann)).toContain('10 min left')
-    expect(says(ann)).toContain('Two signatures: approve, then pay.')
+    expect(says(ann)).toContain('Two transactions: approve, then pay.')
     expect(ann.labels()).toEqual([
       ['Pay in browser'],
       ['Copy amount', 'Copy link'],
-      ['QR code', 'Paid already'],
+      ['QR code', 'Already paid'],
       ['‹ Menu', 'Close'],
     ])
     expect(ann.last().keyboard[0]?.[0]?.url).toBe(quote.page)
@@ -239,15 +239,15 @@ describe('a quote', () => {
     }
     expect(ann.last().id).toBe(id)
     await world.follow(30)
-    expect(says(ann)).toContain('This quote is over')
-    expect(says(ann)).toContain('If you have paid, nothing is lost.')
-    expect(ann.labels()).toEqual([['New quote'], ['Paid already'], ['‹ Menu']])
+    expect(says(ann)).toContain('This quote has expired')
+    expect(says(ann)).toContain('If you have already paid, nothing is lost')
+    expect(ann.labels()).toEqual([['New quote'], ['Already paid'], ['‹ Menu']])
   })
 
   test('is offered first when somebody buys again, and can be closed and opened', async () => {
     const { ann, quote } = await quoted('WFLR')
     await ann.press('Close')
-    expect(says(ann)).toContain('The quote stays good until')
+    expect(says(ann)).toContain('The quote is valid until')
     await ann.say('/topup')
     expect(says(ann)).toContain('Open quote: 500 WFLR, 10 min left')
     await ann.press('Open quote')
@@ -265,7 +265,7 @@ describe('a quote', () => {
     expect(ann.all().filter(({ file }) => file !== undefined)).toHaveLength(1)
     await world.follow(601)
     expect(ann.all().filter(({ file }) => file !== undefined)).toHaveLength(0)
-    expect(says(ann)).toContain('This quote is over')
+    expect(says(ann)).toContain('This quote has expired')
   })
 
   test('of the chain’s own coin says that its payment needs the data, and whose credits it buys', async () => {
@@ -284,7 +284,7 @@ describe('a quote', () => {
     await ann.press('Hide')
     expect(ann.last().file).toBeUndefined()
     await world.follow(601)
-    expect(says(ann)).toContain('This quote is over')
+    expect(says(ann)).toContain('This quote has expired')
   })
 
   test('of another wallet is not found', async () => {
@@ -372,7 +372,7 @@ describe('a payment', () => {
     await world.confirmAll()
     await world.follow()
     expect(says(more.ann)).toContain('✅ 20,000 credits added')
-    expect(says(more.ann)).toContain('You paid more than asked; all of it counts.')
+    expect(says(more.ann)).toContain('You paid more than requested; the full amount is credited.')
   })
 
   test('of a part is asked for the rest, and is credited once that is paid', async () => {
@@ -414,13 +414,13 @@ describe('a payment', () => {
   test('that comes late is credited at the price of its moment, and said so', async () => {
     const { ann, quote } = await quoted('WFLR')
     await world.follow(605)
-    expect(says(ann)).toContain('This quote is over')
+    expect(says(ann)).toContain('This quote has expired')
     await world.contracts.setFeed('FLR/USD', 400_000n, 7)
     await world.pay(quote)
     await world.confirmAll()
     await world.follow(60)
     expect(says(ann)).toContain('✅ 20,000 credits added')
-    expect(says(ann)).toContain('It came after the end of the quote')
+    expect(says(ann)).toContain('The payment arrived after the quote expired')
     await world.contracts.setFeed('FLR/USD', 200_000n, 7)
   })
 
@@ -450,9 +450,9 @@ describe('a payment', () => {
     await world.devnet.mine(2, 1)
     await world.look()
     await world.follow()
-    expect(says(ann)).toContain('The block was replaced. Waiting for the payment again.')
+    expect(says(ann)).toContain('The block was reorganized. Waiting for the payment again.')
     await world.follow(30)
-    expect(says(ann)).toContain('The block was replaced.')
+    expect(says(ann)).toContain('The block was reorganized.')
     await world.pay(quote)
     await world.confirmAll()
     await world.follow()
@@ -495,10 +495,10 @@ describe('a payment', () => {
   })
 })
 
-describe('Paid already', () => {
+describe('Already paid', () => {
   test('takes a hash or a link with one, and refuses what is none', async () => {
     const { ann, quote } = await quoted('FLR')
-    await ann.press('Paid already')
+    await ann.press('Already paid')
     await ann.say('I did')
     expect(says(ann)).toContain('That is not a transaction hash.')
     const hash = await world.pay(quote)
@@ -514,7 +514,7 @@ describe('Paid already', () => {
     const hash = await world.pay(first.quote)
     await world.confirmAll()
     const second = await quoted('FLR')
-    await second.ann.press('Paid already')
+    await second.ann.press('Already paid')
     await second.ann.say(hash)
     expect(says(second.ann)).toContain('⚠️')
     await second.ann.say('/cancel')
@@ -525,7 +525,7 @@ describe('Paid already', () => {
     const { ann } = await quoted('FLR')
     const ways = ann.labels()
     const mistyped = `0x${'1f'.repeat(32)}`
-    await ann.press('Paid already')
+    await ann.press('Already paid')
     await ann.say(mistyped)
     expect(says(ann)).toContain(`Transaction ${mistyped} has not been found yet. Check the hash`)
     expect(says(ann)).toContain('Address: ')
@@ -533,7 +533,7 @@ describe('Paid already', () => {
     await ann.press('QR code')
     expect(ann.last().file).toMatchObject({ kind: 'photo' })
     await world.follow(601)
-    expect(says(ann)).toContain('This quote is over')
+    expect(says(ann)).toContain('This quote has expired')
     expect(says(ann)).toContain('Check the hash')
   })
 
@@ -546,7 +546,7 @@ describe('Paid already', () => {
       1n,
     )
     await world.devnet.mine(2, 1)
-    await ann.press('Paid already')
+    await ann.press('Already paid')
     await ann.say(hash)
     expect(says(ann)).toContain('Not credited. The payment has no known payment reference.')
     await world.pay(quote)
@@ -560,7 +560,7 @@ describe('Paid already', () => {
     await world.contracts.setPaused(true)
     const hash = await world.pay(quote)
     await world.contracts.setPaused(false)
-    await ann.press('Paid already')
+    await ann.press('Already paid')
     await ann.say(hash)
     expect(says(ann)).toContain('nothing was paid. Reason: this payment method is paused.')
     expect(ann.labels()).toEqual([['Pay in browser'], ['New quote'], ['‹ Menu']])
@@ -572,21 +572,21 @@ describe('Paid already', () => {
     const { bob, carol } = devnet.people
     const from = bob.account.address
     const elsewhere = await contracts.sendNative(from, carol.account.address, 1n, quote.handle)
-    await ann.press('Paid already')
+    await ann.press('Already paid')
     await ann.say(elsewhere.hash)
     expect(says(ann)).toContain(
       'Not credited. The transaction contains no payment to this service.',
     )
     expect(says(ann)).toContain('No payment has arrived here')
     expect(says(ann)).not.toContain('recorded')
-    await ann.press('Paid already')
+    await ann.press('Already paid')
     await ann.say(await world.pay(quote))
     expect(says(ann)).toContain('Payment seen.')
   })
 
   test('is not painted over while it is asked', async () => {
     const { ann } = await quoted('WFLR')
-    await ann.press('Paid already')
+    await ann.press('Already paid')
     await world.follow(61)
     expect(says(ann)).toContain('Send the transaction hash')
   })
@@ -611,6 +611,6 @@ test('what slots need to renew by themselves is offered as an amount', async () 
   const carol = await world.linked('carol')
   await carol.say('/topup')
   await carol.press('FLR')
-  await carol.press('My slots: 10,000')
+  await carol.press('For slots: 10,000')
   expect(says(carol)).toContain('Pay 500 FLR for 10,000 credits')
 })

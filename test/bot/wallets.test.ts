@@ -48,14 +48,14 @@ test('a chat of several sees what each may, and goes on with the one it chooses'
   expect(ann.last().text.split('\n')).toEqual(
     expect.arrayContaining([
       `✓ ${short('alice')} · 0 watches · can manage and spend`,
-      `${short('bob')} · 1 watch · only receives`,
+      `${short('bob')} · 1 watch · receive only`,
     ]),
   )
   expect(ann.labels()[0]).toEqual([`✓ ${short('alice')}`, short('bob')])
 
   await ann.press(short('bob'))
   expect(ann.last().text).toContain(`Watchdog · ${short('bob')}`)
-  expect(ann.last().text).toContain('This chat only receives.')
+  expect(ann.last().text).toContain('This chat can only receive alerts.')
   await ann.say('/watches')
   expect(ann.last().text).toContain('Of Bob')
   await ann.say('/menu')

@@ -36,7 +36,7 @@ describe('the editor', () => {
     await ann.press('Threshold')
     expect(ann.last().text).toContain('✏️ Threshold · \u2068Treasury\u2069')
     expect(ann.last().text).toContain(
-      'An alert comes when the balance changes by at least this much',
+      'You get an alert when the balance changes by at least this much',
     )
     expect(ann.last().text).toContain('Now: 100')
     expect(ann.labels()).toEqual([
@@ -62,13 +62,13 @@ describe('the editor', () => {
 
   test('sets what every watch has: lowest severity and quiet time', async () => {
     await ann.press('More')
-    await ann.press('Lowest severity')
+    await ann.press('Minimum severity')
     await ann.press('Warning')
     await ann.press('More')
-    await ann.press('Quiet time')
+    await ann.press('Cooldown')
     expect(ann.labels()[0]).toEqual(['✓ Off', '10 min', '1 hr'])
     await ann.say('45 min')
-    expect(ann.last().text).toContain('✓ Quiet time: 45 min')
+    expect(ann.last().text).toContain('✓ Cooldown: 45 min')
     expect(await watch()).toMatchObject({ minSeverity: 'warning', cooldownSeconds: 2700 })
   })
 
@@ -140,8 +140,8 @@ describe('a typed value', () => {
     await ann.press('Threshold')
     for (const [text, refusal] of [
       ['abc', /^⚠️ “\u2068abc\u2069” is not a number\. Send one from 0\.000001.* such as 100/],
-      ['0', /^⚠️ “\u20680\u2069” is too small\. The smallest is 0\.000001/],
-      ['9'.repeat(20), /^⚠️ .* is too big\. The largest is 1,000,000,000,000,000/],
+      ['0', /^⚠️ “\u20680\u2069” is too small\. The minimum is 0\.000001/],
+      ['9'.repeat(20), /^⚠️ .* is too large\. The maximum is 1,000,000,000,000,000/],
     ] as const) {
       expect(ann.last().text).not.toContain('/cancel')
       await ann.say(text)
@@ -212,7 +212,7 @@ describe('the open question', () => {
     await ann.say('/cancel')
     expect(ann.last().text).toContain('🟢 \u2068Treasury\u2069')
     await ann.say('/cancel')
-    expect(ann.last().text).toBe('Nothing is open.')
+    expect(ann.last().text).toBe('There is nothing to cancel.')
   })
 
   test('is over after a day', async () => {
@@ -267,7 +267,7 @@ describe('a change', () => {
       expect(press.queryId).not.toBe('')
     })
     await rename
-    expect(ann.last().text).toContain('⚠️ Somebody changed this a moment ago. Look again.')
+    expect(ann.last().text).toContain('⚠️ This was changed a moment ago. Look again.')
     expect(ann.last().text).toContain('\u2068New\u2069')
     expect(await threshold()).toMatchObject({ threshold: '100' })
   })

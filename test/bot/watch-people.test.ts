@@ -42,19 +42,21 @@ describe('the recipients of a watch', () => {
     await ann.say(`/watches ${id}`)
     await ann.press('Recipients')
     expect(ann.last().text).toContain('○ \u2068Pager <hook>\u2069')
-    expect(ann.last().text).toContain('the wallet’s defaults are told: \u2068this chat\u2069.')
+    expect(ann.last().text).toContain(
+      'the wallet’s default recipients are notified: \u2068this chat\u2069.',
+    )
     await ann.press(`○ ${iso('Pager <hook>')}`)
     expect(await named()).toEqual([pager])
     expect(ann.labels().flat()).toContain('Use defaults')
     await ann.press(`✓ ${iso('Pager <hook>')}`)
     expect(await named()).toBeNull()
-    expect(ann.last().text).toContain('⚠️ Now only the wallet’s defaults are told.')
+    expect(ann.last().text).toContain('⚠️ Only the wallet’s default recipients are notified now.')
     await ann.press(`○ ${iso('this chat')}`)
     expect((await named())?.length).toBe(1)
     await ann.press('Use defaults')
     expect(await named()).toBeNull()
     await ann.press(`‹ ${iso('Treasury')}`)
-    expect(ann.last().text).toContain('Tells: \u2068this chat\u2069')
+    expect(ann.last().text).toContain('Notifies: \u2068this chat\u2069')
   })
 
   test('that are off say so, can be ticked, and are nobody to tell', async () => {
@@ -66,7 +68,7 @@ describe('the recipients of a watch', () => {
     expect(ann.last().text).toContain('○ ⚠️ \u2068Old hook\u2069: switched off')
     await ann.press(`○ ⚠️ ${iso('Old hook')}`)
     await ann.press(`‹ ${iso('Treasury')}`)
-    expect(ann.last().text).toContain('⚠️ Nobody is told: no active recipient.')
+    expect(ann.last().text).toContain('⚠️ No one is notified: no active recipient.')
     expect(ann.labels()[0]).toEqual(['Choose'])
     await ann.press('Choose')
     expect(ann.last().text).toContain('✓ ⚠️')
@@ -80,7 +82,7 @@ describe('the recipients of a watch', () => {
     const bo = await world.linked('bob')
     const own = await world.addWatch('bob', { label: 'Own' })
     await bo.say(`/watches ${own}`)
-    expect(bo.last().text).toMatch(/Tells: \u2068this chat\u2069 and \u2068127\.0\.0\.1/)
+    expect(bo.last().text).toMatch(/Notifies: \u2068this chat\u2069 and \u2068127\.0\.0\.1/)
   })
 
   test('are eight a page', async () => {

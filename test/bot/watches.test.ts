@@ -80,7 +80,7 @@ describe('the list', () => {
   test('says that nothing is watched yet', async () => {
     const carol = await linked('carol')
     await carol.say('/watches')
-    expect(carol.last().text).toContain('Nothing is watched yet.')
+    expect(carol.last().text).toContain('You have no watches yet.')
     expect(carol.labels()).toEqual([
       ['💰 Wallet balance', '📈 Price'],
       ['🪪 Eligibility'],
@@ -170,7 +170,7 @@ describe('the card', () => {
     expect(alice.last().text).toContain(`Wallet balance · #${id} · not checked yet`)
     expect(alice.last().text).toContain(`Wallet: ${walletOf('bob')} (\u2068FLR\u2069)`)
     expect(alice.last().text).toContain('Alert: a change of 100\u00a0FLR or more, any direction')
-    expect(alice.last().text).toContain('Tells: \u2068this chat')
+    expect(alice.last().text).toContain('Notifies: \u2068this chat')
     expect(alice.labels()).toEqual(CARD)
   })
 
@@ -180,7 +180,7 @@ describe('the card', () => {
     await observed(id, world.app.clock.now())
     await openCard(alice, id)
     expect(alice.last().text).toContain('Balance: 12,345.678\u00a0FLR (block 41234567)')
-    expect(alice.last().text).toContain('First value taken at')
+    expect(alice.last().text).toContain('Baseline read at')
     expect(alice.last().text).not.toContain('behind')
     world.clock.advance(180)
     await alice.press('Refresh')
@@ -324,11 +324,11 @@ describe('the card', () => {
     const reader = await linked('carol', ['read'])
     const id = await world.addWatch('carol', { label: 'Look only' })
     await openCard(reader, id)
-    expect(reader.last().text).toContain('This chat only receives.')
+    expect(reader.last().text).toContain('This chat can only receive alerts.')
     expect(reader.labels()).toEqual([['‹ Watches', 'Refresh']])
     world.telegram.pressRaw(reader.id, reader.last().id, packed('watch.pause', { id }))
     await world.settle()
-    expect(reader.last().text).toMatch(/^⚠️ This chat may not do that\./)
+    expect(reader.last().text).toMatch(/^⚠️ This chat is not allowed to do that\./)
     expect(reader.last().text).toContain('Look only')
     expect((await watchOf('carol', id)).status).toBe('active')
     world.telegram.pressRaw(reader.id, reader.last().id, packed('watch.deleteYes', { id }))
@@ -383,8 +383,8 @@ describe('More', () => {
     const id = await world.addWatch('alice', { label: 'Treasury' })
     await openCard(alice, id)
     await alice.press('More')
-    expect(alice.last().text).toContain('Lowest severity: Info')
-    expect(alice.last().text).toContain('Quiet time: Off')
+    expect(alice.last().text).toContain('Minimum severity: Info')
+    expect(alice.last().text).toContain('Cooldown: Off')
     const copy = alice
       .last()
       .keyboard.flat()
@@ -393,7 +393,7 @@ describe('More', () => {
     await alice.press('Raw record')
     expect(JSON.parse(alice.last().text)).toMatchObject({ id, label: 'Treasury' })
     await alice.press('‹ More')
-    expect(alice.last().text).toContain('Lowest severity')
+    expect(alice.last().text).toContain('Minimum severity')
   })
 
   test('says which watch has the slot of the one that is deleted', async () => {
@@ -408,7 +408,7 @@ describe('More', () => {
     await dave.press('More')
     await dave.press('Delete…')
     await dave.press(packed('watch.deleteYes', { id: first }))
-    expect(dave.last().text).toContain('The oldest waiting watch runs again: \u2068Second\u2069.')
+    expect(dave.last().text).toContain('The longest-waiting watch has resumed: \u2068Second\u2069.')
   })
 })
 

@@ -146,7 +146,7 @@ describe('a person with Telegram and a wallet', () => {
     await tap('💳 My credits')
     say('9,800')
     await tap('Create')
-    await read('is watched.')
+    await read('is now being watched.')
   })
 
   test('is alerted, acknowledges, pays and is told that it is over', async () => {
@@ -160,8 +160,8 @@ describe('a person with Telegram and a wallet', () => {
     await read('🟢')
     say('/status')
     const status = await read('Chain: block')
-    expect(plain(status.text)).toContain('🟢 2 watches, all quiet')
-    expect(plain(status.text)).toContain('💳 19,500 credits · 🎟️ 2 of 2 slots')
+    expect(plain(status.text)).toContain('🟢 2 watches, all OK')
+    expect(plain(status.text)).toContain('💳 19,500 credits · 🎟️ Slots: 2 of 2')
   })
 
   test('was refused nothing by Telegram but to write faster', () => {
