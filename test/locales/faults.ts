@@ -29,13 +29,13 @@ export function faultsOfLocale(
   texts: Catalogue = readCatalogue(locale),
 ): readonly string[] {
   const english = readCatalogue('en')
-  const all = readCatalogue(locale)
+  const all = { ...readCatalogue(locale), ...texts }
   return Object.entries(texts).flatMap(([place, text]) => {
     const base = place.replace(PLURAL, '')
     const original = english[`${base}_other`] ?? english[base] ?? ''
     const faults = [
       ...faultsOf(locale, ruleKeyOf(place), text, original),
-      ...faultsOfRendered(locale, place, text, { ...all, ...texts }),
+      ...faultsOfRendered(locale, place, text, all),
     ]
     return faults.map((fault) => `${place}: ${fault}`)
   })

@@ -92,8 +92,15 @@ function valuesFor(
   if (words !== undefined) {
     return Object.keys(texts).flatMap((name) => (words.test(name) ? [texts[name] ?? ''] : []))
   }
-  return byKind(locale, placeholder, texts, kindOf(placeholder, key) ?? 'name')
+  const kind = kindOf(placeholder, key) ?? 'name'
+  const id = `${locale} ${kind} ${NEVER_ONE.includes(placeholder)} ${texts['units:credits_other']}`
+  const values = known.get(id) ?? byKind(locale, placeholder, texts, kind)
+  known.set(id, values)
+  return values
 }
+
+/** Values that were made before: `Intl` takes its time. */
+const known = new Map<string, readonly string[]>()
 
 function byKind(
   locale: Locale,
@@ -149,10 +156,18 @@ function byKind(
 }
 
 function counted(locale: Locale, texts: Catalogue, unit: string, count: number): string {
-  const form = new Intl.PluralRules(locale).select(count)
+  const form = pluralRules(locale).select(count)
   const zero = count === 0 ? texts[`units:${unit}_zero`] : undefined
   const text = zero ?? texts[`units:${unit}_${form}`] ?? texts[`units:${unit}_other`] ?? ''
   return withoutIsolates(text).replace('{{count}}', formatNumber(count, locale))
+}
+
+const plurals = new Map<Locale, Intl.PluralRules>()
+
+function pluralRules(locale: Locale): Intl.PluralRules {
+  const rules = plurals.get(locale) ?? new Intl.PluralRules(locale)
+  plurals.set(locale, rules)
+  return rules
 }
 
 /** Numbers that choose a plural form. */
@@ -160,7 +175,7 @@ function countsFor(locale: Locale, place: string, texts: Catalogue): readonly nu
   const [, base = '', form] = /^(.*)_(zero|one|two|few|many|other)$/.exec(place) ?? []
   if (form === undefined) return [3]
   if (form === 'zero') return [0]
-  const rules = new Intl.PluralRules(locale)
+  const rules = pluralRules(locale)
   const fitting = [0, 1, 2, 3, 11, 100, 1_000_000].filter((count) => rules.select(count) === form)
   return fitting.filter((count) => count !== 0 || !(`${base}_zero` in texts))
 }
