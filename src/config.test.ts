@@ -44,7 +44,7 @@ describe('the configuration', () => {
     ])
   })
 
-  test('knows where reward epochs are published, or that nobody says', () => {
+  test('knows where reward epochs are published, if configured', () => {
     expect(loadConfig(complete).published).toEqual({ datasetUrl: undefined, rewardDataUrls: [] })
     const named = {
       ...complete,

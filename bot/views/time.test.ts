@@ -28,7 +28,7 @@ describe('a time in a private chat', () => {
 })
 
 describe('a time in a group', () => {
-  test('is each member’s own, with UTC for who cannot see that', () => {
+  test('is each member’s own, with UTC for clients without time tags', () => {
     const group = reader('Europe/Berlin', true)
     expect(clockTime(group, at).html).toBe(
       '<tg-time unix="1795179912" format="t">13:05\u00a0UTC</tg-time>',

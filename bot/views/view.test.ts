@@ -70,7 +70,7 @@ describe('a label with a name', () => {
     )
   })
 
-  test('cannot turn the direction of what is around it', () => {
+  test('cannot turn the direction of its surroundings', () => {
     expect(labelWithName('a\u202eb\u2067c', write)).toBe('Delete abc')
   })
 })

@@ -32,7 +32,7 @@ export function makeBotToken(): string {
   return `7000000001:${randomBytes(27).toString('base64url')}`
 }
 
-/** The service's configuration, read as it would be from an environment. */
+/** The service's configuration, parsed like an environment. */
 export function configFor(places: Places, botToken: string): Config {
   return loadConfig({
     PUBLIC_URL: `http://127.0.0.1:${places.servicePort}`,
@@ -55,7 +55,7 @@ export function configFor(places: Places, botToken: string): Config {
   })
 }
 
-/** Every way to pay, and everything that is sold by the call. */
+/** Settings of all payment assets and metered resources. */
 function paymentSettings({ contracts, xrpl, dataUrls }: Places): Readonly<Record<string, string>> {
   return {
     FLARE_CONTRACT_REGISTRY: contracts.registry,

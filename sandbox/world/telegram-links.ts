@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 
 /**
- * Lets the links to the bot on a server's pages lead to the sandbox's chat, as on a phone `t.me` leads
- * into Telegram. What is no page stays as it is.
+ * Rewrites the links to the bot on a server's pages to the sandbox's chat. Other content than pages stays
+ * unchanged.
  *
- * @param chatUrl address of the chat page, which understands the same `?start=`
+ * @param chatUrl URL of the chat page, which accepts the same `?start=`
  */
 export function openLinksInChat(server: FastifyInstance, username: string, chatUrl: string): void {
   const link = new RegExp(`https://t\\.me/${username}(?=[?"'])`, 'g')

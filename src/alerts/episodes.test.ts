@@ -182,7 +182,7 @@ test('changes of one pass count one after another', () => {
   expect(ids(rest)).toEqual([3])
 })
 
-test('whatever comes, an alert is closed at most once and never by what came before it', () => {
+test('an alert is closed at most once and never by an earlier change', () => {
   const severities: readonly Severity[] = ['warning', 'critical']
   const story = fc.array(
     fc.record({

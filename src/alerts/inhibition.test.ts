@@ -102,7 +102,7 @@ describe('whatever is open', () => {
     )
   })
 
-  test('a cause is never held back itself, so that somebody is always told', () => {
+  test('a cause is never inhibited itself, so that one alert is always sent', () => {
     fc.assert(
       fc.property(statuses, fc.array(statuses), (one, open) => {
         if (isCause(one.event)) expect(findCause(one, open)).toBeUndefined()

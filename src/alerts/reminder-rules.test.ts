@@ -48,7 +48,7 @@ const step = (
   )
 
 describe('an alert that is due', () => {
-  test('is told again, and then at the next of its times', () => {
+  test('has a reminder, and the next one at its time', () => {
     expect(step()).toEqual({ act: 'remind', counts: true, nextAt: minute(60) })
     expect(step({}, { now: minute(500) })).toEqual({ act: 'remind', counts: true })
   })
@@ -73,7 +73,7 @@ describe('an alert that is due', () => {
     expect(step({}, {}, watch)).toEqual({ act: 'wait', nextAt: minute(60) })
   })
 
-  test('is sent to whoever was never sent it, whatever its severity', () => {
+  test('is sent to recipients that were never sent it, with any severity', () => {
     const warning = { severity: 'warning' }
     expect(step(warning, { isUnsent: true })).toEqual({ act: 'remind', counts: false })
     expect(step(warning)).toEqual({ act: 'wait' })
@@ -92,12 +92,12 @@ describe('an alert that is due', () => {
 })
 
 describe('a signal at rest after it came and went', () => {
-  test('is told as firing, whatever its severity', () => {
+  test('is notified as firing, with any severity', () => {
     const warning = { severity: 'warning', flappingAlertId: 7 }
     expect(step(warning, { now: minute(30) })).toEqual({ act: 'remind', counts: false })
   })
 
-  test('is told as recovered, unless it changed again', () => {
+  test('is notified as recovered, unless it changed again', () => {
     const recovery = { isEpisode: false, flappingAlertId: 7, recoveredAt: TOLD }
     expect(step(recovery)).toEqual({ act: 'recovered' })
     expect(step(recovery, { isOvertaken: true })).toEqual({ act: 'none' })

@@ -33,7 +33,7 @@ test('what a watch is called stands where the text has it, kept in its own direc
   expect(turned.body).toContain('\u2068abc\u2069')
 })
 
-test('one renderer says of many alerts what it would say of each alone', () => {
+test('one renderer writes many alerts like each alone', () => {
   const render = createRenderer()
   const notes = [{ kind: 'lasted', seconds: 3700 }] as const
   for (const event of EVENTS) {
@@ -52,7 +52,7 @@ test('one renderer says of many alerts what it would say of each alone', () => {
   }
 })
 
-test('a renderer does not mix up alerts that differ in what they tell', () => {
+test('a renderer does not mix up alerts with different content', () => {
   const render = createRenderer()
   const reader = { locale: 'en', timezone: 'UTC' } as const
   const event = 'wallet-balance.moved'

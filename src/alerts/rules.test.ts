@@ -6,7 +6,7 @@ const TOLD = new Date('2026-11-20T12:00:00.000Z')
 const minute = (minutes: number) => new Date(TOLD.getTime() + minutes * 60_000)
 
 describe('reminders', () => {
-  test('come so many minutes after the alert was told', () => {
+  test('come at the configured minutes after the notification', () => {
     const times = [15, 60, 240]
     expect(nextReminder(times, TOLD, TOLD)).toEqual(minute(15))
     expect(nextReminder(times, TOLD, minute(15))).toEqual(minute(60))

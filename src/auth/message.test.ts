@@ -57,7 +57,7 @@ describe('the sign-in message', () => {
     expect(writeMessage(KNOWN)).toBe(KNOWN_TEXT)
   })
 
-  test('reads back as what was written', () => {
+  test('is parsed to its original fields', () => {
     fc.assert(
       fc.property(message, (input) => {
         expect(readMessage(writeMessage(input))).toEqual(input)

@@ -76,7 +76,7 @@ describe('judgeChallenge', () => {
     expect(judgeChallenge(used, 'the text', plus(6 * MINUTE_MS))).toEqual(refusal)
   })
 
-  test('says nothing of use or expiry to whoever does not have the text', () => {
+  test('reports neither use nor expiry for another text', () => {
     const refusal = { ok: false, reason: 'message_mismatch' }
     expect(judgeChallenge(used, 'other', plus(2))).toEqual(refusal)
     expect(judgeChallenge(challenge, 'other', plus(6 * MINUTE_MS))).toEqual(refusal)

@@ -24,7 +24,7 @@ describe('the id of a feed', () => {
     expect(feedName(id)).toBe(name)
   })
 
-  test('has its name in any category, and what is none has no name', () => {
+  test('has its name in any category; a malformed id has none', () => {
     expect(feedName('0x2173464c522f555344000000000000000000000000')).toBe('sFLR/USD')
     expect(feedName('0x01')).toBeUndefined()
     expect(feedName('FLR/USD')).toBeUndefined()

@@ -92,7 +92,7 @@ describe('the text of a signature', () => {
     expect(isSignatureText(text)).toBe(false)
   })
 
-  test('tells by its end that the wallet is not deployed yet', () => {
+  test('shows by its suffix that the wallet is not deployed yet', () => {
     const wrapped = serializeErc6492Signature({
       address: OTHER,
       data: '0x01',

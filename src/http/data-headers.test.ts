@@ -73,7 +73,7 @@ describe('an answer of an upstream', () => {
     expect(headersForClient({ [name]: 'x' }, place)).toEqual({})
   })
 
-  test('does not carry what it names as of its connection', () => {
+  test('does not forward headers named in Connection', () => {
     const headers = { connection: 'close, X-Internal', 'x-internal': '1', 'x-other': '2' }
     expect(headersForClient(headers, place)).toEqual({ 'x-other': '2' })
   })

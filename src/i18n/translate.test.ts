@@ -33,7 +33,7 @@ describe('a text', () => {
     expect(translate('en', WITH_VALUE, { version: id(1_519_400) })).toBe(around('1519400'))
   })
 
-  test('isolates what was typed, in every locale once', () => {
+  test('isolates typed values, once in every locale', () => {
     for (const locale of LOCALES) {
       const text = translate(locale, WITH_VALUE, { version: typed('سلمى') })
       expect(text.match(/\u2068*سلمى\u2069*/)?.[0]).toBe('\u2068سلمى\u2069')
@@ -89,7 +89,7 @@ describe('a text as HTML', () => {
     )
   })
 
-  test('keeps isolates out of what is copied, and in what is linked', () => {
+  test('keeps isolates out of copied text, and inside links', () => {
     const link = `<a href="https://example.org/?a=1">${escapeHtml('Node <A>: \u2068-12\u2069')}</a>`
     expect(translateHtml('en', WITH_VALUE, { version: html(link) })).toBe(around(link))
     const code = html('<code>\u20680x12\u2069</code>')

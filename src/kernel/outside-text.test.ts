@@ -12,7 +12,7 @@ test('a letter with a million marks is cut, too', () => {
   expect(cleanOutsideText(`a${'\u0301'.repeat(1_000_000)}`, 40).length).toBeLessThan(2000)
 })
 
-test('controls, NUL, direction marks, lone surrogates and invisible fillers are left out', () => {
+test('controls, NUL, direction marks, lone surrogates and invisible fillers are removed', () => {
   expect(cleanOutsideText('a\0b\u202ec\u2069d\ud800e\u2060f\ufeff', 40)).toBe('abcdef')
   expect(cleanOutsideText('\u200d\ufe0f', 40)).toBe('')
 })

@@ -6,7 +6,7 @@ const box = createSecretBox(Buffer.alloc(32, 1))
 const other = createSecretBox(Buffer.alloc(32, 2))
 
 describe('sealing', () => {
-  test('opens what it sealed', () => {
+  test('opens its own sealed texts', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         expect(box.open('use', box.seal('use', text))).toBe(text)
@@ -35,7 +35,7 @@ describe('sealing', () => {
 })
 
 describe('signed links', () => {
-  test('give back what was signed', () => {
+  test('return the signed payload', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), (payload) => {
         expect(box.readLink('use', box.signLink('use', payload))).toBe(payload)

@@ -24,7 +24,7 @@ describe('what a log says of an error', () => {
     expect(trace).not.toContain('time zone')
   })
 
-  test('is the text of what is no error', () => {
+  test('is the text of a value that is no error', () => {
     expect(traceOf('gone')).toBe('gone')
     expect(traceOf(undefined)).toBe('undefined')
   })

@@ -55,11 +55,11 @@ describe('the picture of a provider', () => {
     expect(drawProvider(facts, dark20)).toBe(drawProvider(structuredClone(facts), dark20))
   })
 
-  test('tells every state by its shape, without colour', () => {
+  test('shows every state by its shape, without colour', () => {
     expect(new Set(ROUND_CELLS.map(shapeOf)).size).toBe(ROUND_CELLS.length)
   })
 
-  test('has no letter that is not Latin, and no markup in what is written', () => {
+  test('has Latin letters only, and no markup in texts', () => {
     for (const rounds of [20, 100] as const) {
       for (const palette of ['dark', 'light', 'page'] as const) {
         const svg = drawProvider(
@@ -96,7 +96,7 @@ describe('the picture of a provider', () => {
     expect(count(drawProvider(gone, dark20))).toBe(16 * 5 + 1)
   })
 
-  test('of a hundred rounds marks what is not fine below its bar', () => {
+  test('of a hundred rounds marks problems below their bars', () => {
     const circles = (state: RoundCell) =>
       drawProvider(
         view(100, (back, row) => (back === 3 && row === 1 ? state : 'ok')),
@@ -109,7 +109,7 @@ describe('the picture of a provider', () => {
     expect(circles('missing')).toHaveLength(1)
   })
 
-  test('is dimmed when what is known is old', () => {
+  test('is dimmed when its data is old', () => {
     expect(
       drawProvider(
         view(20, () => 'ok', { stale: true }),

@@ -15,7 +15,7 @@ const failed = {
 
 const said = (over: object) => deliveryText(reader, { ...failed, ...over }, now).html
 
-test('a failed delivery says in words why nothing arrived, and what was answered', () => {
+test('a failed delivery says in words why nothing arrived, and the response', () => {
   expect(said({ lastError: 'unknown_host' })).toMatch(/ · Servername nicht gefunden$/)
   expect(said({ lastError: 'status_503', lastStatusCode: 503 })).toMatch(/ · letzte Antwort: 503$/)
   expect(said({ lastError: 'chat_not_found' })).toMatch(/ · letzte Antwort: chat_not_found$/)

@@ -56,7 +56,7 @@ describe('a batcher', () => {
     await batcher.idle()
   })
 
-  test('does what came meanwhile in one batch, one group a key, each with its own result', async () => {
+  test('processes items added meanwhile in one batch, one group per key, each with its own result', async () => {
     const { batcher, begun, letGo } = held()
     const names = ['a1', 'a2', 'b1', 'a3', 'c1', 'b2']
     const results = names.map((name) => batcher.add(name.slice(0, 1), { name }))
@@ -78,7 +78,7 @@ describe('a batcher', () => {
     await batcher.idle()
   })
 
-  test('puts into a group only what is alike, and the rest has its turn next', async () => {
+  test('groups only items that are alike, and the others come next', async () => {
     const { batcher, begun, letGo } = held()
     const kinds = ['x', 'x', 'y', 'x', 'y']
     for (const [index, kind] of kinds.entries()) void batcher.add('a', { name: `${index}`, kind })
@@ -99,7 +99,7 @@ describe('a batcher', () => {
     expect(begun.flat(2)).toHaveLength(21)
   })
 
-  test('refuses what is too many, of one key or in all, and takes more when there is room', async () => {
+  test('refuses items beyond the limits, of one key or in all, and accepts more when there is room', async () => {
     const { batcher, letGo } = held({ waitingPerKeyMax: 2, itemsMax: 4 })
     const add = (key: string) => batcher.add(key, { name: key }) !== undefined
     expect([add('a'), add('a'), add('a'), add('a')]).toEqual([true, true, true, false])
@@ -111,7 +111,7 @@ describe('a batcher', () => {
     await batcher.idle()
   })
 
-  test('lets nobody wait for a group that is done alone', async () => {
+  test('blocks no other key by a group that is processed alone', async () => {
     const slow = Promise.withResolvers<void>()
     const batcher = createBatcher<Item, Result>({
       ...LIMITS,
@@ -131,7 +131,7 @@ describe('a batcher', () => {
     expect(await Promise.all([first, second])).toEqual([{ of: 'slow 1' }, { of: 'slow 2' }])
   })
 
-  test('tells every item of a batch what it failed with, and goes on', async () => {
+  test('rejects every item of a failed batch with its error, and goes on', async () => {
     let isBroken = true
     const batcher = createBatcher<Item, Result>({
       ...LIMITS,

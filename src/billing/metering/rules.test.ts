@@ -48,7 +48,7 @@ describe('shareOut', () => {
     ])
   })
 
-  test('tells every call one thing, and nobody of credits or references twice', () => {
+  test('gives every call one outcome, and no credit or reference twice', () => {
     const any = fc.record({
       calls: fc.integer({ min: 1, max: 120 }),
       left: fc.integer({ min: 0, max: FREE_TIER_DAILY_CALLS }),

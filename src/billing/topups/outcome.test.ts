@@ -23,7 +23,7 @@ describe('a top-up', () => {
     expect(outcomeOf([], OVER, NOW).status).toBe('expired')
   })
 
-  test('shows the best of what was tried, whatever came first', () => {
+  test('shows the best attempt, in any order', () => {
     const worse = ['unknown', 'failed', 'rejected', 'submitted', 'confirming', 'credited'] as const
     for (const [index, state] of worse.entries()) {
       const tried = worse.slice(0, index + 1).map((one) => attempt(one))
@@ -49,7 +49,7 @@ describe('a top-up', () => {
     })
   })
 
-  test('waits on when nobody knows its transactions, and names the last of them', () => {
+  test('stays open while its transactions are unknown, and names the last of them', () => {
     const reason = 'transaction_not_found'
     const tried = [
       attempt('unknown', { txHash: '0x1', reason }),
@@ -62,7 +62,7 @@ describe('a top-up', () => {
     })
   })
 
-  test('is told by a transaction that nobody knows as it stands, with the reason of that one', () => {
+  test('keeps its state beside an unknown transaction, with the reason of that one', () => {
     const reason = 'transaction_not_found'
     const paid = attempt('credited', { txHash: '0x1', amountUnits: 5n, credits: 50 })
     const unknown = attempt('unknown', { txHash: '0x2', reason })

@@ -148,7 +148,7 @@ describe('a payment', () => {
   const fxrp = { asset: 'FXRP', token: '0xF' } as const
   const FXRP_RATE = { ...XRP_RATE }
 
-  test('is worth what was paid, whatever was quoted', () => {
+  test('is worth the paid amount, not the quoted one', () => {
     expect(judge('FLR', 10n ** 18n, flr, FLR_RATE)).toEqual({
       ok: true,
       worth: { credits: 20, bonusCredits: 0 },
@@ -218,7 +218,7 @@ test('the own token is called as the service says', () => {
   expect(symbolOf('FXRP', 'ABC')).toBe('FXRP')
 })
 
-test('a wallet on the XRP Ledger is told address, exact amount and tag', () => {
+test('a wallet on the XRP Ledger gets address, exact amount and tag', () => {
   const link = new URL(
     xrpWalletLink('rQa5iZoN1aw2U7GuN5CygB31QMyJV7CJ5Z', 4_294_967_295, 4_000_001n),
   )

@@ -15,7 +15,7 @@ function blocksOf(ranges: readonly Range[]): ReadonlySet<number> {
 }
 
 describe('ranges of blocks', () => {
-  test('hold exactly what was added, in as few pieces as possible', () => {
+  test('contain exactly the added blocks, in as few ranges as possible', () => {
     fc.assert(
       fc.property(fc.array(range), (added) => {
         const ranges = added.reduce(addRange, [] as readonly Range[])
@@ -28,7 +28,7 @@ describe('ranges of blocks', () => {
     )
   })
 
-  test('miss exactly what was not added', () => {
+  test('lack exactly the blocks that were not added', () => {
     fc.assert(
       fc.property(fc.array(range), range, (added, wanted) => {
         const ranges = added.reduce(addRange, [] as readonly Range[])

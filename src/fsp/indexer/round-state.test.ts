@@ -84,7 +84,7 @@ test('of a validator that is gone the end of its stake is still known', () => {
   }
 })
 
-test('what concerns nobody any more is forgotten', () => {
+test('state of providers in no policy is deleted', () => {
   const one = state()
   silenceOf(one, ALPHA, 1, 1.5)
   silenceOf(one, BRAVO, 1, 1.5)
@@ -114,7 +114,7 @@ test('a silence that an update ends between two round ends is kept until the rou
   expect(silenceOf(one, ALPHA, 100, 1.5).blocks).toBe(0)
 })
 
-test('an update counts whoever sent it, and an unknown sender makes no account', () => {
+test('an update counts from any sender, and an unknown sender is no account', () => {
   const one = state()
   pass(one, 5)
   const update = { ...block(6), fastUpdates: [{ signingPolicy: SIGNER, sender: null }] }
@@ -123,7 +123,7 @@ test('an update counts whoever sent it, and an unknown sender makes no account',
   expect(one.senders).toEqual({})
 })
 
-test('who repeats a few updates of a provider before it is not taken for an account of it', () => {
+test("a sender that front-runs a few updates is not taken for the provider's account", () => {
   const one = state()
   const sentBy = (sender: Address) => ({
     ...block(one.blocksRead),
@@ -170,7 +170,7 @@ test('a state that an earlier version stored decodes', () => {
   expect(CarriedState.parse(stored)).toEqual({ ...EMPTY_STATE, blocksRead: 9 })
 })
 
-test('a block that is not sure ends every silence, for what it had is not known', () => {
+test('an uncertain block ends every silence, because its content is unknown', () => {
   const one = state()
   silenceOf(one, ALPHA, 100, 1.5)
   pass(one, 50)

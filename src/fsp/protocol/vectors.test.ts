@@ -86,7 +86,7 @@ describe('epoch arithmetic', () => {
     })
   })
 
-  test('a block lies in the round whose start is not after it', () => {
+  test('a block belongs to the last round that has started', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1_658_430_000, max: 4_000_000_000 }), (at) => {
         const round = roundAt(FLARE_CLOCK, at)
@@ -219,7 +219,7 @@ describe('FTSO commit and reveal', () => {
     expect(commitHash(`0x${digit.repeat(40)}`, 1_500_000, reveal)).toBe(commit)
   })
 
-  test('refuses what is no commit and no reveal', () => {
+  test('refuses malformed commits and reveals', () => {
     expect(decodeCommit(new Uint8Array(31))).toBeUndefined()
     expect(decodeReveal(new Uint8Array(31))).toBeUndefined()
     expect(decodeReveal(new Uint8Array(35))).toBeUndefined()
@@ -353,7 +353,7 @@ describe('signatures', () => {
     merkleRoot: '0x1cbaada67caab1027a21b559a0066d83c00ef3f985d87d5381a5441b9cf6859d',
   } as const
 
-  test('a real signature of before the cutover is its signing key’s under the legacy digest', () => {
+  test('a real signature before the cutover recovers its signing key under the legacy digest', () => {
     const signed = decodeSigned(frame(LEGACY_SIGNATURES, FTSO)?.payload ?? never()) ?? never()
     const message = `0x${Buffer.from(signed.message ?? []).toString('hex')}`
     const merkleRoot = `0x${message.slice(14)}` as const
@@ -419,7 +419,7 @@ describe('signatures', () => {
     expect(decodeBitVote(other.unsigned)).toEqual({ count: 10, bits: 0x10bn })
   })
 
-  test('nonsense is nobody’s signature', () => {
+  test('a malformed signature has no signer', () => {
     const { legacy } = digestsOf(ftso, 14)
     expect(recoverSigner({ signature: new Uint8Array(64), recovery: 0 }, legacy)).toBeUndefined()
     const full = new Uint8Array(64).fill(255)

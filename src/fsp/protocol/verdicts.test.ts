@@ -274,7 +274,7 @@ describe('one round by the rules', () => {
     expect(play({ signAt: end + 61 })?.checks.grace.values).toMatchObject({ secondsLate: 1 })
   })
 
-  test('names who signed instead', () => {
+  test('names the actual signer', () => {
     const key = KEYS[1]
     const round = play(key === undefined ? {} : { key })
     expect(round?.checks.mismatch.values).toMatchObject({

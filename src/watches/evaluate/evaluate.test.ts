@@ -82,7 +82,7 @@ describe('evaluating a watch', () => {
     expect(events([0, 1, 1, 1])).toEqual(['level.bad warning'])
   })
 
-  test('tells again inside an episode only when the severity rises', () => {
+  test('alerts again inside an episode only when the severity rises', () => {
     expect(events([1, 1, 2, 1, 2])).toEqual(['level.bad warning', 'level.bad critical'])
   })
 

@@ -284,7 +284,7 @@ describe('watches on one feed', () => {
 
   const stored = ({ state }: StoredState): unknown => JSON.parse(JSON.stringify(state))
 
-  test('held back by the cooldown are told when it is over, if it still holds', () => {
+  test('deferred by the cooldown are sent when it is over, if the condition persists', () => {
     const seen = Array.from({ length: 60 }, (_, index) => ({
       seconds: index * 30,
       value: index === 0 ? 100_000n : 120_000n,

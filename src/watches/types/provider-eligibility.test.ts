@@ -207,7 +207,7 @@ describe('provider-status (evaluation rule 3)', () => {
     ])
   })
 
-  test('held back by the cooldown is told when it is over, if it still holds', () => {
+  test('deferred by the cooldown is sent when it is over, if the condition persists', () => {
     const { raised } = fold([good, out, good, out, out, out, out], { cooldownSeconds: 240 })
     expect(raised.map(({ event, position }) => [event, position])).toEqual([
       ['provider.unregistered', 2],

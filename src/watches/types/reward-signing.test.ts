@@ -210,7 +210,7 @@ describe('reward-signing (evaluation rule 5)', () => {
     ])
   })
 
-  test('tells a recovery and an alert of one moment one after the other, also in a cooldown', () => {
+  test('raises a recovery and an alert of one moment one after the other, also in a cooldown', () => {
     const uptime = { opened: 0.2, concluded: null, signed: 6 }
     const first = { ...usual, uptime, published: null, rewards: never }
     const rewards = { opened: 4.1, concluded: 90, signed: null }
@@ -248,7 +248,7 @@ describe('reward-signing (evaluation rule 5)', () => {
     ])
   })
 
-  test('tells of a vote that was concluded while nobody looked, also over an epoch', () => {
+  test('alerts about a vote that was concluded between two observations, also across an epoch', () => {
     const missed = { ...usual, rewards: { opened: 4.1, concluded: 80, signed: null } }
     const next = { ...usual, epoch: 452, ended: 84 }
     const looks = [0, 1, 90].map((hour) => observationAt([missed, next], hour))
@@ -280,7 +280,7 @@ const hours = fc
   .map((all) => all.map((one) => one / 2).toSorted((a, b) => a - b))
 
 describe('any course of votes', () => {
-  test('recovers only after an alert, and tells each thing once', () => {
+  test('recovers only after an alert, and raises each event once', () => {
     fc.assert(
       fc.property(courses, hours, (all, times) => {
         const { raised } = fold(times.map((hour) => observationAt(all, hour)))
@@ -317,7 +317,7 @@ describe('any course of votes', () => {
     )
   })
 
-  test('is told the same when stopped and started anywhere, or when a look comes twice', () => {
+  test('raises the same events after a restart at any point, or a repeated observation', () => {
     fc.assert(
       fc.property(courses, hours, fc.nat({ max: 80 }), (all, times, cut) => {
         const looks = times.map((hour) => observationAt(all, hour))
@@ -333,7 +333,7 @@ describe('any course of votes', () => {
     )
   })
 
-  test('is told no more when evidence is missing', () => {
+  test('raises no further events when evidence is missing', () => {
     fc.assert(
       fc.property(courses, hours, fc.func(fc.boolean()), (all, times, isHidden) => {
         // One observation raises one event of each kind: the rest follows minutes later.
@@ -351,7 +351,7 @@ describe('any course of votes', () => {
     )
   })
 
-  test('is passed over only while nothing would be told', () => {
+  test('is skipped only while no event would be raised', () => {
     const { prefilter } = rewardSigning
     if (prefilter === undefined) throw new Error('there is no prefilter')
     fc.assert(

@@ -67,7 +67,7 @@ describe('balance-change', () => {
     expect(small.state.balanceUnits).toBe(100n * FLR + FLR / 2n)
   })
 
-  test('says what was, what is and by how much, as text', () => {
+  test('has the balance before and after and the change, as text', () => {
     expect(look(100n * FLR, 90n * FLR).firings).toEqual([
       {
         event: 'wallet-balance.moved',
@@ -111,12 +111,12 @@ describe('balance-change', () => {
         settings,
       }).firings[0]?.data
 
-    test('says who, which transaction and how much in dollars', () => {
+    test('has the counterparty, the transaction and the value in dollars', () => {
       const { transactionHash, counterparty } = movement
       expect(evaluate(100n * FLR)).toMatchObject({ transactionHash, counterparty, usd: '0.21' })
     })
 
-    test('says neither who nor which of a change that is not that movement', () => {
+    test('has neither counterparty nor transaction of a change that differs from the movement', () => {
       const unknown = { transactionHash: null, counterparty: null, usd: '2.35' }
       expect(evaluate(200n * FLR)).toMatchObject(unknown)
     })

@@ -305,7 +305,7 @@ describe('fast-updates', () => {
   })
 })
 
-test('silence of a provider whose last update was forgotten ends with an update alone', () => {
+test('silence without a known last update ends only with an update', () => {
   const silent = (lastUpdateBlock: number | null, exponent: number) => ({
     fastUpdates: {
       exponent,
@@ -482,7 +482,7 @@ describe('tx-failed', () => {
     ])
   })
 
-  test('a revert that is made good within one round is told, and its end in the next', () => {
+  test('a revert that is repaired within one round is alerted, and its recovery follows in the next', () => {
     expect(fold(txFailed, seen([tx(), tx({ ok: true })], [])).notified).toEqual([
       '0 warning',
       '1 recovered',
