@@ -1,5 +1,5 @@
 /**
- * Further messages about alerts: reminders of critical ones that nobody acknowledged, alerts after the end
+ * Further messages about alerts: reminders of unacknowledged critical ones, alerts after the end
  * of a mute, and the state of settled flapping signals. Each is sent in the transaction that schedules the
  * next, so that after a stop none is repeated or skipped.
  */

@@ -57,7 +57,7 @@ export function isFlapping(changes: number): boolean {
 }
 
 /**
- * Time of the next reminder of an alert that nobody acknowledged; undefined after the last. Reminders
+ * Time of the next reminder of an unacknowledged alert; undefined after the last. Reminders
  * missed during an outage are not made up for.
  *
  * @param minutes after the alert was notified, rising

@@ -8,7 +8,7 @@ export interface WatchForNotification
   > {
   /** Neither paused nor suspended. */
   readonly isJudged: boolean
-  /** Minutes after which an alert that nobody acknowledged is escalated; null: never. */
+  /** Minutes after which an unacknowledged alert is escalated; null: never. */
   readonly escalateAfterMinutes: number | null
   /** Recipients of escalated alerts, beside those of the watch. */
   readonly escalateTo: readonly number[]
