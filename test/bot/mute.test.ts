@@ -41,7 +41,7 @@ describe('muting a chat', () => {
     const watch = await world.addWatch('alice', { label: 'Node' })
     await chat.say('/mute')
     expect(chat.last().text).toContain('This chat: not muted')
-    await chat.press('Chat: 1 h')
+    await chat.press('Chat: 1\u00a0h')
     expect(chat.last().text).toMatch(
       /✓ Nothing arrives here until \d\d:\d\d\u00a0UTC, not even critical/,
     )
@@ -128,6 +128,6 @@ test('in a group only linked administrators mute', async () => {
   expect(cy.last().keyboard).toEqual([])
   expect(await mutedMinutes(group)).toBe(0)
   await group.say('/mute')
-  await group.press('Chat: 8 h')
+  await group.press('Chat: 8\u00a0h')
   expect(await mutedMinutes(group)).toBe(480)
 })

@@ -37,7 +37,7 @@ describe('settings', () => {
     const chat = await linked('alice')
     await chat.say('/settings')
     expect(chat.last().text).toMatch(
-      /^Settings\nThis chat: English · UTC \(\d\d:\d\d\u00a0UTC now\)\nFor all of 0xf39F…2266:\nQuiet hours: off\nDigest: off\nReminders: critical after 15 min, 1 h, 4 h\nMinimum severity: Info\nRecoveries: on$/,
+      /^Settings\nThis chat: English · UTC \(\d\d:\d\d\u00a0UTC now\)\nFor all of 0xf39F…2266:\nQuiet hours: off\nDigest: off\nReminders: critical after 15\u00a0min, 1\u00a0h, 4\u00a0h\nMinimum severity: Info\nRecoveries: on$/,
     )
     await chat.press('Severity: all')
     await chat.press('From: warning')
@@ -125,7 +125,7 @@ test('the digest comes never, often or daily at a time', async () => {
   const chat = await linked('alice')
   await chat.say('/settings')
   await chat.press('Digest')
-  await chat.press('15 min')
+  await chat.press('15\u00a0min')
   expect((await settingsOf('alice')).digest).toBe('15m')
   await chat.press('Daily')
   expect(chat.labels().flat()).toContain('✓ 09:00')
@@ -142,7 +142,7 @@ test('reminders are chosen, and switched off below a reminder, which stays', asy
   const chat = await linked('carol')
   await chat.say('/settings')
   await chat.press('Reminders')
-  await chat.press('5, 15, 60 min')
+  await chat.press('5, 15, 60\u00a0min')
   expect((await settingsOf('carol')).repeat.critical).toEqual([5, 15, 60])
   await chat.press('Every hour')
   expect((await settingsOf('carol')).repeat.critical).toHaveLength(24)

@@ -78,7 +78,7 @@ describe('/slots', () => {
       for (const [command, used] of [
         ['/menu', 'Slots: 2 of 2'],
         ['/status', 'Slots: 2 of 2'],
-        ['/watches', 'Watches · 2 of 2 slots'],
+        ['/watches', 'Watches · slots: 2 of 2'],
         ['/new', 'No free slot · 2 of 2 used'],
       ] as const) {
         await ann.say(command)
@@ -365,7 +365,7 @@ describe('Subscriptions', () => {
       await ann.press('○ 2')
       expect(says(ann)).toContain('✓ Subscription 2: auto-renew on.')
       expect(says(ann)).toContain(
-        'Subscription 2: 3 slots until Dec 20, 2026, renews for 1,500 credits',
+        'Subscription 2: 3 slots until Dec 20, 2026, auto-renew: 1,500 credits',
       )
       expect(ann.labels()[0]).toEqual(['○ 1', '✓ 2'])
       await ann.press('✓ 2')

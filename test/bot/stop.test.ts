@@ -49,7 +49,7 @@ describe('leaving', () => {
     const other = await link(world.person(), 'alice')
     await other.say('/stop')
     expect(other.last().text).not.toContain('⚠️')
-    await other.press('Only mute 8 h')
+    await other.press('Only mute 8\u00a0h')
     expect(other.last().text).toContain('Nothing arrives here until')
     expect(await chatLinks(world.app, other.id)).toHaveLength(1)
   })

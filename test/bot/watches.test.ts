@@ -123,7 +123,7 @@ describe('the list', () => {
 
     await bob.say('/watches')
     const page = bob.last().id
-    expect(bob.last().text).toContain('Watches · 8 of 9 slots')
+    expect(bob.last().text).toContain('Watches · slots: 8 of 9')
     expect(bob.labels()).toEqual([
       ['🔴 \u2068Loud\u2069'],
       ['🎟️ \u2068Waiting\u2069'],
@@ -180,7 +180,7 @@ describe('the card', () => {
     await observed(id, world.app.clock.now())
     await openCard(alice, id)
     expect(alice.last().text).toContain('Balance: 12,345.678\u00a0FLR (block 41234567)')
-    expect(alice.last().text).toContain('Baseline read at')
+    expect(alice.last().text).toContain('Baseline read:')
     expect(alice.last().text).not.toContain('behind')
     world.clock.advance(180)
     await alice.press('Refresh')
@@ -414,9 +414,9 @@ describe('More', () => {
 
 describe('a mute', () => {
   test.each([
-    ['1 h', 1],
-    ['8 h', 8],
-    ['24 h', 24],
+    ['1\u00a0h', 1],
+    ['8\u00a0h', 8],
+    ['24\u00a0h', 24],
     ['7 d', 168],
   ])('of %s ends by itself', async (label, hours) => {
     const alice = await linked('alice')

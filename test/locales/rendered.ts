@@ -79,7 +79,18 @@ const A_WORD: { readonly [L in Locale]?: string } = {
 }
 
 /** Numbers that are never one: limits of the service, and counts that begin higher. */
-const NEVER_ONE = ['max', 'maximum', 'minimum', 'min', 'polls', 'rounds', 'days', 'seconds', 'ms']
+const NEVER_ONE = [
+  'max',
+  'maximum',
+  'minimum',
+  'min',
+  'polls',
+  'rounds',
+  'days',
+  'seconds',
+  'ms',
+  'price',
+]
 
 /** What may stand in for a placeholder of a text, the usual value first. */
 function valuesFor(

@@ -5,7 +5,7 @@ import { faultsOfLocale } from './faults.ts'
 
 /** Files that keep the rules of this folder, by locale. */
 const HELD: { readonly [L in Locale]?: readonly string[] } = {
-  en: NAMESPACES.filter((name) => name !== 'bot'),
+  en: NAMESPACES,
 }
 
 test.each(
