@@ -1,16 +1,16 @@
-// The alert page's script: copies values, and keeps what changes up to date while the alert is open.
+// Script of the alert page: copies values, and updates the content while the alert is open.
 
 import { find, offerCopies } from './dom.js'
 
 const LOOK_MS = 15_000
 
-/** As the service wrote it last. */
+/** Last content received from the service. */
 let shown = find('#live').innerHTML
 
 offerCopies()
 if (find('#live').dataset.live !== undefined) setInterval(() => void refresh(), LOOK_MS)
 
-/** Takes over what the page would show now, unless its reader is about to use it. */
+/** Updates the content, unless its reader is using it. */
 async function refresh() {
   const live = find('#live')
   if (document.hidden || live.contains(document.activeElement)) return

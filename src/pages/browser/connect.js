@@ -1,5 +1,5 @@
-// The connect page's script: a wallet of this browser signs in. Without it the page has a form to sign
-// elsewhere.
+// Script of the connect page: signs in with a wallet of this browser. Without it the page has a form for
+// signing elsewhere.
 
 import { find, note, offerCopies, post, step, tell } from './dom.js'
 import {
@@ -14,7 +14,7 @@ import {
 
 /** @typedef {import('./wallets.js').Wallet} Wallet */
 
-/** What a refusal of the service means for the reader, where the page has its own words for it. */
+/** Notes of the page for refusals that it explains in its own words. */
 const NOTES = /** @type {Readonly<Record<string, string>>} */ ({
   invalid_signature: 'signature',
   message_mismatch: 'signature',
@@ -29,7 +29,7 @@ const chain = JSON.parse(card.dataset.chain ?? '')
 const sign = find('#sign')
 const check = find('#check')
 let isBusy = false
-/** A signature that could not be checked yet. @type {Record<string, string> | undefined} */
+/** A signature that could not be verified yet. @type {Record<string, string> | undefined} */
 let kept
 
 void start()
@@ -79,7 +79,7 @@ async function signIn({ provider }) {
   const account = await askAccount(provider)
   step('wallet', 'done', shortAddress(account))
   step('network', 'next')
-  // An ordinary account can sign on any chain, so that this stops nobody.
+  // An ordinary account can sign on any chain, so that a failed switch is no obstacle.
   const isThere = await switchChain(provider, chain)
   if (!isThere) note('network')
   step('network', 'done', chainName(await chainOf(provider)))
@@ -107,7 +107,7 @@ async function claim(fields) {
   kept = fields
   if ((await ask(fields)) === undefined) return
   step('link', 'done')
-  // The page of a code that is used says what came of it.
+  // The page of a used code shows its outcome.
   location.reload()
 }
 
@@ -121,7 +121,7 @@ async function ask(fields) {
   const code = answer?.body.code
   if (code === 'link_not_valid') return location.reload()
   const name = answer === undefined ? 'offline' : NOTES[code]
-  // What was signed can be sent again as long as nobody has judged it.
+  // The signature can be sent again as long as it was not verified.
   check.hidden = fields.answer !== 'claim' || !['offline', 'unavailable'].includes(name ?? '')
   if (name === undefined) tell(answer?.body.text)
   else note(name)

@@ -1,4 +1,4 @@
-// The docs' script: a button to copy each example. Nothing is sent from here.
+// Script of the docs: a button to copy each example. It sends nothing.
 
 import { find } from './dom.js'
 

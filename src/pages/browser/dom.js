@@ -1,4 +1,4 @@
-// What the pages' scripts do with the page.
+// Functions of the pages' scripts on their page.
 
 const COPIED_MS = 2000
 
@@ -14,7 +14,7 @@ export function find(selector, root = document) {
 }
 
 /**
- * Shows one note, or none. What it tells of the moment is filled in.
+ * Shows one note, or none. Its placeholders are filled in.
  *
  * @param {string} [name]
  * @param {Readonly<Record<string, string>>} [values]
@@ -36,7 +36,7 @@ export function tell(text) {
   note('told')
 }
 
-/** Lets every button that copies something do so. */
+/** Makes every copy button work. */
 export function offerCopies() {
   for (const button of document.querySelectorAll('button[data-copy]')) {
     if (button instanceof HTMLButtonElement && navigator.clipboard !== undefined) offerCopy(button)
@@ -58,7 +58,7 @@ function offerCopy(button) {
 }
 
 /**
- * Marks a step of the list as the next one, or as done with what came of it.
+ * Marks a step of the list as the next one, or as done with its result.
  *
  * @param {string} name
  * @param {'next' | 'done' | 'open'} state
@@ -74,11 +74,11 @@ export function step(name, state, value) {
 }
 
 /**
- * Sends a form's fields to an address of ours.
+ * Sends a form's fields to a path of this service.
  *
  * @param {string} path
  * @param {Record<string, string>} fields
- * @returns {Promise<{ isOk: boolean, body: any } | undefined>} undefined while nobody answers
+ * @returns {Promise<{ isOk: boolean, body: any } | undefined>} undefined without an answer
  */
 export async function post(path, fields) {
   try {

@@ -1,4 +1,4 @@
-// What the pay page asks the chain, through the reader's wallet.
+// Requests of the pay page to the chain, through the reader's wallet.
 
 /**
  * @typedef {import('./wallets.js').Provider} Provider
@@ -16,14 +16,14 @@
 /** EIP-20: allowance(owner, spender) and balanceOf(owner). */
 const ALLOWANCE = '0xdd62ed3e'
 const BALANCE = '0x70a08231'
-/** EIP-7702: how the code of a plain account begins that a contract acts for. */
+/** EIP-7702: prefix of the code of a plain account that delegates to a contract. */
 const DELEGATED = '0xef0100'
 
 /** The wallet could not read the chain. */
 export class Silence extends Error {}
 
 /**
- * What an account holds of the order's token.
+ * An account's balance of the order's token.
  *
  * @param {Provider} provider
  * @param {Order} order
@@ -34,8 +34,8 @@ export async function tokenBalance(provider, { approval }, account) {
 }
 
 /**
- * What this account sends to pay: a contract's transfer of coins is not seen, so it calls the payment
- * contract instead. Null when there is none that it could call.
+ * The transaction with which this account pays: a contract's transfer of coins would not be seen, so it
+ * calls the payment contract instead. Null when there is no such contract.
  *
  * @param {Provider} provider
  * @param {Order} order
@@ -46,12 +46,12 @@ export async function paymentFrom(provider, { payment, contractPayment, approval
   const code = await callOf(provider, 'eth_getCode', [account, 'latest'])
   if (code === '0x') return payment
   if (contractPayment !== null) return contractPayment
-  // A plain account that has a contract act for it can still send a transfer of its own.
+  // A plain account that delegates to a contract can still send a transfer of its own.
   return code.toLowerCase().startsWith(DELEGATED) ? payment : null
 }
 
 /**
- * Whether the payment contract may take the amount already.
+ * Whether the payment contract is approved for the amount.
  *
  * @param {Provider} provider
  * @param {Order} order
@@ -63,7 +63,7 @@ export async function isApproved(provider, { approval, amount }, account) {
 }
 
 /**
- * What the chain says.
+ * Sends a request to the chain.
  *
  * @param {Provider} provider
  * @param {string} method
@@ -80,7 +80,7 @@ export async function callOf(provider, method, params) {
 }
 
 /**
- * An amount as the page's reader writes it, at most four decimals, rounded down.
+ * An amount in the reader's notation, at most four decimals, rounded down.
  *
  * @param {bigint} units
  * @param {Pick<Order, 'asset' | 'decimals'>} of

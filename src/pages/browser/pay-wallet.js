@@ -1,5 +1,5 @@
-// Paying with a wallet in this browser. The wallet does all work on the chain; the service is told the
-// transaction's hash, so that it need not search for it.
+// Payment with a wallet in this browser. The wallet sends the transactions; the service gets the hash, so
+// that it need not search for it.
 
 import { find, note, post, step } from './dom.js'
 import { callOf, formatUnits, isApproved, paymentFrom, Silence, tokenBalance } from './pay-chain.js'
@@ -22,16 +22,16 @@ import {
 const RECEIPT_MS = 1500
 const TELL_TRIES = 5
 const TELL_MS = 2000
-/** More than either of our transactions uses. */
+/** Gas limit above the use of either transaction. */
 const GAS = 200_000n
-/** Of the fee's guess: a small coin amount in 18 decimals. */
+/** Asset of the estimated fee: coins with 18 decimals. */
 const COIN = { asset: 'FLR', decimals: 18 }
 
 /** @type {HTMLElement} */
 let section
 /** @type {Order} */
 let order
-/** Names this payment in the browser's memory of the session. */
+/** Key of this payment in the session storage. */
 let key = ''
 /** @type {Provider} */
 let provider
@@ -39,7 +39,7 @@ let account = ''
 let isBusy = false
 
 /**
- * Offers the wallets there are.
+ * Offers the available wallets.
  *
  * @param {HTMLElement} element
  * @param {string} memory
@@ -49,7 +49,7 @@ export async function startWallet(element, memory) {
   key = memory
   order = JSON.parse(section.dataset.wallet ?? '')
   section.hidden = false
-  // The page offers to pay again, so that one has not paid.
+  // The page offers to pay again, so the stored transaction has not paid.
   if (sessionStorage.getItem(key) === section.dataset.tx) sessionStorage.removeItem(key)
   const sent = sessionStorage.getItem(key)
   if (sent !== null) {
@@ -94,7 +94,7 @@ async function moveToChain() {
   await look()
 }
 
-/** Finds out what is next, and what is in the way. */
+/** Determines the next step, and obstacles. */
 async function look() {
   step('connect', 'done', shortAddress(account))
   const chain = await chainOf(provider)
@@ -159,7 +159,7 @@ async function pay() {
   note('failed')
 }
 
-/** The user may have changed it meanwhile. */
+/** The user may have changed the chain meanwhile. */
 async function isOnChain() {
   if ((await chainOf(provider)) === order.chain.chainId) return true
   await moveToChain()
@@ -189,7 +189,7 @@ async function succeeds(hash) {
 }
 
 /**
- * What is sent is sent: while the chain does not answer there is nothing to be said but to wait.
+ * Receipt of a sent transaction; while the chain does not answer the page waits.
  *
  * @param {string} hash
  */
@@ -203,7 +203,7 @@ async function receiptOf(hash) {
 }
 
 /**
- * Names the transaction to the service. It would be found all the same, a little later.
+ * Names the transaction to the service, which would find it a little later anyway.
  *
  * @param {string} txHash
  */
@@ -216,7 +216,7 @@ async function tellService(txHash) {
 }
 
 /**
- * Runs what a button does, and one at a time.
+ * Runs a button's action, one at a time.
  *
  * @param {() => Promise<void>} work
  */

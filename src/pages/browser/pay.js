@@ -1,14 +1,14 @@
-// The pay page's script: keeps the status up to date, counts the time that is left, copies values, and
-// lets a wallet in this browser approve and pay. Without it everything that is needed stands on the page.
+// Script of the pay page: updates the status, counts down the remaining time, copies values, and lets a
+// wallet in this browser approve and pay. Without it the page contains everything needed.
 
 import { find, offerCopies } from './dom.js'
 import { startWallet } from './pay-wallet.js'
 
 const POLL_MS = 3000
 const SECOND_MS = 1000
-/** From here on there is a second column. */
+/** Width from which on there is a second column. */
 const WIDE = '(min-width: 1024px)'
-/** How long a quote is good: a full ring. */
+/** Validity of a quote, which is a full ring. */
 const QUOTE_SECONDS = 600
 
 const page = find('#pay')
@@ -21,7 +21,7 @@ const clock = document.getElementById('countdown')
 if (clock !== null) countDown(clock)
 void follow(page)
 
-/** With a script a wallet pays; what is only needed without stays within reach. */
+/** Folds the details for manual payments, because with a script a wallet pays. */
 function foldDetails() {
   if (matchMedia(WIDE).matches) return
   for (const one of document.querySelectorAll('[data-folds]')) one.removeAttribute('open')
@@ -35,7 +35,7 @@ function offerPrint() {
 }
 
 /**
- * Counts by this machine's clock, from what the server says is left.
+ * Counts down by this machine's clock, from the server's remaining time.
  *
  * @param {HTMLElement} clock
  */
@@ -61,13 +61,13 @@ function countDown(clock) {
     }
     if (left > 0) return
     clearInterval(timer)
-    // What is on the page now no longer holds.
+    // The content of the page is outdated now.
     location.reload()
   }
 }
 
 /**
- * Asks every few seconds where the payment stands.
+ * Polls the state of the payment every few seconds.
  *
  * @param {HTMLElement} page
  */
@@ -84,7 +84,7 @@ async function follow(page) {
     if (facts === undefined) continue
     if (silent !== null) silent.hidden = facts.chainAnswers
     if (line.textContent !== facts.text) line.textContent = facts.text
-    // In another state, or with less left to pay, the page offers something else.
+    // In another state, or with less left to pay, the page has other content.
     if (facts.status !== first || (facts.paidAmount ?? '') !== paid) return location.reload()
   }
 }

@@ -1,4 +1,4 @@
-// Wallets of this browser: found by EIP-6963 or as window.ethereum, asked by EIP-1193.
+// Wallets of this browser: found by EIP-6963 or as window.ethereum, used by EIP-1193.
 
 /**
  * @typedef {{
@@ -12,10 +12,10 @@
 /** EIP-1193 and EIP-3085: declined by the user; chain not known to the wallet. */
 const DECLINED = 4001
 const UNKNOWN_CHAIN = 4902
-/** How long wallets have to say that they are there. */
+/** Time for wallets to announce themselves. */
 const ANNOUNCE_MS = 150
 
-/** Names of chains that a wallet is often on. @type {Readonly<Record<string, string>>} */
+/** Names of chains that wallets are often on. @type {Readonly<Record<string, string>>} */
 const CHAIN_NAMES = {
   '0x1': 'Ethereum',
   '0xa': 'OP Mainnet',
@@ -31,12 +31,12 @@ const CHAIN_NAMES = {
 }
 
 /**
- * Lets a button find the wallets there are: one is chosen at a press, of several each gets a button of its
- * own. Some come late, so every press looks again.
+ * Makes a button find the available wallets: a press chooses a single one, and several get a button each.
+ * Some announce themselves late, so every press searches again.
  *
  * @param {HTMLElement} bare
  * @param {{ choose(wallet: Wallet): void, none(): void }} answers
- * @returns {Promise<number>} how many there are at first
+ * @returns {Promise<number>} number of wallets at first
  */
 export async function offerWallets(bare, { choose, none }) {
   bare.addEventListener('click', async () => {
@@ -51,7 +51,10 @@ export async function offerWallets(bare, { choose, none }) {
   return wallets.length
 }
 
-/** Every wallet that says it is there; if none does, the one that just is. @returns {Promise<Wallet[]>} */
+/**
+ * Every announced wallet; without any, the one at window.ethereum.
+ * @returns {Promise<Wallet[]>}
+ */
 async function findWallets() {
   /** @type {Map<string, Wallet>} */
   const found = new Map()
@@ -116,7 +119,7 @@ export function chainName(chainId) {
 }
 
 /**
- * Has the wallet switch to a chain, and tells it of the chain where it does not know it.
+ * Switches the wallet to a chain, and adds the chain if the wallet does not know it.
  *
  * @param {Provider} provider
  * @param {Chain} chain
@@ -142,11 +145,14 @@ async function addChain(provider, chain) {
   try {
     await provider.request({ method: 'wallet_addEthereumChain', params: [chain] })
   } catch {
-    // Declined or not possible: which chain it is on afterwards says it all.
+    // Declined or impossible: the present chain is read afterwards.
   }
 }
 
-/** Whether the wallet's user said no. @param {unknown} error */
+/**
+ * Whether the wallet's user declined.
+ * @param {unknown} error
+ */
 export function isDeclined(error) {
   return codeOf(error) === DECLINED
 }
