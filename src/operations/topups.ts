@@ -11,6 +11,7 @@ export const createTopup = defineOperation({
   method: 'POST',
   path: '/topup',
   scope: 'write',
+  otherScope: { scope: 'spend', when: (body) => body?.then !== undefined },
   rate: 'write',
   idempotent: true,
   status: 201,

@@ -393,6 +393,22 @@ export interface MeteredResource {
   url: string | null;
 }
 
+export interface NewPurchase {
+  /** Whether auto-renew is on. */
+  autoRenew?: boolean;
+  /**
+   * Number of 30-day periods.
+   * @min 1
+   * @max 120
+   */
+  periods: number;
+  /**
+   * @min 1
+   * @max 20
+   */
+  slots: number;
+}
+
 export interface NewRecipient {
   /**
    * E-mail address, for the channel `email` only.
@@ -491,6 +507,8 @@ export interface NewTopup {
    * @max 1000000000000
    */
   credits?: number;
+  /** Slots that are bought with the credits once they arrive; needs the scope `spend`. */
+  then?: NewPurchase;
 }
 
 export type NewWatch =
@@ -1065,6 +1083,17 @@ export interface ProviderView {
   weight: number | null;
 }
 
+export interface Purchase {
+  autoRenew: boolean;
+  /** Number of 30-day periods. */
+  periods: number;
+  /** Why the last payment did not buy the slots, such as `insufficient_credits`; null without a refusal. */
+  reason: string | null;
+  slots: number;
+  status: "waiting" | "done";
+  subscriptionId: number | null;
+}
+
 export interface Recipient {
   channel: "telegram" | "email" | "webhook" | "discord" | "slack";
   /** @format date-time */
@@ -1473,6 +1502,8 @@ export interface Topup {
     | "expired"
     | "failed"
     | "rejected";
+  /** Slots that are bought with the credits once they arrive; needs the scope `spend`. */
+  then: Purchase | null;
   /** Transaction that the wallet sends; null for XRP. */
   transaction: {
     data: string;
@@ -1551,6 +1582,8 @@ export interface TopupDraft {
     | "expired"
     | "failed"
     | "rejected";
+  /** Slots that are bought with the credits once they arrive; needs the scope `spend`. */
+  then: Purchase | null;
   /** Transaction that the wallet sends; null for XRP. */
   transaction: {
     data: string;

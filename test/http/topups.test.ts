@@ -47,6 +47,7 @@ describe('POST /topup', () => {
         spender: contracts.router,
         amount: parseEther('600').toString(),
       },
+      then: null,
       page: `http://127.0.0.1:8080/pay/${body.handle}`,
       pageQr: `http://127.0.0.1:8080/pay/${body.handle}`,
       expiresAt: new Date(clock.now().getTime() + 600_000).toISOString(),

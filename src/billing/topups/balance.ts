@@ -13,7 +13,7 @@ import { recordPayments, type SettleDeps } from './payments.ts'
 
 interface Deps extends SettleDeps {
   readonly confirmations: number
-  readonly billing: { readonly payments: PaymentSetup }
+  readonly billing: SettleDeps['billing'] & { readonly payments: PaymentSetup }
 }
 
 /** Blocks compared in one step: the most, and the fewest when the balance differs. */

@@ -9,8 +9,9 @@
  */
 import { z } from 'zod'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
-import { Address, Hash, Instant, Units } from '#src/kernel/units.ts'
-import { MIN_TOPUP_CREDITS, type PaymentTokenKey } from '../price-list.ts'
+import { Address, Hash, Id, Instant, Units } from '#src/kernel/units.ts'
+import { MIN_TOPUP_CREDITS, type PaymentTokenKey, SLOTS_MAX } from '../price-list.ts'
+import { PERIODS_MAX } from '../subscriptions/model.ts'
 
 /** Channel that notifies of changed payments, with the top-up's handle. */
 export const TOPUPS_CHANNEL = 'topups'
@@ -73,6 +74,29 @@ export const REFUSALS = [
 ] as const
 export type Refusal = (typeof REFUSALS)[number]
 
+/** Slots to buy with the credits of a top-up once they arrive. */
+export const NewPurchase = z
+  .strictObject({
+    slots: z.int().min(1).max(SLOTS_MAX),
+    periods: z.int().min(1).max(PERIODS_MAX).meta({ description: 'operations:field.periods' }),
+    autoRenew: z.boolean().optional().meta({ description: 'operations:field.autoRenew' }),
+  })
+  .meta({ id: 'NewPurchase' })
+export type NewPurchase = z.output<typeof NewPurchase>
+
+/** What becomes of a purchase that follows a top-up. */
+export const Purchase = z
+  .object({
+    slots: z.int(),
+    periods: z.int().meta({ description: 'operations:field.periods' }),
+    autoRenew: z.boolean(),
+    status: z.enum(['waiting', 'done']),
+    subscriptionId: Id.nullable(),
+    reason: z.string().nullable().meta({ description: 'operations:field.purchaseReason' }),
+  })
+  .meta({ id: 'Purchase' })
+export type Purchase = z.output<typeof Purchase>
+
 /** Body of `POST /topup`. */
 export const NewTopup = z
   .strictObject({
@@ -82,6 +106,7 @@ export const NewTopup = z
       .optional()
       .meta({ description: 'operations:field.asset', examples: ['FLR'] }),
     credits: z.int().min(MIN_TOPUP_CREDITS).max(TOPUP_CREDITS_MAX).optional(),
+    then: NewPurchase.optional().meta({ description: 'operations:field.purchase' }),
   })
   .meta({ id: 'NewTopup' })
 export type NewTopup = z.output<typeof NewTopup>
@@ -115,6 +140,7 @@ const draft = {
   pageQr: z.url().meta({ description: 'operations:field.pageQr' }),
   expiresAt: Instant.meta({ description: 'operations:field.quoteEnd' }),
   instructions: z.string(),
+  then: Purchase.nullable().meta({ description: 'operations:field.purchase' }),
 }
 
 /** Answer of `POST /topup`. */

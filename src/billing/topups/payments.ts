@@ -3,12 +3,13 @@ import { type Db, transact } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
-import { credit } from '../account/service.ts'
+import { credit, type Terms } from '../account/service.ts'
 import type { AssetKey } from '../price-list.ts'
 import type { Refusal } from './model.ts'
 import type { PaymentOptions } from './payment-options.ts'
 import type { PaymentRow } from './payment-store.ts'
 import * as payments from './payment-store.ts'
+import { carryOutPurchase } from './purchases.ts'
 import {
   exceedsLock,
   judgePayment,
@@ -48,6 +49,7 @@ export interface SettleDeps {
   readonly chain: Chain
   readonly paymentOptions: PaymentOptions
   readonly notices: PaymentListener
+  readonly billing: { readonly enabled: boolean; readonly terms: Terms }
 }
 
 /**
@@ -182,7 +184,7 @@ interface Settlement {
 
 /** Writes in one transaction: the payment with its ledger entries and notice, or the unmatched payment. */
 async function write(
-  { notices }: SettleDeps,
+  deps: SettleDeps,
   tx: Db,
   { payment, topup, verdict, confirmations, at }: Settlement,
 ): Promise<boolean> {
@@ -196,7 +198,8 @@ async function write(
   if (!verdict.ok) await keepUnmatched(tx, payment, verdict.reason, at)
   else if (topup !== undefined) {
     const settled = { payment, topup, worth: verdict.worth, at }
-    await notices.credited(tx, await addCredits(tx, settled))
+    await deps.notices.credited(tx, await addCredits(tx, settled))
+    await carryOutPurchase(deps, tx, topup.handle)
   }
   return true
 }

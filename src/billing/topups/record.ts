@@ -5,7 +5,7 @@ import { ROUTER_ABI } from '#src/chain/contracts.ts'
 import { id, translate } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { Hash, storedAddress } from '#src/kernel/units.ts'
-import { SETTLEMENTS, type Topup } from './model.ts'
+import { type Purchase, SETTLEMENTS, type Topup } from './model.ts'
 import type { TopupOutcome } from './outcome.ts'
 import { assetOf, symbolOf, xrpWalletLink } from './rules.ts'
 import type { TopupRow } from './store.ts'
@@ -30,7 +30,7 @@ export function requiredConfirmations(way: Payment['way'], confirmations: number
 export function toRecord(
   context: RecordContext,
   topup: TopupRow,
-  outcome: TopupOutcome,
+  { outcome, purchase }: { readonly outcome: TopupOutcome; readonly purchase: Purchase | null },
   locale: Locale,
 ): Topup {
   const asset = assetOf(topup.asset)
@@ -57,6 +57,7 @@ export function toRecord(
         : xrpWalletLink(topup.payTo, topup.destinationTag, topup.amountUnits),
     expiresAt: topup.expiresAt,
     instructions: instructions(context, topup, locale),
+    then: purchase,
     txHash: outcome.txHash,
     confirmations: outcome.confirmations,
     requiredConfirmations: requiredConfirmations(asset.way, context.confirmations),

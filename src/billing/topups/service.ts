@@ -1,17 +1,19 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { z } from 'zod'
+import { transact } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError, type FieldError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import type { Address, Hash } from '#src/kernel/units.ts'
+import { type Address, type Hash, storedAddress } from '#src/kernel/units.ts'
 import { requireBilling, requireTerms, type Terms } from '../account/service.ts'
 import { type AssetKey, MIN_TOPUP_CREDITS, PAYMENT_ASSETS } from '../price-list.ts'
 import * as cursors from './cursor-store.ts'
 import { beginReading, chainOf } from './deposits.ts'
-import { NewTopup, NOT_FOUND, QUOTE_SECONDS, type Topup } from './model.ts'
+import { type NewPurchase, NewTopup, NOT_FOUND, QUOTE_SECONDS, type Topup } from './model.ts'
 import { type Attempt, outcomeOf, outcomeOfNamed } from './outcome.ts'
 import type { AssetState, PaymentDestination } from './payment-options.ts'
 import { listPaymentsFor, listPaymentsOf, type PaymentRow } from './payment-store.ts'
+import { findPurchase, movePurchase, planPurchase } from './purchases.ts'
 import { type RecordContext, toRecord } from './record.ts'
 import {
   assetOf,
@@ -71,7 +73,7 @@ export async function createTopup(
   const open = await readOpenQuotes(deps, state, { wallet: caller.wallet, now: createdAt })
   const { place, price, amountUnits } = quote(deps, { ...state, open }, credits)
   const rate = usdRateOf(key, price)
-  const topup = await insert(deps, {
+  const topup = await create(deps, input.then, {
     wallet: caller.wallet,
     asset: key,
     token: place.token ?? null,
@@ -86,7 +88,25 @@ export async function createTopup(
     createdAt,
     expiresAt: new Date(createdAt.getTime() + QUOTE_SECONDS * 1000),
   })
-  return toRecord(deps, topup, outcomeOf([], topup, createdAt), locale)
+  const outcome = outcomeOf([], topup, createdAt)
+  const purchase = await findPurchase(deps.db, topup.handle)
+  return toRecord(deps, topup, { outcome, purchase }, locale)
+}
+
+/** Stores a quote with the purchase that follows it: its own, or that of the quote it replaces. */
+async function create(
+  deps: TopupDeps,
+  purchase: NewPurchase | undefined,
+  topup: Omit<TopupRow, 'handle' | 'destinationTag'>,
+): Promise<TopupRow> {
+  return await transact(deps.db, async (tx) => {
+    const row = await insert({ ...deps, db: tx }, topup)
+    const { handle, createdAt } = row
+    const wallet = storedAddress(row.wallet)
+    if (purchase !== undefined) await planPurchase(tx, { handle, wallet, createdAt }, purchase)
+    else if (topup.renews !== null) await movePurchase(tx, topup.renews, handle)
+    return row
+  })
 }
 
 /**
@@ -288,7 +308,8 @@ async function show(
     txHash === undefined
       ? outcomeOf(attempts, { expiresAt }, now)
       : outcomeOfNamed(attempts, { txHash, expiresAt }, now)
-  return toRecord(deps, topup, outcome, locale)
+  const purchase = await findPurchase(deps.db, topup.handle)
+  return toRecord(deps, topup, { outcome, purchase }, locale)
 }
 
 async function listAttempts({ db }: TopupDeps, topup: TopupRow): Promise<readonly Attempt[]> {

@@ -51,6 +51,21 @@ export const topups = pgTable(
   ],
 )
 
+/** Slots that are bought with the credits of a top-up once they arrive. */
+export const topupPurchases = pgTable('topup_purchases', {
+  handle: text('handle').primaryKey(),
+  wallet: text('wallet').notNull(),
+  slots: integer('slots').notNull(),
+  periods: integer('periods').notNull(),
+  autoRenew: boolean('auto_renew').notNull(),
+  /** The subscription that was bought; null while it waits. */
+  subscriptionId: integer('subscription_id'),
+  /** Code of the refusal at the last payment; null without one. */
+  reason: text('reason'),
+  createdAt: instant('created_at').notNull(),
+  doneAt: instant('done_at'),
+})
+
 /** Every payment seen. Settled: credited, or unmatched. */
 export const topupPayments = pgTable(
   'topup_payments',

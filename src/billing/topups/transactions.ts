@@ -30,7 +30,7 @@ export interface FollowDeps extends SettleDeps {
   readonly quarantine: Quarantine
   readonly xrpl: Xrpl | undefined
   readonly confirmations: number
-  readonly billing: { readonly payments: PaymentSetup }
+  readonly billing: SettleDeps['billing'] & { readonly payments: PaymentSetup }
 }
 
 /**

@@ -60,12 +60,15 @@ function topup(publicUrl: string, status: TopupStatus, confirmations: number): T
       expiresAt: new Date(createdAt.getTime() + QUOTE_SECONDS * 1000),
     },
     {
-      status,
-      txHash: isPaid ? story.TX_HASH : null,
-      confirmations,
-      paidUnits: isPaid ? amountUnits : null,
-      creditedCredits: status === 'credited' ? story.TOPUP_CREDITS : 0,
-      reason: null,
+      outcome: {
+        status,
+        txHash: isPaid ? story.TX_HASH : null,
+        confirmations,
+        paidUnits: isPaid ? amountUnits : null,
+        creditedCredits: status === 'credited' ? story.TOPUP_CREDITS : 0,
+        reason: null,
+      },
+      purchase: null,
     },
     'en',
   )

@@ -1,0 +1,48 @@
+import { and, eq, isNull } from 'drizzle-orm'
+import type { Db } from '#src/db/connection.ts'
+import { topupPurchases } from './tables.ts'
+
+type PurchaseRow = typeof topupPurchases.$inferSelect
+
+export async function insertPurchase(
+  db: Db,
+  row: Omit<PurchaseRow, 'subscriptionId' | 'reason' | 'doneAt'>,
+): Promise<void> {
+  await db.insert(topupPurchases).values(row)
+}
+
+export async function findPurchase(db: Db, handle: string): Promise<PurchaseRow | undefined> {
+  const [row] = await db.select().from(topupPurchases).where(eq(topupPurchases.handle, handle))
+  return row
+}
+
+/** The purchase of a top-up that was not made yet, locked (`FOR UPDATE`). */
+export async function lockWaiting(tx: Db, handle: string): Promise<PurchaseRow | undefined> {
+  const [row] = await tx.select().from(topupPurchases).where(isWaiting(handle)).for('update')
+  return row
+}
+
+export async function markDone(
+  tx: Db,
+  handle: string,
+  done: { readonly subscriptionId: number; readonly doneAt: Date },
+): Promise<void> {
+  await tx
+    .update(topupPurchases)
+    .set({ ...done, reason: null })
+    .where(eq(topupPurchases.handle, handle))
+}
+
+/** Records why a purchase could not be made. */
+export async function markRefused(tx: Db, handle: string, reason: string): Promise<void> {
+  await tx.update(topupPurchases).set({ reason }).where(eq(topupPurchases.handle, handle))
+}
+
+/** Moves a purchase that was not made yet to another top-up. */
+export async function moveWaiting(tx: Db, from: string, to: string): Promise<void> {
+  await tx.update(topupPurchases).set({ handle: to }).where(isWaiting(from))
+}
+
+function isWaiting(handle: string) {
+  return and(eq(topupPurchases.handle, handle), isNull(topupPurchases.subscriptionId))
+}

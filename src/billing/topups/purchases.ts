@@ -1,0 +1,57 @@
+/** Purchases that follow a top-up by themselves: slots bought with its credits once they arrive. */
+import type { Db } from '#src/db/connection.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { type Address, storedAddress } from '#src/kernel/units.ts'
+import type { Terms } from '../account/service.ts'
+import { createSubscription } from '../subscriptions/service.ts'
+import type { NewPurchase, Purchase } from './model.ts'
+import * as store from './purchase-store.ts'
+
+interface Deps {
+  readonly clock: Clock
+  readonly billing: { readonly enabled: boolean; readonly terms: Terms }
+}
+
+/** Stores what is to be bought with the credits of a top-up, in the transaction that creates it. */
+export async function planPurchase(
+  tx: Db,
+  of: { readonly handle: string; readonly wallet: Address; readonly createdAt: Date },
+  { slots, periods, autoRenew = false }: NewPurchase,
+): Promise<void> {
+  await store.insertPurchase(tx, { ...of, slots, periods, autoRenew })
+}
+
+/**
+ * Buys what was planned for a top-up, once, in the transaction that credits it. A purchase that is refused,
+ * for lack of credits or room, waits for the next payment of the same top-up and says why.
+ */
+export async function carryOutPurchase(deps: Deps, tx: Db, handle: string): Promise<void> {
+  const plan = await store.lockWaiting(tx, handle)
+  if (plan === undefined) return
+  const { slots: quantity, periods, autoRenew } = plan
+  const caller = { wallet: storedAddress(plan.wallet), scopes: ['spend'], via: 'http' } as const
+  try {
+    // It refuses before it writes, so that the transaction stays usable.
+    const order = { quantity, periods, autoRenew }
+    const { id } = await createSubscription({ ...deps, db: tx }, caller, order)
+    await store.markDone(tx, handle, { subscriptionId: id, doneAt: deps.clock.now() })
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    await store.markRefused(tx, handle, error.code)
+  }
+}
+
+/** What becomes of the purchase that follows a top-up; null without one. */
+export async function findPurchase(db: Db, handle: string): Promise<Purchase | null> {
+  const row = await store.findPurchase(db, handle)
+  if (row === undefined) return null
+  const { slots, periods, autoRenew, subscriptionId, reason } = row
+  const status = subscriptionId === null ? 'waiting' : 'done'
+  return { slots, periods, autoRenew, status, subscriptionId, reason }
+}
+
+/** Lets the purchase of a quote that was replaced follow the new one. */
+export async function movePurchase(tx: Db, from: string, to: string): Promise<void> {
+  await store.moveWaiting(tx, from, to)
+}

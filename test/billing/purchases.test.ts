@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Topup, TopupDraft } from '../generated/api.ts'
+import { buyer, draftOf, type PayWorld, payWorld } from '../support/pay-world.ts'
+import type { Client } from '../support/people.ts'
+
+/** Slots that are bought with the credits of a top-up once they arrive. */
+
+let world: PayWorld
+let alice: Client
+
+beforeAll(async () => {
+  world = await payWorld()
+  alice = await buyer(world, 'alice')
+})
+beforeEach(async () => {
+  await world.sql`truncate accounts, ledger_entries, subscriptions, capacity_changes, topup_purchases cascade`
+  await alice.request('POST', '/account/terms', { version: '2026-11' })
+})
+afterAll(() => world.close())
+
+const THEN = { slots: 1, periods: 1, autoRenew: true } as const
+
+const topupOf = async ({ handle }: Pick<TopupDraft, 'handle'>) =>
+  (await alice.request<Topup>('GET', `/topup/${handle}`)).body
+const subscriptions = async () => (await alice.request('GET', '/subscriptions')).body.data
+
+describe('a top-up with a purchase', () => {
+  test('buys the slots with its credits, once, and says so', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR', then: THEN })
+    const waiting = { ...THEN, status: 'waiting', subscriptionId: null, reason: null }
+    expect(draft).toMatchObject({ then: waiting })
+    const txHash = await world.pay(draft)
+    await world.devnet.mine(2, 1)
+    const confirm = () => alice.request('POST', `/topup/${draft.handle}/confirm`, { txHash })
+    await Promise.all([world.settle(), confirm(), confirm(), world.settle()])
+    await world.settle()
+    const [bought, ...others] = await subscriptions()
+    expect(others).toEqual([])
+    expect(bought).toMatchObject({ quantity: 1, periods: 1, autoRenew: true, status: 'active' })
+    expect(await topupOf(draft)).toMatchObject({
+      status: 'credited',
+      then: { ...THEN, status: 'done', subscriptionId: bought.id, reason: null },
+    })
+    const { body } = await alice.request('GET', '/account')
+    expect(body.balanceCredits).toBe(10_000 - 500)
+  })
+
+  test('that brings too few credits keeps them, says why, and buys with the next payment of the same quote', async () => {
+    const then = { slots: 6, periods: 6 }
+    const draft = await draftOf(alice, { asset: 'FLR', credits: 10_000, then })
+    await world.pay(draft)
+    await world.confirmAll()
+    expect(await topupOf(draft)).toMatchObject({
+      status: 'credited',
+      then: { ...then, autoRenew: false, status: 'waiting', reason: 'insufficient_credits' },
+    })
+    expect(await subscriptions()).toEqual([])
+    await world.pay(draft)
+    await world.confirmAll()
+    expect(await topupOf(draft)).toMatchObject({ then: { status: 'done', reason: null } })
+    expect(await subscriptions()).toHaveLength(1)
+  })
+
+  test('that does not fit beside the slots there are is credited all the same', async () => {
+    const many = await draftOf(alice, {
+      asset: 'FLR',
+      credits: 10_000,
+      then: { slots: 20, periods: 1 },
+    })
+    await world.pay(many)
+    await world.confirmAll()
+    const draft = await draftOf(alice, { asset: 'FLR', then: THEN })
+    await world.pay(draft)
+    await world.confirmAll()
+    expect(await topupOf(draft)).toMatchObject({
+      status: 'credited',
+      then: { status: 'waiting', reason: 'slot_limit_reached' },
+    })
+    expect(await subscriptions()).toHaveLength(1)
+  })
+})
+
+test('a top-up without a purchase buys nothing', async () => {
+  const draft = await draftOf(alice, { asset: 'FLR' })
+  expect(draft).toMatchObject({ then: null })
+  await world.pay(draft)
+  await world.confirmAll()
+  expect(await subscriptions()).toEqual([])
+})
+
+describe('a purchase', () => {
+  test('needs a token that may spend', async () => {
+    await world.sql`update tokens set scopes = '{read,write}' where wallet = ${alice.caller.wallet}`
+    try {
+      const { status, body } = await alice.request('POST', '/topup', { then: THEN })
+      expect([status, body.code]).toEqual([403, 'insufficient_scope'])
+      expect((await alice.request('POST', '/topup', {})).status).toBe(201)
+    } finally {
+      await world.sql`
+        update tokens set scopes = '{read,write,spend}' where wallet = ${alice.caller.wallet}`
+    }
+  })
+
+  test.each([
+    [{ slots: 0, periods: 1 }, '/then/slots'],
+    [{ slots: 21, periods: 1 }, '/then/slots'],
+    [{ slots: 1, periods: 0 }, '/then/periods'],
+    [{ slots: 1 }, '/then/periods'],
+    [{ ...THEN, more: 1 }, '/then/more'],
+  ])('of %j is refused', async (then, pointer) => {
+    const { status, body } = await alice.request('POST', '/topup', { then })
+    expect([status, body.errors[0].pointer]).toEqual([400, pointer])
+  })
+})
