@@ -16,7 +16,7 @@ const reader = {
 describe('alertMail', () => {
   test('says the same in its text part as the alert does', () => {
     const { subject, text } = alertMail(envelopeOf(), reader)
-    expect(subject).toBe('Info: Balance changed: -12,500 FLR')
+    expect(subject).toBe('[Treasury] Info: Balance changed: -12,500 FLR')
     expect(text).toBe(
       [
         'Watchdog',
@@ -74,6 +74,15 @@ describe('alertMail', () => {
     expect(text).toContain('🧪 Test\n')
   })
 
+  test('begins its subject with the name of the watch, without invisible characters', () => {
+    const watchLabel = '\u2068FLR/USD\u2069 \u200fover\u00a0night and a name that is much too long'
+    const { subject } = alertMail(envelopeOf({ message: { watchLabel } }), reader)
+    expect(subject).toMatch(/^\[FLR\/USD over night a…\] Info: Balance changed/)
+    expect(subject).not.toMatch(/[\p{Cf}\u00a0]/u)
+    const group = alertMail(envelopeOf({ message: { title: 'Treasury: 2 alerts' } }), reader)
+    expect(group.subject).toBe('Info: Treasury: 2 alerts')
+  })
+
   test('offers no way to stop where there is none', () => {
     const { html, text } = alertMail(envelopeOf(), { ...reader, unsubscribeUrl: undefined })
     expect(html + text).not.toContain('Unsubscribe')
@@ -123,7 +132,7 @@ describe('alertMail', () => {
       envelopeOf({ kind: 'group', items: itemsOf(3) }),
       reader,
     )
-    expect(subject).toBe('Critical: \u2068Node A\u2069: 3 alerts')
+    expect(subject).toBe('Critical: Node A: 3 alerts')
     for (const [line, page] of [
       ['🟠 Alert 1 #101', 'https://watchdog.example.org/a/101'],
       ['🔴 Alert 2 #102', 'https://watchdog.example.org/a/102'],

@@ -29,6 +29,8 @@ import {
 const BODY_MAX = 4000
 const TITLE_MAX = 300
 const LABEL_MAX = 300
+/** Of a watch's name in a subject, which has 78 characters. */
+const SUBJECT_LABEL_MAX = 24
 const VALUE_MAX = 300
 const FIELDS_MAX = 20
 /** What to do is told in its first lines; the rest is on the alert's page. */
@@ -161,9 +163,13 @@ function subjectOf(t: Translate, envelope: Envelope, { title }: Card): string {
   const isAnswer = answers !== undefined
   const severity =
     answered === undefined ? severityWord(t, worst) : t(`messages:severity.${answered.severity}`)
-  const about = { severity, title: cut(answered?.title ?? title, TITLE_MAX) }
-  const text = t('messages:email.subject', about)
-  return mailSubject(text, { isAnswer })
+  const shown = cut(answered?.title ?? title, TITLE_MAX)
+  const text = t('messages:email.subject', { severity, title: shown })
+  const { watchLabel } = message
+  // First the name of the watch: notifications show the beginning, and people filter by it.
+  const isNamed = isCounted || watchLabel === null || shown.includes(shownLabel(watchLabel))
+  const subject = isNamed ? text : `[${cut(shownLabel(watchLabel), SUBJECT_LABEL_MAX)}] ${text}`
+  return mailSubject(subject, { isAnswer })
 }
 
 /** Whether it is the test of a destination, whose title says what it is; others show an example. */

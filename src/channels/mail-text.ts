@@ -1,3 +1,5 @@
+import { withoutDirections } from '#src/i18n/isolates.ts'
+
 /** What a mail says, twice: for programs that show HTML and for those that do not. */
 export interface MailContent {
   readonly subject: string
@@ -9,14 +11,20 @@ const SUBJECT_MAX = 78
 /** Begins the subject of an answer; mail programs know it in this form alone. */
 const ANSWER = 'Re: '
 const COLUMNS = 72
+/**
+ * Format characters, which mail programs may draw as boxes, and across which rules on subjects do not match.
+ * Not among them are the joiners that scripts and emoji need.
+ */
+const INVISIBLE = /[\u200b\u200e\u200f\u2060-\u2064\ufeff]/g
 
 /**
- * One line without control characters, at most 78 characters long. There is always room for `Re: `, so
+ * One line without control and format characters, at most 78 characters long. There is always room for `Re: `, so
  * that an answer's subject is the same but for that.
  */
 export function mailSubject(text: string, options: { readonly isAnswer?: boolean } = {}): string {
-  const line = text
-    .replace(/\p{Cc}+/gu, ' ')
+  const line = withoutDirections(text)
+    .replace(INVISIBLE, '')
+    .replace(/[\p{Cc}\p{Zs}]+/gu, ' ')
     .toWellFormed()
     .trim()
   const characters = [...line]

@@ -91,7 +91,7 @@ test('a transfer on the chain arrives in chat, mailbox and webhook, once', async
     renderedMessage: { alertId: alert.id, test: false },
   })
 
-  const mail = await inbox.waitFor(({ subject }) => subject.includes('500\u00a0FLR arrived'))
+  const mail = await inbox.waitFor(({ subject }) => subject.includes('500 FLR arrived'))
   expect(inbox.mails).toHaveLength(1)
   expect(headerOf(mail, 'auto-submitted')).toBe('auto-generated')
   expect(telegram.lastMessage(ann.chat)?.text).toContain('500\u00a0FLR arrived')
