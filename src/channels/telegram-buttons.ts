@@ -51,7 +51,9 @@ function alertButtons(envelope: Envelope, state: MessageState): Rows {
   const { press, details } = pressesOf(envelope)
   const { alertId, event } = message
   const isOver = message.isRecovery || hasEnded(state)
-  if (alertId === null || message.test || isOver) return [details(message.link)]
+  // A test has no page of its own.
+  if (alertId === null || message.test) return []
+  if (isOver) return [details(message.link)]
   const id = alertId
   const acknowledge =
     state.acknowledged === undefined

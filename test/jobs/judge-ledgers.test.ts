@@ -146,7 +146,7 @@ describe('a watch of the own credits', () => {
       {
         event: AGAIN,
         severity: 'info',
-        rendered: { title: '500 credits again' },
+        rendered: { title: 'Credits no longer below your limit: 500' },
       },
     ])
     const { body } = await alice.request('GET', `/watches/${id}`)
