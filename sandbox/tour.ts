@@ -29,7 +29,7 @@ const HOOK = 'tour'
 const LABEL = 'Treasury'
 const FLR = 10n ** 18n
 const MOVED_WEI = 500n * FLR
-const MOVED = '+500 FLR'
+const MOVED = '500 FLR'
 const SECONDS_MAX = 60
 const PATIENCE_MS = 10_000
 

@@ -189,9 +189,9 @@ describe('a quote', () => {
       ['QR code', 'Already paid'],
       ['‹ Menu', 'Close'],
     ])
-    expect(ann.last().keyboard[0]?.[0]?.url).toBe(quote.page)
+    expect(ann.last().keyboard[0]?.[0]?.url).toBe(`${quote.page}?lang=en`)
     expect(copied(ann, 'Copy amount')).toBe('500')
-    expect(copied(ann, 'Copy link')).toBe(quote.page)
+    expect(copied(ann, 'Copy link')).toBe(`${quote.page}?lang=en`)
     expect(JSON.stringify(ann.last())).not.toContain(world.contracts.router)
   })
 
@@ -216,7 +216,7 @@ describe('a quote', () => {
     expect(says(ann)).toContain(`Destination tag: ${quote.destinationTag}`)
     expect(says(ann)).toContain('Without the destination tag')
     const [open, xaman] = ann.last().keyboard[0] ?? []
-    expect(open?.url).toBe(quote.page)
+    expect(open?.url).toBe(`${quote.page}?lang=en`)
     expect(xaman?.url).toBe(quote.pageQr)
   })
 
@@ -251,7 +251,7 @@ describe('a quote', () => {
     await ann.say('/topup')
     expect(says(ann)).toContain('Open quote: 500 WFLR, 10 min left')
     await ann.press('Open quote')
-    expect(copied(ann, 'Copy link')).toBe(quote.page)
+    expect(copied(ann, 'Copy link')).toBe(`${quote.page}?lang=en`)
   })
 
   test('is a code to scan, which goes when it is over', async () => {

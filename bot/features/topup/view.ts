@@ -58,6 +58,11 @@ export function topupScreen(reader: Reader, shown: ShownTopup, now: Date): View 
   }
 }
 
+/** The page of a top-up in the language of the chat. */
+function pageIn({ locale }: Pick<Translate, 'locale'>, { page }: Pick<Topup, 'page'>): string {
+  return `${page}?lang=${locale}`
+}
+
 function quote(reader: Reader, { topup, isBack }: ShownTopup, now: Date): View {
   const { t } = reader
   const lines = [
@@ -70,7 +75,7 @@ function quote(reader: Reader, { topup, isBack }: ShownTopup, now: Date): View {
     '',
     howLine(t, topup),
     ...byHand(t, topup),
-    isOpenLink(topup.page) ? undefined : id(topup.page).text,
+    isOpenLink(topup.page) ? undefined : id(pageIn(t, topup)).text,
     '',
     isBack || topup.reason !== NOT_FOUND
       ? `⏳ ${t.html(isBack ? 'bot:topup.replaced' : 'bot:topup.waiting')}`
@@ -146,7 +151,8 @@ function paidAlready(t: Translate, { handle }: Topup): Button {
 
 /** Buttons for paying and copying. */
 function payRows(t: Translate, topup: Topup): Rows {
-  const { handle, page, pageQr, amount, decimals, payTo, approval, transaction } = topup
+  const { handle, pageQr, amount, decimals, payTo, approval, transaction } = topup
+  const page = pageIn(t, topup)
   const { destinationTag } = topup
   const isXrp = destinationTag !== null
   const copyAmount = copy(t('bot:button.copyAmount'), formatUnits(amount, decimals))
@@ -194,7 +200,8 @@ function onItsWay({ t }: Reader, { topup, isBack }: ShownTopup): View {
 function credited(reader: Reader, shown: ShownTopup): View {
   const { t } = reader
   const { topup, rest, balanceCredits, resume } = shown
-  const { creditedCredits, paidAmount, page } = topup
+  const { creditedCredits, paidAmount } = topup
+  const page = pageIn(t, topup)
   const receipt = isOpenLink(page)
     ? html(`<a href="${page}">${t.html('bot:topup.receipt')}</a>`)
     : undefined
@@ -230,7 +237,7 @@ function restLines(reader: Reader, rest: Topup): readonly string[] {
     '',
     t.html('pages:pay.rest', values),
     ...byHand(t, rest),
-    ...(isOpenLink(rest.page) ? [] : [id(rest.page).text]),
+    ...(isOpenLink(rest.page) ? [] : [id(pageIn(t, rest)).text]),
   ]
 }
 
@@ -279,7 +286,8 @@ function expired({ t }: Reader, { topup, asset }: ShownTopup): View {
 function notPaid(reader: Reader, shown: ShownTopup): View {
   const { t } = reader
   const { topup, asset } = shown
-  const { status, page, reason, txHash } = topup
+  const { status, reason, txHash } = topup
+  const page = pageIn(t, topup)
   const isFailed = status === 'failed'
   const lines = [
     `⚠️ ${isFailed ? failedText(t, reason) : t.html('bot:topup.rejected', { reason: reasonText(t, reason) })}`,
