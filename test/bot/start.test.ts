@@ -317,6 +317,10 @@ describe('a chat that blocks the bot', () => {
     await world.settle()
     expect(ann.last().text).toMatch(/receives alerts again\. 1 alert was kept\. Send it now\?\n/)
     expect(ann.labels()[0]).toEqual(['Send 1', 'Discard'])
+    // Telegram’s button “Restart” sends the command, too.
+    await ann.say('/start')
+    expect(ann.last().text).toMatch(/^1 alert was kept\. Send it now\?\n/)
+    expect(ann.labels()[0]).toEqual(['Send 1', 'Discard'])
     await ann.press('Discard')
     expect(ann.last().text).toContain('1 alert discarded.')
   })

@@ -21,7 +21,7 @@ import { showRecipient } from '../recipients/recipients.ts'
 import { showSlots } from '../slots/handlers.ts'
 import { openTopup } from '../topup/handlers.ts'
 import { linkCard, linkOver, linkRefused, rightsText } from './link-view.ts'
-import { comeBack, returningScreen } from './returning.ts'
+import { comeBack, retainedScreen, returningScreen } from './returning.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -58,6 +58,12 @@ composer.command('start', async (ctx) => {
     return
   }
   const isPlain = payload === '' || payload === 'menu'
+  // A chat that is started again after a block was asked already: the question must not lose its buttons.
+  const retained = isPlain ? await retainedScreen(ctx, ctx.links) : undefined
+  if (retained !== undefined) {
+    await send(ctx, retained)
+    return
+  }
   const notice = isPlain || isLinked ? anonymousNotice(ctx) : ctx.t.html('bot:start.needsLink')
   await send(ctx, await homeScreen(ctx, notice))
 })

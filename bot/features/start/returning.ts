@@ -21,22 +21,33 @@ export async function comeBack(ctx: BotContext): Promise<void> {
  * @param were the links that had been blocked
  */
 export async function returningScreen(ctx: BotContext, were: readonly Membership[]): Promise<View> {
+  const again = ctx.t.html('bot:home.again')
+  return (await retainedScreen(ctx, were, again)) ?? (await homeScreen(ctx, again))
+}
+
+/**
+ * Home screen that asks about retained alerts, of the first of these links that has some; undefined without
+ * any, and in groups, where recipients are private.
+ */
+export async function retainedScreen(
+  ctx: BotContext,
+  links: readonly Membership[],
+  again = '',
+): Promise<View | undefined> {
   const { reader, t } = ctx
-  const again = t.html('bot:home.again')
-  // In a group recipients are private.
-  if (reader.isGroup) return homeScreen(ctx, again)
-  for (const link of were) {
+  if (reader.isGroup) return undefined
+  for (const link of links) {
     const id = link.recipientId
     const { retained } = await ctx.call(getDestination, { body: { id } }, link)
     if (retained === 0) continue
-    const notice = `${again} ${t.html('bot:home.kept', { count: retained })}`
+    const notice = `${again} ${t.html('bot:home.kept', { count: retained })}`.trim()
     return homeScreen(
       ctx,
       notice,
       link.caller.scopes.includes('write') ? retainedRows(ctx, id, retained) : [],
     )
   }
-  return homeScreen(ctx, again)
+  return undefined
 }
 
 function retainedRows({ t }: BotContext, id: number, count: number): Rows {
