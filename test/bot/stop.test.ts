@@ -158,6 +158,9 @@ describe('in a group', () => {
     const cy = world.chat(id, member)
     await cy.say('/stop')
     expect(cy.last().keyboard).toEqual([])
+    expect(cy.last().text).toContain(
+      'Only this group’s administrators who are linked to the wallet can do that.',
+    )
     await group.say('/stop')
     expect(group.labels().flat()).not.toContain('Delete my data…')
     const press = world.telegram.pressRaw(id, group.last().id, packed('stop.dataYes'), {

@@ -26,7 +26,9 @@ export async function showStop(ctx: BotContext): Promise<void> {
   const own = links.filter(({ manages }) => manages)
   const shown = own.length > 0 ? own : links
   const wallets = await Promise.all(shown.map((link) => leaving(ctx, link)))
-  const notice = isAnonymous ? { notice: t.html('bot:group.anonymous') } : {}
+  const whyNot = isAnonymous ? 'bot:group.anonymous' : 'bot:group.linkersOnly'
+  // Without buttons the screen says who has them.
+  const notice = own.length > 0 && !isAnonymous ? {} : { notice: t.html(whyNot) }
   await show(ctx, stopScreen(reader, wallets, { buttons: hasButtons(ctx), ...notice }))
 }
 
