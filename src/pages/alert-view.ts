@@ -123,7 +123,10 @@ function acknowledgedLine(
     : t('pages:alert.acknowledgedBy', { time, name: typed(by) })
 }
 
-function acts(t: Translate, { acknowledged, muted }: AlertPage, isFiring: boolean) {
+/** Actions that the link may take: the same as in the chat. */
+function acts(t: Translate, page: AlertPage, isFiring: boolean) {
+  const { acknowledged, muted, message, recoveredAt, closedAt } = page
+  const isOver = message.isRecovery || recoveredAt !== null || closedAt !== null
   const act = (answer: AlertAct, isPrimary = false) => ({
     answer,
     isPrimary,
@@ -134,7 +137,7 @@ function acts(t: Translate, { acknowledged, muted }: AlertPage, isFiring: boolea
     muted == null
       ? [act('mute1'), act('mute8'), ...(isFiring ? [act('muteRecovered')] : [])]
       : [act('unmute')]
-  return [...(isFiring || acknowledged !== null ? seen : []), ...quiet]
+  return [...(isOver && acknowledged === null ? [] : seen), ...quiet]
 }
 
 /** Events of the alert, in order. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createConnectCode } from '#src/recipients/connect.ts'
 import { fitChangedWallets } from '#src/watches/manage/slots.ts'
+import germanErrors from '../../locales/de/errors.json' with { type: 'json' }
 import { linkChat } from '../support/destinations.ts'
 import { harness, type World } from '../support/harness.ts'
 import { type Client, signIn } from '../support/people.ts'
@@ -57,7 +58,7 @@ test('there is nothing to buy: trial, purchase and top-up answer 409 billing_dis
   const german = await alice.request('POST', '/subscriptions/trial', undefined, {
     'accept-language': 'de',
   })
-  expect(german.body.title).toBe('Hier wird nichts berechnet')
+  expect(german.body.title).toBe(germanErrors['billing_disabled.title'])
   const { body } = await alice.request('GET', '/pricing')
   expect(body.enabled).toBe(false)
   expect(body.watchdog.types).not.toContain('credits-balance')

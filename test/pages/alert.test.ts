@@ -113,6 +113,13 @@ describe('a link of a person’s own', () => {
     expect((await site.post(path, 'answer=unack')).status).toBe(303)
     expect((await site.get(path)).text).not.toContain('✓ Acknowledged')
   })
+  test('acknowledges an alert that never recovers, as the chat does', async () => {
+    const { path } = await own(24)
+    await site.database.sql`update alerts set is_episode = false where position = 24`
+    expect((await site.get(path)).text).toContain('Acknowledge Mute 1 h Mute 8 h')
+    await site.post(path, 'answer=ack')
+    expect((await site.get(path)).text).toContain('✓ Acknowledged')
+  })
   test('silences until it recovers, and ends that', async () => {
     const { path } = await own(21)
     await site.post(path, 'answer=muteRecovered')
