@@ -1,6 +1,9 @@
 import type { TestResult } from '#src/delivery/model.ts'
 import { sendTest as deliver, type TestDeps, type TestExample } from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import { type Consent, confirmEmail } from '#src/recipients/consent.ts'
 import type { OpenDestination } from '#src/recipients/destinations.ts'
 import { usualSeverity } from '#src/watches/evaluate/severity.ts'
 import { findEventSource } from '#src/watches/events.ts'
@@ -24,6 +27,28 @@ export function sendTest(
 ): Promise<TestResult> {
   const example = (destination: OpenDestination) => exampleFor(deps, caller, destination)
   return deliver(deps, caller, recipientId, { ...options, example })
+}
+
+/**
+ * Confirms e-mails to a mailbox. The first confirmation sends a test e-mail; a failure of it is logged only.
+ *
+ * @returns the request's state; undefined when there is none
+ */
+export async function confirmMailbox(
+  deps: TestDeps & { readonly log: Logger },
+  code: string,
+): Promise<Consent | undefined> {
+  const consent = await confirmEmail(deps, code)
+  if (consent?.first !== true) return consent
+  const { recipientId, reader } = consent
+  const owner = { wallet: reader.wallet, scopes: ['read', 'write'], via: 'page' } as const
+  try {
+    await sendTest(deps, owner, recipientId)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    deps.log.warn({ recipientId, code: error.code }, 'test mail after a confirmation not sent')
+  }
+  return consent
 }
 
 async function exampleFor(

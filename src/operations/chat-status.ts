@@ -2,7 +2,8 @@
 import { z } from 'zod'
 import { Topup } from '#src/billing/topups/model.ts'
 import { findOpenTopup as findOpen } from '#src/billing/topups/open.ts'
-import { Instant } from '#src/kernel/units.ts'
+import { getPayments } from '#src/billing/topups/service.ts'
+import { Hash, Instant } from '#src/kernel/units.ts'
 import { readTip } from '#src/watches/observe/tip.ts'
 import { defineChatOperation } from './define.ts'
 
@@ -12,6 +13,14 @@ export const findOpenTopup = defineChatOperation({
   scope: 'read',
   output: Topup.nullable(),
   handle: ({ app, caller, locale }) => findOpen(app, caller, { locale }),
+})
+
+/** Reads the payments of one of the wallet's top-ups. */
+export const getTopupPayments = defineChatOperation({
+  id: 'getTopupPayments',
+  scope: 'read',
+  params: z.strictObject({ handle: Hash }),
+  handle: ({ app, caller, params }) => getPayments(app, caller, params.handle),
 })
 
 /** How far the chain has been read, and since when it cannot be. */

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { deleteChatData as forgetChat, muteChat } from '#src/alerts/settings-changes.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { updateChat as changeChat, unlinkChat as unlink } from '#src/recipients/chats.ts'
+import * as connect from '#src/recipients/connect.ts'
 import { TimeZone } from '#src/recipients/model.ts'
 import * as links from '#src/recipients/telegram-link.ts'
 import { defineChatOperation } from './define.ts'
@@ -91,4 +92,22 @@ export const deleteChatData = defineChatOperation({
   scope: 'none',
   body: z.strictObject({ chatId: ChatId, personId: z.int(), name: z.string().nullable() }),
   handle: ({ app, body }) => forgetChat(app, body),
+})
+
+/** Creates a private chat's code for the connect page. */
+export const createConnectCode = defineChatOperation({
+  id: 'createConnectCode',
+  scope: 'none',
+  body: z.strictObject({
+    chat: z.strictObject({
+      id: ChatId,
+      title: z.string(),
+      username: z.string().exactOptional(),
+    }),
+    by: z.strictObject({ id: z.int() }),
+    locale: LocaleCode,
+    spend: z.boolean().exactOptional(),
+    goesOn: z.string().exactOptional(),
+  }),
+  handle: ({ app, body }) => connect.createConnectCode(app, body),
 })

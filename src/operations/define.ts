@@ -203,3 +203,16 @@ export function defineChatOperation<
 ): Operation<Params, Query, Body, Output, S> {
   return operation
 }
+
+/** An operation of a page, allowed for links of one kind; no document names it. */
+export function defineLinkOperation<
+  Params = undefined,
+  Query = undefined,
+  Body = undefined,
+  Output = undefined,
+  S extends LinkScope = LinkScope,
+>(
+  operation: Operation<Params, Query, Body, Output, S, undefined>,
+): Operation<Params, Query, Body, Output, S> {
+  return operation
+}

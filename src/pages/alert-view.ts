@@ -1,3 +1,4 @@
+import { ALERT_ACTS, type AlertAct } from '#src/alerts/link-actions.ts'
 import type { AlertPage } from '#src/alerts/public-view.ts'
 import { glyphOf, isCode, severityWord, TEST_GLYPH } from '#src/channels/wording.ts'
 import { formatDateTime, formatDuration, formatTime } from '#src/i18n/format.ts'
@@ -15,13 +16,9 @@ export interface AlertFacts {
   readonly now: Date
 }
 
-const ACTS = ['ack', 'unack', 'mute1', 'mute8', 'muteRecovered', 'unmute'] as const
-/** Actions of the page's forms. */
-export type AlertAct = (typeof ACTS)[number]
-
-/** Whether a form's value is one of them. */
+/** Whether a form's value is an action of the page. */
 export function isAlertAct(answer: unknown): answer is AlertAct {
-  return ACTS.some((act) => act === answer)
+  return ALERT_ACTS.some((act) => act === answer)
 }
 
 const HELP_PARTS = ['checked', 'why', 'causes', 'action'] as const

@@ -1,59 +1,43 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { sendTest } from '#src/alerts/test-send.ts'
 import { formatDateTime, shortAddress } from '#src/i18n/format.ts'
 import { id, type Translate, typed } from '#src/i18n/translate.ts'
-import { AppError } from '#src/kernel/errors.ts'
 import type { App } from '#src/operations/define.ts'
-import { type Consent, confirmEmail, findConsent, refuseEmail } from '#src/recipients/consent.ts'
+import { answerConsent, getConsent } from '#src/operations/links.ts'
+import type { Consent } from '#src/recipients/consent.ts'
 import { sendQuestion } from './confirm-form.ts'
 import { formOf } from './form.ts'
 import { sendPage } from './layout.ts'
+import { askerByLink, type LinkRoute } from './link.ts'
 
 type ConfirmOutcome = 'done' | 'already' | 'refused' | 'over' | 'gone'
 
-interface Route {
-  Params: { code: string }
-}
-
 /** `/confirm/<code>`: asks the reader of a mailbox for consent. Only the POST changes anything. */
 export function confirmPage(server: FastifyInstance, app: App): void {
-  server.get<Route>('/confirm/:code', async (request, reply) => {
-    const consent = await findConsent(app, request.params.code)
-    if (consent?.state === 'waiting') return ask(app, request, reply, consent)
+  const ask = askerByLink(app, 'confirm')
+  server.get<LinkRoute>('/confirm/:code', async (request, reply) => {
+    const consent = await ask(request, getConsent)
+    if (consent?.state === 'waiting') return sendConsent(app, request, reply, consent)
     return showResult(app, request, reply, { consent, outcome: outcomeOf(consent) })
   })
-  server.post<Route>('/confirm/:code', async (request, reply) => {
-    const { code } = request.params
+  server.post<LinkRoute>('/confirm/:code', async (request, reply) => {
     switch (formOf(request).answer) {
       case 'yes': {
-        const consent = await confirmEmail(app, code)
-        if (consent?.first) await sendTestTo(app, consent)
+        const consent = await ask(request, answerConsent, { body: { agrees: true } })
         const outcome = consent?.state === 'confirmed' ? 'done' : outcomeOf(consent)
         return showResult(app, request, reply, { consent, outcome })
       }
       case 'no': {
-        const consent = await refuseEmail(app, code)
+        const consent = await ask(request, answerConsent, { body: { agrees: false } })
         const outcome = consent?.state === 'waiting' ? 'refused' : outcomeOf(consent)
         return showResult(app, request, reply, { consent, outcome })
       }
       default: {
-        const consent = await findConsent(app, code)
-        if (consent?.state === 'waiting') return ask(app, request, reply, consent, 400)
+        const consent = await ask(request, getConsent)
+        if (consent?.state === 'waiting') return sendConsent(app, request, reply, consent, 400)
         return showResult(app, request, reply, { consent, outcome: outcomeOf(consent) })
       }
     }
   })
-}
-
-/** Sends a first mail as a test. A failure shows with the next alert. */
-async function sendTestTo(app: App, { recipientId, reader }: Consent): Promise<void> {
-  const owner = { wallet: reader.wallet, scopes: ['read', 'write'], via: 'page' } as const
-  try {
-    await sendTest(app, owner, recipientId)
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    app.log.warn({ recipientId, code: error.code }, 'test mail after a confirmation not sent')
-  }
 }
 
 /** Outcome of a request that no longer waits for an answer. */
@@ -62,7 +46,7 @@ function outcomeOf(consent: Consent | undefined): ConfirmOutcome {
   return consent.state === 'over' ? 'over' : 'already'
 }
 
-function ask(
+function sendConsent(
   app: App,
   request: FastifyRequest,
   reply: FastifyReply,

@@ -2,23 +2,22 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isTimeZone, shortAddress } from '#src/i18n/format.ts'
 import { id, type Translate, typed } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { createChallenge } from '#src/operations/auth.ts'
-import { claimConnectCode, peekConnectCode, refuseConnectCode } from '#src/operations/connect.ts'
 import type { App } from '#src/operations/define.ts'
-import { invoke } from '#src/operations/invoke.ts'
-import { type ConnectOffer, connectScopes } from '#src/recipients/connect.ts'
+import {
+  claimConnectCode,
+  createConnectChallenge,
+  peekConnectCode,
+  refuseConnectCode,
+} from '#src/operations/links.ts'
+import type { ConnectOffer } from '#src/recipients/connect.ts'
 import { chainParams } from './chain-params.ts'
 import { formOf } from './form.ts'
 import { botUrl } from './home.ts'
 import { localeOf, sendPage } from './layout.ts'
-import type { PageLimits } from './limits.ts'
+import { type AskByLink, askerByLink, type LinkRoute } from './link.ts'
 import { qrImage } from './qr.ts'
 import { answerScript, isScript, type RefusalView, refusalOf } from './refusal-page.ts'
 import { walletApps } from './wallet-apps.ts'
-
-interface Route {
-  Params: { code: string }
-}
 
 /** Form values of a reader who signs elsewhere. */
 interface Elsewhere {
@@ -34,82 +33,73 @@ interface Elsewhere {
  * first. With a wallet in the browser a script does it; otherwise the text is signed elsewhere and the
  * signature pasted.
  */
-export function connectPage(server: FastifyInstance, app: App, limits: PageLimits): void {
-  server.get<Route>('/connect/:code', async (request, reply) => {
-    const offer = await peek(app, request)
+export function connectPage(server: FastifyInstance, app: App): void {
+  const ask = askerByLink(app, 'connect')
+  server.get<LinkRoute>('/connect/:code', async (request, reply) => {
+    const offer = await peek(ask, request)
     if (offer === undefined) return sendOver(app, request, reply)
     return sendOffer(app, request, reply, offer)
   })
-  server.post<Route>('/connect/:code', async (request, reply) => {
+  server.post<LinkRoute>('/connect/:code', async (request, reply) => {
     const form = formOf(request)
-    if (form.answer === 'refuse') return await refuse(app, request, reply)
+    if (form.answer === 'refuse') return await refuse(ask, request, reply)
     const work =
-      form.answer === 'claim'
-        ? () => claim(app, limits, request)
-        : () => makeMessage(app, limits, request)
+      form.answer === 'claim' ? () => claim(ask, request) : () => makeMessage(ask, request)
     if (isScript(request)) return await answerScript(request, reply, work)
-    return await answerForm(app, request, reply, work)
+    return await answerForm(app, ask, request, reply, work)
   })
 }
 
 async function peek(
-  app: App,
-  { params }: FastifyRequest<Route>,
+  ask: AskByLink,
+  request: FastifyRequest<LinkRoute>,
 ): Promise<ConnectOffer | undefined> {
   try {
-    const { output } = await invoke(app, peekConnectCode, undefined, { body: params })
-    return output
+    return await ask(request, peekConnectCode)
   } catch (error) {
-    const isOver = error instanceof AppError && ['not_found', 'invalid'].includes(error.kind)
-    if (isOver) return undefined
+    if (error instanceof AppError && error.kind === 'not_found') return undefined
     throw error
   }
 }
 
 /** Creates the challenge for the given wallet, with the chosen rights. */
-async function makeMessage(app: App, limits: PageLimits, request: FastifyRequest<Route>) {
+async function makeMessage(ask: AskByLink, request: FastifyRequest<LinkRoute>) {
   const { wallet, spend } = formOf(request)
-  const { params } = request
-  await invoke(app, peekConnectCode, undefined, { body: params })
-  const scopes = connectScopes(spend === 'on')
-  await limits.admit('challenge', request)
-  const { output } = await invoke(app, createChallenge, undefined, { body: { wallet, scopes } })
-  return { message: output.message, wallet: output.wallet }
+  const body = { wallet, spend: spend === 'on' }
+  const challenge = await ask(request, createConnectChallenge, { body })
+  return { message: challenge.message, wallet: challenge.wallet }
 }
 
-async function claim(app: App, limits: PageLimits, request: FastifyRequest<Route>) {
+async function claim(ask: AskByLink, request: FastifyRequest<LinkRoute>) {
   const { message, signature, timezone } = formOf(request)
   const body = {
-    code: request.params.code,
     // Browsers send line ends as CR LF, whatever the text contains.
     message: typeof message === 'string' ? message.replaceAll('\r\n', '\n') : message,
     signature: typeof signature === 'string' ? signature.trim() : signature,
     // An unknown time zone is ignored, not refused.
     ...(isTimeZone(textOf(timezone)) && { timezone }),
   }
-  return await limits.guard('claim', request, async () => {
-    const { output } = await invoke(app, claimConnectCode, undefined, { body })
-    return output
-  })
+  return await ask(request, claimConnectCode, { body })
 }
 
 async function refuse(
-  app: App,
-  request: FastifyRequest<Route>,
+  ask: AskByLink,
+  request: FastifyRequest<LinkRoute>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const isKnown = (await peek(app, request)) !== undefined
-  if (isKnown) await invoke(app, refuseConnectCode, undefined, { body: request.params })
+  const isKnown = (await peek(ask, request)) !== undefined
+  if (isKnown) await ask(request, refuseConnectCode)
   return reply.redirect(request.url, 303)
 }
 
 async function answerForm(
   app: App,
-  request: FastifyRequest<Route>,
+  ask: AskByLink,
+  request: FastifyRequest<LinkRoute>,
   reply: FastifyReply,
   work: () => Promise<{ readonly message?: string; readonly wallet: string }>,
 ): Promise<FastifyReply> {
-  const offer = await peek(app, request)
+  const offer = await peek(ask, request)
   if (offer?.state !== 'open') return reply.redirect(request.url, 303)
   const { wallet, message, spend, answer } = formOf(request)
   const filled = { wallet: textOf(wallet), spend: spend === 'on' }

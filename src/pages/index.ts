@@ -10,7 +10,6 @@ import { answerFailure } from './error-page.ts'
 import { readForms } from './form.ts'
 import { homePage } from './home.ts'
 import { ASSETS, CONTENT_SECURITY_POLICY, SCRIPTS } from './layout.ts'
-import { createPageLimits } from './limits.ts'
 import { nowherePage } from './not-found.ts'
 import { payPage } from './pay.ts'
 import { problemPages } from './problems.ts'
@@ -48,6 +47,5 @@ export async function registerPages(
   await server.register(files, { root: SCRIPTS, prefix: '/scripts/', ...served })
   readForms(server)
   server.setErrorHandler((error, request, reply) => answerFailure(app, error, request, reply))
-  const limits = createPageLimits()
-  for (const page of PAGES) page(server, app, limits)
+  for (const page of PAGES) page(server, app)
 }

@@ -1,7 +1,7 @@
 import { erc20Abi } from 'viem'
 import { encodeFunctionData, formatUnits, numberToHex } from 'viem/utils'
+import type { PaymentPage } from '#src/billing/topups/link.ts'
 import { NOT_FOUND, type Topup, type TopupStatus } from '#src/billing/topups/model.ts'
-import type { Receipt } from '#src/billing/topups/receipt.ts'
 import { payerProblem } from '#src/billing/topups/rules.ts'
 import {
   formatAmount,
@@ -18,20 +18,8 @@ import type { RefusalView } from './refusal-page.ts'
 import { walletApps } from './wallet-apps.ts'
 
 /** Input of the pay page. */
-export interface PayPage {
-  readonly topup: Topup
-  /** Remainder of a partly paid top-up, as long as it can be paid. */
-  readonly rest: Topup | undefined
+export interface PayPage extends PaymentPage {
   readonly now: Date
-  /** Whether the asset is paused. */
-  readonly isPaused: boolean
-  /** Other available assets, if its own cannot be quoted now. */
-  readonly others: readonly string[]
-  /** Whether the chain of the payment is unreachable. */
-  readonly isSilent: boolean
-  readonly receipts: readonly Receipt[]
-  /** Whether it has expired and can be renewed. */
-  readonly canRenew: boolean
   /** Data URL of the QR code. */
   readonly qr: string
   /** Reason why it could not be renewed. */

@@ -3,22 +3,14 @@ import { shortAddress } from '#src/i18n/format.ts'
 import { id, type Translate, typed } from '#src/i18n/translate.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import type { App } from '#src/operations/define.ts'
-import {
-  findSubscription,
-  limitMail,
-  resubscribe,
-  type Subscription,
-  unsubscribe,
-} from '#src/recipients/consent.ts'
+import { changeMail, getMail } from '#src/operations/links.ts'
+import type { Subscription } from '#src/recipients/consent.ts'
 import { sendQuestion } from './confirm-form.ts'
 import { formOf } from './form.ts'
 import { sendPage } from './layout.ts'
+import { askerByLink, type LinkRoute } from './link.ts'
 
 type UnsubscribeOutcome = 'stopped' | 'limited' | 'undone'
-
-interface Route {
-  Params: { code: string }
-}
 
 /**
  * `/unsubscribe/<code>`: the reader of a mailbox ends its mail. Only the POST changes anything; a mail
@@ -27,20 +19,21 @@ interface Route {
  * @see RFC 8058
  */
 export function unsubscribePage(server: FastifyInstance, app: App): void {
-  server.get<Route>('/unsubscribe/:code', async (request, reply) => {
-    const subscription = await findSubscription(app, request.params.code)
+  const ask = askerByLink(app, 'unsubscribe')
+  server.get<LinkRoute>('/unsubscribe/:code', async (request, reply) => {
+    const subscription = await ask(request, getMail)
     if (subscription === undefined) return gone(app, request, reply)
-    if (subscription.on) return ask(app, request, reply, subscription)
+    if (subscription.on) return sendChoices(app, request, reply, subscription)
     return done(app, request, reply, { subscription, outcome: 'stopped' })
   })
-  server.post<Route>('/unsubscribe/:code', async (request, reply) => {
-    const { code } = request.params
-    const before = await findSubscription(app, code)
+  server.post<LinkRoute>('/unsubscribe/:code', async (request, reply) => {
+    const before = await ask(request, getMail)
     if (before === undefined) return gone(app, request, reply)
     const form = formOf(request)
     const outcome = outcomeOf(form)
-    if (outcome === undefined) return ask(app, request, reply, before, 400)
-    const subscription = (await change(app, code, outcome, form)) ?? before
+    if (outcome === undefined) return sendChoices(app, request, reply, before, 400)
+    const subscription =
+      (await ask(request, changeMail, { body: changeOf(outcome, form) })) ?? before
     const undo = outcome === 'limited' ? before.minSeverity : undefined
     return done(app, request, reply, { subscription, outcome, undo })
   })
@@ -62,27 +55,22 @@ function outcomeOf(form: Form): UnsubscribeOutcome | undefined {
   }
 }
 
-function change(
-  app: App,
-  code: string,
-  outcome: UnsubscribeOutcome,
-  form: Form,
-): Promise<Subscription | undefined> {
+function changeOf(outcome: UnsubscribeOutcome, form: Form) {
   switch (outcome) {
     case 'stopped':
-      return unsubscribe(app, code)
+      return { isOn: false }
     case 'limited':
-      return limitMail(app, code, 'critical')
+      return { minSeverity: 'critical' }
     case 'undone': {
       const was = SEVERITIES.find((severity) => severity === form.was)
-      return was === undefined ? resubscribe(app, code) : limitMail(app, code, was)
+      return was === undefined ? { isOn: true } : { minSeverity: was }
     }
     default:
       return outcome satisfies never
   }
 }
 
-function ask(
+function sendChoices(
   app: App,
   request: FastifyRequest,
   reply: FastifyReply,

@@ -2,13 +2,12 @@ import { Composer, InputFile } from 'grammy'
 import qrcode from 'qrcode'
 import { z } from 'zod'
 import { type AssetKey, MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
-import { listReceipts } from '#src/billing/topups/receipt.ts'
 import { formatNumber } from '#src/i18n/format.ts'
 import { escapeHtml, typed } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { Hash } from '#src/kernel/units.ts'
 import { getAccount } from '#src/operations/account.ts'
-import { findOpenTopup } from '#src/operations/chat-status.ts'
+import { findOpenTopup, getTopupPayments } from '#src/operations/chat-status.ts'
 import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import { confirmTopup, createTopup, getTopup } from '#src/operations/topups.ts'
 import type { BotContext } from '../../core/context.ts'
@@ -306,7 +305,8 @@ async function paidText(ctx: BotContext, reference: string): Promise<string | un
   const handle = Hash.safeParse(text)
   if (!handle.success) return undefined
   const topup = await ctx.call(getTopup, { params: { handle: handle.data } })
-  const receipt = (await listReceipts(ctx.app, topup.handle)).find((one) => one.txHash === txHash)
+  const { receipts } = await ctx.call(getTopupPayments, { params: { handle: topup.handle } })
+  const receipt = receipts.find((payment) => payment.txHash === txHash)
   return receipt && amountText(ctx.t, topup, receipt.amountUnits)
 }
 

@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { Topup } from '#src/billing/topups/model.ts'
-import { hasOpenPayment, listReceipts } from '#src/billing/topups/receipt.ts'
 import { restOf } from '#src/billing/topups/remainder.ts'
 import type { Db } from '#src/db/connection.ts'
 import { DAY_MS, HOUR_MS } from '#src/kernel/durations.ts'
 import type { Hash } from '#src/kernel/units.ts'
 import { getAccount } from '#src/operations/account.ts'
+import { getTopupPayments } from '#src/operations/chat-status.ts'
 import type { Answering, App } from '#src/operations/define.ts'
 import type { RawInput } from '#src/operations/invoke.ts'
 import { getTopup } from '#src/operations/topups.ts'
@@ -40,16 +40,17 @@ export async function readTopup(
 ): Promise<ShownTopup> {
   const { handle, chatId, stage } = of
   const topup = await ask(getTopup, { params: { handle } })
-  const { status } = topup
+  const { isOpen: isPaying, receipts } = await ask(getTopupPayments, { params: { handle } })
+  const { status, expiresAt } = topup
   const isCredited = status === 'credited'
   const isOpen = status === 'draft' || status === 'submitted'
   return {
     topup,
     asset: assetKeyOf(app, topup.asset),
     balanceCredits: isCredited ? await balanceAfter(ask, topup) : undefined,
-    isLate: isCredited && (await isLate(app, topup)),
+    isLate: isCredited && receipts.some(({ paidAt }) => paidAt > expiresAt),
     // While another payment is on its way the remainder is not requested.
-    rest: (await hasOpenPayment(app, handle)) ? undefined : restOf(topup, app.clock.now()),
+    rest: isPaying ? undefined : restOf(topup, app.clock.now()),
     isBack: isOpen && (stage === 'confirming' || stage === BACK),
     resume: isCredited ? await waitingDraft(app, chatId) : undefined,
   }
@@ -67,11 +68,6 @@ export function stageOf({ topup, isBack }: ShownTopup): string {
 async function balanceAfter(ask: AskOperation, { handle }: Topup): Promise<number | undefined> {
   const { ledger } = await ask(getAccount, { query: {} })
   return ledger.data.find(({ reference }) => reference.includes(handle))?.balanceAfterCredits
-}
-
-async function isLate(app: App, { handle, expiresAt }: Topup): Promise<boolean> {
-  const receipts = await listReceipts(app, handle)
-  return receipts.some(({ paidAt }) => paidAt > expiresAt)
 }
 
 const Waiting = z.object({ type: z.string(), watchId: z.null() })

@@ -15,22 +15,22 @@ export interface Receipt {
   readonly credits: number
 }
 
-/** Whether a top-up has a payment that is not settled yet. */
-export async function hasOpenPayment({ db }: { readonly db: Db }, handle: Hash): Promise<boolean> {
-  const payments = await listPaymentsFor(db, handle)
-  return payments.some(({ payment }) => payment.settledAt === null)
+/** The payments of a top-up. */
+export interface Payments {
+  /** One was seen that is not settled yet. */
+  readonly isOpen: boolean
+  /** Those that were credited, oldest first. */
+  readonly receipts: readonly Receipt[]
 }
 
-/** The credited payments of a top-up, oldest first. */
-export async function listReceipts(
-  { db }: { readonly db: Db },
-  handle: Hash,
-): Promise<readonly Receipt[]> {
+/** Reads the payments of a top-up. */
+export async function readPayments({ db }: { readonly db: Db }, handle: Hash): Promise<Payments> {
   const payments = await listPaymentsFor(db, handle)
-  return payments.flatMap(({ payment }) => {
+  const receipts = payments.flatMap(({ payment }) => {
     const { txHash, blockNumber, blockAt, amountUnits, credits, bonusCredits } = payment
     if (credits === null) return []
     const brought = credits + (bonusCredits ?? 0)
     return [{ txHash, blockNumber, paidAt: blockAt, amountUnits, credits: brought }]
   })
+  return { isOpen: payments.some(({ payment }) => payment.settledAt === null), receipts }
 }

@@ -14,6 +14,7 @@ import { type Attempt, outcomeOf, outcomeOfNamed } from './outcome.ts'
 import type { AssetState, PaymentDestination } from './payment-options.ts'
 import { listPaymentsFor, listPaymentsOf, type PaymentRow } from './payment-store.ts'
 import { findPurchase, movePurchase, planPurchase } from './purchases.ts'
+import { type Payments, readPayments } from './receipt.ts'
 import { type RecordContext, toRecord } from './record.ts'
 import {
   assetOf,
@@ -234,6 +235,16 @@ export async function getTopup(
   return show(deps, await requireTopup(deps, caller, handle), locale)
 }
 
+/** Reads the payments of one of the wallet's top-ups. @throws AppError not_found `not_found` */
+export async function getPayments(
+  deps: TopupDeps,
+  caller: Caller,
+  handle: Hash,
+): Promise<Payments> {
+  await requireTopup(deps, caller, handle)
+  return await readPayments(deps, handle)
+}
+
 /** Any top-up, for a holder of its handle; undefined when there is none. */
 export async function findLinkedTopup(
   deps: TopupDeps,
@@ -252,7 +263,7 @@ export async function findLinkedTopup(
  */
 export async function confirmTopup(
   deps: TopupDeps,
-  caller: Caller,
+  caller: Pick<Caller, 'wallet'>,
   { handle, txHash: text, locale }: Asked & { readonly txHash: string },
 ): Promise<Topup> {
   const topup = await requireTopup(deps, caller, handle)
@@ -285,7 +296,11 @@ function hashOf({ asset }: TopupRow, text: string): string {
   return assetOf(asset).way === 'xrpl' ? digits.toUpperCase() : `0x${digits.toLowerCase()}`
 }
 
-async function requireTopup(deps: TopupDeps, { wallet }: Caller, handle: Hash): Promise<TopupRow> {
+async function requireTopup(
+  deps: TopupDeps,
+  { wallet }: Pick<Caller, 'wallet'>,
+  handle: Hash,
+): Promise<TopupRow> {
   const topup = await store.findTopup(deps.db, handle, wallet)
   if (topup === undefined) throw new AppError('not_found', 'not_found')
   return topup

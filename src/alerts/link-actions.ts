@@ -1,0 +1,53 @@
+/** Actions on the page of an alert. */
+
+import { HOUR_MS } from '#src/kernel/durations.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { acknowledgeAlert, muteEpisode, muteWatchOf, unacknowledgeAlert } from './acknowledge.ts'
+import { findLinkedActor, readLinked } from './public-view.ts'
+
+export const ALERT_ACTS = ['ack', 'unack', 'mute1', 'mute8', 'muteRecovered', 'unmute'] as const
+
+/** `mute1` and `mute8` mute the alert's watch for hours, `muteRecovered` its episode until it recovers. */
+export type AlertAct = (typeof ALERT_ACTS)[number]
+
+type Deps = Parameters<typeof muteWatchOf>[0] & Parameters<typeof findLinkedActor>[0]
+
+/**
+ * Acts on the alert of a link; without `act` nothing is changed.
+ *
+ * @throws AppError not_found `not_found`; forbidden `insufficient_scope` when the link may only read
+ */
+export async function actWithLink(deps: Deps, code: string, act?: AlertAct): Promise<void> {
+  if ((await readLinked(deps, code)) === undefined) throw new AppError('not_found', 'not_found')
+  const actor = await findLinkedActor(deps, code)
+  if (actor === undefined) {
+    throw new AppError('forbidden', 'insufficient_scope', { values: { scope: 'write' } })
+  }
+  const { caller, alertId: id, by } = actor
+  const hoursFromNow = (hours: number) => new Date(deps.clock.now().getTime() + hours * HOUR_MS)
+  switch (act) {
+    case undefined:
+      return
+    case 'ack':
+      await acknowledgeAlert(deps, caller, { id, by })
+      return
+    case 'unack':
+      await unacknowledgeAlert(deps, caller, { id })
+      return
+    case 'mute1':
+      await muteWatchOf(deps, caller, { id, until: hoursFromNow(1) })
+      return
+    case 'mute8':
+      await muteWatchOf(deps, caller, { id, until: hoursFromNow(8) })
+      return
+    case 'muteRecovered':
+      await muteEpisode(deps, caller, { id, muted: true })
+      return
+    case 'unmute':
+      await muteEpisode(deps, caller, { id, muted: false })
+      await muteWatchOf(deps, caller, { id, until: null })
+      return
+    default:
+      act satisfies never
+  }
+}

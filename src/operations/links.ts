@@ -1,0 +1,156 @@
+/**
+ * Operations of the pages that a link opens, by kind of link. The caller carries the link's code. Each operation
+ * refuses callers of every other kind. An output is undefined when no row belongs to the code.
+ */
+import { z } from 'zod'
+import { ALERT_ACTS, actWithLink } from '#src/alerts/link-actions.ts'
+import { isAlertLink, readLinked } from '#src/alerts/public-view.ts'
+import { confirmMailbox } from '#src/alerts/test-send.ts'
+import { ChallengeRequest, TokenRequest } from '#src/auth/model.ts'
+import { createChallenge } from '#src/auth/service.ts'
+import * as payment from '#src/billing/topups/link.ts'
+import { ConfirmTopup } from '#src/billing/topups/model.ts'
+import { SEVERITIES } from '#src/kernel/display-values.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
+import * as connect from '#src/recipients/connect.ts'
+import * as consent from '#src/recipients/consent.ts'
+import { TimeZone } from '#src/recipients/model.ts'
+import { getProviderView } from '#src/watches/provider-view.ts'
+import { undefinedIfUnavailable } from '#src/watches/unavailable.ts'
+import { defineLinkOperation } from './define.ts'
+
+/** Voting rounds of a provider on an alert's page. */
+const ROUNDS = 20
+
+/** Reads the request for consent. */
+export const getConsent = defineLinkOperation({
+  id: 'getConsent',
+  scope: 'link:confirm',
+  handle: ({ app, caller }) => consent.findConsent(app, caller.code),
+})
+
+/** Confirms or refuses e-mails to a mailbox. The first confirmation sends a test e-mail. */
+export const answerConsent = defineLinkOperation({
+  id: 'answerConsent',
+  scope: 'link:confirm',
+  body: z.strictObject({ agrees: z.boolean() }),
+  handle: ({ app, caller: { code }, body }) =>
+    body.agrees ? confirmMailbox(app, code) : consent.refuseEmail(app, code),
+})
+
+/** Reads which e-mails the mailbox gets. */
+export const getMail = defineLinkOperation({
+  id: 'getMail',
+  scope: 'link:unsubscribe',
+  handle: ({ app, caller }) => consent.findSubscription(app, caller.code),
+})
+
+/** Stops all e-mails, starts them again, or limits them to a minimum severity. */
+export const changeMail = defineLinkOperation({
+  id: 'changeMail',
+  scope: 'link:unsubscribe',
+  body: z.union([
+    z.strictObject({ isOn: z.boolean() }),
+    z.strictObject({ minSeverity: z.enum(SEVERITIES) }),
+  ]),
+  handle: ({ app, caller: { code }, body }) => {
+    if ('minSeverity' in body) return consent.limitMail(app, code, body.minSeverity)
+    return body.isOn ? consent.resubscribe(app, code) : consent.unsubscribe(app, code)
+  },
+})
+
+/** Reads a top-up and the availability of its asset. @throws AppError not_found `not_found` */
+export const getLinkedTopup = defineLinkOperation({
+  id: 'getLinkedTopup',
+  scope: 'link:pay',
+  rate: 'status',
+  handle: ({ app, caller, locale }) => payment.getLinkedTopup(app, { ...caller, locale }),
+})
+
+/** Reads the data of the pay page. */
+export const getPaymentPage = defineLinkOperation({
+  id: 'getPaymentPage',
+  scope: 'link:pay',
+  handle: ({ app, caller, locale }) => payment.readPaymentPage(app, { ...caller, locale }),
+})
+
+/** Names a transaction that pays the top-up. Any holder of the link may: payments are public on the chain. */
+export const confirmLinkedTopup = defineLinkOperation({
+  id: 'confirmLinkedTopup',
+  scope: 'link:pay',
+  rate: 'payment',
+  body: ConfirmTopup,
+  handle: ({ app, caller, body, locale }) =>
+    payment.confirmLinkedTopup(app, { ...caller, ...body, locale }),
+})
+
+/** Renews an expired quote, optionally for another asset. */
+export const renewLinkedTopup = defineLinkOperation({
+  id: 'renewLinkedTopup',
+  scope: 'link:pay',
+  rate: 'quote',
+  body: z.strictObject({ asset: z.string().exactOptional() }),
+  handle: ({ app, caller, body, locale }) =>
+    payment.renewLinkedTopup(app, { ...caller, ...body, locale }),
+})
+
+/** Reads an alert and the rounds of its provider. Without an alert, `isDeleted` says whether there was one. */
+export const getLinkedAlert = defineLinkOperation({
+  id: 'getLinkedAlert',
+  scope: 'link:alert',
+  query: z.strictObject({ locale: z.enum(LOCALES).exactOptional() }),
+  handle: async ({ app, caller: { code }, query }) => {
+    const page = await readLinked(app, code, query.locale)
+    if (page === undefined) return { page, isDeleted: isAlertLink(app.box, code) }
+    const { provider } = page
+    const view =
+      provider === null
+        ? undefined
+        : await undefinedIfUnavailable(() => getProviderView(app, { provider, rounds: ROUNDS }))
+    return { page, provider: view }
+  },
+})
+
+/** Acknowledges or mutes the alert, if the link is a personal one. */
+export const actOnLinkedAlert = defineLinkOperation({
+  id: 'actOnLinkedAlert',
+  scope: 'link:alert',
+  rate: 'act',
+  body: z.strictObject({ act: z.enum(ALERT_ACTS).optional() }),
+  handle: ({ app, caller, body }) => actWithLink(app, caller.code, body.act),
+})
+
+/** Reads what a code links. The code stays valid. */
+export const peekConnectCode = defineLinkOperation({
+  id: 'peekConnectCode',
+  scope: 'link:connect',
+  handle: ({ app, caller }) => connect.peekConnectCode(app, caller.code),
+})
+
+/** Creates the challenge for the given wallet, with the rights of a chat. */
+export const createConnectChallenge = defineLinkOperation({
+  id: 'createConnectChallenge',
+  scope: 'link:connect',
+  rate: 'challenge',
+  body: z.strictObject({ wallet: ChallengeRequest.shape.wallet, spend: z.boolean() }),
+  handle: async ({ app, caller, body: { wallet, spend } }) => {
+    await connect.peekConnectCode(app, caller.code)
+    return await createChallenge(app, { wallet, scopes: [...connect.connectScopes(spend)] })
+  },
+})
+
+/** Links the code's chat to the wallet that signed the challenge, with the scopes of the challenge. */
+export const claimConnectCode = defineLinkOperation({
+  id: 'claimConnectCode',
+  scope: 'link:connect',
+  rate: 'token',
+  body: z.strictObject({ ...TokenRequest.shape, timezone: TimeZone.exactOptional() }),
+  handle: ({ app, caller: { code }, body }) => connect.claimConnectCode(app, { code, ...body }),
+})
+
+/** Uses the code up without linking the chat. */
+export const refuseConnectCode = defineLinkOperation({
+  id: 'refuseConnectCode',
+  scope: 'link:connect',
+  handle: ({ app, caller }) => connect.refuseConnectCode(app, caller.code),
+})
