@@ -38,6 +38,7 @@ export const acceptTerms = defineOperation({
   scope: 'write',
   rate: 'write',
   status: 200,
+  errors: ['terms_version_changed', 'billing_disabled'],
   body: AcceptTerms,
   output: TermsAcceptance,
   handle: ({ app, caller, body }) => account.acceptTerms(app, caller, body),

@@ -30,6 +30,13 @@ export const exchangeToken = defineOperation({
   rate: 'token',
   noStore: true,
   status: 200,
+  errors: [
+    'invalid_signature',
+    'message_mismatch',
+    'nonce_expired',
+    'nonce_used',
+    'token_limit_reached',
+  ],
   body: TokenRequest,
   output: IssuedToken,
   handle: ({ app, body }) => auth.exchangeToken(app, body),

@@ -9,7 +9,7 @@ import type { Db } from '#src/db/connection.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { Caller, LinkCaller, LinkScope, Scope } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
-import type { FieldError } from '#src/kernel/errors.ts'
+import type { ErrorCode, FieldError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
@@ -145,6 +145,8 @@ export interface RoutedOperation<
   readonly idempotent?: boolean
   /** The status of success. */
   readonly status: number
+  /** Error codes of the handler, besides those that follow from the other facts of the entry. */
+  readonly errors?: readonly ErrorCode[]
   /** Another status for some answers: 202 for what is only queued. */
   readonly queued?: { readonly status: number; when(output: Output): boolean }
   /** The body can name a row that is not there: answers 404, as operations with a path parameter do. */

@@ -1,6 +1,7 @@
 /** The refusals in the OpenAPI document: one answer per status, which operations refer to. */
 import { z } from 'zod'
 import type { Translate } from '#src/i18n/translate.ts'
+import type { ErrorCode } from '#src/kernel/errors.ts'
 import type { AnyOperation } from './define.ts'
 import { type ProblemStatus, problemExample } from './examples/problems.ts'
 
@@ -60,6 +61,33 @@ function problemStatuses(operation: AnyOperation): readonly ProblemStatus[] {
     [503, true],
   ]
   return table.flatMap(([status, applies]) => (applies ? [status] : []))
+}
+
+/** Every error code that an operation can respond with. */
+export function errorCodes(operation: AnyOperation): readonly ErrorCode[] {
+  const { scope, params, namesRow, idempotent, method } = operation
+  const isChange = method !== 'GET'
+  const isSigned = scope !== 'none'
+  const table: readonly (readonly [ErrorCode, unknown])[] = [
+    ['validation_failed', true],
+    ['malformed_json', isChange],
+    ['missing_token', isSigned],
+    ['invalid_token', true],
+    ['insufficient_scope', isSigned],
+    ['not_found', params || namesRow],
+    ['not_acceptable', true],
+    ['etag_mismatch', operation.etag && isChange],
+    ['payload_too_large', isChange],
+    ['unsupported_media_type', isChange],
+    ['invalid_idempotency_key', idempotent],
+    ['idempotency_in_progress', idempotent],
+    ['idempotency_key_reused', idempotent],
+    ['rate_limited', true],
+    ['dependency_unavailable', true],
+    ['internal', true],
+  ]
+  const general = table.flatMap(([code, applies]) => (applies ? [code] : []))
+  return [...general, ...(operation.errors ?? [])]
 }
 
 function problemName(status: ProblemStatus): string {

@@ -7,7 +7,7 @@ import { describeEventData } from '#src/watches/events.ts'
 import type { AnyOperation, App } from './define.ts'
 import type { OperationExample } from './examples/define.ts'
 import { examplesAt } from './examples/index.ts'
-import { Problem, problemAnswers, problemReferences } from './openapi-problems.ts'
+import { errorCodes, Problem, problemAnswers, problemReferences } from './openapi-problems.ts'
 import { webhooksOf } from './openapi-webhooks.ts'
 
 /** Where every operation lives. */
@@ -77,6 +77,7 @@ function describeOperation(edition: Edition, operation: AnyOperation): Record<st
     security: scope === 'none' ? [] : [{ bearer: [] }],
     ...(scope !== 'none' && { 'x-scope': scope }),
     ...(operation.isExtension && { 'x-extension': true }),
+    'x-error-codes': errorCodes(operation),
     ...(operation.otherScope && { 'x-conditional-scope': operation.otherScope.scope }),
     parameters: [
       ...parameters(t, 'path', operation.params),

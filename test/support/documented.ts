@@ -4,13 +4,20 @@ import { openApiDocument } from '#src/operations/openapi.ts'
 
 const Paths = z.record(
   z.string(),
-  z.record(z.string(), z.looseObject({ responses: z.record(z.string(), z.unknown()) })),
+  z.record(
+    z.string(),
+    z.looseObject({
+      responses: z.record(z.string(), z.unknown()),
+      'x-error-codes': z.array(z.string()),
+    }),
+  ),
 )
 
 interface Described {
   readonly method: string
   readonly pattern: RegExp
   readonly statuses: ReadonlySet<string>
+  readonly codes: ReadonlySet<string>
 }
 
 let described: readonly Described[] | undefined
@@ -19,25 +26,35 @@ function readDescription(): readonly Described[] {
   const app = { publicUrl: 'https://watchdog.example.org', operations: REGISTRY }
   const paths = Paths.parse(openApiDocument(app, 'en')['paths'])
   return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { responses }]) => ({
+    Object.entries(methods).map(([method, { responses, 'x-error-codes': codes }]) => ({
       method: method.toUpperCase(),
       pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
       statuses: new Set(Object.keys(responses)),
+      codes: new Set(codes),
     })),
   )
 }
 
 /**
- * Checks that the OpenAPI document names a status of an operation.
+ * Checks that the OpenAPI document names the status and the error code of a response.
  *
  * @param path below the prefix of the operations, with its query
- * @throws Error for an undocumented status
+ * @param code of the problem; undefined for a success
+ * @throws Error for an undocumented status or code
  */
-export function requireDocumented(method: string, path: string, status: number): void {
+export function requireDocumented(
+  method: string,
+  path: string,
+  { status, code }: { readonly status: number; readonly code: string | undefined },
+): void {
   described ??= readDescription()
   const bare = path.split('?')[0] ?? ''
   const operations = described.filter((one) => one.method === method && one.pattern.test(bare))
   if (operations.length === 0) return
-  if (operations.some(({ statuses }) => statuses.has(String(status)))) return
-  throw new Error(`${method} ${path} answered ${status}, which its description does not name`)
+  if (!operations.some(({ statuses }) => statuses.has(String(status)))) {
+    throw new Error(`${method} ${path} answered ${status}, which its description does not name`)
+  }
+  if (code !== undefined && !operations.some(({ codes }) => codes.has(code))) {
+    throw new Error(`${method} ${path} answered ${code}, which its description does not name`)
+  }
 }

@@ -50,12 +50,14 @@ export async function request<Body = Anything>(
       payload: typeof body === 'string' ? body : JSON.stringify(body),
     }),
   })
-  requireDocumented(method, path, response.statusCode)
   const isJson = String(response.headers['content-type']).includes('json')
+  const parsed = JSON.parse(isJson && response.payload ? response.payload : 'null') ?? undefined
+  const status = response.statusCode
+  requireDocumented(method, path, { status, code: status < 400 ? undefined : parsed?.code })
   return {
-    status: response.statusCode,
+    status,
     headers: response.headers,
-    body: JSON.parse(isJson && response.payload ? response.payload : 'null') ?? undefined,
+    body: parsed,
     text: response.payload,
   }
 }

@@ -1,6 +1,8 @@
 import type { Db } from '#src/db/connection.ts'
+import type { Caller } from '#src/kernel/caller.ts'
 import type { Hash } from '#src/kernel/units.ts'
 import { listPaymentsFor } from './payment-store.ts'
+import { requireTopup, type TopupDeps } from './service.ts'
 
 /** A payment that was credited. */
 export interface Receipt {
@@ -15,12 +17,22 @@ export interface Receipt {
   readonly credits: number
 }
 
-/** The payments of a top-up. */
+/** Payments of a top-up. */
 export interface Payments {
-  /** One was seen that is not settled yet. */
+  /** Whether one of them is not settled yet. */
   readonly isOpen: boolean
-  /** Those that were credited, oldest first. */
+  /** The credited ones, oldest first. */
   readonly receipts: readonly Receipt[]
+}
+
+/** Reads the payments of one of the wallet's top-ups. @throws AppError not_found `not_found` */
+export async function getPayments(
+  deps: TopupDeps,
+  caller: Caller,
+  handle: Hash,
+): Promise<Payments> {
+  await requireTopup(deps, caller, handle)
+  return await readPayments(deps, handle)
 }
 
 /** Reads the payments of a top-up. */

@@ -31,6 +31,12 @@ export function assetOf(key: AssetKey): PaymentAsset {
   return asset
 }
 
+/** A transaction hash in the notation of the asset's chain. */
+export function transactionHashOf(key: AssetKey, text: string): string {
+  const digits = text.replace(/^0x/, '')
+  return assetOf(key).way === 'xrpl' ? digits.toUpperCase() : `0x${digits.toLowerCase()}`
+}
+
 /** Ticker of an asset. */
 export function symbolOf(key: AssetKey, serviceTokenSymbol: string): string {
   return key === 'service' ? serviceTokenSymbol : key

@@ -14,7 +14,6 @@ import { type Attempt, outcomeOf, outcomeOfNamed } from './outcome.ts'
 import type { AssetState, PaymentDestination } from './payment-options.ts'
 import { listPaymentsFor, listPaymentsOf, type PaymentRow } from './payment-store.ts'
 import { findPurchase, movePurchase, planPurchase } from './purchases.ts'
-import { type Payments, readPayments } from './receipt.ts'
 import { type RecordContext, toRecord } from './record.ts'
 import {
   assetOf,
@@ -22,6 +21,7 @@ import {
   fitsHoldings,
   type OpenQuotes,
   symbolOf,
+  transactionHashOf,
   unitsFor,
   usdRateOf,
   worthOf,
@@ -235,16 +235,6 @@ export async function getTopup(
   return show(deps, await requireTopup(deps, caller, handle), locale)
 }
 
-/** Reads the payments of one of the wallet's top-ups. @throws AppError not_found `not_found` */
-export async function getPayments(
-  deps: TopupDeps,
-  caller: Caller,
-  handle: Hash,
-): Promise<Payments> {
-  await requireTopup(deps, caller, handle)
-  return await readPayments(deps, handle)
-}
-
 /** Any top-up, for a holder of its handle; undefined when there is none. */
 export async function findLinkedTopup(
   deps: TopupDeps,
@@ -267,7 +257,7 @@ export async function confirmTopup(
   { handle, txHash: text, locale }: Asked & { readonly txHash: string },
 ): Promise<Topup> {
   const topup = await requireTopup(deps, caller, handle)
-  const txHash = hashOf(topup, text)
+  const txHash = transactionHashOf(topup.asset, text)
   await follow(deps, topup, txHash)
   const record = await show(deps, topup, locale, txHash)
   if (record.status === 'failed' || record.status === 'rejected') {
@@ -290,13 +280,8 @@ async function follow(deps: TopupDeps, topup: TopupRow, txHash: string): Promise
   if (!isFollowed) throw new AppError('conflict', 'tx_already_used')
 }
 
-/** A transaction hash in the notation of the asset's chain. */
-function hashOf({ asset }: TopupRow, text: string): string {
-  const digits = text.replace(/^0x/, '')
-  return assetOf(asset).way === 'xrpl' ? digits.toUpperCase() : `0x${digits.toLowerCase()}`
-}
-
-async function requireTopup(
+/** Finds one of the wallet's top-ups. @throws AppError not_found `not_found` */
+export async function requireTopup(
   deps: TopupDeps,
   { wallet }: Pick<Caller, 'wallet'>,
   handle: Hash,
