@@ -212,7 +212,7 @@ export function createApp(
       }
       if (plays('bot')) await bot?.start()
       jobs = await startJobs(
-        jobApp,
+        { ...jobApp, ...(bot && { bot }) },
         sql,
         JOBS.filter(({ role }) => plays(role)),
       )

@@ -1,12 +1,13 @@
-import type { Bot } from 'grammy'
+import type { Api, Bot } from 'grammy'
 import type { Sql } from '#src/db/connection.ts'
 import { bounded } from '#src/kernel/bounded.ts'
+import { AppError } from '#src/kernel/errors.ts'
 import type { App } from '#src/operations/define.ts'
 import { API_TIMEOUT_SECONDS, type ApiAccess, apiSignal, createApi } from '#src/telegram/api.ts'
-import { describe } from '#src/telegram/errors.ts'
-import { runConnectNews } from '../features/connect/notifications.ts'
+import { describe, isPassing } from '#src/telegram/errors.ts'
+import { notifyConnected } from '../features/connect/notifications.ts'
 import { REGISTRY } from '../features/index.ts'
-import { runFollowUps } from '../features/recipients/follow-ups.ts'
+import { followUp } from '../features/recipients/follow-ups.ts'
 import { createBot, updateHandler } from './bot.ts'
 import type { BotContext } from './context.ts'
 import { type RunningInbox, startInbox } from './inbox.ts'
@@ -18,33 +19,40 @@ import { pause } from './waker.ts'
 import { mountWebhook, pointWebhook, type WebhookServer } from './webhook.ts'
 
 const RESTART_MS = 5000
-/** How long a stop waits for calls in hand. */
+/** Longest wait of a stop for calls in progress. */
 const STOP_MS = 10_000
 
 /** The bot as a part of the service. */
 export interface BotService {
-  /** Without `@`; undefined until Telegram has told it. */
+  /** The username without `@`; undefined until Telegram has returned it. */
   username(): string | undefined
   /**
-   * Asks Telegram who the bot is, until it is told. Twice is once; nobody needs to wait for it.
+   * Requests the bot's account from Telegram until Telegram responds. Further calls join the first.
    *
    * @returns false when Telegram refuses the token, or the bot was stopped first
    */
   introduce(): Promise<boolean>
-  /** Puts Telegram's webhook on the server, if there is a secret for it. */
+  /** Adds the route of Telegram's webhook to the server, if a secret is configured. */
   mount(server: WebhookServer): void
-  /** Fetches and handles updates from now on, as soon as Telegram answers. Waits for nobody. */
+  /** Starts to fetch and handle updates, once Telegram responds. Does not wait for that. */
   start(): Promise<void>
-  /** Begins nothing more and waits for what is in hand, ten seconds at most, whatever Telegram does. */
+  /** Stops to fetch updates and waits at most ten seconds for those in progress. */
   stop(): Promise<void>
+  /** Makes the automatic changes of messages that are due; does nothing before the bot is introduced. */
+  followUp(signal: AbortSignal): Promise<void>
+  /**
+   * Notifies chats of the outcome of their connect codes; does nothing before the bot is introduced.
+   * @throws AppError upstream while Telegram is unavailable
+   */
+  notifyConnected(signal: AbortSignal): Promise<void>
 }
 
-/** Where Telegram is, and how updates come: to a webhook if it has a secret, else by long polling. */
+/** Access to Telegram. With a secret, updates arrive at a webhook, else by long polling. */
 export interface BotSettings extends ApiAccess {
   readonly webhookSecret: string | undefined
 }
 
-/** Builds the bot; it calls nobody before it is introduced or started. */
+/** Creates the bot. It sends no request before it is introduced or started. */
 export function createBotService(app: App, sql: Sql, settings: BotSettings): BotService {
   const { webhookSecret } = settings
   const bot = createBot({ app, token: settings.token, apiRoot: settings.apiRoot })
@@ -60,29 +68,21 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
     return introduction
   }
 
+  function sender() {
+    return { app, api: bot.api, username: bot.botInfo.username }
+  }
+
   async function run(): Promise<void> {
     if (!(await introduced())) return
     inbox = await startInbox(app, sql, updateHandler(app, bot))
     if (signal.aborted) return await inbox.stop()
     await Promise.all([
-      webhookSecret === undefined ? poll() : pointWebhook(app, bot.api, webhookSecret, signal),
+      webhookSecret === undefined
+        ? poll(app, sql, pollApi, signal)
+        : pointWebhook(app, bot.api, webhookSecret, signal),
       registerProfile(app, bot.api, REGISTRY, signal),
-      runConnectNews({ app, api: bot.api, username: bot.botInfo.username }, sql, signal),
-      runLiveNews({ app, api: bot.api, username: bot.botInfo.username }, sql, signal),
-      runFollowUps({ app, api: bot.api, username: bot.botInfo.username }, signal),
+      runLiveNews(sender(), sql, signal),
     ])
-  }
-
-  /** A failure that the poller does not know how to wait out is loud, and does not end the bot. */
-  async function poll(): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        return await pollUpdates(app, sql, pollApi, signal)
-      } catch (error) {
-        app.log.error({ error: describe(error) }, 'poller failed')
-        await pause(RESTART_MS, signal)
-      }
-    }
   }
 
   return {
@@ -90,6 +90,12 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
     introduce: introduced,
     mount(server) {
       if (webhookSecret !== undefined) mountWebhook(server, app, webhookSecret)
+    },
+    followUp: async (until) => {
+      if (bot.isInited()) await followUp(sender(), until)
+    },
+    notifyConnected: async (until) => {
+      if (bot.isInited()) await whileAvailable(() => notifyConnected(sender(), until))
     },
     start: async () => {
       running ??= run()
@@ -101,9 +107,31 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
   }
 }
 
+/** Polls for updates until the signal is aborted. Starts again after an unexpected failure, which it logs. */
+async function poll(app: App, sql: Sql, api: Api, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      return await pollUpdates(app, sql, api, signal)
+    } catch (error) {
+      app.log.error({ error: describe(error) }, 'poller failed')
+      await pause(RESTART_MS, signal)
+    }
+  }
+}
+
+/** @throws AppError upstream while Telegram is unavailable */
+async function whileAvailable(work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (!isPassing(error)) throw error
+    throw new AppError('upstream', 'dependency_unavailable', {}, { cause: error })
+  }
+}
+
 /** @returns false when Telegram refuses the token, or the signal came first */
 async function introduce(app: App, bot: Bot<BotContext>, signal: AbortSignal): Promise<boolean> {
-  const me = await patiently(app.log, 'telegram does not answer', signal, () =>
+  const me = await patiently(app.log, 'telegram is not responding', signal, () =>
     bot.api.getMe(apiSignal(signal)),
   )
   if (me === undefined) return false

@@ -6,6 +6,14 @@ import type { Tally } from '#src/delivery/tally.ts'
 import type { Role } from '#src/kernel/role.ts'
 import type { App } from '#src/operations/define.ts'
 
+/** Periodic work of the bot; does nothing before Telegram has introduced the bot. */
+export interface BotWork {
+  /** Makes the automatic changes of messages that are due. */
+  followUp(signal: AbortSignal): Promise<void>
+  /** Notifies chats of the outcome of their connect codes. */
+  notifyConnected(signal: AbortSignal): Promise<void>
+}
+
 /** Dependencies of a job, beyond those of the verbs. */
 export interface JobApp extends App {
   /** Longest time between two readings of the chain's tip. */
@@ -16,6 +24,8 @@ export interface JobApp extends App {
   readonly tally: Tally
   /** State of deliveries between runs. */
   readonly sending: Sending
+  /** Absent without a bot token. */
+  readonly bot?: BotWork
   /** Clock of the deliveries: the database's, or that of a test. */
   readonly deliveryClock: SyncedClock
 }

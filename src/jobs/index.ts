@@ -4,7 +4,9 @@ import { deliverDue } from './deliver-due.ts'
 import { fetchPublications } from './fetch-publications.ts'
 import { fitWatches } from './fit-watches.ts'
 import { followSubmissions } from './follow-submissions.ts'
+import { followUpMessages } from './follow-up-messages.ts'
 import { judgeLedgers } from './judge-ledgers.ts'
+import { notifyConnected } from './notify-connected.ts'
 import { observeWatches } from './observe-watches.ts'
 import { pollValidators } from './poll-validators.ts'
 import { proveLedger } from './prove-ledger.ts'
@@ -36,6 +38,8 @@ export const REGISTRY: readonly Job[] = [
   deliverDue,
   returnCharges,
   sendConfirmations,
+  notifyConnected,
+  followUpMessages,
   proveLedger,
   countPublicFigures,
   prune,

@@ -7,6 +7,9 @@ import * as alerts from '#src/alerts/service.ts'
 import { createApp, type Service } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { deliverDue } from '#src/jobs/deliver-due.ts'
+import { followUpMessages } from '#src/jobs/follow-up-messages.ts'
+import { notifyConnected } from '#src/jobs/notify-connected.ts'
+import { startJobs } from '#src/jobs/runner.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
 import { registerPages } from '#src/pages/index.ts'
 import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
@@ -59,8 +62,13 @@ export async function harness(
     ...over,
   }
   const only = await serviceOnly(environment, clock, log)
-  await only.service.bot?.start()
-  await telegram.waitFor(() => only.service.bot?.username())
+  const { bot } = only.service
+  await bot?.start()
+  await telegram.waitFor(() => bot?.username())
+  const jobs = await startJobs({ ...only.app, ...(bot && { bot }) }, only.service.sql, [
+    notifyConnected,
+    followUpMessages,
+  ])
   const signal = new AbortController().signal
   return {
     ...only,
@@ -81,6 +89,7 @@ export async function harness(
     /** Sends due deliveries. */
     deliver: () => deliverDue.run(only.app, signal, undefined),
     close: async () => {
+      await jobs.stop()
       await only.close()
       await Promise.all([rpc.close(), inbox.close(), receiver.close(), telegram.close()])
       await devnet.close()

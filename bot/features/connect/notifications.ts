@@ -6,8 +6,6 @@
 
 import type { Api } from 'grammy'
 import { argumentsOf, packed, unpacked } from '#src/actions/codec.ts'
-import type { Sql } from '#src/db/connection.ts'
-import { listen } from '#src/db/listen.ts'
 import { translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { getAccount } from '#src/operations/account.ts'
@@ -15,19 +13,15 @@ import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import { chatLinks } from '#src/recipients/chats.ts'
-import { CONNECTS_CHANNEL, type ConnectNews, notifyConnects } from '#src/recipients/connect.ts'
-import { describe, isRefused } from '#src/telegram/errors.ts'
+import { type ConnectNews, notifyConnects } from '#src/recipients/connect.ts'
+import { isRefused } from '#src/telegram/errors.ts'
 import type { Content } from '#src/telegram/send.ts'
 import { post } from '#src/telegram/send.ts'
 import { contentOf } from '../../core/show.ts'
 import { changeChat, findChat } from '../../core/store.ts'
-import { createWaker } from '../../core/waker.ts'
 import type { Reader, View } from '../../views/view.ts'
 import { trialOffer } from './trial.ts'
 import { connectDeclined, connectExpired, connected } from './view.ts'
-
-/** Polling interval without a wake-up. */
-const LOOK_MS = 5000
 
 /** Dependencies: the application, and the bot's own client of Telegram. */
 interface ConnectNotifier {
@@ -35,28 +29,6 @@ interface ConnectNotifier {
   readonly api: Api
   /** Without `@`. */
   readonly username: string
-}
-
-/** Notifies chats until the signal is aborted. Never rejects. */
-export async function runConnectNews(
-  notifier: ConnectNotifier,
-  sql: Sql,
-  signal: AbortSignal,
-): Promise<void> {
-  const waker = createWaker()
-  const stopListening = await listen(sql, CONNECTS_CHANNEL, waker.wake)
-  while (!signal.aborted) {
-    try {
-      await notifyConnected(notifier, signal)
-    } catch (error) {
-      notifier.app.log.warn(
-        { error: describe(error) },
-        'chat not notified of its connection; the next run tries again',
-      )
-    }
-    await waker.sleep(LOOK_MS, signal)
-  }
-  await stopListening()
 }
 
 /**

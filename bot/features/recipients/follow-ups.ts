@@ -18,13 +18,11 @@ import type { Content } from '#src/telegram/send.ts'
 import { post } from '#src/telegram/send.ts'
 import { contentOf } from '../../core/show.ts'
 import { findChat } from '../../core/store.ts'
-import { pause } from '../../core/waker.ts'
 import type { Reader } from '../../views/view.ts'
 import { recipientConfirmed } from './card-view.ts'
 import { deleteExpired, FOLLOW_UPS, type FollowUpRow, takeFollowUp } from './follow-up-store.ts'
 import { secretHidden } from './secret-view.ts'
 
-const LOOK_MS = 5000
 /** Lease of a claimed follow-up. */
 const LEASE_MS = 60_000
 const AT_ONCE_MAX = 20
@@ -38,21 +36,6 @@ export interface Changer {
   readonly api: Api
   /** Without `@`. */
   readonly username: string
-}
-
-/** Runs follow-ups until the signal is aborted. Never rejects. */
-export async function runFollowUps(changer: Changer, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await followUp(changer, signal)
-    } catch (error) {
-      changer.app.log.warn(
-        { error: describe(error) },
-        'follow-ups of messages not read; the next run tries again',
-      )
-    }
-    await pause(LOOK_MS, signal)
-  }
 }
 
 /** Runs every due follow-up, until the signal is aborted: the rest is due again when its lease ends. */
