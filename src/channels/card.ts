@@ -16,55 +16,55 @@ import {
   written,
 } from './wording.ts'
 
-/** Fields of a message that a chat shows; more would hide its text. */
+/** Most fields of a message that a chat shows; more would hide its text. */
 export const CARD_FIELDS_MAX = 6
 
-/** The colours a message can have. */
+/** Colours of a message. */
 export type Tone = 'critical' | 'warning' | 'fine' | 'info'
 
 /** One message of a group or summary. */
 export interface CardItem {
-  /** Glyph, time where it matters, title. */
+  /** Glyph, time (if shown) and title. */
   readonly glyph: string
   readonly time: string | undefined
   readonly text: string
   readonly message: EnvelopeMessage
 }
 
-/** A message of any kind, as every channel for people shows it: plain text, not cut to any limit yet. */
+/** Content of a message of any kind for channels that people read: plain text, not yet cut to a limit. */
 export interface Card {
-  /** Stands before the title; empty where the title speaks for itself. */
+  /** Glyph before the title; empty if the title needs none. */
   readonly glyph: string
   readonly title: string
-  /** Lines under the title: test, severity, what became of it; as the writer writes them. */
+  /** Lines below the title: test, severity, state; as the writer formats them. */
   readonly lines: readonly string[]
   readonly body: string
   readonly fields: readonly MessageField[]
   readonly items: readonly CardItem[]
-  /** "and 12 more", where not every item is shown. */
+  /** "and 12 more"; undefined if every item is shown. */
   readonly more: string | undefined
-  /** Pages to open. */
+  /** Pages that can be opened. */
   readonly links: readonly { readonly label: string; readonly url: string }[]
-  /** The alert's number, so that a repeat is recognized. */
+  /** Number of the alert, so that readers recognize a repeat. */
   readonly number: string | undefined
   readonly tone: Tone
 }
 
-/** Most messages of a group or summary that are named. */
+/** Most messages of a group or summary that are listed. */
 const ITEMS_MAX = 20
 const TITLE_MAX = 300
-/** Fields that many alerts of one moment can share. */
+/** Fields that all alerts of a group may share. */
 const SHARED_FIELDS: readonly string[] = ['sender', 'from', 'round', 'rounds']
 
 interface CardOptions {
-  /** Of the first telling. */
+  /** Time of the first message. */
   readonly now?: Date
   readonly state?: MessageState
-  /** How lines are written; as plain text unless given. */
+  /** Formats lines; plain text by default. */
   readonly writer?: LineWriter<HtmlValue>
 }
 
-/** What a channel for people shows of an envelope, in its language and on its reader's clock. */
+/** Content of an envelope for channels that people read, in its language and the reader's time zone. */
 export function cardOf(envelope: Envelope, options: CardOptions = {}): Card {
   const { kind = 'alert', message, items = [] } = envelope
   switch (kind) {
@@ -105,7 +105,7 @@ function alertCard(
   }
 }
 
-/** Several alerts of one watch: the worst speaks for all, each has a line. */
+/** Several alerts of one watch: the heading shows the worst, and each has a line. */
 function groupCard(
   envelope: Envelope,
   items: readonly EnvelopeMessage[],
@@ -135,7 +135,7 @@ function groupCard(
     watchLabel === null
       ? t('messages:group.headingNoWatch', { count })
       : t('messages:group.heading', { count, watch: typed(shownLabel(watchLabel)) })
-  // Once somebody has seen to them nobody is reminded any more.
+  // An alert that is over, acknowledged or muted needs no reminder any more.
   const isReminder = envelope.of === 'reminder' && !isOver && !state.acknowledged && !state.muted
   return {
     glyph: glyphOf(worst, isOver ? endOf(worst, state) : {}),
@@ -155,7 +155,7 @@ function groupCard(
   }
 }
 
-/** Many alerts of a minute, counted. */
+/** Alerts of one minute, with their count. */
 function rollupCard(
   envelope: Envelope,
   items: readonly EnvelopeMessage[],
@@ -203,10 +203,7 @@ function rollupCard(
   }
 }
 
-/**
- * A summary or a notice: it says itself what it is, a notice with the sign among its data; its messages,
- * where it has some, one a line.
- */
+/** A summary or notice. Its title says what it is; its messages, if any, have one line each. */
 function plainCard(envelope: Envelope): Card {
   const { message, items = [], more, buttons = [], locale } = envelope
   const t = translator(locale)
@@ -260,12 +257,12 @@ export function itemLine(
   return lineStart(locale) + [...start, glyph, text, ...number].join(' ')
 }
 
-/** For how long they have all been open; empty where that differs. */
+/** Duration for which all of them have been active; empty if it differs. */
 function sharedBody([first, ...others]: readonly EnvelopeMessage[]): string {
   return first !== undefined && others.every(({ body }) => body === first.body) ? first.body : ''
 }
 
-/** What all of them share: a sender, a round. At most one. */
+/** At most one field that all of them share, such as a sender or a round. */
 function sharedField(items: readonly EnvelopeMessage[]): readonly MessageField[] {
   if (items.length < 2) return []
   for (const key of SHARED_FIELDS) {
@@ -284,7 +281,7 @@ function watchCounts(
 ): string {
   const named = counts.slice(0, WATCHES_MAX).map(({ label, count }) => {
     const name = isolate(withoutDirections(shownLabel(label)))
-    // A bare number behind a name that ends in one would be a part of it.
+    // Without brackets, the count would read as part of a name that ends in a number.
     return count === 1 ? name : `${name} (${count})`
   })
   return lineStart(locale) + named.join(' · ') + (counts.length > WATCHES_MAX ? ' · …' : '')

@@ -12,7 +12,7 @@ export interface MessageField {
   readonly href?: string
 }
 
-/** What is said, in one locale. The same for every channel; `renderedMessage` of the webhook payload. */
+/** A message in one locale, the same for every channel; `renderedMessage` of the webhook payload. */
 export interface Message {
   readonly alertId: number | null
   readonly watchId: number | null
@@ -22,26 +22,26 @@ export interface Message {
   readonly title: string
   readonly body: string
   readonly fields: readonly MessageField[]
-  /** The alert's own page: a signed link, no login. */
+  /** Page of the alert: a signed link that needs no sign-in. */
   readonly link: string
-  /** RFC 3339, UTC, milliseconds: when it happened, by block time. */
+  /** Block time of the event, in RFC 3339, UTC, with milliseconds. */
   readonly firedAt: string
   readonly test: boolean
 }
 
-/** A message in an envelope: also says what its event does to an alert. Webhooks do not carry that. */
+/** A message in an envelope, with the effect of its event on an alert. Webhooks do not contain that. */
 export interface EnvelopeMessage extends Message {
-  /** The event closes an alert. */
+  /** Whether the event closes an alert. */
   readonly isRecovery: boolean
-  /** The event opens an alert that a recovery can close. */
+  /** Whether the event opens an alert that a recovery can close. */
   readonly canRecover: boolean
 }
 
 /**
- * What a message is for. alert: something fired, or recovered. raised: an open alert became worse.
- * reminder: an open alert nobody has acknowledged. group: several alerts of one watch. rollup: many
- * alerts of a minute. summary: what was held back by quiet hours or for the digest. notice: about the
- * service, never sent to webhooks.
+ * Kinds of messages. alert: an event fired, or an alert recovered. raised: an active alert became worse.
+ * reminder: an active alert is unacknowledged. group: several alerts of one watch. rollup: many alerts of a
+ * minute. summary: messages held back by quiet hours or for the digest. notice: about the service, never
+ * sent to webhooks.
  */
 export const ENVELOPE_KINDS = [
   'alert',
@@ -55,16 +55,16 @@ export const ENVELOPE_KINDS = [
 export type EnvelopeKind = (typeof ENVELOPE_KINDS)[number]
 
 /**
- * Something the reader can do at once: a page, or an act of the bot named by its button data. Channels
- * without buttons show pages as links and leave acts out.
+ * An action for the reader: a page, or an action of the bot given by its button data. Channels without
+ * buttons show pages as links and omit actions.
  */
 export type MessageButton =
   | { readonly label: string; readonly url: string }
   | { readonly label: string; readonly act: string }
 
-/** What a delivery carries: the message and what a program needs beside it. Plain JSON. */
+/** Content of a delivery: the message and the data that programs need. Plain JSON. */
 export interface Envelope {
-  /** UUID, the same on every attempt. */
+  /** UUID, the same for every attempt. */
   readonly deliveryId: string
   readonly type: string | null
   readonly signal: string | null
@@ -74,21 +74,21 @@ export interface Envelope {
   /** IANA name of the reader's time zone. */
   readonly timezone: string
   readonly message: EnvelopeMessage
-  /** `alert` where it is not said. */
+  /** `alert` if absent. */
   readonly kind?: EnvelopeKind
-  /** The alert this one answers: a recovery, a reminder, a raised severity. */
+  /** The alert that this message replies to: a recovery, a reminder, a raised severity. */
   readonly answers?: number
-  /** How that alert was told to this reader, so that a mail keeps its subject. */
+  /** Severity and title of that alert's message to this reader, so that an e-mail keeps its subject. */
   readonly answered?: { readonly severity: Severity; readonly title: string }
-  /** Of a recovery, and of an episode that became worse: when it began. RFC 3339. */
+  /** Start of the episode, for recoveries and raised severities. RFC 3339. */
   readonly startedAt?: string
-  /** Of a group that tells more of alerts that were told before: what of them. */
+  /** For groups about alerts that had a message before: kind of the news. */
   readonly of?: 'raised' | 'reminder'
-  /** Of a group, roll-up or summary: the messages in it, in their order. */
+  /** For groups, roll-ups and summaries: their messages, in order. */
   readonly items?: readonly EnvelopeMessage[]
-  /** Of a summary: how many messages it is about beyond its items. */
+  /** For summaries: number of messages beyond the items. */
   readonly more?: number
-  /** Rows of buttons of a notice or summary; those of an alert follow from the alert. */
+  /** Rows of buttons of a notice or summary. Those of an alert are derived from the alert. */
   readonly buttons?: readonly (readonly MessageButton[])[]
 }
 
@@ -113,7 +113,7 @@ const MessageShape = z.object({
   test: z.boolean(),
 })
 
-/** `Message` as JSON; what it does not name is dropped. */
+/** `Message` as JSON; unknown keys are dropped. */
 export const Message: z.ZodType<Message> = MessageShape
 
 const StoredMessage = MessageShape.extend({
@@ -150,52 +150,55 @@ export const StoredEnvelope = z.object({
     .exactOptional(),
 })
 
-/** What a channel learns beside its destination and envelope. */
+/** Input of a send besides destination and envelope. */
 export interface SendContext {
-  /** Counts from 1. */
+  /** Number of the attempt, from 1. */
   readonly attempt: number
-  /** The instant of this attempt. */
+  /** Time of this attempt. */
   readonly now: Date
   readonly signal: AbortSignal
-  /** Who wants this told: named in the footer of a mail. */
+  /** Wallet that owns the watch; shown in the footer of an e-mail. */
   readonly wallet: string
-  /** What the message it answers was called at this destination, as its receipt said. */
+  /** Id of the answered message at this destination, from its receipt. */
   readonly answersMessageId?: string
-  /** A shorter wait for the answer than the channel's own, for destinations that did not answer lately. */
+  /** A timeout shorter than the channel's own, for destinations that did not respond lately. */
   readonly timeoutMs?: number
-  /** A link that ends these messages, for channels that need one (mail). */
+  /** Link that stops these messages, for channels that need one (e-mail). */
   readonly unsubscribeUrl?: string
 }
 
-/** What is known after a send that worked. */
+/** Result of a successful send. */
 export interface Receipt {
-  /** HTTP status, where the channel has one. */
+  /** HTTP status, if the channel has one. */
   readonly statusCode?: number
-  /** The message's name at its destination, where it can be answered or changed there. */
+  /** Id of the message at its destination, if it can be answered or changed there. */
   readonly messageId?: string
-  /** The destination as it is to be stored from now on, such as a migrated Telegram chat. */
+  /** New destination to store, such as a migrated Telegram chat. */
   readonly movedTo?: unknown
-  /** Why it moved: the chat has another id now, or its topic is gone and General takes the messages. */
+  /** Why it moved: the chat has a new id, or its topic was deleted and General gets the messages. */
   readonly moved?: 'migrated' | 'topic_gone'
 }
 
 /**
- * A send that did not work.
+ * A failed send.
  *
- * `permanent`: the destination is switched off with `reason`. Otherwise the outbox tries again, not
- * before `retryAfterSeconds` when the other side named a time.
+ * `permanent`: the destination is switched off with `reason`. Otherwise the outbox tries again, not before
+ * `retryAfterSeconds` if the other side gave a time.
  */
 export class DeliveryError extends Error {
   readonly permanent: boolean
-  /** A short stable word: `timeout`, `refused`, `blocked`, `gone`, `status_500` … */
+  /** Short stable code: `timeout`, `refused`, `blocked`, `gone`, `status_500` … */
   readonly reason: string
   readonly statusCode: number | undefined
   readonly retryAfterSeconds: number | undefined
-  /** `retryAfterSeconds` is an order, not a wish: not a moment earlier, and the attempt does not count. */
+  /** Whether `retryAfterSeconds` must be kept exactly; the attempt then does not count. */
   readonly retryAfterIsMandatory: boolean
-  /** Nothing of the destination's doing, such as our mail server being down: not held against it. */
+  /**
+   * Whether the cause is on our side, such as an unreachable mail server. The destination is then not
+   * blamed.
+   */
   readonly isOurFault: boolean
-  /** The status the destination gets when it is switched off. */
+  /** Status of the destination after it is switched off. */
   readonly becomes: 'disabled' | 'blocked'
 
   constructor(
@@ -226,50 +229,59 @@ export class DeliveryError extends Error {
 export const HELP_PARTS = ['why', 'causes', 'action'] as const
 export type HelpPart = (typeof HELP_PARTS)[number]
 
-/** What became of an alert after its message was sent, in the reader's words where a person is named. */
+/** State of an alert after its message was sent; names of people are in the reader's language. */
 export interface MessageState {
   readonly acknowledged?: { readonly at: Date; readonly by: string | null }
-  /** Chat and mail are quiet about its watch until then, or until it recovers. */
+  /** Chat and e-mail are muted for its watch until then, or until it recovers. */
   readonly muted?: { readonly until: Date | 'recovered' }
   readonly recoveredAt?: Date
   /** It ended without a recovery, because its watch was deleted. */
   readonly closedAt?: Date
-  /** It comes and goes: this message tells of its changes, and none is sent. */
+  /** The signal is flapping: this message shows its changes, and no further messages are sent. */
   readonly flapping?: { readonly changes: number; readonly since: Date }
-  /** The part of its help that is open below it. */
+  /** Part of its help that is expanded below it. */
   readonly help?: HelpPart
-  /** Of a group: what became of each alert in it, by id. */
+  /** For groups: state of each alert in it, by id. */
   readonly items?: ReadonlyMap<number, MessageState>
 }
 
-/** How many messages a channel has on their way at once: in all, and to one partition (a host, a chat). */
+/** Most messages of a channel in progress at once: in all, and per partition (host, chat). */
 export interface SendingLimits {
   readonly room: number
-  /** To a partition of which nothing is known yet. */
+  /** For a partition without history. */
   readonly initialLimit: number
-  /** To a partition that answers quickly. */
+  /** For a partition that responds quickly. */
   readonly limitMax: number
 }
 
-/** What holds for a channel whatever it is connected to. Other rooms ask this, not which channel it is. */
+/**
+ * Properties of a channel that do not depend on its connections. Other rooms use these, never the channel's
+ * name.
+ */
 export interface ChannelTraits {
-  /** `input`: typed in by the user; `link`: made by a handshake. */
+  /** `input`: typed by the user; `link`: created by a handshake. */
   readonly kind: 'input' | 'link'
-  /** Nothing but the question is sent to a destination until its reader has agreed. */
+  /** Whether a destination gets nothing but the confirmation request until its reader has agreed. */
   readonly needsConsent: boolean
-  /** The bot answers there, so that buttons can act and not only lead to a page. */
+  /** Whether the bot is present there, so that buttons can act and not only open a page. */
   readonly isChat: boolean
-  /** Programs read it: alerts only, at once, in no language and by no clock. Tests are answered at once too. */
+  /**
+   * Whether programs read it: alerts only, immediately, independent of language and time zone. Tests are
+   * sent immediately too.
+   */
   readonly isProgrammatic: boolean
-  /** A message can tell several alerts. */
+  /** Whether a message can contain several alerts. */
   readonly groups: boolean
-  /** Whether one person alone reads there. @param chatId of a chat */
+  /**
+   * Whether only one person reads there.
+   * @param chatId id of a chat
+   */
   isPersonal(chatId: number | null): boolean
-  /** The newest key that signs what is sent. `since` is undefined if it is the destination's first. */
+  /** The newest key that signs messages. `since` is undefined for the first key of the destination. */
   signingKey?(destination: unknown): { readonly key: string; readonly since: Date | undefined }
 }
 
-/** What most channels are: people read there, and an address is typed in. */
+/** Traits of most channels: people read them, and the address is typed. */
 export const USUAL_TRAITS = {
   kind: 'input',
   needsConsent: false,
@@ -279,43 +291,44 @@ export const USUAL_TRAITS = {
   isPersonal: (_chatId: number | null): boolean => false,
 } as const satisfies ChannelTraits
 
-/** A message in the form a channel would send it. */
+/** A message in the format of the channel. */
 export interface Preview<Form> {
   readonly form: z.ZodType<Form>
-  /** @param wallet who wants this told */
+  /** @param wallet owner of the watch */
   write(envelope: Envelope, wallet: string): Form
 }
 
-/** A channel as its file describes it to the registry. */
+/** Definition of a channel, for the registry. */
 export interface ChannelDefinition<Form, Deps> extends ChannelTraits {
   readonly preview: Preview<Form>
   readonly create: (deps: Deps) => Channel<unknown>
 }
 
-/** How to speak to one kind of destination. */
+/** Access to one kind of destination. */
 export interface Channel<Destination> {
-  /** What is stored (encrypted) per destination. */
+  /** Stored (encrypted) data of a destination. */
   readonly destination: z.ZodType<Destination>
-  /** For those that are typed in. */
+  /** For typed destinations. */
   readonly form?: DestinationForm<Destination>
   readonly limits: SendingLimits
-  /** One service stands behind all its destinations: that nobody answers is the service's doing. */
+  /** Whether one service hosts all destinations, so that a missing response is the service's fault. */
   readonly isOneService?: boolean
-  /** Whether the outside service behind it is configured. */
+  /** Whether the service behind it is configured. */
   available(): boolean
-  /** The destination as it may be shown: enough to recognize it, not to use it. */
+  /** The destination in a form that is recognizable but not usable. */
   mask(destination: Destination): string
-  /** Equal for equal destinations: who serves it, for bounded concurrency (host, chat). */
+  /** Key for bounded concurrency (host, chat), equal for equal destinations. */
   partitionKey(destination: Destination): string
-  /** What a partition may have in common with others, such as a registrable domain or an address. */
+  /** Groups that a partition may share with others, such as a registrable domain or an address. */
   groupsOf?(partitionKey: string): readonly string[]
-  /** @throws DeliveryError for every failure of the other side */
+  /** @throws DeliveryError for every failure on the other side */
   send(destination: Destination, envelope: Envelope, context: SendContext): Promise<Receipt>
   /**
-   * Changes a message that was sent, where the channel can. Gone or unchanged is no failure.
+   * Changes a sent message, if the channel can. A deleted or unchanged message is no failure.
    *
-   * @returns with the message's `messageId`; without one when it is gone, so that the outbox sends anew
-   * @throws DeliveryError for every failure of the other side
+   * @returns the receipt with the `messageId`; without one if the message is gone, so that the outbox sends
+   * it again
+   * @throws DeliveryError for every failure on the other side
    */
   edit?(
     destination: Destination,
@@ -326,7 +339,9 @@ export interface Channel<Destination> {
   ): Promise<Receipt>
 }
 
-/** A channel whose destination type is known inside its file only; every destination passes its schema. */
+/**
+ * Creates a channel whose destination type is known in its file only; every destination passes its schema.
+ */
 export function defineChannel<Destination>(channel: Channel<Destination>): Channel<unknown> {
   const parsed = (destination: unknown) => channel.destination.parse(destination)
   const { edit, form } = channel

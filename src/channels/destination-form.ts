@@ -1,32 +1,32 @@
 import type { FieldError } from '#src/kernel/errors.ts'
 
-/** The parts of a body that say where something goes. */
+/** Parts of a request body that define a destination. */
 export interface TypedInput {
   readonly address?: string | undefined
   readonly url?: string | undefined
   readonly rotateSecret?: boolean | undefined
 }
 
-/** A destination made of what somebody typed in, as it is to be stored. */
+/** A destination to store, created from typed input. */
 export interface TypedDestination<Destination = unknown> {
   readonly destination: Destination
-  /** A signing secret made for it, to be shown once. */
+  /** New signing secret, shown once. */
   readonly secret?: string
-  /** It is another place than before. */
+  /** Whether it is another address than before. */
   readonly moved: boolean
 }
 
-/** How a channel's destination is typed in. */
+/** Form of a channel's typed destination. */
 export interface DestinationForm<Destination> {
-  /** The parts it takes. */
+  /** Parts that the channel accepts. */
   readonly parts: readonly (keyof TypedInput)[]
-  /** The one a new destination cannot do without. */
+  /** The part that a new destination needs. */
   readonly required: keyof TypedInput
-  /** What is wrong with the parts that are there; [] when nothing is. */
+  /** Errors of the given parts; [] if there are none. */
   check(input: TypedInput): readonly FieldError[]
-  /** A new destination of parts that are there and right. */
+  /** Creates a destination from valid parts. */
   make(input: TypedInput): TypedDestination<Destination>
-  /** What the parts change about a destination; undefined when nothing. */
+  /** Changes of a destination by the given parts; undefined if there are none. */
   change(
     before: Destination,
     input: TypedInput,

@@ -24,7 +24,7 @@ import type { SafeAnswer } from './safe-fetch.ts'
 import { cut, fitPieces, isOpenLink, isSilent } from './wording.ts'
 
 /**
- * Messages into a Discord channel by its incoming webhook.
+ * Messages to a Discord channel by its incoming webhook.
  *
  * @see Discord developer documentation, "Execute Webhook", "Embed Limits", "Rate Limits"
  */
@@ -34,13 +34,13 @@ const SERVICE: HookService = {
   path: /^\/api\/(?:v\d{1,2}\/)?webhooks\/\d{5,25}\/[\w-]{20,200}\/?$/,
   code: 'discord_url',
 }
-/** Without a version Discord answers as an old one, which counts waits in other units. */
+/** Without a version, Discord uses an old API, which gives waits in other units. */
 const API = '/api/v10'
 
 /** Five messages in two seconds to one webhook. */
 const HOOK_MS = 400
 
-/** Gone for good: no such webhook, a wrong token, no right any more. */
+/** Permanent failures: unknown webhook, wrong token, no permission any more. */
 const GONE = [401, 403, 404, 410]
 const UNKNOWN_MESSAGE = 10008
 
@@ -53,13 +53,13 @@ const COLORS: Readonly<Record<Tone, number>> = {
   info: 0x2f6fe0,
 }
 
-/** Discord's own are 256, 4096, 25, 256, 1024 and 6000 for all together; these add up to less. */
+/** Discord's limits are 256, 4096, 25, 256, 1024 and 6000 in all; the sum of ours is lower. */
 const TITLE_MAX = 256
 const DESCRIPTION_MAX = 2600
 const LABEL_MAX = 80
 const VALUE_MAX = 280
 const ITEM_MAX = 100
-/** A name or value must not be empty. */
+/** Names and values must not be empty. */
 const NOTHING = '\u2013'
 
 const Destination = z.strictObject({ url: z.string() })
@@ -67,11 +67,11 @@ const Destination = z.strictObject({ url: z.string() })
 const Answer = z.object({
   id: z.string().optional().catch(undefined),
   code: z.number().optional().catch(undefined),
-  /** Seconds, with a fraction. */
+  /** Seconds with a fraction. */
   retry_after: z.number().optional().catch(undefined),
 })
 
-/** Discord channels; what was written can be changed there. */
+/** Discord channels; sent messages can be changed. */
 export const discord = {
   ...USUAL_TRAITS,
   preview: { form: BodyPreview, write: (envelope) => ({ body: discordBody(envelope) }) },
@@ -105,9 +105,9 @@ function createDiscord(deps: HookDeps): Channel<unknown> {
 }
 
 /**
- * The exact body of a message: one embed, and nobody is mentioned whatever it says.
+ * Exact body of a message: one embed, mentions disabled.
  *
- * @param options `state`: of a message that is changed, which says nothing about sound any more
+ * @param options `state`: for a changed message, which has no sound setting
  */
 export function discordBody(
   envelope: Envelope,
@@ -137,7 +137,7 @@ export function discordBody(
   })
 }
 
-/** Lines, messages, body, links; what is too much goes from the end of the messages, then of the body. */
+/** Lines, messages, body, links. Excess is cut from the end of the messages, then of the body. */
 function describe(card: Card): string {
   const links = card.links
     .filter(({ url }, index) => index > 0 || !isOpenLink(url))
@@ -164,7 +164,7 @@ function itemText(item: CardItem): string {
   return [...(time === undefined ? [] : [escaped(time)]), glyph, shown].join(' ')
 }
 
-/** A text in which nothing is markup or becomes a link. */
+/** Text without markup or automatic links. */
 function escaped(text: string): string {
   return pieces(text).join('')
 }
@@ -173,7 +173,7 @@ function fitted(text: string, max: number): string {
   return fitPieces(pieces(text), max)
 }
 
-/** Every character, escaped where Discord would read it as markup. */
+/** Characters of the text, with markup characters escaped. */
 function pieces(text: string): string[] {
   const characters = [...text.toWellFormed()]
   return characters.map((character, index) => {
@@ -218,7 +218,7 @@ async function request(
   return answer
 }
 
-/** A webhook's parts: its number, its address at the version spoken here, the thread it writes to. */
+/** Parts of a webhook: its number, its address at the API version used here, and its thread. */
 function hookOf(text: string) {
   const url = new URL(text)
   const [id = '', token = ''] = url.pathname.split('/webhooks/')[1]?.split('/') ?? []

@@ -18,15 +18,15 @@ import type { MailContent } from './mail-text.ts'
 import { judgeSmtp } from './smtp-errors.ts'
 
 const TIMEOUT_MS = 30_000
-/** Connections to the mail server, and so the mails on their way at once. */
+/** Connections to the mail server, which is also the number of e-mails in progress. */
 export const MAIL_CONNECTIONS = 4
-/** A group names so many of its alerts in its thread. */
+/** Most alerts of a group that its thread names. */
 const THREAD_MAX = 20
 
-/** A mail that has waited this long for a connection is left to the outbox. */
+/** An e-mail that has waited this long for a connection goes back to the outbox. */
 const PATIENCE_MS = 20_000
 
-/** A mailbox. Nothing in it can end a header line or name a second one. */
+/** A mailbox. It cannot contain line breaks or header names. */
 const EmailDestination = z.strictObject({
   address: z
     .string()
@@ -35,25 +35,25 @@ const EmailDestination = z.strictObject({
 })
 type EmailDestination = z.output<typeof EmailDestination>
 
-/** What takes mails: nodemailer's transport, made from `SMTP_URL`. */
+/** nodemailer's transport for `SMTP_URL`. */
 type Mailer = Pick<Transporter, 'sendMail'>
 
-/** What every mail needs. */
+/** Dependencies of e-mails. */
 export interface MailDeps {
-  /** undefined: mail is not set up. */
+  /** Undefined if e-mail is not configured. */
   readonly mailer: Mailer | undefined
   /** The sender, `Watchdog <alerts@example.org>`. */
   readonly from: string
-  /** The service's address; its host is the right side of every `Message-ID`. */
+  /** Public URL of the service; its host is the right side of every `Message-ID`. */
   readonly publicUrl: string
-  /** Longest wait for the server to take a mail; 30 seconds unless given. */
+  /** Longest wait for the mail server, in milliseconds; 30 seconds by default. */
   readonly timeoutMs?: number
 }
 
 const MailPreview = z.object({ subject: z.string(), html: z.string(), text: z.string() })
 type MailPreview = z.output<typeof MailPreview>
 
-/** Mails; without a mail server the channel is off. */
+/** E-mail; unavailable without a mail server. */
 export const email = {
   ...USUAL_TRAITS,
   needsConsent: true,
@@ -93,7 +93,7 @@ function createEmail(deps: MailDeps): Channel<unknown> {
 }
 
 /**
- * Sends the mail that asks an address for its consent. Nothing else goes there before.
+ * Sends the e-mail that asks an address for its consent. No other e-mail is sent there before.
  *
  * @throws DeliveryError
  */
@@ -138,8 +138,8 @@ async function sendAlert(
 }
 
 /**
- * What a mail is called: an alert by itself and its reader, so that every answer knows the name without
- * being told; everything else by its delivery.
+ * Message id of an e-mail. For an alert it depends on alert and reader only, so that every reply can
+ * compute it; for other messages it is the delivery's.
  */
 function idOf({ kind = 'alert', message, deliveryId }: Envelope, address: string): string {
   return kind === 'alert' && message.alertId !== null
@@ -154,8 +154,8 @@ function idOfAlert(alertId: number, address: string): string {
 }
 
 /**
- * The mails that this one belongs to: the one that told of the alert it answers, and that alert's own
- * name. A group names its alerts, so that an answer to any of them finds it.
+ * Message ids of earlier e-mails of the thread: that of the answered alert, and the alert's own. A group
+ * lists its alerts, so that replies to any of them find it.
  */
 function ancestorsOf(
   deps: MailDeps,
@@ -195,7 +195,7 @@ async function sendMail(
   mail: {
     readonly to: string
     readonly content: MailContent
-    /** In brackets, like everything that names a mail. */
+    /** In angle brackets, like every message id. */
     readonly messageId: string
     /** Oldest first. */
     readonly ancestors: readonly string[]
@@ -235,7 +235,7 @@ async function sendMail(
   }
 }
 
-/** Mails on their way through a mailer, and those that wait for one of them to end. */
+/** E-mails in progress on a mailer, and those that wait for a connection. */
 interface Gate {
   used: number
   readonly waiting: (() => void)[]
@@ -244,11 +244,11 @@ interface Gate {
 const gates = new WeakMap<Mailer, Gate>()
 
 /**
- * Waits until one of the mailer's connections is free, so that the time for sending a mail begins when it is
- * sent, and not when it joins the queue.
+ * Waits for a free connection of the mailer, so that the send's timeout begins when it is sent, not when it
+ * is queued.
  *
- * @returns gives the connection back
- * @throws DeliveryError when that takes too long; the signal's reason when it is aborted
+ * @returns releases the connection
+ * @throws DeliveryError when the wait is too long; the signal's reason when it is aborted
  */
 async function connectionOf(mailer: Mailer, signal: AbortSignal): Promise<() => void> {
   const gate = gates.get(mailer) ?? { used: 0, waiting: [] }
@@ -274,7 +274,7 @@ async function connectionOf(mailer: Mailer, signal: AbortSignal): Promise<() => 
   } else gate.used += 1
   return () => {
     const next = gate.waiting.shift()
-    // Whoever is next takes this one's place.
+    // The next waiter takes over the connection.
     if (next === undefined) gate.used -= 1
     else next()
   }

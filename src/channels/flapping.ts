@@ -2,10 +2,7 @@ import { formatTime } from '#src/i18n/format.ts'
 import { hasText, translator } from '#src/i18n/translate.ts'
 import type { Envelope, MessageState } from './define.ts'
 
-/**
- * The message of an alert whose signal comes and goes: it says so, and how often, instead of what
- * happened the first time.
- */
+/** The message of a flapping alert: shows that it is flapping and how often, instead of the first event. */
 export function asFlapping(envelope: Envelope, { flapping }: MessageState): Envelope {
   if (flapping === undefined) return envelope
   const { locale, timezone, type, signal, message } = envelope

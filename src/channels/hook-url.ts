@@ -3,23 +3,23 @@ import type { FieldError } from '#src/kernel/errors.ts'
 import type { DestinationForm } from './destination-form.ts'
 import { checkWebhookUrl, type SafePost } from './safe-fetch.ts'
 
-/** Where an incoming webhook of a chat service lives. */
+/** URL of an incoming webhook of a chat service. */
 export interface HookDestination {
   readonly url: string
 }
 
-/** What the URLs of a service look like. */
+/** Format of a service's URLs. */
 export interface HookService {
   readonly hosts: readonly string[]
   readonly path: RegExp
-  /** The field error of any other URL. */
+  /** Field error of any other URL. */
   readonly code: string
 }
 
 /**
- * Whether the URL is one of the service's.
+ * Whether the URL belongs to the service.
  *
- * @param allowPrivate tests and sandbox: a stand-in may play the service on this machine
+ * @param allowPrivate for tests and sandbox: a stand-in may act as the service on this machine
  */
 export function isHookOf(service: HookService, text: string, allowPrivate: boolean): boolean {
   const url = URL.parse(text)
@@ -28,7 +28,7 @@ export function isHookOf(service: HookService, text: string, allowPrivate: boole
   return service.path.test(url.pathname) && (isService || allowPrivate)
 }
 
-/** Takes a URL and nothing else. */
+/** Form that accepts only a URL. */
 export function hookForm(
   service: HookService,
   allowPrivate: boolean,
@@ -52,15 +52,15 @@ function isHostOf({ hosts }: HookService, { hostname }: URL): boolean {
   return hosts.includes(hostname)
 }
 
-/** What channels that post to an address speak through. */
+/** Dependencies of channels that post to a URL. */
 export interface HookDeps {
   readonly post: SafePost
   readonly userAgent: string
-  /** http and private addresses may be set: tests and sandbox only. */
+  /** Whether http and private addresses are allowed: tests and sandbox only. */
   readonly allowPrivate: boolean
 }
 
-/** The exact body that would be posted. */
+/** Exact body that would be posted. */
 export const BodyPreview = z.object({
   body: z.string().meta({ description: 'operations:field.exactBody' }),
 })

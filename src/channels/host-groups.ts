@@ -1,25 +1,25 @@
 import { isIP } from 'node:net'
 import { getDomain } from 'tldts'
 
-/** What hosts have in common: who registered them, and where they are. */
+/** Groups that hosts share: registrable domain and addresses. */
 export interface HostGroups {
-  /** Remembers the addresses of a host. */
+  /** Stores the addresses of a host. */
   note(host: string, addresses: readonly string[]): void
   /**
-   * The registrable domain of a host and its addresses as they were last resolved; a host that is an address
-   * has that alone.
+   * Registrable domain of a host and its last resolved addresses; for a host that is an address, only the
+   * address.
    *
-   * @param authority a host, with a port or without
+   * @param authority host, with or without port
    */
   of(authority: string): readonly string[]
 }
 
-/** Addresses of so many hosts are remembered; of more the one longest unresolved is forgotten. */
+/** Most hosts whose addresses are stored; the one resolved longest ago is dropped first. */
 const REMEMBERED_MAX = 10_000
-/** Of a host with more addresses so many count. */
+/** Most addresses of a host that are used. */
 const ADDRESSES_MAX = 8
 
-/** Groups of the hosts that are noted. */
+/** Creates an empty list of groups. */
 export function createHostGroups(): HostGroups {
   const addressesOf = new Map<string, readonly string[]>()
   return {

@@ -2,10 +2,10 @@ import { DeliveryError } from './define.ts'
 import type { SafeAnswer } from './safe-fetch.ts'
 
 /**
- * The refusal an HTTP answer stands for; undefined for every 2xx. Redirects are refusals too, since
- * they are never followed.
+ * Error for an HTTP response; undefined for every 2xx. Redirects are errors too, because they are not
+ * followed.
  *
- * @param gone statuses that mean the endpoint is gone for good
+ * @param gone statuses of endpoints that are gone permanently
  */
 export function refusalOf(
   { statusCode, retryAfter }: Pick<SafeAnswer, 'statusCode' | 'retryAfter'>,
@@ -21,7 +21,7 @@ export function refusalOf(
   })
 }
 
-/** Somebody else's limit: to be kept to the second, and nothing the destination did wrong. */
+/** Rate limit of another service: the wait must be kept, and the destination is not at fault. */
 export function floodError(seconds: number, statusCode?: number): DeliveryError {
   return new DeliveryError('flood', {
     retryAfterSeconds: Math.max(1, Math.ceil(seconds)),
@@ -32,8 +32,7 @@ export function floodError(seconds: number, statusCode?: number): DeliveryError 
 }
 
 /**
- * What a `Retry-After` value asks for, in seconds from `now`, never negative. undefined when it says
- * nothing usable.
+ * Parses a `Retry-After` value into seconds from `now`, at least 0; undefined if it is invalid.
  *
  * @see RFC 9110, section 10.2.3
  */

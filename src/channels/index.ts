@@ -7,13 +7,13 @@ import { slack } from './slack.ts'
 import { type TelegramDeps, telegram } from './telegram.ts'
 import { webhook } from './webhook.ts'
 
-/** The channels there are, in the order they are shown. Everything that names channels follows it. */
+/** All channels, in display order. Every list of channels uses it. */
 export const REGISTRY = { telegram, email, webhook, discord, slack } as const
 
 export type ChannelKey = keyof typeof REGISTRY
 export const CHANNEL_KEYS = Object.keys(REGISTRY) as [ChannelKey, ...ChannelKey[]]
 
-/** Channels whose destinations are typed in. */
+/** Channels with typed destinations. */
 export type TypedChannel = {
   [Key in ChannelKey]: (typeof REGISTRY)[Key]['kind'] extends 'input' ? Key : never
 }[ChannelKey]
@@ -29,9 +29,9 @@ export interface ServiceChannel extends Channel<unknown> {
 /** The channels of a running service. Built once, in `app.ts`. */
 export type Channels = Readonly<Record<ChannelKey, ServiceChannel>>
 
-/** What the channels speak through. */
+/** Dependencies of the channels. */
 export interface ChannelDeps extends MailDeps, TelegramDeps {
-  /** Hooks may go to http and private addresses: tests and sandbox only. */
+  /** Whether hooks may use http and private addresses: tests and sandbox only. */
   readonly allowPrivateUrls: boolean
 }
 

@@ -4,21 +4,21 @@ import type { Locale } from '#src/kernel/locale.ts'
 import { mailPieces } from './mail-page.ts'
 import { type MailContent, mailSubject, mailText } from './mail-text.ts'
 
-/** What is asked of an address before anything else goes there. */
+/** Data of the e-mail that asks an address for its consent. */
 export interface ConfirmationRequest {
   readonly address: string
-  /** Who asked. */
+  /** Wallet that requested it. */
   readonly wallet: string
-  /** The page that takes the answer. */
+  /** Page to answer it on. */
   readonly url: string
   readonly askedAt: Date
   readonly expiresAt: Date
   readonly locale: Locale
-  /** IANA name of the zone times are written in. */
+  /** IANA name of the time zone of its times. */
   readonly timezone: string
 }
 
-/** The mail that asks for consent: the question, the button, until when, who asked, and no more. */
+/** The e-mail that asks for consent: the question, the button, the expiry, and the wallet that asked. */
 export function confirmationMail(mail: ConfirmationRequest): MailContent {
   const { locale, timezone } = mail
   const t = translator(locale)

@@ -25,30 +25,30 @@ import {
   written,
 } from './wording.ts'
 
-/** Far above what a text of ours holds, so that a mail stays under 60 kB whatever is put into it. */
+/** Well above the length of any of our texts, so that an e-mail always stays under 60 kB. */
 const BODY_MAX = 4000
 const TITLE_MAX = 300
 const LABEL_MAX = 300
-/** Of a watch's name in a subject, which has 78 characters. */
+/** Longest name of a watch in a subject, which has 78 characters. */
 const SUBJECT_LABEL_MAX = 24
 const VALUE_MAX = 300
 const FIELDS_MAX = 20
-/** What to do is told in its first lines; the rest is on the alert's page. */
+/** Lines of help in the e-mail; the rest is on the alert's page. */
 const HELP_LINES = 2
 const HELP_MAX = 600
 
-/** Who a mail goes to. */
+/** Recipient of an e-mail. */
 interface MailReader {
   readonly address: string
-  /** Who wants this told. */
+  /** Owner of the watch. */
   readonly wallet: string
   readonly unsubscribeUrl: string | undefined
 }
 
 /**
- * The mail of a message of any kind, in the language of the envelope.
+ * The e-mail for a message of any kind, in the envelope's language.
  *
- * @param now of the first telling
+ * @param now time of the first message
  */
 export function alertMail(envelope: Envelope, reader: MailReader, now?: Date): MailContent {
   const t = translator(envelope.locale)
@@ -70,7 +70,7 @@ export function alertMail(envelope: Envelope, reader: MailReader, now?: Date): M
 
 interface Parts {
   readonly card: Card
-  /** What to do, in its first lines. */
+  /** First lines of the help. */
   readonly action: readonly string[]
   readonly reader: MailReader
 }
@@ -140,7 +140,7 @@ function textOf(t: Translate, envelope: Envelope, { card, action, reader }: Part
   ])
 }
 
-/** That it is a test; how bad it is, with its glyph; the rest. */
+/** Test mark; severity with its glyph; other lines. */
 function linesOf({ glyph, lines }: Card, isTest: boolean) {
   const [first, ...others] = isTest ? lines.slice(1) : lines
   return {
@@ -150,7 +150,9 @@ function linesOf({ glyph, lines }: Card, isTest: boolean) {
   }
 }
 
-/** An answer has the subject of what it answers, so that mail programs keep them together. */
+/**
+ * Subject of an e-mail. A reply keeps the subject of the first message, so that mail clients group them.
+ */
 function subjectOf(t: Translate, envelope: Envelope, { title }: Card): string {
   const { kind = 'alert', message, items = [], answers, answered } = envelope
   if (isOfDestination(envelope)) return mailSubject(title)
@@ -166,18 +168,18 @@ function subjectOf(t: Translate, envelope: Envelope, { title }: Card): string {
   const shown = cut(answered?.title ?? title, TITLE_MAX)
   const text = t('messages:email.subject', { severity, title: shown })
   const { watchLabel } = message
-  // First the name of the watch: notifications show the beginning, and people filter by it.
+  // The name of the watch comes first: notifications show the beginning, and people filter by it.
   const isNamed = isCounted || watchLabel === null || shown.includes(shownLabel(watchLabel))
   const subject = isNamed ? text : `[${cut(shownLabel(watchLabel), SUBJECT_LABEL_MAX)}] ${text}`
   return mailSubject(subject, { isAnswer })
 }
 
-/** Whether it is the test of a destination, whose title says what it is; others show an example. */
+/** Whether it is the test of a destination, whose title says so; other tests show an example alert. */
 function isOfDestination({ data, message }: Envelope): boolean {
   return message.test && data['test'] === true
 }
 
-/** What a mail program shows beside the subject. */
+/** Preview text that mail clients show beside the subject. */
 function preheaderOf(t: Translate, envelope: Envelope, card: Card): string {
   const { kind = 'alert', message } = envelope
   if (kind === 'summary' || kind === 'notice') return cut(card.body, 120)
@@ -188,25 +190,25 @@ function preheaderOf(t: Translate, envelope: Envelope, card: Card): string {
     : t('mail:preheader', { time, watch: typed(shownLabel(message.watchLabel)) })
 }
 
-/** Pages to open; what the bot alone can do is left out. */
+/** Links to pages; actions of the bot are omitted. */
 function buttonsOf(t: Translate, envelope: Envelope, card: Card) {
   const { links } = card
   const { kind = 'alert', message } = envelope
-  // A test of the destination is about no alert: there is nothing to see.
+  // The test of a destination has no alert, so it has no page.
   if (message.test && message.alertId === null) return []
   if (kind === 'notice' || (kind === 'summary' && links.length > 0)) return links
-  // Each has its own page, at its own line.
+  // Each item links to its own page.
   if (card.items.some((item) => pageOf(item).length > 0)) return []
   const isOne = kind === 'alert' || kind === 'raised' || kind === 'reminder'
   return [{ label: t(isOne ? 'mail:seeAlert' : 'mail:seeAlerts'), url: message.link }]
 }
 
-/** Where one message of several can be seen. */
+/** Page of one message in a list. */
 function pageOf({ message }: CardItem): readonly string[] {
   return /^https?:\/\//i.test(message.link) ? [message.link] : []
 }
 
-/** The first lines of what to do about an open alert. */
+/** First lines of the help of an active alert. */
 function actionOf(envelope: Envelope): readonly string[] {
   const { kind = 'alert', message } = envelope
   const isOpen = (kind === 'alert' || kind === 'raised' || kind === 'reminder') && !message.test

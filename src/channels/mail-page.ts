@@ -3,8 +3,8 @@ import { directionOf, type Locale } from '#src/kernel/locale.ts'
 import type { Tone } from './card.ts'
 
 /**
- * The frame of every mail as HTML: tables and inline styles, because mail programs know little else.
- * Colours by class only add the dark scheme. No image, no script, nothing loaded from anywhere.
+ * HTML frame of every e-mail: tables and inline styles, because mail clients support little else. Classes
+ * only add the dark theme. No images, no scripts, no external resources.
  */
 
 const LIGHT = {
@@ -41,7 +41,7 @@ const FONTS: Readonly<Partial<Record<Locale, string>>> = {
   ar: 'Noto Sans Arabic,Geeza Pro,Segoe UI,Tahoma,',
   zh: 'PingFang SC,Hiragino Sans GB,Microsoft YaHei,Noto Sans CJK SC,',
 }
-/** Fonts whose middle dot and ellipsis are as narrow as Latin letters. */
+/** Fonts with a narrow middle dot and ellipsis. */
 const LATIN_FONTS = 'Segoe UI,Roboto,Helvetica,Arial,Noto Sans,sans-serif'
 const CODE_FONT = 'ui-monospace,SF Mono,Consolas,Noto Sans Mono,monospace'
 const LINE_HEIGHTS: Readonly<Partial<Record<Locale, string>>> = {
@@ -51,21 +51,21 @@ const LINE_HEIGHTS: Readonly<Partial<Record<Locale, string>>> = {
   ar: '1.75',
 }
 
-/** Pieces of a mail in one locale. Arguments that end in `Html` are markup whose values are escaped. */
+/** Parts of an e-mail in one locale. Arguments that end in `Html` are markup with escaped values. */
 export interface MailPieces {
-  /** Severity, watch, since: beside a bar in the tone's colour. */
+  /** Severity, watch and start, beside a bar in the tone's colour. */
   toned(tone: Tone, lineHtml: string): string
   heading(text: string): string
-  /** Line breaks of the text stay. */
+  /** Keeps line breaks of the text. */
   paragraph(text: string): string
   muted(lineHtml: string): string
-  /** Lines below one another; nothing when there are none. */
+  /** Lines below each other; empty without lines. */
   lines(linesHtml: readonly string[]): string
   button(label: string, url: string): string
-  /** Two columns: label, and the value's markup. */
+  /** Two columns: label and markup of the value. */
   table(rows: readonly { readonly label: string; readonly valueHtml: string }[]): string
   link(labelHtml: string, url: string): string
-  /** The whole document around these pieces. */
+  /** The whole document. */
   page(parts: {
     readonly title: string
     readonly preheader: string
@@ -76,8 +76,8 @@ export interface MailPieces {
 }
 
 /**
- * The pieces for a reader's language and writing direction. Long because it is the markup of all parts of a
- * mail, which share fonts and directions.
+ * Parts for a language and its writing direction. Long because it is the markup of all parts of an e-mail,
+ * which share fonts and directions.
  */
 export function mailPieces(locale: Locale): MailPieces {
   const direction = directionOf(locale)
@@ -150,15 +150,15 @@ export function mailPieces(locale: Locale): MailPieces {
 }
 
 /**
- * Chinese fonts draw the dots between Latin words and inside of addresses as wide as a Chinese character:
- * these come from a Latin font.
+ * Sets dots between Latin words and inside addresses in a Latin font, because Chinese fonts draw them full
+ * width.
  */
 function narrowSigns(html: string, locale: Locale): string {
   if (locale !== 'zh') return html
   return html.replace(NARROW_SIGN, `<span style="font-family:${LATIN_FONTS}">$&</span>`)
 }
 
-/** In text, not in tags. */
+/** Matches in text, not in tags. */
 const NARROW_SIGN = /(?:(?<= )·(?= )|(?<=[A-Za-z0-9])…(?=[A-Za-z0-9]))(?![^<]*>)/g
 
 function table(direction: string, width?: string): string {
@@ -166,7 +166,7 @@ function table(direction: string, width?: string): string {
   return `<table role="presentation" dir="${direction}"${size} cellpadding="0" cellspacing="0" border="0">`
 }
 
-/** Inline colours win over rules, hence `!important`. */
+/** Inline colours override rules, hence `!important`. */
 function darkScheme(): string {
   const grounds = ['ground', 'card'] as const
   const inks = [

@@ -1,6 +1,6 @@
 import { withoutDirections } from '#src/i18n/isolates.ts'
 
-/** What a mail says, twice: for programs that show HTML and for those that do not. */
+/** Content of an e-mail, as HTML and as plain text. */
 export interface MailContent {
   readonly subject: string
   readonly html: string
@@ -8,18 +8,18 @@ export interface MailContent {
 }
 
 const SUBJECT_MAX = 78
-/** Begins the subject of an answer; mail programs know it in this form alone. */
+/** Prefix of a reply's subject that mail clients recognize. */
 const ANSWER = 'Re: '
 const COLUMNS = 72
 /**
- * Format characters, which mail programs may draw as boxes, and across which rules on subjects do not match.
- * Not among them are the joiners that scripts and emoji need.
+ * Format characters, which some mail clients draw as boxes and which break subject filters. Joiners of
+ * scripts and emoji are not included.
  */
 const INVISIBLE = /[\u200b\u200e\u200f\u2060-\u2064\ufeff]/g
 
 /**
- * One line without control and format characters, at most 78 characters long. There is always room for `Re: `, so
- * that an answer's subject is the same but for that.
+ * A subject of one line, without control and format characters, at most 78 characters. There is always room
+ * for `Re: `, so that the subject of a reply differs by that only.
  */
 export function mailSubject(text: string, options: { readonly isAnswer?: boolean } = {}): string {
   const line = withoutDirections(text)
@@ -39,7 +39,7 @@ export function mailSubject(text: string, options: { readonly isAnswer?: boolean
   return options.isAnswer ? `${ANSWER}${kept}` : kept
 }
 
-/** Lines of at most 72 columns; words longer than that, such as links, stay whole. */
+/** Wraps lines at 72 columns; longer words, such as links, are not broken. */
 export function mailText(lines: readonly string[]): string {
   const text = lines
     .join('\n')

@@ -1,45 +1,45 @@
-/** A turn further away than this is left to the outbox, so that no worker waits long. */
+/** A longer wait goes back to the outbox, so that no worker waits long. */
 export const TURN_WAIT_MS_MAX = 5000
 
-/** Spaces sends out: so far apart in all, and so far apart for each key. */
+/** Spaces sends by a minimum interval in all and per key. */
 export interface RateLimiter {
   /**
-   * Waits for the key's turn. Of those who wait, the most urgent goes first, then who came first.
+   * Waits for the key's turn. Among waiters the most urgent goes first, then the first to wait.
    *
-   * @returns how many milliseconds too early it is when the turn is further away than `patienceMs`;
-   * no turn is taken then. undefined when it is time.
-   * @throws the signal's reason when it is aborted meanwhile
+   * @returns milliseconds until the turn if it is further away than `patienceMs` (no turn is taken then);
+   * undefined when it is the key's turn
+   * @throws the signal's reason when it is aborted
    */
   turn(
     key: string,
     wish: {
       readonly patienceMs: number
-      /** 0 unless given; more goes first. */
+      /** Higher goes first; 0 by default. */
       readonly urgency?: number
       readonly signal: AbortSignal
     },
   ): Promise<number | undefined>
-  /** Gives the key no turn for so long. */
+  /** Blocks the key for this time. */
   hold(key: string, ms: number): void
-  /** Gives nobody a turn for so long. */
+  /** Blocks all keys for this time. */
   holdAll(ms: number): void
 }
 
-/** What a pace keeps to, in milliseconds. */
+/** Intervals of a rate limiter, in milliseconds. */
 interface RateLimiterOptions {
-  /** Least time between two sends, whoever they are for. */
+  /** Minimum interval between two sends. */
   readonly allMs: number
-  /** Least time between two sends of one key. */
+  /** Minimum interval between two sends of one key. */
   readonly keyMs: number
-  /** For keys that may only have so many in so long. */
+  /** For keys with a maximum count per window. */
   readonly windowOf?: (key: string) => { readonly count: number; readonly ms: number } | undefined
-  /** Milliseconds on a clock that never goes back. */
+  /** Monotonic clock in milliseconds. */
   readonly now: () => number
 }
 
 interface Key {
   nextAt: number
-  /** When the last sends were, oldest first; only where there is a window. */
+  /** Times of the last sends, oldest first; only for keys with a window. */
   readonly sentAt: number[]
 }
 
@@ -50,11 +50,12 @@ interface Waiter {
   readonly end: (earlyMs: number | undefined) => void
 }
 
-/** A key is forgotten when nothing holds it back any more; so many are kept before looking. */
+/** Keys without an active limit are removed once there are more than this. */
 const KEYS_KEPT = 1000
 
 /**
- * A pace inside this process. Long because waiting, sending and cleaning up share the state of the keys.
+ * Creates a rate limiter for this process. Long because waiting, sending and cleaning up share the state of
+ * the keys.
  */
 export function createRateLimiter({
   allMs,
@@ -99,7 +100,10 @@ export function createRateLimiter({
     for (const name of keys.keys()) if (readyAt(name) < now()) keys.delete(name)
   }
 
-  /** Lets those go whose turn it is, sends away whose patience is over, and comes back for the rest. */
+  /**
+   * Resolves the waiters whose turn it is, rejects those whose patience is over, and schedules the next
+   * run.
+   */
   function serve(): void {
     clearTimeout(timer)
     const next = () =>

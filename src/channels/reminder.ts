@@ -2,8 +2,8 @@ import type { Envelope, MessageState } from './define.ts'
 import { hasEnded } from './wording.ts'
 
 /**
- * A reminder as it stands: once its alert is acknowledged, silenced or over, nobody is reminded any more,
- * and it does not say so. Of an alert that is over the line below the title says how long it was open.
+ * A reminder in its current state. Once its alert is acknowledged, muted or over, its text no longer says
+ * that it is a reminder; for an alert that is over, the line below the title shows its duration.
  */
 export function asReminded(envelope: Envelope, state: MessageState): Envelope {
   const { acknowledged, muted } = state

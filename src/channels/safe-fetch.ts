@@ -1,7 +1,7 @@
 /**
- * Requests to addresses that users chose. Nothing inside our network can be reached through them: only
- * https on two ports, and the addresses a name resolves to are checked in the same step that connects,
- * so that a name cannot answer one thing to the check and another to the connection.
+ * Requests to URLs that users choose. They cannot reach our network: only https on two ports is allowed,
+ * and resolved addresses are checked in the same step that connects, so that a name cannot resolve to
+ * another address afterwards.
  */
 import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
@@ -10,46 +10,45 @@ import { Agent, buildConnector, errors } from 'undici'
 import { DeliveryError } from './define.ts'
 import { isPublicAddress } from './public-address.ts'
 
-/** Longest wait for an answer, from the first DNS question to the status line. */
+/** Longest wait for a response, from the first DNS query to the status line. */
 const REQUEST_TIMEOUT_MS = 15_000
-/** What is read of an answer's body before the connection is cut. */
+/** Bytes of a response body that are read before the connection is closed. */
 const RESPONSE_BYTES_MAX = 16 * 1024
-/** The status has decided by then; the rest of the body only keeps the connection usable. */
+/** The status is known by then; reading the rest only keeps the connection usable. */
 const BODY_TIMEOUT_MS = 1000
 const CONNECT_TIMEOUT_MS = 10_000
 const DNS_TIMEOUT_MS = 3000
 const DNS_TRIES = 2
 const PORTS = ['', '443', '8443']
 
-/** What came back: the status, how long to wait, and the start of the body. */
+/** Status, wait, and start of the body of a response. */
 export interface SafeAnswer {
   readonly statusCode: number
   readonly retryAfter: string | undefined
-  /** At most 16 KiB, and what came within a second; a body that breaks off gives what was there. */
+  /** At most 16 KiB that arrived within a second; a broken body gives what arrived. */
   readonly text: string
 }
 
-/** Sends one request and gives its answer. Never follows a redirect. */
+/** Sends one request and returns its response. Never follows redirects. */
 export type SafePost = (
   url: string,
   request: {
-    /** `POST` unless given. */
+    /** `POST` by default. */
     readonly method?: 'POST' | 'PATCH'
     readonly headers: Readonly<Record<string, string>>
     readonly body: string
     readonly signal: AbortSignal
-    /** A shorter wait for the answer than the sender's own. */
+    /** A timeout shorter than the sender's own. */
     readonly timeoutMs?: number | undefined
   },
 ) => Promise<SafeAnswer>
 
 /**
- * Judges an address when it is set: its text only, no DNS. Gives the code of a field error, or
- * undefined when it may be used.
+ * Checks the text of a URL without DNS, and returns the code of a field error or undefined.
  *
- * Decimal, octal and hexadecimal IPv4 hosts count as the address they mean.
+ * Decimal, octal and hexadecimal IPv4 hosts are treated as the address they encode.
  *
- * @param allowPrivate tests and sandbox: http, any port and private hosts too
+ * @param allowPrivate for tests and sandbox: http, any port and private hosts too
  */
 export function checkWebhookUrl(text: string, allowPrivate: boolean): 'url' | undefined {
   const url = URL.parse(text)
@@ -57,17 +56,17 @@ export function checkWebhookUrl(text: string, allowPrivate: boolean): 'url' | un
 }
 
 /**
- * Makes the one sender for user-chosen addresses.
+ * Creates the only sender for user-chosen URLs.
  *
  * The sender throws DeliveryError `timeout`, `unknown_host`, `private_address`, `refused`, `reset`,
- * `certificate`, `bad_answer` or `unreachable`, or the reason of `signal` when the caller gave up.
+ * `certificate`, `bad_answer` or `unreachable`, or the reason of `signal` when the caller aborted.
  */
 export function createSafePost(options: {
   readonly allowPrivate: boolean
   readonly timeoutMs?: number | undefined
-  /** Who is asked for addresses; the machine's own name servers unless given. */
+  /** Name servers; those of the machine by default. */
   readonly nameServers?: readonly string[]
-  /** Told to which addresses a host resolved, before it is connected to. */
+  /** Called with the addresses of a host before connecting to it. */
   readonly onResolved?: (host: string, addresses: readonly string[]) => void
 }): SafePost {
   const agent = new Agent({
@@ -107,7 +106,10 @@ export function createSafePost(options: {
   }
 }
 
-/** Reads what fits; the rest is cut off with its connection. A body that breaks changes no status. */
+/**
+ * Reads the start of the body; the rest is dropped with its connection. A broken body does not change the
+ * status.
+ */
 async function startOf(body: Readable): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -118,12 +120,12 @@ async function startOf(body: Readable): Promise<string> {
       if (bytes >= RESPONSE_BYTES_MAX) break
     }
   } catch {
-    // Too slow or broken: what came is what there is.
+    // Too slow or broken: use what arrived.
   }
   return Buffer.concat(chunks).subarray(0, RESPONSE_BYTES_MAX).toString('utf8')
 }
 
-/** undici only heeds the signal once it is connected. */
+/** undici checks the signal only once it is connected. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>()
   const abort = () => aborted.reject(signal.reason)
@@ -143,7 +145,7 @@ class PrivateAddressError extends Error {
   readonly code = 'PRIVATE_ADDRESS'
 }
 
-/** Connects to public addresses only. A literal never reaches the lookup, so it is checked before. */
+/** Connects to public addresses only. Literal addresses skip the lookup, so they are checked here. */
 function guardedConnector(options: LookupOptions): buildConnector.connector {
   const connect = buildConnector({
     timeout: CONNECT_TIMEOUT_MS,
@@ -158,8 +160,8 @@ function guardedConnector(options: LookupOptions): buildConnector.connector {
 }
 
 /**
- * Asks DNS itself: a slow name server then holds up no thread that others need, and names of this
- * machine's hosts file do not exist. One closed address closes the whole answer.
+ * Resolves by DNS queries: a slow name server then blocks no shared thread, and names of this machine's
+ * hosts file are not resolved. One private address refuses the whole response.
  */
 function guardedLookup({ nameServers, onResolved }: LookupOptions): LookupFunction {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES })
@@ -202,7 +204,7 @@ function isAllowed(url: URL, allowPrivate: boolean): boolean {
   return isIP(host) === 0 ? isPublicName(host) : isPublicAddress(host)
 }
 
-/** Names that only mean something inside a network are refused before anyone is asked. */
+/** Refuses names that only exist inside a network, without a query. */
 function isPublicName(host: string): boolean {
   const name = host.replace(/\.$/, '')
   return name.includes('.') && !/\.(localhost|local|internal|intranet|home|lan|corp)$/i.test(name)

@@ -22,7 +22,7 @@ import { createRateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
 import { cut, fitPieces, isOpenLink } from './wording.ts'
 
 /**
- * Messages into a Slack channel by its incoming webhook. They cannot be changed afterwards.
+ * Messages to a Slack channel by its incoming webhook. They cannot be changed afterwards.
  *
  * @see Slack developer documentation, "Incoming webhooks", "Block Kit", "Rate limits"
  */
@@ -36,10 +36,12 @@ const SERVICE: HookService = {
 /** One message a second to one webhook. */
 const HOOK_MS = 1000
 
-/** Gone for good: forbidden, no such webhook or channel, the channel is archived. */
+/** Permanent failures: forbidden, unknown webhook or channel, archived channel. */
 const GONE = [403, 404, 410]
 
-/** Slack's own limits, in characters after escaping; a value in a field is shorter, to stay readable. */
+/**
+ * Slack's limits, in characters after escaping; our limit for values of fields is lower, for readability.
+ */
 const HEADER_MAX = 150
 const TEXT_MAX = 3000
 const FIELD_MAX = 600
@@ -48,7 +50,7 @@ const NOTHING = '\u2013'
 
 const Destination = z.strictObject({ url: z.string() })
 
-/** Slack channels; what was written cannot be changed. */
+/** Slack channels; sent messages cannot be changed. */
 export const slack = {
   ...USUAL_TRAITS,
   preview: { form: BodyPreview, write: (envelope) => ({ body: slackBody(envelope) }) },
@@ -88,8 +90,8 @@ function createSlack(deps: HookDeps): Channel<unknown> {
 }
 
 /**
- * The exact body of a message: blocks, and a line of text for notifications. What is not a link of ours
- * is plain text, so that no label mentions anybody or leads anywhere.
+ * Exact body of a message: blocks, and a line of text for notifications. Everything except our links is
+ * plain text, so that labels cannot mention anybody or contain links.
  */
 export function slackBody(envelope: Envelope, now?: Date): string {
   const card = cardOf(envelope, { ...(now && { now }) })
@@ -114,7 +116,7 @@ export function slackBody(envelope: Envelope, now?: Date): string {
   })
 }
 
-/** Messages one a line, several to a block as they fit. */
+/** Messages in lines, several per block. */
 function itemBlocks(card: Card) {
   const lines = card.items.map(itemText)
   const blocks: string[] = []
@@ -153,12 +155,12 @@ function plain(text: string, max: number) {
   return { type: 'plain_text', text: fitted(text, max) || NOTHING, emoji: false }
 }
 
-/** Only ever holds escaped text and links of ours; `verbatim` keeps Slack from finding more. */
+/** Block of escaped text and our links; `verbatim` stops Slack from detecting more links. */
 function markup(text: string) {
   return { type: 'mrkdwn', text, verbatim: true }
 }
 
-/** A bar would end the address. */
+/** A vertical bar would end the URL. */
 function link(url: string, labelEscaped: string): string {
   return `<${new URL(url).href.replaceAll('|', '%7C').replaceAll('>', '%3E')}|${labelEscaped}>`
 }
@@ -178,7 +180,7 @@ function pieces(text: string): string[] {
   return [...text.toWellFormed()].map((character) => ENTITIES[character] ?? character)
 }
 
-/** Which webhook it is, without the part that lets one write to it. */
+/** Identifies the webhook without the secret part. */
 function hookOf(url: string): string {
   const [, , team = '', hook = ''] = new URL(url).pathname.split('/')
   return `${team}/${hook}`

@@ -1,30 +1,29 @@
 import { z } from 'zod'
 import { DeliveryError } from './define.ts'
 
-/** A failed mail as the SMTP client tells it; what else there is in the error does not matter. */
+/** A failed e-mail as the SMTP client reports it; other properties of the error are ignored. */
 const Failure = z.object({
-  /** The client's word: `ETIMEDOUT`, `EENVELOPE`, `EAUTH` … */
+  /** Code of the client: `ETIMEDOUT`, `EENVELOPE`, `EAUTH` … */
   code: z.string().catch(''),
-  /** The server's status, such as 550. */
+  /** Status of the server, such as 550. */
   responseCode: z.number().optional().catch(undefined),
-  /** The server's words, such as `550 5.1.1 No such user`. */
+  /** Text of the server, such as `550 5.1.1 No such user`. */
   response: z.string().catch(''),
-  /** What the server refused: `RCPT TO`, `DATA` … */
+  /** Refused command: `RCPT TO`, `DATA` … */
   command: z.string().catch(''),
 })
 type Failure = z.output<typeof Failure>
 
-/** Replies to a recipient that say: there is no such mailbox. */
+/** Statuses for an unknown mailbox. */
 const UNKNOWN_MAILBOX = [550, 551, 553]
-/** Enhanced codes that say the same: bad address, mailbox disabled, unknown to the domain's front. */
+/** Enhanced codes for the same: bad address, disabled mailbox, unknown to the domain. */
 const UNKNOWN_ENHANCED = /^5\.(1\.\d{1,3}|2\.1|4\.1)$/
 
 /**
- * Judges a mail that was not taken.
+ * Classifies a failed e-mail.
  *
- * Only an unknown mailbox is permanent. Other final refusals (a full mailbox, a policy, content, our own
- * log-in) may be repaired without the reader's doing, so they are tried again and then given up, and
- * the destination stays on.
+ * Only an unknown mailbox is permanent. Other final refusals (full mailbox, policy, content, our log-in)
+ * may be resolved without the reader, so they are retried up to the limit, and the destination stays on.
  *
  * @see RFC 5321, section 4.2; RFC 3463
  */
@@ -40,7 +39,7 @@ export function judgeSmtp(error: unknown): DeliveryError {
   return new DeliveryError('mail_refused', { statusCode })
 }
 
-/** A server may answer for the recipient as late as after the text, then only with an enhanced code. */
+/** A server may refuse the recipient only after the text, and then only with an enhanced code. */
 function isUnknownMailbox({ command, response }: Failure, statusCode: number): boolean {
   const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1]
   if (enhanced !== undefined) return UNKNOWN_ENHANCED.test(enhanced)

@@ -17,24 +17,24 @@ import {
 } from './telegram-html.ts'
 import { helpOf, isOpenLink, lineStart, written } from './wording.ts'
 
-/** How a message looks in a chat. */
+/** Appearance of a message in a chat. */
 export interface AlertView extends ChatText {
   readonly rows: Rows
 }
 
-/** What became of a message, and which part of the help is open below it. */
+/** State of a message, and the part of its help that is expanded. */
 export type AlertViewState = MessageState
 
 export interface AlertViewOptions extends ChatReader {
-  /** No page on a button: links are given as text. */
+  /** Whether links are shown as text instead of buttons. */
   readonly linksAsText?: boolean
-  /** Of the first telling: how long it has lasted is said from a minute on. */
+  /** Time of the first message; the duration is shown from one minute on. */
   readonly now?: Date
 }
 
 /**
- * A message of the chat channel as it looks in a state: text and buttons, in the language of the
- * envelope. The same for sending, for changing it later and for the bot after a press.
+ * A message of the chat channel in a state: text and buttons, in the envelope's language. Used for sending,
+ * for later changes and by the bot after a press.
  */
 export function alertView(
   envelope: Envelope,
@@ -80,7 +80,7 @@ function alertParts(
   }
 }
 
-/** Groups, roll-ups, summaries and notices: a heading and lines. */
+/** Groups, roll-ups, summaries and notices: heading and lines. */
 function listParts(envelope: Envelope, card: Card, options: AlertViewOptions): ChatParts {
   const { kind, locale } = envelope
   const t = translator(locale)
@@ -100,14 +100,14 @@ function listParts(envelope: Envelope, card: Card, options: AlertViewOptions): C
   }
 }
 
-/** A test says first that it is one. */
+/** A test starts with its mark. */
 function headOf({ glyph, title, lines }: Card, isTest: boolean): readonly string[] {
   const heading = `${glyph === '' ? '' : `${glyph} `}<b>${escapeHtml(title)}</b>`
   const [first = '', ...others] = lines
   return isTest ? [first, heading, ...others] : [heading, ...lines]
 }
 
-/** `02:14 🟠 Node A: title` in a summary, `🟠 title #4711` in a group; number or title leads on. */
+/** `02:14 🟠 Node A: title` in a summary, `🟠 title #4711` in a group; number or title is a link. */
 function itemLine(
   { glyph, time, text, message }: CardItem,
   { locale }: Envelope,
@@ -127,7 +127,7 @@ function itemLine(
   return lineStart(locale) + words.join(' ')
 }
 
-/** Each link on a line of its own, so that nothing beside it becomes a part of it. */
+/** One link per line, so that adjacent text does not become part of it. */
 function linkLines({ links }: Card, { linksAsText = false }: AlertViewOptions): readonly string[] {
   return links
     .filter(({ url }) => linksAsText || !isOpenLink(url))

@@ -4,9 +4,9 @@ import { type Button, layout, type Rows } from '#src/telegram/buttons.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from './define.ts'
 import { type HelpTopic, hasEnded, helpOf, isOpenLink, worstOf } from './wording.ts'
 
-/** The buttons below a message of the chat channel. */
+/** Buttons below a message of the chat channel. */
 
-/** Which part of the help each button opens. */
+/** Part of the help that each button expands. */
 const HELP_PARTS: Readonly<Record<HelpTopic, HelpPart>> = {
   why: 'w',
   causes: 'c',
@@ -19,7 +19,7 @@ const HELP_LABELS: readonly (readonly [HelpTopic, TextKey])[] = [
   ['action', 'messages:button.action'],
 ]
 
-/** The buttons of an envelope, as far as a message of its kind has some. */
+/** Buttons of an envelope; empty for kinds without buttons. */
 export function buttonsOf(envelope: Envelope, state: MessageState): Rows {
   return layout(drawn(envelope, state))
 }
@@ -51,7 +51,7 @@ function alertButtons(envelope: Envelope, state: MessageState): Rows {
   const { press, details } = pressesOf(envelope)
   const { alertId, event } = message
   const isOver = message.isRecovery || hasEnded(state)
-  // A test has no page of its own.
+  // A test has no page.
   if (alertId === null || message.test) return []
   if (isOver) return [details(message.link)]
   const id = alertId
@@ -91,7 +91,7 @@ function muteButtons(envelope: Envelope, message: EnvelopeMessage, { muted }: Me
   return [hours, ...(canBeOver ? [[untilRecovered]] : [])]
 }
 
-/** Why, causes, what to do, as far as the signal has them; pressed ones carry a tick. */
+/** Buttons for why, causes and what to do, as far as the signal has them; pressed ones have a tick. */
 function helpButtons(
   envelope: Envelope,
   id: number,
@@ -136,7 +136,7 @@ function remindersOff(envelope: Envelope): Button {
   )
 }
 
-/** Those the envelope carries; a page that cannot be on a button is left out here and told as text. */
+/** Buttons of the envelope. A page that cannot be on a button is omitted here and shown as text. */
 function givenButtons({ buttons = [] }: Envelope): Rows {
   return buttons.map((row) =>
     row.flatMap((button): Button[] => {
@@ -149,7 +149,7 @@ function givenButtons({ buttons = [] }: Envelope): Rows {
 function pressesOf({ locale }: Envelope) {
   const t = translator(locale)
   const press = (label: TextKey, data: string) => ({ label: t(label), data })
-  /** The alerts of the last day, of one watch or of all. */
+  /** Alerts of the last day, of one watch or of all. */
   const list = (label: TextKey, watchId: number | null = null) =>
     press(label, alertsOfTheDay(watchId ?? undefined))
   return {

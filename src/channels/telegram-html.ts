@@ -14,35 +14,35 @@ import { plainOf } from '#src/telegram/text.ts'
 import type { Envelope, MessageField } from './define.ts'
 import { cut, isCode, isForeign, isOpenLink, type LineWriter, shownLabel } from './wording.ts'
 
-/** A chat message as Telegram's HTML, and the same without any markup. */
+/** A chat message as Telegram HTML, and as plain text. */
 export interface ChatText {
   readonly html: string
   readonly plain: string
 }
 
-/** A message in the order it is read. What ends in `Html` is markup whose values are escaped. */
+/** Parts of a message in reading order. Names that end in `Html` are markup with escaped values. */
 export interface ChatParts {
   readonly headHtml: readonly string[]
-  /** Plain text; cut where all else has gone. */
+  /** Plain text; cut last. */
   readonly body: string
-  /** Fields or messages, one a line; they go from the end where there is no room. */
+  /** Fields or messages, one per line; removed from the end if there is no room. */
   readonly linesHtml: readonly string[]
-  /** Says that not all lines are shown. */
+  /** Note that some lines are not shown. */
   readonly moreHtml: string
-  /** Lines there are that are not shown in any case. */
+  /** Number of lines that are never shown. */
   readonly hidden: number
   readonly tailHtml: readonly string[]
-  /** After everything else. */
+  /** Links at the end. */
   readonly linksHtml: readonly string[]
-  /** Plain text in a quote that opens; cut before the body is. */
+  /** Plain text in an expandable quote; cut before the body. */
   readonly quote: string
-  /** Everything follows the head at once. */
+  /** Whether there are no blank lines after the heading. */
   readonly isTight?: boolean
 }
 
 /**
- * A message within the limit: lines go from the end, then the quote and the body are cut; the head and
- * what stands at the end stay.
+ * Builds a message within the limit: removes lines from the end, then cuts quote and body. Heading and
+ * links are kept.
  */
 export function chatText(parts: ChatParts): ChatText {
   const { linesHtml, body, quote } = parts
@@ -62,7 +62,7 @@ export function chatText(parts: ChatParts): ChatText {
 }
 
 const BREAK = '\n\n'
-/** Fewer characters of a quote are not worth showing. */
+/** Shorter quotes are omitted. */
 const QUOTE_LEAST = 80
 
 function compose(
@@ -87,15 +87,15 @@ function compose(
   return { html: markup, plain: plainOf(markup) }
 }
 
-/** Who reads a message, and where. */
+/** Reader of a message. */
 export interface ChatReader {
-  /** In a group every member has a clock of their own. */
+  /** Members of a group have different time zones. */
   readonly isGroup?: boolean
-  /** Without `@`; names of watches and numbers of alerts lead to the bot. */
+  /** Without `@`; names of watches and numbers of alerts link to the bot. */
   readonly botUsername?: string | undefined
 }
 
-/** Writes lines of markup: watches lead to their cards, times are on the reader's clock. */
+/** Formats lines of markup: watches link to their cards, times are in the reader's time zone. */
 export function chatLines(
   { locale, timezone, message }: Pick<Envelope, 'locale' | 'timezone' | 'message'>,
   { isGroup = false, botUsername }: ChatReader,
@@ -130,7 +130,7 @@ function groupTime(
   return html(`<tg-time unix="${unix}" format="${format}">${escapeHtml(text)}</tg-time>`)
 }
 
-/** A field on a line of its own; addresses can be copied, public facts can be looked up. */
+/** A field on its own line; addresses can be copied, public data is a link. */
 export function fieldLine(t: Translate, field: MessageField): string {
   const value = html(valueMarkup(field))
   return t.html('messages:fieldLine', {
@@ -146,7 +146,7 @@ function valueMarkup(field: MessageField): string {
   return `<a href="${escapeHtml(field.href)}">${value}</a>`
 }
 
-/** A hash with a page of its own is followed rather than copied. */
+/** A hash with a page is a link instead of copyable text. */
 function isLong(field: MessageField): boolean {
   return field.href !== undefined && field.value.length > 42
 }

@@ -22,29 +22,29 @@ import { isSilent, worstOf } from './wording.ts'
 
 const TIMEOUT_MS = 15_000
 
-/** A chat, and the topic in it. */
+/** A chat and its topic. */
 export const TelegramDestination = z.strictObject({
   chatId: z.int(),
   threadId: z.int().positive().optional(),
 })
 export type TelegramDestination = z.output<typeof TelegramDestination>
 
-/** What the chat channel speaks through. */
+/** Dependencies of the chat channel. */
 export interface TelegramDeps {
-  /** The Bot API client; undefined: there is no bot. */
+  /** Client of the Bot API; undefined without a bot. */
   readonly telegram: Api | undefined
-  /** The bot's name without `@`, once it is known: watches and alerts then lead to it. */
+  /** The bot's username without `@`, once it is known; watches and alerts then link to it. */
   readonly botUsername?: () => string | undefined
-  /** Longest wait for an answer; 15 seconds unless given. */
+  /** Longest wait for a response, in milliseconds; 15 seconds by default. */
   readonly timeoutMs?: number
-  /** Least time between two messages to a chat; a second unless given. */
+  /** Minimum interval between two messages to a chat, in milliseconds; one second by default. */
   readonly chatMs?: number
 }
 
 const HtmlPreview = z.object({ html: z.string() })
 type HtmlPreview = z.output<typeof HtmlPreview>
 
-/** Chats of the bot; without a bot the channel is off. */
+/** Chats of the bot; unavailable without a bot. */
 export const telegram = {
   ...USUAL_TRAITS,
   kind: 'link',
@@ -108,18 +108,18 @@ interface Deps {
   readonly timeoutMs: number
 }
 
-/** So many chats that are told to wait within so long mean that the limit is the bot's. */
+/** If this many chats get a 429 within this time, the limit is the bot's. */
 const FLOODS_OF_BOT = { chats: 3, withinMs: 10_000 } as const
 
-/** Which chats were told to wait, and for how long. */
+/** Chats with a 429, and their waits. */
 interface Floods {
   note(chat: string, ms: number): void
 }
 
 /**
- * Keeps to what Telegram asks. A chat that is told to wait waits alone. When several are told so at about the
- * same time, the limit is the bot's, and all of its chats wait, as long as the one with the shortest wait: a busy
- * group may have a long wait of its own.
+ * Obeys Telegram's 429 responses. Usually only the chat waits. If several chats get one at about the same
+ * time, the limit is the bot's: all chats wait for the shortest of these waits, because a busy group may
+ * have a longer one of its own.
  */
 function createFloods(pace: RateLimiter): Floods {
   const floods = new Map<string, { readonly at: number; readonly until: number }>()
@@ -177,7 +177,7 @@ function receiptOf(posted: Posted): Receipt {
   return { messageId: String(posted.messageId), ...(moved !== undefined && { movedTo, moved }) }
 }
 
-/** Critical messages go first, then warnings; a recovery is as urgent as info, a changed message less. */
+/** Critical goes first, then warning, then info and recoveries, then changed messages. */
 function urgencyOf({ message, items = [] }: Envelope): number {
   const worst = worstOf([message, ...items]) ?? message
   return 1 + (worst.isRecovery ? 0 : SEVERITIES.indexOf(worst.severity))

@@ -19,14 +19,14 @@ import { BodyPreview, type HookDeps } from './hook-url.ts'
 import { refusalOf } from './http-answer.ts'
 import { checkWebhookUrl } from './safe-fetch.ts'
 
-/** How long both secrets sign after a rotation. */
+/** Hours for which both secrets sign after a rotation. */
 const ROTATION_OVERLAP_HOURS = 24
 const SECRET_BYTES = 32
 const SECRET_PREFIX = 'whsec_'
 
 const Secret = z.string().regex(/^whsec_[A-Za-z0-9+/]{43}=$/)
 
-/** Where webhooks go and what signs them. `nextSecret` replaces `secret` 24 h after `rotatedAt`. */
+/** URL and secrets of a webhook. `nextSecret` replaces `secret` 24 h after `rotatedAt`. */
 export const WebhookDestination = z.strictObject({
   url: z.string(),
   secret: Secret,
@@ -36,9 +36,8 @@ export const WebhookDestination = z.strictObject({
 export type WebhookDestination = z.output<typeof WebhookDestination>
 
 /**
- * A webhook's body, version 2. All of it is always there; receivers must tolerate more inside `data` and
- * `renderedMessage`. Descriptions are keys of texts, as in every published schema.
- *
+ * Body of a webhook, version 2. All properties are always present; receivers must tolerate additional ones
+ * inside `data` and `renderedMessage`. Descriptions are text keys, as in every published schema.
  */
 export const WebhookPayload = z
   .strictObject({
@@ -65,7 +64,7 @@ export const WebhookPayload = z
   })
   .meta({ id: 'WebhookPayload' })
 
-/** The headers of a delivery beside the HTTP ones: which are on every delivery, and their JSON Schemas. */
+/** Headers of a delivery besides the HTTP ones: on which deliveries they are, and their JSON Schemas. */
 export const WEBHOOK_HEADERS = [
   { name: 'X-Watchdog-Timestamp', isAlwaysSent: true, schema: { type: 'integer' } },
   {
@@ -87,15 +86,15 @@ export const WEBHOOK_HEADERS = [
   { name: 'webhook-signature', isAlwaysSent: true, schema: { type: 'string' } },
 ] as const
 
-/** Every alert stands alone here; what sums up or is about the service goes to people. */
+/** Kinds that webhooks get. Each alert is sent separately; summaries and notices are for people. */
 const SENT_KINDS: readonly EnvelopeKind[] = ['alert', 'raised']
 
 interface Deps extends HookDeps {
-  /** What hosts have in common. */
+  /** Groups of a host. */
   readonly groupsOf?: (host: string) => readonly string[]
 }
 
-/** Signed JSON, posted. */
+/** Signed JSON by POST. */
 export const webhook = {
   ...USUAL_TRAITS,
   isProgrammatic: true,
@@ -139,8 +138,8 @@ function createWebhook(deps: Deps): Channel<unknown> {
 }
 
 /**
- * A secret belongs to its URL: another URL gets another secret, so that who received at the old one
- * cannot write in our name to the new one. Rotation keeps the URL and lets both secrets sign for 24 h.
+ * A secret belongs to its URL: another URL gets another secret, so that the receiver at the old one cannot
+ * sign requests to the new one. Rotation keeps the URL and lets both secrets sign for 24 h.
  */
 function webhookForm(allowPrivate: boolean): DestinationForm<WebhookDestination> {
   const make = (url: string) => {
@@ -166,10 +165,10 @@ function webhookForm(allowPrivate: boolean): DestinationForm<WebhookDestination>
   }
 }
 
-/** So much of the end of an address is shown to recognize it by. */
+/** Characters of the end of a URL that are shown. */
 const ENDING_LENGTH = 4
 
-/** The host, and the end of what follows where that does not show all of it. */
+/** The host, and the end of the rest if it is not shown in full. */
 export function maskUrl(text: string): string {
   const url = URL.parse(text)
   if (url === null) return '…'
@@ -178,7 +177,7 @@ export function maskUrl(text: string): string {
   return `${url.host}/…${rest.length > ENDING_LENGTH ? rest.slice(-ENDING_LENGTH) : ''}`
 }
 
-/** The body of a webhook, version 2: the exact string that is sent and signed. */
+/** Body of a webhook, version 2: the exact string that is sent and signed. */
 export function payload(envelope: Envelope): string {
   const { message } = envelope
   const body = z.encode(WebhookPayload, {
@@ -232,8 +231,8 @@ export function makeSecret(): string {
 }
 
 /**
- * The destination with `nextSecret` announced. The secret that signs now goes on for 24 h; a secret
- * announced earlier and not yet in force is dropped.
+ * The destination with `nextSecret` set. The current secret stays valid for 24 h; an earlier `nextSecret`
+ * that is not in force yet is dropped.
  */
 export function rotateSecret(
   destination: WebhookDestination,
@@ -271,7 +270,7 @@ function signedHeaders(
   }
 }
 
-/** Which secrets sign at `now`: both during the overlap, afterwards the new one alone. */
+/** Secrets that sign at `now`: both during the overlap, the new one afterwards. */
 function secretsAt(
   { secret, nextSecret, rotatedAt }: WebhookDestination,
   now: Date,

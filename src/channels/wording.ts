@@ -15,49 +15,49 @@ import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { directionOf, type Locale } from '#src/kernel/locale.ts'
 import type { Envelope, EnvelopeMessage, HelpPart, MessageField, MessageState } from './define.ts'
 
-/** What channels for people say alike about a message: glyph, severity line, how values stand in a text. */
+/** Wording that all channels for people share: glyph, severity line, values in a text. */
 
 const GLYPHS: Readonly<Record<Severity, string>> = { info: '🔵', warning: '🟠', critical: '🔴' }
 const RECOVERED_GLYPH = '🟢'
 const CLOSED_GLYPH = '⚪'
 
-/** Twice what a label may have: one of emoji has several units a character. */
+/** Longest label in UTF-16 units: twice the limit in characters, because emoji have several units. */
 const LABEL_MAX = 80
 const LATE_SECONDS = 60
 
-/** Stands before a test message. */
+/** Prefix of a test message. */
 export const TEST_GLYPH = '🧪'
 
-/** How bad it is or was, as a sign. The severity word always follows it. */
+/** Glyph of the severity, or of the state. The severity word always follows it. */
 export function glyphOf(message: EnvelopeMessage, state: MessageState = {}): string {
   const isOver = message.isRecovery || state.recoveredAt !== undefined
   if (isOver) return RECOVERED_GLYPH
   return state.closedAt === undefined ? GLYPHS[message.severity] : CLOSED_GLYPH
 }
 
-/** Whether an alert with this state is over: it recovered, or its watch was deleted. */
+/** Whether the alert is over: it recovered, or its watch was deleted. */
 export function hasEnded({ recoveredAt, closedAt }: MessageState): boolean {
   return recoveredAt !== undefined || closedAt !== undefined
 }
 
-/** The worst of several messages; the first of equals, and recoveries last. */
+/** The worst message; the first of equals, recoveries last. */
 export function worstOf(messages: readonly EnvelopeMessage[]): EnvelopeMessage | undefined {
   return messages.toSorted((a, b) => rankOf(b) - rankOf(a))[0]
 }
 
-/** The place of a message by severity, worst highest; a recovery is below all. */
+/** Rank of a message by severity, worst highest; recoveries are lowest. */
 export function rankOf({ isRecovery, severity }: EnvelopeMessage): number {
   return isRecovery ? -1 : SEVERITIES.indexOf(severity)
 }
 
-/** Whether a message arrives without a sound. What sums up quiet hours is quiet itself. */
+/** Whether a message arrives without sound. A summary of quiet hours is silent. */
 export function isSilent({ kind = 'alert', message, items = [] }: Envelope): boolean {
   if (kind === 'summary') return true
   const loudest = (kind === 'group' || kind === 'rollup' ? worstOf(items) : undefined) ?? message
   return loudest.severity === 'info' || loudest.isRecovery
 }
 
-/** How bad it is, as a word. */
+/** The severity as a word. */
 export function severityWord(
   t: Translate,
   message: EnvelopeMessage,
@@ -67,10 +67,10 @@ export function severityWord(
   return t(isOver ? 'messages:recovered' : `messages:severity.${message.severity}`)
 }
 
-/** Puts a line into words: for text or for markup. */
+/** Formats the parts of a line: as text or as markup. */
 export interface LineWriter<Value extends HtmlValue> {
   write(key: TextKey, values: Readonly<Record<string, Value | TextValue>>): string
-  /** A text as it is, escaped where that is needed. */
+  /** A text, escaped if needed. */
   text(text: string): string
   watch(label: string): Value | TextValue
   time(
@@ -79,7 +79,7 @@ export interface LineWriter<Value extends HtmlValue> {
   ): Value | TextValue
 }
 
-/** Writes lines of plain text, on the reader's clock. */
+/** Formats lines of plain text, in the reader's time zone. */
 export function plainLines({ locale, timezone }: Pick<Envelope, 'locale' | 'timezone'>) {
   const t = translator(locale)
   const writer: LineWriter<TextValue> = {
@@ -92,9 +92,9 @@ export function plainLines({ locale, timezone }: Pick<Envelope, 'locale' | 'time
 }
 
 /**
- * The line "how bad, which watch, since when, how long", and what became of it.
+ * The line "severity, watch, start, duration", and the alert's state.
  *
- * @param now of a first telling; how long it has lasted is said from a minute on
+ * @param now time of the first message; the duration is shown from one minute on
  */
 export function severityLine<Value extends HtmlValue>(
   envelope: Envelope,
@@ -118,7 +118,7 @@ export function severityLine<Value extends HtmlValue>(
       to: writer.time(to, { offset: true }),
     })
     const parts = [line]
-    // A recovery says in its body how long it took.
+    // The body of a recovery shows the duration.
     if (!message.isRecovery) {
       parts.push(writer.text(written(locale, formatDuration(seconds, locale, 'short'))))
     }
@@ -148,7 +148,7 @@ export function severityLine<Value extends HtmlValue>(
   return parts.join(' · ')
 }
 
-/** Who acknowledged it, and when. */
+/** Name and time of the acknowledgement. */
 function acknowledgedPart<Value extends HtmlValue>(
   { by, at }: NonNullable<MessageState['acknowledged']>,
   writer: LineWriter<Value>,
@@ -159,7 +159,7 @@ function acknowledgedPart<Value extends HtmlValue>(
     : writer.write('messages:state.acknowledgedBy', { ...when, name: typed(cut(by, LABEL_MAX)) })
 }
 
-/** From when to when it was so: of an alert that is over, and of the recovery that tells it. */
+/** Start and end of an alert that is over, or of a recovery. */
 function overOf(
   { message, startedAt }: Envelope,
   { recoveredAt }: MessageState,
@@ -171,12 +171,12 @@ function overOf(
   return { from, to: firedAt }
 }
 
-/** A value beside others in a line that is not one sentence. */
+/** A value in a line that is not a sentence. */
 export function written(locale: Locale, text: string): string {
   return locale === 'ar' ? isolate(text) : text
 }
 
-/** Begins a line that may hold foreign text only, so that it runs in the reader's direction. */
+/** Prefix of a line that may contain only foreign text, so that it has the reader's direction. */
 export function lineStart(locale: Locale): string {
   return directionOf(locale) === 'rtl' ? '\u200f' : ''
 }
@@ -184,7 +184,7 @@ export function lineStart(locale: Locale): string {
 /** A part of a signal's help. */
 export type HelpTopic = HelpPart
 
-/** A part of the help of the signal behind an alert; undefined where there is none. */
+/** A part of the help of the alert's signal; undefined if it has none. */
 export function helpOf(
   { locale, type, signal }: Pick<Envelope, 'locale' | 'type' | 'signal'>,
   topic: HelpTopic,
@@ -197,12 +197,12 @@ export function helpOf(
   return texts.length === 0 ? undefined : texts.join('\n\n')
 }
 
-/** A watch's label, cut where it would take the place of what matters. */
+/** A watch's label, cut if it is too long. */
 export function shownLabel(label: string): string {
   return cut(label, LABEL_MAX)
 }
 
-/** Whether a field's value runs against the direction of the reader's language. */
+/** Whether a field's value has another direction than the reader's language. */
 export function isForeign(field: MessageField, locale: Locale): boolean {
   return directionOf(locale) === 'ltr' && RIGHT_TO_LEFT.test(field.value)
 }
@@ -212,14 +212,14 @@ export function isCode(field: MessageField): boolean {
   return /^0x([0-9a-fA-F]{40}|[0-9a-fA-F]{64})$/.test(field.value)
 }
 
-/** Whether a link leads somewhere from outside: its host has a dot or is an address. */
+/** Whether a link works from outside: its host has a dot or is an address. */
 export function isOpenLink(link: string): boolean {
   const url = URL.parse(link)
   if (url === null || !/^https?:$/.test(url.protocol)) return false
   return url.hostname.includes('.') || isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0
 }
 
-/** At most so many UTF-16 units, never half a character; `…` at the end where something went. */
+/** Cuts to a number of UTF-16 units, never inside a character; ends with `…` if something was removed. */
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text
   const kept: string[] = []
@@ -232,7 +232,7 @@ export function cut(text: string, max: number): string {
   return `${kept.join('')}…`
 }
 
-/** Pieces that stay whole, such as escaped characters, in at most so many UTF-16 units; trimmed. */
+/** Joins whole pieces, such as escaped characters, up to a number of UTF-16 units; trimmed. */
 export function fitPieces(pieces: readonly string[], max: number): string {
   const whole = pieces.join('').trim()
   if (whole.length <= max) return whole

@@ -20,15 +20,15 @@ interface Deps {
   readonly publicUrl: string
 }
 
-/** How long a destination that let the last attempts hang may take for its answer. */
+/** Timeout for a destination whose last attempts had no response. */
 const SHORT_TIMEOUT_MS = 5000
 
 /**
- * Sends or changes one message, once. What cannot be read fails at once, without its destination being
- * switched off.
+ * Sends or changes one message once. Unreadable data fails immediately, without switching the destination
+ * off.
  *
  * @param opened undefined: the recipient is gone
- * @param isShort the destination has let the last attempts hang: it gets less time
+ * @param isShort the last attempts had no response: use the shorter timeout
  */
 export async function attempt(
   deps: Deps,

@@ -1,4 +1,4 @@
-/** Takes what is due to chats and mailboxes, one message a recipient, as storm control plans it. */
+/** Claims what is due for chats and mailboxes, one message per recipient, as planned by storm control. */
 import type { Envelope, MessageState } from '#src/channels/define.ts'
 import type { ChannelKey, ServiceChannel } from '#src/channels/index.ts'
 import { hasEnded, isSilent } from '#src/channels/wording.ts'
@@ -12,7 +12,7 @@ import { alertsIn, messageFate, type ShownPart, together } from './message-sync.
 import { DecodedEnvelope } from './stored-envelope.ts'
 import type { Task } from './task.ts'
 
-/** When a look takes place, and how long what it takes is held. */
+/** Time of a claim, and end of its lease. */
 export interface ClaimContext {
   readonly now: Date
   readonly leasedUntil: Date
@@ -20,16 +20,16 @@ export interface ClaimContext {
 
 type Planned = Next & { readonly recipientId: number }
 
-/** What a look at recipients came to. */
+/** Result of a claim. */
 interface Claimed {
   readonly tasks: readonly Task[]
-  /** Reminders whose alerts need none any more: taken, and not to be sent. */
+  /** Claimed reminders that are no longer needed and are not sent. */
   readonly needless: readonly Task[]
-  /** Whether anything was taken or put off. */
+  /** Whether anything was claimed or postponed. */
   readonly changed: boolean
 }
 
-/** Takes the next message of each of these recipients that has one. */
+/** Claims the next message of each of these recipients. */
 export async function claimChats(
   deps: ClaimDeps,
   channel: ServiceChannel,
@@ -91,7 +91,7 @@ async function take(
       const built = await build(deps, channel, { plan: one, rows, target }, scene, look)
       tasks.push(...built)
     } else {
-      // Somebody else took some of them: what is planned next knows of that.
+      // Another worker claimed some of them: the next plan takes that into account.
       if (all.length > 0) await due.release(db, all.map(toAttempt))
       if (target) await messages.recordNoChange(db, target, { ...target, at: look.now })
     }
@@ -99,7 +99,7 @@ async function take(
   return { tasks, needless }
 }
 
-/** Reminders among these whose alerts are over, acknowledged, quiet or gone by now. */
+/** Reminders among these whose alerts are over, acknowledged, muted or gone. */
 async function needlessIn(
   { db, stateOf }: ClaimDeps,
   rows: readonly due.ClaimedRow[],
@@ -123,7 +123,7 @@ function toAttempt({ id, attempts }: due.ClaimedRow) {
   return { id, attempt: attempts }
 }
 
-/** The task of a plan. Where something in it cannot be read, that alone, so that the others get through. */
+/** The task of a plan. An unreadable delivery becomes a task of its own, so that the others are sent. */
 async function build(
   deps: ClaimDeps,
   channel: ChannelKey,
@@ -166,7 +166,7 @@ function taskOf(channel: ChannelKey, rows: readonly due.ClaimedRow[]) {
   return { channel, recipientId, wallet, partitionKey, rows }
 }
 
-/** Recoveries that a group has shown by its lines: told together with the last. */
+/** Recoveries whose lines a group has already shown; they are sent together with the last one. */
 async function recoveriesIn(db: Db, messageId: string): Promise<readonly ShownPart[]> {
   const parts = await messages.listParts(db, [messageId])
   return readParts(parts).filter(({ envelope }) => envelope.message.isRecovery)
@@ -207,7 +207,7 @@ function sendTask(
   ]
 }
 
-/** A message with more deliveries in it than before. */
+/** A message that gets more deliveries. */
 async function joinTask(
   { db, stateOf }: ClaimDeps,
   channel: ChannelKey,
@@ -220,7 +220,7 @@ async function joinTask(
   return changeTask(channel, { ...target, kind }, [...there, ...rows], states, rows)
 }
 
-/** Takes one message that is out of date from each of these recipients. */
+/** Claims one outdated message of each of these recipients. */
 export async function claimStale(
   { db, stateOf }: ClaimDeps,
   channel: ChannelKey,
@@ -268,7 +268,7 @@ function changeTask(
   ]
 }
 
-/** What a message that was sent is to show now; undefined when nothing of it can be read. */
+/** New content of a sent message; undefined if nothing of it is readable. */
 export async function readMessage(
   { db, stateOf }: ClaimDeps,
   message: messages.SentMessage,

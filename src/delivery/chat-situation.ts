@@ -19,12 +19,12 @@ export interface ClaimDeps {
   readonly stateOf: StateReader
 }
 
-/** State of some recipients, from which their next messages are planned. */
+/** State of some recipients, the input of their next plans. */
 export interface Scene {
-  /** Due deliveries so far behind others of their key that no plan reaches them. */
+  /** Due deliveries that are too far behind others of their key to be in a plan. */
   readonly behind: readonly string[]
   situationOf(recipientId: number): Parameters<typeof planNext>[0]
-  /** The name at the destination of the message that told this recipient of this alert. */
+  /** Id at the destination of the message about this alert to this recipient. */
   nameOf(recipientId: number, alertId: number): string | undefined
 }
 

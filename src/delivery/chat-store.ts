@@ -1,4 +1,4 @@
-/** What waits for chats and mailboxes, recipient by recipient. */
+/** Unfinished deliveries of chats and mailboxes, by recipient. */
 import { sql } from 'drizzle-orm'
 import { ANY_LENGTH } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -7,21 +7,21 @@ import type { Waiting } from './grouping.ts'
 import { LEASE_SECONDS } from './model.ts'
 import { IS_GROUPED } from './tables.ts'
 
-/** Deliveries of one recipient looked at because they are due or held; the rest follow. */
+/** Most deliveries of one recipient that are read because they are due or leased. */
 const DUE_MAX = 500
-/** Deliveries of one recipient in one plan; of each key the first of these that follow one another. */
+/** Most deliveries of one recipient in one plan: the first of each key, in order. */
 const PLANNED_MAX = 1000
-/** Taken so short a while ago that its message will be there at once. */
+/** Seconds after a claim within which its message is expected to be sent. */
 const FRESH_SECONDS = 5
 
-/** A delivery that is due, or held by a worker. */
+/** A delivery that is due, or leased by a worker. */
 export interface DueRow extends Record<string, unknown> {
   readonly id: string
   readonly recipientId: number
   readonly orderKey: string
 }
 
-/** What is due to these recipients or held by workers, each in the order it fired. */
+/** Due or leased deliveries of these recipients, in the order they fired. */
 export async function listDueOf(
   db: Db,
   recipientIds: readonly number[],
@@ -41,12 +41,11 @@ export async function listDueOf(
     ) w`)
 }
 
-/** A delivery as the plan sees it, and whose it is. */
+/** A delivery as the plan sees it, with its recipient. */
 export type WaitingRow = Waiting & { readonly recipientId: number }
 
 /**
- * What is unfinished of the order keys of these, each key from its first on, each recipient's in the order
- * it fired.
+ * Unfinished deliveries of these order keys, each from its first on, per recipient in the order they fired.
  */
 export async function listWaiting(
   db: Db,
@@ -81,7 +80,7 @@ export async function listWaiting(
     order by w.fired_at, w.position, w.id`)
 }
 
-/** Takes these for one attempt; those that somebody else has taken meanwhile are missing. */
+/** Claims these for one attempt; those that another worker has claimed are missing. */
 export async function claimRows(
   db: Db,
   ids: readonly string[],
@@ -105,7 +104,7 @@ export async function claimRows(
     returning d.id, ${CLAIMED}`)
 }
 
-/** Lets due deliveries wait until then. */
+/** Postpones due deliveries until then. */
 export async function postpone(
   db: Db,
   ids: readonly string[],

@@ -1,34 +1,34 @@
-/** What is taken of what is due. */
+/** Selection of due deliveries. */
 
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts'
 import type { Candidate } from './due-store.ts'
 
-/** The share of the free places that is kept for what waits in backlogs, while there is more than that. */
+/** Share of the free places that is reserved for backlogs while others would use more. */
 const BACKLOG_SHARE = 1 / 4
 
-/** What a look takes, by what becomes of it. */
+/** Result of a selection. */
 export interface Chosen {
   readonly taken: readonly Candidate[]
-  /** Behind an earlier one of their key. */
+  /** Behind an earlier delivery of their key. */
   readonly behind: readonly Candidate[]
-  /** Without a place. */
+  /** No place available. */
   readonly left: readonly Candidate[]
 }
 
-/** What is due, the first to be taken first. */
+/** Due deliveries, in the order of selection. */
 interface Offered {
-  /** In nobody's backlog. */
+  /** In no backlog. */
   readonly front: readonly Candidate[]
-  /** By recipient, of each the first to be taken first. */
+  /** By recipient, each in the order of selection. */
   readonly backlog: readonly Candidate[]
 }
 
 /**
- * Chooses among what is due, as far as there are places. For chats and mailboxes the first of each recipient;
- * where each delivery is a message by itself also more, but one of an order key. Backlogs have a share of
- * their own, so that neither waits for the other to end.
+ * Selects from the due deliveries, as far as there are places. For chats and mailboxes the first of each
+ * recipient; for channels with one message per delivery also more, but one per order key. Backlogs have a
+ * reserved share, so that neither waits for the other.
  *
- * @param inHand what this process has taken already
+ * @param inHand deliveries that this process has already claimed
  */
 export function chooseAmong(
   { front, backlog }: Offered,
@@ -65,7 +65,7 @@ export function chooseAmong(
   return { taken, behind, left }
 }
 
-/** The ids of deliveries. */
+/** Ids of deliveries. */
 export function idsOf(all: readonly Candidate[]): readonly string[] {
   return all.map(({ id }) => id)
 }
@@ -92,7 +92,7 @@ function inTurn(candidates: readonly Candidate[]): readonly Candidate[] {
     .map(({ one }) => one)
 }
 
-/** In the order of a key. */
+/** Order within a key. */
 function compare(a: Candidate, b: Candidate): number {
   return (
     a.firedAt.getTime() - b.firedAt.getTime() ||

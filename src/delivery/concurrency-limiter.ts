@@ -1,87 +1,86 @@
 import type { SendingLimits } from '#src/channels/define.ts'
 
 /**
- * How much of one channel is sent at once, and to whom. Every channel has a room of its own, so that a slow
- * mail server leaves webhooks alone. Inside it there are bounds for
+ * Limits how many messages of a channel are sent at once, and to whom. Every channel has a separate limit,
+ * so that a slow mail server does not affect webhooks. Within it there are limits for
  *
- * - a recipient: its places grow while it answers quickly, and shrink while it does not;
- * - a partition (a host, a chat, a mail domain): as many as its recipients together prove to be quick, whatever
- *   a slow one of them does;
- * - recipients that did not answer last time, or slowly: one place each, a quarter of the room in all, and
- *   a small share of that for each group of them (a registrable domain, an address), so that many hanging
- *   hosts leave the others their room;
- * - recipients of which nothing is known yet: together with these three quarters of the room.
+ * - a recipient: grows while it responds quickly, shrinks otherwise; - a partition (a host, a chat, a mail
+ * domain): the sum of what its recipients have proved, whatever   a slow one of them does; - recipients
+ * whose last response was slow or missing: one place each, a quarter of the channel in all, and   a small
+ * share of that for each of their groups (a registrable domain, an address), so that many unresponsive
+ * hosts leave room for the others; - recipients without history: together with these three quarters of the
+ * channel.
  *
- * A partition that has proved quick may have twice as many more waiting, so that none of its places stands empty
- * while the next ones are fetched. These take no room from other partitions.
+ * A partition that has proved quick may have twice as many more waiting, so that its places are never empty
+ * while the next ones are claimed. These take no places from other partitions.
  */
 
 const QUICK_MS = 1000
 const SLOW_MS = 5000
-/** What a quick partition may have, on its way and waiting, for each that is on its way at most. */
+/** Places of a quick partition, in progress and waiting, per place in progress. */
 const QUICK_SHARE = 3
-/** The share of the room for recipients that did not answer last time. */
+/** Share of a channel for recipients whose last attempt had no response. */
 const SUSPECT_SHARE = 1 / 4
-/** The share of the room for these and for recipients of which nothing is known. */
+/** Share of a channel for these and for recipients without history. */
 const UNPROVED_SHARE = 3 / 4
-/** Of the places for suspects, the share of one group of them. */
+/** Share of the suspects' places for one group of them. */
 const GROUP_SHARE = 1 / 8
-/** So many recipients are remembered; of more the one longest unused is forgotten. */
+/** Most recipients with stored history; the one unused longest is dropped first. */
 const REMEMBERED_MAX = 50_000
-/** After so many attempts in a row without an answer a recipient has a record of hanging. */
+/** Attempts without a response in a row after which a recipient counts as hanging. */
 const HANGS_FOR_RECORD = 3
-/** Every so many attempts a recipient with such a record gets the whole time for its answer. */
+/** Every so many attempts a hanging recipient gets the full timeout. */
 const WHOLE_TIME_EVERY = 4
 
-/** With such a record its backlog rests after a failure, twice as long each time. */
+/** Pause of a hanging recipient's backlog after a failure; doubles each time. */
 const REST_MS = { first: 1000, max: 60_000 } as const
 
-/** Who a place is for. */
+/** Recipient of a place. */
 export interface Destination {
   readonly recipientId: number
   readonly partitionKey: string
-  /** It waits in its recipient's backlog. */
+  /** Whether the delivery is in its recipient's backlog. */
   readonly backlog: boolean
 }
 
-/** A place that is taken, counted at once. */
+/** A place, counted from the moment it is taken. */
 export interface Permit {
-  /** Fulfilled when it is free. */
+  /** Fulfilled when the place is free. */
   readonly ready: Promise<void>
-  /** What was known of the recipient when it was taken. */
+  /** State of the recipient when the place was taken. */
   readonly state: DestinationState
   /**
-   * Gives it back.
+   * Releases the place.
    *
-   * @param result milliseconds until the answer; `none` when no answer came; undefined when it says
-   *   nothing about the recipient
+   * @param result milliseconds until the response; `none` without a response; undefined if it says
+   * nothing about the recipient
    */
   release(result: number | 'none' | undefined): void
 }
 
-/** `suspect`: did not answer last time, or slowly. */
+/** `suspect`: the last response was slow or missing. */
 type DestinationState = 'answers' | 'unknown' | 'suspect'
 
-/** What can still be taken, one after another, before any of it is claimed. */
+/** Reserves places one by one, before anything is claimed. */
 export interface Choice {
-  /** Whether there is a place for one more; counts it as taken in this choice. */
+  /** Whether there is a place for one more; reserves it. */
   take(destination: Destination): boolean
-  /** Places left in all. */
+  /** Free places in all. */
   left(): number
 }
 
-/** Counts what is on its way in one channel, and remembers how recipients answer. */
+/** Counts messages in progress of one channel, and stores how recipients respond. */
 export interface ConcurrencyLimiter {
-  /** Places free in all. */
+  /** Free places in all. */
   free(): number
   choose(): Choice
   acquire(destination: Destination): Permit
-  /** Lanes and recipients without a free place, except suspects. */
+  /** Partitions and recipients without a free place, except suspects. */
   full(): { readonly partitions: readonly string[]; readonly recipients: readonly number[] }
   isSuspect(recipientId: number): boolean
-  /** Recipients whose backlogs rest: the last attempts got no answer at all. */
+  /** Recipients whose backlogs pause: the last attempts had no response. */
   resting(): readonly number[]
-  /** Whether the next attempt is to give up early: the last ones got no answer at all. */
+  /** Whether the next attempt uses the shorter timeout: the last ones had no response. */
   isShort(recipientId: number): boolean
 }
 
@@ -95,14 +94,14 @@ interface Recipient {
   taken: number
   limit: number
   state: DestinationState
-  /** Attempts without an answer, in a row. */
+  /** Attempts without a response, in a row. */
   hangs: number
 }
 
-/** Until when recipients rest, on a clock that never goes back. */
+/** End of each recipient's pause, on a monotonic clock. */
 type Rests = Map<number, number>
 
-/** What is taken beside what is free, in all and by key. */
+/** Places used besides free ones, in all and by key. */
 interface Counts {
   suspects: number
   unproved: number
@@ -110,10 +109,10 @@ interface Counts {
 }
 
 /**
- * The empty partitions of a channel. Long because acquiring, releasing and adapting share the counts of the
+ * Creates the limiter of a channel. Long because acquiring, releasing and adapting share the counts of the
  * partitions and groups.
  *
- * @param groupsOf what partitions have in common with others: registrable domain, addresses
+ * @param groupsOf groups that partitions share: registrable domain, addresses
  */
 export function createConcurrencyLimiter(
   { room, initialLimit, limitMax }: SendingLimits,
@@ -127,7 +126,7 @@ export function createConcurrencyLimiter(
   const unprovedMax = Math.max(1, Math.floor(room * UNPROVED_SHARE))
   const groupMax = Math.max(1, Math.floor(suspectsMax * GROUP_SHARE))
 
-  /** What waits in a backlog has failed before: as long as nothing better is known, that counts. */
+  /** A delivery in a backlog has failed before: without better history, the recipient is a suspect. */
   function stateOf({ recipientId, backlog }: Destination): DestinationState {
     const known = recipients.get(recipientId)?.state ?? 'unknown'
     return known === 'unknown' && backlog ? 'suspect' : known
@@ -231,7 +230,7 @@ export function createConcurrencyLimiter(
           host.used -= 1
           recipient.taken -= 1
           count(state, groups, -1)
-          // No wider while the channel is full: what waits in it would come on top.
+          // The limit does not grow while the channel is full: its waiting messages would add to that.
           const isRoom = free() > 0
           if (result !== undefined) judge(recipient, result, isRoom ? limitMax : recipient.limit)
           if (recipient.hangs >= HANGS_FOR_RECORD)
@@ -239,7 +238,8 @@ export function createConcurrencyLimiter(
           else rests.delete(recipientId)
           const isQuick = result !== undefined && result !== 'none' && result <= QUICK_MS
           if (result !== undefined && (isQuick || state === 'answers')) {
-            // Its own places keep a slow recipient from the others of its host.
+            // A slow recipient is limited by its own places, so that it does not affect the others of its
+            // host.
             const next = nextLimit(host.limit, result, isRoom ? limitMax : host.limit)
             host.limit = Math.max(next, Math.min(initialLimit, host.limit))
           }

@@ -5,7 +5,7 @@ import type { Db } from '#src/db/connection.ts'
 import { KEPT_MAX } from './model.ts'
 import { deliveries } from './tables.ts'
 
-/** Deliveries of all wallets made in a span of time, and how the finished ones ended. */
+/** Number of deliveries of all wallets created in a period, and their results. */
 export async function countSpan(db: Db, since: Date, until: Date | undefined) {
   const { status, createdAt } = deliveries
   const [row] = await db
@@ -21,12 +21,12 @@ export async function countSpan(db: Db, since: Date, until: Date | undefined) {
   return { sent: row?.sent ?? 0, delivered: row?.delivered ?? 0, failed: row?.failed ?? 0 }
 }
 
-/** More due deliveries of a channel than this are not counted, in each of its two queues. */
+/** Most due deliveries of a channel that are counted, for each of its two queues. */
 const COUNTED_MAX = 50_000
 
 /**
- * What is due and not sent, by channel; those without any, too. A channel's count ends at 100,000.
- * `oldestAt`: the longest due of those that are in nobody's backlog.
+ * Due deliveries by channel, including channels without any. The count ends at 100,000. `oldestAt`: due
+ * time of the oldest one outside backlogs.
  */
 export async function countDue(
   db: Db,
@@ -50,7 +50,7 @@ export async function countDue(
     ) backlog`)
 }
 
-/** Alerts that are not sent yet, or are kept for when the destination is back, by recipient. */
+/** Unsent alerts, including those retained until the destination is back, by recipient. */
 export async function countWaiting(
   db: Db,
   recipientIds: readonly number[],

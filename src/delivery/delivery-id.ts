@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
 
 /**
- * A new delivery's id: a UUID that begins with the time, so that rows of one time are together, in
- * indexes and in partitions.
+ * Creates a delivery id: a UUID that starts with the time, so that rows of the same time are adjacent in
+ * indexes and partitions.
  *
- * @param at when the delivery is written
+ * @param at creation time of the delivery
  * @see RFC 9562, 5.7
  */
 export function newDeliveryId(at: Date): string {
   return `${timeText(at)}-7${randomUUID().slice(15)}`
 }
 
-/** The lowest id of an instant. */
+/** Lowest id of an instant. */
 export function lowestDeliveryId(at: Date): string {
   return `${timeText(at)}-0000-0000-000000000000`
 }

@@ -1,4 +1,4 @@
-/** Taking what is due, and giving it back. */
+/** Claims and releases due deliveries. */
 import { type SQL, sql } from 'drizzle-orm'
 import type { ChannelKey } from '#src/channels/index.ts'
 import { ANY_LENGTH } from '#src/db/arrays.ts'
@@ -9,18 +9,18 @@ import { LEASE_SECONDS } from './model.ts'
 import { RETRY_SECONDS } from './rules.ts'
 import type { deliveries } from './tables.ts'
 
-/** Due rows of one urgency looked at for one claim. */
+/** Due rows of one urgency that one claim reads. */
 export const SCAN_MAX = 256
-/** Due rows of one recipient's backlog looked at for one claim, of each urgency. */
+/** Due rows of one recipient's backlog that one claim reads, per urgency. */
 const OWN_MAX = 4
-/** A queue of due rows this long is sorted into the backlogs of its recipients. */
+/** Length of a queue of due rows from which on it is sorted into backlogs of recipients. */
 const DEEP = 10_000
-/** A lease that ends later than this, in seconds from now, was written before the clock was put back. */
+/** A lease that ends later than this, in seconds from now, was written before the clock was set back. */
 const LEASE_SECONDS_MAX = LEASE_SECONDS + 120
-/** What was written this far in the future, in seconds, was written before the clock was put back. */
+/** A time further in the future than this, in seconds, was written before the clock was set back. */
 const AHEAD_SECONDS = 120
 
-/** A delivery as a worker holds it. `attempts` counts the one it holds it for. */
+/** A delivery that a worker has leased. `attempts` includes the current one. */
 export type ClaimedRow = Pick<
   typeof deliveries.$inferSelect,
   | 'id'
@@ -36,7 +36,7 @@ export type ClaimedRow = Pick<
   | 'kind'
 >
 
-/** A due delivery as the choice of what to claim sees it. */
+/** A due delivery as the selection sees it. */
 export interface Candidate extends Record<string, unknown> {
   readonly id: string
   readonly recipientId: number
@@ -52,18 +52,18 @@ const CANDIDATE =
   sql.raw(`d.id, d.recipient_id as "recipientId", d.lane as "partitionKey", d.order_key as "orderKey",
   d.urgency, d.fired_at as "firedAt", d.position::float8 as position, d.backlog`)
 
-/** Nobody holds it. A lease that lasts longer than any can is none. */
+/** Whether no worker has a lease. A lease longer than possible is ignored. */
 export function isFree(now: Date): SQL {
   const latest = new Date(now.getTime() + LEASE_SECONDS_MAX * 1000)
   return sql`(d.leased_until is null or d.leased_until <= ${now} or d.leased_until > ${latest})`
 }
 
-/** What can be taken now. */
+/** Whether a row can be claimed now. */
 function isDue(now: Date): SQL {
   return sql`d.status in ('pending', 'retrying') and d.next_attempt_at <= ${now} and ${isFree(now)}`
 }
 
-/** What is left out of a look: partitions and recipients that can take nothing now. */
+/** Partitions and recipients that are excluded, because they have no free place. */
 export interface Full {
   readonly partitions: readonly string[]
   readonly recipients: readonly number[]
@@ -75,8 +75,7 @@ function isOpen({ partitions, recipients }: Full): SQL {
 }
 
 /**
- * The due deliveries of a channel that are in nobody's backlog: the most urgent first, of those the oldest;
- * at most `SCAN_MAX` of each urgency.
+ * Due deliveries of a channel outside backlogs, by urgency, then by age; at most `SCAN_MAX` per urgency.
  */
 export async function listDue(
   db: Db,
@@ -100,10 +99,10 @@ const IN_BACKLOG = sql.raw(
 )
 
 /**
- * The due deliveries in the backlogs of the next recipients of a channel, by id, above `after`: of each the
- * most urgent first, of those the oldest.
+ * Due deliveries in the backlogs of the next recipients of a channel, by id, above `after`: per recipient
+ * by urgency, then by age.
  *
- * @returns `last`: the last recipient that was looked at; undefined when there are none above it
+ * @returns `last`: the last recipient that was read; undefined if there are none above it
  */
 export async function listBacklogs(
   db: Db,
@@ -143,8 +142,8 @@ export async function listBacklogs(
 }
 
 /**
- * Takes due deliveries for one attempt each; those that somebody else has taken meanwhile are missing.
- * Never one whose key has an earlier unfinished delivery: the ids of such ones are given as `blocked`.
+ * Claims due deliveries for one attempt each; those that another worker has claimed are missing. A delivery
+ * whose key has an earlier unfinished one is never claimed; its id is in `blocked`.
  */
 export async function claimDue(
   db: Db,
@@ -180,7 +179,7 @@ export async function claimDue(
   }
 }
 
-/** Puts due deliveries that could not be taken into the backlogs of their recipients. */
+/** Moves due deliveries that could not be claimed into the backlogs of their recipients. */
 export async function setAside(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await db.execute(sql`
@@ -195,10 +194,10 @@ export async function setAside(db: Db, ids: readonly string[]): Promise<void> {
 }
 
 /**
- * Where very many deliveries of an urgency are due and in nobody's backlog, puts these into the backlogs of
- * their recipients, so that a look never walks past all of them.
+ * If very many deliveries of an urgency are due outside backlogs, moves these into the backlogs of their
+ * recipients, so that a claim never has to skip them all.
  *
- * @returns whether there were so many
+ * @returns whether there were that many
  */
 export async function setAsideDeep(
   db: Db,
@@ -208,7 +207,7 @@ export async function setAsideDeep(
 ): Promise<boolean> {
   const isLeft = sql`d.channel = ${channel} and d.urgency = ${urgency} and not d.backlog
     and ${isDue(now)}`
-  // Counted without locks: below the bound nobody is to wait for rows that stay where they are.
+  // Counted without locks: below the limit, nothing has to wait for rows that are not moved.
   const [last] = await db.execute(sql`
     select from deliveries d where ${isLeft}
     order by d.next_attempt_at, d.id offset ${DEEP - 1} limit 1`)
@@ -226,7 +225,7 @@ export async function setAsideDeep(
   return moved.length > 0
 }
 
-/** Holds deliveries on that this process has in hand, although their leases seem to have ended. */
+/** Extends the leases of deliveries that this process still works on. */
 export async function holdOn(db: Db, ids: readonly string[], leasedUntil: Date): Promise<void> {
   await db.execute(sql`
     update deliveries set leased_until = ${leasedUntil}
@@ -234,10 +233,7 @@ export async function holdOn(db: Db, ids: readonly string[], leasedUntil: Date):
       and leased_until is not null`)
 }
 
-/**
- * Makes due what was written before the clock was put back, and would have to wait until it is that late
- * again.
- */
+/** Makes deliveries due that were written before the clock was set back and would wait until that time. */
 export async function catchUp(db: Db, now: Date): Promise<void> {
   const ahead = new Date(now.getTime() + AHEAD_SECONDS * 1000)
   await db.execute(sql`
@@ -251,12 +247,12 @@ export async function catchUp(db: Db, now: Date): Promise<void> {
     where d.id = late.id`)
 }
 
-/** No step of the retries takes longer, in seconds. */
+/** Longest step of the retries, in seconds. */
 const RETRY_SECONDS_MAX = Math.max(...RETRY_SECONDS) * 1.5
 
 /**
- * As `catchUp`, for what was to be tried again later than the longest wait between two attempts, and for messages
- * that are to be changed.
+ * Same as `catchUp`, for retries that are further away than the longest step, and for messages to be
+ * changed.
  */
 export async function catchUpRetries(db: Db, now: Date): Promise<void> {
   const ahead = new Date(now.getTime() + RETRY_SECONDS_MAX * 1000)
@@ -273,15 +269,15 @@ export async function catchUpRetries(db: Db, now: Date): Promise<void> {
     where d.id = late.id`)
 }
 
-/** What a worker reads of a delivery it holds, beside the id. */
+/** Columns that a worker reads of a leased delivery, besides the id. */
 export const CLAIMED = sql.raw(`d.wallet, d.alert_id as "alertId", d.recipient_id as "recipientId",
   d.lane as "partitionKey", d.order_key as "orderKey", d.envelope, d.attempts, d.planned_at as "plannedAt",
   d.created_at as "createdAt", d.kind`)
 
 /**
- * Takes deliveries that wait for an earlier one of their key out of the due ones, until `finish` frees
- * the key. Holds the earlier one meanwhile, so that it cannot be finished unseen; where somebody else
- * holds one of the two, the delivery stays due and is looked at again.
+ * Removes deliveries that wait for an earlier one of their key from the due ones, until `finish` frees the
+ * key. Locks the earlier one meanwhile, so that it cannot finish unnoticed. If another transaction has
+ * locked one of the two, the delivery stays due and is read again.
  */
 export async function parkBlocked(db: Db, ids: readonly string[]): Promise<void> {
   await db.execute(sql`
@@ -301,7 +297,7 @@ export async function parkBlocked(db: Db, ids: readonly string[]): Promise<void>
     update deliveries d set next_attempt_at = null from blocked b where d.id = b.id`)
 }
 
-/** Gives deliveries back whose attempt was broken off: they are due as before. */
+/** Releases deliveries whose attempt was aborted: they are due again. */
 export async function release(
   db: Db,
   rows: readonly { readonly id: string; readonly attempt: number }[],

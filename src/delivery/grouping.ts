@@ -1,30 +1,29 @@
 /**
- * Storm control of chats and mailboxes: which of the deliveries that wait for a recipient go out next,
- * alone, as one message, or in one that is there already.
+ * Storm control of chats and mailboxes: decides which waiting deliveries of a recipient go out next, and
+ * whether alone, as one message, or as part of a message that was sent already.
  *
- * The first of a quiet watch goes at once. What else of the watch is written within five seconds joins
- * its message: by changing it where the channel can, otherwise in one message when the five seconds are
- * over. After six messages in a minute everything goes into one roll-up until it is quieter. What makes
- * a sound never hides in a message that arrived without one: it gets a message of its own. Within an
- * order key nothing overtakes, whatever is urgent. Raised severities and reminders that are written
- * together are one message as well, in answer to the one that told of their alerts.
- *
+ * The first delivery of a watch goes out immediately. Further deliveries of the watch within five seconds
+ * join its message: by editing it if the channel can, otherwise in one message after the five seconds.
+ * After six messages in a minute, everything goes into one roll-up until there are fewer. A delivery with
+ * sound never joins a message that arrived without sound; it gets its own. Within an order key nothing
+ * overtakes, whatever its urgency. Raised severities and reminders that are written together are one
+ * message as well, in reply to the one about their alerts.
  */
 import type { EnvelopeKind } from '#src/channels/define.ts'
 
-/** Alerts of one watch this close together are one message. */
+/** Alerts of one watch within this time are one message. */
 export const GROUP_SECONDS = 5
-/** More messages a minute than this become a roll-up. */
+/** With more messages per minute, they become a roll-up. */
 export const MESSAGES_PER_MINUTE = 6
-/** Most deliveries in one message; the next begin another. */
+/** Most deliveries in one message; the next ones start another. */
 const GROUP_PARTS_MAX = 50
 const ROLLUP_PARTS_MAX = 1000
-/** What is to join a message that somebody else changes waits this long before it is looked at again. */
+/** Wait before a message that another worker is changing is tried again. */
 const BUSY_SECONDS = 1
-/** A minute of messages: as long as they count and can be joined. */
+/** Time for which messages count towards the limit and can be joined. */
 export const RECENT_SECONDS = 60
 
-/** A delivery that is not finished, as the plan sees it. */
+/** An unfinished delivery as the plan sees it. */
 export interface Waiting {
   readonly id: string
   readonly orderKey: string
@@ -32,15 +31,15 @@ export interface Waiting {
   /** 0 info, 1 warning, 2 critical. */
   readonly urgency: number
   readonly kind: EnvelopeKind
-  /** Tells that something is over. */
+  /** Whether it is a recovery. */
   readonly recovery: boolean
   readonly test: boolean
-  /** The alert it answers. */
+  /** The alert it replies to. */
   readonly answers: number | null
   readonly createdAt: Date
-  /** null: it waits for an earlier one of its key. */
+  /** Null while it waits for an earlier one of its key. */
   readonly dueAt: Date | null
-  /** free: may be taken. later: not due, or held by a worker. now: taken by a worker a moment ago. */
+  /** free: can be claimed. later: not due, or leased. now: claimed a moment ago. */
   readonly taken: 'free' | 'later' | 'now'
 }
 
@@ -54,35 +53,37 @@ export interface Recent {
   readonly parts: number
   readonly openedAt: Date
   readonly sentAt: Date
-  /** It can be changed. */
+  /** Whether it can be changed. */
   readonly open: boolean
-  /** A worker changes it at this moment. */
+  /** Whether a worker is changing it. */
   readonly busy: boolean
 }
 
-/** A group that a recovery answers. */
+/** A group that a recovery replies to. */
 export interface AnsweredGroup {
   readonly id: string
-  /** Everything in it that can be over is over. */
+  /** Whether all alerts in it that can be over are over. */
   readonly over: boolean
   readonly open: boolean
   readonly busy: boolean
 }
 
-/** How a recipient stands. */
+/** State of a recipient. */
 export interface Situation {
-  /** What is unfinished of the keys that have something due, each from its first on, in the order it fired. */
+  /**
+   * Unfinished deliveries of the keys that have a due one, each from its first on, in the order they fired.
+   */
   readonly waiting: readonly Waiting[]
   /** Newest first. */
   readonly recent: readonly Recent[]
-  /** By the alert that is answered. */
+  /** By answered alert. */
   readonly groups: ReadonlyMap<number, AnsweredGroup>
-  /** The channel can change what it has sent. */
+  /** Whether the channel can change sent messages. */
   readonly canEdit: boolean
   readonly now: Date
 }
 
-/** What goes out next, if anything, and what is to wait. */
+/** The next message, if any, and the deliveries that wait. */
 export interface Plan {
   readonly next?: Next
   /** Due, but behind an earlier one of their key. */
@@ -95,7 +96,7 @@ export type Next =
       readonly how: 'send'
       readonly form: 'alone' | 'group' | 'rollup'
       readonly ids: readonly string[]
-      /** The group whose end is told by it. */
+      /** The group that it ends. */
       readonly ends?: string
     }
   | {
@@ -105,7 +106,7 @@ export type Next =
       readonly messageId: string
     }
 
-/** What is to be done for a recipient now: at most one message at a time. */
+/** Decides the next step of a recipient: at most one message at a time. */
 export function planNext(situation: Situation): Plan {
   const heads = headsOf(situation.waiting)
   const postponed: { ids: readonly string[]; until: Date }[] = []
@@ -130,8 +131,8 @@ export function planNext(situation: Situation): Plan {
 }
 
 /**
- * Deliveries that go nowhere now: until then, or until a worker is done, which is looked at again soon. They
- * are not due meanwhile, so that they take no place from others while the worker takes long, or is dead.
+ * Deliveries that wait until then, or until a worker has finished, which is checked again soon. They are
+ * not due meanwhile, so that they take no places while the worker is slow or dead.
  */
 interface Pause {
   readonly ids: readonly string[]
@@ -142,13 +143,13 @@ function busyUntil({ now }: Situation): Date {
   return new Date(now.getTime() + BUSY_SECONDS * 1000)
 }
 
-/** The first of each key. */
+/** First delivery of each key. */
 function headsOf(waiting: readonly Waiting[]): readonly Waiting[] {
   const seen = new Set<string>()
   return waiting.filter(({ orderKey }) => !seen.has(orderKey) && seen.add(orderKey))
 }
 
-/** Critical before others, then by the time they are due, then as they fired. */
+/** Critical before others, then by due time, then in the order they fired. */
 function byUrgency(a: Waiting, b: Waiting): number {
   const dueMs = ({ dueAt }: Waiting) => dueAt?.getTime() ?? 0
   return b.urgency - a.urgency || dueMs(a) - dueMs(b)
@@ -164,12 +165,12 @@ function stepFor(lead: Waiting, situation: Situation): { readonly next: Next } |
   return joinWatch(lead, situation) ?? rollUp(situation) ?? sendFresh(lead, situation)
 }
 
-/** Tests, notices, reminders and summaries are told whatever else there is. */
+/** Tests, notices, reminders and summaries are never rolled up. */
 function isRolledUp({ kind, test }: Waiting): boolean {
   return !test && (kind === 'alert' || kind === 'raised')
 }
 
-/** Recoveries of a group turn its lines; one message tells when all are back. */
+/** Recoveries of a group change its lines; one message is sent when all have recovered. */
 function endOfGroup(
   group: AnsweredGroup,
   situation: Situation,
@@ -187,7 +188,7 @@ function endOfGroup(
   return { next: { how: 'join', form: 'group', ids, messageId: group.id } }
 }
 
-/** Into a message of the same watch that was begun at most five seconds before. */
+/** Joins a message of the same watch that was started at most five seconds ago. */
 function joinWatch(
   lead: Waiting,
   { waiting, recent, canEdit, now }: Situation,
@@ -220,7 +221,7 @@ function joinWatch(
   return { next: { how: 'join', form: 'group', ids, messageId: message.id } }
 }
 
-/** Once a minute is full: everything there is, into one message. */
+/** Once the minute's limit is reached: everything in one message. */
 function rollUp({
   waiting,
   recent,
@@ -257,7 +258,7 @@ function sendFresh(lead: Waiting, { waiting }: Situation): { readonly next: Next
   return { next: ids.length > 1 ? { ...alone, form: 'group', ids } : alone }
 }
 
-/** When the first of those that can go with it was written. */
+/** Time when the first delivery that can be in the same message was written. */
 function startOf(lead: Waiting, waiting: readonly Waiting[]): Date {
   const near = waiting.filter(
     (one) => one.taken === 'free' && isLike(one, lead) && isNear(one.createdAt, lead.createdAt),
@@ -265,14 +266,17 @@ function startOf(lead: Waiting, waiting: readonly Waiting[]): Date {
   return new Date(Math.min(...near.map(({ createdAt }) => createdAt.getTime())))
 }
 
-/** Raised severities and reminders make a sound of their own: they go together, never into what is there. */
+/**
+ * Raised severities and reminders have their own sound: they are grouped, but never join an earlier
+ * message.
+ */
 const GROUPED: ReadonlySet<EnvelopeKind> = new Set(['alert', 'raised', 'reminder'])
 
 function isGrouped({ kind, watchId, test }: Waiting): boolean {
   return GROUPED.has(kind) && watchId !== null && !test
 }
 
-/** Of one watch and one kind, both alerts or both recoveries. */
+/** Whether both are of one watch and kind, and both alerts or both recoveries. */
 function isLike(one: Waiting, lead: Waiting): boolean {
   const isSame =
     one.kind === lead.kind && one.watchId === lead.watchId && one.recovery === lead.recovery
@@ -288,8 +292,7 @@ function isInGroup({ createdAt }: Waiting, openedAt: Date): boolean {
 }
 
 /**
- * Those that fit and are free, in their order, without any whose key has an earlier one that stays
- * behind.
+ * Those that fit and can be claimed, in order, without any whose key has an earlier one that stays behind.
  */
 function inOrder(
   waiting: readonly Waiting[],

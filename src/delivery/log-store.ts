@@ -1,4 +1,4 @@
-/** What was sent to one recipient. */
+/** Messages sent to one recipient. */
 import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { DeliveryStatus } from './model.ts'
@@ -6,7 +6,7 @@ import { FATE, FATE_JOIN } from './store.ts'
 
 export interface LogRow extends Record<string, unknown> {
   readonly id: string
-  /** Of the message, in the language it was sent in. */
+  /** Title of the message, in the language it was sent in. */
   readonly title: string
   readonly test: boolean
   readonly status: DeliveryStatus
@@ -19,8 +19,8 @@ export interface LogRow extends Record<string, unknown> {
 }
 
 /**
- * Deliveries to a recipient of the wallet, newest first, beginning with those written at `until`, of
- * which so many are passed over.
+ * Deliveries to a recipient of the wallet, newest first, from `until` on; the first `skip` of that instant
+ * are left out.
  */
 export async function listLog(
   db: Db,
@@ -38,7 +38,7 @@ export async function listLog(
     limit ${limit} offset ${skip}`)
 }
 
-/** How many deliveries to a recipient that were written since then have failed, for now or for good. */
+/** Number of deliveries to a recipient since then that failed, temporarily or permanently. */
 export async function countFailed(
   db: Db,
   of: { readonly wallet: string; readonly recipientId: number },
@@ -51,7 +51,7 @@ export async function countFailed(
   return row?.failed ?? 0
 }
 
-/** Forgets everything that was or would be sent to these recipients. */
+/** Deletes all sent and unsent deliveries of these recipients. */
 export async function forgetDeliveries(tx: Db, recipientIds: readonly number[]): Promise<void> {
   const ids = sql.param([...recipientIds])
   await tx.execute(sql`delete from sent_messages where recipient_id = any(${ids}::int[])`)

@@ -1,4 +1,4 @@
-/** What became of the messages to one recipient, for its owner. */
+/** Log of the messages to one recipient, for its owner. */
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -9,14 +9,14 @@ import { moveChat as moveRecipients } from '#src/recipients/chats.ts'
 import * as store from './log-store.ts'
 import * as messages from './message-store.ts'
 
-/** One message to a recipient and what became of it. */
+/** One message to a recipient and its result. */
 export type LogEntry = store.LogRow
 
-/** What a cursor of the log is bound to. */
+/** List that a cursor of the log is bound to. */
 const LIST = 'deliveries'
 
 /**
- * Deliveries to a recipient of the wallet, newest first; none for anybody else's.
+ * Deliveries to a recipient of the wallet, newest first; none for recipients of other wallets.
  *
  * @throws AppError invalid `validation_failed` for the cursor
  */
@@ -30,7 +30,7 @@ export async function listLog(
   },
 ): Promise<Page<LogEntry>> {
   const { recipientId, limit, cursor } = input
-  // Ids have no order, so a page begins within the rows of one instant by their count.
+  // Ids have no order, so a page starts within the rows of one instant by their count.
   const [untilMs, skip = 0] = readCursor(cursor, [INSTANT_MS_MAX, ID_MAX], LIST) ?? []
   const rows = await store.listLog(
     deps.db,
@@ -45,7 +45,10 @@ export async function listLog(
   return { data, nextCursor: writeCursor([lastMs, passed], LIST) }
 }
 
-/** How many deliveries of the last day to a recipient of the wallet failed, for now or for good. */
+/**
+ * Number of deliveries to a recipient of the wallet that failed during the last day, temporarily or
+ * permanently.
+ */
 export function countFailures(
   deps: { readonly db: Db; readonly clock: Clock },
   caller: Caller,
@@ -56,8 +59,8 @@ export function countFailures(
 }
 
 /**
- * Follows a group that became another chat, whose message ids name other messages: those of the old chat
- * are forgotten.
+ * Follows a group that became another chat: its message ids mean other messages there, so those of the old
+ * chat are deleted.
  */
 export async function moveChat(
   deps: Parameters<typeof moveRecipients>[0],
@@ -69,7 +72,7 @@ export async function moveChat(
   })
 }
 
-/** Forgets every message that was or would be sent to these recipients. */
+/** Deletes all sent and unsent messages of these recipients. */
 export function forgetMessages(tx: Db, recipientIds: readonly number[]): Promise<void> {
   return store.forgetDeliveries(tx, recipientIds)
 }

@@ -1,29 +1,29 @@
-/** A walk over recipients, a bounded part of it at a time. */
+/** A scan over recipients in bounded steps. */
 import { HOPS, type Round } from './sending.ts'
 
-/** Least time between two looks while nothing is found. */
+/** Minimum interval between two scans that find nothing. */
 const QUIET_MS = 200
 
-/** A look that failed is not repeated earlier. */
+/** Wait after a failed scan. */
 const FAILED_MS = 1000
 
-/** Looks of a round take at most a fifth of the time. */
+/** Scans take at most a fifth of the time. */
 const LOOK_SHARE = 4
 
-/** How far a look came. */
+/** Progress of a scan. */
 export interface LookedAt {
-  /** It took place. */
+  /** Whether the scan ran. */
   readonly looked: boolean
-  /** It came to the last recipient. */
+  /** Whether it reached the last recipient. */
   readonly isEnd: boolean
 }
 
 /**
- * The next look of a round, if it is time for one. Where it comes to the end before it has seen as many
- * recipients as it may, the next one begins anew.
+ * Runs the next step of a round, if it is time. If it reaches the end before its limit, the next step
+ * starts from the beginning.
  *
- * @param options `none`: what is given when it is not time
- * @throws what the look throws; the next one waits a second
+ * @param options `none`: result if it is not time
+ * @throws errors of the step; the next one runs after a second
  */
 export async function nextRound<T extends { readonly last: number | undefined }, None>(
   round: Round,
@@ -42,8 +42,8 @@ export async function nextRound<T extends { readonly last: number | undefined },
 }
 
 /**
- * Notes what a look came to. While something is found the next look is at once, else a little later, and at
- * more recipients. A round is quiet when nothing was found from its first recipient to its last.
+ * Records the result of a step. While something is found the next step runs immediately, otherwise a little
+ * later and over more recipients. A round is quiet when a whole pass found nothing.
  */
 export function recordEnd(
   round: Round,
@@ -66,7 +66,7 @@ export function recordEnd(
   round.restsSince = round.quiet ? { now, ms: performance.now() } : undefined
 }
 
-/** Whether a look may come, by the service's clock or the process's: one of them may have been put back. */
+/** Whether a step may run, by the service's clock or the process's: one of them may have been set back. */
 function isTime({ restsSince }: Round, now: Date): boolean {
   if (restsSince === undefined) return true
   const sinceMs = Math.abs(now.getTime() - restsSince.now.getTime())

@@ -1,4 +1,4 @@
-/** What stands in chats and mailboxes, and what it is to show. */
+/** Messages in chats and mailboxes, and their intended content. */
 import { type SQL, sql } from 'drizzle-orm'
 import type { EnvelopeKind, HelpPart } from '#src/channels/define.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
@@ -24,17 +24,17 @@ export async function listRecent(
     .orderBy(sql`${sentMessages.sentAt} desc, ${sentMessages.id}`)
 }
 
-/** The message an alert came in, as its recipient has it. */
+/** The message of an alert at its recipient. */
 export interface AnsweredMessage extends Record<string, unknown> {
   readonly recipientId: number
   readonly alertId: number
   readonly messageId: string
-  /** Null when it came before messages were kept. */
+  /** Null if it was sent before messages were stored. */
   readonly id: string | null
   readonly kind: EnvelopeKind | null
 }
 
-/** The messages that told these recipients of these alerts first; none for roll-ups and summaries. */
+/** First messages to these recipients about these alerts, without roll-ups and summaries. */
 export async function listAnswered(
   db: Db,
   recipientIds: readonly number[],
@@ -59,7 +59,7 @@ export interface Part extends Record<string, unknown> {
   readonly envelope: unknown
 }
 
-/** What is in these messages, in the order it fired. */
+/** Deliveries in these messages, in the order they fired. */
 export async function listParts(db: Db, ids: readonly string[]): Promise<Part[]> {
   return await db.execute<Part>(sql`
     select carried_by as "carriedBy", alert_id as "alertId", recovery, envelope from deliveries
@@ -75,7 +75,7 @@ export async function listByIds(db: Db, ids: readonly string[]): Promise<SentMes
     .where(sql`${sentMessages.id} = any(${sql.param([...ids])}::uuid[])`)
 }
 
-/** The message with this name at the destination of one of these recipients. */
+/** The message with this id at the destination of one of these recipients. */
 export async function findByName(
   db: Db,
   recipientIds: readonly number[],
@@ -93,8 +93,8 @@ export async function findByName(
 }
 
 /**
- * Takes messages to be changed; those that somebody else changes meanwhile are missing. Until the change
- * is recorded they count as out of date, so that one that is broken off is made good.
+ * Leases messages to be changed; those that another worker changes are missing. Until the change is
+ * recorded they stay outdated, so that an aborted change is repeated.
  */
 export async function lease(
   db: Db,
@@ -114,16 +114,16 @@ export async function lease(
     .returning()
 }
 
-/** A recipient that has a message out of date, and its partition. */
+/** A recipient with an outdated message, and its partition. */
 export interface StaleRecipient extends Record<string, unknown> {
   readonly recipientId: number
   readonly partitionKey: string
 }
 
 /**
- * The next recipients of a channel, by id, above `after`, that have a message out of date.
+ * The next recipients of a channel, by id, above `after`, with an outdated message.
  *
- * @returns `last`: the last recipient that was looked at; undefined when there are none above it
+ * @returns `last`: the last recipient that was read; undefined if there are none above it
  */
 export async function listStale(
   db: Db,
@@ -162,7 +162,7 @@ function isStale(now: Date): SQL {
   return sql`m.revise_at <= ${now} and (m.leased_until is null or m.leased_until <= ${now})`
 }
 
-/** Takes messages that are out of date, of each of these recipients the one that has waited longest. */
+/** Leases outdated messages, of each of these recipients the one outdated longest. */
 export async function leaseStale(
   db: Db,
   channel: ChannelKey,
@@ -189,7 +189,7 @@ export async function leaseStale(
     .returning()
 }
 
-/** Writes a message that has arrived. One that was sent twice is known by its second name. */
+/** Inserts a message that was sent. One that was sent twice keeps its second id. */
 export async function insertMessage(tx: Db, message: SentMessage): Promise<void> {
   await tx
     .insert(sentMessages)
@@ -207,8 +207,8 @@ export async function insertMessage(tx: Db, message: SentMessage): Promise<void>
 }
 
 /**
- * Notes that a message shows what it was given, with so many more deliveries in it. What changed since
- * it was taken, or another worker that had taken it over, leaves it out of date.
+ * Records that a message shows its new content, with that many more deliveries. If the content changed
+ * since the lease, or another worker took over, it stays outdated.
  */
 export async function recordChange(
   tx: Db,
@@ -224,7 +224,7 @@ export async function recordChange(
     where m.id = ${taken.id}`)
 }
 
-/** Notes that a message could not be changed, and when that is tried again; null: not any more. */
+/** Records that a message could not be changed, and the time of the next try; null: none. */
 export async function recordNoChange(
   tx: Db,
   taken: Pick<SentMessage, 'id' | 'leasedUntil'>,
@@ -236,7 +236,7 @@ export async function recordNoChange(
     where m.id = ${taken.id} and m.leased_until = ${taken.leasedUntil}`)
 }
 
-/** The message is gone from its destination, or cannot be changed there any more. */
+/** Records that the message was deleted at its destination, or cannot be changed there any more. */
 export async function markGone(tx: Db, id: string): Promise<void> {
   await tx.execute(sql`
     update sent_messages m set message_id = null, revise_at = null, leased_until = null
@@ -244,8 +244,8 @@ export async function markGone(tx: Db, id: string): Promise<void> {
 }
 
 /**
- * Forgets the ids that messages of these recipients have at their destination: it became another chat,
- * whose ids name other messages. The old messages are never changed again.
+ * Deletes the ids that messages of these recipients have at their destination: the chat became another one,
+ * where these ids mean other messages. The old messages are never changed again.
  */
 export async function forgetMessageIds(tx: Db, recipientIds: readonly number[]): Promise<void> {
   await tx
@@ -257,7 +257,7 @@ export async function forgetMessageIds(tx: Db, recipientIds: readonly number[]):
     )
 }
 
-/** Notes which part of the help is open below a message; null: none. */
+/** Stores the part of the help that is expanded below a message; null: none. */
 export async function setHelp(
   db: Db,
   recipientIds: readonly number[],
@@ -274,10 +274,11 @@ export async function setHelp(
 }
 
 /**
- * Has messages that were sent, taken or put off before the clock was put back count as sent now, and as due
- * where they are out of date.
+ * After the clock was set back: treats messages with a later time as sent now, and outdated ones as due
+ * now.
  *
- * @param to `sentMax`: nothing can have been sent later; `waitMax`: nor be put off for longer
+ * @param to `sentMax`: latest possible time of a send; `waitMax`: latest possible time of a postponed
+ * change
  */
 export async function catchUp(
   db: Db,
@@ -287,7 +288,7 @@ export async function catchUp(
   const put = sql`sent_at = least(m.sent_at, ${now}), leased_until = null,
     revise_at = case when m.revise_at > ${now} then ${now}::timestamptz else m.revise_at end`
   const { sentMax, waitMax } = to
-  // The id begins with the time, and so names the partitions.
+  // The id starts with the time, so it determines the partitions.
   await db.execute(sql`
     update sent_messages m set ${put}
     where m.id >= ${lowestDeliveryId(sentMax)}::uuid and m.sent_at > ${sentMax}`)
@@ -296,7 +297,7 @@ export async function catchUp(
     where m.revise_at is not null and m.revise_at > ${waitMax}`)
 }
 
-/** Puts messages out of date, due at once. */
+/** Marks messages as outdated, due immediately. */
 export async function markStale(tx: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await tx.execute(sql`
@@ -310,7 +311,7 @@ export async function markStale(tx: Db, ids: readonly string[]): Promise<void> {
 }
 
 /**
- * The messages these alerts came in. Waits for whoever records one at this moment, so that none is
+ * Messages that contain these alerts. Waits for transactions that are recording one, so that none is
  * missed.
  */
 export async function lockCarriers(tx: Db, alertIds: readonly number[]): Promise<string[]> {
@@ -321,7 +322,7 @@ export async function lockCarriers(tx: Db, alertIds: readonly number[]): Promise
   return [...new Set(rows.flatMap(({ carriedBy }) => carriedBy ?? []))]
 }
 
-/** The alerts that came in a message, by its name at the destination of any of these recipients. */
+/** Alerts in a message, by its id at the destination of any of these recipients. */
 export async function listAlertsOf(
   db: Db,
   recipientIds: readonly number[],

@@ -1,4 +1,4 @@
-/** What a message shows: what came in it, and what became of that. Pure. */
+/** Content of a message from its deliveries and their states. Pure. */
 import type { Envelope, MessageState } from '#src/channels/define.ts'
 import { hasEnded, rankOf } from '#src/channels/wording.ts'
 import type { SentMessage } from './message-store.ts'
@@ -11,7 +11,7 @@ export interface ShownPart {
 
 type States = ReadonlyMap<number, MessageState>
 
-/** One message that holds these, in the order they fired; the worst speaks for all. */
+/** One envelope for these deliveries, in the order they fired; the worst gives the heading. */
 export function together(
   kind: 'group' | 'rollup',
   deliveryId: string,
@@ -43,12 +43,12 @@ export function together(
   }
 }
 
-/** What a message says more of alerts that were told before. */
+/** Kind of news about alerts that had a message before. */
 function followUpOf({ kind }: Envelope): Envelope['of'] {
   return kind === 'raised' || kind === 'reminder' ? kind : undefined
 }
 
-/** A message as it is to stand there now; undefined when nothing of it can be read. */
+/** Current content of a message; undefined if nothing of it is readable. */
 export function messageFate(
   { id, kind, help }: Pick<SentMessage, 'id' | 'kind' | 'help'>,
   parts: readonly ShownPart[],
@@ -60,7 +60,7 @@ export function messageFate(
     const state = { ...stateIn(states, first), ...(help !== null && { help }) }
     return { envelope: first.envelope, state }
   }
-  // In a group of alerts a recovery turns its alert's line and has none of its own.
+  // In a group, a recovery changes the line of its alert and has no line of its own.
   const alerts = parts.filter(({ envelope }) => !envelope.message.isRecovery)
   const lines = kind === 'group' && alerts.length > 0 ? alerts : parts
   const envelope = together(kind, id, lines)
@@ -73,24 +73,24 @@ export function messageFate(
   return { envelope, state: kind === 'group' ? { ...sumOf(lines, states), items } : { items } }
 }
 
-/** The alerts whose state a message shows. */
+/** Alerts whose states a message shows. */
 export function alertsIn(parts: readonly ShownPart[]): number[] {
   return parts.flatMap(({ alertId, envelope }) =>
     alertId === null || envelope.message.isRecovery ? [] : [alertId],
   )
 }
 
-/** Whether it can be over and is not. */
+/** Whether the alert can be over and is not. */
 export function isOpenIn(states: States, part: ShownPart): boolean {
   return part.envelope.message.canRecover && !hasEnded(stateIn(states, part) ?? {})
 }
 
-/** A recovery is told once and stays as it is. */
+/** The state of a recovery never changes. */
 function stateIn(states: States, { alertId, envelope }: ShownPart): MessageState | undefined {
   return alertId === null || envelope.message.isRecovery ? undefined : states.get(alertId)
 }
 
-/** What holds for all of a group: the last to acknowledge, the last to recover, the first mute to end. */
+/** State of a whole group: the last acknowledgement, the last recovery, the first end of a mute. */
 function sumOf(parts: readonly ShownPart[], states: States): MessageState {
   const all = parts.map((part) => stateIn(states, part) ?? {})
   const acknowledged = all.flatMap((state) => state.acknowledged ?? [])
@@ -108,7 +108,7 @@ function sumOf(parts: readonly ShownPart[], states: States): MessageState {
   }
 }
 
-/** Nothing is heard of what is still open: until the earliest end. */
+/** Whether everything active is muted: until the earliest end. */
 function mutedIn(parts: readonly ShownPart[], states: States): Pick<MessageState, 'muted'> {
   const open = parts.filter((part) => isOpenIn(states, part))
   const mutes = (open.length === 0 ? parts : open).map((part) => stateIn(states, part)?.muted)

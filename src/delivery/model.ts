@@ -1,9 +1,8 @@
 /**
- * A delivery brings one envelope to one destination, however often it takes. It is written in the
- * transaction of what caused it and sent afterwards, at least once, under one id. Deliveries of one
- * order key (destination, watch, signal) go out one after another, so that a recovery never overtakes
- * its alert. A worker holds a delivery by a lease; when the worker dies, the lease ends and another
- * takes over.
+ * A delivery sends one envelope to one destination, with as many attempts as needed. It is inserted in the
+ * transaction of its cause and sent afterwards, at least once, under one id. Deliveries of one order key
+ * (destination, watch, signal) are sent one after another, so that a recovery never overtakes its alert. A
+ * worker leases a delivery; if the worker dies, the lease ends and another one takes over.
  */
 import { z } from 'zod'
 import type { Envelope, Message } from '#src/channels/define.ts'
@@ -11,9 +10,9 @@ import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/index.ts'
 import { Id, Instant } from '#src/kernel/units.ts'
 
 /**
- * pending: not tried yet. retrying: failed, to be tried again. held, muted: not to be sent now, or at
- * all. throttled: not sent, its watch had used up its alerts of the hour for this recipient. disabled: the
- * destination is off; the newest are kept for a week, for when it is back.
+ * pending: not tried yet. retrying: failed, to be tried again. held, muted: not sent now, or at all.
+ * throttled: not sent, because its watch had used up its alerts of the hour for this recipient. disabled:
+ * the destination is off; the newest are retained for a week, until it is back.
  */
 const DELIVERY_STATUSES = [
   'pending',
@@ -27,14 +26,16 @@ const DELIVERY_STATUSES = [
 ] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
-/** How long a worker may take for one attempt before another takes the delivery over. */
+/** Seconds that a worker has for one attempt before another one takes over. */
 export const LEASE_SECONDS = 60
 
-/** What could not be sent to a destination that is off is kept so long, and so many of the newest. */
+/**
+ * Days for which unsent deliveries of a destination that is off are retained, and the number of the newest.
+ */
 export const RETENTION_DAYS = 7
 export const KEPT_MAX = 100
 
-/** A delivery to be written. */
+/** A delivery to insert. */
 export interface NewDelivery {
   /** UUID, also the envelope's `deliveryId`. */
   readonly id: string
@@ -42,19 +43,19 @@ export interface NewDelivery {
   readonly alertId: number | null
   readonly recipientId: number
   readonly channel: ChannelKey
-  /** Who serves the destination, as the channel's `partitionKey` says. */
+  /** The channel's `partitionKey` of the destination. */
   readonly partitionKey: string
-  /** Deliveries with the same key are sent in the order they fired in. */
+  /** Deliveries with the same key are sent in the order they fired. */
   readonly orderKey: string
-  /** When it happened, by its source's time. */
+  /** Time of the event, by its source. */
   readonly firedAt: Date
-  /** Orders what happened at one moment. */
+  /** Order of events at the same time. */
   readonly position: number
   readonly envelope: Envelope
   readonly createdAt: Date
-  /** `disabled`: its destination is off; it is kept for when that is back. */
+  /** `disabled`: its destination is off; it is retained until that is back. */
   readonly status: Extract<DeliveryStatus, 'pending' | 'held' | 'muted' | 'throttled' | 'disabled'>
-  /** Of a held one: when it is to be told in a summary. */
+  /** For held ones: time of the summary. */
   readonly deferredUntil?: Date
 }
 
@@ -66,7 +67,7 @@ export interface RetainedDelivery {
   readonly retainedUntil: Date
 }
 
-/** A delivery as an alert's record shows it. */
+/** A delivery in the record of an alert. */
 export const DeliveryEntry = z
   .object({
     deliveryId: z.uuid(),
@@ -82,7 +83,7 @@ export const DeliveryEntry = z
   .meta({ id: 'Delivery' })
 export type DeliveryEntry = z.output<typeof DeliveryEntry>
 
-/** What came of a test: at once for a webhook, which answers by itself; else it is on its way. */
+/** Result of a test: immediate for a webhook; otherwise the test is queued. */
 export const TestResult = z
   .discriminatedUnion('status', [
     z.object({

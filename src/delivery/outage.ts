@@ -1,4 +1,4 @@
-/** Whether a channel works at all, and what is tried again as soon as it does. */
+/** Detects outages of a whole channel, and what is retried when it works again. */
 import { randomInt } from 'node:crypto'
 import type { ServiceChannel } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -10,31 +10,31 @@ import type { Outage } from './sending.ts'
 import * as store from './store.ts'
 import type { Ended, Ending } from './task.ts'
 
-/** While a channel does not work, how often one of the deliveries without an answer is tried early. */
+/** Interval between early tries of an unanswered delivery while a channel is down. */
 const PROBE_MS = 30_000
 /**
- * Where every destination has a server of its own, the channel does not work when so many of those that
- * answered before do not, and no other does.
+ * For channels where every destination has its own server: the channel is down when this many of those that
+ * responded before do not, and no other one does.
  */
 const FAILED_HOSTS = 2
 const RANDOM_STEPS = 2 ** 32
 
-/** Sees how attempts of a channel end. */
+/** Observes results of a channel's attempts. */
 export interface OutageWatch {
   /**
-   * Before the first attempt of this process: finds what was left without an answer. Its destinations count as
-   * failed, so that it is resumed with the first success, as if the process had seen the outage begin.
+   * Before the first attempt of this process: finds unanswered deliveries. Their destinations count as
+   * failed, so that they are resumed after the first success, as if the process had seen the outage begin.
    */
   recall(): Promise<void>
-  /** @param of `hasAnswered`: the destination answered the attempt before */
+  /** @param of `hasAnswered`: the destination responded to the previous attempt */
   note(ending: Ending, of: { readonly partitionKey: string; readonly hasAnswered: boolean }): void
-  /** After a success: what got no answer while the channel did not work is due, spaced out. */
+  /** After a success: makes deliveries that had no response during the outage due, spaced out. */
   resume(batch: readonly Ended[]): Promise<void>
-  /** While nothing succeeds: one delivery that got no answer is tried early, now and then. */
+  /** While nothing succeeds: tries one unanswered delivery early from time to time. */
   probe(): Promise<void>
 }
 
-/** Watches a channel. What is known is kept in `outage`. */
+/** Creates the detector of a channel. Its state is in `outage`. */
 export function watchOutage(
   { db, clock, log }: { readonly db: Db; readonly clock: Clock; readonly log: Logger },
   { key, isOneService = false }: ServiceChannel,

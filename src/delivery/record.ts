@@ -32,24 +32,24 @@ export interface RecordDeps {
   readonly log: Logger
   readonly box: SecretBox
   readonly channels: Channels
-  /** What became of alerts, for messages that can be changed. */
+  /** States of alerts, for messages that can be changed. */
   readonly stateOf: StateReader
   readonly quarantine: Quarantine
-  /** Told of destinations that this switched off or moved, in the transaction that did. */
+  /** Notified of destinations that this switched off or moved, in the same transaction. */
   readonly notices: SwitchListener & TopicListener
 }
 
-/** A chat whose topic is gone: its alerts go to General from now on. */
+/** A chat whose topic was deleted: its alerts go to General from now on. */
 export interface TopicGone {
   readonly link: ChatLink
   readonly partitionKey: string
   /** The topic. */
   readonly threadId: number
-  /** All of the chat, one a wallet. */
+  /** All recipients of the chat, one per wallet. */
   readonly recipientIds: readonly number[]
 }
 
-/** Who tells a chat, in the transaction that moves it, that its topic is gone. */
+/** Notifies a chat of its deleted topic, in the transaction that moves it. */
 export interface TopicListener {
   topicGone(tx: Db, gone: TopicGone): Promise<void>
 }
@@ -57,13 +57,13 @@ export interface TopicListener {
 const RANDOM_STEPS = 2 ** 32
 
 /**
- * Writes what attempts came to: the deliveries, the messages they came in, how their destinations do. All in
- * one transaction; where one of them cannot be written, each in its own. Of that one only what became of its
- * deliveries is written, so that it is not sent again.
+ * Records results of attempts: the deliveries, the messages they are in, the state of their destinations.
+ * All in one transaction; if one of them cannot be written, each in its own. For that one only the result
+ * of its deliveries is recorded, so that it is not sent again.
  *
- * @returns those of which not even that could be written
- * @throws what says nothing about any of them, such as a lost connection: nothing may be written then, and
- *   the same can be recorded again
+ * @returns those of which not even that could be recorded
+ * @throws errors that concern none of them, such as a lost connection: nothing may be recorded then, and
+ * the same can be recorded again
  */
 export async function record(deps: RecordDeps, all: readonly Ended[]): Promise<readonly Ended[]> {
   try {
@@ -89,7 +89,7 @@ async function recordAlone(deps: RecordDeps, one: Ended): Promise<boolean> {
   }
 }
 
-/** What became of the deliveries, and nothing else. */
+/** Records only the results of the deliveries. */
 async function recordBare(deps: RecordDeps, one: Ended): Promise<boolean> {
   const { change } = one.task
   try {
@@ -97,7 +97,7 @@ async function recordBare(deps: RecordDeps, one: Ended): Promise<boolean> {
     const rows = finishedRows(one)
     await transact(deps.db, async (tx) => {
       if (rows.length > 0) await store.finish(tx, rows, deps.clock.now())
-      // It shows what it showed before, which nobody can bring up to date.
+      // It keeps its old content, which cannot be updated.
       if (change !== undefined) await messages.recordNoChange(tx, change, { ...change, at: null })
     })
     return true
@@ -108,7 +108,7 @@ async function recordBare(deps: RecordDeps, one: Ended): Promise<boolean> {
   }
 }
 
-/** In one transaction. What was broken off is given back before. */
+/** Records all in one transaction. Aborted ones are released first. */
 async function recordTogether(deps: RecordDeps, all: readonly Ended[]): Promise<void> {
   const undone = all.filter(isUndone)
   if (undone.length > 0) await refund(deps, undone)
@@ -131,7 +131,7 @@ async function recordTogether(deps: RecordDeps, all: readonly Ended[]): Promise<
   }
 }
 
-/** Follows groups that became other chats, before the ids of messages in the new chats are written. */
+/** Follows groups that became other chats, before ids of messages in the new chats are stored. */
 async function followMigrations(deps: RecordDeps, tx: Db, over: readonly Ended[]): Promise<void> {
   for (const { task, ending } of over) {
     if (ending.kind !== 'delivered' || ending.receipt.moved !== 'migrated') continue
@@ -141,7 +141,7 @@ async function followMigrations(deps: RecordDeps, tx: Db, over: readonly Ended[]
   }
 }
 
-/** Only of a chat that still has its topic stored: whoever found out first has told it. */
+/** Only if the chat still has its topic stored: otherwise another process has sent the notice. */
 async function notifyTopicsGone(deps: RecordDeps, tx: Db, over: readonly Ended[]): Promise<void> {
   for (const { task, ending } of over) {
     if (ending.kind !== 'delivered' || ending.receipt.moved !== 'topic_gone') continue
@@ -155,7 +155,7 @@ async function notifyTopicsGone(deps: RecordDeps, tx: Db, over: readonly Ended[]
   }
 }
 
-/** Keeps what waits for destinations that have just been switched off, and tells whoever is to know. */
+/** Retains unsent deliveries of destinations that have just been switched off, and sends the notices. */
 export async function keepWaiting(
   deps: { readonly clock: Clock; readonly notices: SwitchListener },
   tx: Db,
@@ -167,10 +167,10 @@ export async function keepWaiting(
   await deps.notices.switchedOff(tx, off)
 }
 
-/** Nothing came of it that counts: what it brought is due as before. */
+/** Without a result that counts: its deliveries are due as before. */
 function isUndone({ ending, task }: Ended): boolean {
   if (ending.kind === 'broken_off' || ending.kind === 'gone') return true
-  // A message that cannot be changed is given up; what was to join it goes in one of its own.
+  // A message that cannot be changed is given up; deliveries that were to join it get their own.
   return ending.kind === 'failed' && ending.error.permanent && task.change !== undefined
 }
 
@@ -188,7 +188,7 @@ async function refund({ db, clock }: RecordDeps, undone: readonly Ended[]): Prom
   if (rows.length > 0) await due.release(db, rows)
 }
 
-/** Whether it tells something about its destination. */
+/** What the result says about the destination. */
 function outcomesIn({ task, at, ending }: Ended) {
   if (task.rows.length === 0) return []
   if (ending.kind === 'delivered') return outcomesOf(task.recipientId, at, ending.receipt)
@@ -196,7 +196,7 @@ function outcomesIn({ task, at, ending }: Ended) {
 }
 
 function finishedRows({ task, isTest, at, ending, isSuspect = false }: Ended): store.FinishedRow[] {
-  // One for all of them, so that what failed together comes back together.
+  // One random value for all, so that what failed together is retried together.
   const random = randomInt(RANDOM_STEPS) / RANDOM_STEPS
   const retainedUntil = new Date(at.getTime() + RETENTION_DAYS * DAY_MS)
   return task.rows.map(({ id, orderKey, recipientId, attempts: attempt, plannedAt }) => {
@@ -319,7 +319,7 @@ function sentMessage(
   }
 }
 
-/** What changed while a message was on its way, before anybody could know its name. */
+/** Updates messages whose alerts changed while the message was in progress, before its id was known. */
 async function reviseLate(deps: RecordDeps, tx: Db, over: readonly Ended[]): Promise<void> {
   const arrived = over.filter(
     ({ task, ending }) =>

@@ -1,4 +1,4 @@
-/** Writes what attempts came to, and keeps what cannot be written yet. */
+/** Records results of attempts, and keeps those that cannot be recorded yet. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { traceOf } from '#src/kernel/trace.ts'
 import { LEASE_SECONDS } from './model.ts'
@@ -7,32 +7,33 @@ import type { Unwritten } from './sending.ts'
 import type { Ended } from './task.ts'
 
 /**
- * Least time between the beginnings of two records, so that each takes many: one costs the database
- * about as much for a single delivery as for a dozen.
+ * Minimum interval between two transactions, so that each takes many: one delivery costs the database about
+ * as much as a dozen.
  */
 const RECORD_GAP_MS = 20
-/** A result that could not be written is written again after this long, and twice as long each time. */
+/** First wait before a failed recording is repeated; doubles each time. */
 const REWRITE_MS = { first: 50, max: 2000 } as const
 
-/** The results of a worker. */
+/** Results of a worker. */
 export interface Results {
   add(result: Ended): void
-  /** Writes again what could not be written before, and lets go of what no lease holds any more. */
+  /** Repeats failed recordings, and drops those whose lease has ended. */
   retry(): void
-  /** Nothing waits to be recorded, except what could not be for a reason of its own. */
+  /** Whether nothing waits to be recorded, except failed recordings. */
   isIdle(): boolean
-  /** How often results were recorded. */
+  /** Number of recordings. */
   recordings(): number
   /** Waits until everything is recorded. */
   finish(): Promise<void>
-  /** What cannot be written now is not tried again. */
+  /** Stops to repeat failed recordings. */
   giveUp(): void
 }
 
 /**
- * Results with nothing in them. Long because collecting, writing and retrying share the pending results.
+ * Creates an empty queue of results. Long because collecting, writing and retrying share the pending
+ * results.
  *
- * @param on `recorded`: after each record; `letGo`: of every result that is written, or given up
+ * @param on `recorded`: after each recording; `letGo`: for every result that is recorded or dropped
  */
 export function createResults(
   deps: RecordDeps,
@@ -44,14 +45,14 @@ export function createResults(
   },
 ): Results {
   const stopped = new AbortController()
-  /** Until when results that could not be written are written again. */
+  /** Time until which failed recordings are repeated. */
   const untilOf = new WeakMap<Ended, number>()
   let waiting: Ended[] = []
   let recording: Promise<void> | undefined
   let recordings = 0
   let recordedAt = Number.NEGATIVE_INFINITY
 
-  /** One transaction after another, each with all that ended meanwhile. */
+  /** One transaction after another, each with all results since the last. */
   async function recordAll(): Promise<void> {
     let againMs: number = REWRITE_MS.first
     while (waiting.length > 0) {
@@ -62,7 +63,7 @@ export function createResults(
       waiting = []
       const recorded = await tryRecord(batch)
       if (recorded === undefined) {
-        // The database is away: they are kept, in their order, and written as soon as it is back.
+        // The database is unavailable: keep them in order and record them when it is back.
         waiting = [...batch, ...waiting]
         await wait(againMs, undefined, { signal: stopped.signal }).catch(() => undefined)
         againMs = Math.min(2 * againMs, REWRITE_MS.max)
@@ -77,7 +78,7 @@ export function createResults(
     on.idle()
   }
 
-  /** @returns those that could not be written; undefined when that is nothing of theirs */
+  /** @returns those that could not be recorded; undefined if the failure concerns none of them */
   async function tryRecord(batch: readonly Ended[]): Promise<readonly Ended[] | undefined> {
     try {
       const recorded = await record(deps, batch)
@@ -90,7 +91,7 @@ export function createResults(
     }
   }
 
-  /** They stay in hand, so that this process does not send them again. */
+  /** They stay claimed, so that this process does not send them again. */
   function keep(results: readonly Ended[]): void {
     const now = performance.now()
     for (const ended of results) {

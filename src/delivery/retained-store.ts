@@ -1,12 +1,12 @@
-/** What is not sent now: held back for a summary, or kept for a destination that is off. */
+/** Deliveries that are not sent now: held for a summary, or retained for a destination that is off. */
 import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { KEPT_MAX } from './model.ts'
 import { KEPT, notifyWorkers } from './store.ts'
 
 /**
- * Keeps everything unsent of destinations that were switched off, except what is on its way. Tests and
- * notices are not kept.
+ * Retains all unsent deliveries of destinations that were switched off, except those in progress. Tests and
+ * notices are not retained.
  */
 export async function keepUnsent(
   tx: Db,
@@ -23,7 +23,7 @@ export async function keepUnsent(
       and (d.leased_until is null or d.leased_until <= ${now})`)
 }
 
-/** The newest that are kept for a recipient of the wallet. */
+/** The newest retained deliveries of a recipient of the wallet. */
 function retainedOf(wallet: string, recipientId: number, now: Date) {
   return sql`(
     select * from deliveries d
@@ -39,7 +39,7 @@ export interface RetainedRow extends Record<string, unknown> {
   readonly retainedUntil: Date
 }
 
-/** What is kept for a recipient of the wallet, newest first. */
+/** Retained deliveries of a recipient of the wallet, newest first. */
 export async function listRetained(
   db: Db,
   wallet: string,
@@ -53,9 +53,9 @@ export async function listRetained(
 }
 
 /**
- * Makes what is kept due again, the oldest first and after everything new, and lets go of the rest.
+ * Makes retained deliveries due again, oldest first and after all new ones, and drops the rest.
  *
- * @returns how many
+ * @returns their number
  */
 export async function reviveRetained(
   tx: Db,
@@ -81,7 +81,10 @@ export async function reviveRetained(
   return revived.length
 }
 
-/** Lets go of what is kept. @returns how many */
+/**
+ * Drops retained deliveries.
+ * @returns their number
+ */
 export async function dropRetained(tx: Db, wallet: string, recipientId: number): Promise<number> {
   const dropped = await tx.execute(sql`
     update deliveries set kept_until = null
@@ -90,7 +93,7 @@ export async function dropRetained(tx: Db, wallet: string, recipientId: number):
   return dropped.length
 }
 
-/** Notes which delivery tells each of these that were held. */
+/** Records the summary of each of these held deliveries. */
 export async function recordSummarized(
   tx: Db,
   summarized: readonly { readonly id: string; readonly summaryDeliveryId: string }[],
@@ -101,14 +104,14 @@ export async function recordSummarized(
     where d.id = r.id`)
 }
 
-/** What is held for a recipient that is gone will not be sent. */
+/** Cancels held deliveries of a deleted recipient. */
 export async function cancelDeferred(tx: Db, recipientId: number): Promise<void> {
   await tx.execute(sql`
     update deliveries set status = 'disabled', held_until = null
     where recipient_id = ${recipientId} and held_until is not null`)
 }
 
-/** Recipients for whom something is held that may be told by then, by id, above `after`. */
+/** Recipients with held deliveries that may be summarized by then, by id, above `after`. */
 export async function listHolding(
   db: Db,
   until: Date,

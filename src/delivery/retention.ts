@@ -4,9 +4,9 @@ import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { lowestDeliveryId } from './delivery-id.ts'
 
-/** What was sent, and what stands in chats because of it, is kept so long. */
+/** Days for which sent deliveries and their messages are stored. */
 const RETENTION_DAYS = 30
-/** Few enough that a claim looks at all of them. */
+/** Few enough for a claim to read all of them. */
 const PARTITION_DAYS = 7
 
 const common = {
@@ -21,7 +21,7 @@ const TABLES: readonly TimedTable[] = [
   { ...common, name: 'sent_messages', age: 'sent_at' },
 ]
 
-/** Makes room for the deliveries to come, and forgets those from more than 30 days ago. */
+/** Creates partitions for new deliveries, and drops those older than 30 days. */
 export async function retainDeliveries(deps: {
   readonly db: Db
   readonly clock: Clock

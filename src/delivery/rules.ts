@@ -2,33 +2,35 @@ import { DeliveryError, type Receipt } from '#src/channels/define.ts'
 import type { AttemptOutcome } from '#src/recipients/rules.ts'
 import type { DeliveryStatus } from './model.ts'
 
-/** Waits after a failed attempt, in seconds: after the first, the second … The first try is at once. */
+/**
+ * Waits after a failed attempt, in seconds: after the first, the second … The first attempt is immediate.
+ */
 export const RETRY_SECONDS = [5, 300, 1800, 7200, 18_000, 36_000, 36_000] as const
-/** How far a wait strays from its step, up and down, so that what failed together is spread out. */
+/** Random share by which a wait differs from its step, so that retries are spread out. */
 const JITTER = 0.2
 
-/** The reason of a delivery that failed because the delivery or its destination cannot be read. */
+/** Reason of a failure because the delivery or its destination is unreadable. */
 export const UNREADABLE = 'unreadable'
 
-/** How a delivery stands after an attempt. */
+/** State of a delivery after an attempt. */
 export interface Next {
   readonly status: Extract<DeliveryStatus, 'retrying' | 'failed'>
   readonly attempts: number
   readonly nextAttemptAt: Date | null
-  /** Not to be tried earlier than then, although its destination may answer again. */
+  /** Not to be tried earlier than this, even if its destination responds again. */
   readonly plannedAt: Date | null
 }
 
 /**
- * What follows from an attempt that failed.
+ * State after a failed attempt.
  *
- * Tests and permanent failures end at once, others when the table is through. A binding wait is kept
- * to the second and its attempt does not count. Neither does one that was made before its time: it is
- * tried again when it would have been, or earlier once more where the fault was ours.
+ * Tests and permanent failures end immediately, others after the last step. A mandatory wait is kept
+ * exactly and its attempt does not count. Neither does an early attempt: the next one is at the planned
+ * time, or early again if the fault was ours.
  *
- * @param attempt counts from 1
+ * @param attempt number of the attempt, from 1
  * @param random from 0 to below 1
- * @param plannedAt when the attempt was due by the table, where it was made earlier
+ * @param plannedAt regular time of an attempt that was made early
  */
 export function afterFailure(
   failure: Pick<
@@ -80,7 +82,7 @@ export function afterFailure(
 }
 
 /**
- * The wait of a step: the step ±20 %, or what the other side asked for, at least the step and at most
+ * Wait of a step: the step ±20 %, or the wait that the other side requested, at least the step and at most
  * twice as long.
  */
 export function waitSeconds(
@@ -92,12 +94,12 @@ export function waitSeconds(
   return step * (1 - JITTER + 2 * JITTER * random)
 }
 
-/** What a channel says when nothing came back from the other side. */
+/** Reasons of a channel for a missing response. */
 const NO_ANSWER = new Set(['timeout', 'unknown_host', 'refused', 'reset', 'unreachable'])
-/** Faults of ours that are not mended by trying again once the channel works. */
+/** Faults of ours that another attempt does not resolve. */
 const OWN_FAULTS = new Set(['internal', UNREADABLE])
 
-/** Whether a failed attempt may have failed because the channel did not work for anybody. */
+/** Whether a failed attempt may be due to an outage of the whole channel. */
 export function isUnanswered(error: DeliveryError): boolean {
   const { permanent, retryAfterIsMandatory, isOurFault, reason } = error
   return (
@@ -109,16 +111,16 @@ export function isUnanswered(error: DeliveryError): boolean {
 }
 
 /**
- * Whether a destination gets messages as it stands. A test may also find out whether a chat that had
- * blocked us takes messages again.
+ * Whether a destination gets messages in its state. A test may also check whether a chat that had blocked
+ * the bot accepts messages again.
  */
 export function canBeSentTo(status: string, isTest: boolean): boolean {
   return status === 'active' || (isTest && status === 'blocked')
 }
 
 /**
- * What an attempt says about its destination; nothing where the fault was ours. A chat that became another
- * is moved apart from this, for all its recipients.
+ * What an attempt says about its destination; nothing if the fault was ours. Migrated chats are handled
+ * separately, for all their recipients.
  */
 export function outcomesOf(
   recipientId: number,

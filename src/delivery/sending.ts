@@ -1,69 +1,69 @@
-/** What a process remembers of its deliveries from one run to the next. */
+/** State of a process's deliveries between runs. */
 import { CHANNEL_KEYS, type ChannelKey, type Channels } from '#src/channels/index.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
 import type { Ended } from './task.ts'
 
 export interface Sending {
-  /** When the clock was last looked at: what it said, and the time on a clock that never goes back. */
+  /** Last reading of the clock, with the time of a monotonic clock. */
   time: { readonly now: Date; readonly ms: number } | undefined
   of(channel: ChannelKey): ChannelSending
 }
 
-/** The part of one channel. */
+/** State of one channel. */
 export interface ChannelSending {
   readonly limiter: ConcurrencyLimiter
-  /** Deliveries that this process has taken and not yet recorded. */
+  /** Deliveries that this process has claimed and not yet recorded. */
   readonly inHand: Set<string>
-  /** Results that could not be written for a reason of their own: written again while their leases last. */
+  /** Failed recordings: repeated while their leases last. */
   readonly unwritten: Unwritten[]
-  /** Where the looks through the backlogs of recipients stand. */
+  /** Progress of the scan over backlogs. */
   readonly backlog: Round
-  /** Where the looks through messages that are out of date stand. */
+  /** Progress of the scan over outdated messages. */
   readonly stale: Round
-  /** When what the most recent claims left over was last looked at; on a clock that never goes back. */
+  /** Time of the last check for leftovers of recent claims, on a monotonic clock. */
   tidiedAt: number
   readonly outage: Outage
 }
 
 export interface Unwritten {
   readonly ended: Ended
-  /** When it is written again, and given up; on a clock that never goes back. */
+  /** Times of its next recording and of its end, on a monotonic clock. */
   readonly nextAt: number
   readonly until: number
 }
 
-/** A walk over recipients in the order of their ids, again and again, a bounded part of it a look. */
+/** A repeated scan over recipients in the order of their ids, in bounded steps. */
 export interface Round {
-  /** The last recipient looked at; 0 at the beginning. */
+  /** Last recipient that was read; 0 at the beginning. */
   after: number
-  /** Recipients in one look. */
+  /** Recipients per step. */
   hops: number
-  /** When a whole round had found nothing: the next look comes a little later. */
+  /** Time when a whole round found nothing: the next step is delayed. */
   restsSince: { readonly now: Date; readonly ms: number } | undefined
-  /** When the next look may come at all; on a clock that never goes back. */
+  /** Earliest time of the next step, on a monotonic clock. */
   nextAt: number
-  /** Something was found in this round so far. */
+  /** Whether this round has found something. */
   foundSome: boolean
-  /** The last whole round has found nothing, and nothing was found since. */
+  /** Whether the last whole round found nothing, and nothing was found since. */
   quiet: boolean
 }
 
-/** What is known of whether the channel works at all. */
+/** State of the outage detection. */
 export interface Outage {
-  /** Lanes that answered before and got no answer across since the last success. */
+  /** Partitions that responded before and had no response since the last success. */
   readonly failed: Set<string>
-  /** What another run or process left without an answer was looked up, or need not be. */
+  /** Whether unanswered deliveries of earlier runs or processes were looked up, or need not be. */
   isRecalled: boolean
-  /** What got no answer is to be tried again: a success came after every destination had failed. */
+  /** Whether unanswered deliveries are being resumed: a success followed an outage. */
   isWaking: boolean
-  /** When one of those without an answer was last tried early; or when this was first asked. */
+  /** Time of the last early try, or of the first check. */
   probedAt: Date | undefined
 }
 
-/** Recipients of the first look of a round, and at most, where nothing is found. */
+/** Recipients of the first step of a round, and the maximum if nothing is found. */
 export const HOPS = { first: 32, max: 256 } as const
 
-/** Remembers nothing yet. */
+/** Creates an empty state. */
 export function createSending(channels: Channels): Sending {
   const all = new Map(
     CHANNEL_KEYS.map((key): [ChannelKey, ChannelSending] => {

@@ -22,23 +22,23 @@ export { newDeliveryId } from './delivery-id.ts'
 export type { NewDelivery } from './model.ts'
 export { sendTest, type TestDeps, type TestExample } from './test-message.ts'
 
-/** After claims that failed, the shares of time waited before the next, in milliseconds. */
+/** Wait after failed claims, in milliseconds, multiplied by their number. */
 const FAILED_MS = 50
 const FAILED_MS_MAX = 2000
 
-/** Puts deliveries into the outbox, in the transaction of what caused them. */
+/** Inserts deliveries into the outbox, in the transaction of their cause. */
 export async function enqueue(tx: Db, deliveries: readonly NewDelivery[]): Promise<void> {
   if (deliveries.length > 0) await store.insertDeliveries(tx, deliveries)
 }
 
 /**
- * Sends what is due until nothing is, in as many processes at once as there are.
+ * Sends due deliveries until there are none, in any number of processes at once.
  *
- * One key's deliveries go out one after another; a slow destination only holds up itself, and a channel that
- * does not work only itself. After `stop` nothing more is taken; what is on its way has five seconds, then it
- * is given back.
+ * Deliveries of one key are sent one after another; a slow destination delays only itself, and so does a
+ * channel that is down. After `stop` nothing more is claimed; messages in progress have five seconds, then
+ * they are released.
  *
- * @throws the last failure of a look at what is due, when everything that could be sent is sent
+ * @throws the last error of a claim, after everything else was sent
  */
 export async function deliverDue(deps: WorkerDeps, stop: AbortSignal): Promise<void> {
   const sending = deps.sending ?? createSending(deps.channels)
@@ -48,7 +48,7 @@ export async function deliverDue(deps: WorkerDeps, stop: AbortSignal): Promise<v
     .filter((channel) => channel.available())
     .map((channel) => createWorker(deps, channel, sending.of(channel.key), stop))
   const over = new AbortController()
-  /** When each worker last found nothing to do: the recordings of all before that look. */
+  /** Time when each worker last found nothing to do: the sum of recordings before that check. */
   const quietSince = new Map<Worker, number>()
   const failures: unknown[] = []
   const recordings = () => workers.reduce((sum, worker) => sum + worker.recordings(), 0)
@@ -90,12 +90,15 @@ export async function deliverDue(deps: WorkerDeps, stop: AbortSignal): Promise<v
   if (failures.length > 0 && !stop.aborted) throw failures.at(-1)
 }
 
-/** Least time between two looks at the clock. */
+/** Minimum interval between two readings of the clock. */
 const TIME_MS = 10_000
-/** A clock that lost more than this was put back. */
+/** A clock that is more than this behind was set back. */
 const BACK_MS = 120_000
 
-/** Sets the clock. When it was put back, as at the start, makes due what would wait for the time it was. */
+/**
+ * Reads the clock. If it was set back, and at the start, makes deliveries due that would wait for the
+ * earlier time.
+ */
 async function keepTime({ db, clock }: WorkerDeps, sending: Sending): Promise<void> {
   const before = sending.time
   const ms = performance.now()
@@ -107,7 +110,7 @@ async function keepTime({ db, clock }: WorkerDeps, sending: Sending): Promise<vo
   sending.time = { now, ms }
 }
 
-/** The deliveries of alerts, by alert. */
+/** Deliveries of alerts, by alert. */
 export async function listForAlerts(
   db: Db,
   alertIds: readonly number[],
@@ -118,7 +121,7 @@ export async function listForAlerts(
   return entries
 }
 
-/** Recipients who have had no message about an alert by itself, though it was for them, by alert. */
+/** Recipients without a message of their own about an alert that was meant for them, by alert. */
 export async function listUnnotified(
   db: Db,
   alertIds: readonly number[],
@@ -127,7 +130,7 @@ export async function listUnnotified(
   return recipientsByAlert(rows, alertIds)
 }
 
-/** Recipients that were never sent these alerts because of a mute, by alert. */
+/** Recipients that got no message about these alerts because of a mute, by alert. */
 export async function listMutedOnly(
   db: Db,
   alertIds: readonly number[],
@@ -146,8 +149,8 @@ function recipientsByAlert(
 }
 
 /**
- * Marks every chat message that tells of these alerts to be changed, to show what became of them: soon
- * after the transaction, again and again until it works; the latest state wins.
+ * Marks all chat messages about these alerts as outdated, in order to show their new states. The change
+ * follows soon after the transaction and is repeated until it works; the latest state wins.
  */
 export async function reviseMessages(tx: Db, alertIds: readonly number[]): Promise<void> {
   if (alertIds.length === 0) return
@@ -156,10 +159,10 @@ export async function reviseMessages(tx: Db, alertIds: readonly number[]): Promi
 }
 
 /**
- * The alerts that a chat message tells of, recoveries left out.
+ * Alerts in a chat message, without recoveries.
  *
- * @param recipientIds the chat's, one a wallet
- * @param messageId its name in the chat
+ * @param recipientIds recipients of the chat, one per wallet
+ * @param messageId its id in the chat
  */
 export function alertsOfMessage(
   db: Db,
@@ -169,7 +172,7 @@ export function alertsOfMessage(
   return messages.listAlertsOf(db, recipientIds, messageId)
 }
 
-/** Whether a message with this name in a chat is one of ours, and not a screen of the bot. */
+/** Whether a message with this id in a chat is an alert message, not a screen of the bot. */
 export async function hasMessage(
   db: Db,
   recipientIds: readonly number[],
@@ -179,8 +182,8 @@ export async function hasMessage(
 }
 
 /**
- * Notes which part of the help is open below a message, so that it stays open whatever becomes of the
- * alert; null: none. Whoever asked for it shows it.
+ * Stores the part of the help that is expanded below a message, so that later changes keep it; null: none.
+ * The caller changes the message.
  */
 export function openHelp(
   db: Db,
@@ -191,7 +194,7 @@ export function openHelp(
   return messages.setHelp(db, recipientIds, messageId, help)
 }
 
-/** A message that stands in a chat: whose it is, and what it is to show now. */
+/** A message in a chat: its recipient, and its current content. */
 export interface ActiveAlertRef {
   readonly wallet: string
   readonly envelope: Envelope
@@ -199,9 +202,9 @@ export interface ActiveAlertRef {
 }
 
 /**
- * The message with this name in a chat; undefined when none of ours has it, or it is forgotten.
+ * The message with this id in a chat; undefined if it is none of ours or was deleted.
  *
- * @param recipientIds the chat's, one a wallet
+ * @param recipientIds recipients of the chat, one per wallet
  */
 export async function findMessage(
   deps: { readonly db: Db; readonly stateOf: StateReader },
@@ -213,7 +216,7 @@ export async function findMessage(
   return sent && shown && { wallet: sent.wallet, ...shown }
 }
 
-/** Recipients, by id, above `after`, for whom held messages may be told by then. */
+/** Recipients, by id, above `after`, with held messages that may be summarized by then. */
 export function listHolding(
   db: Db,
   until: Date,
@@ -222,7 +225,7 @@ export function listHolding(
   return retained.listHolding(db, until, page)
 }
 
-/** Notes which delivery tells each of those that were held: its fate is theirs from now on. */
+/** Records the summary of each of these held deliveries; they share its result from now on. */
 export function recordSummarized(
   tx: Db,
   summarized: readonly { readonly id: string; readonly summaryDeliveryId: string }[],
@@ -230,12 +233,14 @@ export function recordSummarized(
   return retained.recordSummarized(tx, summarized)
 }
 
-/** What is held for a recipient that is gone will not be sent. */
+/** Cancels held deliveries of a deleted recipient. */
 export function cancelDeferred(tx: Db, recipientId: number): Promise<void> {
   return retained.cancelDeferred(tx, recipientId)
 }
 
-/** What a recipient of the wallet missed while it was off, newest first: at most 100 of 7 days. */
+/**
+ * Deliveries that a recipient of the wallet missed while it was off, newest first: at most 100 of 7 days.
+ */
 export async function listRetained(
   deps: { readonly db: Db; readonly clock: Clock },
   caller: Caller,
@@ -249,9 +254,9 @@ export async function listRetained(
 }
 
 /**
- * Sends what `listRetained` shows, the oldest first and after everything new.
+ * Sends what `listRetained` returns, oldest first and after all new ones.
  *
- * @returns how many
+ * @returns their number
  * @throws AppError not_found; conflict `recipient_not_active` while it is off
  */
 export async function sendRetained(
@@ -269,12 +274,17 @@ export async function sendRetained(
   )
 }
 
-/** Lets go of what `listRetained` shows. @returns how many there were */
+/**
+ * Drops what `listRetained` returns.
+ * @returns their number
+ */
 export function dropRetained(db: Db, caller: Caller, recipientId: number): Promise<number> {
   return retained.dropRetained(db, caller.wallet, recipientId)
 }
 
-/** How many messages of each recipient wait for its destination: unsent, or kept while it is off. */
+/**
+ * Number of messages of each recipient that wait for its destination: unsent, or retained while it is off.
+ */
 export function countWaiting(
   db: Db,
   recipientIds: readonly number[],
@@ -283,12 +293,12 @@ export function countWaiting(
   return counts.countWaiting(db, recipientIds, now)
 }
 
-/** How much is due and not sent, by channel, and since when; for the operator. */
+/** Number of due deliveries by channel, and the oldest due time; for the operator. */
 export function readBacklog(db: Db, now: Date) {
   return counts.countDue(db, now)
 }
 
-/** Deliveries of all wallets made in a span of time, up to now without an end, for the public figures. */
+/** Number of deliveries of all wallets in a period (open-ended without an end), for the public figures. */
 export function countDeliveries(
   db: Db,
   { since, until }: { readonly since: Date; readonly until: Date | undefined },

@@ -3,7 +3,7 @@ import { isSharedFailure } from '#src/db/isolate.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { StateReader } from './chat-situation.ts'
 
-/** Reads states one by one where one of them cannot be read, so that the others are. */
+/** Reads states one by one if one of them is unreadable, so that the others are read. */
 export function readEach(stateOf: StateReader, quarantine: Quarantine): StateReader {
   return async (db, alertIds) => {
     try {

@@ -11,17 +11,17 @@ import {
 } from './model.ts'
 import { deliveries } from './tables.ts'
 
-/** Rows written by one statement. */
+/** Rows inserted by one statement. */
 const ROWS_MAX = 1000
-/** How long what could not be sent is kept. */
+/** Time for which unsent deliveries are retained. */
 export const KEPT = sql.raw(`interval '${RETENTION_DAYS} days'`)
 
-/** Writes deliveries, a thousand a statement, and wakes whoever sends. */
+/** Inserts deliveries, a thousand per statement, and wakes the workers. */
 export async function insertDeliveries(db: Db, all: readonly NewDelivery[]): Promise<void> {
   for (let start = 0; start < all.length; start += ROWS_MAX) {
     const rows = all.slice(start, start + ROWS_MAX)
     const column = <T>(read: (row: NewDelivery) => T) => sql.param(rows.map(read))
-    // One array per column: envelopes pass as they are, while a recordset would unpack their texts.
+    // One array per column: envelopes pass unchanged, while a recordset would decode their texts.
     await db.execute(sql`
       insert into deliveries (id, wallet, alert_id, recipient_id, channel, lane, order_key, fired_at,
         position, envelope, status, created_at, held_until, watch_id, kind, answers, recovery, test,
@@ -63,7 +63,7 @@ function urgencyOf({ envelope }: Pick<NewDelivery, 'envelope'>): number {
   return SEVERITIES.indexOf(envelope.message.severity)
 }
 
-/** Writes a delivery that is over already: a test that was sent at once. */
+/** Inserts a finished delivery: a test that was sent immediately. */
 export async function insertFinished(
   db: Db,
   row: Omit<NewDelivery, 'status' | 'deferredUntil'> & {
@@ -89,10 +89,10 @@ export async function insertFinished(
   })
 }
 
-/** How an attempt ended. */
+/** Result of an attempt. */
 export interface FinishedRow {
   readonly id: string
-  /** The attempt this is about; a worker whose lease ran out speaks of an earlier one. */
+  /** Number of the attempt; a worker whose lease ended reports an earlier one. */
   readonly attempt: number
   readonly recipientId: number
   readonly orderKey: string
@@ -107,28 +107,27 @@ export interface FinishedRow {
   readonly statusCode: number | null
   readonly error: string | null
   readonly deliveredAt: Date | null
-  /** Until then it can be sent again on request, when its destination works again. */
+  /** Time until which it can be sent on request, once its destination works again. */
   readonly retainedUntil: Date | null
-  /** The attempt got no answer, from a destination not known to be away, or on this side's account. */
+  /** The attempt had no response, and the destination is not known to be down; or the fault was ours. */
   readonly unanswered: boolean
-  /** The attempt got no answer; what was `unanswered` before still is. */
+  /** The attempt had no response; a delivery that was `unanswered` before stays so. */
   readonly stillUnanswered: boolean
   readonly messageId: string | null
-  /** The message it came in; null for webhooks. */
+  /** Message that contains it; null for webhooks. */
   readonly carriedBy: string | null
 }
 
-/** A recipient that answered again gets so many at once, so far apart, of those that wait longer. */
+/** Most waiting retries that are made due at once, spaced out, after a recipient responds again. */
 const WOKEN_MAX = 200
 const WOKEN_GAP = sql.raw(`interval '10 milliseconds'`)
 const WOKEN_WAIT = sql.raw(`interval '10 seconds'`)
 
 /**
- * Writes how attempts ended and makes the next delivery of each key that is free now due at `now`.
- * Where one arrived, what failed before to the same recipient is tried at once, once a step of the
- * table.
+ * Records results of attempts and makes the next delivery of each freed key due at `now`. After a success,
+ * earlier failures to the same recipient are retried at once, one time per step.
  *
- * What another worker has taken over since is left to it, but a success always counts.
+ * Deliveries that another worker has taken over are left to it, but a success always counts.
  */
 export async function finish(tx: Db, rows: readonly FinishedRow[], now: Date): Promise<void> {
   await tx.execute(sql`
@@ -162,10 +161,10 @@ export async function finish(tx: Db, rows: readonly FinishedRow[], now: Date): P
 }
 
 /**
- * Makes due what failed before to recipients that have just taken a message, spaced out, so many at once. What was
- * tried early in this step of the table, and what the other side told to wait, keeps its time.
+ * Makes retries due for recipients that have just received a message, spaced out, a limited number at once.
+ * Retries that were already made early in this step, and mandatory waits, keep their time.
  *
- * @returns whether there was anything
+ * @returns whether there were any
  */
 export async function wakeRetries(
   tx: Db,
@@ -193,7 +192,7 @@ export async function wakeRetries(
   return woken.length > 0
 }
 
-/** What got no answer is tried again so many at once, once the channel works. */
+/** Most unanswered deliveries that are resumed at once when a channel works again. */
 const RESUMED_MAX = 500
 
 function isUnanswered(channel: ChannelKey, now: Date) {
@@ -203,8 +202,8 @@ function isUnanswered(channel: ChannelKey, now: Date) {
 }
 
 /**
- * Makes due what got no answer while a channel did not work, the longest waiting first, spaced out. What is
- * tried early keeps its time in the table.
+ * Makes unanswered deliveries of a channel due, longest waiting first, spaced out. They keep their planned
+ * times.
  *
  * @returns whether there may be more
  */
@@ -226,10 +225,12 @@ export async function resumeUnanswered(db: Db, channel: ChannelKey, now: Date): 
   return woken.length === RESUMED_MAX
 }
 
-/** Deliveries in which partitions without an answer are looked for. */
+/** Deliveries that are searched for partitions without a response. */
 const RECALLED_MAX = 1000
 
-/** Lanes of deliveries of a channel that got no answer and are to be tried again, of a bounded number of them. */
+/**
+ * Partitions of a channel's unanswered deliveries that are to be retried, from a bounded number of them.
+ */
 export async function listUnansweredPartitions(
   db: Db,
   channel: ChannelKey,
@@ -243,11 +244,11 @@ export async function listUnansweredPartitions(
   return rows.map(({ partitionKey }) => partitionKey)
 }
 
-/** What a look for a delivery to try early chooses from. */
+/** Deliveries from which an early try is chosen. */
 const PROBES_MAX = 50
 
 /**
- * Makes one delivery due that got no answer, whichever: to find out whether the channel works again.
+ * Makes one unanswered delivery due, in order to find out whether the channel works again.
  *
  * @param random from 0 to below 1
  */
@@ -267,8 +268,8 @@ export async function probeUnanswered(
 }
 
 /**
- * What became of a delivery `d`; of one that was held, of the summary that tells it, `s`. One behind an unfinished
- * delivery of its key has that one's next attempt. The join is `FATE_JOIN`.
+ * State of a delivery `d`; for a held one that of its summary, `s`. One behind an unfinished delivery of
+ * its key has the next attempt of that one. The join is `FATE_JOIN`.
  */
 export const FATE = sql.raw(`coalesce(s.status, d.status) as status,
   coalesce(s.attempts, d.attempts) as attempts,
@@ -285,7 +286,7 @@ export const FATE_JOIN = sql.raw('left join deliveries s on s.id = d.told_in')
 
 type AlertDelivery = DeliveryEntry & { readonly alertId: number } & Record<string, unknown>
 
-/** The deliveries of alerts, in the order of the recipients. */
+/** Deliveries of alerts, by recipient. */
 export async function listOfAlerts(db: Db, alertIds: readonly number[]): Promise<AlertDelivery[]> {
   return await db.execute<AlertDelivery>(sql`
     select d.alert_id as "alertId", d.id as "deliveryId", d.recipient_id as "recipientId",
@@ -295,7 +296,7 @@ export async function listOfAlerts(db: Db, alertIds: readonly number[]): Promise
     order by d.recipient_id, d.id`)
 }
 
-/** Which recipients have had no message about which of these alerts by itself, though it was for them. */
+/** Recipients without a message of their own about these alerts that were meant for them. */
 export async function listUnnotified(
   db: Db,
   alertIds: readonly number[],
@@ -307,7 +308,7 @@ export async function listUnnotified(
     having bool_and(status in ('held', 'muted', 'throttled', 'disabled'))`)
 }
 
-/** Which recipients were never sent which of these alerts, because only `muted` deliveries were written. */
+/** Recipients that got no message about these alerts because all their deliveries are `muted`. */
 export async function listMutedOnly(
   db: Db,
   alertIds: readonly number[],

@@ -2,7 +2,10 @@ import type { z } from 'zod'
 import { type Envelope, StoredEnvelope } from '#src/channels/define.ts'
 import { roleOf } from '#src/watches/events.ts'
 
-/** An envelope read from the outbox. Where a message lacks `isRecovery` and `canRecover`, the catalogue of events gives them. */
+/**
+ * An envelope from the outbox. If a message lacks `isRecovery` and `canRecover`, they come from the
+ * catalogue of events.
+ */
 export const DecodedEnvelope: z.ZodType<Envelope> = StoredEnvelope.transform(
   ({ message, items, ...envelope }) => ({
     ...envelope,

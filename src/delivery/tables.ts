@@ -15,7 +15,7 @@ import type { EnvelopeKind, HelpPart } from '#src/channels/define.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { DeliveryStatus } from './model.ts'
 
-/** Deliveries that may share a message. Queries repeat these words, so that PostgreSQL takes the index. */
+/** Deliveries that may share a message. Queries repeat these words, so that PostgreSQL uses the index. */
 export const IS_GROUPED = sql.raw(`channel <> 'webhook'`)
 
 /** The outbox: one envelope for one destination. Partitioned by id, which begins with the time. */
@@ -26,55 +26,55 @@ export const deliveries = pgTable(
     wallet: text('wallet').notNull(),
     alertId: integer('alert_id'),
     recipientId: integer('recipient_id').notNull(),
-    /** What it is about: alerts of one watch are grouped. */
+    /** Its watch: alerts of one watch are grouped. */
     watchId: integer('watch_id'),
     channel: text('channel').notNull().$type<ChannelKey>(),
-    /** Who serves the destination: bounds concurrency. */
+    /** Partition of the destination, for bounded concurrency. */
     partitionKey: text('lane').notNull(),
-    /** Destination, watch and signal: deliveries of one key go out one after another, in order. */
+    /** Destination, watch and signal: deliveries of one key are sent in order, one after another. */
     orderKey: text('order_key').notNull(),
-    /** When the alert fired, by its source's time: the order within a key. */
+    /** Time when the alert fired, by its source: the order within a key. */
     firedAt: timestamp('fired_at', { withTimezone: true }).notNull(),
-    /** The alert's position: the order of what fired at one moment; then by id. */
+    /** Position of the alert: the order of what fired at the same time; then by id. */
     position: bigint('position', { mode: 'number' }).notNull(),
-    /** `json`, not `jsonb`: kept as written, so that every attempt sends the same bytes. */
+    /** `json`, not `jsonb`: stored unchanged, so that every attempt sends the same bytes. */
     envelope: json('envelope').notNull().$type<unknown>(),
     kind: text('kind').notNull().$type<EnvelopeKind>(),
-    /** The alert it answers. */
+    /** The alert it replies to. */
     answers: integer('answers'),
-    /** It tells that something is over. */
+    /** Whether it is a recovery. */
     recovery: boolean('recovery').notNull(),
     test: boolean('test').notNull(),
-    /** 0 info, 1 warning, 2 critical: the higher goes first, across keys. */
+    /** 0 info, 1 warning, 2 critical: higher goes first, across keys. */
     urgency: smallint('urgency').notNull(),
     /**
-     * It was tried before, or could not be taken when it was looked at. It is claimed recipient by
-     * recipient; all others are claimed by urgency and age over all recipients.
+     * It was tried before, or could not be claimed when it was due. Backlogs are claimed per recipient; all
+     * others by urgency and age across recipients.
      */
     backlog: boolean('backlog').notNull().default(false),
-    /** The last attempt got no answer. It is tried again as soon as the channel works. */
+    /** The last attempt had no response. It is retried as soon as the channel works. */
     unanswered: boolean('unanswered').notNull().default(false),
     status: text('status').notNull().$type<DeliveryStatus>(),
     attempts: integer('attempts').notNull(),
-    /** Null while an earlier delivery of the same key is unfinished, and at the end. */
+    /** Null while an earlier delivery of the same key is unfinished, and after the end. */
     nextAttemptAt: timestamp('next_attempt_at', { withTimezone: true }),
-    /** When it is due by the table, while it is tried earlier; also what must not be tried earlier. */
+    /** Regular time of the next attempt while it is tried earlier; also the end of a mandatory wait. */
     plannedAt: timestamp('planned_at', { withTimezone: true }),
-    /** Of a held one: when it is told, in a summary; null once one was written that tells it. */
+    /** For held ones: time of the summary; null once one was written. */
     deferredUntil: timestamp('held_until', { withTimezone: true }),
-    /** Of a held one: the delivery that tells it instead. What becomes of that is what became of it. */
+    /** For held ones: the delivery of the summary, whose result they share. */
     summaryDeliveryId: uuid('told_in'),
-    /** Until then it can still be sent to a destination that was off. */
+    /** Time until which it can still be sent to a destination that was off. */
     retainedUntil: timestamp('kept_until', { withTimezone: true }),
-    /** While a worker holds it; another may take it afterwards. */
+    /** End of a worker's lease; another one may claim it afterwards. */
     leasedUntil: timestamp('leased_until', { withTimezone: true }),
     lastStatusCode: integer('last_status_code'),
     lastError: text('last_error'),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
     deliveredAt: timestamp('delivered_at', { withTimezone: true }),
-    /** What the message it came in is called at its destination, where that has a name. */
+    /** Id of its message at the destination, if it has one. */
     messageId: text('message_id'),
-    /** The sent message it came in, alone or with others. */
+    /** The sent message that contains it, alone or with others. */
     carriedBy: uuid('carried_by'),
   },
   (table) => [
@@ -109,41 +109,38 @@ export const deliveries = pgTable(
   ],
 )
 
-/**
- * What stands in chats and mailboxes: one message each, with the deliveries that came in it. Partitioned
- * by id.
- */
+/** Messages in chats and mailboxes, each with the deliveries in it. Partitioned by id. */
 export const sentMessages = pgTable(
   'sent_messages',
   {
-    /** Id of the first delivery in it. */
+    /** Id of its first delivery. */
     id: uuid('id').primaryKey(),
     wallet: text('wallet').notNull(),
     recipientId: integer('recipient_id').notNull(),
     channel: text('channel').notNull().$type<ChannelKey>(),
     partitionKey: text('lane').notNull(),
-    /** Null where it is about several watches, or none. */
+    /** Null if it is about several watches, or none. */
     watchId: integer('watch_id'),
     kind: text('kind').notNull().$type<EnvelopeKind>(),
-    /** It tells that something is over. */
+    /** Whether it is a recovery. */
     recovery: boolean('recovery').notNull(),
-    /** It arrived with a sound. */
+    /** Whether it arrived with sound. */
     loud: boolean('loud').notNull(),
-    /** Deliveries in it. */
+    /** Number of deliveries in it. */
     parts: integer('parts').notNull(),
-    /** When the first delivery in it was written: the start of its group. */
+    /** Time when its first delivery was written: the start of the group. */
     openedAt: timestamp('opened_at', { withTimezone: true }).notNull(),
     sentAt: timestamp('sent_at', { withTimezone: true }).notNull(),
-    /** Its name at the destination; null where it cannot be changed there, or is gone. */
+    /** Its id at the destination; null if it cannot be changed there or was deleted. */
     messageId: text('message_id'),
-    /** Grows with everything that changes what it is to show. */
+    /** Increases with every change of its intended content. */
     version: integer('version').notNull(),
-    /** When it is to be brought up to date; null while it is. */
+    /** Due time of its next change; null while it is up to date. */
     reviseAt: timestamp('revise_at', { withTimezone: true }),
     revisions: integer('revisions').notNull(),
-    /** The part of the help that is open below it. */
+    /** Part of the help that is expanded below it. */
     help: text('help').$type<HelpPart>(),
-    /** While a worker changes it. */
+    /** End of the lease of a worker that changes it. */
     leasedUntil: timestamp('leased_until', { withTimezone: true }),
   },
   (table) => [

@@ -1,7 +1,7 @@
 import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/index.ts'
 import type { Ending } from './task.ts'
 
-/** Counts attempts of this process by what came of them, for the operator. */
+/** Counts attempts of this process by result, for the operator. */
 export interface Tally {
   count(channel: ChannelKey, ending: Ending): void
   /** Attempts since the process started. */
@@ -12,11 +12,11 @@ export interface Tally {
   }[]
 }
 
-/** delivered. temporary, permanent: a failure. off: the destination is. */
+/** delivered. temporary, permanent: a failure. off: the destination is off. */
 const OUTCOMES = ['delivered', 'temporary', 'permanent', 'off'] as const
 type AttemptOutcome = (typeof OUTCOMES)[number]
 
-/** A tally that begins at nothing. */
+/** Creates a tally of zeros. */
 export function createTally(): Tally {
   const counts = new Map<string, number>()
   return {

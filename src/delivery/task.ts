@@ -1,25 +1,25 @@
-/** One message on its way to one recipient, and what became of it. */
+/** One message in progress to one recipient, and its result. */
 import type { DeliveryError, EnvelopeKind, MessageState, Receipt } from '#src/channels/define.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { ClaimedRow } from './due-store.ts'
 
-/** A message that is sent, or one that is there and is changed. */
+/** A message to send, or a sent one to change. */
 export interface Task {
   readonly channel: ChannelKey
   readonly recipientId: number
   readonly wallet: string
   readonly partitionKey: string
-  /** It waited in its recipient's backlog. */
+  /** Whether it was in its recipient's backlog. */
   readonly backlog?: boolean
-  /** The deliveries it brings, in the order they fired; none where a message is only brought up to date. */
+  /** Its deliveries, in the order they fired; none if a message is only updated. */
   readonly rows: readonly ClaimedRow[]
-  /** To be checked as `Envelope`. */
+  /** Unchecked `Envelope`. */
   readonly envelope: unknown
-  /** Of a chat or mailbox: how what was sent is kept. Undefined for webhooks. */
+  /** For chats and mailboxes: how the sent message is stored. Undefined for webhooks. */
   readonly keep?: Keep
-  /** The message that is changed; undefined where a new one is sent. */
+  /** The message to change; undefined for a new one. */
   readonly change?: Change
-  /** What the message it answers is called at the destination. */
+  /** Id of the answered message at the destination. */
   readonly answersMessageId?: string
 }
 
@@ -29,7 +29,7 @@ export interface Keep {
   readonly recovery: boolean
   readonly loud: boolean
   readonly openedAt: Date
-  /** What was known of each alert in it, by id. */
+  /** Known state of each alert in it, by id. */
   readonly states: ReadonlyMap<number, MessageState>
 }
 
@@ -43,25 +43,25 @@ export interface Change {
   readonly state: MessageState
 }
 
-/** What an attempt came to. */
+/** Result of an attempt. */
 export type Ending =
   | { readonly kind: 'delivered'; readonly receipt: Receipt }
   | { readonly kind: 'failed'; readonly error: DeliveryError }
   /** The destination is gone or off: nothing was sent. */
   | { readonly kind: 'off' }
-  /** The message to be changed is not there any more. */
+  /** The message to change was deleted. */
   | { readonly kind: 'gone' }
-  /** It is not worth telling any more: nothing was sent. */
+  /** It is no longer needed: nothing was sent. */
   | { readonly kind: 'needless' }
-  /** Broken off by our own stop. */
+  /** Aborted by our own stop. */
   | { readonly kind: 'broken_off' }
 
-/** A task whose attempt is over. */
+/** A task with its result. */
 export interface Ended {
   readonly task: Task
   readonly isTest: boolean
   readonly at: Date
   readonly ending: Ending
-  /** The destination did not answer the attempt before either. */
+  /** Whether the previous attempt had no response either. */
   readonly isSuspect?: boolean
 }

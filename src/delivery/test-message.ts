@@ -25,7 +25,7 @@ import { keepWaiting } from './record.ts'
 import { canBeSentTo, outcomesOf } from './rules.ts'
 import * as store from './store.ts'
 
-/** What sending a test needs. */
+/** Dependencies of tests. */
 export interface TestDeps {
   readonly db: Db
   readonly clock: Clock
@@ -35,18 +35,21 @@ export interface TestDeps {
   readonly notices: SwitchListener
 }
 
-/** What a test shows of an alert. Its title and data say that nothing happened, for receivers that look at nothing else. */
+/**
+ * Example alert of a test. Its title and data say that it is a test, for receivers that ignore the test
+ * flag.
+ */
 export interface TestExample extends Pick<Envelope, 'type' | 'signal' | 'group' | 'data'> {
-  /** The example in the reader's words, marked as a test. */
+  /** The example in the reader's language, marked as a test. */
   readonly message: EnvelopeMessage
 }
 
 /**
  * Sends a real message, marked as a test and never repeated, to a destination of the wallet. A webhook
- * answers at once; elsewhere the message is put into the outbox.
+ * responds immediately; for others the message goes into the outbox.
  *
- * @param options `evenIfOff`: a webhook that is switched off is tried all the same, and stays off; `example`:
- *   what the test shows of an alert
+ * @param options `evenIfOff`: a webhook that is switched off gets it anyway, and stays off; `example`:
+ * the alert that the test shows
  * @throws AppError not_found; upstream `channel_unavailable`; conflict `recipient_not_active`
  */
 export async function sendTest(
@@ -148,7 +151,7 @@ async function sendNow(
   return { deliveryId: test.id, status, statusCode, latencyMs }
 }
 
-/** What a send gave, its refusal as a value. */
+/** Result of a send, with its refusal as a value. */
 async function settled(send: Promise<Receipt>): Promise<Receipt | DeliveryError> {
   try {
     return await send

@@ -19,49 +19,52 @@ import { readEach } from './states.ts'
 import type { Tally } from './tally.ts'
 import type { Ended, Ending, Task } from './task.ts'
 
-/** What sending needs. */
+/** Dependencies of sending. */
 export interface WorkerDeps extends RecordDeps {
   readonly publicUrl: string
   /** Counts attempts, for the operator. */
   readonly tally?: Tally
-  /** Where it can be set, it is set now and then. */
+  /** Synchronized from time to time if it can be. */
   readonly clock: Clock & { sync?(): Promise<void> }
-  /** What is remembered from run to run; of this run alone unless given. */
+  /** State between runs; only of this run by default. */
   readonly sending?: Sending
 }
 
-/** Least time between two claims, so that each takes many. */
+/** Minimum interval between two claims, so that each takes many. */
 const CLAIM_GAP_MS = 10
-/** While something is on its way, how often what came in meanwhile is looked for. */
+/** Interval of claims while messages are in progress. */
 const LOOK_MS = 50
-/** Looking takes at most a fifth of the time. */
+/** Claims take at most a fifth of the time. */
 const LOOK_SHARE = 4
-/** After a stop, how long sends may go on before they are broken off. */
+/** Time after a stop for which sends may continue before they are aborted. */
 const GRACE_MS = 5000
-/** What waited longer for its place goes back, so that its lease never ends while it is sent. */
+/** A message that waited longer for its place is released, so that its lease never ends during the send. */
 const PATIENCE_MS = 20_000
-/** Least time between two looks for a queue that has become very long. */
+/** Minimum interval between two checks for very long queues. */
 const TIDY_MS = 1000
-/** Backlogs were not looked at. */
+/** Backlogs were not read. */
 const NO_LOOK = { candidates: [], looked: false, isEnd: false } as const
 
-/** Claims, sends and records what is due in one channel, until `stop`. */
+/** Claims, sends and records due deliveries of one channel, until `stop`. */
 export interface Worker {
-  /** Takes what is due and starts to send it. Whether there was anything. */
+  /**
+   * Claims due deliveries and starts to send them.
+   * @returns whether there were any
+   */
   claim(): Promise<boolean>
-  /** Nothing is on its way or waits to be recorded. */
+  /** Whether nothing is in progress or waits to be recorded. */
   isIdle(): boolean
-  /** Grows with everything that may make more deliveries due. */
+  /** Increases with everything that may make more deliveries due. */
   recordings(): number
-  /** Waits for something to end, and a little more; the longer, the more the last look cost. */
+  /** Waits until a send ends, and a little longer, depending on the duration of the last claim. */
   pause(lookedMs: number): Promise<void>
   /** Ends a pause. */
   ring(): void
-  /** Waits until everything taken is sent and recorded; after a stop not for long. */
+  /** Waits until everything claimed is sent and recorded; after a stop only for a short time. */
   finish(): Promise<void>
 }
 
-/** A worker of a channel, idle at first. Long because claiming, sending and stopping share its queues. */
+/** Creates the worker of a channel. Long because claiming, sending and stopping share its queues. */
 export function createWorker(
   given: WorkerDeps,
   channel: ServiceChannel,
@@ -72,7 +75,7 @@ export function createWorker(
   const { limiter, inHand } = sending
   const outage = watchOutage(deps, channel, sending.outage)
   const onTheirWay = new Set<Promise<void>>()
-  /** How many messages are on their way to each recipient of a chat or mailbox. */
+  /** Number of messages in progress to each recipient of a chat or mailbox. */
   const busy = new Map<number, number>()
   const breakOff = new AbortController()
   let bell = Promise.withResolvers<void>()
@@ -88,7 +91,7 @@ export function createWorker(
     results.retry()
     await outage.recall()
     if (isIdle() && results.recordings() > lookedAt) {
-      // What was recorded may have made something due.
+      // Recorded results may have made something due.
       lookedAt = results.recordings()
       lookAgain()
     }
@@ -98,7 +101,7 @@ export function createWorker(
     return found || stale
   }
 
-  /** Nothing is over before one more round over the recipients has found nothing. */
+  /** The work is done only after one more round over the recipients has found nothing. */
   function lookAgain(): void {
     for (const round of [sending.backlog, sending.stale]) {
       round.quiet = false
@@ -144,12 +147,12 @@ export function createWorker(
     const isFound = [...chosen.taken, ...chosen.behind].some((one) => inBacklog.has(one))
     recordEnd(sending.backlog, backlog, { found: isFound, now: look.now })
     await startAll(tasks)
-    // What is in nobody's backlog is on its way all the same.
+    // Deliveries outside backlogs are sent anyway.
     if (failures.length > 0) throw failures[0]
     return changed || tidied || !sending.backlog.quiet
   }
 
-  /** The next part of the round over the recipients with a backlog. */
+  /** Next step of the round over recipients with a backlog. */
   async function lookAtBacklogs(
     full: due.Full,
     look: ClaimContext,
@@ -162,7 +165,7 @@ export function createWorker(
     })
   }
 
-  /** Puts what has no place and is in the way of others into backlogs. */
+  /** Moves deliveries without a place that block others into backlogs. */
   async function tidy(
     front: readonly due.Candidate[],
     { left }: Chosen,
@@ -187,7 +190,7 @@ export function createWorker(
     return isDeep || inTheWay.length > 0
   }
 
-  /** Each delivery by itself. */
+  /** Each delivery separately. */
   async function claimEach({ taken, behind }: Chosen, look: ClaimContext) {
     const { claimed, blocked } = await due.claimDue(deps.db, idsOf(taken), look)
     const parked = [...blocked, ...idsOf(behind)]
@@ -209,7 +212,7 @@ export function createWorker(
     return { tasks, changed: claimed.length + parked.length > 0 }
   }
 
-  /** One message a recipient. */
+  /** One message per recipient. */
   async function claimRecipients({ taken }: Chosen, look: ClaimContext) {
     const ids = taken.map(({ recipientId }) => recipientId)
     const { tasks, needless, changed } = await claimChats(deps, channel, ids, look)
@@ -285,7 +288,7 @@ export function createWorker(
     return { ...result, isSuspect: permit.state === 'suspect' }
   }
 
-  /** One message less is on its way to its recipient, and recorded: what comes next knows of it. */
+  /** Removes a recorded message from those in progress, so that the next claim knows. */
   function letGo({ rows, keep, recipientId }: Task): void {
     for (const { id } of rows) inHand.delete(id)
     if (keep === undefined) return
@@ -336,8 +339,8 @@ export function createWorker(
 }
 
 /**
- * What an attempt says about how its recipient answers. A refusal is an answer too: the other side is there.
- * A fault of ours says nothing.
+ * What an attempt says about how its recipient responds. A refusal is a response too. A fault of ours says
+ * nothing.
  */
 function judged(ending: Ending, latencyMs: number): number | 'none' | undefined {
   if (ending.kind === 'delivered') return latencyMs

@@ -1,22 +1,25 @@
 import { Api } from 'grammy'
 
-/** Longest an ordinary call to Telegram may take, in seconds. grammY's own limit is 500. */
+/** Longest time of an ordinary call to Telegram, in seconds. grammY's own limit is 500. */
 export const API_TIMEOUT_SECONDS = 30
 
-/** Where the Bot API is, and as whom. */
+/** Address of the Bot API, and the bot's token. */
 export interface ApiAccess {
   readonly token: string
   readonly apiRoot: string
 }
 
-/** A client of the Bot API. @param timeoutSeconds longest a call may take */
+/**
+ * Creates a client of the Bot API.
+ * @param timeoutSeconds longest time of a call
+ */
 export function createApi({ token, apiRoot }: ApiAccess, timeoutSeconds: number): Api {
   return new Api(token, { apiRoot, timeoutSeconds })
 }
 
 type ApiSignal = NonNullable<Parameters<Api['getMe']>[0]>
 
-/** grammY names the type of an older package; what Node makes has all of its members. */
+/** grammY uses the type of an older package; Node's signal has all of its members. */
 export function apiSignal(signal: AbortSignal): ApiSignal {
   return signal as unknown as ApiSignal
 }

@@ -1,7 +1,7 @@
 import { GrammyError, HttpError } from 'grammy'
 import { traceOf } from '#src/kernel/trace.ts'
 
-/** A refusal as the Bot API words it. */
+/** An error response of the Bot API. */
 export interface ApiRefusal {
   readonly code: number
   readonly description: string
@@ -9,33 +9,36 @@ export interface ApiRefusal {
   readonly migrateToChatId?: number
 }
 
-/** What to do about a refusal: send the same once more in another form, or give up for now or for good. */
+/**
+ * What follows from an error response: send the same again in another form, or give up, temporarily or
+ * permanently.
+ */
 export type EditVerdict =
   | { readonly kind: 'send_plain' }
   | { readonly kind: 'send_without_button' }
   | { readonly kind: 'send_without_thread' }
   | { readonly kind: 'send_to'; readonly chatId: number }
-  /** Nothing is left to do: the message to be changed looks so already, or is not there any more. */
+  /** Nothing left to do: the message already has this content, or was deleted. */
   | { readonly kind: 'settled'; readonly gone: boolean }
   | { readonly kind: 'fail'; readonly error: ApiFailure }
 
 /** Why a message cannot be sent now, or ever. */
 export interface ApiFailure {
-  /** A short stable word, such as `blocked`, `no_rights`, `flood`, `timeout`. */
+  /** Short stable code, such as `blocked`, `no_rights`, `flood`, `timeout`. */
   readonly reason: string
-  /** Absent where Telegram did not answer. */
+  /** Absent if Telegram did not respond. */
   readonly statusCode?: number
-  /** The chat takes no messages from the bot any more. */
+  /** The chat no longer accepts messages from the bot. */
   readonly permanent: boolean
-  /** How a chat stands that is gone for good. */
+  /** Status of a chat that is gone permanently. */
   readonly becomes: 'disabled' | 'blocked'
   readonly retryAfterSeconds?: number
   readonly retryAfterIsMandatory: boolean
-  /** Not the chat's doing: Telegram or the bot's token. */
+  /** The cause is Telegram or the bot's token, not the chat. */
   readonly isOurFault: boolean
 }
 
-/** Gone for good, with the reason the destination is switched off for. Matched on the description. */
+/** Permanent failures, with the reason for switching the destination off. Matched on the description. */
 const GONE: readonly (readonly [RegExp, string])[] = [
   [/bot was blocked by the user/, 'blocked'],
   [/user is deactivated/, 'deactivated'],
@@ -54,7 +57,7 @@ const MESSAGE_GONE =
 const BUTTON_REFUSED = /inline keyboard button|BUTTON_\w+_INVALID|reply markup is too long/i
 
 /**
- * Judges a refusal. Codes together with descriptions decide: the same code means many things.
+ * Classifies an error response by code and description, because the same code has many meanings.
  *
  * @see Bot API server sources; the texts begin with "Bad Request: " or "Forbidden: "
  */
@@ -91,9 +94,9 @@ export function judgeRefusal(refusal: ApiRefusal): EditVerdict {
 }
 
 /**
- * Judges what a call of the Bot API threw.
+ * Classifies an error that a call of the Bot API threw.
  *
- * @throws the error itself where it is not about the call
+ * @throws the error itself if it is unrelated to the call
  */
 export function verdictOf(error: unknown): EditVerdict {
   if (error instanceof GrammyError) {
@@ -125,23 +128,23 @@ function failed(
   return { kind: 'fail', error }
 }
 
-/** The wait Telegram asks for, in milliseconds; undefined for every other failure. */
+/** The wait that Telegram requests, in milliseconds; undefined for every other failure. */
 export function floodWaitMs(error: unknown): number | undefined {
   if (!(error instanceof GrammyError) || error.error_code !== 429) return undefined
   return (error.parameters.retry_after ?? 1) * 1000
 }
 
-/** Whether the token is wrong: nothing helps but another one. */
+/** Whether the token is invalid: only another one helps. */
 export function isTokenRefused(error: unknown): boolean {
   return isRefused(error, 401, 404)
 }
 
-/** Whether somebody else fetches the updates: another process, or a webhook. */
+/** Whether another process or a webhook fetches the updates. */
 export function isConflict(error: unknown): boolean {
   return isRefused(error, 409)
 }
 
-/** Whether Telegram cannot be reached, or asks for a pause: the same call may work a little later. */
+/** Whether Telegram is unreachable, or requests a pause: the same call may work later. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof HttpError) return true
   return error instanceof GrammyError && (error.error_code >= 500 || error.error_code === 429)
@@ -160,7 +163,7 @@ export function settledAs(error: unknown): 'unchanged' | 'gone' | undefined {
   return verdict.gone ? 'gone' : 'unchanged'
 }
 
-/** An error in one line for a log, with its stack where it is a bug. */
+/** An error in one line for a log, with its stack if it is a bug. */
 export function describe(error: unknown): string {
   if (error instanceof GrammyError) return `${error.method}: ${error.description}`
   if (error instanceof HttpError) {

@@ -4,8 +4,8 @@ import type { Button, Rows } from './buttons.ts'
 const RIGHT_TO_LEFT_MARK = '\u200f'
 
 /**
- * Puts buttons into the order of reading. Telegram draws each row from the left, in every language. A label
- * of an arrow alone is turned too; beside words it turns by itself.
+ * Reverses buttons for right-to-left languages, because Telegram draws each row from the left. Labels that
+ * are only an arrow are mirrored too; arrows beside words mirror themselves.
  */
 export function inReadingOrder(rows: Rows, locale: Locale): Rows {
   if (directionOf(locale) === 'ltr') return rows

@@ -3,48 +3,51 @@ import { apiSignal } from './api.ts'
 import { markupOf, type Rows, withoutLinks } from './buttons.ts'
 import { type EditVerdict, verdictOf } from './errors.ts'
 
-/** What a message shows. */
+/** Content of a message. */
 export interface Content {
   /** Telegram's HTML. */
   readonly html: string
-  /** The same without markup. */
+  /** The same text without markup. */
   readonly plain: string
   readonly rows: Rows
 }
 
-/** A message to be sent, or to be changed. */
+/** A message to send or to change. */
 export interface Post {
   readonly chatId: number
   readonly topic?: number | undefined
-  /** The message to be changed; a new one is sent without it. */
+  /** The message to change; absent for a new one. */
   readonly messageId?: number
-  /** @param linksAsText pages cannot be on buttons */
+  /** @param linksAsText whether pages cannot be on buttons */
   readonly content: (options: { readonly linksAsText: boolean }) => Content
-  /** The message that a new one answers, as long as it is there. */
+  /** The message that a new one replies to, if it exists. */
   readonly repliesTo?: number
   readonly isSilent?: boolean
-  /** A new message goes after a group to its new id. */
+  /** Whether a new message follows a group to its new id. */
   readonly followsGroup?: boolean
-  /** Waits for the chat's turn before each call. @returns ends the call */
+  /**
+   * Waits for the chat's turn before each call.
+   * @returns signal that ends the call
+   */
   readonly turn?: (chatId: number) => Promise<AbortSignal>
-  /** Told of each refusal that another form may avoid. */
+  /** Called for each error that another form may avoid. */
   readonly onRefused?: (error: unknown, verdict: EditVerdict) => void
 }
 
-/** A message that is in the chat. `unchanged`: it showed the same already. */
+/** A message in the chat. `unchanged`: it already had this content. */
 interface Present {
   readonly kind: 'done' | 'unchanged'
   readonly messageId: number
   readonly chatId: number
   readonly topic: number | undefined
-  /** Why it is not where it was meant to be: the group has another id, or the topic is gone. */
+  /** Why it is not at the intended place: the group has another id, or the topic was deleted. */
   readonly moved: 'migrated' | 'topic_gone' | undefined
 }
 
-/** What became of a message. */
+/** Result of a post. */
 export type Posted = Present | { readonly kind: 'gone' }
 
-/** How one message is being sent; each form falls back to a simpler one at most once. */
+/** Current form of a message; each form falls back to a simpler one at most once. */
 interface Form {
   readonly chatId: number
   readonly topic: number | undefined
@@ -59,7 +62,7 @@ const FORMS_MAX = 6
 /**
  * Sends or changes a message, in simpler forms while Telegram refuses a part of it.
  *
- * @throws what the API threw when no other form would help; what `turn` throws
+ * @throws the API's error if no other form would help; errors of `turn`
  */
 export async function post(api: Api, wanted: Post & { messageId?: never }): Promise<Present>
 export async function post(api: Api, wanted: Post): Promise<Posted>
@@ -78,7 +81,7 @@ export async function post(api: Api, wanted: Post): Promise<Posted> {
       }
       const next = tries < FORMS_MAX ? simpler(form, verdict, wanted) : undefined
       if (next === undefined) throw error
-      // The new chat has messages of its own under the old ids.
+      // In the new chat the old ids mean other messages.
       if (verdict.kind === 'send_to' && messageId !== undefined) return { kind: 'gone' }
       wanted.onRefused?.(error, verdict)
       form = next

@@ -1,4 +1,4 @@
-/** The text a reader sees of HTML that was written here. */
+/** The text that a reader sees of our HTML. */
 export function plainOf(markup: string): string {
   return markup
     .replace(/<[^>]*>/g, '')
