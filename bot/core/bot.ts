@@ -19,7 +19,7 @@ import { questions } from './middleware/questions.ts'
 import { contentOf } from './show.ts'
 import { findChat } from './store.ts'
 
-/** The bot with all its features. It calls nobody until it is given an update. */
+/** Creates the bot with all its features. It sends no request before it gets an update. */
 export function createBot({ app, ...access }: { readonly app: App } & ApiAccess): Bot<BotContext> {
   const client = { apiRoot: access.apiRoot, timeoutSeconds: API_TIMEOUT_SECONDS }
   const bot = new Bot<BotContext>(access.token, { client })
@@ -29,7 +29,7 @@ export function createBot({ app, ...access }: { readonly app: App } & ApiAccess)
   return bot
 }
 
-/** What the inbox does with an update: the bot handles it; one that is given up gets an apology. */
+/** Handler of updates for the inbox: the bot handles them; for one that is given up it apologizes. */
 export function updateHandler(app: App, bot: Bot<BotContext>): UpdateHandler {
   return {
     handle: (update) => handle(bot, update),
@@ -37,7 +37,7 @@ export function updateHandler(app: App, bot: Bot<BotContext>): UpdateHandler {
   }
 }
 
-/** grammY wraps what a handler threw; the inbox decides by the error itself. */
+/** grammY wraps errors of handlers; the inbox needs the original error. */
 async function handle(bot: Bot<BotContext>, update: Update): Promise<void> {
   try {
     await bot.handleUpdate(update)
@@ -46,7 +46,7 @@ async function handle(bot: Bot<BotContext>, update: Update): Promise<void> {
   }
 }
 
-/** Says that nothing was done, to whoever waits for an answer. Never throws. */
+/** Tells the person who waits for a response that nothing was done. Never throws. */
 async function apologize(app: App, bot: Bot<BotContext>, update: Update): Promise<void> {
   const { message, callback_query: query } = update
   const place = query?.message ?? (isAsking(message) ? message : undefined)
@@ -65,7 +65,7 @@ async function apologize(app: App, bot: Bot<BotContext>, update: Update): Promis
   }
 }
 
-/** Whoever writes in private waits for an answer; in a group, whoever sends a command. */
+/** Whether somebody waits for a response: the writer of a private message, or of a command in a group. */
 function isAsking(message: Message | undefined): boolean {
   return message?.chat.type === 'private' || message?.text?.startsWith('/') === true
 }

@@ -8,33 +8,36 @@ import type { ChatLink } from '#src/recipients/chats.ts'
 import type { Reader } from '../views/view.ts'
 import type { KnownChat } from './store.ts'
 
-/** A wallet the chat is linked to, and what the person behind the update may do with it here. */
+/** A wallet linked to the chat, and the rights that the person behind the update has for it here. */
 export interface Membership extends ChatLink {
   readonly caller: Caller
-  /** The person acts with the link's own rights; others in a group only look. */
+  /** Whether the person acts with the link's rights; others in a group only read. */
   readonly manages: boolean
 }
 
-/** What handlers find beside Telegram's update. */
+/** State of an update for handlers. */
 export interface BotState {
   readonly app: App
-  /** The chat as we know it. */
+  /** Stored data of the chat. */
   readonly known: KnownChat
-  /** The wallets the chat is linked to; the one it works on is the first. */
+  /** Wallets linked to the chat; the selected one first. */
   readonly links: readonly Membership[]
-  /** An administrator of the group, under their own name. In private always. */
+  /**
+   * Whether the person is an administrator of the group, under their own name. Always true in private
+   * chats.
+   */
   readonly isAdministrator: boolean
-  /** An administrator who writes in the group's name: who it is cannot be known. */
+  /** Whether an administrator writes in the group's name, so that the person is unknown. */
   readonly isAnonymous: boolean
   readonly t: Translate
   readonly reader: Reader
-  /** The button that was pressed, if it is one of ours. */
+  /** The pressed button, if it is one of ours. */
   readonly press: Press | undefined
   /**
-   * Asks for an operation through the gate, as the chat's first wallet or another; as nobody while
-   * there is none. Its idempotency key is the update's, unless the input has one.
+   * Invokes an operation for the chat's selected wallet or another one; anonymously if there is none. Its
+   * idempotency key is the update's, unless the input has one.
    *
-   * @throws AppError as the gate does
+   * @throws AppError like `invoke`
    */
   call<Output>(
     operation: Operation<Output>,
@@ -43,15 +46,13 @@ export interface BotState {
   ): Promise<Output>
 }
 
-/** How a press is answered. */
+/** Response to a press. */
 export interface PressAnswer {
-  /**
-   * A toast, a box to be closed, a deep link that is opened, or nothing. Only the first call counts.
-   */
+  /** Shows a toast, a box, opens a deep link, or nothing. Only the first call counts. */
   answer(text?: string, options?: { readonly box?: boolean; readonly url?: string }): Promise<void>
   /**
-   * Ends what shows that work goes on, before the message with the pressed button is changed; whoever
-   * changes it then also sets its buttons.
+   * Ends the progress indication before the message with the pressed button is changed; that change also
+   * sets its buttons.
    */
   takeOver(): Promise<void>
 }
@@ -61,17 +62,17 @@ export interface Answering {
   /** The message that asks. */
   readonly messageId: number
   readonly askedAt: Date
-  /** A question was asked meanwhile, this one again or the next. */
+  /** Whether a question was asked meanwhile, this one again or the next. */
   isAsked: boolean
 }
 
-/** What handlers find while they take an answer. */
+/** State for handlers of answers. */
 export interface SessionState {
-  /** undefined: the update answers nothing. */
+  /** Undefined if the update answers no question. */
   answering?: Answering
-  /** Asks the question again that a command closed which there is none of. */
+  /** Repeats the question that an unknown command closed. */
   askAgain?: () => Promise<void>
 }
 
-/** grammY's context with what the middleware adds. */
+/** grammY's context with the additions of the middleware. */
 export type BotContext = Context & BotState & PressAnswer & SessionState

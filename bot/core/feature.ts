@@ -1,20 +1,20 @@
 /**
- * How a feature is added:
+ * How to add a feature:
  *
- * 1. `bot/features/<name>.ts`: a `Composer`, what it answers to, and one `defineFeature`. Commands by
- *    `onCommand`, presses by `onPress` (verbs with their arguments stand in `src/actions/verbs.ts`), typed
- *    answers by `defineQuestion` of `bot/session.ts`, listed in the feature's `questions`.
- * 2. One line in `bot/features/index.ts`. Features are tried in that order; the last takes what is left.
- * 3. `bot/views/<screen>.ts`: pure functions `(reader, data, options) => View`; texts in `bot.json`.
- *    A view calls `screen(lines, rows)`, which moves labels that are too long to wider rows. The last
- *    row begins with `back(…)` or `menuButton(…)`.
- * 4. Data comes from `ctx.call(operation, input, link)`, the same gate that REST passes. An `AppError` is
- *    shown by itself: thrown, it becomes a sentence above the pressed message with `Retry`.
- * 5. `show(ctx, view, task)` edits the pressed message, or the one a typed answer belongs to; `send`
- *    begins a new one. Presses are answered by themselves; `ctx.answer(text)` says more, once.
- * 6. Who may press is decided in `bot/middleware/guard.ts` by verb: verbs of private matters, verbs for
- *    chats without a link, verbs for everybody in a group. What is left needs a link, and in a group an
- *    administrator who linked the wallet; the wallet is the one that owns the object (`findWatch`).
+ * 1. `bot/features/<name>/`: a `Composer` with handlers, and one `defineFeature`. Commands use `onCommand`,
+ *    presses `onPress` (verbs and their arguments are in `src/actions/verbs.ts`), typed answers
+ *    `defineQuestion` of `session.ts`, listed in the feature's `questions`.
+ * 2. One line in `bot/features/index.ts`. Features are tried in that order; the last one gets the rest.
+ * 3. `<screen>-view.ts` beside it: pure functions `(reader, data, options) => View`; texts in `bot.json`.
+ *    A view calls `screen(lines, rows)`, which moves long labels to wider rows. The last row begins with
+ *    `back(…)` or `menuButton(…)`. Views of several features are in `bot/views/`.
+ * 4. Data comes from `ctx.call(operation, input, link)`, the same gate as for REST. A thrown `AppError`
+ *    becomes a sentence above the pressed message, with `Retry`.
+ * 5. `show(ctx, view, task)` edits the pressed message, or the one of a typed answer; `send` sends a new
+ *    one. Every press gets a response; `ctx.answer(text)` gives it a text, once.
+ * 6. `middleware/guard.ts` decides by verb who may press: private verbs, verbs for chats without a link,
+ *    verbs for everybody in a group. Other verbs need a link, and in a group an administrator who linked
+ *    the wallet that owns the object (`findWatch`).
  */
 import type { Composer } from 'grammy'
 import type { ArgumentsOf, Verb } from '#src/actions/codec.ts'
@@ -27,34 +27,34 @@ import { handleVerb } from './handled.ts'
 import type { Question } from './session.ts'
 import { send } from './show.ts'
 
-/** Whose `/` menu a command stands in: people, members of groups, administrators of groups. */
+/** Menu of commands that contains a command: for people, members of groups, or administrators of groups. */
 export type Menu = 'private' | 'group' | 'administrators'
 
 /** A command with a line in the menus, described by the text `bot:command.<name>`. */
 interface MenuCommand {
   readonly name: string
   readonly menus: readonly Menu[]
-  /** It buys something: not in the menus of a service that charges nothing. */
+  /** Whether it buys something: hidden on a free service. */
   readonly isBilled?: boolean
 }
 
-/** One thing the bot can do: its handlers, and the commands people are told of. */
+/** A part of the bot: its handlers, and its commands in the menus. */
 export interface Feature {
   readonly commands: readonly MenuCommand[]
   readonly composer: Composer<BotContext>
-  /** What it asks people to type. */
+  /** Questions that it asks. */
   readonly questions?: readonly Question[]
 }
 
-/** Gives the entry back, for the registry. */
+/** Defines a feature for the registry. */
 export function defineFeature(feature: Feature): Feature {
   return feature
 }
 
 /**
- * Handles a command for chats that are linked; others see how to begin.
+ * Handles a command in linked chats; others see how to start.
  *
- * @param options `privately`: never in a group, which gets a link with this payload into the private chat
+ * @param options `privately`: not in groups, which get a link with this payload into the private chat
  * instead. `unlinked`: also in chats that are not linked
  */
 export function onCommand(
@@ -75,7 +75,7 @@ export function onCommand(
   })
 }
 
-/** Handles the presses of one verb, its arguments decoded. */
+/** Handles presses of one verb, with decoded arguments. */
 export function onPress<V extends Verb>(
   composer: Composer<BotContext>,
   verb: V,

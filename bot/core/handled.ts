@@ -1,22 +1,22 @@
 /**
- * Which verbs somebody handles. A button that nobody handles is left out of every screen, so a part of
- * the bot takes its buttons with it.
+ * Verbs that have a handler. A button without a handler is omitted from every screen, so that a removed
+ * feature removes its buttons.
  */
 import { unpacked, type Verb } from '#src/actions/codec.ts'
 
 const verbs = new Set<Verb>()
 
-/** Says that presses of a verb are handled. */
+/** Registers a verb as handled. */
 export function handleVerb(verb: Verb): void {
   verbs.add(verb)
 }
 
-/** Whether presses of a verb are handled. */
+/** Whether a verb has a handler. */
 export function isVerbHandled(verb: Verb): boolean {
   return verbs.has(verb)
 }
 
-/** Whether a press with this data leads anywhere. */
+/** Whether a press with this data has a handler. */
 export function isHandled(data: string): boolean {
   const press = unpacked(data)
   return press !== undefined && isVerbHandled(press.verb)

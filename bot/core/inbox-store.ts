@@ -3,10 +3,12 @@ import type { Db } from '#src/db/connection.ts'
 import type { Queue } from '#src/db/queue.ts'
 import { telegramUpdates } from './tables.ts'
 
-/** The NOTIFY channel that says: there is something in the inbox. */
+/** NOTIFY channel of new updates in the inbox. */
 export const INBOX_CHANNEL = 'telegram_updates'
 
-/** Unhandled updates; of each chat key the oldest, and none while another of the key is in hand. */
+/**
+ * Unhandled updates: the oldest of each chat key, and none while another update of the key is in progress.
+ */
 export const INBOX = {
   table: telegramUpdates,
   id: ['updateId'],
@@ -18,7 +20,7 @@ export const INBOX = {
 /** An update that a worker has claimed. */
 export type ClaimedUpdate = typeof telegramUpdates.$inferSelect
 
-/** An update as it came in. */
+/** A received update. */
 export interface NewUpdate {
   readonly updateId: number
   /** Updates of one key are handled one after another. */
@@ -27,11 +29,11 @@ export interface NewUpdate {
 }
 
 /**
- * Writes updates down and wakes the workers; those that are there already are passed over.
+ * Inserts updates and wakes the workers; known ones are skipped.
  *
- * A chat's next update gets the turn after its last open one, and a chat without open updates the turn
- * that is being served: a chat that sends a thousand updates has one in each of a thousand turns and
- * delays another chat by one of them.
+ * A chat's next update gets the turn after its last open one, and a chat without open updates gets the
+ * current turn: a chat that sends a thousand updates has one in each of a thousand turns, and delays
+ * another chat by one of them.
  */
 export async function insertUpdates(
   db: Db,
@@ -63,7 +65,7 @@ export async function insertUpdates(
   })
 }
 
-/** Keeps updates in hand from being taken by others. */
+/** Extends leases of updates in progress. */
 export async function extendLeases(
   db: Db,
   updateIds: readonly number[],
@@ -78,7 +80,7 @@ export async function extendLeases(
     )
 }
 
-/** Ends an update: what it said is forgotten, that it was there is kept. */
+/** Finishes an update: deletes its content and keeps its id. */
 export async function closeUpdate(db: Db, updateId: number, handledAt: Date): Promise<void> {
   await db
     .update(telegramUpdates)
@@ -86,7 +88,7 @@ export async function closeUpdate(db: Db, updateId: number, handledAt: Date): Pr
     .where(eq(telegramUpdates.updateId, updateId))
 }
 
-/** Gives an update back, to be taken again from `dueAt` on. */
+/** Releases an update, due again from `dueAt` on. */
 export async function returnUpdate(
   db: Db,
   updateId: number,
@@ -98,7 +100,7 @@ export async function returnUpdate(
     .where(eq(telegramUpdates.updateId, updateId))
 }
 
-/** Forgets updates that were handled before `before`. */
+/** Deletes updates that were handled before `before`. */
 export async function deleteHandled(db: Db, before: Date): Promise<void> {
   await db
     .delete(telegramUpdates)

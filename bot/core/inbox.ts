@@ -1,6 +1,6 @@
 /**
- * Every update goes through a table, keyed by its id: it is there once, whatever Telegram sends again;
- * it is handled in the order of its chat, one at a time; and it is still there after a `kill -9`.
+ * Every update goes through a table, keyed by its id: it exists once, even if Telegram sends it again; it
+ * is handled in the order of its chat, one at a time; and it survives a `kill -9`.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Update } from 'grammy/types'
@@ -17,27 +17,27 @@ import { mayPass } from './patiently.ts'
 import { deleteExpired } from './session-store.ts'
 import { createWaker, pause } from './waker.ts'
 
-/** Updates in hand at once, of different chats. */
+/** Most updates in progress at once, of different chats. */
 const AT_ONCE_MAX = 8
-/** How long nobody else takes an update whose worker went silent. */
+/** Lease of an update, in case its worker dies. */
 const LEASE_MS = 30_000
-/** Look this often when nothing wakes us. */
+/** Interval of claims without notification. */
 const LOOK_MS = 1000
-/** Handled updates are remembered this long; Telegram repeats them for a day. */
+/** Time for which handled updates are stored; Telegram repeats updates for a day. */
 const KEPT_MS = 72 * HOUR_MS
 const PRUNE_MS = HOUR_MS
-/** How long a stop waits for updates in hand. */
+/** Longest wait of a stop for updates in progress. */
 const STOP_MS = 10_000
-/** Tries after a bug, and while Telegram or the database is away. */
+/** Attempts after a bug, and while Telegram or the database is unavailable. */
 const TRIES_MAX = 3
 const PASSING_TRIES_MAX = 10
 const RETRY_MS_MAX = 60_000
-/** Tries to write down that an update is handled: six seconds in all. */
+/** Attempts to record that an update is handled: six seconds in all. */
 const CLOSE_TRIES_MAX = 6
 
 type Deps = Pick<App, 'db' | 'clock' | 'log'>
 
-/** What is done with an update. */
+/** Handles updates. */
 export interface UpdateHandler {
   handle(update: Update): Promise<void>
   /** Tells the person that an update was given up. */
@@ -46,17 +46,14 @@ export interface UpdateHandler {
 
 const AnyUpdate = z.looseObject({ update_id: z.int().min(0) })
 
-/**
- * What came from outside as an update; undefined for anything else. Of its parts only those a handler
- * asks for are looked at.
- */
+/** Parses an update; undefined for anything else. Only the parts that a handler needs are checked. */
 export function readUpdate(value: unknown): Update | undefined {
   const parsed = AnyUpdate.safeParse(value)
-  // Safe: Telegram, or who knows its secret, wrote it; handlers ask for each part before they use it.
+  // Safe: Telegram, or a holder of its secret, wrote it; handlers check each part before use.
   return parsed.success ? (parsed.data as unknown as Update) : undefined
 }
 
-/** Writes updates down. When this returns they are safe, and repeating them does nothing. */
+/** Stores updates. Afterwards they are safe, and repeating the call does nothing. */
 export async function putUpdates(deps: Deps, updates: readonly Update[]): Promise<void> {
   const rows = updates.map((update) => ({
     updateId: update.update_id,
@@ -66,22 +63,24 @@ export async function putUpdates(deps: Deps, updates: readonly Update[]): Promis
   await store.insertUpdates(deps.db, rows, deps.clock.now())
 }
 
-/** Updates of one chat go one after another. */
+/** Key of a chat, whose updates are handled one after another. */
 function chatKeyOf(update: Update): string {
   const { message, callback_query: query, my_chat_member: membership } = update
-  // What somebody types elsewhere does not wait behind their chat, nor hold it up.
+  // Inline queries do not wait for their person's chat, nor delay it.
   if (update.inline_query !== undefined) return `inline ${update.inline_query.from.id}`
   const chatId =
     message?.chat.id ?? query?.message?.chat.id ?? membership?.chat.id ?? query?.from.id
   return chatId === undefined ? `update ${update.update_id}` : `chat ${chatId}`
 }
 
-/** Without what PostgreSQL cannot keep in JSON, so that no text can block the inbox. */
+/**
+ * The update without characters that PostgreSQL cannot store in JSON, so that no text can block the inbox.
+ */
 function storableUpdate(update: Update): object {
   return z.looseObject({}).parse(storableJson(update))
 }
 
-/** Handles everything that is due, one after another, and ends. */
+/** Handles all due updates, one after another. */
 export async function drainInbox(deps: Deps, handler: UpdateHandler): Promise<void> {
   for (;;) {
     const claimed = await claimNext(deps)
@@ -95,13 +94,13 @@ async function claimNext({ db, clock }: Deps): Promise<store.ClaimedUpdate | und
   return row
 }
 
-/** Workers at work. */
+/** Running workers of the inbox. */
 export interface RunningInbox {
-  /** Takes nothing more and waits for what is in hand, ten seconds at most. */
+  /** Stops to claim and waits at most ten seconds for updates in progress. */
   stop(): Promise<void>
 }
 
-/** Handles what is in the inbox and what comes, in this process beside others. */
+/** Handles updates of the inbox in this process, besides other processes. */
 export async function startInbox(
   deps: Deps,
   sql: Sql,
@@ -172,7 +171,7 @@ async function keepLeases(deps: Deps, updateIds: readonly number[]): Promise<voi
   }
 }
 
-/** Handles one update to its end, or gives it back. Never throws. */
+/** Handles one update, or releases it. Never throws. */
 async function handleClaimed(
   deps: Deps,
   handler: UpdateHandler,
@@ -185,7 +184,7 @@ async function handleClaimed(
     if (attempts > PASSING_TRIES_MAX) await giveUp(deps, handler, update)
     else await tryUpdate(deps, handler, update, attempts)
   } catch (error) {
-    // The lease ends by itself, and somebody tries again.
+    // The lease expires, and another worker tries again.
     deps.log.error({ updateId, error: describe(error) }, 'update left for later')
   }
 }
@@ -210,14 +209,14 @@ async function tryUpdate(
     deps.log.warn(fields, 'update tried again later')
     const pauseMs = waitMs ?? Math.min(1000 * 2 ** (attempts - 1), RETRY_MS_MAX)
     const dueAt = new Date(deps.clock.now().getTime() + pauseMs)
-    // Waiting because Telegram says so is no failed try.
+    // A wait that Telegram requested is no failed attempt.
     const counted = waitMs === undefined ? attempts : attempts - 1
     return store.returnUpdate(deps.db, updateId, { dueAt, attempts: counted })
   }
   await close(deps, updateId)
 }
 
-/** Tries hard: what is done and not written down as done would be done again. */
+/** Repeats until it works, because an update that is not recorded as handled is handled again. */
 async function close(deps: Deps, updateId: number): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {

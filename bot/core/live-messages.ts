@@ -1,7 +1,7 @@
 /**
- * Changes the messages that follow something: a top-up until it is credited, its QR code until it is
- * over, a pinned overview. What they follow is written down, so a restart changes nothing; what happens
- * is told by the database, and looked for as well.
+ * Updates messages that follow something: a top-up until it is credited, its QR code until it expires, a
+ * pinned overview. The database stores what they follow, so a restart changes nothing; changes arrive by
+ * notification, and by polling as well.
  */
 
 import type { Api } from 'grammy'
@@ -44,17 +44,17 @@ import { contentOf } from './show.ts'
 import { findChat, type KnownChat } from './store.ts'
 import { createWaker } from './waker.ts'
 
-/** Look this often when nothing wakes us. */
+/** Interval of polling without notification. */
 const LOOK_MS = 5000
-/** Longest one message may take; then somebody else may look at it. */
+/** Lease of one message. */
 const LEASE_MS = 60_000
-/** Between two changes of one message. */
+/** Minimum interval between two changes of one message. */
 const REST_MS = 1000
 const RETRY_MS = 30_000
 const OVERVIEW_LOOK_MS = 60_000
 const ROWS_PER_LOOK = 20
 
-/** What tells: the application, and the bot's own way to Telegram. */
+/** Dependencies of live messages. */
 interface LiveMessageDeps {
   readonly app: App
   readonly api: Api
@@ -62,7 +62,7 @@ interface LiveMessageDeps {
   readonly username: string
 }
 
-/** Keeps live messages as they should be until the signal comes. Never rejects. */
+/** Keeps live messages up to date until the signal is aborted. Never rejects. */
 export async function runLiveNews(
   notifier: LiveMessageDeps,
   sql: Sql,
@@ -84,16 +84,16 @@ export async function runLiveNews(
     } catch (error) {
       app.log.warn({ error: describe(error) }, 'live messages not looked at')
     }
-    // What was heard of a message that rests is shown when it has rested.
+    // News about a message that was changed a moment ago is shown after the interval.
     await waker.sleep(isBusy ? REST_MS : LOOK_MS, signal)
   }
   await stopListening()
 }
 
 /**
- * Looks at every message that is due, and at those of these top-ups.
+ * Checks every message that is due, and those of these top-ups.
  *
- * @param signal begins no other message: those left are looked at when their lease ends
+ * @param signal starts no other message: the remaining ones are checked when their lease ends
  * @returns whether there was one
  */
 export async function changeLive(
@@ -113,7 +113,7 @@ export async function changeLive(
   return isBusy
 }
 
-/** What a look came to: how the message is written down then; undefined: it is no longer followed. */
+/** Result of a check: the stored state of the message afterwards; undefined: it is no longer followed. */
 type Looked = Pick<LiveRow, 'stage' | 'shown'> & {
   readonly nextAt: Date
   readonly isChanged: boolean
@@ -141,7 +141,7 @@ async function look(notifier: LiveMessageDeps, row: LiveRow): Promise<void> {
   }
 }
 
-/** The message, the chat or what it shows is gone. */
+/** Whether the message, the chat or its subject is gone. */
 function isOver(error: unknown): boolean {
   if (error instanceof AppError) return error.kind === 'not_found'
   return isRefused(error, 400, 403)
@@ -198,7 +198,7 @@ async function showTopup(notifier: LiveMessageDeps, row: LiveRow, seen: Seen): P
   const now = notifier.app.clock.now()
   const topup = await readShown(notifier, row, seen.ask)
   const screen = topupScreen(seen.reader, topup, now)
-  // Of a chat's messages about top-ups only the newest has buttons.
+  // Only the newest of a chat's messages about top-ups has buttons.
   const isLiving = seen.known.living.topup === row.messageId
   const view = isLiving ? screen : { ...screen, rows: [] }
   const shown = digestOf(view)
@@ -206,7 +206,7 @@ async function showTopup(notifier: LiveMessageDeps, row: LiveRow, seen: Seen): P
   return { stage: stageOf(topup), shown, nextAt: nextLookAt(topup, now), isChanged }
 }
 
-/** The code goes when there is nothing left to pay, or no time. */
+/** Removes the code when there is nothing left to pay, or no time. */
 async function keepQr(
   notifier: LiveMessageDeps,
   row: LiveRow,
@@ -232,7 +232,10 @@ async function showOverview(notifier: LiveMessageDeps, row: LiveRow, seen: Seen)
   return { stage: null, shown, nextAt, isChanged }
 }
 
-/** Changes a message, unless it shows something else by now. @returns whether it was changed */
+/**
+ * Changes a message, unless it shows another screen by now.
+ * @returns whether it was changed
+ */
 async function change(
   { app, api }: LiveMessageDeps,
   row: LiveRow,

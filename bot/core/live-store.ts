@@ -4,7 +4,7 @@ import type { Queue } from '#src/db/queue.ts'
 import { liveMessages } from './tables.ts'
 
 export type LiveRow = typeof liveMessages.$inferSelect
-/** Messages to look at; a lease also lets a changed one rest. */
+/** Messages that are due; a lease also spaces out changes. */
 export const LIVE_MESSAGES = {
   table: liveMessages,
   id: ['chatId', 'messageId'],
@@ -14,7 +14,7 @@ export const LIVE_MESSAGES = {
 
 type MessageName = Pick<LiveRow, 'chatId' | 'messageId'>
 
-/** Writes down that a message follows something, in the place of what it followed before. */
+/** Stores what a message follows, instead of what it followed before. */
 export async function putLive(db: Db, row: LiveRow): Promise<void> {
   await db
     .insert(liveMessages)
@@ -22,7 +22,7 @@ export async function putLive(db: Db, row: LiveRow): Promise<void> {
     .onConflictDoUpdate({ target: [liveMessages.chatId, liveMessages.messageId], set: row })
 }
 
-/** The message shows something else now, or is gone. */
+/** Stops to follow: the message shows another screen, or is gone. */
 export async function deleteLive(db: Db, message: MessageName): Promise<void> {
   await db.delete(liveMessages).where(isMessage(message))
 }
@@ -32,7 +32,7 @@ export async function findLive(db: Db, message: MessageName): Promise<LiveRow | 
   return row
 }
 
-/** Messages of a kind in a chat, the newest first. */
+/** Messages of a kind in a chat, newest first. */
 export function listLive(
   db: Db,
   { chatId, kind, wallet }: Pick<LiveRow, 'chatId' | 'kind'> & { readonly wallet?: string },
@@ -75,7 +75,7 @@ export async function listChatsFollowing(
   return rows.map((row) => row.chatId)
 }
 
-/** Something was heard of these top-ups: their messages are looked at now. */
+/** Makes messages of these top-ups due after a notification. */
 export async function wakeLive(db: Db, handles: readonly string[], now: Date): Promise<void> {
   await db
     .update(liveMessages)
@@ -83,14 +83,14 @@ export async function wakeLive(db: Db, handles: readonly string[], now: Date): P
     .where(inArray(liveMessages.handle, [...handles]))
 }
 
-/** Deletes the rows of messages that stay as they are from now on. */
+/** Deletes rows of messages that no longer change. */
 export async function deleteExpired(db: Db, now: Date): Promise<void> {
   await db.delete(liveMessages).where(lte(liveMessages.expiresAt, now))
 }
 
 /**
- * Notes what came of a look, and when the next one is: at once after its rest, if something was heard
- * meanwhile. A message that shows something else by now is left alone.
+ * Stores the result of a check and the time of the next one: right after the interval if there was news
+ * meanwhile. Skips messages that show another screen by now.
  */
 export async function settleLive(
   db: Db,

@@ -3,7 +3,7 @@ import type { Logger } from '#src/kernel/logger.ts'
 import { describe, floodWaitMs, isPassing, isTokenRefused } from '#src/telegram/errors.ts'
 import { pause } from './waker.ts'
 
-/** Whether the same may work a little later: Telegram or the database is not there right now. */
+/** Whether the same may work later: Telegram or the database is unavailable. */
 export function mayPass(error: unknown): boolean {
   return isPassing(error) || isConnectionFailure(error)
 }
@@ -11,11 +11,11 @@ export function mayPass(error: unknown): boolean {
 const BACKOFF_MS_MAX = 60_000
 
 /**
- * Runs a call until Telegram has taken it, however long that is.
+ * Repeats a call until Telegram accepts it.
  *
  * @param what a fixed phrase for the log, such as `webhook not set`
- * @returns undefined when the signal came first, or Telegram refuses the call or the token for good;
- * that is logged
+ * @returns undefined if the signal was aborted, or Telegram refused the call or the token permanently; that
+ * is logged
  */
 export async function patiently<T>(
   log: Logger,

@@ -7,7 +7,7 @@ import { describe, floodWaitMs, isConflict, isTokenRefused } from '#src/telegram
 import { putUpdates } from './inbox.ts'
 import { pause } from './waker.ts'
 
-/** Everything the bot wants to know of. The setting stays on Telegram's side. */
+/** Kinds of updates that the bot requests. Telegram stores the setting. */
 export const ALLOWED_UPDATES = [
   'message',
   'callback_query',
@@ -15,23 +15,23 @@ export const ALLOWED_UPDATES = [
   'inline_query',
 ] as const
 
-/** How long Telegram holds a request that has nothing to answer, in seconds. */
+/** Seconds for which Telegram holds a request without updates. */
 export const POLL_SECONDS = 30
 const BATCH_MAX = 100
 const BACKOFF_MS_MIN = 1000
 const BACKOFF_MS_MAX = 30_000
-/** Another poller, perhaps the one this process replaces: it needs a moment to go. */
+/** Wait after a conflict with another poller, perhaps the one that this process replaces. */
 const CONFLICT_MS = 5000
 
 type Deps = Pick<App, 'db' | 'clock' | 'log'>
 
 /**
- * Fetches updates into the inbox until the signal: each batch is written down before Telegram is told
- * that it arrived. One process at a time; another takes over within seconds when it dies.
+ * Fetches updates into the inbox until the signal is aborted: each batch is stored before it is confirmed
+ * to Telegram. One process at a time; another one takes over within seconds after its death.
  *
- * Nothing Telegram answers ends it but a refused token.
+ * Only a refused token ends it.
  *
- * @param api its calls may take longer than `POLL_SECONDS`
+ * @param api client whose calls may take longer than `POLL_SECONDS`
  */
 export async function pollUpdates(
   deps: Deps,
@@ -48,7 +48,7 @@ async function poll(deps: Deps, api: Api, signal: AbortSignal): Promise<void> {
   let isOurs = false
   while (!signal.aborted) {
     try {
-      // A webhook that is set keeps every update from us.
+      // While a webhook is set, polling gets no updates.
       if (!isOurs) await api.deleteWebhook(undefined, apiSignal(signal))
       isOurs = true
       offset = await fetchUpdates(deps, api, { offset, waitSeconds: POLL_SECONDS }, signal)
@@ -74,9 +74,9 @@ function waitMs(error: unknown, failures: number): number {
 }
 
 /**
- * One request: what Telegram has is written down.
+ * One request: stores the received updates.
  *
- * @returns the offset of the next request, which tells Telegram what arrived
+ * @returns the offset of the next request, which confirms them to Telegram
  */
 export async function fetchUpdates(
   deps: Deps,

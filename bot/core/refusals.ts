@@ -3,7 +3,7 @@ import type { Translate } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { App } from '#src/operations/define.ts'
 
-/** A refusal of the gate as one sentence for somebody in a chat: plain text. */
+/** An error as one sentence of plain text for a chat. */
 export function sentenceOf(t: Translate, error: AppError): string {
   switch (error.code) {
     case 'insufficient_scope':
@@ -15,7 +15,7 @@ export function sentenceOf(t: Translate, error: AppError): string {
   }
 }
 
-/** When the operation may be asked for again; undefined: it was not refused for its rate. */
+/** Time from which the operation may be requested again; undefined if the error is no rate limit. */
 export function nextAllowedAt(
   { app }: { readonly app: Pick<App, 'clock'> },
   error: unknown,

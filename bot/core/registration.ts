@@ -1,7 +1,7 @@
 /**
- * What people see of the bot before and beside its messages: the `/` menus, the description and the
- * short description, per language. Read first and written only where they differ, since Telegram
- * limits these calls harder than messages; in the background, and never failing the start.
+ * The bot's profile: `/` menus, description and short description per language. Read first and written only
+ * if different, because Telegram limits these calls harder than messages; in the background, so that the
+ * start never fails.
  */
 import type { Api } from 'grammy'
 import type { BotCommand, BotCommandScope, LanguageCode } from 'grammy/types'
@@ -14,7 +14,7 @@ import type { BotContext } from './context.ts'
 import type { Feature, Menu } from './feature.ts'
 import { patiently } from './patiently.ts'
 
-/** Whose menu has which commands. Telegram asks the narrow scopes first, so all of them are set. */
+/** Commands by scope. Telegram uses the narrowest scope, so all of them are set. */
 const SCOPES: readonly (readonly [BotCommandScope, Menu])[] = [
   [{ type: 'default' }, 'private'],
   [{ type: 'all_private_chats' }, 'private'],
@@ -22,10 +22,10 @@ const SCOPES: readonly (readonly [BotCommandScope, Menu])[] = [
   [{ type: 'all_chat_administrators' }, 'administrators'],
 ]
 
-/** Every language, and none for people who speak another one. */
+/** Every language, and the default for people with another one. */
 const LANGUAGES: readonly (Locale | undefined)[] = [undefined, ...LOCALES]
 
-/** Brings Telegram's side up to date, until the signal. */
+/** Updates the profile, until the signal is aborted. */
 export async function registerProfile(
   deps: { readonly log: Logger; readonly billing: { readonly enabled: boolean } },
   api: Api,
@@ -43,7 +43,7 @@ export async function registerProfile(
   }
 }
 
-/** A feature without the commands that buy something. */
+/** A feature without its commands that buy something. */
 function withoutBilled(feature: Feature): Feature {
   return { ...feature, commands: feature.commands.filter(({ isBilled }) => isBilled !== true) }
 }
@@ -83,7 +83,7 @@ async function putTexts(
   }
 }
 
-/** The commands of one menu in one language, in the order of the features. */
+/** Commands of one menu in one language, in the order of the features. */
 function menuCommands(features: readonly Feature[], menu: Menu, locale: Locale): BotCommand[] {
   return features
     .flatMap(({ commands }) => commands)
@@ -101,8 +101,8 @@ function isSame(a: readonly BotCommand[], b: readonly BotCommand[]): boolean {
 }
 
 /**
- * Sets the menu of one chat in the language it has chosen; a person whose app speaks that language
- * needs no list of their own. A failure is only logged.
+ * Sets the menu of one chat in its language; a person whose app has that language needs no separate list. A
+ * failure is only logged.
  */
 export async function setChatCommands(ctx: BotContext, all: readonly Feature[]): Promise<void> {
   const { api, known, reader } = ctx

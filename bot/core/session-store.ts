@@ -2,7 +2,7 @@ import { and, eq, gt, lte } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { drafts, questions } from './tables.ts'
 
-/** A person in a chat: who is asked, and whose draft it is. */
+/** A person in a chat: owner of a question or draft. */
 export interface Place {
   readonly chatId: number
   readonly personId: number
@@ -11,7 +11,7 @@ export interface Place {
 export type QuestionRow = typeof questions.$inferSelect
 export type DraftRow = typeof drafts.$inferSelect
 
-/** The question a person has not answered, unless it is over. */
+/** The person's open question, unless it has expired. */
 export async function findQuestion(
   db: Db,
   place: Place,
@@ -24,7 +24,7 @@ export async function findQuestion(
   return row
 }
 
-/** Writes a question down in the place of the one before. */
+/** Stores a question instead of the previous one. */
 export async function putQuestion(db: Db, row: QuestionRow): Promise<void> {
   await db
     .insert(questions)
@@ -38,7 +38,7 @@ export async function deleteQuestion(db: Db, place: Place): Promise<boolean> {
   return gone.length > 0
 }
 
-/** The person's draft, unless it is over. */
+/** The person's draft, unless it has expired. */
 export async function findDraft(db: Db, place: Place, now: Date): Promise<DraftRow | undefined> {
   const [row] = await db
     .select()
@@ -47,7 +47,7 @@ export async function findDraft(db: Db, place: Place, now: Date): Promise<DraftR
   return row
 }
 
-/** Writes a draft down in the place of the one before. */
+/** Stores a draft instead of the previous one. */
 export async function putDraft(db: Db, row: DraftRow): Promise<void> {
   await db
     .insert(drafts)
@@ -55,12 +55,12 @@ export async function putDraft(db: Db, row: DraftRow): Promise<void> {
     .onConflictDoUpdate({ target: [drafts.chatId, drafts.personId], set: row })
 }
 
-/** Forgets a person's draft. */
+/** Deletes a person's draft. */
 export async function deleteDraft(db: Db, place: Place): Promise<void> {
   await db.delete(drafts).where(ofDraft(place))
 }
 
-/** Forgets what expired before `now`. */
+/** Deletes questions and drafts that expired before `now`. */
 export async function deleteExpired(db: Db, now: Date): Promise<void> {
   await db.delete(questions).where(lte(questions.expiresAt, now))
   await db.delete(drafts).where(lte(drafts.expiresAt, now))

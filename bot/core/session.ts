@@ -1,7 +1,7 @@
 /**
- * The one open question of a person in a private chat: what they were asked last and have not answered.
- * It is kept in the database, so a restart between two steps changes nothing. A press on the message
- * that asks, and any command, closes it; so does a day.
+ * The open question of a person in a private chat: the last one without an answer. It is stored in the
+ * database, so a restart between two steps changes nothing. A press on its message, any command, or a day
+ * closes it.
  */
 import type { z } from 'zod'
 import { DAY_MS } from '#src/kernel/durations.ts'
@@ -13,39 +13,39 @@ import { findQuestion, type Place, putQuestion, type QuestionRow } from './sessi
 import { show } from './show.ts'
 import type { Task } from './store.ts'
 
-/** How long a question waits for its answer, and a draft for its next step. */
+/** Lifetime of a question, and of a draft between two steps. */
 export const SESSION_MS = DAY_MS
 
-/** Why an answer cannot be taken: what is wrong, what is allowed, an example. */
+/** Why an answer is invalid: the error, what is allowed, an example. */
 export interface Refusal {
   readonly html: string
-  /** What may have been meant. */
+  /** Suggestions. */
   readonly rows?: Rows
 }
 
-/** Something that is answered by typing. */
+/** A question that is answered by typing. */
 interface QuestionEntry<About> {
-  /** Its name, once among all features. */
+  /** Unique name among all features. */
   readonly kind: string
   readonly task?: Task
-  /** What it is about, as JSON keeps it. */
+  /** Subject of the question, as stored JSON. */
   readonly about: z.ZodType<About>
-  /** The screen that asks. */
+  /** Returns the screen of the question. */
   ask(ctx: BotContext, about: About): Promise<View>
-  /** Takes the answer and shows what comes of it, or says why it cannot be taken. */
+  /** Handles the answer and shows the result, or returns why it is invalid. */
   answer(ctx: BotContext, about: About, text: string): Promise<Refusal | undefined>
-  /** Shows what is there when the question is left by `/cancel`. */
+  /** Shows the previous screen after `/cancel`. */
   cancel(ctx: BotContext, about: About): Promise<void>
 }
 
-/** A question as the registry knows it: what it is about is still to be read. */
+/** A question in the registry; its subject is not decoded yet. */
 export interface Question {
   readonly kind: string
-  /** Whether what it is about can be read; not where another version of the service wrote it. */
+  /** Whether its subject can be decoded; not if another version of the service stored it. */
   reads(about: unknown): boolean
-  /** @returns why the answer was refused */
+  /** @returns why the answer is invalid */
   take(ctx: BotContext, about: unknown, text: string): Promise<Refusal | undefined>
-  /** Asks once more, with the reason above. */
+  /** Repeats the question with the reason above. */
   askAgain(ctx: BotContext, row: QuestionRow, refusal: Refusal): Promise<void>
   cancel(ctx: BotContext, about: unknown): Promise<void>
 }
@@ -53,14 +53,15 @@ export interface Question {
 /** A question that a feature can ask. */
 export interface AskedQuestion<About> extends Question {
   /**
-   * Shows the screen that asks, and waits for the answer. In groups it only shows: nobody types there.
+   * Shows the screen of the question and waits for the answer. In groups it only shows the screen: nobody
+   * types there.
    *
-   * @param refusal why what was pressed before cannot be
+   * @param refusal why the previous press is invalid
    */
   open(ctx: BotContext, about: About, refusal?: Refusal): Promise<void>
 }
 
-/** Gives the question back in the form that features list and open. */
+/** Defines a question for features to list and open. */
 export function defineQuestion<About>(entry: QuestionEntry<About>): AskedQuestion<About> {
   const { kind, task } = entry
   const keep = async (ctx: BotContext, about: About, view: View, refusals: number) => {
@@ -99,14 +100,14 @@ export function defineQuestion<About>(entry: QuestionEntry<About>): AskedQuestio
   }
 }
 
-/** The question the person behind the update has not answered. */
+/** The open question of the person behind the update. */
 export async function openQuestion(ctx: BotContext): Promise<QuestionRow | undefined> {
   const place = placeOf(ctx)
   if (place === undefined || ctx.reader.isGroup) return undefined
   return findQuestion(ctx.app.db, place, ctx.app.clock.now())
 }
 
-/** Who acts, and where; undefined for updates without a person. */
+/** Person and chat of an update; undefined for updates without a person. */
 export function placeOf(ctx: BotContext): Place | undefined {
   const { from, known } = ctx
   return from === undefined ? undefined : { chatId: known.id, personId: from.id }

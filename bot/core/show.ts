@@ -15,11 +15,11 @@ import { deleteLive } from './live-store.ts'
 import { changeChat, type Living, type Task } from './store.ts'
 
 /**
- * Shows a screen: in the message whose button was pressed; for a typed answer in the message that asked
- * for it; else as a new one. Where that message is gone or too old, the screen comes anew. An alert or a
- * notice whose button was pressed stays what it is.
+ * Shows a screen in the message whose button was pressed, in the question's message for a typed answer, or
+ * else in a new message. If that message is gone or too old, a new one is sent. An alert or notice whose
+ * button was pressed is kept.
  *
- * @param task whose living message it becomes: of each task only the newest one has buttons
+ * @param task task whose living message it becomes: only the newest one of each task has buttons
  * @returns the message's id
  */
 export async function show(
@@ -34,8 +34,8 @@ export async function show(
 }
 
 /**
- * Shows a screen as a new message, in the topic of the update. It is the one people go on with: the
- * one before loses its buttons.
+ * Sends a screen as a new message, in the topic of the update. It becomes the living message: the previous
+ * one loses its buttons.
  *
  * @returns the message's id
  */
@@ -49,7 +49,10 @@ export async function send(
   return messageId
 }
 
-/** Shows a question as a message of its own, beside the one people go on with. @returns its id */
+/**
+ * Sends a question as a message of its own, besides the living message.
+ * @returns its id
+ */
 export async function ask(ctx: BotContext, view: View): Promise<number> {
   const { msg } = ctx
   const topic = msg?.is_topic_message === true ? msg.message_thread_id : undefined
@@ -62,7 +65,7 @@ async function pressedScreen(ctx: BotContext): Promise<number | undefined> {
   return (await isDelivered(ctx)) ? undefined : ctx.callbackQuery?.message?.message_id
 }
 
-/** Whether the pressed message is an alert, a summary or a notice, and no screen of the bot. */
+/** Whether the pressed message is an alert, a summary or a notice, not a screen of the bot. */
 export async function isDelivered({
   app,
   callbackQuery,
@@ -76,9 +79,9 @@ export async function isDelivered({
 }
 
 /**
- * Changes the pressed message without going on with it: an alert stays an alert.
+ * Changes the pressed message without making it the living message: an alert stays an alert.
  *
- * @returns false when there is nothing to change any more
+ * @returns false if it can no longer be changed
  */
 export async function redraw(ctx: BotContext, view: View): Promise<boolean> {
   const messageId = ctx.callbackQuery?.message?.message_id
@@ -103,13 +106,13 @@ async function answeredMessage(ctx: BotContext): Promise<number | undefined> {
   return undefined
 }
 
-/** The living messages without one that is none any more. */
+/** The living messages without a deleted one. */
 function without(living: Living, messageId: number): Living {
   const rest = Object.entries(living).map(([task, id]) => [task, id === messageId ? null : id])
   return { ...living, ...Object.fromEntries(rest) }
 }
 
-/** Deletes a message. That it cannot be done is no failure. */
+/** Deletes a message. A failure is ignored. */
 export async function remove(ctx: BotContext, messageId: number): Promise<void> {
   try {
     await ctx.api.deleteMessage(ctx.known.id, messageId)
@@ -119,7 +122,7 @@ export async function remove(ctx: BotContext, messageId: number): Promise<void> 
   }
 }
 
-/** Notes the message people go on with. A screen without buttons leads nowhere and changes nothing. */
+/** Stores the living message of a task. A screen without buttons is not stored. */
 export async function keepLiving(
   ctx: BotContext,
   messageId: number,
@@ -135,7 +138,7 @@ export async function keepLiving(
   if (before !== null) await removeButtons(ctx, before)
 }
 
-/** Takes the buttons off a message. That it cannot be done is no failure. */
+/** Removes the buttons of a message. A failure is ignored. */
 export async function removeButtons(ctx: BotContext, messageId: number): Promise<void> {
   const empty = { reply_markup: { inline_keyboard: [] } }
   try {
@@ -148,11 +151,11 @@ export async function removeButtons(ctx: BotContext, messageId: number): Promise
 }
 
 /**
- * Puts a warning above what the pressed message says and offers the same press again, or another way
- * out. A warning that stands there already gives way.
+ * Shows a warning above the text of the pressed message, with the same button again or another one. An
+ * earlier warning is replaced.
  *
  * @param sentence plain text
- * @returns false when that message cannot be edited
+ * @returns false if that message cannot be edited
  */
 export async function showAbove(
   ctx: BotContext,
@@ -192,15 +195,15 @@ export async function showAbove(
   }
 }
 
-/** Puts another text into a message further up, where that is still possible. */
+/** Replaces the text of an earlier message, if that is still possible. */
 export async function rewrite(ctx: BotContext, messageId: number, view: View): Promise<void> {
   await edit(ctx, messageId, view)
 }
 
 /**
- * Edits a message into a screen. What it followed before no longer changes it.
+ * Edits a message into a screen. It no longer follows anything.
  *
- * @returns false when there is nothing to edit any more
+ * @returns false if it can no longer be edited
  */
 async function edit(ctx: BotContext, messageId: number, view: View): Promise<boolean> {
   const message = { chatId: ctx.known.id, messageId }
@@ -223,12 +226,12 @@ function postOf({ app, known, t, update }: BotContext, view: View): Omit<Post, '
   }
 }
 
-/** What a screen shows, without the buttons that nobody handles. */
+/** Content of a screen, without buttons that have no handler. */
 export function contentOf({ html, rows }: View, locale: Locale): Content {
   return { html, plain: plainOf(html), rows: inReadingOrder(handledRows(rows), locale) }
 }
 
-/** Rows of buttons as Telegram takes them, without those that nobody handles. */
+/** Rows of buttons for Telegram, without those that have no handler. */
 export function keyboard(rows: Rows, locale: Locale): InlineKeyboardMarkup {
   return markupOf(inReadingOrder(handledRows(rows), locale))
 }

@@ -4,19 +4,19 @@ import type { Db } from '#src/db/connection.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
 import { chats, drafts, followUps, liveMessages, questions } from './tables.ts'
 
-/** What the bot knows of a chat beyond its links. */
+/** Stored data of a chat besides its links. */
 export interface KnownChat {
   readonly id: number
   readonly kind: ChatKind
   readonly title: string
   readonly locale: Locale
-  /** The wallet it chose last, when it is linked to several. */
+  /** The selected wallet, if several are linked. */
   readonly wallet: string | null
-  /** The message people go on with, by task. */
+  /** The living message of each task. */
   readonly living: Living
 }
 
-/** What people do in a chat that has a message of its own. */
+/** Tasks that have a living message. */
 export type Task = 'navigation' | 'wizard' | 'topup' | 'status'
 export type Living = Readonly<Record<Task, number | null>>
 
@@ -28,7 +28,7 @@ export async function findChat(db: Db, id: number): Promise<KnownChat | undefine
   return row && toKnown(row)
 }
 
-/** Writes a chat down; of one that is known only kind and title change. */
+/** Inserts a chat; for a known one, updates only kind and title. */
 export async function keepChat(
   db: Db,
   chat: Pick<KnownChat, 'id' | 'kind' | 'title' | 'locale'>,
@@ -44,7 +44,7 @@ export async function keepChat(
   return toKnown(row)
 }
 
-/** Writes language, chosen wallet or living messages of a known chat. */
+/** Changes language, selected wallet or living messages of a known chat. */
 export async function changeChat(
   db: Db,
   id: number,
@@ -71,7 +71,7 @@ export async function changeChat(
     .where(eq(chats.id, id))
 }
 
-/** Hands what is known of a group to the chat it became. */
+/** Moves the data of a group to the chat that it became. */
 export async function moveKnownChat(db: Db, from: number, to: number, now: Date): Promise<void> {
   await db.transaction(async (tx) => {
     const [old] = await tx.delete(chats).where(eq(chats.id, from)).returning()
@@ -85,7 +85,7 @@ export async function moveKnownChat(db: Db, from: number, to: number, now: Date)
   })
 }
 
-/** Forgets everything the bot knows of a chat and its person. */
+/** Deletes all data of a chat and its person. */
 export async function forgetChat(
   db: Db,
   { chatId, personId }: { readonly chatId: number; readonly personId: number },

@@ -11,15 +11,15 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core'
 
-/** What the bot knows of a chat beyond its links: language, zone, chosen wallet. */
+/** Data of a chat besides its links: language, time zone, selected wallet. */
 export const chats = pgTable('telegram_chats', {
   id: bigint('id', { mode: 'number' }).primaryKey(),
   kind: text('kind').notNull(),
   title: text('title').notNull(),
   locale: text('locale').notNull(),
-  /** The wallet the chat works on, when it is linked to several. */
+  /** The selected wallet, if several are linked. */
   wallet: text('wallet'),
-  /** The message people go on with, by task; of each task only that one has buttons. */
+  /** The living message of each task; only that one has buttons. */
   livingMessageId: integer('living_message_id'),
   wizardMessageId: integer('wizard_message_id'),
   topupMessageId: integer('topup_message_id'),
@@ -28,14 +28,16 @@ export const chats = pgTable('telegram_chats', {
   updatedAt: timestamp('updated_at', { withTimezone: true }).notNull(),
 })
 
-/** Updates from Telegram, kept until handled and a little longer, so that none is handled twice. */
+/**
+ * Updates from Telegram, stored until they are handled and some time longer, so that none is handled twice.
+ */
 export const telegramUpdates = pgTable(
   'telegram_updates',
   {
     updateId: bigint('update_id', { mode: 'number' }).primaryKey(),
     /** Updates of one key are handled one after another. */
     chatKey: text('chat_key').notNull(),
-    /** Its place among the updates of all chats: each chat has one update in each turn. */
+    /** Its turn among the updates of all chats: each chat has one update per turn. */
     turn: bigint('turn', { mode: 'number' }).notNull().default(0),
     update: jsonb('update').$type<unknown>(),
     attempts: integer('attempts').notNull(),
@@ -50,19 +52,19 @@ export const telegramUpdates = pgTable(
   ],
 )
 
-/** What a person was asked last and has not answered. One for each person in a chat. */
+/** The open question of a person. One per person and chat. */
 export const questions = pgTable(
   'telegram_questions',
   {
     chatId: bigint('chat_id', { mode: 'number' }).notNull(),
     personId: bigint('person_id', { mode: 'number' }).notNull(),
-    /** Which question: its name among the features'. */
+    /** Name of the question among the features'. */
     kind: text('kind').notNull(),
-    /** What it is about, in the question's own form. */
+    /** Its subject, in the question's format. */
     about: jsonb('about').notNull().$type<unknown>(),
-    /** The message that asks. */
+    /** The message that shows it. */
     messageId: bigint('message_id', { mode: 'number' }).notNull(),
-    /** Answers that were refused. */
+    /** Number of invalid answers. */
     refusals: integer('refusals').notNull(),
     askedAt: timestamp('asked_at', { withTimezone: true }).notNull(),
     expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),
@@ -73,19 +75,19 @@ export const questions = pgTable(
   ],
 )
 
-/** A watch that somebody is about to create. One for each person in a chat. */
+/** A watch that is being created. One per person and chat. */
 export const drafts = pgTable(
   'telegram_drafts',
   {
     chatId: bigint('chat_id', { mode: 'number' }).notNull(),
     personId: bigint('person_id', { mode: 'number' }).notNull(),
-    /** Also the idempotency key of what comes of it. */
+    /** Also the idempotency key of its creation. */
     id: uuid('id').notNull(),
-    /** Tells the buttons of this draft from those of another. */
+    /** Distinguishes the buttons of this draft from those of another. */
     rev: integer('rev').notNull(),
-    /** The wallet it is for. */
+    /** Its wallet. */
     wallet: text('wallet').notNull(),
-    /** What has been chosen so far, in the wizard's own form. */
+    /** Selected values, in the wizard's format. */
     values: jsonb('values').notNull().$type<unknown>(),
     updatedAt: timestamp('updated_at', { withTimezone: true }).notNull(),
     expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),
@@ -96,21 +98,21 @@ export const drafts = pgTable(
   ],
 )
 
-/** Messages that change by themselves later: a secret that is hidden, a mailbox that is confirmed. */
+/** Messages that change automatically later: a secret that is hidden, a mailbox that is confirmed. */
 export const followUps = pgTable(
   'telegram_follow_ups',
   {
     chatId: bigint('chat_id', { mode: 'number' }).notNull(),
     messageId: bigint('message_id', { mode: 'number' }).notNull(),
-    /** What is to become of it. */
+    /** Kind of the change. */
     kind: text('kind').notNull(),
-    /** Whose destination it is about, and which. */
+    /** Owner and id of the destination. */
     wallet: text('wallet').notNull(),
     recipientId: integer('recipient_id').notNull(),
     shownAt: timestamp('shown_at', { withTimezone: true }).notNull(),
-    /** When it is looked at next. */
+    /** Time of the next check. */
     dueAt: timestamp('due_at', { withTimezone: true }).notNull(),
-    /** Afterwards it stays as it is. */
+    /** Time after which it no longer changes. */
     expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),
   },
   (table) => [
@@ -119,29 +121,29 @@ export const followUps = pgTable(
   ],
 )
 
-/** Messages that follow something by themselves: a top-up, its QR code, how watches stand. */
+/** Messages that follow something automatically: a top-up, its QR code, the status of watches. */
 export const liveMessages = pgTable(
   'telegram_live_messages',
   {
     chatId: bigint('chat_id', { mode: 'number' }).notNull(),
     messageId: bigint('message_id', { mode: 'number' }).notNull(),
-    /** What it is. */
+    /** Kind of the message. */
     kind: text('kind').notNull(),
-    /** The wallet it is about. */
+    /** Its wallet. */
     wallet: text('wallet').notNull(),
-    /** Which top-up. */
+    /** The top-up's handle. */
     handle: text('handle'),
-    /** How far that was when it was shown last. */
+    /** Its stage when it was last shown. */
     stage: text('stage'),
-    /** A digest of what it shows; null: it is not known any more. */
+    /** A digest of its content; null if unknown. */
     shown: text('shown'),
-    /** Counts what was heard of it, so that nothing heard meanwhile is lost. */
+    /** Number of notifications, so that none is lost. */
     news: integer('news').notNull(),
-    /** When it is looked at next. */
+    /** Time of the next check. */
     dueAt: timestamp('due_at', { withTimezone: true }).notNull(),
-    /** Until then somebody looks at it, or it rests after a change. */
+    /** End of a check's lease, or of the interval after a change. */
     leasedUntil: timestamp('leased_until', { withTimezone: true }),
-    /** Afterwards it stays as it is; null: it never does. */
+    /** Time after which it no longer changes; null: never. */
     expiresAt: timestamp('expires_at', { withTimezone: true }),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
   },

@@ -1,4 +1,4 @@
-/** What people type, as values: pure. */
+/** Parses typed text into values. Pure. */
 import { getAddress, isAddress, parseUnits } from 'viem/utils'
 import { parseAmount } from '#src/i18n/parse.ts'
 import type { Locale } from '#src/kernel/locale.ts'
@@ -6,14 +6,14 @@ import type { Address } from '#src/kernel/units.ts'
 import type { Parameter } from '#src/watches/define.ts'
 import type { DurationField, NumberField } from '#src/watches/form.ts'
 
-/** A value out of a text, or why there is none. */
+/** A parsed value, or why there is none. */
 export type Typed<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly reason: TypedProblem }
 export type TypedProblem = 'not_understood' | 'too_small' | 'too_big' | 'too_many_decimals'
 export type AddressProblem = 'no_address' | 'two_addresses' | 'checksum'
 
-/** Digits behind the point in comparisons: more than any value has. */
+/** Decimal places in comparisons: more than any value has. */
 const SCALE = 40
 
 function compare(a: string, b: string): number {
@@ -25,7 +25,7 @@ function refused(reason: TypedProblem): { readonly ok: false; readonly reason: T
   return { ok: false, reason }
 }
 
-/** A number for a setting, as decimal text. */
+/** Parses a number for a setting into decimal text. */
 export function readNumber(
   text: string,
   field: Pick<NumberField, 'min' | 'max' | 'decimals'>,
@@ -39,7 +39,7 @@ export function readNumber(
   return decimals > field.decimals ? refused('too_many_decimals') : { ok: true, value }
 }
 
-/** A length of time in whole seconds: `90m`, `2 h`, `1 day 12 hours`, in the words of every language. */
+/** Parses a duration into whole seconds: `90m`, `2 h`, `1 day 12 hours`, in the words of every language. */
 export function readDuration(
   text: string,
   field: Pick<DurationField, 'min' | 'max'>,
@@ -82,7 +82,7 @@ const SECONDS: ReadonlyMap<string, number> = new Map(
   ),
 )
 
-/** A parameter of a signal. Small chances may be written as `1e-8` and `1:10000000` too. */
+/** Parses a parameter of a signal. Small probabilities may also be written as `1e-8` and `1:10000000`. */
 export function readParameter(
   text: string,
   parameter: Extract<Parameter, { readonly type: 'integer' | 'number' }>,
@@ -108,8 +108,8 @@ function readChance(text: string): number | undefined {
 }
 
 /**
- * The address in a text: any case, with whatever stands around it, such as the link of an explorer.
- * Two different ones are refused, and one whose checksum is wrong.
+ * Finds the address in a text: in any case, inside other text such as an explorer's link. Two different
+ * addresses are refused, and one with a wrong checksum.
  */
 export function readAddress(
   text: string,
@@ -129,10 +129,10 @@ export function readAddress(
 }
 
 /**
- * The feed a text names, however its two halves are kept apart: `FLRUSD`, `flr-usd`, `FLR USD`, `flr`. A
- * text that names none comes back as far as names of feeds can look so; one out of nothing else as it is.
+ * Finds the feed in a text, with any separator: `FLRUSD`, `flr-usd`, `FLR USD`, `flr`. A text without a
+ * known feed is returned in the form of a feed's name; one without usable characters unchanged.
  *
- * @param names of all feeds; none while they are not known
+ * @param names names of all feeds; none while unknown
  */
 export function readFeed(text: string, names: readonly string[]): string {
   const key = feedKey(text)
@@ -146,12 +146,12 @@ export function readFeed(text: string, names: readonly string[]): string {
   return plain === '' ? text.trim() : plain
 }
 
-/** What of a feed's name tells it from others, in any spelling. */
+/** Key of a feed's name, equal for all spellings. */
 export function feedKey(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
 }
 
-/** A time of day as `HH:MM`: `22:30`, `9.15`, `7 h`, `2230`, with the digits of any script. */
+/** Parses a time of day into `HH:MM`: `22:30`, `9.15`, `7 h`, `2230`, in the digits of any script. */
 export function readTime(text: string): string | undefined {
   const plain = text
     .normalize('NFKC')

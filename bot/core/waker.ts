@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** A sleep that somebody can end early. */
+/** A sleep that can be ended early. */
 export interface Waker {
   wake(): void
-  /** Ends after the time, when woken, at once if woken since the last sleep, or when aborted. */
+  /** Ends after the time, when woken, immediately if woken since the last sleep, or when aborted. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
 

@@ -7,17 +7,17 @@ import { putUpdates, readUpdate } from './inbox.ts'
 import { patiently } from './patiently.ts'
 import { ALLOWED_UPDATES } from './poller.ts'
 
-/** Where Telegram posts updates, below `PUBLIC_URL`. */
+/** Path of Telegram's webhook, below `PUBLIC_URL`. */
 const WEBHOOK_PATH = '/telegram/webhook'
 
 const BODY_BYTES_MAX = 1_048_576
 
-/** A server that Telegram's webhook can be put on. */
+/** A server that Telegram's webhook can be added to. */
 export type WebhookServer = FastifyInstance
 
 /**
- * Takes updates from Telegram: written down, then 200. Anything without the secret is 401; Telegram
- * repeats what it got another answer than 2xx for.
+ * Receives updates from Telegram: stores them, then responds 200. Requests without the secret get 401;
+ * Telegram repeats requests without a 2xx.
  */
 export function mountWebhook(
   server: WebhookServer,
@@ -34,13 +34,13 @@ export function mountWebhook(
   })
 }
 
-/** In constant time, whatever the lengths. */
+/** Compares in constant time, for any lengths. */
 function isSame(a: string, b: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(a), digest(b))
 }
 
-/** Tells Telegram where to post, until it has taken it. */
+/** Registers the webhook's URL with Telegram, and repeats until Telegram accepts it. */
 export async function pointWebhook(
   app: Pick<App, 'log' | 'publicUrl'>,
   api: Api,

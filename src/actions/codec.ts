@@ -1,7 +1,7 @@
 /**
- * What a button carries: `1:<verb>[:<argument>…]` in ASCII, at most 64 bytes. `1` is the version of
- * this codec. Any client can send any data: arguments are parsed, and whoever handles a press looks the
- * object up by id and wallet and checks the rights of the person who pressed.
+ * Data of a button: `1:<verb>[:<argument>…]` in ASCII, at most 64 bytes. `1` is the version of this codec.
+ * Any client can send any data: arguments are parsed, and handlers look the object up by id and wallet and
+ * check the rights of the person who pressed.
  *
  * A changed meaning gets a new verb; a changed list of arguments raises the version.
  */
@@ -14,24 +14,24 @@ const VERSION = '1'
 const BYTES_MAX = 64
 const ROW_ID = VERBS['watch.card'].id
 
-/** The arguments of a verb, decoded. */
+/** Decoded arguments of a verb. */
 export type ArgumentsOf<V extends Verb> = {
   readonly [Name in keyof (typeof VERBS)[V]]: z.output<(typeof VERBS)[V][Name] & z.ZodType>
 }
 
-/** A button's data, taken apart. */
+/** Decoded data of a button. */
 export interface Press<V extends Verb = Verb> {
   readonly verb: V
   readonly args: Readonly<Record<string, unknown>>
 }
 
-/** The names of all verbs. */
+/** Names of all verbs. */
 export const VERB_NAMES: readonly Verb[] = Object.keys(VERBS).filter(isVerb)
 
 /**
- * The data of a button: `packed('watch.pause', { id: 42 })` is `1:watch.pause:16`.
+ * Encodes the data of a button: `packed('watch.pause', { id: 42 })` is `1:watch.pause:16`.
  *
- * @throws Error for arguments outside of their bounds, or when it would be longer than 64 bytes
+ * @throws Error for arguments outside their bounds, or if the result is longer than 64 bytes
  */
 export function packed<V extends Verb>(
   verb: V,
@@ -40,13 +40,16 @@ export function packed<V extends Verb>(
   return write(verb, { ...args })
 }
 
-/** The data of a button that lists the alerts of the last 24 hours. @param watchId of this watch only */
+/**
+ * Data of a button that lists the alerts of the last 24 hours.
+ * @param watchId of this watch only
+ */
 export function alertsOfTheDay(watchId?: number): string {
   const filter = { state: 'all', severity: 'all', time: '24h', watchId } as const
   return packed('alert.list', { filter, cursor: undefined })
 }
 
-/** The verb and arguments of a button's data; undefined for anything `packed` did not write. */
+/** Decodes a button's data; undefined for anything that `packed` did not write. */
 export function unpacked(data: string): Press | undefined {
   const [version, verb, ...texts] = data.split(':')
   if (version !== VERSION || verb === undefined || !isVerb(verb)) return undefined
@@ -61,15 +64,15 @@ export function unpacked(data: string): Press | undefined {
   return { verb, args }
 }
 
-/** The arguments of a press whose verb is known. */
+/** Arguments of a press whose verb is known. */
 export function argumentsOf<V extends Verb>(press: Press<V>): ArgumentsOf<V> {
   // Safe: `unpacked` parsed them by the schemas of this verb.
   return press.args as ArgumentsOf<V>
 }
 
 /**
- * The watch a button was about, also one of another version or with a verb that is gone, so that an
- * old button can lead to the screen it belonged to.
+ * The watch of a button, even of another version or with a removed verb, so that an old button can lead to
+ * its screen.
  */
 export function watchBehind(data: string): number | undefined {
   const digits = /^\d+:(?:watch\.(?!list:)|signal\.)\w+:([1-9a-z][0-9a-z]{0,6})(?::|$)/.exec(

@@ -1,6 +1,6 @@
 /**
- * Every verb a button can carry, with its arguments in order. A changed meaning gets a new verb; a
- * changed list of arguments raises the version in `codec.ts`.
+ * Every verb of a button, with its arguments in order. A changed meaning gets a new verb; a changed list of
+ * arguments raises the version in `codec.ts`.
  */
 
 import { getAddress } from 'viem/utils'
@@ -11,7 +11,7 @@ import type { Address, Hash } from '#src/kernel/units.ts'
 
 type Argument = z.ZodType<unknown, string>
 
-/** A whole number in base 36, written in one way only. */
+/** A whole number in base 36, in canonical form. */
 function base36(max: number) {
   return z.codec(z.string().regex(/^(0|[1-9a-z][0-9a-z]{0,6})$/), z.int().min(0).max(max), {
     decode: (text) => Number.parseInt(text, 36),
@@ -42,7 +42,7 @@ function bytes<Text extends string>(
   )
 }
 
-/** The same argument, or nothing: an empty text. */
+/** The same argument, or an empty text. */
 function optional<Value>(schema: z.ZodType<Value, string>) {
   return z.codec(
     z.string(),
@@ -60,13 +60,13 @@ function optional<Value>(schema: z.ZodType<Value, string>) {
   )
 }
 
-/** The number of a row. */
+/** Id of a row. */
 const id = base36(2_147_483_647).refine((value) => value > 0)
 /** A page of a list: two digits, from 1. */
 const page = base36(36 ** 2 - 1).refine((value) => value > 0)
-/** A place in what the screen offers, or a small count: three digits. */
+/** An index in the screen's choices, or a small count: three digits. */
 const index = base36(36 ** 3 - 1)
-/** Which wizard a button belongs to: four digits. */
+/** Revision of the wizard of a button: four digits. */
 const rev = base36(36 ** 4 - 1)
 const count = base36(36 ** 2 - 1)
 /** An instant, in seconds since 1970. */
@@ -75,29 +75,29 @@ const flag = z.codec(z.enum(['0', '1']), z.boolean(), {
   decode: (text) => text === '1',
   encode: (value) => (value ? '1' : '0'),
 })
-/** A one-time link code: it is no more secret than the link that brought it into the chat. */
+/** A one-time link code; no more secret than the link that brought it into the chat. */
 const code = z.string().regex(/^[\w-]{22}$/)
 const locale = z.enum(LOCALES)
-/** Ids of the registries of watches. */
+/** Ids in the registries of watches. */
 const type = z.string().regex(/^[a-z][a-z-]{0,19}$/)
 const signal = z.string().regex(/^[a-z][a-z0-9-]{0,19}$/)
 const parameter = z.string().regex(/^[a-zA-Z]{1,14}$/)
 const group = z.enum(SIGNAL_GROUPS)
 /** A setting by its short name. */
 const field = z.string().regex(/^[a-z]{2,4}$/)
-/** What a setting is set to: a decimal, a count of seconds, one of several words. */
+/** Value of a setting: a decimal, a number of seconds, one of several words. */
 const value = z.string().regex(/^[\w.+-]{1,14}$/)
 const parameterValue = z.string().regex(/^[\w.+-]{1,5}$/)
-/** How long something is muted. `8am`: until 08:00. `rec`: until it recovers. `0`: not any more. */
+/** Duration of a mute. `8am`: until 08:00. `rec`: until it recovers. `0`: ends the mute. */
 const duration = z.enum(['1h', '8h', '24h', '7d', '8am', 'rec', '0'])
 export type MuteDuration = z.output<typeof duration>
 /** A short word of one feature. */
 const word = z.string().regex(/^[a-z0-9]{1,3}$/)
-/** A page of the help, or what goes on after terms are accepted. */
+/** A page of the help, or the next step after terms are accepted. */
 const topic = z.string().regex(/^[a-z]{1,8}$/)
-/** The first hex digits of the SHA-256 of the version of the terms that were shown. */
+/** First hex digits of the SHA-256 of the shown version of the terms. */
 const terms = z.string().regex(/^[0-9a-f]{8}$/)
-/** Which part of a signal's help: why, causes, what to do. */
+/** Part of a signal's help: why, causes, what to do. */
 const part = z.enum(['w', 'c', 'd'])
 export type HelpPart = z.output<typeof part>
 const address = bytes<Address>(20, 27, (hex) => getAddress(`0x${hex}`))
@@ -107,7 +107,7 @@ const credits = z.codec(z.string().regex(/^[1-9]\d{0,8}$/), z.int().min(1).max(9
   decode: Number,
   encode: String,
 })
-/** A place in a list, as the operation that lists it wrote it; undefined: the start. */
+/** A cursor of a list, from the operation that lists it; undefined: the start. */
 const cursor = optional(z.string().regex(/^[\w.-]{1,24}$/))
 const zone = z.string().regex(/^[A-Za-z][\w/+-]{1,31}$/)
 const signals = z.enum(['all', 'crt', 'def'])
@@ -116,12 +116,12 @@ const STATES = { a: 'all', f: 'firing', r: 'recovered', k: 'acknowledged', x: 'c
 const LEVELS = { a: 'all', c: 'critical', w: 'warning', i: 'info' } as const
 const TIMES = { a: 'all', d: '24h', w: '7d', m: '30d' } as const
 
-/** Which alerts a list shows. */
+/** Filter of a list of alerts. */
 export interface AlertFilter {
   readonly state: (typeof STATES)[keyof typeof STATES]
   readonly severity: (typeof LEVELS)[keyof typeof LEVELS]
   readonly time: (typeof TIMES)[keyof typeof TIMES]
-  /** undefined: all watches. */
+  /** Undefined: all watches. */
   readonly watchId: number | undefined
 }
 

@@ -65,7 +65,7 @@ export const exportAlerts = defineOperation({
   handle: async ({ app, caller, query }) => alerts.exportAlerts(app, caller, query),
 })
 
-/** Acknowledges an alert and the episode it belongs to in the name of the caller's token, or takes that back. */
+/** Acknowledges an alert and its episode in the name of the caller's token, or takes that back. */
 export const acknowledge = defineOperation({
   id: 'acknowledge',
   isExtension: true,

@@ -1,4 +1,4 @@
-/** Alerts as a chat lists, shows, acknowledges and mutes them: operations without a route. */
+/** Operations on alerts for chats, without a route. */
 import { z } from 'zod'
 import * as acting from '#src/alerts/acknowledge.ts'
 import {
@@ -15,7 +15,7 @@ import { Id, Instant } from '#src/kernel/units.ts'
 import { TimeZone } from '#src/recipients/model.ts'
 import { defineChatOperation } from './define.ts'
 
-/** Longest name of a person that is kept with what they did. */
+/** Longest stored name of a person. */
 const PERSON_LENGTH_MAX = 64
 
 const LIMIT_MAX = 50
@@ -24,7 +24,7 @@ const Reader = z.strictObject({ locale: z.enum(LOCALES), timezone: TimeZone })
 
 const Cursor = z.string().max(24).optional()
 
-/** Who acts, as the chat or the link calls them. */
+/** Name of the acting person, from the chat or the link. */
 const By = z.string().trim().min(1).max(PERSON_LENGTH_MAX).nullable()
 
 const wanted = z.strictObject({
@@ -34,7 +34,7 @@ const wanted = z.strictObject({
   hours: z.int().positive().optional(),
 })
 
-/** A page of the wallet's alerts in the chat's language, recoveries left out, and how many there are. */
+/** A page of the wallet's alerts in the chat's language, without recoveries, and their number. */
 export const listAlertLines = defineChatOperation({
   id: 'listAlertLines',
   scope: 'read',
@@ -47,7 +47,7 @@ export const listAlertLines = defineChatOperation({
   handle: ({ app, caller, body }) => lines.listAlertLines(app, caller, body),
 })
 
-/** How many alerts are older than `hours`, or there are at all. */
+/** Number of alerts that are older than `hours`, or of all. */
 export const countOlderAlerts = defineChatOperation({
   id: 'countOlderAlerts',
   scope: 'read',
@@ -55,7 +55,7 @@ export const countOlderAlerts = defineChatOperation({
   handle: ({ app, caller, body }) => lines.countOlder(app, caller, body),
 })
 
-/** Open alerts that are silenced until they recover. */
+/** Active alerts that are muted until they recover. */
 export const listMutedAlerts = defineChatOperation({
   id: 'listMutedAlerts',
   scope: 'read',
@@ -63,7 +63,7 @@ export const listMutedAlerts = defineChatOperation({
   handle: ({ app, caller, body }) => lines.listMutedLines(app, caller, body),
 })
 
-/** One alert with everything a chat shows of it. */
+/** One alert with all data that a chat shows. */
 export const getAlert = defineChatOperation({
   id: 'getAlert',
   scope: 'read',
@@ -71,7 +71,7 @@ export const getAlert = defineChatOperation({
   handle: ({ app, caller, body: { id, ...reader } }) => readAlert(app, caller, { id, reader }),
 })
 
-/** What a message of the chat is to show now; undefined when it is none of the wallet's. */
+/** Current content of a message of the chat; undefined if it is none of the wallet's. */
 export const findMessage = defineChatOperation({
   id: 'findMessage',
   scope: 'read',
@@ -79,7 +79,7 @@ export const findMessage = defineChatOperation({
   handle: ({ app, caller, body }) => readMessage(app, caller, body),
 })
 
-/** Opens a part of the help below a message of the chat, or closes it, and gives the message. */
+/** Expands or collapses a part of the help below a message of the chat, and returns the message. */
 export const openHelp = defineChatOperation({
   id: 'openHelp',
   scope: 'read',
@@ -91,7 +91,7 @@ export const openHelp = defineChatOperation({
   handle: ({ app, caller, body }) => showHelp(app, caller, body),
 })
 
-/** Acknowledges an alert and the episode it belongs to, or takes that back. */
+/** Acknowledges an alert and its episode, or takes that back. */
 export const acknowledgeAlert = defineChatOperation({
   id: 'acknowledgeAlert',
   scope: 'write',
@@ -102,7 +102,7 @@ export const acknowledgeAlert = defineChatOperation({
       : acting.unacknowledgeAlert(app, caller, { id }),
 })
 
-/** Acknowledges every alert that one message of a chat tells of. */
+/** Acknowledges every alert in one message of a chat. */
 export const acknowledgeMessage = defineChatOperation({
   id: 'acknowledgeMessage',
   scope: 'write',
@@ -110,7 +110,7 @@ export const acknowledgeMessage = defineChatOperation({
   handle: ({ app, caller, body }) => acting.acknowledgeMessage(app, caller, body),
 })
 
-/** Silences an alert's episode until it recovers, or ends that. */
+/** Mutes an alert's episode until it recovers, or ends that. */
 export const muteEpisode = defineChatOperation({
   id: 'muteEpisode',
   scope: 'write',
@@ -118,7 +118,7 @@ export const muteEpisode = defineChatOperation({
   handle: ({ app, caller, body }) => acting.muteEpisode(app, caller, body),
 })
 
-/** Silences every alert that one message of a chat tells of until it recovers, or ends that. */
+/** Mutes every alert in one message of a chat until it recovers, or ends that. */
 export const muteMessage = defineChatOperation({
   id: 'muteMessage',
   scope: 'write',
@@ -126,7 +126,7 @@ export const muteMessage = defineChatOperation({
   handle: ({ app, caller, body }) => acting.muteMessage(app, caller, body),
 })
 
-/** Silences the watch of an alert until an instant; null ends that. */
+/** Mutes the watch of an alert until an instant; null ends that. */
 export const muteWatchOf = defineChatOperation({
   id: 'muteWatchOf',
   scope: 'write',

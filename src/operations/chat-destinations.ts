@@ -1,4 +1,4 @@
-/** Destinations of any kind as a chat lists, changes, tests and removes them: operations without a route. */
+/** Operations on destinations of any kind for chats, without a route. */
 import { z } from 'zod'
 import { sendTest } from '#src/alerts/test-send.ts'
 import * as log from '#src/delivery/log.ts'
@@ -15,14 +15,14 @@ const LIMIT_MAX = 50
 
 const ById = z.strictObject({ id: Id })
 
-/** Everything the wallet can tell, its own channels too. */
+/** All destinations of the wallet, including its own channels. */
 export const listDestinations = defineChatOperation({
   id: 'listDestinations',
   scope: 'read',
   handle: ({ app, caller }) => directory.listDestinations(app, caller),
 })
 
-/** One destination, what waits for it, and how often it failed in a day. */
+/** One destination, its waiting messages, and its failures of the last day. */
 export const getDestination = defineChatOperation({
   id: 'getDestination',
   scope: 'read',
@@ -53,7 +53,7 @@ export const removeDestination = defineChatOperation({
   handle: ({ app, caller, body }) => directory.removeDestination(app, caller, body.id),
 })
 
-/** Sends a test to a destination, named or the wallet's own; `evenIfOff` to find out whether it works. */
+/** Sends a test to a destination, named or the wallet's own; `evenIfOff`: also if it is switched off. */
 export const testDestination = defineChatOperation({
   id: 'testDestination',
   scope: 'write',
@@ -66,7 +66,7 @@ export const testDestination = defineChatOperation({
   handle: ({ app, caller, body: { id, ...options } }) => sendTest(app, caller, id, options),
 })
 
-/** What was sent to a destination, newest first. */
+/** Deliveries to a destination, newest first. */
 export const listDeliveries = defineChatOperation({
   id: 'listDeliveries',
   scope: 'read',
@@ -78,7 +78,7 @@ export const listDeliveries = defineChatOperation({
   handle: ({ app, caller, body }) => log.listLog(app, caller, body),
 })
 
-/** Writes to a mailbox once more that has not agreed yet. */
+/** Sends the confirmation e-mail once more to a mailbox that is not confirmed. */
 export const resendConfirmation = defineChatOperation({
   id: 'resendConfirmation',
   scope: 'write',
@@ -86,7 +86,7 @@ export const resendConfirmation = defineChatOperation({
   handle: ({ app, caller, body }) => askAgain(app, caller, body.id),
 })
 
-/** Sends what a recipient missed while its destination was off. Gives how many messages. */
+/** Sends the messages that a recipient missed while its destination was off. Returns their number. */
 export const sendRetained = defineChatOperation({
   id: 'sendRetained',
   scope: 'write',
@@ -94,7 +94,7 @@ export const sendRetained = defineChatOperation({
   handle: ({ app, caller, body }) => delivery.sendRetained(app, caller, body.recipientId),
 })
 
-/** Lets go of it. Gives how many messages. */
+/** Drops them. Returns their number. */
 export const dropRetained = defineChatOperation({
   id: 'dropRetained',
   scope: 'write',

@@ -1,4 +1,4 @@
-/** What a chat shows of money and of the chain beyond the published table: operations without a route. */
+/** Operations on money and the chain for chats, without a route. */
 import { z } from 'zod'
 import { Topup } from '#src/billing/topups/model.ts'
 import { findOpenTopup as findOpen } from '#src/billing/topups/open.ts'
@@ -7,7 +7,7 @@ import { Hash, Instant } from '#src/kernel/units.ts'
 import { readTip } from '#src/watches/observe/tip.ts'
 import { defineChatOperation } from './define.ts'
 
-/** The wallet's newest quote that waits for its payment; null: there is none. */
+/** The wallet's newest open quote; null if there is none. */
 export const findOpenTopup = defineChatOperation({
   id: 'findOpenTopup',
   scope: 'read',
@@ -23,7 +23,7 @@ export const getTopupPayments = defineChatOperation({
   handle: ({ app, caller, params }) => getPayments(app, caller, params.handle),
 })
 
-/** How far the chain has been read, and since when it cannot be. */
+/** The last block that was read, and since when the chain is unreachable. */
 export const getTip = defineChatOperation({
   id: 'getTip',
   scope: 'read',

@@ -1,6 +1,6 @@
 /**
- * Linking a chat, its settings and what is kept of it: operations without a route. They pass the same gate
- * and are part of no document.
+ * Operations on the chat itself, without a route: links, settings and stored data. They pass the same gate
+ * and are in no document.
  */
 import { z } from 'zod'
 import { deleteChatData as forgetChat, muteChat } from '#src/alerts/settings-changes.ts'
@@ -23,7 +23,7 @@ const LocaleCode = z.enum(LOCALES)
 /** A link code and the chat that shows it. */
 const CodeInChat = z.strictObject({ code: LinkCode, chat: z.strictObject({ id: ChatId }) })
 
-/** What a link code offers in this chat. */
+/** Reads what a link code links in this chat. */
 export const peekTelegramLink = defineChatOperation({
   id: 'peekTelegramLink',
   scope: 'none',
@@ -31,7 +31,7 @@ export const peekTelegramLink = defineChatOperation({
   handle: ({ app, body }) => links.peekTelegramLink(app, body),
 })
 
-/** Links a chat with a code: the code is the proof of the wallet's will, the front door of the chat's. */
+/** Links a chat by a code: the code proves the wallet's consent, the press proves the chat's. */
 export const claimTelegramLink = defineChatOperation({
   id: 'claimTelegramLink',
   scope: 'none',
@@ -48,7 +48,7 @@ export const claimTelegramLink = defineChatOperation({
   handle: ({ app, body }) => links.claimTelegramLink(app, body),
 })
 
-/** Uses a code up without linking anything. */
+/** Uses a code up without linking the chat. */
 export const refuseTelegramLink = defineChatOperation({
   id: 'refuseTelegramLink',
   scope: 'none',
@@ -56,7 +56,7 @@ export const refuseTelegramLink = defineChatOperation({
   handle: ({ app, body }) => links.refuseTelegramLink(app, body),
 })
 
-/** Changes what belongs to a linked chat itself, whatever its rights are. */
+/** Changes properties of a linked chat itself, which need no right. */
 export const updateChat = defineChatOperation({
   id: 'updateChat',
   scope: 'read',
@@ -64,13 +64,13 @@ export const updateChat = defineChatOperation({
     chatId: ChatId,
     locale: LocaleCode.exactOptional(),
     timezone: TimeZone.exactOptional(),
-    /** The topic alerts go to; null: none. */
+    /** Topic for alerts; null: none. */
     threadId: z.int().positive().nullable().exactOptional(),
   }),
   handle: ({ app, body }) => changeChat(app, body),
 })
 
-/** Holds everything for a chat for so many minutes, a day at most; 0 ends that. Gives until when. */
+/** Holds all messages for a chat for a number of minutes, at most a day; 0 ends that. Returns the end. */
 export const muteAll = defineChatOperation({
   id: 'muteAll',
   scope: 'read',
@@ -78,7 +78,7 @@ export const muteAll = defineChatOperation({
   handle: ({ app, body }) => muteChat(app, body),
 })
 
-/** Ends the chat's link to the wallet. Gives how many there were. */
+/** Deletes the chat's link to the wallet. Returns the number of links. */
 export const unlinkChat = defineChatOperation({
   id: 'unlinkChat',
   scope: 'read',
@@ -86,7 +86,7 @@ export const unlinkChat = defineChatOperation({
   handle: ({ app, caller, body }) => unlink(app, { ...body, wallet: caller.wallet }),
 })
 
-/** Deletes what is kept of a chat and its person. Needs no link: it is theirs. */
+/** Deletes all data of a chat and its person. Needs no link: the data are theirs. */
 export const deleteChatData = defineChatOperation({
   id: 'deleteChatData',
   scope: 'none',

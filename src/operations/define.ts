@@ -18,7 +18,7 @@ import type { Notices } from '#src/notices/service.ts'
 import type { Facts } from '#src/watches/facts.ts'
 import type { Limits, RateClass } from './limits.ts'
 
-/** Everything a verb may need, built once in `app.ts`. Verbs name only the parts they use. */
+/** Dependencies of all verbs, created once in `app.ts`. Verbs name only the parts that they use. */
 export interface App {
   readonly db: Db
   readonly clock: Clock
@@ -26,28 +26,30 @@ export interface App {
   /** Counts and logs rows that cannot be processed. */
   readonly quarantine: Quarantine
   readonly chain: FspChain
-  /** What is remembered of the chain's past, and published beside it. */
+  /** Stored facts about the chain's past, and published data. */
   readonly facts: Facts
-  /** Undefined: XRP is not set up. */
+  /** Undefined if XRP is not configured. */
   readonly xrpl: Xrpl | undefined
-  /** Prices and availability of the ways to pay. */
+  /** Prices and availability of the payment assets. */
   readonly paymentOptions: PaymentOptions
   /** Charges metered calls. */
   readonly metering: Metering
   readonly channels: Channels
-  /** Tells a wallet's people about the service itself. */
+  /** Sends notices about the service to a wallet's people. */
   readonly notices: Notices
   readonly box: SecretBox
-  /** Counts requests at all front doors of this process. */
+  /** Limits requests at all front doors of this process. */
   readonly limits: Limits
-  /** The service's public address, without a trailing slash. */
+  /** Public URL of the service, without a trailing slash. */
   readonly publicUrl: string
-  /** The bot's username without `@`; undefined while Telegram is not set up or not reached yet. */
+  /**
+   * The bot's username without `@`; undefined while Telegram is not configured or has not responded yet.
+   */
   readonly botUsername: () => string | undefined
-  /** Every operation with a route, for the document that describes them. */
+  /** Every operation with a route, for the OpenAPI document. */
   readonly operations: readonly AnyOperation[]
   readonly chainId: number
-  /** Blocks counted from the tip, itself included, before a block is believed. */
+  /** Blocks from the tip, including it, before a block counts as final. */
   readonly confirmations: number
   readonly billing: {
     readonly enabled: boolean
@@ -55,57 +57,60 @@ export interface App {
     readonly serviceTokenSymbol: string
     readonly terms: { readonly version: string; readonly url: string }
     readonly payments: PaymentSetup
-    /** Metered resources that can be called here. */
+    /** Metered resources that are available here. */
     readonly resources: readonly ResourceId[]
   }
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** What a handler is given: everything decoded. `caller` is undefined only where the scope is `none`. */
+/** Decoded input of a handler. `caller` is undefined only for the scope `none`. */
 export interface OperationInput<Params, Query, Body, C> {
   readonly app: App
   readonly caller: C
   readonly params: Params
   readonly query: Query
   readonly body: Body
-  /** Language of the answer's own texts. */
+  /** Language of texts in the output. */
   readonly locale: Locale
-  /** The `If-Match` value of the request, if any. */
+  /** `If-Match` header of the request, if any. */
   readonly ifMatch: string | undefined
 }
 
-/** What an operation asks of its caller: a scope, a link of one kind, or nothing. */
+/** Right that an operation needs: a scope, a link of one kind, or none. */
 export type Access = Scope | LinkScope | 'none'
 
-/** The caller that the handler of an operation finds. */
+/** Caller of an operation with this right. */
 type CallerOf<S extends Access> = S extends 'none'
   ? undefined
   : S extends LinkScope
     ? LinkCaller
     : Caller
 
-/** One thing a caller may ask for, by any front door: its checks and its handler. */
+/** An operation for any front door: its checks and its handler. */
 export interface Operation<Params, Query, Body, Output, S extends Access, Prepared = unknown> {
   /** Unique among all operations. */
   readonly id: string
   readonly scope: S
-  /** Another scope instead of `scope`, when the body says so. */
+  /** Another scope instead of `scope`, depending on the body. */
   readonly otherScope?: { readonly scope: Scope; when(body: Body): boolean }
   readonly params?: z.ZodType<Params>
   readonly query?: z.ZodType<Query>
   readonly body?: z.ZodType<Body>
-  /** What else is wrong with a body, as sent, that only the running service can tell. */
+  /** Further errors of a body, as sent, that only the running service can detect. */
   wrong?(app: App, body: unknown): readonly FieldError[]
-  /** Without a body the request may also send none at all. */
+  /** Whether the request may have no body. */
   readonly bodyOptional?: boolean
   readonly output?: z.ZodType<Output>
-  /** The rate limit per caller; counted where the front door names who is counted. */
+  /** Rate limit per caller; counted if the front door gives a key. */
   readonly rate?: RateClass
-  /** A rate limit per wallet and target at all front doors, counted once the target is known to exist. */
+  /** Rate limit per wallet and target at all front doors, counted once the target is known to exist. */
   readonly targetRate?: {
     readonly rate: RateClass
-    /** A name of the target that no other target of the wallet has. @throws AppError not_found */
+    /**
+     * Returns a key that is unique among the wallet's targets.
+     * @throws AppError not_found
+     */
     find(
       input: Pick<
         OperationInput<Params, Query, Body, CallerOf<S>>,
@@ -114,8 +119,8 @@ export interface Operation<Params, Query, Body, Output, S extends Access, Prepar
     ): Promise<string>
   }
   /**
-   * Asks what lies outside the database. It runs before `handle`, which of an idempotent operation runs inside
-   * a transaction.
+   * Requests data from outside the database. Runs before `handle`, which for an idempotent operation runs
+   * inside a transaction.
    */
   prepare?(input: OperationInput<Params, Query, Body, CallerOf<S>>): Promise<Prepared>
   handle(
@@ -124,7 +129,9 @@ export interface Operation<Params, Query, Body, Output, S extends Access, Prepar
   ): Promise<Output>
 }
 
-/** An operation of the REST API: route, explanation and OpenAPI come from this entry, too. */
+/**
+ * An operation of the REST API: this entry also defines its route, its description and its part of OpenAPI.
+ */
 export interface RoutedOperation<
   Params,
   Query,
@@ -139,36 +146,38 @@ export interface RoutedOperation<
   /** Below `/api/x402`, parameters in braces. */
   readonly path: string
   readonly rate: RateClass
-  /** Not among the operations of the specification: `x-extension` in the OpenAPI document. */
+  /** Whether it is not in the specification: `x-extension` in the OpenAPI document. */
   readonly isExtension?: true
-  /** Accepts `Idempotency-Key`. */
+  /** Whether it accepts `Idempotency-Key`. */
   readonly idempotent?: boolean
-  /** The status of success. */
+  /** HTTP status of success. */
   readonly status: number
-  /** Error codes of the handler, besides those that follow from the other facts of the entry. */
+  /** Error codes of the handler, besides those that follow from other properties of the entry. */
   readonly errors?: readonly ErrorCode[]
-  /** Another status for some answers: 202 for what is only queued. */
+  /** Another status for some outputs: 202 for queued work. */
   readonly queued?: { readonly status: number; when(output: Output): boolean }
-  /** The body can name a row that is not there: answers 404, as operations with a path parameter do. */
+  /** Whether the body can name an unknown row: responds 404, like operations with a path parameter. */
   readonly namesRow?: boolean
-  /** The answer's media type where it is not JSON; the handler then gives the text in pieces. */
+  /** Media type of the response if it is not JSON; the handler then returns the text in pieces. */
   readonly produces?: 'text/csv'
-  /** Answers `Cache-Control: no-store`. True for all whose answer may show a secret. */
+  /**
+   * Whether to respond with `Cache-Control: no-store`. True for all responses that may contain a secret.
+   */
   readonly noStore?: boolean
   /**
-   * The handler gives the same object as long as the answer is the same, and never changes it: its text and tag
-   * are made once.
+   * Whether the handler returns the same, immutable object while the output is the same: its text and tag
+   * are computed once.
    */
   readonly isConstant?: boolean
-  /** Answers a strong ETag, from the output alone. */
+  /** Returns a strong ETag, from the output alone. */
   etag?(output: Output): string
-  /** `Location` of what was created. */
+  /** Returns the `Location` of a created resource. */
   location?(output: Output): string
 }
 
 /**
- * Any entry that answers with `Output`. Inputs pass its own schemas before its own handler sees them. The facts of
- * a route are there only where it has one.
+ * Any entry with this output. Inputs pass its own schemas before its own handler. Properties of a route are
+ * present only if it has one.
  */
 export type Answering<Output> = Operation<unknown, unknown, unknown, Output, Access> &
   Pick<
@@ -179,7 +188,7 @@ export type Answering<Output> = Operation<unknown, unknown, unknown, Output, Acc
 /** Any entry of the registry. */
 export type AnyOperation = RoutedOperation<unknown, unknown, unknown, unknown, Scope | 'none'>
 
-/** An operation with a route. Gives the entry back with its types joined. */
+/** Defines an operation with a route. */
 export function defineOperation<
   Params = undefined,
   Query = undefined,

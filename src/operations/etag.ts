@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto'
 import { AppError } from '#src/kernel/errors.ts'
 
 /**
- * A strong ETag that begins with the owner's version, which `If-Match` compares; `rest` tells apart
- * representations that changed without the owner, such as a signal's state.
+ * A strong ETag that starts with the row's version, which `If-Match` compares; `rest` distinguishes
+ * representations that changed without it, such as a signal's state.
  */
 export function tagOfVersion(version: number, ...rest: readonly string[]): string {
   return `"${[version, ...rest].join('.')}"`
 }
 
 /**
- * The versions that the tags of an `If-Match` name: the change is made if the row has one of them. undefined
- * for no header and for `*`, which any row fits. Weak tags and tags of other services fit no row.
+ * Versions in the tags of an `If-Match`: the change is made if the row has one of them. Undefined without a
+ * header and for `*`, which matches any row. Weak tags and tags of other services match no row.
  *
- * @throws AppError stale `etag_mismatch` when no tag can fit
+ * @throws AppError stale `etag_mismatch` if no tag can match
  * @see RFC 9110, section 13.1.1
  */
 export function versionsOf(ifMatch: string | undefined): readonly number[] | undefined {

@@ -5,7 +5,7 @@ import { figureHours, publicFigures } from './tables.ts'
 /** The one row of the public figures. */
 const ROW = 'now'
 
-/** The counts of hours that begin in a span of time, in no order. */
+/** Counts of the hours that start in a period, unordered. */
 export function listHours(
   db: Db,
   kind: string,
@@ -19,7 +19,7 @@ export function listHours(
     .where(and(eq(figureHours.kind, kind), gte(hour, since), lt(hour, until)))
 }
 
-/** Keeps the counts of an hour; one that was kept before stays. */
+/** Inserts the counts of an hour; existing ones are kept. */
 export async function insertHour(
   db: Db,
   row: { readonly kind: string; readonly hour: Date; readonly counts: unknown },
@@ -27,7 +27,9 @@ export async function insertHour(
   await db.insert(figureHours).values(row).onConflictDoNothing()
 }
 
-/** Forgets the hours outside a span: no sum is made of them, or a clock that ran ahead counted them too early. */
+/**
+ * Deletes the hours outside a period: no sum needs them, or a clock that was ahead counted them too early.
+ */
 export async function deleteHoursOutside(
   db: Db,
   kind: string,
@@ -39,7 +41,7 @@ export async function deleteHoursOutside(
     .where(and(eq(figureHours.kind, kind), or(lt(hour, from), gte(hour, until))))
 }
 
-/** The figures that were counted last, if any were. */
+/** The last figures, if any. */
 export async function findFigures(db: Db): Promise<{ figures: unknown; asOf: Date } | undefined> {
   const { figures, asOf } = publicFigures
   const [found] = await db

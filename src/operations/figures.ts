@@ -1,7 +1,7 @@
 /**
- * The public figures. Hours that are over are counted once and kept as rows; a sum is the totals of the
- * ledger's last proof, the rows of the hours since, and a count of the hour that is not over. A job counts
- * every half minute and keeps the result in one row, which is what readers get.
+ * The public figures. Past hours are counted once and stored as rows; a sum is the totals of the last proof
+ * of the ledger, the rows of the hours since, and a count of the current hour. A job counts every half
+ * minute and stores the result in one row, which readers get.
  */
 import { z } from 'zod'
 import { countAlerts } from '#src/alerts/service.ts'
@@ -15,7 +15,7 @@ import { countActiveWatches } from '#src/watches/manage/service.ts'
 import type { App } from './define.ts'
 import * as store from './figures-store.ts'
 
-/** Answer of `GET /stats`. */
+/** Response of `GET /stats`. */
 export const Stats = z
   .object({
     wallets: z.int(),
@@ -36,14 +36,14 @@ export type Stats = z.output<typeof Stats>
 type Deps = Pick<App, 'db' | 'clock'>
 
 const DAY_HOURS = 24
-/** How old the figures may be when they are shown. */
+/** Maximum age of shown figures. */
 const FRESH_MS = 60_000
-/** Deliveries that are tried again change what became of their hour; after this long it is kept as it is. */
+/** Retried deliveries change the counts of their hour; after this time they are final. */
 const RETRIES_SETTLED_HOURS = 2
-/** Hours that are counted one by one; what lies before them, as after weeks without a proof, is one count. */
+/** Most hours that are counted one by one; earlier ones, as after weeks without a proof, are one count. */
 const HOURS_MAX = 168
 
-/** A computation, and what it gave once it is done. */
+/** A computation and its result. */
 interface Shared {
   readonly answer: Promise<Stats>
   /** Epoch milliseconds of the figures; undefined while they are computed. */
@@ -53,8 +53,8 @@ interface Shared {
 const shared = new WeakMap<App['clock'], Shared>()
 
 /**
- * The figures, at most a minute old. All who ask while they are read or computed share one computation; an
- * error is told to those who waited for it, and the next one who asks begins anew.
+ * The figures, at most a minute old. Concurrent readers share one computation; an error goes to those who
+ * waited for it, and the next reader starts a new one.
  */
 export function readFigures(app: Deps): Promise<Stats> {
   const last = shared.get(app.clock)
@@ -74,7 +74,7 @@ export function readFigures(app: Deps): Promise<Stats> {
   return next.answer
 }
 
-/** Also false for figures of the future: a clock that was put back does not keep them. */
+/** Also false for figures of the future, after the clock was set back. */
 function isFresh({ clock }: Pick<App, 'clock'>, asOfMs: number): boolean {
   return Math.abs(clock.now().getTime() - asOfMs) < FRESH_MS
 }
@@ -83,13 +83,13 @@ async function readOrCount(app: Deps): Promise<Stats> {
   const found = await store.findFigures(app.db)
   if (found !== undefined && isFresh(app, found.asOf.getTime())) {
     const parsed = Stats.safeParse(found.figures)
-    // A row of another release may have other figures.
+    // Another release may have stored other figures.
     if (parsed.success) return parsed.data
   }
   return countFigures(app)
 }
 
-/** Counts what came since the last count and keeps the figures for all processes. */
+/** Counts everything since the last count and stores the figures for all processes. */
 export async function countFigures({ db, clock }: Deps): Promise<Stats> {
   const now = clock.now()
   const billing = await billingTotals(db, now)
@@ -157,10 +157,10 @@ interface Span {
 }
 
 /**
- * Sums counts over time: of full hours by their rows, which are made where one is missing, and of what
- * follows by counting it.
+ * Sums counts over time: full hours from their rows, which are created if missing, and the rest by
+ * counting.
  *
- * @param of `from` and `settled` are full hours; before `settled` nothing changes any more
+ * @param of `from` and `settled` are full hours; nothing changes before `settled`
  */
 async function sumHours<Counts extends Readonly<Record<string, number>>>(
   db: Db,

@@ -9,25 +9,25 @@ import { type Answer, statusOf } from './answer.ts'
 import type { Answering, App } from './define.ts'
 import * as store from './store.ts'
 
-/** How long an answer is kept, in milliseconds. */
+/** Time for which a response is stored, in milliseconds. */
 const KEPT_MS = DAY_MS
-/** Refusals that are kept beside successes: repeating the request cannot change them. */
+/** Kinds of errors that are stored besides successes: repeating the request cannot change them. */
 const KEPT_KINDS = ['payment_required', 'conflict'] as const
 
 /**
- * Runs a verb once per wallet, operation and key; repeats get the same answer.
+ * Runs a verb once per wallet, operation and key; repeats get the same response.
  *
- * The key is written in the transaction of the effect: both are there, or neither.
+ * The key is written in the transaction of the effect: both exist, or neither.
  *
- * @throws AppError conflict `idempotency_in_progress` while a twin runs, key_reused
- *   `idempotency_key_reused` for the same key with another input
+ * @throws AppError conflict `idempotency_in_progress` while the same request runs, key_reused
+ * `idempotency_key_reused` for the same key with another input
  */
 export async function runOnce<Output>(
   app: App,
   operation: Answering<Output>,
   request: { readonly wallet: Address; readonly key: string; readonly input: unknown },
   verb: {
-    /** Asks what lies outside the database. */
+    /** Requests data from outside the database. */
     prepare(): Promise<unknown>
     run(inside: App, prepared: unknown): Promise<Output>
   },
@@ -37,7 +37,7 @@ export async function runOnce<Output>(
   const now = app.clock.now()
   const oldest = new Date(now.getTime() - KEPT_MS)
   const known = await store.findAnswer(app.db, of, oldest)
-  // What is refused here is an outcome like any other: it is written below, in the transaction.
+  // An error here is a result like any other: it is stored below, in the transaction.
   const [prepared] = known === undefined ? await Promise.allSettled([verb.prepare()]) : []
   const result = await transact(app.db, async (tx): Promise<StoredResult<Output>> => {
     if (!(await store.holdKey(tx, of))) throw inProgress()
@@ -48,7 +48,7 @@ export async function runOnce<Output>(
       }
       return readAnswer(app, operation, found)
     }
-    // The answer was forgotten between the two looks: the next request finds none.
+    // The response was deleted between the two reads: the next request finds none.
     if (prepared === undefined) throw inProgress()
     const stored = await attempt(app, operation, async (inside) => {
       if (prepared.status === 'rejected') throw prepared.reason
@@ -66,7 +66,7 @@ function inProgress(): AppError {
   return new AppError('conflict', 'idempotency_in_progress', { retryAfterSeconds: 1 })
 }
 
-/** A kept refusal is an outcome here: its key must be committed with it. */
+/** A stored error is a result here: its key must be committed with it. */
 type StoredResult<Output> = Answer<Output> | { readonly error: AppError }
 
 async function attempt<Output>(
@@ -107,12 +107,12 @@ function readAnswer<Output>(
   if (found.status < 300) {
     const parsed = operation.output?.safeParse(value)
     if (parsed?.success === false && isObject(value)) storedAsSent.add(value)
-    // Safe: the answer was encoded by this schema, or is sent as it was; without a schema it is undefined.
+    // Safe: the output was encoded by this schema, or is sent as stored; without a schema it is undefined.
     const output = parsed?.success === false ? value : parsed?.data
     return { status: found.status, output: output as Output, isReplay: true }
   }
   const { kind, code, details } = StoredRefusal.parse(value)
-  // Safe: written from an AppError, whose codes never lose their texts.
+  // Safe: written from an AppError, whose codes are never removed.
   const stored: ErrorDetails = { ...details, isReplay: true }
   return { error: new AppError(kind, code as AppError['code'], stored) }
 }
@@ -121,20 +121,20 @@ function refusal({ kind, code, details }: AppError) {
   return { kind, code, details }
 }
 
-/** Answers of an earlier release whose schema was another: they are repeated as they were sent. */
+/** Responses of an earlier release with another schema: they are repeated as stored. */
 const storedAsSent = new WeakSet<object>()
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-/** The answer as JSON has it; undefined where the operation answers nothing. */
+/** The output as JSON; undefined if the operation has none. */
 export function encodeOutput<Output>(operation: Answering<Output>, output: Output): unknown {
   if (isObject(output) && storedAsSent.has(output)) return output
   return operation.output === undefined ? undefined : z.encode(operation.output, output)
 }
 
-/** Forgets answers that are no longer given. */
+/** Deletes expired responses. */
 export async function pruneAnswers({ db, clock }: Pick<App, 'db' | 'clock'>): Promise<void> {
   await store.deleteAnswersBefore(db, new Date(clock.now().getTime() - KEPT_MS))
 }

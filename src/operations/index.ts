@@ -27,7 +27,7 @@ import {
 import { confirmTopup, createTopup, getTopup } from './topups.ts'
 import { createWatch, deleteWatch, getWatch, listWatches, updateWatch } from './watches.ts'
 
-/** Every operation with a route, in the order of the published table. */
+/** Every operation with a route, in the order of the specification. */
 export const REGISTRY: readonly AnyOperation[] = [
   getAccount,
   getTerms,

@@ -9,7 +9,7 @@ import type { Access, Answering, App } from './define.ts'
 import { runOnce } from './idempotency.ts'
 import type { RateCount } from './limits.ts'
 
-/** What a front door hands over: still encoded, as JSON and text have it. */
+/** Encoded input from a front door. */
 export interface RawInput {
   readonly params?: unknown
   readonly query?: unknown
@@ -17,20 +17,20 @@ export interface RawInput {
   readonly locale?: Locale
   readonly ifMatch?: string | undefined
   readonly idempotencyKey?: string | undefined
-  /** Who is counted by the operation's rate; undefined: the front door limits its callers otherwise. */
+  /** Key of the operation's rate limit; undefined if the front door limits its callers otherwise. */
   readonly limitKey?: string
-  /** Is told each count of this request. */
+  /** Called with each count of this request. */
   readonly reportCount?: (count: RateCount) => void
 }
 
 /**
- * The gate every front door passes: rights, then input, then limits, then the verb. Limits per target count
- * at every front door, once the target is known to exist.
+ * The gate of every front door: checks rights, then input, then limits, then runs the verb. Limits per
+ * target count at every front door, once the target is known to exist.
  *
- * An idempotency key counts only where the entry says `idempotent`.
+ * An idempotency key counts only if the entry says `idempotent`.
  *
  * @throws AppError unauthenticated `missing_token`, forbidden `insufficient_scope`, invalid
- *   `validation_failed` or `invalid_idempotency_key`, and whatever the verb throws
+ * `validation_failed` or `invalid_idempotency_key`, and errors of the verb
  */
 export async function invoke<Output>(
   app: App,
@@ -42,7 +42,7 @@ export async function invoke<Output>(
     throw new AppError('unauthenticated', 'missing_token')
   }
   const otherScope = operation.otherScope
-  // Which of two scopes it takes is in the body; without either nobody reads it.
+  // The body decides which of two scopes is needed; without either, the body is not read.
   const mayBeEnough = otherScope !== undefined && rightsOf(caller).includes(otherScope.scope)
   if (!mayBeEnough) requireScope(caller, operation.scope)
   refuse([raw.params, raw.query, raw.body].flatMap(inputErrors))
@@ -83,7 +83,7 @@ export async function invoke<Output>(
   return answered
 }
 
-/** What a caller may ask for. A link has the one right of its kind. */
+/** Rights of a caller. A link has the right of its kind only. */
 function rightsOf(caller: Caller | LinkCaller | undefined): readonly Access[] {
   if (caller === undefined) return ['none']
   return 'link' in caller ? [`link:${caller.link}`] : ['none', ...caller.scopes]
@@ -94,7 +94,7 @@ function requireScope(caller: Caller | LinkCaller | undefined, scope: Access): v
   throw new AppError('forbidden', 'insufficient_scope', { values: { scope }, members: { scope } })
 }
 
-/** @param wrong what is known to be wrong with it beside its shape */
+/** @param wrong known errors besides those of its schema */
 function decode(
   schema: z.ZodType | undefined,
   value: unknown,
@@ -111,7 +111,7 @@ function decode(
   return parsed.data
 }
 
-/** @throws AppError invalid `validation_failed` when there is any error */
+/** @throws AppError invalid `validation_failed` if there is any error */
 function refuse(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw new AppError('invalid', 'validation_failed', { errors })
 }

@@ -4,7 +4,7 @@ import { countOne, tooManyRequests } from '#src/kernel/rate-limit.ts'
 
 const MINUTE_SECONDS = 60
 
-/** Requests that a class allows in so many seconds. */
+/** Requests per number of seconds that a class allows. */
 export const RATE_CLASSES = {
   challenge: { points: 10, seconds: MINUTE_SECONDS },
   token: { points: 10, seconds: MINUTE_SECONDS },
@@ -22,15 +22,15 @@ export const RATE_CLASSES = {
 
 export type RateClass = keyof typeof RATE_CLASSES
 
-/** How a counter stands after a request. */
+/** State of a counter after a request. */
 export interface RateCount {
   readonly rate: RateClass
   readonly remaining: number
-  /** Until the counter begins anew. */
+  /** Time until the counter resets. */
   readonly resetMs: number
 }
 
-/** Counts requests and refuses those that are too many. The counts are this process's own. */
+/** Counts requests and refuses excess. Counts are per process. */
 export interface Limits {
   /**
    * Counts one request of a class under a key. The count is reported before the request is refused.
@@ -38,14 +38,14 @@ export interface Limits {
    * @throws AppError rate_limited `rate_limited`
    */
   admit(rate: RateClass, key: string, report?: (count: RateCount) => void): Promise<void>
-  /** Takes back the count of a request that succeeded, where only failures count. */
+  /** Takes back the count of a successful request, for classes that count failures only. */
   forgive(rate: RateClass, key: string, report?: (count: RateCount) => void): Promise<void>
 }
 
 /**
- * One counter per class and key.
+ * Creates one counter per class and key.
  *
- * @param scale how many times the published limits are allowed: above 1 in benchmarks only
+ * @param scale multiplies the published limits: above 1 in benchmarks only
  */
 export function createLimits(scale = 1): Limits {
   const limiters = new Map(
@@ -66,7 +66,7 @@ export function createLimits(scale = 1): Limits {
       if (count.consumedPoints > RATE_CLASSES[rate].points * scale) throw tooManyRequests(count)
     },
     async forgive(rate, key, report) {
-      // What is in hand counts as a failure until it has succeeded: waiting costs as much as failing.
+      // A request in progress counts as a failure until it succeeds: waiting costs as much as failing.
       if (!countsFailuresOnly(rate)) return
       const count = await limiterOf(rate).get(key)
       if (count === null || count.consumedPoints <= 0) return
@@ -75,7 +75,7 @@ export function createLimits(scale = 1): Limits {
   }
 }
 
-/** Signing in may be done often; guessing may not. */
+/** Whether a class counts failures only, such as sign-ins, where guessing is limited. */
 function countsFailuresOnly(rate: RateClass): boolean {
   return rate === 'token'
 }

@@ -1,4 +1,4 @@
-/** The refusals in the OpenAPI document: one answer per status, which operations refer to. */
+/** Errors in the OpenAPI document: one response per status, which operations reference. */
 import { z } from 'zod'
 import type { Translate } from '#src/i18n/translate.ts'
 import type { ErrorCode } from '#src/kernel/errors.ts'
@@ -7,7 +7,10 @@ import { type ProblemStatus, problemExample } from './examples/problems.ts'
 
 const PROBLEM_TYPE = 'application/problem+json'
 
-/** The problem body of every refusal. @see RFC 9457 */
+/**
+ * Body of every error.
+ * @see RFC 9457
+ */
 export const Problem = z
   .object({
     type: z.url(),
@@ -27,7 +30,7 @@ export const Problem = z
   })
   .meta({ id: 'Problem' })
 
-/** The refusals an operation can answer with, by status. */
+/** Errors of an operation, by status. */
 export function problemReferences(operation: AnyOperation): Record<string, unknown> {
   return Object.fromEntries(
     problemStatuses(operation).map((status) => [
@@ -43,7 +46,7 @@ function problemStatuses(operation: AnyOperation): readonly ProblemStatus[] {
   const isSigned = scope !== 'none'
   const isExchange = operation.rate === 'token'
   const table: readonly (readonly [ProblemStatus, unknown])[] = [
-    // Any operation refuses a query it does not know.
+    // Every operation refuses unknown query parameters.
     [400, true],
     [401, isSigned || isExchange],
     [402, scope === 'spend'],
@@ -52,7 +55,7 @@ function problemStatuses(operation: AnyOperation): readonly ProblemStatus[] {
     [406, true],
     [409, isChange],
     [412, operation.etag && isChange],
-    // A body is read before anybody knows that none is wanted.
+    // A body is parsed before it is known whether one is allowed.
     [413, isChange],
     [415, isChange],
     [422, idempotent],
@@ -94,7 +97,7 @@ function problemName(status: ProblemStatus): string {
   return `Problem${status}`
 }
 
-/** One answer for every status that any of these operations can refuse with. */
+/** One response for every error status of these operations. */
 export function problemAnswers(
   { t, publicUrl }: { readonly t: Translate; readonly publicUrl: string },
   registry: readonly AnyOperation[],

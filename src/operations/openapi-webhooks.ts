@@ -1,4 +1,4 @@
-/** What the service sends, in the OpenAPI document: the webhook of an alert. */
+/** The webhook of an alert in the OpenAPI document. */
 import { WEBHOOK_HEADERS } from '#src/channels/webhook.ts'
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
 import { webhookExample } from './examples/webhook.ts'
@@ -6,9 +6,9 @@ import { webhookExample } from './examples/webhook.ts'
 const JSON_TYPE = 'application/json'
 
 /**
- * The `webhooks` of the document: body, headers and what answers mean.
+ * The `webhooks` of the document: body, headers and meaning of responses.
  *
- * @param payload a reference to the schema of the body
+ * @param payload reference to the schema of the body
  */
 export function webhooksOf(
   { t, publicUrl }: { readonly t: Translate; readonly publicUrl: string },

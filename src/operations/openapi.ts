@@ -10,11 +10,11 @@ import { examplesAt } from './examples/index.ts'
 import { errorCodes, Problem, problemAnswers, problemReferences } from './openapi-problems.ts'
 import { webhooksOf } from './openapi-webhooks.ts'
 
-/** Where every operation lives. */
+/** Prefix of all operations' paths. */
 export const API_PREFIX = '/api/x402'
 const JSON_TYPE = 'application/json'
 
-/** Who the document is written for, and what it shows. */
+/** Language and content of a document. */
 interface Edition {
   readonly t: Translate
   readonly publicUrl: string
@@ -22,8 +22,8 @@ interface Edition {
 }
 
 /**
- * The registry as OpenAPI 3.1: real schemas, scopes, headers, problems and examples of every operation,
- * explained in the given language.
+ * The registry as OpenAPI 3.1: schemas, scopes, headers, errors and examples of every operation, described
+ * in the given language.
  */
 export function openApiDocument(
   app: Pick<App, 'publicUrl' | 'operations'>,
@@ -94,7 +94,7 @@ function describeOperation(edition: Edition, operation: AnyOperation): Record<st
   }
 }
 
-/** What success looks like, by status. */
+/** Responses of success, by status. */
 function answers({ t, examples }: Edition, operation: AnyOperation): Record<string, unknown> {
   const { id, output, produces, status, queued } = operation
   const example = examples[id]
@@ -163,18 +163,18 @@ function tagsOf(t: Translate, registry: readonly AnyOperation[]): unknown[] {
   }))
 }
 
-/** The first part of the path: what the operation is about. */
+/** First segment of the path, as the tag. */
 function tagOf({ path = '' }: AnyOperation): string {
   return path.split('/')[1]?.replace('.json', '') ?? ''
 }
 
-/** Bodies and answers have names; what has none is described in place. */
+/** Bodies and outputs with names are references; others are inline. */
 function reference(t: Translate, schema: z.ZodType): unknown {
   const id = z.globalRegistry.get(schema)?.id
   return id === undefined ? jsonSchema(t, schema) : { $ref: componentUri(id) }
 }
 
-/** Every named schema that the given operations reach. */
+/** Every named schema that the given operations use. */
 function componentSchemas(
   t: Translate,
   registry: readonly AnyOperation[],
@@ -205,12 +205,12 @@ function componentUri(id: string): string {
 
 const FIELD = 'operations:field.'
 const EVENT_DATA = `${FIELD}alertData`
-/** What the events put in `data`: names and types, the same in every language. */
+/** Properties of the events' `data`: names and types, the same in every language. */
 const EVENTS = describeEventData()
 
 /**
- * How schemas are written for readers of a language. Answers are encoded, bodies decoded: the JSON side of
- * every codec is its input.
+ * Options of schemas for a language. Outputs are encoded, bodies decoded: the JSON side of every codec is
+ * its input.
  */
 function optionsFor(t: Translate) {
   return {
@@ -223,16 +223,16 @@ function optionsFor(t: Translate) {
   } as const
 }
 
-/** Descriptions in schemas are the keys of their texts. */
+/** Replaces text keys in schemas by their descriptions. */
 function explain(t: Translate, jsonSchema: z.core.JSONSchema.BaseSchema): void {
   const { description } = jsonSchema
-  // Some are visited more than once.
+  // Some schemas are visited more than once.
   if (description?.startsWith(FIELD) !== true) return
   const text = t(builtKey(description))
   jsonSchema.description = description === EVENT_DATA ? `${text}\n\n${EVENTS}` : text
 }
 
-/** Leaves out what zod says of every whole number and every instant. */
+/** Removes what zod adds to every whole number and instant. */
 function leaveNoiseOut(jsonSchema: z.core.JSONSchema.BaseSchema): void {
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
@@ -244,7 +244,7 @@ function jsonSchema(t: Translate, schema: z.ZodType): JsonObject {
   return JSON.parse(JSON.stringify(rest).replaceAll('#/$defs/', '#/components/schemas/'))
 }
 
-/** Without the marks that only a schema of its own needs. */
+/** Removes keywords that only a separate schema needs. */
 function withoutMarks({
   $schema: _dialect,
   $id: _id,

@@ -1,10 +1,10 @@
-/** What a person sees before there is a watch: operations without a route. */
+/** Previews before a watch exists: operations without a route. */
 import { z } from 'zod'
 import * as previews from '#src/watches/manage/preview.ts'
 import * as names from '#src/watches/provider-names.ts'
 import { defineChatOperation } from './define.ts'
 
-/** A target as a watch would have it, and how it stands now. */
+/** The target of a new watch, and its current state. */
 export const resolveTarget = defineChatOperation({
   id: 'resolveTarget',
   scope: 'read',
@@ -21,7 +21,7 @@ export const listFeeds = defineChatOperation({
   handle: async ({ app }) => ({ data: await previews.listFeeds(app) }),
 })
 
-/** Providers by a part of their name, or by their identity: six at most. */
+/** Providers by part of their name, or by identity: six at most. */
 export const searchProviders = defineChatOperation({
   id: 'searchProviders',
   scope: 'read',

@@ -156,7 +156,7 @@ export async function pricingDocument(
   }
 }
 
-/** Where nothing costs credits, nobody watches them. */
+/** Without billing there are no watches on credits. */
 function shownTypes({ enabled }: App['billing']) {
   return WATCH_TYPES.filter(({ reads }) => reads === 'chain' || enabled)
 }
@@ -167,7 +167,7 @@ function stateOf(states: readonly AssetState[], key: prices.AssetKey): AssetStat
   return state
 }
 
-/** An asset that quotes cannot be had for costs nothing here, rather than something unsure. */
+/** An asset without quotes has no price here, rather than an uncertain one. */
 function assetTerms({ asset, available, paused, price }: AssetState) {
   const amount = available && price ? unitsFor(1000, usdRateOf(asset.key, price)) : undefined
   return {

@@ -2,21 +2,24 @@ import { builtKey, type TextValues, type Translate } from '#src/i18n/translate.t
 import type { ErrorCode } from '#src/kernel/errors.ts'
 import { statusOf } from '#src/kernel/problems.ts'
 
-/** A refusal as it is told. */
+/** An error for its problem body. */
 export interface ProblemView {
   readonly code: ErrorCode
   readonly requestId: string
-  /** For the placeholders of its texts. */
+  /** Values for the placeholders of its texts. */
   readonly values?: TextValues | undefined
-  /** What its body carries besides. */
+  /** Further members of the body. */
   readonly members?: Readonly<Record<string, unknown>> | undefined
-  /** Wrong places of an input. */
+  /** Errors of an input. */
   readonly errors?:
     | readonly { readonly pointer: string; readonly code: string; readonly values?: TextValues }[]
     | undefined
 }
 
-/** The body of a refusal, in the reader's language. @see RFC 9457 */
+/**
+ * Problem body in the reader's language.
+ * @see RFC 9457
+ */
 export function problemBody(t: Translate, publicUrl: string, problem: ProblemView) {
   const { code, requestId, values, members, errors } = problem
   return {

@@ -6,7 +6,10 @@ export type StoredAnswer = typeof idempotencyKeys.$inferSelect
 
 type KeyOf = Pick<StoredAnswer, 'wallet' | 'operation' | 'key'>
 
-/** Holds this key until the transaction ends. @returns false while another transaction holds it */
+/**
+ * Locks this key until the transaction ends.
+ * @returns false while another transaction has locked it
+ */
 export async function holdKey(tx: Db, of: KeyOf): Promise<boolean> {
   const name = ['idempotency', of.wallet, of.operation, of.key].join('\n')
   const [row] = await tx.execute<{ held: boolean }>(
@@ -15,7 +18,7 @@ export async function holdKey(tx: Db, of: KeyOf): Promise<boolean> {
   return row?.held === true
 }
 
-/** The answer kept for this key since `after`, if any. */
+/** The response stored for this key since `after`, if any. */
 export async function findAnswer(
   tx: Db,
   of: KeyOf,
@@ -25,7 +28,7 @@ export async function findAnswer(
   return found !== undefined && found.createdAt > after ? found : undefined
 }
 
-/** Keeps an answer; one that has grown too old gives way. */
+/** Stores a response; replaces an expired one. */
 export async function keepAnswer(tx: Db, answer: StoredAnswer, after: Date): Promise<void> {
   await tx
     .delete(idempotencyKeys)
@@ -33,7 +36,7 @@ export async function keepAnswer(tx: Db, answer: StoredAnswer, after: Date): Pro
   await tx.insert(idempotencyKeys).values(answer)
 }
 
-/** Deletes the answers kept up to `before`. */
+/** Deletes responses stored up to `before`. */
 export async function deleteAnswersBefore(db: Db, before: Date): Promise<void> {
   await db.delete(idempotencyKeys).where(lte(idempotencyKeys.createdAt, before))
 }

@@ -1,6 +1,6 @@
 import { index, integer, jsonb, pgTable, primaryKey, text, timestamp } from 'drizzle-orm/pg-core'
 
-/** Answers kept for repeats of the same request. */
+/** Responses stored for repeats of the same request. */
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {
@@ -10,7 +10,7 @@ export const idempotencyKeys = pgTable(
     /** SHA-256 of the canonical input, hex. */
     fingerprint: text('fingerprint').notNull(),
     status: integer('status').notNull(),
-    /** The answer as JSON, sealed with SECRET_KEY: it may hold a secret. */
+    /** The response as JSON, sealed with SECRET_KEY: it may contain a secret. */
     answer: text('answer').notNull(),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
   },
@@ -20,13 +20,13 @@ export const idempotencyKeys = pgTable(
   ],
 )
 
-/** Public figures of full hours, counted once each: sums are made of these rows. */
+/** Public figures of full hours, counted once each; sums use these rows. */
 export const figureHours = pgTable(
   'figure_hours',
   {
-    /** What is counted, such as `billing`. */
+    /** Name of the counts, such as `billing`. */
     kind: text('kind').notNull(),
-    /** When the hour begins. */
+    /** Start of the hour. */
     hour: timestamp('hour', { withTimezone: true }).notNull(),
     /** A number by name. */
     counts: jsonb('counts').notNull(),
@@ -34,7 +34,7 @@ export const figureHours = pgTable(
   (table) => [primaryKey({ columns: [table.kind, table.hour] })],
 )
 
-/** The public figures as they were counted last: one row, named `now`. */
+/** The last public figures: one row, named `now`. */
 export const publicFigures = pgTable('public_figures', {
   id: text('id').primaryKey(),
   figures: jsonb('figures').notNull(),

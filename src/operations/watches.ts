@@ -88,12 +88,12 @@ export const deleteWatch = defineOperation({
   handle: ({ app, caller, params }) => deleteAndClose(app, caller, params.id),
 })
 
-/** Changes with the owner's version, and when the watch was judged again. */
+/** Tag of the row's version and of the watch's last evaluation. */
 function watchTag({ version, health, lastEvaluatedAt }: Watch): string {
   return tagOfVersion(version, health, lastEvaluatedAt?.getTime().toString(36) ?? '')
 }
 
-/** @throws AppError invalid `validation_failed` for a recipient the wallet does not have */
+/** @throws AppError invalid `validation_failed` for a recipient of another wallet */
 async function requireRecipients(
   app: App,
   caller: Caller,

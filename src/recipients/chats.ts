@@ -1,4 +1,4 @@
-/** Linked Telegram chats: which wallets they belong to, what they may do, and how they go. */
+/** Linked Telegram chats: their wallets, their rights, and their end. */
 import { recordLinkedAccount } from '#src/billing/subscriptions/service.ts'
 import type { Channels } from '#src/channels/index.ts'
 import { TelegramDestination } from '#src/channels/telegram.ts'
@@ -33,37 +33,36 @@ interface SealingDeps extends Deps {
   readonly channels: Channels
 }
 
-/** What linking a chat needs. */
+/** Dependencies of linking a chat. */
 export interface LinkingDeps extends SealingDeps {
   readonly notices: LinkListener
 }
 
-/** A chat that is to be linked, and who confirmed it there. */
+/** A chat to link, and the person who confirmed it there. */
 export interface ChatOwner {
   readonly chat: {
     readonly id: number
     readonly title: string
-    /** The topic alerts go to. */
+    /** Topic for alerts. */
     readonly threadId?: number
   }
   readonly by: { readonly id: number }
-  /** The chat's language. */
+  /** Language of the chat. */
   readonly locale: Locale
 }
 
-/** What came of linking a chat. */
+/** Result of linking a chat. */
 export interface LinkedChat {
   readonly recipient: Recipient
   readonly wallet: Address
   readonly scopes: readonly Scope[]
-  /** It was linked to this wallet before; its rights are now these. */
+  /** Whether it was linked to this wallet before; its rights are replaced. */
   readonly again: boolean
 }
 
 /**
- * Makes a chat a recipient of the wallet that tells by default, in the transaction that proves the
- * right to, and has the wallet's others told. One that is linked already keeps its recipient and gets
- * these rights.
+ * Makes a chat a default recipient of the wallet, in the transaction that proves the right to, and notifies
+ * the wallet's others. A linked chat keeps its recipient and gets these rights.
  *
  * @param deps its `db` is that transaction
  * @throws AppError conflict `recipient_limit_reached`
@@ -73,11 +72,11 @@ export async function linkChat(
   link: ChatOwner & {
     readonly wallet: Address
     readonly scopes: readonly Scope[]
-    /** Of the recipient; else the chat's title. */
+    /** Name of the recipient; the chat's title by default. */
     readonly name: string | null
-    /** Else the wallet's. */
+    /** The wallet's by default. */
     readonly timezone?: string
-    /** Label of the API token that asked for it. */
+    /** Label of the API token that created the link. */
     readonly madeBy?: string | null
   },
 ): Promise<LinkedChat> {
@@ -125,8 +124,8 @@ export async function linkChat(
 }
 
 /**
- * What came of linking a chat at `at`, for whoever asks again; undefined when nothing was linked then,
- * not by this person, or when it is no longer so.
+ * Result of linking a chat at `at`, for a repeated request; undefined if nothing was linked then, or not by
+ * this person, or not any more.
  */
 export async function findLinked(
   db: Db,
@@ -139,7 +138,7 @@ export async function findLinked(
   return { recipient: toRecipient(row), wallet, scopes: row.chatScopes ?? [], again }
 }
 
-/** One wallet a chat belongs to. */
+/** A wallet linked to a chat. */
 export interface ChatLink {
   readonly recipientId: number
   readonly wallet: Address
@@ -150,15 +149,15 @@ export interface ChatLink {
   readonly timezone: string
   /** The Telegram account that confirmed the link. */
   readonly linkedBy: number | null
-  /** The topic alerts go to. */
+  /** Topic for alerts. */
   readonly threadId: number | null
-  /** When something was delivered to the chat last. */
+  /** Time of the last delivery to the chat. */
   readonly lastSuccessAt: Date | null
-  /** Until when the chat hears nothing; in the past: it is not muted any more. */
+  /** End of the chat's mute; in the past: not muted. */
   readonly mutedUntil: Date | null
 }
 
-/** The wallets a chat is linked to, the oldest link first. */
+/** Wallets linked to a chat, oldest link first. */
 export async function chatLinks(
   deps: { readonly db: Db; readonly box: SecretBox },
   chatId: number,
@@ -182,7 +181,7 @@ export async function chatLinks(
   })
 }
 
-/** Ends the chat's links: to one wallet, or to all. Gives how many there were. */
+/** Deletes the chat's links: to one wallet, or to all. Returns their number. */
 export async function unlinkChat(
   deps: Deps,
   input: { readonly chatId: number; readonly wallet?: Address },
@@ -196,11 +195,11 @@ export async function unlinkChat(
 }
 
 /**
- * Ends the chat's links and forgets the Telegram account that is behind it, here and in the groups it
- * linked. The wallets stay as they are.
+ * Deletes the chat's links and the Telegram account behind it, here and in the groups it linked. The
+ * wallets are not changed.
  *
- * @param deps its `db` is the transaction that also forgets the chat's messages
- * @returns the recipients that were the chat, and their wallets
+ * @param deps its `db` is the transaction that also deletes the chat's messages
+ * @returns the recipients of the chat, and their wallets
  */
 export async function forgetChat(
   deps: Deps,
@@ -213,14 +212,14 @@ export async function forgetChat(
   return rows.map(({ id, wallet }) => ({ id, wallet }))
 }
 
-/** Changes what belongs to the chat itself, for all its wallets. */
+/** Changes properties of the chat itself, for all its wallets. */
 export async function updateChat(
   deps: SealingDeps,
   input: {
     readonly chatId: number
     readonly locale?: Locale
     readonly timezone?: string
-    /** The topic alerts go to; null: none. */
+    /** Topic for alerts; null: none. */
     readonly threadId?: number | null
   },
 ): Promise<void> {
@@ -241,9 +240,9 @@ export async function updateChat(
 }
 
 /**
- * Lets a chat hear nothing for so many minutes, for all its wallets; 0 ends that.
+ * Mutes a chat for a number of minutes, for all its wallets; 0 ends that.
  *
- * @param deps its `db` is the transaction that also moves what is held
+ * @param deps its `db` is the transaction that also reschedules held messages
  */
 export async function muteChat(
   deps: Deps,
@@ -256,17 +255,17 @@ export async function muteChat(
   return { mutedUntil, wallets: rows.map(({ wallet }) => wallet) }
 }
 
-/** The chat that a recipient is; null where it is none, or no more. */
+/** The chat of a recipient; null if it is no chat, or not any more. */
 export async function findChatId(db: Db, recipientId: number): Promise<number | null> {
   return (await store.findRow(db, recipientId))?.chatId ?? null
 }
 
 /**
- * Follows a group that became another chat, for all its wallets; topics do not survive that. The bot and
- * a delivery may find out at the same time: the second one changes nothing.
+ * Follows a group that became another chat, for all its wallets; topics are lost. The bot and a delivery
+ * may do this at the same time: the second one changes nothing.
  *
- * @param deps its `db` is the transaction that also forgets the ids of the old chat's messages
- * @returns ids of the recipients that were the chat
+ * @param deps its `db` is the transaction that also deletes the ids of the old chat's messages
+ * @returns ids of the chat's recipients
  */
 export async function moveChat(
   deps: SealingDeps,
@@ -280,8 +279,8 @@ export async function moveChat(
 }
 
 /**
- * The chat blocked the bot or removed it: nothing is sent there until it comes back. The wallets' other
- * recipients are told.
+ * Records that the chat blocked or removed the bot: nothing is sent there until it returns. Notifies the
+ * wallets' other recipients.
  */
 export async function blockChat(
   deps: { readonly db: Db; readonly notices: SwitchListener },
@@ -296,7 +295,7 @@ export async function blockChat(
   })
 }
 
-/** The chat let the bot in again. */
+/** Records that the chat allows the bot again. */
 export async function unblockChat(db: Db, chatId: number, at: Date): Promise<void> {
   const active = {
     status: 'active',
@@ -307,14 +306,14 @@ export async function unblockChat(db: Db, chatId: number, at: Date): Promise<voi
   await links.updateChatRows(db, chatId, active, 'blocked')
 }
 
-/** A chat's title as a recipient's name. */
+/** A chat's title as the name of a recipient. */
 function nameOf(title: string): string {
   return cleanOutsideText(title, LABEL_LENGTH_MAX) || 'Telegram'
 }
 
 /** Telegram accounts that linked a chat to a wallet, for the trial. */
 export const linkedAccounts = {
-  /** Nobody links another chat to the wallet until the transaction ends. */
+  /** No other chat is linked to the wallet until the transaction ends. */
   lock: async (tx: Db, wallet: Address, now: Date): Promise<readonly number[]> => {
     await lockWallet(tx, wallet, now)
     return await store.listLinkers(tx, wallet)

@@ -7,7 +7,7 @@ import { confirmationMails, mailRefusals } from './tables.ts'
 
 export type ConfirmationMail = typeof confirmationMails.$inferSelect
 
-/** Mails that are to be sent. */
+/** Unsent e-mails. */
 export const UNSENT = {
   table: confirmationMails,
   id: ['id'],
@@ -15,7 +15,7 @@ export const UNSENT = {
   attempts: 'attempts',
 } as const satisfies Queue<typeof confirmationMails>
 
-/** Asks for a mail at `dueAt` and wakes whoever sends. */
+/** Plans an e-mail at `dueAt` and wakes the sender. */
 export async function insertMail(
   db: Db,
   mail: Pick<
@@ -29,21 +29,21 @@ export async function insertMail(
   await db.execute(sql`select pg_notify('confirmations', '')`)
 }
 
-/** Lets only this transaction plan mails to a mailbox, whatever the wallet, until it ends. */
+/** Lets only this transaction plan e-mails to a mailbox, for any wallet, until it ends. */
 export async function lockMailbox(tx: Db, mailboxDigest: string): Promise<void> {
   const key = lockKey(`confirmations ${mailboxDigest}`)
   await tx.execute(sql`select pg_advisory_xact_lock(${key}::bigint)`)
 }
 
 /**
- * When the mails to a mailbox since then were due, for all wallets. One called off counts if the mail server
- * was asked before: it may have gone out.
+ * Due times of the e-mails to a mailbox since then, for all wallets. A cancelled one counts if the mail
+ * server was contacted before: it may have been sent.
  */
 export function listDueAtOfMailbox(db: Db, mailboxDigest: string, since: Date): Promise<Date[]> {
   return listDueAt(db, eq(confirmationMails.mailboxDigest, mailboxDigest), since)
 }
 
-/** The same for the mails that a wallet caused. */
+/** The same for the e-mails that a wallet caused. */
 export function listDueAtOfWallet(db: Db, wallet: Address, since: Date): Promise<Date[]> {
   return listDueAt(db, eq(confirmationMails.wallet, wallet), since)
 }
@@ -61,7 +61,7 @@ async function listDueAt(db: Db, of: SQL, since: Date): Promise<Date[]> {
   return rows.map(({ dueAt }) => dueAt)
 }
 
-/** Remembers that the reader of a mailbox refused. */
+/** Stores that the reader of a mailbox refused. */
 export async function saveRefusal(db: Db, mailboxDigest: string, refusedAt: Date): Promise<void> {
   await db
     .insert(mailRefusals)
@@ -69,7 +69,7 @@ export async function saveRefusal(db: Db, mailboxDigest: string, refusedAt: Date
     .onConflictDoUpdate({ target: mailRefusals.mailboxDigest, set: { refusedAt } })
 }
 
-/** When the reader of a mailbox refused, if that was after `since`. */
+/** Time when the reader of a mailbox refused, if after `since`. */
 export async function findRefusal(
   db: Db,
   mailboxDigest: string,
@@ -82,12 +82,12 @@ export async function findRefusal(
   return row?.refusedAt
 }
 
-/** Forgets refusals of before then. */
+/** Deletes refusals from before then. */
 export async function deleteOldRefusals(db: Db, before: Date): Promise<void> {
   await db.delete(mailRefusals).where(lt(mailRefusals.refusedAt, before))
 }
 
-/** The mail to this address that still waits to be sent for a recipient. */
+/** The unsent e-mail to this address for a recipient. */
 export async function findWaiting(
   db: Db,
   recipientId: number,
@@ -106,7 +106,7 @@ export async function findWaiting(
   return mail
 }
 
-/** Calls off what still waits for a recipient: its address changed, or it is gone. */
+/** Cancels unsent e-mails of a recipient: its address changed, or it was deleted. */
 export async function cancelMails(db: Db, recipientId: number): Promise<void> {
   await db
     .update(confirmationMails)
@@ -119,7 +119,7 @@ export async function cancelMails(db: Db, recipientId: number): Promise<void> {
     )
 }
 
-/** Notes that a mail went out. */
+/** Records that an e-mail was sent. */
 export async function saveSent(db: Db, id: number, sentAt: Date): Promise<void> {
   await db
     .update(confirmationMails)
@@ -127,7 +127,7 @@ export async function saveSent(db: Db, id: number, sentAt: Date): Promise<void> 
     .where(eq(confirmationMails.id, id))
 }
 
-/** Forgets mails that were due before `before` and wait for nothing. */
+/** Deletes e-mails that were due before `before` and are not waiting. */
 export async function deleteOldMails(db: Db, before: Date): Promise<void> {
   await db
     .delete(confirmationMails)

@@ -1,8 +1,8 @@
 /**
- * Consent of a mailbox's reader. A mailbox is written to once, with a link; nothing else is sent before
- * the reader has agreed on the page behind it. The mail is asked for in the transaction that needs it
- * and sent by a job until the mail server has taken it, so that a mail server that is down loses
- * nothing; one mailbox gets few of them, however often and by however many wallets they are asked for.
+ * Consent of a mailbox's reader. A mailbox gets one e-mail with a link; nothing else is sent before the
+ * reader has agreed on its page. The e-mail is planned in the transaction that needs it, and a job sends it
+ * until the mail server accepts it, so that an unreachable mail server loses nothing; a mailbox gets few of
+ * them, however many wallets request them.
  */
 import { DeliveryError } from '#src/channels/define.ts'
 import { type MailDeps, sendConfirmation } from '#src/channels/email.ts'
@@ -28,16 +28,16 @@ import * as store from './store.ts'
 import { addressOf } from './typed-destination.ts'
 
 const KEPT_MS = 2 * DAY_MS
-/** Longer than the mail server is waited for. */
+/** Longer than the timeout of the mail server. */
 const LEASE_MS = 120_000
 const MAILS_AT_ONCE = 10
 
 /**
- * Asks for a confirmation mail at the earliest instant the limits allow, unless one to this address
- * waits already. In the transaction that holds the wallet.
+ * Plans a confirmation e-mail at the earliest time within the limits, unless one to this address is waiting
+ * already. In the transaction that has locked the wallet.
  *
- * @throws AppError conflict `mailbox_refused` while the reader's refusal is remembered; rate_limited with
- *   the seconds to wait when the limits allow none within a day
+ * @throws AppError conflict `mailbox_refused` while the reader's refusal is stored; rate_limited with   the
+ * seconds to wait if the limits allow none within a day
  */
 export async function planConfirmation(
   tx: Db,
@@ -61,7 +61,7 @@ export async function planConfirmation(
   })
 }
 
-/** Remembers that a mailbox's reader wants no mail: no wallet can ask again for 90 days. */
+/** Stores that a mailbox's reader refused e-mails: no wallet can ask again for 90 days. */
 export async function recordRefusal(tx: Db, address: string, now: Date): Promise<void> {
   await mails.saveRefusal(tx, mailboxDigest(address), now)
 }
@@ -87,7 +87,7 @@ function tooMany(dueAt: Date, now: Date): AppError {
   })
 }
 
-/** Calls off what would still be sent to a recipient's former address. */
+/** Cancels unsent e-mails to a recipient's former address. */
 export async function callOffConfirmation(tx: Db, recipientId: number): Promise<void> {
   await mails.cancelMails(tx, recipientId)
 }
@@ -101,8 +101,8 @@ async function earliest(tx: Db, wallet: Address, mailbox: string, now: Date): Pr
 }
 
 /**
- * Sends a recipient's confirmation once more, as far as the limits allow it now. One that waits for the
- * mail server is not doubled; one that is confirmed needs none.
+ * Sends a recipient's confirmation once more, within the limits. One that waits for the mail server is not
+ * doubled; a confirmed one needs none.
  *
  * @throws AppError not_found; conflict `mailbox_refused`; rate_limited with the seconds to wait
  */
@@ -139,10 +139,10 @@ interface SendDeps {
 }
 
 /**
- * Sends the confirmation mails that are due; those the mail server does not take are tried again later.
- * Several processes may do this at once: each mail is held by one of them.
+ * Sends due confirmation e-mails; those that the mail server refuses are retried later. Several processes
+ * may do this at once: each e-mail is leased by one of them.
  *
- * The outbox does not carry these mails: it sends only to confirmed recipients, lists its deliveries for
+ * The outbox does not send these e-mails: it sends only to confirmed recipients, lists its deliveries for
  * the wallet and counts them into the recipient's statistics.
  */
 export async function sendDueConfirmations(deps: SendDeps, stop: AbortSignal): Promise<void> {
@@ -156,7 +156,7 @@ export async function sendDueConfirmations(deps: SendDeps, stop: AbortSignal): P
   }
 }
 
-/** One that fails for reasons of its own, as its address cannot be read, stops none of the others. */
+/** A failure of one, such as an unreadable address, does not stop the others. */
 async function sendAlone(
   deps: SendDeps,
   mail: mails.ConfirmationMail,
@@ -204,7 +204,7 @@ async function sendOne(
   }
 }
 
-/** A server that will never take it ends it and leaves the reason; everything else is tried again. */
+/** A permanent refusal ends it and stores the reason; other failures are retried. */
 async function notSent(
   deps: SendDeps,
   mail: mails.ConfirmationMail,
@@ -220,7 +220,7 @@ async function notSent(
   deps.log.warn({ recipientId, attempts, reason: error.reason }, 'confirmation mail not sent')
 }
 
-/** Forgets mails that no limit counts any more, and refusals that are no longer remembered. */
+/** Deletes e-mails that no limit counts any more, and expired refusals. */
 export async function pruneConfirmations(deps: {
   readonly db: Db
   readonly clock: Clock

@@ -6,7 +6,7 @@ import { connectCodes } from './tables.ts'
 
 export type ConnectCodeRow = typeof connectCodes.$inferSelect
 
-/** Codes whose chats are to be notified. */
+/** Codes whose chats must be notified. */
 export const UNNOTIFIED = {
   table: connectCodes,
   id: ['chatId'],
@@ -14,16 +14,16 @@ export const UNNOTIFIED = {
   attempts: 'notifyAttempts',
 } as const satisfies Queue<typeof connectCodes>
 
-/** Who is waiting for news about codes: the bot. */
+/** NOTIFY channel for the bot about codes. */
 export const CONNECTS_CHANNEL = 'connects'
 
-/** Keeps a chat's code in the place of the one before. */
+/** Stores a chat's code instead of the previous one. */
 export async function putCode(db: Db, row: ConnectCodeRow): Promise<void> {
   const { chatId: _, ...set } = row
   await db.insert(connectCodes).values(row).onConflictDoUpdate({ target: connectCodes.chatId, set })
 }
 
-/** The message that shows the open code of a chat; undefined when there is none. */
+/** The message that shows the open code of a chat; undefined if there is none. */
 export async function findShown(db: Db, chatId: number, now: Date): Promise<number | undefined> {
   const { messageId, usedAt, notifyAt, expiresAt } = connectCodes
   const isOpen = and(isNull(usedAt), isNotNull(notifyAt), gt(expiresAt, now))
@@ -34,17 +34,17 @@ export async function findShown(db: Db, chatId: number, now: Date): Promise<numb
   return row?.messageId ?? undefined
 }
 
-/** A code, whatever became of it. */
+/** A code in any state. */
 export async function findCode(db: Db, hash: string): Promise<ConnectCodeRow | undefined> {
   const [row] = await db.select().from(connectCodes).where(eq(connectCodes.hash, hash))
   return row
 }
 
 /**
- * Uses a code up and has the chat told; undefined when it is unknown, over or used: of many who try at
- * once, one gets it.
+ * Uses a code up and schedules the notification of the chat; undefined if it is unknown, expired or used:
+ * of many concurrent attempts, one succeeds.
  *
- * @param wallet the one that is linked; null when the code is refused
+ * @param wallet the linked wallet; null if the code is refused
  */
 export async function spendCode(
   db: Db,
@@ -65,7 +65,10 @@ export async function spendCode(
   return row
 }
 
-/** Notes which message of the chat shows its code; when that expires unused, the chat is told. */
+/**
+ * Stores which message of the chat shows its code, so that the chat is notified when the code expires
+ * unused.
+ */
 export async function saveMessage(db: Db, hash: string, messageId: number): Promise<void> {
   const { usedAt, notifyAt, expiresAt } = connectCodes
   await db
@@ -77,7 +80,7 @@ export async function saveMessage(db: Db, hash: string, messageId: number): Prom
     .where(eq(connectCodes.hash, hash))
 }
 
-/** The message shows something else now: that its code expires unused is no news to the chat. */
+/** The message shows another screen now: the chat is not notified when the code expires unused. */
 export async function coverMessage(
   db: Db,
   { chatId, messageId }: { readonly chatId: number; readonly messageId: number },
@@ -89,17 +92,17 @@ export async function coverMessage(
     .where(and(isShown, isNull(connectCodes.usedAt)))
 }
 
-/** Notes that a chat knows what became of its code. A newer code is not touched. */
+/** Records that a chat was notified about its code. A newer code is not changed. */
 export async function saveNotified(db: Db, hash: string): Promise<void> {
   await db.update(connectCodes).set({ notifyAt: null }).where(eq(connectCodes.hash, hash))
 }
 
-/** Forgets codes that ended before `before`. */
+/** Deletes codes that ended before `before`. */
 export async function deleteOldCodes(db: Db, before: Date): Promise<void> {
   await db.delete(connectCodes).where(lte(connectCodes.expiresAt, before))
 }
 
-/** Forgets the code of a chat, and those that this Telegram account asked for. */
+/** Deletes the code of a chat, and those that this Telegram account requested. */
 export async function forgetCodes(
   db: Db,
   who: { readonly chatId: number; readonly personId: number },

@@ -1,8 +1,7 @@
 /**
- * Linking from the chat's side: the chat shows a link with a one-time code, its page lets a wallet sign
- * in, and the signed challenge links the chat. No token is made. A code is 128 random bits of which the
- * hash is stored; the chat and the page show the same four digits, so that nobody signs for somebody
- * else's chat.
+ * Linking that starts in the chat: the chat shows a link with a one-time code, its page signs a wallet in,
+ * and the signed challenge links the chat. No token is created. A code is 128 random bits whose hash is
+ * stored; the chat and the page show the same four digits, so that nobody signs for another person's chat.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { readMessage } from '#src/auth/message.ts'
@@ -25,15 +24,15 @@ interface Deps {
 }
 
 const CODE_BYTES = 16
-/** Longer than Telegram is waited for. */
+/** Longer than the timeout of Telegram. */
 const LEASE_MS = 60_000
-/** A chat that cannot be told in this many tries finds out when it asks. */
+/** Attempts to notify a chat; afterwards it sees the state when it is used. */
 const TELL_TRIES_MAX = 5
 
-/** The NOTIFY channel on which a code's end is told. */
+/** NOTIFY channel of finished codes. */
 export const CONNECTS_CHANNEL = codes.CONNECTS_CHANNEL
 
-/** A private chat that asks to be connected, and who is behind it. */
+/** A private chat that requests a link, and its person. */
 export interface ConnectingChat {
   readonly chat: {
     readonly id: number
@@ -43,46 +42,46 @@ export interface ConnectingChat {
   }
   readonly by: { readonly id: number }
   readonly locale: Locale
-  /** It asks for the right to spend credits. */
+  /** Whether it requests the right to spend credits. */
   readonly spend?: boolean
-  /** What it goes on with afterwards, in its own words. */
+  /** What the chat continues with afterwards, in its own format. */
   readonly goesOn?: string
 }
 
-/** A new code, for the chat to show. */
+/** A new code, to be shown in the chat. */
 export interface ConnectCode {
-  /** Of the page that signs in. */
+  /** URL of the page. */
   readonly url: string
   /** Four digits that the page shows too. */
   readonly match: string
   readonly expiresAt: Date
-  /** Names the code without being it. */
+  /** Identifies the code without revealing it. */
   readonly hash: string
-  /** The message of the chat that shows the code before, as long as that one works. */
+  /** The message of the chat with the previous code, while that is valid. */
   readonly replaces: number | undefined
 }
 
-/** What a code is for and what became of it, as its page shows it. */
+/** Content of the page of a code. */
 export interface ConnectOffer {
   readonly state: 'open' | 'linked' | 'refused'
   readonly title: string
   readonly username: string | undefined
   readonly locale: Locale
-  /** The chat asks for the right to spend credits. */
+  /** Whether the chat requests the right to spend credits. */
   readonly spend: boolean
   readonly match: string
   readonly expiresAt: Date
-  /** The wallet that was linked. */
+  /** The linked wallet. */
   readonly wallet: Address | undefined
 }
 
-/** What came of a claim. */
+/** Result of a claim. */
 export interface Connected {
   readonly wallet: Address
   readonly title: string
 }
 
-/** Makes a chat's code. The one it had before no longer works. */
+/** Creates a chat's code. The previous one becomes invalid. */
 export async function createConnectCode(
   deps: Deps & { readonly publicUrl: string },
   { chat, by, locale, spend, goesOn }: ConnectingChat,
@@ -113,7 +112,7 @@ export async function createConnectCode(
   return { url, match: matchOf(code), expiresAt, hash, replaces }
 }
 
-/** Notes which message of the chat shows its code, so that this one changes at its end. */
+/** Stores which message of the chat shows its code, so that it is updated at its end. */
 export async function recordConnectMessage(
   deps: Deps,
   { hash, messageId }: { readonly hash: string; readonly messageId: number },
@@ -121,7 +120,7 @@ export async function recordConnectMessage(
   await codes.saveMessage(deps.db, hash, messageId)
 }
 
-/** The chat’s message shows something else by now: it stays as it is when its code expires. */
+/** The chat’s message shows another screen by now: it is not changed when the code expires. */
 export async function coverConnectMessage(
   { db }: Pick<Deps, 'db'>,
   message: { readonly chatId: number; readonly messageId: number },
@@ -129,7 +128,10 @@ export async function coverConnectMessage(
   await codes.coverMessage(db, message)
 }
 
-/** What a code is for, without using it. @throws AppError not_found `link_not_valid` when it is over */
+/**
+ * Reads a code without using it.
+ * @throws AppError not_found `link_not_valid` if it is expired or used
+ */
 export async function peekConnectCode(deps: Deps, code: string): Promise<ConnectOffer> {
   const row = await codes.findCode(deps.db, hashOf(code))
   if (row === undefined || row.expiresAt <= deps.clock.now()) throw notValid()
@@ -149,11 +151,11 @@ export async function peekConnectCode(deps: Deps, code: string): Promise<Connect
 
 /**
  * Links the chat of a code to the wallet that signed; its scopes become the chat's. The code and the
- * challenge are spent and the recipient exists, all or nothing. A chat that is linked to this wallet
- * already gets the new scopes. The same claim made again gets the first one's answer.
+ * challenge are used up and the recipient is created, all or nothing. A chat that is linked to this wallet
+ * already gets the new scopes. A repeated claim gets the result of the first.
  *
- * @throws AppError as `signIn` does; not_found `link_not_valid`; conflict `recipient_limit_reached`,
- *   which leaves code and challenge unspent
+ * @throws AppError like `signIn`; not_found `link_not_valid`; conflict `recipient_limit_reached`,   which
+ * leaves code and challenge unused
  */
 export async function claimConnectCode(
   deps: SignInDeps & LinkingDeps,
@@ -195,32 +197,32 @@ function repeated({ wallet, title }: codes.ConnectCodeRow, message: string): Con
   return { wallet, title }
 }
 
-/** Uses a code up without linking anything, and has the chat told. One that is over already is fine. */
+/** Uses a code up without linking the chat, and notifies the chat. An expired or used one is ignored. */
 export async function refuseConnectCode(deps: Deps, code: string): Promise<void> {
   const now = deps.clock.now()
   await transact(deps.db, (tx) => codes.spendCode(tx, hashOf(code), { now, wallet: null }))
 }
 
-/** What a chat is told about its code. */
+/** Notification of a chat about its code. */
 export interface ConnectNews {
   readonly chatId: number
   readonly by: number
-  /** The message that shows the code, if that is known. */
+  /** The message that shows the code, if known. */
   readonly messageId: number | undefined
   readonly locale: Locale
-  /** Somebody signed, the page's reader refused, or nobody did either in time. */
+  /** A wallet signed, the reader refused, or the code expired. */
   readonly end: 'linked' | 'refused' | 'expired'
-  /** The chat asked for the right to spend credits. */
+  /** Whether the chat requested the right to spend credits. */
   readonly spend: boolean
-  /** What the chat goes on with, in its own words. */
+  /** What the chat continues with, in its own format. */
   readonly goesOn: string | undefined
-  /** The wallet that was linked. */
+  /** The linked wallet. */
   readonly wallet: Address | undefined
 }
 
 /**
- * Tells chats what became of their codes, one after another, until nothing is left or the signal. Several processes
- * may do this at once; a chat whose teller dies or fails is told later.
+ * Notifies chats about their codes, one after another, until none is left or the signal is aborted. Several
+ * processes may do this at once; if one dies or fails, the chat is notified later.
  */
 export async function notifyConnects(
   deps: Deps,
@@ -250,12 +252,12 @@ function endOf({ usedAt, wallet }: codes.ConnectCodeRow): ConnectNews['end'] {
   return wallet === null ? 'refused' : 'linked'
 }
 
-/** Forgets codes a day after they ended. */
+/** Deletes codes a day after they ended. */
 export async function pruneConnectCodes(deps: Deps): Promise<void> {
   await codes.deleteOldCodes(deps.db, new Date(deps.clock.now().getTime() - DAY_MS))
 }
 
-/** The scopes that a connect page asks for. */
+/** Scopes that a connect page requests. */
 export function connectScopes(spend: boolean): readonly Scope[] {
   return spend ? ['write', 'spend'] : ['write']
 }

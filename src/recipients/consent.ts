@@ -1,4 +1,4 @@
-/** What the reader of a mailbox may do by the signed links in mails, without signing in. */
+/** Actions of a mailbox's reader by the signed links in e-mails, without sign-in. */
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
@@ -31,15 +31,15 @@ interface EndingDeps extends Deps {
   readonly notices: SwitchListener
 }
 
-/** A recipient whose reader wants no mails. `name` is null for the wallet's own mailbox. */
+/** A recipient whose reader refused e-mails. `name` is null for the wallet's own mailbox. */
 export type RefusedRecipient = Pick<store.RecipientRow, 'id' | 'wallet' | 'name' | 'target'>
 
-/** Who tells the owner, in the transaction that removes it. */
+/** Notifies the owner, in the transaction that removes it. */
 interface RefusalNews {
   refused(tx: Db, recipient: RefusedRecipient): Promise<void>
 }
 
-/** Who reads a mailbox, and whose alerts it gets. */
+/** Reader of a mailbox, and owner of its alerts. */
 interface MailReader {
   readonly address: string
   readonly wallet: Address
@@ -47,16 +47,16 @@ interface MailReader {
   readonly timezone: string
 }
 
-/** How a request for consent stands. over: the link is older than a day. */
+/** State of a request for consent. over: the link is older than a day. */
 export interface Consent {
   readonly recipientId: number
   readonly state: 'waiting' | 'confirmed' | 'over'
   readonly reader: MailReader
-  /** When the mail with this link was written. */
+  /** Time when the e-mail with this link was written. */
   readonly askedAt: Date
 }
 
-/** How the request behind a confirmation link stands; undefined when there is none (any more). */
+/** State of the request behind a confirmation link; undefined if there is none any more. */
 export async function findConsent(deps: Deps, code: string): Promise<Consent | undefined> {
   const link = readConfirmationLink(deps.box, code)
   const found = link && (await findLinked(deps, link))
@@ -64,10 +64,9 @@ export async function findConsent(deps: Deps, code: string): Promise<Consent | u
 }
 
 /**
- * The reader agrees: the mailbox gets alerts from now on. Twice is fine; a link that is over changes
- * nothing.
+ * Confirms a mailbox: it gets alerts from now on. May be repeated; an expired link changes nothing.
  *
- * @returns how it stands afterwards; `first` when it was this that confirmed it
+ * @returns the state afterwards; `first` if this call confirmed it
  */
 export async function confirmEmail(
   deps: Deps,
@@ -84,10 +83,10 @@ export async function confirmEmail(
 }
 
 /**
- * The reader refuses: the recipient is removed, the owner told, and the mailbox not asked again for 90 days. One that was confirmed before stays;
- * unsubscribing ends that.
+ * Refuses: the recipient is deleted, the owner notified, and the mailbox not asked again for 90 days. One
+ * that was confirmed before is kept; unsubscribing ends that.
  *
- * @returns how it stood
+ * @returns the state before
  */
 export async function refuseEmail(
   deps: Deps & { readonly notices: RefusalNews },
@@ -104,14 +103,14 @@ export async function refuseEmail(
   })
 }
 
-/** What mail the reader gets. */
+/** E-mails that the reader gets. */
 export interface Subscription {
   readonly on: boolean
   readonly minSeverity: Severity
   readonly reader: MailReader
 }
 
-/** What mail the holder of an unsubscribe link gets; undefined when there is nothing to end. */
+/** E-mails that the holder of an unsubscribe link gets; undefined if there are none. */
 export async function findSubscription(
   deps: Deps,
   code: string,
@@ -122,8 +121,8 @@ export async function findSubscription(
 }
 
 /**
- * Ends all mail to the reader. The owner alone cannot switch it on again, and is told elsewhere. Twice is
- * fine.
+ * Stops all e-mails to the reader. The owner cannot start them again, and is notified elsewhere. May be
+ * repeated.
  */
 export async function unsubscribe(
   deps: EndingDeps,
@@ -139,7 +138,7 @@ export async function unsubscribe(
   })
 }
 
-/** Takes unsubscribing back. */
+/** Takes an unsubscription back. */
 export async function resubscribe(
   deps: EndingDeps,
   code: string,
@@ -149,7 +148,7 @@ export async function resubscribe(
   )
 }
 
-/** Lets only alerts of this severity and above through to the reader. */
+/** Limits e-mails to alerts of this severity and above. */
 export async function limitMail(
   deps: EndingDeps,
   code: string,
@@ -179,7 +178,7 @@ interface Linked {
   readonly reader: MailReader
 }
 
-/** The mailbox a link stands for, as long as the recipient has the same address. */
+/** The mailbox of a link, as long as the recipient has the same address. */
 async function findLinked(
   deps: Pick<Deps, 'db' | 'box'>,
   link: MailLink,
@@ -192,7 +191,7 @@ async function findLinked(
   return { row, reader: { address, wallet, locale, timezone } }
 }
 
-/** The same, while nobody else changes the wallet's recipients. */
+/** The same, with the wallet's recipients locked. */
 async function withLinked<T>(
   deps: Deps,
   link: MailLink | undefined,
@@ -209,7 +208,7 @@ async function withLinked<T>(
   })
 }
 
-/** Agreed by the reader; on, unless the owner switched it off. */
+/** Confirmed by the reader; on, unless the owner switched it off. */
 function switchedOn(row: store.RecipientRow, now: Date): Changes & { readonly updatedAt: Date } {
   const on = { status: 'active', statusReason: null, failingSince: null } as const
   return {

@@ -3,14 +3,14 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 
 const PURPOSE = 'destination'
 
-/** What is stored of a destination: sealed, as it may be shown, and who serves it. */
+/** Stored data of a destination: sealed, masked, and its partition. */
 export interface StoredDestination {
   readonly destination: string
   readonly target: string
   readonly partitionKey: string
 }
 
-/** A channel's destination as it is stored. */
+/** A channel's destination as stored. */
 export function toStored(
   box: SecretBox,
   channel: Channel<unknown>,
@@ -23,7 +23,7 @@ export function toStored(
   }
 }
 
-/** A stored destination, to be checked by its channel's schema before it is used. */
+/** Decrypts a stored destination; the channel's schema must check it before use. */
 export function openDestination(box: SecretBox, sealed: string): unknown {
   return JSON.parse(box.open(PURPOSE, sealed))
 }

@@ -1,4 +1,4 @@
-/** What named recipients and the wallet's own channels have in common when they change. */
+/** Changes that named recipients and the wallet's own channels share. */
 import type { Channel } from '#src/channels/define.ts'
 import type { TypedInput } from '#src/channels/destination-form.ts'
 import type { ChannelKey, Channels } from '#src/channels/index.ts'
@@ -14,7 +14,10 @@ import { standAfter } from './rules.ts'
 import * as store from './store.ts'
 import { changedDestination } from './typed-destination.ts'
 
-/** A channel that can be used now. @throws AppError upstream `channel_unavailable` */
+/**
+ * An available channel.
+ * @throws AppError upstream `channel_unavailable`
+ */
 export function requireChannel(channels: Channels, key: ChannelKey): Channel<unknown> {
   const channel = channels[key]
   if (!channel.available()) throw new AppError('upstream', 'channel_unavailable')
@@ -22,7 +25,7 @@ export function requireChannel(channels: Channels, key: ChannelKey): Channel<unk
 }
 
 /**
- * Room for one more named recipient of a wallet that is locked.
+ * Checks the limit of named recipients of a locked wallet.
  *
  * @throws AppError conflict `recipient_limit_reached`
  */
@@ -32,8 +35,8 @@ export async function requireRoom(tx: Db, wallet: Address): Promise<void> {
 }
 
 /**
- * Writes what an input changes about a row's destination, and how the row stands afterwards. In the
- * transaction that holds the wallet.
+ * Changes a row's destination by an input, with its new state. In the transaction that has locked the
+ * wallet.
  *
  * @throws AppError invalid `validation_failed`; upstream `channel_unavailable`
  */
@@ -71,7 +74,7 @@ export async function changeDestination(
   return { row: saved, secret: changed?.secret }
 }
 
-/** Deletes a row and everything that would still be sent for it. */
+/** Deletes a row and its unsent messages. */
 export async function forget(tx: Db, row: store.RecipientRow): Promise<void> {
   await callOffConfirmation(tx, row.id)
   await forgetRecipient(tx, row.wallet, row.id)

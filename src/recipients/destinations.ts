@@ -37,8 +37,8 @@ interface Deps {
 }
 
 /**
- * Every channel and the wallet's own destination in it. For Telegram that is the linked chat that works,
- * and the oldest of several.
+ * Every channel with the wallet's own destination. For Telegram that is the active linked chat, the oldest
+ * of several.
  */
 export async function listChannels(
   deps: { readonly db: Db; readonly channels: Channels },
@@ -55,11 +55,11 @@ export async function listChannels(
 }
 
 /**
- * Sets the wallet's own destination of a channel, or switches the one it has on again. Setting the same
- * once more changes nothing and shows no secret.
+ * Sets the wallet's own destination of a channel, or switches the existing one on again. Setting the same
+ * again changes nothing and shows no secret.
  *
  * @throws AppError not_found for an unknown channel; invalid `validation_failed`; conflict
- *   `use_telegram_link`; upstream `channel_unavailable`
+ * `use_telegram_link`; upstream `channel_unavailable`
  */
 export async function configureChannel(
   deps: Deps,
@@ -98,7 +98,10 @@ export async function configureChannel(
   })
 }
 
-/** Removes what `listChannels` shows for a channel. @throws AppError not_found when nothing is set */
+/**
+ * Removes the destination that `listChannels` shows for a channel.
+ * @throws AppError not_found if there is none
+ */
 export async function removeChannel(
   deps: { readonly db: Db; readonly clock: Clock; readonly channels: Channels },
   caller: Caller,
@@ -122,29 +125,32 @@ export async function getChannelRecipientId(
   return row.id
 }
 
-/** A destination ready to be sent to. */
+/** A decrypted destination. */
 export interface OpenDestination {
   readonly id: number
   readonly wallet: Address
   readonly channel: ChannelKey
-  /** To be checked by the channel's schema, which `send` does. */
+  /** Unchecked; `send` checks it by the channel's schema. */
   readonly destination: unknown
   readonly status: RecipientStatus
   readonly locale: Locale
   readonly timezone: string
-  /** null for the wallet's own channels. */
+  /** Null for the wallet's own channels. */
   readonly name: string | null
   readonly own: boolean
-  /** Watches that name no recipients notify it. */
+  /** Whether watches without named recipients notify it. */
   readonly byDefault: boolean
-  /** It is a Telegram group. */
+  /** Whether it is a Telegram group. */
   readonly isGroup: boolean
 }
 
-/** A destination, or why what is stored of it cannot be opened. */
+/** A destination, or why its stored data cannot be decrypted. */
 export type Opened = OpenDestination | { readonly id: number; readonly unreadable: unknown }
 
-/** These destinations, opened; those that are gone are missing. @throws when one cannot be opened */
+/**
+ * These destinations, decrypted; deleted ones are missing.
+ * @throws if one cannot be decrypted
+ */
 export async function openDestinations(
   deps: { readonly db: Db; readonly box: SecretBox },
   ids: readonly number[],
@@ -153,7 +159,7 @@ export async function openDestinations(
   return new Map(rows.map((row) => [row.id, toOpen(deps.box, row)]))
 }
 
-/** These destinations, each opened by itself; those that are gone are missing. */
+/** These destinations, each decrypted separately; deleted ones are missing. */
 export async function openEach(
   deps: { readonly db: Db; readonly box: SecretBox; readonly quarantine: Quarantine },
   ids: readonly number[],
@@ -171,7 +177,7 @@ export async function openEach(
   )
 }
 
-/** A destination that has just been switched off, and not by its owner. */
+/** A destination that has just been switched off, but not by its owner. */
 export interface StoppedDestination {
   readonly id: number
   readonly wallet: Address
@@ -180,21 +186,21 @@ export interface StoppedDestination {
   readonly target: string
   readonly status: RecipientStatus
   readonly statusReason: string | null
-  /** Since when every attempt failed. */
+  /** Time since which every attempt failed. */
   readonly failingSince: Date | null
 }
 
-/** Who tells the wallet's other people, in the transaction that switches off. */
+/** Notifies the wallet's other people, in the transaction that switches it off. */
 export interface SwitchListener {
   switchedOff(tx: Db, stopped: readonly StoppedDestination[]): Promise<void>
 }
 
 /**
- * Notes what attempts came to, one statement for all successes and one for all failures, in whatever
- * order they arrive. Nothing but failures for 120 hours switches a destination off.
+ * Records results of attempts, with one statement for all successes and one for all failures, in any order.
+ * Only failures for 120 hours switch a destination off.
  *
  * @param deps `db` is the transaction that records the deliveries
- * @returns those switched off by this, whose owner is to be told elsewhere
+ * @returns those that this switched off, whose owner must be notified elsewhere
  */
 export async function recordOutcomes(
   deps: { readonly db: Db; readonly box: SecretBox; readonly channels: Channels },
@@ -216,8 +222,8 @@ export async function recordOutcomes(
 }
 
 /**
- * Stores where a destination has moved to. A chat that moved to one the wallet has linked already is
- * switched off: the other one goes on.
+ * Stores the new destination after a move. A chat that moved to one that the wallet has linked already is
+ * switched off, and the other one continues.
  */
 export async function moveDestination(
   deps: { readonly db: Db; readonly box: SecretBox; readonly channels: Channels },

@@ -1,6 +1,6 @@
 /**
- * Everything a wallet can tell, in one list: named recipients, linked chats, and the wallet's own
- * channels, which have no name, tell by default and follow the wallet's language and clock.
+ * All destinations of a wallet in one list: named recipients, linked chats, and the wallet's own channels,
+ * which have no name, are defaults, and use the wallet's language and time zone.
  */
 import type { ChannelTraits } from '#src/channels/define.ts'
 import type { Channels } from '#src/channels/index.ts'
@@ -16,21 +16,24 @@ import type { Recipient, RecipientChanges } from './model.ts'
 import { changeRow, deleteFound, toRecipient } from './service.ts'
 import * as store from './store.ts'
 
-/** One destination with what its owner may know of it. */
+/** One destination with all data for its owner. */
 export interface Destination extends Recipient {
-  /** The wallet's own destination of its channel: it has no name and cannot be named by watches. */
+  /**
+   * Whether it is the wallet's own destination of its channel, which has no name and which watches cannot
+   * name.
+   */
   readonly own: boolean
-  /** Of a chat: its number, whether it is a group, and what it may do. */
+  /** For chats: id, whether it is a group, and its rights. */
   readonly chat: {
     readonly id: number
     readonly isGroup: boolean
     readonly scopes: readonly Scope[]
   } | null
-  /** Since when every attempt failed. */
+  /** Time since which every attempt failed. */
   readonly failingSince: Date | null
-  /** Since when it has its status. */
+  /** Time since which it has its status. */
   readonly switchedAt: Date
-  /** Of a webhook: the end of the newest signing secret, and since when there is that one. */
+  /** For webhooks: end and age of the newest signing secret. */
   readonly key: { readonly ending: string; readonly since: Date } | null
 }
 
@@ -41,7 +44,7 @@ interface Deps {
   readonly channels: Channels
 }
 
-/** So much of a secret is shown to recognize it by. */
+/** Characters of a secret that are shown. */
 const ENDING_LENGTH = 4
 
 /** All destinations of the wallet: the named ones, then its own channels. */
@@ -55,7 +58,10 @@ export async function listDestinations(
     .map((row) => toDestination(deps.box, row))
 }
 
-/** One of them. @throws AppError not_found */
+/**
+ * One destination.
+ * @throws AppError not_found
+ */
 export async function getDestination(
   deps: Pick<Deps, 'db' | 'box'>,
   caller: Caller,
@@ -67,8 +73,8 @@ export async function getDestination(
 }
 
 /**
- * Changes a destination as `updateRecipient` does. The wallet's own have no name, language, clock and
- * default of their own: what is said about these is passed over.
+ * Changes a destination like `updateRecipient`. The wallet's own destinations have no name, language, time
+ * zone and default setting: changes of these are ignored.
  *
  * @throws AppError not_found; invalid `validation_failed`; upstream `channel_unavailable`
  */

@@ -9,15 +9,15 @@ export async function insertLinkCode(db: Db, row: LinkCodeRow): Promise<void> {
   await db.insert(linkCodes).values(row)
 }
 
-/** A code as it was shown: its hash, and the group it was shown in; null in a private chat. */
+/** A code as shown: its hash, and its group; null in a private chat. */
 export interface ShownCode {
   readonly hash: string
   readonly groupId: number | null
 }
 
 /**
- * The link of a code that can still be used at `now` where it was shown. A group's code is bound to the
- * first group that shows it.
+ * The link of a code that is usable at `now` where it was shown. A group's code is bound to the first group
+ * that shows it.
  */
 export async function findUsable(
   db: Db,
@@ -37,8 +37,8 @@ export async function findUsable(
 }
 
 /**
- * Uses a link up, both of its codes; undefined when the code is unknown, over, used, or belongs
- * elsewhere. Of many who try at once, one gets it.
+ * Uses a link up, both of its codes; undefined if the code is unknown, expired, used, or bound elsewhere.
+ * Of many concurrent attempts, one succeeds.
  */
 export async function spendCode(
   db: Db,
@@ -60,7 +60,7 @@ export async function findSpent(db: Db, code: ShownCode): Promise<LinkCodeRow | 
   return row
 }
 
-/** Binds the codes of a group to the chat that the group became. */
+/** Binds the codes of a group to the chat that it became. */
 export async function moveCodes(db: Db, from: number, to: number): Promise<void> {
   await db.update(linkCodes).set({ groupChatId: to }).where(eq(linkCodes.groupChatId, from))
 }
@@ -75,7 +75,7 @@ function isUsable(code: ShownCode, now: Date): SQL | undefined {
   return and(isOf(code), isNull(linkCodes.usedAt), gt(linkCodes.expiresAt, now))
 }
 
-/** Every recipient that is this chat, of all wallets, the oldest first. */
+/** Every recipient of this chat, of all wallets, oldest first. */
 export function listByChat(db: Db, chatId: number) {
   return db
     .select()
@@ -89,7 +89,10 @@ export async function lockByChat(tx: Db, chatId: number): Promise<RecipientRow[]
   return await listByChat(tx, chatId).for('update')
 }
 
-/** Changes the chat's recipients of all wallets, or only those with one status. @returns them */
+/**
+ * Changes the chat's recipients of all wallets, or only those with one status.
+ * @returns the changed rows
+ */
 export async function updateChatRows(
   db: Db,
   chatId: number,
@@ -110,12 +113,12 @@ export async function updateChatRows(
     .returning()
 }
 
-/** Forgets who linked chats, where it was this Telegram account. */
+/** Deletes this Telegram account where it is stored as the linker. */
 export async function forgetLinker(db: Db, personId: number): Promise<void> {
   await db.update(recipients).set({ linkedBy: null }).where(eq(recipients.linkedBy, personId))
 }
 
-/** Forgets codes that ended before `before`. */
+/** Deletes codes that ended before `before`. */
 export async function deleteOldCodes(db: Db, before: Date): Promise<void> {
   await db.delete(linkCodes).where(lt(linkCodes.expiresAt, before))
 }

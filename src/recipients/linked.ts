@@ -1,4 +1,4 @@
-/** New destinations of a wallet, whose other recipients are to hear of them. */
+/** New destinations of a wallet, about which its other recipients are notified. */
 import { listTokens } from '#src/auth/service.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -9,30 +9,30 @@ import { isGroupId } from '#src/telegram/chat-id.ts'
 import type { RecipientStatus } from './model.ts'
 import type { RecipientRow } from './store.ts'
 
-/** A destination that was added to a wallet. */
+/** A new destination of a wallet. */
 export interface LinkedRecipient {
   readonly id: number
   readonly wallet: Address
   readonly channel: ChannelKey
-  /** null for the wallet's own channels. */
+  /** Null for the wallet's own channels. */
   readonly name: string | null
   readonly target: string
   readonly status: RecipientStatus
-  /** Of a chat: what it may do, and whether it is a group. */
+  /** For chats: rights, and whether it is a group. */
   readonly chat: { readonly scopes: readonly Scope[]; readonly isGroup: boolean } | null
-  /** Label of the API token it was made with. */
+  /** Label of the API token that created it. */
   readonly madeBy: string | null
-  /** The Telegram account that made it in a chat; null where it was not made in one. */
+  /** The Telegram account that created it in a chat; null if it was not created in one. */
   readonly accountId: number | null
   readonly at: Date
 }
 
-/** Who tells the wallet's other people, in the transaction that adds it. */
+/** Notifies the wallet's other people, in the transaction that adds it. */
 export interface LinkListener {
   linked(tx: Db, recipient: LinkedRecipient): Promise<void>
 }
 
-/** A row that was just inserted, and who made it. */
+/** A new row with its creator. */
 export function toLinked(
   row: RecipientRow,
   { madeBy, accountId }: Pick<LinkedRecipient, 'madeBy' | 'accountId'>,
@@ -42,12 +42,12 @@ export function toLinked(
   return { id, wallet, channel, name, target, status, chat, madeBy, accountId, at }
 }
 
-/** Whether a recipient is a group of Telegram. */
+/** Whether a recipient is a Telegram group. */
 export function isGroup({ chatId }: Pick<RecipientRow, 'chatId'>): boolean {
   return chatId !== null && isGroupId(chatId)
 }
 
-/** Who makes a recipient: the label of the caller's token, the caller's Telegram account. */
+/** Creator of a recipient: label of the caller's token, or the caller's Telegram account. */
 export async function makerOf(
   deps: { readonly db: Db; readonly clock: Clock },
   caller: Caller,

@@ -1,4 +1,4 @@
-/** The signed links in mails: what they carry, how they are written and read. */
+/** Signed links in e-mails: their content, writing and reading. */
 import { createHash } from 'node:crypto'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { addressOf } from './typed-destination.ts'
@@ -8,7 +8,7 @@ interface Deps {
   readonly publicUrl: string
 }
 
-/** What a link stands for: a recipient, as long as it still has this address. */
+/** Content of a link: a recipient, valid while it has this address. */
 export interface MailLink {
   readonly recipientId: number
   readonly addressDigest: string
@@ -17,18 +17,18 @@ export interface MailLink {
 const CONFIRM = 'confirm-mail'
 const UNSUBSCRIBE = 'unsubscribe'
 const DIGEST_LENGTH = 12
-/** Hosts of one and the same mailboxes. */
+/** Hosts with the same mailboxes. */
 const GOOGLE: readonly string[] = ['gmail.com', 'googlemail.com']
 
-/** Stands for an address where the address itself has no business: equal for equal mailboxes. */
+/** Digest of an address, for places without the address itself: equal for equal addresses. */
 export function addressDigest(address: string): string {
   const hash = createHash('sha256').update(address.toLowerCase())
   return hash.digest('base64url').slice(0, DIGEST_LENGTH)
 }
 
 /**
- * Stands for the mailbox behind an address: equal for all its subaddresses, such as `ops+1@example.org`
- * (RFC 5233), and at Google, which ignores them, for any dots before the @.
+ * Digest of the mailbox behind an address: equal for all its subaddresses, such as `ops+1@example.org` (RFC
+ * 5233), and at Google, which ignores them, for any dots before the @.
  */
 export function mailboxDigest(address: string): string {
   const [, name = '', host = ''] = /^(.*)@([^@]*)$/s.exec(address.toLowerCase()) ?? []
@@ -38,14 +38,14 @@ export function mailboxDigest(address: string): string {
     : addressDigest(`${base}@${host}`)
 }
 
-/** Where the reader of an address is asked for consent, until `expiresAt`. */
+/** URL of the confirmation page, valid until `expiresAt`. */
 export function confirmationUrl(deps: Deps, link: MailLink, expiresAt: Date): string {
   const until = Math.floor(expiresAt.getTime() / 1000).toString(36)
   const payload = `${link.recipientId.toString(36)}.${until}.${link.addressDigest}`
   return `${deps.publicUrl}/confirm/${deps.box.signLink(CONFIRM, payload)}`
 }
 
-/** What a confirmation link's code stands for; undefined for anything we did not sign. */
+/** Decodes a confirmation link's code; undefined for anything we did not sign. */
 export function readConfirmationLink(
   box: SecretBox,
   code: string,
@@ -60,8 +60,8 @@ export function readConfirmationLink(
 }
 
 /**
- * Where the reader of a mailbox ends its mails; undefined for destinations that are no mailbox. Has no
- * end: old mails keep working.
+ * URL of the unsubscribe page; undefined for destinations other than mailboxes. Never expires: links in old
+ * e-mails keep working.
  */
 export function unsubscribeUrl(
   deps: Deps,
@@ -73,7 +73,7 @@ export function unsubscribeUrl(
   return `${deps.publicUrl}/unsubscribe/${deps.box.signLink(UNSUBSCRIBE, payload)}`
 }
 
-/** What an unsubscribe link's code stands for; undefined for anything we did not sign. */
+/** Decodes an unsubscribe link's code; undefined for anything we did not sign. */
 export function readUnsubscribeLink(box: SecretBox, code: string): MailLink | undefined {
   const [id, digest] = box.readLink(UNSUBSCRIBE, code)?.split('.') ?? []
   if (id === undefined || digest === undefined) return undefined

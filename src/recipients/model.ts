@@ -1,9 +1,8 @@
 /**
- * A recipient is a named somebody or something with a destination in one channel, a language, a time
- * zone and a lowest severity. It belongs to one wallet. A wallet's own destination of a channel is the
- * same thing without a name, at most one a channel; linked Telegram chats are named and tell by
- * default. Destinations are stored sealed and shown masked. A mailbox hears nothing before its reader
- * agreed; a chat is linked by a code that works once.
+ * A recipient is a name with a destination in one channel, a language, a time zone and a minimum severity.
+ * It belongs to one wallet. A wallet's own destination of a channel is the same without a name, at most one
+ * per channel; linked Telegram chats are named and are defaults. Destinations are stored sealed and shown
+ * masked. A mailbox gets no alerts before its reader agreed; a chat is linked by a one-time code.
  */
 import { z } from 'zod'
 import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/index.ts'
@@ -17,37 +16,37 @@ import { type Address, Id, Instant } from '#src/kernel/units.ts'
 
 /** Most named recipients of a wallet. */
 export const RECIPIENTS_MAX = 20
-/** How long a Telegram link code works. */
+/** Lifetime of a Telegram link code. */
 export const LINK_MINUTES = 15
-/** How long the link of a confirmation mail works, from its sending. */
+/** Lifetime of the link in a confirmation e-mail, from its sending. */
 export const CONFIRMATION_HOURS = 24
-/** Least time between two confirmation mails to one address. */
+/** Minimum interval between two confirmation e-mails to one address. */
 export const CONFIRMATION_GAP_MINUTES = 5
-/** Most confirmation mails to one mailbox, for all wallets together, in 24 hours. */
+/** Most confirmation e-mails to one mailbox, for all wallets together, in 24 hours. */
 export const CONFIRMATIONS_PER_DAY = 3
-/** Most confirmation mails that one wallet causes in 24 hours. */
+/** Most confirmation e-mails that one wallet causes in 24 hours. */
 export const CONFIRMATIONS_OF_WALLET_PER_DAY = 20
-/** How long a mailbox whose reader refused is not written to. */
+/** Days for which a mailbox gets no e-mails after its reader refused. */
 export const REFUSAL_DAYS = 90
-/** Nothing but failures for this long switches a destination off. */
+/** Hours of failures only after which a destination is switched off. */
 export const FAILING_HOURS_MAX = 120
-/** Longest address SMTP carries (RFC 5321, 4.5.3.1.3, without the brackets). */
+/** Longest address in SMTP (RFC 5321, 4.5.3.1.3, without the brackets). */
 const EMAIL_LENGTH_MAX = 254
 const URL_LENGTH_MAX = 2048
 
 const MinSeverity = z.enum(SEVERITIES)
 const LocaleCode = z.enum(LOCALES)
 
-/** pending: not confirmed yet. disabled: switched off, by somebody or by failures. blocked: the chat did. */
+/** pending: not confirmed yet. disabled: switched off, by a person or by failures. blocked: by the chat. */
 const RECIPIENT_STATUSES = ['pending', 'active', 'disabled', 'blocked'] as const
 export type RecipientStatus = (typeof RECIPIENT_STATUSES)[number]
 
-/** Why a destination is off where the reason is not the channel's own word for a failure. */
+/** Reasons for a destination being off, besides the channels' codes of failures. */
 export const OFF_BY_OWNER = 'by_owner'
 export const OFF_BY_READER = 'unsubscribed'
 export const OFF_BY_MOVE = 'moved'
 
-/** A mailbox: the parts a mail server needs, nothing that could end a header line. */
+/** A mailbox: the parts that a mail server needs, and nothing that could end a header line. */
 const EmailAddress = z
   .string()
   .max(EMAIL_LENGTH_MAX)
@@ -67,7 +66,7 @@ const WebhookUrl = z
   .max(URL_LENGTH_MAX)
   .meta({ format: 'uri', examples: ['https://example.org/hook'] })
 
-/** An IANA time zone name this machine knows, kept by its modern name. */
+/** An IANA time zone name that this machine knows, stored by its modern name. */
 export const TimeZone = z
   .string()
   .refine((name) => isTimeZone(name), { params: { code: 'timezone' } })
@@ -104,10 +103,10 @@ export const RecipientChanges = z
   .meta({ id: 'RecipientChanges' })
 export type RecipientChanges = z.output<typeof RecipientChanges>
 
-/** A webhook's signing secret: there once, when it is made or rotated. */
+/** A webhook's signing secret: present once, when it is created or rotated. */
 const ShownSecret = z.string().optional().meta({ description: 'operations:field.secret' })
 
-/** A recipient as callers see it. */
+/** A recipient in responses. */
 export const Recipient = z
   .object({
     id: Id,
@@ -139,7 +138,7 @@ export const ChannelSetup = z
   .meta({ id: 'ChannelSetup' })
 export type ChannelSetup = z.output<typeof ChannelSetup>
 
-/** A channel and the wallet's own destination in it. */
+/** A channel with the wallet's own destination. */
 export const ChannelState = z
   .object({
     key: z.enum(CHANNEL_KEYS),
@@ -179,27 +178,27 @@ export const TelegramLink = z
   .meta({ id: 'TelegramLink' })
 export type TelegramLink = z.output<typeof TelegramLink>
 
-/** Somebody who is to be told something. */
+/** A recipient of an alert or notice. */
 export interface NotificationTarget {
   readonly id: number
   readonly channel: ChannelKey
   readonly partitionKey: string
   readonly locale: Locale
   readonly timezone: string
-  /** It is a group chat: more people read it than those who manage the wallet. */
+  /** Whether it is a group chat, which more people read than those who manage the wallet. */
   readonly isGroup: boolean
-  /** Until then it hears nothing: what comes meanwhile is held. */
+  /** End of its mute; messages are held until then. */
   readonly mutedUntil: Date | null
-  /** Its destination is off, or not confirmed yet: what it is told is kept for when that is over. */
+  /** Whether its destination is off or not confirmed yet; messages are retained until that changes. */
   readonly off: boolean
 }
 
-/** A one-time code's offer, as the link card shows it. */
+/** Content of a one-time code for the link card. */
 export interface TelegramLinkOffer {
   readonly wallet: Address
   readonly name: string | null
   readonly scopes: readonly Scope[]
-  /** Label of the API token it was made with. */
+  /** Label of the API token that created it. */
   readonly madeBy: string | null
   readonly createdAt: Date
   readonly expiresAt: Date

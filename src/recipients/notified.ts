@@ -6,16 +6,16 @@ import * as store from './store.ts'
 
 /** A reader of notices. */
 export type Notified = Omit<NotificationTarget, 'off' | 'isGroup'> & {
-  /** The Telegram account whose private chat it is; null for a mailbox. */
+  /** The Telegram account of a private chat; null for a mailbox. */
   readonly accountId: number | null
 }
 
 /**
- * The default private chats of the wallet that are on, by id; else its other private chats; else its own
- * and default mailboxes. Notices are about the account, which groups, Discord, Slack and programs have no part
- * in. The minimum severity is about alerts and does not count here.
+ * The wallet's active default private chats, by id; else its other private chats; else its own and default
+ * mailboxes. Notices are about the account, which groups, Discord, Slack and programs have no part in. The
+ * minimum severity is about alerts and does not count here.
  *
- * @param without a recipient that is left out, as if it did not exist
+ * @param without a recipient to leave out, as if it did not exist
  */
 export async function listNotified(
   db: Db,
@@ -35,7 +35,7 @@ export async function listNotified(
       locale,
       timezone,
       mutedUntil,
-      // The id of a private chat is that of its person.
+      // A private chat has the id of its person.
       accountId,
     }),
   )

@@ -1,10 +1,10 @@
-/** Marks of recipients whose deferred deliveries are to be rescheduled. */
+/** Marks of recipients whose held deliveries must be rescheduled. */
 import { and, asc, eq, gt, isNotNull, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { recipients } from './tables.ts'
 
-/** Marks every recipient of these wallets: their deferred deliveries are to be rescheduled. */
+/** Marks every recipient of these wallets for rescheduling. */
 export async function markReschedule(db: Db, wallets: readonly Address[], at: Date): Promise<void> {
   await db
     .update(recipients)
@@ -12,7 +12,7 @@ export async function markReschedule(db: Db, wallets: readonly Address[], at: Da
     .where(sql`${recipients.wallet} = any(${sql.param([...wallets])}::text[])`)
 }
 
-/** Recipients so marked, above `after`, by id. */
+/** Marked recipients, above `after`, by id. */
 export async function listReschedule(db: Db, after: number, limit: number): Promise<number[]> {
   const rows = await db
     .select({ id: recipients.id })
@@ -23,7 +23,7 @@ export async function listReschedule(db: Db, after: number, limit: number): Prom
   return rows.map(({ id }) => id)
 }
 
-/** Takes the mark off, unless the recipient was marked again since then. */
+/** Removes the mark, unless the recipient was marked again since then. */
 export async function clearReschedule(db: Db, id: number, seen: Date | null): Promise<void> {
   if (seen === null) return
   await db

@@ -12,15 +12,15 @@ import {
   type RecipientStatus,
 } from './model.ts'
 
-/** A recipient as the choice of who is told sees it. */
+/** A recipient as input of the choice. */
 export interface Candidate extends Omit<NotificationTarget, 'off'> {
   readonly status: RecipientStatus
   readonly minSeverity: Severity
-  /** The wallet's own channel, or marked as default. */
+  /** Whether it is the wallet's own channel, or marked as default. */
   readonly byDefault: boolean
 }
 
-/** Something that happened on a wallet's watch: who the watch names, and how bad it is. */
+/** An event on a wallet's watch: the watch's recipients, and the severity. */
 export interface NotificationRequest {
   readonly wallet: Address
   readonly recipientIds: readonly number[] | null
@@ -28,11 +28,10 @@ export interface NotificationRequest {
 }
 
 /**
- * Who of a wallet's recipients is told.
+ * Chooses which of a wallet's recipients get a message.
  *
- * Those the watch names, if any of them still exists; else the wallet's own channels and defaults. Of
- * these only those whose lowest severity lets it through; also those that are off, for whom it is kept.
- *
+ * Those that the watch names, if any of them still exists; else the wallet's own channels and defaults. Of
+ * these, those whose minimum severity allows it; also those that are off, for whom it is retained.
  */
 export function chooseRecipients(
   candidates: readonly Candidate[],
@@ -43,7 +42,7 @@ export function chooseRecipients(
   return chosen.filter(({ minSeverity }) => isAtLeast(severity, minSeverity))
 }
 
-/** How a recipient stands. */
+/** Status fields of a recipient. */
 export interface StatusFields {
   readonly status: RecipientStatus
   readonly statusReason: string | null
@@ -51,10 +50,10 @@ export interface StatusFields {
 }
 
 /**
- * How a recipient stands after its owner moved its destination or switched it on or off.
+ * Status of a recipient after its owner moved its destination or switched it on or off.
  *
- * A mailbox is never on before its reader agreed; where it waits for that, `ask` says that a mail has
- * to go out. Another place is another try, unless the owner had switched the recipient off.
+ * A mailbox is never active before its reader agreed; while it waits for that, `ask` says that an e-mail
+ * must be sent. Another address starts over, unless the owner had switched the recipient off.
  */
 export function standAfter(
   before: StatusFields & { readonly channel: ChannelKey },
@@ -76,15 +75,15 @@ export function standAfter(
 }
 
 /**
- * The earliest instant another confirmation mail may go to a mailbox, not before `now`.
+ * The earliest time of another confirmation e-mail to a mailbox, not before `now`.
  *
- * Mails that are not sent yet count too.
+ * Unsent e-mails count too.
  */
 export function nextConfirmationAt(
   earlier: {
-    /** When the mails to the mailbox were due, for all wallets, in any order. */
+    /** Due times of the e-mails to the mailbox, for all wallets, unordered. */
     readonly toMailbox: readonly Date[]
-    /** When the mails that the wallet caused were due, in any order. */
+    /** Due times of the e-mails that the wallet caused, unordered. */
     readonly ofWallet: readonly Date[]
   },
   now: Date,
@@ -113,9 +112,9 @@ const RETRY_MINUTES = [1, 5, 15, 60] as const
 const RETRY_HOURS_MAX = 72
 
 /**
- * When a confirmation mail that could not be sent is tried again; undefined when it is given up.
+ * Time of the next attempt after a failed confirmation e-mail; undefined if it is given up.
  *
- * @param attempts tries so far, at least one
+ * @param attempts attempts so far, at least one
  */
 export function retryConfirmationAt(attempts: number, dueAt: Date, now: Date): Date | undefined {
   if (now.getTime() - dueAt.getTime() >= RETRY_HOURS_MAX * HOUR_MS) return undefined
@@ -123,32 +122,32 @@ export function retryConfirmationAt(attempts: number, dueAt: Date, now: Date): D
   return new Date(now.getTime() + minutes * MINUTE_MS)
 }
 
-/** What one attempt to reach a recipient came to. */
+/** Result of one attempt to reach a recipient. */
 export interface AttemptOutcome {
   readonly recipientId: number
   readonly at: Date
   readonly ok: boolean
-  /** The channel's word for the failure. */
+  /** The channel's code of the failure. */
   readonly reason?: string
-  /** The destination is to be switched off at once. */
+  /** Whether the destination is switched off immediately. */
   readonly disable?: 'disabled' | 'blocked'
-  /** The destination as it is to be stored from now on. */
+  /** New destination to store. */
   readonly movedTo?: unknown
 }
 
-/** A recipient's outcomes in one: what its row has to say afterwards. */
+/** Combined results of a recipient: the new values of its row. */
 export interface OutcomeSum {
   readonly recipientId: number
   readonly successAt: Date | null
   readonly failureAt: Date | null
-  /** The first failure since the last success among them; null if a success came last. */
+  /** The first failure since the last success; null if a success came last. */
   readonly failingSince: Date | null
   /** Reason of the last failure after the last success. */
   readonly reason: string | null
   readonly disable: 'disabled' | 'blocked' | null
 }
 
-/** Joins outcomes to one sum a recipient, whatever order they came in. Ordered by recipient. */
+/** Combines results to one per recipient, in any order. Sorted by recipient. */
 export function sumOutcomes(outcomes: readonly AttemptOutcome[]): readonly OutcomeSum[] {
   const byRecipient = Map.groupBy(outcomes, ({ recipientId }) => recipientId)
   return [...byRecipient]
@@ -170,8 +169,8 @@ export function sumOutcomes(outcomes: readonly AttemptOutcome[]): readonly Outco
 }
 
 /**
- * The scopes a linked chat gets: what was asked for and `read`, else read and write. `spend` implies
- * `write`. A chat never gets a scope that the caller does not hold.
+ * Scopes of a linked chat: the requested ones and `read`, by default read and write. `spend` implies
+ * `write`. A chat never gets a scope that the caller does not have.
  */
 export function linkScopes(
   held: readonly Scope[],

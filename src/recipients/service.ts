@@ -17,7 +17,7 @@ import { lockWallet } from './settings.ts'
 import * as store from './store.ts'
 import { newDestination } from './typed-destination.ts'
 
-/** What a cursor of the list is bound to. */
+/** List that a cursor is bound to. */
 const LIST = 'recipients'
 
 interface PageQuery {
@@ -48,7 +48,7 @@ export async function listRecipients(
   return { ...page, data: page.data.map((row) => toRecipient(row)) }
 }
 
-/** One named recipient of the wallet, if there is such a one. */
+/** One named recipient of the wallet, if it exists. */
 export async function findRecipient(
   deps: { readonly db: Db },
   caller: Caller,
@@ -58,7 +58,7 @@ export async function findRecipient(
   return row && toRecipient(row)
 }
 
-/** Which of these ids are no named recipients of the wallet. */
+/** Those of these ids that are no named recipients of the wallet. */
 export async function listUnknownRecipients(
   deps: { readonly db: Db },
   caller: Caller,
@@ -68,7 +68,7 @@ export async function listUnknownRecipients(
   return ids.filter((id) => !known.includes(id))
 }
 
-/** A recipient as the rooms above act for it. */
+/** A recipient for other rooms. */
 export type ReaderRow = Pick<
   store.RecipientRow,
   | 'id'
@@ -86,7 +86,7 @@ export type ReaderRow = Pick<
   | 'chatScopes'
 >
 
-/** These recipients, by id; those that are gone are missing. */
+/** These recipients, by id; deleted ones are missing. */
 export async function findReaders(
   db: Db,
   ids: readonly number[],
@@ -101,24 +101,24 @@ export function lockReader(tx: Db, id: number): Promise<ReaderRow | undefined> {
 }
 
 /**
- * Has the deferred deliveries of these wallets' recipients rescheduled: their mutes or settings changed.
- * A job does it, as there may be many of them.
+ * Marks held deliveries of these wallets' recipients for rescheduling after a change of mutes or settings.
+ * A job does it, because there may be many.
  */
 export function requestReschedule(tx: Db, wallets: readonly Address[], at: Date): Promise<void> {
   return rescheduling.markReschedule(tx, wallets, at)
 }
 
-/** Recipients, by id, above `after`, whose deferred deliveries are to be rescheduled. */
+/** Recipients, by id, above `after`, whose held deliveries must be rescheduled. */
 export function listReschedule(db: Db, after: number, limit: number): Promise<readonly number[]> {
   return rescheduling.listReschedule(db, after, limit)
 }
 
-/** Notes that they were, unless it was asked for again since `seen`. */
+/** Removes the mark, unless it was set again since `seen`. */
 export function endReschedule(db: Db, id: number, seen: Date | null): Promise<void> {
   return rescheduling.clearReschedule(db, id, seen)
 }
 
-/** Every recipient of a wallet, its own channels too, by id. */
+/** Every recipient of a wallet, including its own channels, by id. */
 export function listReaders(
   db: Db,
   wallet: Address,
@@ -127,11 +127,11 @@ export function listReaders(
 }
 
 /**
- * Creates a recipient from a typed destination. A mailbox is written to first and hears nothing else
- * until its reader agrees; a webhook's signing secret is in the answer, and only there.
+ * Creates a recipient from a typed destination. A mailbox gets the confirmation e-mail and nothing else
+ * until its reader agrees; a webhook's signing secret is in this response only.
  *
- * @throws AppError invalid `validation_failed`; conflict `use_telegram_link`,
- *   `recipient_limit_reached`; upstream `channel_unavailable`
+ * @throws AppError invalid `validation_failed`; conflict `use_telegram_link`,   `recipient_limit_reached`;
+ * upstream `channel_unavailable`
  */
 export async function createRecipient(
   deps: CreatingDeps,
@@ -167,8 +167,8 @@ export async function createRecipient(
 }
 
 /**
- * Changes a recipient. A mailbox with another address waits for its reader again, as one does that is
- * switched on without ever having been confirmed; a webhook's secret is in the answer when it is new.
+ * Changes a recipient. A mailbox with another address waits for its reader again, and so does one that is
+ * switched on without ever having been confirmed; a webhook's new secret is in the response.
  *
  * @throws AppError not_found; invalid `validation_failed`; upstream `channel_unavailable`
  */
@@ -181,7 +181,7 @@ export async function updateRecipient(
   return toRecipient(row, secret)
 }
 
-/** `updateRecipient` for whatever `find` gives, the wallet locked. */
+/** Same as `updateRecipient` for the row that `find` returns, with the wallet locked. */
 export async function changeRow(
   deps: Deps,
   caller: Caller,
@@ -210,7 +210,7 @@ export async function changeRow(
   })
 }
 
-/** Deletes a recipient; watches that named it alone tell the defaults from then on. */
+/** Deletes a recipient; watches that named only it use the defaults from then on. */
 export function deleteRecipient(
   deps: { readonly db: Db; readonly clock: Clock },
   caller: Caller,
@@ -219,7 +219,7 @@ export function deleteRecipient(
   return deleteFound(deps, caller, id, store.findNamed)
 }
 
-/** `deleteRecipient` for whatever `find` gives, the wallet locked. */
+/** Same as `deleteRecipient` for the row that `find` returns, with the wallet locked. */
 export async function deleteFound(
   deps: { readonly db: Db; readonly clock: Clock },
   caller: Caller,
@@ -237,9 +237,9 @@ export async function deleteFound(
 const WALLETS_AT_ONCE = 5_000
 
 /**
- * Who is told, for each request in order. One query for every 5,000 wallets.
+ * Chooses the recipients of each request, in order. One query for every 5,000 wallets.
  *
- * Equal requests share one array, so that 100,000 watches of few wallets stay small.
+ * Equal requests share one array, so that 100,000 watches of few wallets need little memory.
  */
 export async function recipientsFor(
   db: Db,
@@ -278,7 +278,7 @@ function toNotificationTarget({ status, ...candidate }: Candidate): Notification
   }
 }
 
-/** The record callers see. */
+/** The record in responses. */
 export function toRecipient(row: store.RecipientRow, secret?: string): Recipient {
   return {
     id: row.id,

@@ -3,7 +3,7 @@ import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { notificationSettings } from './tables.ts'
 
-/** Settings as they are stored, still encoded. */
+/** Settings as stored, still encoded. */
 export interface SettingsRow {
   readonly wallet: Address
   readonly settings: unknown
@@ -16,7 +16,7 @@ const row = {
   version: notificationSettings.version,
 }
 
-/** The settings of these wallets; those that never changed theirs have none. */
+/** Settings of these wallets; missing for those that never changed theirs. */
 export function listSettings(db: Db, wallets: readonly Address[]): Promise<SettingsRow[]> {
   return db
     .select(row)
@@ -25,8 +25,8 @@ export function listSettings(db: Db, wallets: readonly Address[]): Promise<Setti
 }
 
 /**
- * Locks the wallet until the transaction ends, so that what is counted here (recipients, mails) cannot
- * change meanwhile; gives its settings, which are written as `defaults` if it had none.
+ * Locks the wallet until the transaction ends, so that its recipients and e-mails can be counted; returns
+ * its settings, which are inserted as `defaults` if there were none.
  */
 export async function lockWallet(
   db: Db,
@@ -41,14 +41,14 @@ export async function lockWallet(
       version: defaults.version,
       updatedAt: defaults.at,
     })
-    // Writing the key over itself changes nothing and takes the row's lock.
+    // Writing the key over itself changes nothing but locks the row.
     .onConflictDoUpdate({ target: notificationSettings.wallet, set: { wallet } })
     .returning(row)
   if (found === undefined) throw new Error('settings were neither found nor made')
   return found
 }
 
-/** Writes settings and one version more; gives that version. */
+/** Writes settings and increments the version; returns it. */
 export async function saveSettings(
   db: Db,
   wallet: Address,

@@ -10,7 +10,7 @@ import { TimeZone } from './model.ts'
 import * as store from './settings-store.ts'
 import { updateOwnReaders } from './store.ts'
 
-/** Most reminders of one alert, and the latest of them: a day. */
+/** Most reminders of one alert, and the longest interval: a day. */
 const REMINDERS_MAX = 24
 const REMINDER_MINUTES_MAX = 1440
 
@@ -56,7 +56,7 @@ const fields = {
 
 const StoredSettings = z.strictObject(fields)
 
-/** A wallet's notification settings: they hold for chat and mail, never for webhooks. */
+/** A wallet's notification settings: they apply to chat and e-mail, never to webhooks. */
 export const Settings = z
   .strictObject({
     ...fields,
@@ -71,7 +71,7 @@ export type NewSettings = z.output<typeof NewSettings>
 
 const FIRST_VERSION = 1
 
-/** What holds for a wallet that never changed anything. */
+/** Settings of a wallet that never changed them. */
 export const DEFAULT_SETTINGS: Settings = {
   locale: 'en',
   timezone: 'UTC',
@@ -91,10 +91,10 @@ export async function getSettings(deps: { readonly db: Db }, caller: Caller): Pr
 }
 
 /**
- * Replaces the wallet's notification settings as a whole. The wallet's own channels follow its language
- * and time zone.
+ * Replaces the wallet's notification settings as a whole. The wallet's own channels use its language and
+ * time zone.
  *
- * @param ifVersions only if one of these is still their version
+ * @param ifVersions only if the version is one of these
  * @throws AppError stale `etag_mismatch`
  */
 export async function replaceSettings(
@@ -119,7 +119,7 @@ export async function replaceSettings(
   })
 }
 
-/** The settings of these wallets; one that is missing here has `DEFAULT_SETTINGS`. */
+/** Settings of these wallets; a missing one has `DEFAULT_SETTINGS`. */
 export async function listSettings(
   db: Db,
   wallets: readonly Address[],
@@ -129,8 +129,8 @@ export async function listSettings(
 }
 
 /**
- * Holds the wallet until the transaction ends: one at a time counts or changes its recipients and
- * settings. Gives the settings.
+ * Locks the wallet until the transaction ends: recipients and settings are counted or changed one at a
+ * time. Returns the settings.
  */
 export async function lockWallet(tx: Db, wallet: Address, now: Date): Promise<Settings> {
   const { version, ...settings } = DEFAULT_SETTINGS

@@ -6,7 +6,7 @@ import type { Address } from '#src/kernel/units.ts'
 import type { Candidate, OutcomeSum } from './rules.ts'
 import { recipients } from './tables.ts'
 
-/** A recipient as it is stored, its destination sealed. */
+/** A stored recipient, its destination sealed. */
 export type RecipientRow = typeof recipients.$inferSelect
 export type NewRecipientRow = Omit<typeof recipients.$inferInsert, 'switchedAt'>
 type Changes = Partial<Omit<NewRecipientRow, 'id' | 'wallet' | 'own' | 'channel'>> & {
@@ -82,7 +82,7 @@ async function findOne(db: Db, where: SQL | undefined): Promise<RecipientRow | u
 
 const LINKED = CHANNEL_KEYS.filter((key) => CHANNELS[key].kind === 'link')
 
-/** The wallet's own destinations and its linked chats: what works first, then the oldest. */
+/** The wallet's own destinations and its linked chats: active ones first, then the oldest. */
 export function listForChannels(db: Db, wallet: Address): Promise<RecipientRow[]> {
   return db
     .select()
@@ -124,7 +124,7 @@ export async function countNamed(db: Db, wallet: Address): Promise<number> {
   return row?.named ?? 0
 }
 
-/** Which of these ids are named recipients of the wallet. */
+/** Those of these ids that are named recipients of the wallet. */
 export async function listKnownIds(
   db: Db,
   wallet: Address,
@@ -156,7 +156,7 @@ export async function updateRow(db: Db, id: number, changes: Changes): Promise<R
   return row
 }
 
-/** A status that is another than before begins with the change that brings it. */
+/** Start of a status: the change that brings it, if it is another than before. */
 export function switching({ status, updatedAt }: Pick<Changes, 'status' | 'updatedAt'>): {
   readonly switchedAt?: SQL
 } {
@@ -168,7 +168,7 @@ export function switching({ status, updatedAt }: Pick<Changes, 'status' | 'updat
   }
 }
 
-/** Writes language and clock of the wallet's own channels, which have none of their own. */
+/** Writes language and time zone of the wallet's own channels, which have none of their own. */
 export async function updateOwnReaders(
   db: Db,
   wallet: Address,
@@ -180,7 +180,7 @@ export async function updateOwnReaders(
     .where(and(eq(recipients.wallet, wallet), eq(recipients.own, true)))
 }
 
-/** Notes why a mailbox that still waits for its reader cannot be asked. */
+/** Stores why a mailbox that waits for its reader cannot be asked. */
 export async function saveUnconfirmable(
   db: Db,
   id: number,
@@ -197,10 +197,10 @@ export async function deleteRow(db: Db, id: number): Promise<void> {
   await db.delete(recipients).where(eq(recipients.id, id))
 }
 
-/** A candidate beside the wallet it belongs to. */
+/** A candidate with its wallet. */
 export type WalletCandidate = Candidate & { readonly wallet: Address }
 
-/** Every recipient of these wallets, as far as the choice of who is told needs it; by id. */
+/** Every recipient of these wallets, with the data that the choice needs; by id. */
 export async function listCandidates(
   db: Db,
   wallets: readonly Address[],
@@ -238,7 +238,7 @@ export function listRows(db: Db, ids: readonly number[]): Promise<RecipientRow[]
   return db.select().from(recipients).where(isOneOf(ids)).orderBy(asc(recipients.id))
 }
 
-/** The rows as they are now, locked in one order so that two batches never wait for each other. */
+/** The current rows, locked in one order so that two batches never wait for each other. */
 function locked(ids: readonly number[]): SQL {
   return sql`locked as materialized (
     select id, status, status_reason, failing_since, last_success_at, last_failure_at
@@ -260,8 +260,8 @@ function records(sums: readonly OutcomeSum[]): SQL {
 }
 
 /**
- * Notes successes, in one statement. A success ends a row of failures that began before it, and shows
- * that a chat is not blocked any more.
+ * Records successes in one statement. A success ends a series of failures that began before it, and shows
+ * that a chat has not blocked the bot.
  */
 export async function recordDeliverySuccesses(db: Db, sums: readonly OutcomeSum[]): Promise<void> {
   if (sums.length === 0) return
@@ -279,10 +279,10 @@ export async function recordDeliverySuccesses(db: Db, sums: readonly OutcomeSum[
 }
 
 /**
- * Notes failures, in one statement, and switches off what is to be switched off or has failed for
+ * Records failures in one statement, and switches off destinations that must be, or that have failed for
  * `failingHoursMax`.
  *
- * @returns ids of those switched off by this
+ * @returns ids of those that this switched off
  */
 export async function saveFailures(
   db: Db,

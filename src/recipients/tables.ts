@@ -17,7 +17,7 @@ import type { Locale } from '#src/kernel/locale.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { RecipientStatus } from './model.ts'
 
-/** Named recipients and, with `own`, the wallet's own channel set-up: one row per destination. */
+/** Named recipients and, with `own`, the wallet's own channels: one row per destination. */
 export const recipients = pgTable(
   'recipients',
   {
@@ -29,33 +29,33 @@ export const recipients = pgTable(
     name: text('name'),
     /** The channel's destination as JSON, sealed with SECRET_KEY. */
     destination: text('destination').notNull(),
-    /** The destination as it may be shown. */
+    /** The masked destination. */
     target: text('target').notNull(),
-    /** Who serves it, as the channel's `partitionKey` says: bounds concurrency. */
+    /** Partition of the destination, for bounded concurrency. */
     partitionKey: text('lane').notNull(),
     locale: text('locale').notNull().$type<Locale>(),
     timezone: text('timezone').notNull(),
     status: text('status').notNull().$type<RecipientStatus>(),
     statusReason: text('status_reason'),
-    /** Since when it has its status. */
+    /** Time since which it has its status. */
     switchedAt: timestamp('switched_at', { withTimezone: true }).notNull(),
     minSeverity: text('min_severity').notNull().$type<Severity>(),
     isDefault: boolean('is_default').notNull(),
-    /** Telegram only: the chat, to find its wallets, and what the chat may do for this one. */
+    /** Telegram only: the chat, to find its wallets, and its rights for this one. */
     chatId: bigint('chat_id', { mode: 'number' }),
     chatScopes: text('chat_scopes').array().$type<readonly Scope[]>(),
     /** Telegram only: the account that confirmed the link. */
     linkedBy: bigint('linked_by', { mode: 'number' }),
-    /** Until when it is to hear nothing at all; what comes meanwhile is held. */
+    /** End of its mute; messages are held until then. */
     mutedUntil: timestamp('muted_until', { withTimezone: true }),
-    /** Since when its deferred deliveries wait to be rescheduled, after a change of mute or settings. */
+    /** Time since which its held deliveries wait to be rescheduled, after a change of mute or settings. */
     rescheduleAt: timestamp('reschedule_at', { withTimezone: true }),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
     updatedAt: timestamp('updated_at', { withTimezone: true }).notNull(),
     verifiedAt: timestamp('verified_at', { withTimezone: true }),
     lastSuccessAt: timestamp('last_success_at', { withTimezone: true }),
     lastFailureAt: timestamp('last_failure_at', { withTimezone: true }),
-    /** Since when every attempt failed; null after a success. */
+    /** Time since which every attempt failed; null after a success. */
     failingSince: timestamp('failing_since', { withTimezone: true }),
   },
   (table) => [
@@ -73,42 +73,42 @@ export const linkCodes = pgTable('link_codes', {
   hash: text('hash').primaryKey(),
   /** SHA-256 of the code for a group, hex. */
   groupHash: text('group_hash').unique(),
-  /** The group that the group's code was shown in first; it works there alone. */
+  /** The first group that showed the group's code, where alone it is valid. */
   groupChatId: bigint('group_chat_id', { mode: 'number' }),
   wallet: text('wallet').notNull().$type<Address>(),
   name: text('name'),
   scopes: text('scopes').array().notNull().$type<readonly Scope[]>(),
-  /** Label of the token it was made with. */
+  /** Label of the token that created it. */
   madeBy: text('made_by'),
   createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
   expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),
   usedAt: timestamp('used_at', { withTimezone: true }),
 })
 
-/** Codes a chat opens the connect page with: one a chat, the newest. */
+/** Codes of the connect page: the newest of each chat. */
 export const connectCodes = pgTable(
   'connect_codes',
   {
     chatId: bigint('chat_id', { mode: 'number' }).primaryKey(),
     /** SHA-256 of the code, hex. */
     hash: text('hash').notNull().unique(),
-    /** The Telegram account that asked for it. */
+    /** The Telegram account that requested it. */
     askedBy: bigint('asked_by', { mode: 'number' }).notNull(),
     title: text('title').notNull(),
     username: text('username'),
     locale: text('locale').notNull().$type<Locale>(),
-    /** The chat asked for the right to spend. */
+    /** Whether the chat requested the right to spend. */
     spend: boolean('spend').notNull(),
-    /** What the chat goes on with once it is linked, in its own words; null: nothing waits. */
+    /** What the chat continues with once it is linked, in its own format; null: nothing. */
     goesOn: text('goes_on'),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
     expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),
     usedAt: timestamp('used_at', { withTimezone: true }),
-    /** What it was used for: the wallet that was linked; null when it was refused. */
+    /** The linked wallet; null if it was refused. */
     wallet: text('wallet').$type<Address>(),
     /** The chat's message that shows it. */
     messageId: bigint('message_id', { mode: 'number' }),
-    /** When the chat is to be told what came of it, if only that it expired; null: it need not be. */
+    /** Time to notify the chat about the outcome, even if it only expired; null: not needed. */
     notifyAt: timestamp('tell_at', { withTimezone: true }),
     notifyAttempts: integer('tell_attempts').notNull(),
   },
@@ -122,21 +122,23 @@ export const notificationSettings = pgTable('notification_settings', {
   updatedAt: timestamp('updated_at', { withTimezone: true }).notNull(),
 })
 
-/** Confirmation mails asked for. Kept after sending, to count how often an address is written to. */
+/** Confirmation e-mails. Kept after sending, to count how often an address was written to. */
 export const confirmationMails = pgTable(
   'confirmation_mails',
   {
     id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
-    /** May be gone by now: the count outlives it. */
+    /** May be deleted already: the count remains. */
     recipientId: integer('recipient_id').notNull(),
     wallet: text('wallet').notNull().$type<Address>(),
-    /** As the links carry it. */
+    /** Digest in the links. */
     addressDigest: text('address_digest').notNull(),
-    /** The mailbox behind the address, whatever its subaddress. Null in rows of before this column. */
+    /**
+     * Digest of the mailbox behind the address, for any subaddress. Null in rows from before this column.
+     */
     mailboxDigest: text('mailbox_digest'),
-    /** When it was to be sent first, by the limits. */
+    /** Planned time of the first attempt, within the limits. */
     dueAt: timestamp('due_at', { withTimezone: true }).notNull(),
-    /** Null once it is sent, given up or not wanted any more. */
+    /** Null once it is sent, given up or cancelled. */
     nextAttemptAt: timestamp('next_attempt_at', { withTimezone: true }),
     attempts: integer('attempts').notNull(),
     sentAt: timestamp('sent_at', { withTimezone: true }),

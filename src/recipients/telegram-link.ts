@@ -1,8 +1,8 @@
 /**
  * One-time links that connect a Telegram chat to a wallet. Each link has two codes of 128 random bits,
- * stored as hashes: one works in a private chat, the other in the group that shows it first and nowhere
- * else, because every member of a group reads the code there. The chat shows wallet and rights; its
- * confirmation spends both codes.
+ * stored as hashes: one is valid in a private chat, the other only in the group that shows it first,
+ * because every member of a group can read the code there. The chat shows wallet and rights; its
+ * confirmation uses up both codes.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { type Db, transact } from '#src/db/connection.ts'
@@ -31,10 +31,10 @@ interface Deps {
 const CODE_BYTES = 16
 
 /**
- * Makes a link that lets one chat receive the wallet's alerts, and manage it within `scopes`.
+ * Creates a link that lets one chat receive the wallet's alerts, and manage it within `scopes`.
  *
- * @throws AppError forbidden `insufficient_scope` for `spend` that the caller does not hold; upstream
- *   `channel_unavailable` without a bot
+ * @throws AppError forbidden `insufficient_scope` for `spend` that the caller does not have; upstream
+ * `channel_unavailable` without a bot
  */
 export async function createTelegramLink(
   deps: Deps & { readonly botUsername: () => string | undefined },
@@ -77,11 +77,11 @@ interface CodeInChat {
 }
 
 /**
- * What a code offers, without using it. Binds a group's code to this group. A private chat's code that
- * is shown in a group is used up: everybody there has read it.
+ * Reads a code without using it. Binds a group's code to this group. A private chat's code that is shown in
+ * a group is used up, because everybody there has read it.
  *
- * @throws AppError not_found `link_not_valid`, also when the code belongs to another kind of chat or to
- *   another group
+ * @throws AppError not_found `link_not_valid`, also if the code belongs to another kind of chat or to
+ * another group
  */
 export async function peekTelegramLink(deps: Deps, input: CodeInChat): Promise<TelegramLinkOffer> {
   const now = deps.clock.now()
@@ -94,12 +94,12 @@ export async function peekTelegramLink(deps: Deps, input: CodeInChat): Promise<T
 }
 
 /**
- * Links a chat: the code is spent and the recipient exists, both or neither. A chat that is linked to
- * the wallet already keeps its recipient and gets the link's rights. The same claim made again, by a
- * second press or a repeated update, gets the first one's answer.
+ * Links a chat: uses the code up and creates the recipient, both or neither. A chat that is linked to the
+ * wallet already keeps its recipient and gets the link's rights. A repeated claim, by a second press or a
+ * repeated update, gets the result of the first.
  *
- * @throws AppError not_found `link_not_valid`, also when the code belongs to another chat; conflict
- *   `recipient_limit_reached`, which leaves the code unspent
+ * @throws AppError not_found `link_not_valid`, also if the code belongs to another chat; conflict
+ * `recipient_limit_reached`, which leaves the code unused
  */
 export async function claimTelegramLink(
   deps: LinkingDeps,
@@ -114,7 +114,7 @@ export async function claimTelegramLink(
   })
 }
 
-/** What a used code has linked already, if that was this chat and this person. */
+/** The earlier link of a used code, if it was for this chat and this person. */
 async function findClaimed(
   db: Db,
   code: links.ShownCode,
@@ -125,12 +125,12 @@ async function findClaimed(
   return await findLinked(db, { ...who, wallet: spent.wallet, at: spent.usedAt })
 }
 
-/** Uses a link up without linking anything. One that is over, or belongs elsewhere, stays as it is. */
+/** Uses a link up without linking the chat. One that is expired, or belongs elsewhere, is not changed. */
 export async function refuseTelegramLink(deps: Deps, input: CodeInChat): Promise<void> {
   await links.spendCode(deps.db, toShown(input), deps.clock.now())
 }
 
-/** Forgets codes a day after they ended. */
+/** Deletes codes a day after they ended. */
 export async function pruneLinkCodes(deps: Deps): Promise<void> {
   await links.deleteOldCodes(deps.db, new Date(deps.clock.now().getTime() - DAY_MS))
 }

@@ -1,6 +1,6 @@
 /**
- * When a message goes to a chat or mailbox: at once, later, or not at all. Quiet hours and digests are
- * the wallet's, the clock they go by is the reader's. Pure.
+ * Time of a message to a chat or mailbox: immediately, later, or never. Quiet hours and digests are the
+ * wallet's; they use the reader's time zone. Pure.
  */
 import { Temporal } from 'temporal-polyfill'
 import type { EnvelopeKind } from '#src/channels/define.ts'
@@ -8,37 +8,37 @@ import type { Severity } from '#src/kernel/display-values.ts'
 import { HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Settings } from './settings.ts'
 
-/** What is to be done with a message now. */
+/** When to send a message. */
 export type Timing =
   | { readonly act: 'send' }
-  /** To be told in a summary, not before this instant. */
+  /** In a summary, not before this time. */
   | { readonly act: 'hold'; readonly until: Date }
   | { readonly act: 'drop' }
 
-/** The part of the settings that decides about time. */
+/** Settings that affect the time. */
 export type TimingSettings = Pick<Settings, 'quietHours' | 'digest' | 'digestAt'>
 
-/** Whose clock it is, and until when this reader wants to hear nothing at all. */
+/** Time zone and mute of a reader. */
 export interface TimingReader {
   /** IANA name. */
   readonly timezone: string
   readonly mutedUntil: Date | null
 }
 
-/** A stretch of time. `from` belongs to it, `to` does not. */
+/** A period. It includes `from` and excludes `to`. */
 export interface Period {
   readonly from: Date
   readonly to: Date
 }
 
 /**
- * Whether a message goes out now.
+ * Decides whether a message is sent now.
  *
- * A muted reader hears nothing before the end of that. Quiet hours hold everything but what is critical
- * where they let that through, and what is about the safety of the account. A digest holds alerts that are not critical; notices do not wait for it.
- * A reminder is never held: by the time it came it would say nothing new.
+ * A muted reader gets nothing until the end of the mute. Quiet hours hold everything except notices about
+ * the account's safety and, if the settings say so, critical alerts. A digest holds alerts that are not
+ * critical; notices do not wait for it. A reminder is never held, because it would be outdated afterwards.
  *
- * @param severity of a recovery: of the alert it closes
+ * @param severity for a recovery: of the alert it closes
  */
 export function timingOf(
   settings: TimingSettings,
@@ -47,7 +47,7 @@ export function timingOf(
     readonly kind: EnvelopeKind
     readonly severity: Severity
     readonly now: Date
-    /** About the safety of the account: quiet hours let it through. */
+    /** Whether it is about the safety of the account: quiet hours let it through. */
     readonly security?: boolean
   },
 ): Timing {
@@ -67,8 +67,8 @@ export function timingOf(
 }
 
 /**
- * The quiet hours that an instant lies in, if it does. They begin and end when the wall clock first
- * shows their times; a time that the clock skips is the moment of the skip.
+ * The quiet hours that contain an instant, if any. They begin and end when the wall clock first shows their
+ * times; a time that the clock skips is the moment of the skip.
  */
 export function quietPeriodAt(
   quietHours: Settings['quietHours'],
@@ -91,7 +91,7 @@ export function quietPeriodAt(
   return undefined
 }
 
-/** The time between two digests that an instant lies in. */
+/** The period between two digests that contains an instant. */
 export function digestPeriodAt(
   digest: Exclude<Settings['digest'], 'off'>,
   digestAt: string,

@@ -1,12 +1,13 @@
-/** Destinations that somebody types in: what an input means for a channel, and what it changes. */
+/** Typed destinations: parsing an input for a channel, and its changes. */
 import type { Channel } from '#src/channels/define.ts'
 import type { TypedDestination, TypedInput } from '#src/channels/destination-form.ts'
 import { AppError, type FieldError } from '#src/kernel/errors.ts'
 
 /**
- * The destination an input means for a channel that has none yet.
+ * The destination of an input for a channel that has none yet.
  *
- * @throws AppError invalid `validation_failed`; conflict `use_telegram_link` for one that is not typed
+ * @throws AppError invalid `validation_failed`; conflict `use_telegram_link` for a channel that is not
+ * typed
  */
 export function newDestination(channel: Channel<unknown>, input: TypedInput): TypedDestination {
   const { form } = channel
@@ -21,7 +22,7 @@ export function newDestination(channel: Channel<unknown>, input: TypedInput): Ty
 }
 
 /**
- * What an input changes about a destination; undefined when nothing.
+ * Changes of a destination by an input; undefined if there are none.
  *
  * @param destination as stored
  * @throws AppError invalid `validation_failed`

@@ -5,10 +5,10 @@ import type { App } from '#src/operations/define.ts'
 import { describe, isRefused } from '#src/telegram/errors.ts'
 import type { BotContext, PressAnswer } from '../context.ts'
 
-/** After this long a press is answered without a word, and the chat shows that work goes on. */
+/** Time after which a press gets an empty response, and the chat shows progress. */
 const PATIENCE_MS = 700
 
-/** Every press is answered once: by its handler, when it takes long, or when it is over. */
+/** Responds to every press once: by its handler, after the wait, or at the end. */
 export function answering(app: Pick<App, 'log'>): Middleware<BotContext> {
   return async (ctx, next) => {
     const answer = once(app, ctx)
@@ -29,7 +29,7 @@ export function answering(app: Pick<App, 'log'>): Middleware<BotContext> {
   }
 }
 
-/** Never throws: a press that is too old to be answered, or answered already, is no failure. */
+/** Never throws: a press that is too old or has a response already is no failure. */
 function once(app: Pick<App, 'log'>, ctx: BotContext): PressAnswer['answer'] {
   let answered: Promise<void> | undefined
   const send: PressAnswer['answer'] = async (text, options = {}) => {
@@ -50,15 +50,15 @@ function once(app: Pick<App, 'log'>, ctx: BotContext): PressAnswer['answer'] {
   }
 }
 
-/** What shows that work goes on: the pressed message waits, or the bot is typing. */
+/** Progress indication: the pressed message waits, or the bot is typing. */
 interface Waiting {
   begin(): void
   takeOver: PressAnswer['takeOver']
-  /** Gives a message that nobody changed its buttons back. */
+  /** Restores the buttons of a message that was not changed. */
   end(): Promise<void>
 }
 
-/** None of it throws: nothing depends on it. */
+/** Never throws, because nothing depends on it. */
 function createWaiting(app: Pick<App, 'log'>, ctx: BotContext): Waiting {
   const message = ctx.callbackQuery?.message
   const markup = message?.reply_markup

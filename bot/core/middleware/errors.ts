@@ -8,8 +8,8 @@ import { sentenceOf } from '../refusals.ts'
 import { send, show, showAbove } from '../show.ts'
 
 /**
- * Turns a refusal into one sentence in the reader's language, and ends an update whose chat cannot be
- * written to. Everything else goes on to the inbox, which tries again.
+ * Turns an AppError into one sentence in the reader's language, and ends updates whose chat cannot be
+ * written to. Other errors go to the inbox, which tries again.
  */
 export const errors: Middleware<BotContext> = async (ctx, next) => {
   try {
@@ -21,7 +21,7 @@ export const errors: Middleware<BotContext> = async (ctx, next) => {
   }
 }
 
-/** Whether the chat takes no messages, or not from here; one that is gone for good is told nothing more. */
+/** Whether the chat accepts no messages, permanently or at this place. */
 async function isChatClosed(ctx: BotContext, error: GrammyError): Promise<boolean> {
   const verdict = verdictOf(error)
   if (verdict.kind === 'send_to') return true

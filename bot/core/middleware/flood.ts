@@ -4,13 +4,13 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { localeOfTag } from '#src/kernel/locale.ts'
 import type { BotContext } from '../context.ts'
 
-/** So many presses and messages in so short a time are too many. */
+/** Most presses and messages in the window. */
 const PRESSES_MAX = 30
 const WINDOW_MS = 10_000
-/** For this long afterwards one press in so many milliseconds counts. */
+/** Duration of the penalty, during which presses are limited to one per interval. */
 const PENALTY_MS = 60_000
 const PACE_MS = 2000
-/** People remembered before those that are quiet again are forgotten. */
+/** People in memory before inactive ones are removed. */
 const PEOPLE_KEPT = 1000
 
 interface Presses {
@@ -19,20 +19,20 @@ interface Presses {
 }
 
 /**
- * Slows a person down who presses, writes or asks inline faster than anybody reads: what is too much is
- * dropped before anything is looked up for it, and the person is told. Each process counts for itself. Written
- * here because the fixed windows of rate-limiter-flexible would take 60 presses in ten seconds around their edge.
+ * Limits a person who presses, writes or sends inline queries faster than anybody reads: excess is dropped
+ * before any lookup, and the person is told. Counts per process. Own code, because the fixed windows of
+ * rate-limiter-flexible would allow 60 presses in ten seconds around their edge.
  */
 export function flood({ clock }: { readonly clock: Clock }): Middleware<BotContext> {
   const people = new Map<string, Presses>()
   return async (ctx, next) => {
     const { from, chat } = ctx
-    // Service messages, such as a group that becomes another chat, are nobody's doing.
+    // Service messages, such as the migration of a group, have no person.
     const kind = kindOf(ctx)
     if (from === undefined || kind === undefined) return next()
     const now = clock.now().getTime()
     if (people.size > PEOPLE_KEPT) forgetQuiet(people, now)
-    // All anonymous administrators have one account: it counts in each chat by itself.
+    // All anonymous administrators share one account: it is counted per chat.
     const key = `${kind} ${chat?.id ?? ''} ${from.id}`
     const before = people.get(key) ?? { times: [], slowUntil: 0 }
     const { isTaken, presses } = judgePress(before, now)
@@ -45,14 +45,14 @@ export function flood({ clock }: { readonly clock: Clock }): Middleware<BotConte
   }
 }
 
-/** What is counted together; undefined: not counted. */
+/** Kind of update that is counted; undefined: not counted. */
 function kindOf({ callbackQuery, inlineQuery, message }: BotContext): string | undefined {
   if (callbackQuery !== undefined) return 'press'
   if (inlineQuery !== undefined) return 'inline'
   return message?.text === undefined ? undefined : 'message'
 }
 
-/** Whether a press or message at `now` is taken, and what to remember. */
+/** Whether a press or message at `now` is accepted, and the new state. */
 export function judgePress(
   before: Presses,
   now: number,

@@ -5,7 +5,7 @@ import { deepLink } from '../../views/view.ts'
 import type { BotContext } from '../context.ts'
 import { show } from '../show.ts'
 
-/** Presses that everybody in a group may make: they change nothing. */
+/** Presses that every member of a group may make: they change nothing. */
 const EVERYBODY: ReadonlySet<Verb> = new Set(['none', 'alert.help'])
 
 /** Presses that any administrator of a group may make, whoever linked the wallet. */
@@ -33,7 +33,7 @@ const UNLINKED: ReadonlySet<Verb> = new Set([
   'stop.dataYes',
 ])
 
-/** What is never shown in a group, and where a press on it leads: the payload of a deep link. */
+/** Screens that are never shown in a group, with the payload of the deep link to the private chat. */
 const PRIVATE: readonly (readonly [RegExp, string])[] = [
   [/^topup(?:\.|$)/, 'topup'],
   [/^(?:slots(?:\.|$)|trial\.|terms\.)/, 'slots'],
@@ -42,7 +42,7 @@ const PRIVATE: readonly (readonly [RegExp, string])[] = [
   [/^(?:rec\.(?!revive)|settings$|settings\.(?!lang)|stop\.data|alert\.csv$)/, 'menu'],
 ]
 
-/** Who hears of a watch. */
+/** Recipients of a watch. */
 const OF_A_WATCH = /^watch\.who/
 
 function privatePayload(press: Press | undefined): string | undefined {
@@ -54,9 +54,8 @@ function privatePayload(press: Press | undefined): string | undefined {
 }
 
 /**
- * Lets a press through to where it is handled: in groups only those of administrators, and of those
- * who linked the wallet where it is about the wallet; nothing private there; nowhere those about a
- * wallet in an unlinked chat.
+ * Checks the right to a press: in groups only administrators, and for the wallet only those who linked it;
+ * nothing private in groups; nothing about a wallet in an unlinked chat.
  */
 export const guard: Middleware<BotContext> = async (ctx, next) => {
   if (ctx.callbackQuery === undefined) return next()

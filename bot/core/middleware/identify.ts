@@ -10,12 +10,12 @@ import { isRefused } from '#src/telegram/errors.ts'
 import type { BotContext, BotState, Membership } from '../context.ts'
 import { CHAT_KINDS, type ChatKind, findChat, type KnownChat, keepChat } from '../store.ts'
 
-/** The account Telegram names when an administrator writes in the group's own name. */
+/** Telegram's account for administrators who write in the group's name. */
 const ANONYMOUS_ADMINISTRATOR_ID = 1_087_968_824
 
 /**
- * Finds out where an update comes from: the chat and its language, the wallets it is linked to, and
- * what the person may do there. Updates from channels and texts of other bots end here.
+ * Identifies the source of an update: the chat and its language, its linked wallets, and the person's
+ * rights. Updates from channels and texts of other bots end here.
  */
 export function identify(app: App): Middleware<BotContext> {
   return async (ctx, next) => {
@@ -28,7 +28,7 @@ export function identify(app: App): Middleware<BotContext> {
   }
 }
 
-/** Looks again after something changed: the chat's language, its links. */
+/** Identifies the source again after the chat's language or links changed. */
 export async function identifyAgain(ctx: BotContext): Promise<void> {
   const source = sourceOf(ctx)
   if (source === undefined) throw new Error('an update lost its chat')
@@ -80,7 +80,7 @@ async function stateOf(
   }
 }
 
-/** The chat as it was written down, with the name it has now. A new one speaks the person's language. */
+/** Stored data of the chat, with its current name. A new chat gets the person's language. */
 async function knowChat(app: App, { chat, kind, from }: Source): Promise<KnownChat> {
   const title = titleOf(chat)
   const known = await findChat(app.db, chat.id)
@@ -94,7 +94,7 @@ function titleOf(chat: Chat): string {
   return [chat.first_name, chat.last_name].filter(Boolean).join(' ')
 }
 
-/** Asked only when somebody wants something: a press or a command. */
+/** Checked only for a press or a command. */
 async function isGroupAdministrator(ctx: BotContext, from: User): Promise<boolean> {
   const isAsking = ctx.callbackQuery !== undefined || ctx.message?.text?.startsWith('/') === true
   if (!isAsking || from.is_bot) return false
@@ -102,16 +102,16 @@ async function isGroupAdministrator(ctx: BotContext, from: User): Promise<boolea
     const { status } = await ctx.getChatMember(from.id)
     return status === 'creator' || status === 'administrator'
   } catch (error) {
-    // Telegram does not tell: then it is nobody with rights.
+    // Telegram does not say: treat the person as one without rights.
     if (isRefused(error, 400, 403)) return false
     throw error
   }
 }
 
 /**
- * The chat's wallets, the chosen one first, else the newest, each with the rights of the person: those
- * of the link in private; in groups those of the link for an administrator who linked the wallet there
- * or in their own chat, and reading for everybody else.
+ * The chat's wallets, the selected one first, else the newest, each with the rights of the person: those of
+ * the link in private; in groups those of the link for an administrator who linked the wallet there or in
+ * their own chat, and `read` for everybody else.
  */
 async function memberships(
   app: App,
@@ -138,11 +138,11 @@ async function memberships(
 }
 
 /**
- * The scopes of a chat for a person who manages there: all of the chat's in private and for who linked
- * the group; for others in a group those that their own chat has, too.
+ * Scopes of a chat for a person who manages there: all of the chat's in private and for the person who
+ * linked the group; for others in a group those that their own chat has, too.
  *
  * @param personId undefined in a private chat
- * @param own the links of the person's own chat
+ * @param own links of the person's own chat
  */
 function scopesOf(
   { wallet, linkedBy, scopes }: ChatLink,
@@ -154,7 +154,10 @@ function scopesOf(
   return scopes.filter((scope) => scope === 'read' || ownScopes.includes(scope))
 }
 
-/** Whether a person linked the wallet: there, or in their own chat. @param own the links of that chat */
+/**
+ * Whether a person linked the wallet, there or in their own chat.
+ * @param own links of that chat
+ */
 export function isLinker(
   { wallet, linkedBy }: ChatLink,
   personId: number,

@@ -8,11 +8,10 @@ import { openQuestion, placeOf, type Question, type Refusal } from '../session.t
 import { deleteQuestion, type QuestionRow } from '../session-store.ts'
 
 /**
- * Brings what is typed to the question it answers. A command closes the question and goes on as if there
- * had been none, unless there is no such command; so does a press on the message that asks. A question that
- * cannot be read is closed.
+ * Passes typed text to its question. A command closes the question and continues, unless the command is
+ * unknown; a press on the question's message closes it too. A question that cannot be decoded is closed.
  *
- * @param all asked for when something comes: the questions of every feature
+ * @param all returns the questions of every feature
  */
 export function questions(all: () => readonly Question[]): Middleware<BotContext> {
   return async (ctx, next) => {
@@ -38,7 +37,7 @@ export function questions(all: () => readonly Question[]): Middleware<BotContext
   }
 }
 
-/** Keeps a question open that somebody meant to answer, or to leave, by a command there is none of. */
+/** Keeps a question open after an unknown command, which was meant as an answer or as a way out. */
 async function refuseCommand(ctx: BotContext, question: Question, row: QuestionRow): Promise<void> {
   ctx.answering = { messageId: row.messageId, askedAt: row.askedAt, isAsked: false }
   const input = typed(cut(ctx.message?.text ?? ''))
@@ -60,14 +59,14 @@ async function takeAnswer(
   }
 }
 
-/** Refusals of the gate that another answer, or the same a little later, can overcome. */
+/** Kinds of errors that another answer, or the same one later, can resolve. */
 const REFUSED: ReadonlySet<string> = new Set(['invalid', 'upstream', 'rate_limited'])
 
 function isCancel({ message }: BotContext): boolean {
   return /^\/cancel(?:@\w+)?(?:\s|$)/.test(message?.text ?? '')
 }
 
-/** Whether the update is something a person sends, text or not; service messages answer nothing. */
+/** Whether the update is a message of a person, text or not; service messages answer nothing. */
 function isAnswer(ctx: BotContext): boolean {
   return ctx.has([
     'message:text',

@@ -42,7 +42,7 @@ const account = {
   },
 }
 
-/** Terms that are accepted, and credits that came and went. */
+/** Accepted terms, and entries of the ledger. */
 export const accountExamples: ExamplesOf<typeof operations> = {
   getAccount: { response: account },
   getTerms: { response: terms },

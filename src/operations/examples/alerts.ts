@@ -14,7 +14,7 @@ import {
   WATCH,
 } from './story.ts'
 
-/** The alert of the evening. It is told with the event's own example, in the words that are sent. */
+/** The alert of the story, with the event's own example and the texts that are sent. */
 export function alertExamples(): ExamplesOf<typeof operations> {
   const { type, signal, data } = firing()
   const message = renderMessage(

@@ -7,10 +7,10 @@ const LABEL = 'deploy script'
 const NONCE = 'b1f06c4dd2a94be7305d7a8c61e2f943'
 const ISSUED_AT = at('08:30:00')
 const EXPIRES_AT = '2026-12-20T08:30:12.000Z'
-/** Of the right length; no key signs like this. */
+/** Has the right length; no key can sign like this. */
 const SIGNATURE = `0x${'00'.repeat(64)}1b`
 
-/** Signing in. The message names the service's own address. */
+/** Sign-in. The message contains the service's URL. */
 export function authExamples(publicUrl: string): ExamplesOf<typeof operations> {
   const message = writeMessage({
     publicUrl,

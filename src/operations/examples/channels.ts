@@ -14,7 +14,7 @@ const unset = {
 
 const mailbox = { ...unset, configured: true, target: 'o…@example.org' }
 
-/** The wallet's own mailbox, which waits for its confirmation first. */
+/** The wallet's own mailbox, before its confirmation. */
 export const channelExamples: ExamplesOf<typeof operations> = {
   listChannels: {
     response: {

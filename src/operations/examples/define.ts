@@ -1,18 +1,18 @@
 import type { z } from 'zod'
 import type { JsonObject } from '#src/kernel/units.ts'
 
-/** What the description shows of an operation, as it crosses the wire. */
+/** Example of an operation in the OpenAPI document, encoded. */
 export interface OperationExample {
   readonly request?: JsonObject
-  /** The answer; text where it is not JSON. */
+  /** The response; text if it is not JSON. */
   readonly response?: JsonObject | string
-  /** The answer with the other status, where the operation has one. */
+  /** The response with the other status, if the operation has one. */
   readonly queued?: JsonObject
 }
 
 /**
- * The examples of a module of operations, by export, which is the operation's id: a body needs a
- * `request` and an answer a `response`, and what has neither stays away.
+ * Examples of a module of operations, by export, which is the operation's id: an operation with a body
+ * needs a `request`, one with an output a `response`; others have no example.
  */
 export type ExamplesOf<Module> = {
   readonly [Id in keyof Module as Shown<Module[Id]> extends never ? never : Id]: Shown<Module[Id]>

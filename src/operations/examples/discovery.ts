@@ -12,7 +12,7 @@ type DiscoveryExamples = ExamplesOf<typeof pricingOperations> & {
   readonly getOpenApi: OperationExample
 }
 
-/** The documents themselves, cut short: one operation, the signals of one watch type. */
+/** The documents, abridged: one operation, the signals of one watch type. */
 export function discoveryExamples(publicUrl: string): DiscoveryExamples {
   return {
     getOpenApi: { response: description(publicUrl) },
@@ -44,7 +44,7 @@ const PLACE = {
   serviceTokenSymbol: story.SERVICE_TOKEN,
 } as const
 
-/** One way to pay stands for all. */
+/** One payment asset as an example for all. */
 const PAID_IN_FLR = {
   asset: assetOf('FLR'),
   place: { payTo: story.PAY_TO, token: undefined },

@@ -13,10 +13,7 @@ import { subscriptionExamples } from './subscriptions.ts'
 import { topupExamples } from './topups.ts'
 import { watchExamples } from './watches.ts'
 
-/**
- * The examples of all operations by id, for a service at this address. One story runs through them, see
- * `story.ts`.
- */
+/** Examples of all operations by id, for a service at this URL. They tell one story, see `story.ts`. */
 export function examplesAt(publicUrl: string): Readonly<Record<string, OperationExample>> {
   return {
     ...accountExamples,

@@ -4,7 +4,7 @@ import type * as operations from '../messages.ts'
 import type { ExamplesOf } from './define.ts'
 import { EVENT, FIRED_AT, WALLET, WATCH } from './story.ts'
 
-/** A look at the alert as a chat would get it, in the words that are sent. */
+/** A preview of the alert as a chat message, with the texts that are sent. */
 export function messageExamples(publicUrl: string): ExamplesOf<typeof operations> {
   const request = { event: EVENT, channel: 'telegram', watchId: WATCH.id } as const
   const preview = previewMessage(request, {

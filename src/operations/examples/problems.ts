@@ -4,19 +4,19 @@ import type { JsonObject } from '#src/kernel/units.ts'
 import { problemBody } from '../problem.ts'
 import { PAID } from './subscriptions.ts'
 
-/** A refusal as it is told: the values of its text, and what its body carries besides. */
+/** Example of an error: the values of its text, and the members of its body. */
 interface ProblemExample {
   readonly code: ErrorCode
   readonly values?: TextValues
   readonly members?: JsonObject
-  /** Wrong places by pointer: the code and the values of each. */
+  /** Errors by pointer: code and values of each. */
   readonly errors?: readonly (readonly [pointer: string, code: string, values?: TextValues])[]
 }
 
-/** The status of any refusal. */
+/** HTTP status of an error. */
 export type ProblemStatus = (typeof ERROR_STATUS)[keyof typeof ERROR_STATUS]
 
-/** One problem of every status there is. */
+/** One error for every status. */
 const PROBLEMS: Readonly<Record<ProblemStatus, ProblemExample>> = {
   400: {
     code: 'validation_failed',
@@ -47,7 +47,7 @@ const PROBLEMS: Readonly<Record<ProblemStatus, ProblemExample>> = {
 
 const REQUEST_ID = '6f1c2a9e-3b1d-4f0a-9c55-2f8f5d1f7f10'
 
-/** The body of one problem of this status, told in the reader's language. */
+/** Body of the example for this status, in the reader's language. */
 export function problemExample(t: Translate, publicUrl: string, status: ProblemStatus): unknown {
   const { errors, ...problem } = PROBLEMS[status]
   const places = errors?.map(([pointer, code, values]) => ({

@@ -21,10 +21,10 @@ const created = {
   lastSuccessAt: null,
   lastFailureAt: null,
 }
-/** After the alert reached it. */
+/** After the alert was delivered. */
 const used = { ...created, lastSuccessAt: DELIVERED_AT }
 
-/** A webhook whose secret is shown once, and a link for a chat that nobody has opened yet. */
+/** A webhook whose secret is shown once, and a link for a chat that was not opened yet. */
 export const recipientExamples: ExamplesOf<typeof operations> = {
   listRecipients: { response: { data: [used], nextCursor: null } },
   createRecipient: {

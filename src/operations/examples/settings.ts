@@ -8,7 +8,7 @@ const changed: typeof DEFAULT_SETTINGS = {
   minSeverity: 'warning',
 }
 
-/** What holds at first, then warnings and worse, on Berlin's clock. */
+/** The defaults, then warnings and worse, in the time zone of Berlin. */
 export const settingsExamples: ExamplesOf<typeof operations> = {
   getSettings: { response: DEFAULT_SETTINGS },
   replaceSettings: {

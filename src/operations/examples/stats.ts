@@ -2,7 +2,7 @@ import type * as operations from '../stats.ts'
 import type { ExamplesOf } from './define.ts'
 import { READ_AT } from './story.ts'
 
-/** A service that a few hundred wallets use. */
+/** A service with a few hundred wallets. */
 export const statsExamples: ExamplesOf<typeof operations> = {
   getStats: {
     response: {

@@ -8,7 +8,7 @@ import { at, CAPACITY, SUBSCRIPTION, TOPUP_CREDITS } from './story.ts'
 const { id, quantity, periods } = SUBSCRIPTION
 const price = priceSlots(quantity, periods)
 
-/** What the slots cost, and the ledger's reference of their payment. */
+/** Price of the slots, and the ledger's reference of their payment. */
 export const PAID = { credits: price.totalCredits, reference: termReference(id, 1) } as const
 
 const TRIAL_AT = at('08:35:00')
@@ -36,7 +36,7 @@ const list = (subscription: JsonObject) => ({
   trial: { available: false, startedAt: TRIAL_AT, endsAt: trialEndsAt },
 })
 
-/** The trial, then slots at the price that was quoted, which are to be renewed in the end. */
+/** The trial, then slots at the quoted price, with auto-renew at the end. */
 export const subscriptionExamples: ExamplesOf<typeof operations> = {
   listSubscriptions: { response: list(bought) },
   createSubscription: {

@@ -10,7 +10,7 @@ const ASSET = 'FLR'
 const CONFIRMATIONS = 2
 const createdAt = new Date(story.at('08:32:00'))
 
-/** Credits for a plain transfer of FLR: quoted, on their way, there. */
+/** Credits for a plain transfer of FLR: quoted, paid, credited. */
 export function topupExamples(publicUrl: string): ExamplesOf<typeof operations> {
   const draft = topup(publicUrl, 'draft', 0)
   const confirming = topup(publicUrl, 'confirming', CONFIRMATIONS - 1)

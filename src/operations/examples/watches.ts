@@ -29,7 +29,7 @@ const created = {
   version: 1,
 }
 
-/** After the alert: its signal has no recovery, so it stands well again. */
+/** After the alert: its signal has no recovery, so its state is OK again. */
 const evaluated = {
   ...created,
   signalStates: [
@@ -51,7 +51,7 @@ const evaluated = {
   },
 }
 
-/** A watch over the wallet itself; in the end it is made less sensitive. */
+/** A watch on the wallet itself; at the end it is made less sensitive. */
 export const watchExamples: ExamplesOf<typeof operations> = {
   listWatches: { response: { data: [evaluated], nextCursor: null } },
   createWatch: {
