@@ -7,7 +7,7 @@ import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 
 import { randomUUID } from 'node:crypto'
 import { alertsOfTheDay } from '#src/actions/codec.ts'
-import type { Envelope } from '#src/channels/define.ts'
+import type { Envelope } from '#src/channels/envelope.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'

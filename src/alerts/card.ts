@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Envelope, HelpPart, MessageState } from '#src/channels/define.ts'
+import type { Envelope, HelpPart, MessageState } from '#src/channels/envelope.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { StateReader } from '#src/delivery/chat-situation.ts'
 import * as delivery from '#src/delivery/service.ts'

@@ -1,4 +1,4 @@
-import type { Envelope } from '#src/channels/define.ts'
+import type { Envelope } from '#src/channels/envelope.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource } from '#src/watches/events.ts'

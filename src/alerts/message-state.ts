@@ -1,5 +1,5 @@
 /** States of alerts, as their messages show them. */
-import type { MessageState } from '#src/channels/define.ts'
+import type { MessageState } from '#src/channels/envelope.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'

@@ -1,6 +1,6 @@
 /** The page of an alert behind a signed link: its content, and the actions of the link's holder. */
 import { z } from 'zod'
-import type { EnvelopeMessage, MessageState } from '#src/channels/define.ts'
+import type { EnvelopeMessage, MessageState } from '#src/channels/envelope.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
 import * as delivery from '#src/delivery/service.ts'

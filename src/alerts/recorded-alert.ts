@@ -1,6 +1,6 @@
 /** Rendering of recorded alerts. */
 import { z } from 'zod'
-import type { EnvelopeMessage } from '#src/channels/define.ts'
+import type { EnvelopeMessage } from '#src/channels/envelope.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { JsonObject } from '#src/kernel/units.ts'

@@ -1,5 +1,5 @@
 import { flare } from '#src/chain/flare.ts'
-import type { EnvelopeMessage, Message, MessageField } from '#src/channels/define.ts'
+import type { EnvelopeMessage, Message, MessageField } from '#src/channels/envelope.ts'
 import {
   formatDateTime,
   formatDuration,

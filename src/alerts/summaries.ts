@@ -3,7 +3,7 @@
  * come. Claiming the deliveries and writing the summary are one transaction: each is sent once, and after a
  * stop the next run continues.
  */
-import type { Envelope } from '#src/channels/define.ts'
+import type { Envelope } from '#src/channels/envelope.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
 import * as delivery from '#src/delivery/service.ts'

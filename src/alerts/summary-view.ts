@@ -1,6 +1,6 @@
 /** Texts, order and period of a summary. Pure. */
 import { alertsOfTheDay, packed } from '#src/actions/codec.ts'
-import type { EnvelopeMessage, MessageButton } from '#src/channels/define.ts'
+import type { EnvelopeMessage, MessageButton } from '#src/channels/envelope.ts'
 import { formatDateTime, formatTime } from '#src/i18n/format.ts'
 import type { Translate } from '#src/i18n/translate.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'

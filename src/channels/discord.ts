@@ -5,11 +5,10 @@ import {
   type Channel,
   type ChannelDefinition,
   defineChannel,
-  type Envelope,
-  type MessageState,
   type SendContext,
   USUAL_TRAITS,
 } from './define.ts'
+import type { Envelope, MessageState } from './envelope.ts'
 import {
   BodyPreview,
   type HookDeps,

@@ -6,11 +6,11 @@ import {
   type ChannelDefinition,
   DeliveryError,
   defineChannel,
-  type Envelope,
   type Receipt,
   type SendContext,
   USUAL_TRAITS,
 } from './define.ts'
+import type { Envelope } from './envelope.ts'
 import { floodError } from './http-answer.ts'
 import { type ConfirmationRequest, confirmationMail } from './mail-confirmation.ts'
 import { alertMail } from './mail-content.ts'

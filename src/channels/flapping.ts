@@ -1,6 +1,6 @@
 import { formatTime } from '#src/i18n/format.ts'
 import { hasText, translator } from '#src/i18n/translate.ts'
-import type { Envelope, MessageState } from './define.ts'
+import type { Envelope, MessageState } from './envelope.ts'
 
 /** The message of a flapping alert: shows that it is flapping and how often, instead of the first event. */
 export function asFlapping(envelope: Envelope, { flapping }: MessageState): Envelope {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { envelopeOf, HOSTILE_TEXTS } from '../../test/support/envelopes.ts'
-import { ENVELOPE_KINDS, type EnvelopeMessage } from './define.ts'
+import { ENVELOPE_KINDS, type EnvelopeMessage } from './envelope.ts'
 import { confirmationMail } from './mail-confirmation.ts'
 import { alertMail } from './mail-content.ts'
 

@@ -10,7 +10,7 @@ import {
   typed,
 } from '#src/i18n/translate.ts'
 import { type Card, type CardItem, cardOf, itemLine } from './card.ts'
-import type { Envelope, MessageField } from './define.ts'
+import type { Envelope, MessageField } from './envelope.ts'
 import { type MailPieces, mailPieces } from './mail-page.ts'
 import { type MailContent, mailSubject, mailText } from './mail-text.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Envelope, MessageState } from './define.ts'
+import type { Envelope, MessageState } from './envelope.ts'
 import { hasEnded } from './wording.ts'
 
 /**

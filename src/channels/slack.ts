@@ -1,14 +1,8 @@
 import { z } from 'zod'
 import { withoutDirections } from '#src/i18n/isolates.ts'
 import { CARD_FIELDS_MAX, type Card, type CardItem, cardOf } from './card.ts'
-import {
-  type Channel,
-  type ChannelDefinition,
-  defineChannel,
-  type Envelope,
-  type MessageField,
-  USUAL_TRAITS,
-} from './define.ts'
+import { type Channel, type ChannelDefinition, defineChannel, USUAL_TRAITS } from './define.ts'
+import type { Envelope, MessageField } from './envelope.ts'
 import {
   BodyPreview,
   type HookDeps,

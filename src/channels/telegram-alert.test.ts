@@ -7,7 +7,7 @@ import { type Button, labelWidth } from '#src/telegram/buttons.ts'
 import { TEXT_MAX } from '#src/telegram/limits.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 import { envelopeOf, HOSTILE_TEXTS } from '../../test/support/envelopes.ts'
-import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './define.ts'
+import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
 import { type AlertViewOptions, alertView } from './telegram-alert.ts'
 
 const commit = {

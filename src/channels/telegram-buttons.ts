@@ -1,7 +1,7 @@
 import { alertsOfTheDay, type HelpPart, type MuteDuration, packed } from '#src/actions/codec.ts'
 import { type TextKey, translator } from '#src/i18n/translate.ts'
 import { type Button, layout, type Rows } from '#src/telegram/buttons.ts'
-import type { Envelope, EnvelopeMessage, MessageState } from './define.ts'
+import type { Envelope, EnvelopeMessage, MessageState } from './envelope.ts'
 import { type HelpTopic, hasEnded, helpOf, isOpenLink, worstOf } from './wording.ts'
 
 /** Buttons below a message of the chat channel. */

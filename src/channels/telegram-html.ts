@@ -11,7 +11,7 @@ import {
 import { TEXT_MAX } from '#src/telegram/limits.ts'
 import { botLink } from '#src/telegram/links.ts'
 import { plainOf } from '#src/telegram/text.ts'
-import type { Envelope, MessageField } from './define.ts'
+import type { Envelope, MessageField } from './envelope.ts'
 import { cut, isCode, isForeign, isOpenLink, type LineWriter, shownLabel } from './wording.ts'
 
 /** A chat message as Telegram HTML, and as plain text. */

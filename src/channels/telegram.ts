@@ -10,11 +10,11 @@ import {
   type ChannelDefinition,
   DeliveryError,
   defineChannel,
-  type Envelope,
   type Receipt,
   type SendContext,
   USUAL_TRAITS,
 } from './define.ts'
+import type { Envelope } from './envelope.ts'
 import { floodError } from './http-answer.ts'
 import { createRateLimiter, type RateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
 import { alertView } from './telegram-alert.ts'

@@ -8,13 +8,11 @@ import {
   type Channel,
   type ChannelDefinition,
   defineChannel,
-  type Envelope,
-  type EnvelopeKind,
-  Message,
   type SendContext,
   USUAL_TRAITS,
 } from './define.ts'
 import type { DestinationForm } from './destination-form.ts'
+import { type Envelope, type EnvelopeKind, Message } from './envelope.ts'
 import { BodyPreview, type HookDeps } from './hook-url.ts'
 import { refusalOf } from './http-answer.ts'
 import { checkWebhookUrl } from './safe-fetch.ts'

@@ -13,7 +13,7 @@ import {
 } from '#src/i18n/translate.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { directionOf, type Locale } from '#src/kernel/locale.ts'
-import type { Envelope, EnvelopeMessage, HelpPart, MessageField, MessageState } from './define.ts'
+import type { Envelope, EnvelopeMessage, HelpPart, MessageField, MessageState } from './envelope.ts'
 
 /** Wording that all channels for people share: glyph, severity line, values in a text. */
 

@@ -1,4 +1,5 @@
-import { DeliveryError, type Envelope } from '#src/channels/define.ts'
+import { DeliveryError } from '#src/channels/define.ts'
+import type { Envelope } from '#src/channels/envelope.ts'
 import type { Channels } from '#src/channels/index.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'

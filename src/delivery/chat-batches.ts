@@ -1,5 +1,5 @@
 /** Claims what is due for chats and mailboxes, one message per recipient, as planned by storm control. */
-import type { Envelope, MessageState } from '#src/channels/define.ts'
+import type { Envelope, MessageState } from '#src/channels/envelope.ts'
 import type { ChannelKey, ServiceChannel } from '#src/channels/index.ts'
 import { hasEnded, isSilent } from '#src/channels/wording.ts'
 import type { Db } from '#src/db/connection.ts'

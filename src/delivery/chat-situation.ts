@@ -1,5 +1,5 @@
 /** State of recipients of chats and mailboxes: due deliveries, recent messages, and groups they answer. */
-import type { MessageState } from '#src/channels/define.ts'
+import type { MessageState } from '#src/channels/envelope.ts'
 import type { ServiceChannel } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import * as chatStore from './chat-store.ts'

@@ -9,7 +9,7 @@
  * overtakes, whatever its urgency. Raised severities and reminders that are written together are one
  * message as well, in reply to the one about their alerts.
  */
-import type { EnvelopeKind } from '#src/channels/define.ts'
+import type { EnvelopeKind } from '#src/channels/envelope.ts'
 
 /** Alerts of one watch within this time are one message. */
 export const GROUP_SECONDS = 5

@@ -1,6 +1,6 @@
 /** Messages in chats and mailboxes, and their intended content. */
 import { type SQL, sql } from 'drizzle-orm'
-import type { EnvelopeKind, HelpPart } from '#src/channels/define.ts'
+import type { EnvelopeKind, HelpPart } from '#src/channels/envelope.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import { lowestDeliveryId } from './delivery-id.ts'

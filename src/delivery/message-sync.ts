@@ -1,5 +1,5 @@
 /** Content of a message from its deliveries and their states. Pure. */
-import type { Envelope, MessageState } from '#src/channels/define.ts'
+import type { Envelope, MessageState } from '#src/channels/envelope.ts'
 import { hasEnded, rankOf } from '#src/channels/wording.ts'
 import type { SentMessage } from './message-store.ts'
 

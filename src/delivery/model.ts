@@ -5,7 +5,7 @@
  * worker leases a delivery; if the worker dies, the lease ends and another one takes over.
  */
 import { z } from 'zod'
-import type { Envelope, Message } from '#src/channels/define.ts'
+import type { Envelope, Message } from '#src/channels/envelope.ts'
 import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/index.ts'
 import { Id, Instant } from '#src/kernel/units.ts'
 

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import type { MessageState } from '#src/channels/define.ts'
+import type { MessageState } from '#src/channels/envelope.ts'
 import type { Channels } from '#src/channels/index.ts'
 import { TelegramDestination } from '#src/channels/telegram.ts'
 import { type Db, transact } from '#src/db/connection.ts'

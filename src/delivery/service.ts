@@ -1,4 +1,4 @@
-import type { Envelope, HelpPart, MessageState } from '#src/channels/define.ts'
+import type { Envelope, HelpPart, MessageState } from '#src/channels/envelope.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'

@@ -1,4 +1,4 @@
-import type { MessageState } from '#src/channels/define.ts'
+import type { MessageState } from '#src/channels/envelope.ts'
 import { isSharedFailure } from '#src/db/isolate.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { StateReader } from './chat-situation.ts'

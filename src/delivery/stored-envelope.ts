@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { type Envelope, StoredEnvelope } from '#src/channels/define.ts'
+import { type Envelope, StoredEnvelope } from '#src/channels/envelope.ts'
 import { roleOf } from '#src/watches/events.ts'
 
 /**

@@ -11,7 +11,7 @@ import {
   timestamp,
   uuid,
 } from 'drizzle-orm/pg-core'
-import type { EnvelopeKind, HelpPart } from '#src/channels/define.ts'
+import type { EnvelopeKind, HelpPart } from '#src/channels/envelope.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { DeliveryStatus } from './model.ts'
 

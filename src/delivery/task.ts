@@ -1,5 +1,6 @@
 /** One message in progress to one recipient, and its result. */
-import type { DeliveryError, EnvelopeKind, MessageState, Receipt } from '#src/channels/define.ts'
+import type { DeliveryError, Receipt } from '#src/channels/define.ts'
+import type { EnvelopeKind, MessageState } from '#src/channels/envelope.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { ClaimedRow } from './due-store.ts'
 

@@ -1,9 +1,5 @@
-import {
-  DeliveryError,
-  type Envelope,
-  type EnvelopeMessage,
-  type Receipt,
-} from '#src/channels/define.ts'
+import { DeliveryError, type Receipt } from '#src/channels/define.ts'
+import type { Envelope, EnvelopeMessage } from '#src/channels/envelope.ts'
 import type { Channels, ServiceChannel } from '#src/channels/index.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { type Db, transact } from '#src/db/connection.ts'

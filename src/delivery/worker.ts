@@ -338,10 +338,7 @@ export function createWorker(
   }
 }
 
-/**
- * What an attempt says about how its recipient responds. A refusal is a response too. A fault of ours says
- * nothing.
- */
+/** How the recipient responded. A refusal is a response too; a fault of ours says nothing. */
 function judged(ending: Ending, latencyMs: number): number | 'none' | undefined {
   if (ending.kind === 'delivered') return latencyMs
   if (ending.kind !== 'failed') return undefined

@@ -1,6 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import { SLOTS_MAX } from '#src/billing/price-list.ts'
-import type { MessageButton } from '#src/channels/define.ts'
+import type { MessageButton } from '#src/channels/envelope.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import type { Translate } from '#src/i18n/translate.ts'
 import { botLink } from '#src/telegram/links.ts'

@@ -6,7 +6,7 @@ import type {
 import type { FailedRenewal, PaidRenewal } from '#src/billing/subscriptions/renewal.ts'
 import type { CreditedPayment } from '#src/billing/topups/payments.ts'
 import { symbolOf } from '#src/billing/topups/rules.ts'
-import type { Envelope } from '#src/channels/define.ts'
+import type { Envelope } from '#src/channels/envelope.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { TopicGone } from '#src/delivery/record.ts'
 import * as delivery from '#src/delivery/service.ts'

@@ -8,7 +8,7 @@ import {
 } from '#src/alerts/card.ts'
 import * as lines from '#src/alerts/history-view.ts'
 import { ALERT_STATES } from '#src/alerts/model.ts'
-import { HELP_PARTS } from '#src/channels/define.ts'
+import { HELP_PARTS } from '#src/channels/envelope.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { Id, Instant } from '#src/kernel/units.ts'

@@ -1,7 +1,7 @@
 /** Watch types, signals and events for the docs. */
 
 import { exampleEnvelope } from '#src/alerts/example.ts'
-import type { Message } from '#src/channels/define.ts'
+import type { Message } from '#src/channels/envelope.ts'
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'

@@ -3,7 +3,7 @@
  * wallet's; they use the reader's time zone. Pure.
  */
 import { Temporal } from 'temporal-polyfill'
-import type { EnvelopeKind } from '#src/channels/define.ts'
+import type { EnvelopeKind } from '#src/channels/envelope.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import { HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Settings } from './settings.ts'

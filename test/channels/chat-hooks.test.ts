@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Channel, Envelope, EnvelopeMessage } from '#src/channels/define.ts'
+import type { Channel } from '#src/channels/define.ts'
+import type { Envelope, EnvelopeMessage } from '#src/channels/envelope.ts'
 import { createChannels } from '#src/channels/index.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { contextOf, discordWorld, type HookWorld, NOW, slackWorld } from './worlds.ts'

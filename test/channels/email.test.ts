@@ -1,8 +1,9 @@
 import { createTransport } from 'nodemailer'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { headerOf, type Mail, oneClickUrlOf } from '#sandbox/inbox/mail.ts'
-import type { Message, SendContext } from '#src/channels/define.ts'
+import type { SendContext } from '#src/channels/define.ts'
 import { email, MAIL_CONNECTIONS, type MailDeps, sendConfirmation } from '#src/channels/email.ts'
+import type { Message } from '#src/channels/envelope.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { contextOf, type EmailWorld, emailWorld, NOW, WALLET } from './worlds.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Message, MessageState } from '#src/channels/define.ts'
+import type { Message, MessageState } from '#src/channels/envelope.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { contextOf, type TelegramWorld, telegramWorld } from './worlds.ts'
 

@@ -1,10 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import {
-  DeliveryError,
-  defineChannel,
-  type Envelope,
-  type MessageState,
-} from '#src/channels/define.ts'
+import { DeliveryError, defineChannel } from '#src/channels/define.ts'
+import type { Envelope, MessageState } from '#src/channels/envelope.ts'
 import { TelegramDestination } from '#src/channels/telegram.ts'
 import { deliverDue, enqueue, type NewDelivery } from '#src/delivery/service.ts'
 import { toStored } from '#src/recipients/destination-box.ts'

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { buffer } from 'node:stream/consumers'
 import { sql } from 'drizzle-orm'
 import { startReceiver } from '#sandbox/receiver.ts'
-import type { MessageState } from '#src/channels/define.ts'
+import type { MessageState } from '#src/channels/envelope.ts'
 import { createChannels } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import { deliverDue, enqueue, type NewDelivery, newDeliveryId } from '#src/delivery/service.ts'

@@ -1,4 +1,5 @@
-import { DeliveryError, defineChannel, type Envelope } from '#src/channels/define.ts'
+import { DeliveryError, defineChannel } from '#src/channels/define.ts'
+import type { Envelope } from '#src/channels/envelope.ts'
 import { TelegramDestination } from '#src/channels/telegram.ts'
 import { createSending } from '#src/delivery/sending.ts'
 import { deliverDue, enqueue, type NewDelivery, newDeliveryId } from '#src/delivery/service.ts'

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import type { MessageButton } from '#src/channels/define.ts'
+import type { MessageButton } from '#src/channels/envelope.ts'
 import { transact } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Locale } from '#src/kernel/locale.ts'

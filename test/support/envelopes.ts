@@ -1,4 +1,4 @@
-import type { Envelope, EnvelopeMessage } from '#src/channels/define.ts'
+import type { Envelope, EnvelopeMessage } from '#src/channels/envelope.ts'
 import { roleOf } from '#src/watches/events.ts'
 
 /** An alert's envelope as stored in the outbox, with the given properties. */

@@ -1,7 +1,7 @@
 import { packed, unpacked } from '#src/actions/codec.ts'
 import type { HelpPart } from '#src/actions/verbs.ts'
 import type { AlertCard } from '#src/alerts/card.ts'
-import type { Envelope } from '#src/channels/define.ts'
+import type { Envelope } from '#src/channels/envelope.ts'
 import { type AlertViewState, alertView } from '#src/channels/telegram-alert.ts'
 import { cut, type HelpTopic } from '#src/channels/wording.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'

@@ -1,7 +1,7 @@
 import { argumentsOf, packed, unpacked } from '#src/actions/codec.ts'
 import type { HelpPart } from '#src/actions/verbs.ts'
 import { exampleEnvelope } from '#src/alerts/example.ts'
-import type { Envelope, MessageState } from '#src/channels/define.ts'
+import type { Envelope, MessageState } from '#src/channels/envelope.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
 import { TEST_GLYPH } from '#src/channels/wording.ts'
 import { HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'

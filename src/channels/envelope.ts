@@ -1,0 +1,170 @@
+import { z } from 'zod'
+import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
+import { LOCALES, type Locale } from '#src/kernel/locale.ts'
+import { JsonObject } from '#src/kernel/units.ts'
+
+/** One labelled value of a message. `value` is formatted for the message's locale, without isolates. */
+export interface MessageField {
+  readonly key: string
+  readonly label: string
+  readonly value: string
+  readonly href?: string
+}
+
+/** A message in one locale, the same for every channel; `renderedMessage` of the webhook payload. */
+export interface Message {
+  readonly alertId: number | null
+  readonly watchId: number | null
+  readonly watchLabel: string | null
+  readonly event: string
+  readonly severity: Severity
+  readonly title: string
+  readonly body: string
+  readonly fields: readonly MessageField[]
+  /** Page of the alert: a signed link that needs no sign-in. */
+  readonly link: string
+  /** Block time of the event, in RFC 3339, UTC, with milliseconds. */
+  readonly firedAt: string
+  readonly test: boolean
+}
+
+/** A message in an envelope, with the effect of its event on an alert. Webhooks do not contain that. */
+export interface EnvelopeMessage extends Message {
+  /** Whether the event closes an alert. */
+  readonly isRecovery: boolean
+  /** Whether the event opens an alert that a recovery can close. */
+  readonly canRecover: boolean
+}
+
+/**
+ * Kinds of messages. alert: an event fired, or an alert recovered. raised: an active alert became worse.
+ * reminder: an active alert is unacknowledged. group: several alerts of one watch. rollup: many alerts of a
+ * minute. summary: messages held back by quiet hours or for the digest. notice: about the service, never
+ * sent to webhooks.
+ */
+export const ENVELOPE_KINDS = [
+  'alert',
+  'raised',
+  'reminder',
+  'group',
+  'rollup',
+  'summary',
+  'notice',
+] as const
+export type EnvelopeKind = (typeof ENVELOPE_KINDS)[number]
+
+/**
+ * An action for the reader: a page, or an action of the bot given by its button data. Channels without
+ * buttons show pages as links and omit actions.
+ */
+export type MessageButton =
+  | { readonly label: string; readonly url: string }
+  | { readonly label: string; readonly act: string }
+
+/** Content of a delivery: the message and the data that programs need. Plain JSON. */
+export interface Envelope {
+  /** UUID, the same for every attempt. */
+  readonly deliveryId: string
+  readonly type: string | null
+  readonly signal: string | null
+  readonly group: string | null
+  readonly data: JsonObject
+  readonly locale: Locale
+  /** IANA name of the reader's time zone. */
+  readonly timezone: string
+  readonly message: EnvelopeMessage
+  /** `alert` if absent. */
+  readonly kind?: EnvelopeKind
+  /** The alert that this message replies to: a recovery, a reminder, a raised severity. */
+  readonly answers?: number
+  /** Severity and title of that alert's message to this reader, so that an e-mail keeps its subject. */
+  readonly answered?: { readonly severity: Severity; readonly title: string }
+  /** Start of the episode, for recoveries and raised severities. RFC 3339. */
+  readonly startedAt?: string
+  /** For groups about alerts that had a message before: kind of the news. */
+  readonly of?: 'raised' | 'reminder'
+  /** For groups, roll-ups and summaries: their messages, in order. */
+  readonly items?: readonly EnvelopeMessage[]
+  /** For summaries: number of messages beyond the items. */
+  readonly more?: number
+  /** Rows of buttons of a notice or summary. Those of an alert are derived from the alert. */
+  readonly buttons?: readonly (readonly MessageButton[])[]
+}
+
+const MessageShape = z.object({
+  alertId: z.int().nullable(),
+  watchId: z.int().nullable(),
+  watchLabel: z.string().nullable(),
+  event: z.string(),
+  severity: z.enum(SEVERITIES),
+  title: z.string(),
+  body: z.string(),
+  fields: z.array(
+    z.object({
+      key: z.string(),
+      label: z.string(),
+      value: z.string(),
+      href: z.string().exactOptional(),
+    }),
+  ),
+  link: z.string(),
+  firedAt: z.iso.datetime(),
+  test: z.boolean(),
+})
+
+/** `Message` as JSON; unknown keys are dropped. */
+export const Message: z.ZodType<Message> = MessageShape
+
+const StoredMessage = MessageShape.extend({
+  isRecovery: z.boolean().exactOptional(),
+  canRecover: z.boolean().exactOptional(),
+})
+
+/** `Envelope` as JSON. Messages of older envelopes lack `isRecovery` and `canRecover`. */
+export const StoredEnvelope = z.object({
+  deliveryId: z.uuid(),
+  type: z.string().nullable(),
+  signal: z.string().nullable(),
+  group: z.string().nullable(),
+  data: JsonObject,
+  locale: z.enum(LOCALES),
+  timezone: z.string(),
+  message: StoredMessage,
+  kind: z.enum(ENVELOPE_KINDS).exactOptional(),
+  answers: z.int().exactOptional(),
+  answered: z.object({ severity: z.enum(SEVERITIES), title: z.string() }).exactOptional(),
+  startedAt: z.iso.datetime().exactOptional(),
+  of: z.enum(['raised', 'reminder']).exactOptional(),
+  items: z.array(StoredMessage).exactOptional(),
+  more: z.int().exactOptional(),
+  buttons: z
+    .array(
+      z.array(
+        z.union([
+          z.object({ label: z.string(), url: z.string() }),
+          z.object({ label: z.string(), act: z.string() }),
+        ]),
+      ),
+    )
+    .exactOptional(),
+})
+
+/** The parts of a signal's help: why it matters, what may have caused it, what to do. */
+export const HELP_PARTS = ['why', 'causes', 'action'] as const
+export type HelpPart = (typeof HELP_PARTS)[number]
+
+/** State of an alert after its message was sent; names of people are in the reader's language. */
+export interface MessageState {
+  readonly acknowledged?: { readonly at: Date; readonly by: string | null }
+  /** Chat and e-mail are muted for its watch until then, or until it recovers. */
+  readonly muted?: { readonly until: Date | 'recovered' }
+  readonly recoveredAt?: Date
+  /** It ended without a recovery, because its watch was deleted. */
+  readonly closedAt?: Date
+  /** The signal is flapping: this message shows its changes, and no further messages are sent. */
+  readonly flapping?: { readonly changes: number; readonly since: Date }
+  /** Part of its help that is expanded below it. */
+  readonly help?: HelpPart
+  /** For groups: state of each alert in it, by id. */
+  readonly items?: ReadonlyMap<number, MessageState>
+}
