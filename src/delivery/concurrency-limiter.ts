@@ -1,15 +1,16 @@
 import type { SendingLimits } from '#src/channels/define.ts'
 
 /**
- * Limits how many messages of a channel are sent at once, and to whom. Every channel has a separate limit,
- * so that a slow mail server does not affect webhooks. Within it there are limits for
+ * Limits how many messages of a channel are sent at once, and to whom. Every channel has a separate limit, so
+ * that a slow mail server does not affect webhooks. Within it there are limits for
  *
- * - a recipient: grows while it responds quickly, shrinks otherwise; - a partition (a host, a chat, a mail
- * domain): the sum of what its recipients have proved, whatever   a slow one of them does; - recipients
- * whose last response was slow or missing: one place each, a quarter of the channel in all, and   a small
- * share of that for each of their groups (a registrable domain, an address), so that many unresponsive
- * hosts leave room for the others; - recipients without history: together with these three quarters of the
- * channel.
+ * - a recipient: grows while it responds quickly, shrinks otherwise;
+ * - a partition (a host, a chat, a mail domain): the sum of what its recipients have proved, whatever a slow
+ *   one of them does;
+ * - recipients whose last response was slow or missing: one place each, a quarter of the channel in all, and a
+ *   small share of that for each of their groups (a registrable domain, an address), so that many unresponsive
+ *   hosts leave room for the others;
+ * - recipients without history: together with these three quarters of the channel.
  *
  * A partition that has proved quick may have twice as many more waiting, so that its places are never empty
  * while the next ones are claimed. These take no places from other partitions.

@@ -9,6 +9,7 @@ import { readMessage as readSent } from './chat-batches.ts'
 import type { StateReader } from './chat-situation.ts'
 import * as counts from './count-store.ts'
 import { catchUp, catchUpRetries } from './due-store.ts'
+import * as holds from './hold-store.ts'
 import * as messages from './message-store.ts'
 import type { DeliveryEntry, NewDelivery, RetainedDelivery } from './model.ts'
 import * as retained from './retained-store.ts'
@@ -199,6 +200,8 @@ export interface ActiveAlertRef {
   readonly wallet: string
   readonly envelope: Envelope
   readonly state: MessageState
+  /** Increases with every change of its content. */
+  readonly version: number
 }
 
 /**
@@ -213,7 +216,34 @@ export async function findMessage(
 ): Promise<ActiveAlertRef | undefined> {
   const sent = await messages.findByName(deps.db, recipientIds, messageId)
   const shown = sent && (await readSent(deps, sent))
-  return sent && shown && { wallet: sent.wallet, ...shown }
+  return sent && shown && { wallet: sent.wallet, version: sent.version, ...shown }
+}
+
+/** Seconds that the bot has to change a message itself before a worker does. */
+const HOLD_SECONDS = 10
+
+/**
+ * Lets the caller change a message in a chat itself: workers leave it alone for ten seconds, or until
+ * `recordShown`.
+ *
+ * @returns the end of that time; undefined if a worker is changing it, or it is none of ours
+ */
+export function holdMessage(
+  { db, clock }: { readonly db: Db; readonly clock: Clock },
+  message: holds.ChatMessage,
+): Promise<Date | undefined> {
+  const now = clock.now()
+  const leasedUntil = new Date(now.getTime() + HOLD_SECONDS * 1000)
+  return holds.leaseByName(db, message, { now, leasedUntil })
+}
+
+/** Records that a message of `holdMessage` shows its content of this version. */
+export function recordShown(
+  db: Db,
+  message: holds.ChatMessage,
+  shown: { readonly version: number; readonly leasedUntil: Date },
+): Promise<void> {
+  return holds.recordShown(db, message, shown)
 }
 
 /** Recipients, by id, above `after`, with held messages that may be summarized by then. */

@@ -9,6 +9,7 @@ import {
 import * as lines from '#src/alerts/history-view.ts'
 import { ALERT_STATES } from '#src/alerts/model.ts'
 import { HELP_PARTS } from '#src/channels/envelope.ts'
+import * as delivery from '#src/delivery/service.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { Id, Instant } from '#src/kernel/units.ts'
@@ -77,6 +78,28 @@ export const findMessage = defineChatOperation({
   scope: 'read',
   body: z.strictObject({ recipientId: Id, messageId: z.string() }),
   handle: ({ app, caller, body }) => readMessage(app, caller, body),
+})
+
+/** Lets the chat change one of its messages itself; see `recordShown`. */
+export const holdMessage = defineChatOperation({
+  id: 'holdMessage',
+  scope: 'write',
+  body: z.strictObject({ recipientId: Id, messageId: z.string() }),
+  handle: ({ app, caller: { wallet }, body }) => delivery.holdMessage(app, { wallet, ...body }),
+})
+
+/** Records that a message of `holdMessage` shows its content of a version. */
+export const recordShown = defineChatOperation({
+  id: 'recordShown',
+  scope: 'write',
+  body: z.strictObject({
+    recipientId: Id,
+    messageId: z.string(),
+    version: z.int(),
+    leasedUntil: z.date(),
+  }),
+  handle: ({ app, caller: { wallet }, body: { recipientId, messageId, ...shown } }) =>
+    delivery.recordShown(app.db, { wallet, recipientId, messageId }, shown),
 })
 
 /** Expands or collapses a part of the help below a message of the chat, and returns the message. */

@@ -127,15 +127,24 @@ export const peekConnectCode = defineLinkOperation({
   handle: ({ app, caller }) => connect.peekConnectCode(app, caller.code),
 })
 
-/** Creates the challenge for the given wallet, with the rights of a chat. */
+/**
+ * Creates the challenge for the given wallet, with the rights of a chat. `maySpend`: the chat may already
+ * spend this wallet's credits.
+ */
 export const createConnectChallenge = defineLinkOperation({
   id: 'createConnectChallenge',
   scope: 'link:connect',
   rate: 'challenge',
   body: z.strictObject({ wallet: ChallengeRequest.shape.wallet, spend: z.boolean() }),
   handle: async ({ app, caller, body: { wallet, spend } }) => {
-    await connect.peekConnectCode(app, caller.code)
-    return await createChallenge(app, { wallet, scopes: [...connect.connectScopes(spend)] })
+    const { code } = caller
+    await connect.peekConnectCode(app, code)
+    const scopes = [...connect.connectScopes(spend)]
+    const [challenge, maySpend] = await Promise.all([
+      createChallenge(app, { wallet, scopes }),
+      connect.maySpendAlready(app, { code, wallet }),
+    ])
+    return { ...challenge, maySpend }
   },
 })
 

@@ -26,6 +26,8 @@ interface Elsewhere {
   /** The text to sign, once the wallet is known. */
   readonly message?: string | undefined
   readonly refusal?: RefusalView
+  /** Whether the chat may already spend credits of the wallet. */
+  readonly maySpend?: boolean
 }
 
 /**
@@ -67,7 +69,8 @@ async function makeMessage(ask: AskByLink, request: FastifyRequest<LinkRoute>) {
   const { wallet, spend } = formOf(request)
   const body = { wallet, spend: spend === 'on' }
   const challenge = await ask(request, createConnectChallenge, { body })
-  return { message: challenge.message, wallet: challenge.wallet }
+  const { message, maySpend } = challenge
+  return { message, wallet: challenge.wallet, maySpend }
 }
 
 async function claim(ask: AskByLink, request: FastifyRequest<LinkRoute>) {
@@ -97,7 +100,11 @@ async function answerForm(
   ask: AskByLink,
   request: FastifyRequest<LinkRoute>,
   reply: FastifyReply,
-  work: () => Promise<{ readonly message?: string; readonly wallet: string }>,
+  work: () => Promise<{
+    readonly message?: string
+    readonly wallet: string
+    readonly maySpend?: boolean
+  }>,
 ): Promise<FastifyReply> {
   const offer = await peek(ask, request)
   if (offer?.state !== 'open') return reply.redirect(request.url, 303)
@@ -178,6 +185,7 @@ async function sendOffer(
       isBilled: app.billing.enabled,
       isSpendAsked: offer.spend,
       elsewhere,
+      removesSpend: elsewhere?.maySpend === true && !elsewhere.spend,
       apps: walletApps(address),
       address,
       qr,

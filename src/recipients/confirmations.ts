@@ -36,7 +36,7 @@ const MAILS_AT_ONCE = 10
  * Plans a confirmation e-mail at the earliest time within the limits, unless one to this address is waiting
  * already. In the transaction that has locked the wallet.
  *
- * @throws AppError conflict `mailbox_refused` while the reader's refusal is stored; rate_limited with   the
+ * @throws AppError conflict `mailbox_refused` while the reader's refusal is stored; rate_limited with the
  * seconds to wait if the limits allow none within a day
  */
 export async function planConfirmation(

@@ -17,6 +17,7 @@ import type { Address } from '#src/kernel/units.ts'
 import { type LinkingDeps, linkChat } from './chats.ts'
 import * as codes from './connect-store.ts'
 import { LINK_MINUTES } from './model.ts'
+import * as recipients from './store.ts'
 
 interface Deps {
   readonly db: Db
@@ -149,12 +150,23 @@ export async function peekConnectCode(deps: Deps, code: string): Promise<Connect
   }
 }
 
+/** Whether the chat of a code may already spend credits of a wallet. False for an invalid code. */
+export async function maySpendAlready(
+  { db }: Pick<Deps, 'db'>,
+  { code, wallet }: { readonly code: string; readonly wallet: Address },
+): Promise<boolean> {
+  const row = await codes.findCode(db, hashOf(code))
+  if (row === undefined) return false
+  const linked = await recipients.findChat(db, wallet, row.chatId)
+  return linked?.chatScopes?.includes('spend') === true
+}
+
 /**
  * Links the chat of a code to the wallet that signed; its scopes become the chat's. The code and the
  * challenge are used up and the recipient is created, all or nothing. A chat that is linked to this wallet
  * already gets the new scopes. A repeated claim gets the result of the first.
  *
- * @throws AppError like `signIn`; not_found `link_not_valid`; conflict `recipient_limit_reached`,   which
+ * @throws AppError like `signIn`; not_found `link_not_valid`; conflict `recipient_limit_reached`, which
  * leaves code and challenge unused
  */
 export async function claimConnectCode(

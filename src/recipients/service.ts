@@ -130,7 +130,7 @@ export function listReaders(
  * Creates a recipient from a typed destination. A mailbox gets the confirmation e-mail and nothing else
  * until its reader agrees; a webhook's signing secret is in this response only.
  *
- * @throws AppError invalid `validation_failed`; conflict `use_telegram_link`,   `recipient_limit_reached`;
+ * @throws AppError invalid `validation_failed`; conflict `use_telegram_link`, `recipient_limit_reached`;
  * upstream `channel_unavailable`
  */
 export async function createRecipient(

@@ -90,6 +90,24 @@ describe('an alert in a chat', () => {
     expect(labelsOf(ann, id).flat()).toContain('Acknowledge')
   })
 
+  test('is edited once by a press, and not again by the worker', async () => {
+    const ann = await linked('alice')
+    const watch = await world.addWatch('alice', { label: 'Node A' })
+    const id = await alerted(ann, watch, COMMIT)
+    const edits = () =>
+      world.telegram.calls.filter(
+        ({ method, payload }) =>
+          method.startsWith('editMessage') && Number(Object(payload).message_id) === id,
+      ).length
+    for (const label of ['Acknowledge', 'Undo', 'Mute 1\u00a0h']) {
+      const before = edits()
+      await ann.press(label)
+      await alerts.deliver()
+      expect([label, edits() - before]).toEqual([label, 1])
+    }
+    expect(labelsOf(ann, id).flat()).toContain('Unmute')
+  })
+
   test('says who was quicker when it is acknowledged twice', async () => {
     const ann = await linked('bob')
     const bo = await linked('bob', ['read', 'write'], 'Bo')

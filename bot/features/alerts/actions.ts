@@ -22,6 +22,7 @@ import {
   type FoundAlert,
   findAlert,
   findDelivered,
+  holdDelivered,
   refresh,
   toggleHelp,
 } from './alerts.ts'
@@ -47,6 +48,7 @@ onPress(composer, 'alert.unack', (ctx, { id }) =>
 
 onPress(composer, 'alert.ackAll', (ctx) =>
   boxed(ctx, async () => {
+    const held = await holdDelivered(ctx)
     const acted = await acknowledgeAll(ctx)
     const fresh = acted.filter(({ already }) => !already)
     const [first] = acted
@@ -55,7 +57,7 @@ onPress(composer, 'alert.ackAll', (ctx) =>
         ? alreadyText(ctx, first)
         : ctx.t('bot:toast.acknowledgedAll', { count: fresh.length }),
     )
-    await refresh(ctx, undefined)
+    await refresh(ctx, undefined, { held })
   }),
 )
 
@@ -172,8 +174,9 @@ async function act(
     if (!found.link.manages) {
       return ctx.answer(ctx.t('bot:group.linkersOnly'), { box: true })
     }
+    const held = await holdDelivered(ctx)
     await ctx.answer(await run(found))
-    await refresh(ctx, id)
+    await refresh(ctx, id, { held })
   })
 }
 

@@ -4,7 +4,13 @@ import { argumentsOf, type Press, unpacked, type Verb } from '#src/actions/codec
 import type { AlertCard } from '#src/alerts/card.ts'
 import type { HelpTopic } from '#src/channels/wording.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { findMessage, getAlert, openHelp } from '#src/operations/chat-alerts.ts'
+import {
+  findMessage,
+  getAlert,
+  holdMessage,
+  openHelp,
+  recordShown,
+} from '#src/operations/chat-alerts.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { isDelivered, redraw, show } from '../../core/show.ts'
 import { findWatch, hasButtons, isHidden, leadAway, showCard } from '../../views/screens.ts'
@@ -87,11 +93,32 @@ export async function findDelivered(ctx: BotContext) {
   return undefined
 }
 
+/** A pressed message that the bot changes itself. */
+export interface HeldMessage {
+  readonly link: Membership
+  readonly leasedUntil: Date
+}
+
+/**
+ * Lets the bot change the pressed message itself, so that the action does not change it twice. Undefined
+ * for messages other than alerts.
+ */
+export async function holdDelivered(ctx: BotContext): Promise<HeldMessage | undefined> {
+  const messageId = ctx.callbackQuery?.message?.message_id
+  if (messageId === undefined || !(await isDelivered(ctx))) return undefined
+  for (const link of ctx.links.filter(({ caller }) => caller.scopes.includes('write'))) {
+    const body = { recipientId: link.recipientId, messageId: String(messageId) }
+    const leasedUntil = await ctx.call(holdMessage, { body }, link)
+    if (leasedUntil !== undefined) return { link, leasedUntil }
+  }
+  return undefined
+}
+
 /** Opens a part of the help below the pressed message, or closes it. */
 export async function toggleHelp(ctx: BotContext, id: number, topic: HelpTopic): Promise<void> {
   const delivered = await findDelivered(ctx)
   if (delivered === undefined) {
-    return refresh(ctx, id, openTopic(ctx) === topic ? null : topic)
+    return refresh(ctx, id, { help: openTopic(ctx) === topic ? null : topic })
   }
   const { link, state, messageId } = delivered
   const help = state.help === topic ? null : topic
@@ -106,18 +133,24 @@ export async function toggleHelp(ctx: BotContext, id: number, topic: HelpTopic):
  * Updates the pressed message after an action on an alert: a sent alert, an alert's card, or a watch's
  * card. Other messages stay unchanged.
  *
- * @param help the open part below a card; a sent alert stores its own
+ * @param options `help`: the open part below a card, while a sent alert stores its own; `held`: result of
+ * `holdDelivered` before the action
  */
 export async function refresh(
   ctx: BotContext,
   id: number | undefined,
-  help: HelpTopic | null = openTopic(ctx) ?? null,
+  options: { readonly help?: HelpTopic | null; readonly held?: HeldMessage | undefined } = {},
 ): Promise<void> {
+  const { help = openTopic(ctx) ?? null, held } = options
   const delivered = await findDelivered(ctx)
   const verbs = new Set(offered(ctx).map(({ press }) => press.verb))
   if (delivered !== undefined) {
-    const { envelope, state } = delivered
-    await redraw(ctx, deliveredMessage(ctx.reader, envelope, state))
+    const { envelope, state, version, messageId } = delivered
+    const isShown = await redraw(ctx, deliveredMessage(ctx.reader, envelope, state))
+    if (!isShown || held === undefined) return
+    const { link, leasedUntil } = held
+    const body = { recipientId: link.recipientId, messageId, version, leasedUntil }
+    await ctx.call(recordShown, { body }, link)
   } else if (id !== undefined && (verbs.has('alert.deliveries') || verbs.has('alert.help'))) {
     await showAlert(ctx, id, { help: help ?? undefined })
   } else if (id !== undefined && verbs.has('watch.more')) {

@@ -29,6 +29,8 @@ const chain = JSON.parse(card.dataset.chain ?? '')
 const sign = find('#sign')
 const check = find('#check')
 let isBusy = false
+/** Whether the person has chosen about spending. */
+let isSpendChosen = false
 /** A signature that could not be verified yet. @type {Record<string, string> | undefined} */
 let kept
 
@@ -43,6 +45,9 @@ async function start() {
   const isInUse = location.hash === '#elsewhere'
   if (!isInUse) elsewhere.removeAttribute('open')
   find('#wallets').hidden = false
+  document.getElementById('spend')?.addEventListener('change', () => {
+    isSpendChosen = true
+  })
   check.addEventListener('click', () => void once(() => claim(kept ?? {})))
   const count = await offerWallets(sign, {
     choose: (wallet) => void once(() => signIn(wallet)),
@@ -84,13 +89,7 @@ async function signIn({ provider }) {
   if (!isThere) note('network')
   step('network', 'done', chainName(await chainOf(provider)))
   step('signature', 'next')
-  const spend = document.getElementById('spend')
-  const isSpending = spend instanceof HTMLInputElement && spend.checked
-  const made = await ask({
-    answer: 'message',
-    wallet: account,
-    ...(isSpending && { spend: 'on' }),
-  })
+  const made = await makeMessage(account)
   if (made === undefined) return
   const text = find('#message pre')
   text.textContent = made.message
@@ -100,6 +99,26 @@ async function signIn({ provider }) {
   step('signature', 'done')
   step('link', 'next')
   await claim({ answer: 'claim', message: made.message, signature, timezone: timezone() })
+}
+
+/**
+ * A chat that may already spend keeps that permission, unless the person has removed the tick.
+ *
+ * @param {string} account
+ * @returns {Promise<any>}
+ */
+async function makeMessage(account) {
+  const spend = document.getElementById('spend')
+  const box = spend instanceof HTMLInputElement ? spend : undefined
+  const made = await ask({
+    answer: 'message',
+    wallet: account,
+    ...(box?.checked && { spend: 'on' }),
+  })
+  if (!made?.maySpend || box === undefined || box.checked || isSpendChosen) return made
+  box.checked = true
+  note('kept')
+  return await makeMessage(account)
 }
 
 /** @param {Record<string, string>} fields */
