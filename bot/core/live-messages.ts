@@ -29,7 +29,7 @@ import {
   stageOf,
   TOPUP_KINDS,
 } from '../features/topup/topups.ts'
-import { topupScreen } from '../features/topup/view.ts'
+import { retiredQuote, topupScreen } from '../features/topup/view.ts'
 import type { Reader, View } from '../views/view.ts'
 import {
   deleteExpired,
@@ -200,10 +200,16 @@ async function showTopup(notifier: LiveMessageDeps, row: LiveRow, seen: Seen): P
   const screen = topupScreen(seen.reader, topup, now)
   // Only the newest of a chat's messages about top-ups has buttons.
   const isLiving = seen.known.living.topup === row.messageId
-  const view = isLiving ? screen : { ...screen, rows: [] }
+  const isRetired = !isLiving && topup.topup.status === 'draft'
+  const view = isRetired
+    ? retiredQuote(seen.reader, topup)
+    : isLiving
+      ? screen
+      : { ...screen, rows: [] }
   const shown = digestOf(view)
   const isChanged = shown !== row.shown && (await change(notifier, row, view, seen.reader.t.locale))
-  return { stage: stageOf(topup), shown, nextAt: nextLookAt(topup, now), isChanged }
+  const nextAt = isRetired ? topup.topup.expiresAt : nextLookAt(topup, now)
+  return { stage: stageOf(topup), shown, nextAt, isChanged }
 }
 
 /** Removes the code when there is nothing left to pay, or no time. */

@@ -113,21 +113,10 @@ export function chatLines(
         ? typed(shownLabel(label))
         : typed(html(`<a href="${link}">${name}</a>`))
     },
+    // In a group, times have their offset, like those in the texts: members have different time zones.
     time: (at, options) =>
-      isGroup ? groupTime(at, locale, options) : formatTime(at, locale, timezone, options),
+      formatTime(at, locale, timezone, isGroup ? { ...options, offset: true } : options),
   }
-}
-
-/** @see Bot API, HTML style: `tg-time` */
-function groupTime(
-  at: Date,
-  locale: Envelope['locale'],
-  { seconds = false }: { readonly seconds?: boolean },
-): HtmlValue {
-  const text = formatTime(at, locale, 'UTC', { seconds, offset: true })
-  const unix = Math.floor(at.getTime() / 1000)
-  const format = seconds ? 'T' : 't'
-  return html(`<tg-time unix="${unix}" format="${format}">${escapeHtml(text)}</tg-time>`)
 }
 
 /** A field on its own line; addresses can be copied, public data is a link. */

@@ -21,6 +21,14 @@ export const listFeeds = defineChatOperation({
   handle: async ({ app }) => ({ data: await previews.listFeeds(app) }),
 })
 
+/** All providers with a public name, by name; none without a published list of names. */
+export const listProviders = defineChatOperation({
+  id: 'listProviders',
+  scope: 'read',
+  output: z.object({ data: z.array(names.NamedProvider) }),
+  handle: async ({ app }) => ({ data: await names.listProviders(app) }),
+})
+
 /** Providers by part of their name, or by identity: six at most. */
 export const searchProviders = defineChatOperation({
   id: 'searchProviders',

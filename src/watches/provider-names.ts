@@ -11,6 +11,17 @@ export const ProviderSearch = z.strictObject({ text: z.string().max(200) })
 
 const FOUND_MAX = 6
 
+/** All providers with a public name, by name. Empty without a published list of names. */
+export async function listProviders({
+  facts,
+}: {
+  readonly facts: Facts
+}): Promise<NamedProvider[]> {
+  return [...(await facts.providerNames())]
+    .map(([provider, name]) => ({ provider, name }))
+    .toSorted((a, b) => a.name.localeCompare(b.name, 'en'))
+}
+
 /**
  * Providers whose name contains the text, or whose identity it is, those whose name begins with it first;
  * at most six. Empty without a published list of names.

@@ -105,6 +105,18 @@ describe('a group the bot joins', () => {
     expect(group.all()).toHaveLength(1)
   })
 
+  test('by a link has its hello replaced by the card', async () => {
+    const owner = world.telegram.person({ firstName: 'Ann', languageCode: 'en', started: true }).id
+    const { id } = world.telegram.group({ title: 'Ops', members: [owner], bot: 'left' })
+    const group = world.chat(id, owner)
+    world.telegram.addBot(id, { from: owner })
+    await world.settle()
+    await group.say(`/start@${BOT_NAME} ${await world.groupCode('alice')}`)
+    const texts = group.all().map(({ text }) => text)
+    expect(texts.filter((text) => text.includes('👋'))).toEqual([])
+    expect(group.last().text).toContain('Only an administrator of this group can confirm.')
+  })
+
   test('by a link shows its card, which only an administrator can confirm', async () => {
     const group = makeGroup()
     await group.say(`/start@${BOT_NAME} ${await world.groupCode('alice')}`)

@@ -95,6 +95,28 @@ describe('/status with a provider', () => {
     expect(chat.labels().slice(0, 1)).toEqual([['Alpha Oracle', 'Alpine']])
     await chat.press('Alpine')
     expect(chat.last().text).toContain(identity('Alpine'))
+    // The question is not left behind above the picture.
+    expect(chat.all().filter(({ text }) => text.includes('Several providers fit'))).toEqual([])
+  })
+
+  test('the wizard offers no wallet that is no provider, and lists all providers', async () => {
+    await chat.say('/new')
+    await chat.press(
+      chat
+        .labels()
+        .flat()
+        .find((label) => label.includes('Data provider')) ?? '',
+    )
+    expect(chat.labels().flat()).not.toContain('My wallet')
+    const all = chat
+      .labels()
+      .flat()
+      .find((label) => /^All \d+ providers/.test(label))
+    await chat.press(all ?? '')
+    expect(chat.labels().flat()).toEqual(
+      expect.arrayContaining(['\u2068Alpha Oracle\u2069', '\u2068Alpine\u2069']),
+    )
+    await chat.say('/cancel')
   })
 
   test('a name typed without a command is enough', async () => {

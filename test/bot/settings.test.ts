@@ -37,7 +37,7 @@ describe('settings', () => {
     const chat = await linked('alice')
     await chat.say('/settings')
     expect(chat.last().text).toMatch(
-      /^Settings\nThis chat: English · UTC \(\d\d:\d\d\u00a0UTC now\)\nFor all of 0xf39F…2266:\nQuiet hours: off\nDigest: off\nReminders: critical after 15\u00a0min, 1\u00a0h, 4\u00a0h\nMinimum severity: Info\nRecoveries: on$/,
+      /^Settings\nThis chat: English · UTC \(\d\d:\d\d\u00a0UTC now\)\nFor all of 0xf39F…2266:\nQuiet hours: off \(22:00 – 07:00\)\nDigest: off\nReminders: critical after 15\u00a0min, 1\u00a0h, 4\u00a0h\nMinimum severity: Info\nRecoveries: on$/,
     )
     await chat.press('Severity: all')
     await chat.press('From: warning')
@@ -78,6 +78,7 @@ describe('quiet hours', () => {
     const chat = await linked('alice')
     await chat.say('/settings')
     await chat.press('Quiet hours')
+    await chat.press('Start: 22:00')
     await chat.press('23:00')
     expect((await settingsOf('alice')).quietHours).toEqual({
       enabled: true,
@@ -91,6 +92,7 @@ describe('quiet hours', () => {
     await chat.press('Off')
     expect((await settingsOf('alice')).quietHours.enabled).toBe(false)
     await chat.press('On')
+    await chat.press('End: 07:00')
     await chat.press('06:00')
     expect((await settingsOf('alice')).quietHours).toMatchObject({ from: '23:00', to: '06:00' })
   })
@@ -99,16 +101,21 @@ describe('quiet hours', () => {
     const chat = await linked('alice')
     await chat.say('/settings')
     await chat.press('Quiet hours')
-    await chat.press('Other…')
+    await chat.press('Start: 23:00')
     await chat.say('late')
     expect(chat.last().text).toContain('“\u2068late\u2069” is not a time of day.')
     await chat.say('25:00')
     expect(chat.last().text).toContain('is not a time of day.')
     await chat.say('06:00')
     expect(chat.last().text).toContain('They cannot begin and end at the same time.')
-    await chat.press('Other…')
+    await chat.press('Start: 23:00')
     await chat.say('২২:৩০')
     expect((await settingsOf('alice')).quietHours.from).toBe('22:30')
+    // A typed time is shown while they are off, too: On brings it back.
+    await chat.press('Off')
+    expect(chat.last().text).toContain('Quiet hours: off (22:30 – 06:00)')
+    await chat.press('On')
+    expect(chat.last().text).toContain('Quiet hours: 22:30 – 06:00')
     world.telegram.pressRaw(
       chat.id,
       chat.last().id,

@@ -244,6 +244,21 @@ describe('a quote', () => {
     expect(ann.labels()).toEqual([['New quote'], ['Already paid'], ['‹ Menu']])
   })
 
+  test('before a newer one stops counting down, and says that a payment still counts', async () => {
+    const { ann, quote } = await quoted('FLR')
+    const older = ann.last().id
+    await quoted('FXRP')
+    await world.follow(61)
+    const message = ann.all().find(({ id }) => id === older)
+    expect(message?.keyboard).toEqual([])
+    expect(message?.text).toContain('A newer quote replaced this one.')
+    expect(message?.text).not.toContain('locked until')
+    const text = message?.text
+    await world.follow(120)
+    expect(ann.all().find(({ id }) => id === older)?.text).toBe(text)
+    expect(quote.status).toBe('draft')
+  })
+
   test('is offered first when somebody buys again, and can be closed and opened', async () => {
     const { ann, quote } = await quoted('WFLR')
     await ann.press('Close')

@@ -160,6 +160,49 @@ describe('with a wallet', () => {
     await page.getByRole('heading', { name: 'Connected' }).waitFor()
   })
 
+  test('a chat that may spend keeps that right, unless the reader removes it', async () => {
+    const { path } = await askedChat()
+    await open(path, {})
+    await page.getByLabel('Also allow the chat to spend').check()
+    await button(SIGN).click()
+    await page.getByRole('heading', { name: 'Connected' }).waitFor()
+
+    const again = async (unticks: boolean) => {
+      await context?.close()
+      chatId -= 1
+      const made = await askedChat()
+      await open(made.path, {})
+      if (unticks) {
+        await page.getByLabel('Also allow the chat to spend').check()
+        await page.getByLabel('Also allow the chat to spend').uncheck()
+      }
+      await button(SIGN).click()
+      await page.getByRole('heading', { name: 'Connected' }).waitFor()
+      return (await links())[0]?.scopes
+    }
+    expect(await again(false)).toEqual(['read', 'write', 'spend'])
+    expect(await again(true)).toEqual(['read', 'write'])
+  })
+
+  test('without scripts a message that takes the right to spend away says so', async () => {
+    const { path } = await askedChat()
+    await open(path, {})
+    await page.getByLabel('Also allow the chat to spend').check()
+    await button(SIGN).click()
+    await page.getByRole('heading', { name: 'Connected' }).waitFor()
+    await context?.close()
+    chatId -= 1
+    const made = await askedChat()
+    await open(made.path, undefined, { script: false })
+    await page.getByLabel('Address of your wallet').fill(BOB)
+    await button('Show the message').click()
+    await page.getByText('This message removes the permission.').waitFor()
+    await page.getByLabel('Also allow the chat to spend').check()
+    await button('Show the message').click()
+    await page.getByRole('heading', { name: 'Sign this message exactly as it is' }).waitFor()
+    expect(await page.getByText('This message removes the permission.').count()).toBe(0)
+  })
+
   test('a chat that asks to spend has that said, and not chosen beforehand', async () => {
     const { path } = await askedChat({ spend: true })
     await open(path, {})

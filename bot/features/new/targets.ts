@@ -5,9 +5,10 @@ import { canonicalJson } from '#src/kernel/canonical-json.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { Label } from '#src/kernel/label.ts'
 import { Address } from '#src/kernel/units.ts'
-import { listFeeds, resolveTarget } from '#src/operations/previews.ts'
+import { listFeeds, listProviders, resolveTarget } from '#src/operations/previews.ts'
 import type { TargetField } from '#src/watches/form.ts'
 import type { Watch } from '#src/watches/model.ts'
+import { undefinedIfUnavailable } from '#src/watches/unavailable.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { sentenceOf } from '../../core/refusals.ts'
 import type { Refusal } from '../../core/session.ts'
@@ -56,14 +57,31 @@ export async function candidatesOf(
     .filter(({ wallet }) => wallet !== draft.wallet)
     .map(({ wallet }) => ({ name: shortAddress(wallet), address: wallet }))
   const watched = (await allWatches(ctx)).flatMap((watch) => addressIn(watch, field))
-  const meant = field.kind === 'provider' ? await namesOf(ctx, draft.values.nearest) : []
-  const all = [...meant, own, ...others, ...watched]
+  const isProvider = field.kind === 'provider'
+  const meant = isProvider ? await namesOf(ctx, draft.values.nearest) : []
+  const wallets = isProvider ? await knownProviders(ctx, [own, ...others]) : [own, ...others]
+  const all = [...meant, ...wallets, ...watched]
   const distinct = all.filter(
     ({ address }, index) => all.findIndex((one) => one.address === address) === index,
   )
   return distinct
     .slice(0, CANDIDATES_MAX)
     .map(({ name, address }) => ({ name, target: { [field.key]: address } }))
+}
+
+/** Those of the wallets that are providers; none while the chain cannot be read. */
+async function knownProviders<T extends { readonly address: string }>(
+  ctx: BotContext,
+  wallets: readonly T[],
+): Promise<readonly T[]> {
+  const isKnown = async ({ address }: T) => {
+    const provider = Address.safeParse(address)
+    if (!provider.success) return false
+    const read = await undefinedIfUnavailable(() => readProvider(ctx, provider.data, 20))
+    return read?.isKnown === true
+  }
+  const known = await Promise.all(wallets.map(isKnown))
+  return wallets.filter((_, index) => known[index])
 }
 
 /** Possible providers, by their public names. */
@@ -82,6 +100,10 @@ function addressIn(watch: Watch, { kind, key }: TargetField) {
 /** The full list of targets, for browsing; empty if it is unavailable. */
 export async function listedNames(ctx: BotContext, draft: Draft): Promise<readonly Candidate[]> {
   const field = fieldOf(draft)
+  if (field?.kind === 'provider') {
+    const { data } = await ctx.call(listProviders)
+    return data.map(({ provider, name }) => ({ name, target: { [field.key]: provider } }))
+  }
   if (field?.kind !== 'feed') return []
   const { data } = await ctx.call(listFeeds)
   return data.map((name) => ({ name, target: { [field.key]: name } }))

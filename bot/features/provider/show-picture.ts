@@ -25,8 +25,13 @@ export async function showPicture(
   task: Task,
 ): Promise<boolean> {
   try {
-    const messageId = (await replacePicture(ctx, svg, view)) ?? (await sendPicture(ctx, svg, view))
+    const replaced = await replacePicture(ctx, svg, view)
+    const messageId = replaced ?? (await sendPicture(ctx, svg, view))
+    const pressed = ctx.callbackQuery?.message?.message_id
+    const isScreen = pressed !== undefined && ctx.known.living[task] === pressed
     await keepLiving(ctx, messageId, view, task)
+    // The pressed text, such as the question for a provider, has no use beside the picture.
+    if (replaced === undefined && isScreen) await remove(ctx, pressed)
     return true
   } catch (error) {
     if (error instanceof GrammyError && error.error_code !== 400) throw error

@@ -91,8 +91,8 @@ function nextLevel(severity: Severity): string {
 
 function quietLine({ t }: Reader, { quietHours }: Settings): string {
   const { enabled, from, to, criticalBypass } = quietHours
-  if (!enabled) return t.html('bot:settings.quiet.off')
   const times = { from: id(from), to: id(to) }
+  if (!enabled) return t.html('bot:settings.quiet.off', times)
   return t.html(criticalBypass ? 'bot:settings.quiet.bypass' : 'bot:settings.quiet.all', times)
 }
 
@@ -115,8 +115,11 @@ function quietData(field: QuietField, value: string): string {
 export const QUIET_FIELDS = ['show', 'on', 'from', 'to', 'crit', 'ask'] as const
 export type QuietField = (typeof QUIET_FIELDS)[number]
 
-const FROM_TIMES = ['21:00', '22:00', '23:00', '00:00'] as const
-const TO_TIMES = ['06:00', '07:00', '08:00', '09:00'] as const
+/** Offered bounds of the quiet hours. */
+const QUIET_TIMES = {
+  from: ['21:00', '22:00', '23:00', '00:00'],
+  to: ['06:00', '07:00', '08:00', '09:00'],
+} as const
 
 /** A time of day in button data: `2200`. */
 function packedTime(time: string): string {
@@ -136,27 +139,25 @@ export function quietScreen(
   settings: Settings,
   options: { readonly notice?: string | undefined } = {},
 ): View {
-  const { t } = reader
+  const { t, timezone } = reader
   const { enabled, from, to, criticalBypass } = settings.quietHours
-  const time = (field: 'from' | 'to', current: string) => (value: string) =>
-    act(tick(value, value === current), quietData(field, packedTime(value)))
-  const other = (field: 'from' | 'to'): Button =>
-    act(t('bot:button.other'), quietData('ask', field))
   const lines = [
     options.notice,
     t.html('bot:quiet.title'),
     t.html('bot:quiet.help'),
     quietLine(reader, settings),
     criticalBypass ? undefined : `⚠️ ${t.html('bot:quiet.nothing')}`,
-    t.html('bot:quiet.rows'),
+    t.html('bot:quiet.zone', { zone: id(modernZone(timezone)) }),
   ]
   return screen(lines, [
     [
       act(tick(t('bot:value.on'), enabled), quietData('on', '1')),
       act(tick(t('bot:value.off'), !enabled), quietData('on', '0')),
     ],
-    ...inRows([...FROM_TIMES.map(time('from', from)), other('from')], 3),
-    ...inRows([...TO_TIMES.map(time('to', to)), other('to')], 3),
+    [
+      act(t('bot:button.quietFrom', { time: id(from) }), quietData('ask', 'from')),
+      act(t('bot:button.quietTo', { time: id(to) }), quietData('ask', 'to')),
+    ],
     [
       act(
         tick(t('bot:button.bypass'), criticalBypass),
@@ -261,9 +262,16 @@ export function remindScreen(
 export function timeQuestion({ t }: Reader, what: 'from' | 'to' | 'digest'): View {
   const data =
     what === 'digest' ? packed('settings.digest', { value: 'show' }) : quietData('show', '1')
+  const offered =
+    what === 'digest'
+      ? []
+      : QUIET_TIMES[what].map((time) => act(time, quietData(what, packedTime(time))))
   return screen(
     [t.html(`bot:ask.${what}`)],
-    [[back(t(what === 'digest' ? 'bot:button.digest' : 'bot:button.quiet'), data)]],
+    [
+      ...inRows(offered, 2),
+      [back(t(what === 'digest' ? 'bot:button.digest' : 'bot:button.quiet'), data)],
+    ],
   )
 }
 

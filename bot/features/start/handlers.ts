@@ -9,7 +9,7 @@ import {
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { identifyAgain } from '../../core/middleware/identify.ts'
-import { ask, send, show } from '../../core/show.ts'
+import { ask, remove, send, show } from '../../core/show.ts'
 import { changeChat } from '../../core/store.ts'
 import { anonymousNotice, blockedLinks, homeScreen, showCard } from '../../views/screens.ts'
 import { showAlert } from '../alerts/alerts.ts'
@@ -108,6 +108,9 @@ async function offerLink(ctx: BotContext, code: string): Promise<void> {
     username: chat?.type === 'private' ? chat.username : undefined,
     place: known.kind === 'private' ? 'private' : inGroup,
   } as const
+  // The only screen of a group without links is the greeting, which the card replaces.
+  const greeting = known.kind === 'private' || ctx.links.length > 0 ? null : known.living.navigation
+  if (greeting !== null) await remove(ctx, greeting)
   await ask(ctx, linkCard(ctx.reader, offer, asked, code))
 }
 

@@ -84,6 +84,11 @@ function quote(reader: Reader, { topup, isBack }: ShownTopup, now: Date): View {
   return screen(lines, quoteRows(t, topup))
 }
 
+/** A quote after a newer one: without countdown and buttons. A payment is still credited. */
+export function retiredQuote({ t }: Reader, { topup }: ShownTopup): View {
+  return screen([`💳 ${payLine(t, topup)}`, t.html('bot:topup.retired')], [])
+}
+
 /** Line about a named transaction that no endpoint knows: it may be mistyped. */
 function notFoundLine(t: Translate, { txHash }: Topup): string {
   return `🔎 ${t.html('pages:pay.notFound', { hash: hashText(txHash ?? '') })}`
