@@ -1,6 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+import { createRecipient } from '#src/recipients/service.ts'
+import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { alertsIn } from '../support/bot-alerts.ts'
 import { asSomebodyElse } from '../support/transaction-guard.ts'
 
 let world: BotWorld
@@ -74,4 +76,29 @@ test('what is quick shows nothing of the kind', async () => {
   await ann.say('/help')
   const methods = world.telegram.calls.slice(before).map(({ method }) => method)
   expect(methods).not.toContain('sendChatAction')
+})
+
+test('a typed answer is shown below a notice that came meanwhile, not above it', async () => {
+  const bo = await world.linked('bob')
+  await bo.say('/settings')
+  await bo.press('Time zone')
+  const question = bo.last().id
+  world.clock.advance(5)
+  const app = world.service.app
+  await createRecipient(
+    app,
+    { wallet: walletOf('bob'), scopes: ['read', 'write'], via: 'http' },
+    {
+      name: 'Ops hook',
+      channel: 'webhook',
+      url: 'https://hooks.example.org/ops',
+    },
+  )
+  await alertsIn(world).deliver()
+  const notice = bo.last().id
+  expect(notice).toBeGreaterThan(question)
+  await bo.say('Berlin')
+  expect(bo.last().text).toContain('Europe/Berlin')
+  expect(bo.last().id).toBeGreaterThan(notice)
+  expect(bo.all().map((message) => message.id)).not.toContain(question)
 })
