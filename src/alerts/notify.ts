@@ -289,6 +289,9 @@ function envelopeOf(
     message: reminder === undefined ? message : remind(message, reminder, reader),
     ...(kind !== 'alert' && { kind }),
     ...(startedAt !== undefined && { startedAt: startedAt.toISOString() }),
+    ...(notification.notes?.some(({ kind: note }) => note === 'stillFiring') && {
+      hasOthers: true,
+    }),
     ...(answers !== undefined && {
       answers: answers.alertId,
       answered: { severity: answers.severity, title },

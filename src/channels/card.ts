@@ -1,6 +1,7 @@
 import { isolate, withoutDirections } from '#src/i18n/isolates.ts'
 import { builtKey, type HtmlValue, type Translate, translator, typed } from '#src/i18n/translate.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
+import { causeHeading } from './cause.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
 import {
   cut,
@@ -117,6 +118,7 @@ function groupCard(
   const open = items.filter((item) => !item.isRecovery && !hasEnded(stateOf(item)))
   const worst = worstOf(open.length === 0 ? items : open) ?? envelope.message
   const isOver = open.length === 0 || hasEnded(state)
+  const isSilent = envelope.cause?.kind === 'silent' && !isOver
   const count = items.length
   const { watchLabel } = worst
   const since = items.map(({ firedAt }) => firedAt).sort()[0] ?? worst.firedAt
@@ -126,7 +128,12 @@ function groupCard(
     {
       ...envelope,
       kind: envelope.of === 'raised' ? 'raised' : 'group',
-      message: { ...worst, watchLabel: null, firedAt: since },
+      message: {
+        ...worst,
+        watchLabel: null,
+        firedAt: since,
+        ...(isSilent && { severity: 'critical' as const }),
+      },
     },
     writer,
     { state: { ...state, ...(recoveredAt && { recoveredAt }) } },
@@ -134,14 +141,18 @@ function groupCard(
   const heading =
     watchLabel === null
       ? t('messages:group.headingNoWatch', { count })
-      : t('messages:group.heading', { count, watch: typed(shownLabel(watchLabel)) })
+      : (causeHeading(envelope, { watch: watchLabel, since, recoveredAt, isOver }) ??
+        t('messages:group.heading', { count, watch: typed(shownLabel(watchLabel)) }))
   // An alert that is over, acknowledged or muted needs no reminder any more.
   const isReminder = envelope.of === 'reminder' && !isOver && !state.acknowledged && !state.muted
   return {
-    glyph: glyphOf(worst, isOver ? endOf(worst, state) : {}),
+    glyph: glyphOf(
+      isSilent ? { ...worst, severity: 'critical' } : worst,
+      isOver ? endOf(worst, state) : {},
+    ),
     title: isReminder ? t('messages:reminder.head', { title: heading }) : heading,
     lines: [line],
-    body: isReminder ? sharedBody(items) : '',
+    body: isSilent ? t('messages:group.silentBody') : isReminder ? sharedBody(items) : '',
     fields: sharedField(items),
     ...listed(t, items, 0, (item) => ({
       glyph: glyphOf(item, stateOf(item)),
@@ -151,7 +162,7 @@ function groupCard(
     })),
     links: [{ label: t('messages:details'), url: worst.link }],
     number: undefined,
-    tone: isOver ? 'fine' : toneOf(worst, {}),
+    tone: isOver ? 'fine' : isSilent ? 'critical' : toneOf(worst, {}),
   }
 }
 

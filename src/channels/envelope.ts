@@ -61,6 +61,18 @@ export type MessageButton =
   | { readonly label: string; readonly url: string }
   | { readonly label: string; readonly act: string }
 
+/** What a group of alerts or recoveries means as a whole. */
+export interface Cause {
+  /** `silent`: a provider sends nothing at all. `healthy`: everything that was active has recovered. */
+  readonly kind: 'silent' | 'healthy'
+  /** Start of the silence in RFC 3339; absent for `healthy`. */
+  readonly since?: string
+  /** Length of the outage in seconds; absent for `silent`. */
+  readonly seconds?: number
+  /** Voting rounds in a row without anything, or lost in the outage. */
+  readonly rounds?: number
+}
+
 /** Content of a delivery: the message and the data that programs need. Plain JSON. */
 export interface Envelope {
   /** UUID, the same for every attempt. */
@@ -87,6 +99,10 @@ export interface Envelope {
   readonly items?: readonly EnvelopeMessage[]
   /** For summaries: number of messages beyond the items. */
   readonly more?: number
+  /** For groups: what the messages mean as a whole. */
+  readonly cause?: Cause
+  /** For recoveries: whether other alerts of the watch were active. */
+  readonly hasOthers?: boolean
   /** Rows of buttons of a notice or summary. Those of an alert are derived from the alert. */
   readonly buttons?: readonly (readonly MessageButton[])[]
 }
@@ -137,6 +153,7 @@ export const StoredEnvelope = z.object({
   of: z.enum(['raised', 'reminder']).exactOptional(),
   items: z.array(StoredMessage).exactOptional(),
   more: z.int().exactOptional(),
+  hasOthers: z.boolean().exactOptional(),
   buttons: z
     .array(
       z.array(

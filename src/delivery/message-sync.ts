@@ -1,4 +1,5 @@
 /** Content of a message from its deliveries and their states. Pure. */
+import { causeOf } from '#src/channels/cause.ts'
 import type { Envelope, MessageState } from '#src/channels/envelope.ts'
 import { hasEnded, rankOf } from '#src/channels/wording.ts'
 import type { SentMessage } from './message-store.ts'
@@ -32,12 +33,14 @@ export function together(
     ...one.message,
     ...(one.kind === 'reminder' && one.answered && { title: one.answered.title }),
   }))
+  const cause = kind === 'group' && of === undefined ? causeOf(inOrder) : undefined
   const place = { deliveryId, type, signal, group, data, locale, timezone }
   return {
     ...place,
     message,
     kind,
     items,
+    ...(cause && { cause }),
     ...(of && { of }),
     ...(of && answers !== undefined && { answers }),
   }

@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest'
+import { causeHeading, causeOf } from './cause.ts'
+import type { Envelope } from './envelope.ts'
+
+const DUTIES = ['ftso-commit', 'ftso-reveal', 'ftso-signature', 'fdc-bitvote', 'fdc-signature']
+
+function part(event: string, data: object, over: object = {}) {
+  const message = { event: `fsp.${event}`, isRecovery: event.endsWith('.recovered') }
+  return { message, data, ...over } as unknown as Envelope
+}
+
+const missed = (event: string, over: object = {}) =>
+  part(event, { reason: 'missing', since: '2026-11-20T22:18:00.000Z', streak: 2, ...over })
+const recovered = (event: string, data: object = {}, over: object = {}) =>
+  part(`${event}.recovered`, { gapSeconds: 360, missedRounds: 4, ...data }, over)
+
+describe('the cause of several alerts', () => {
+  test('is silence when all five duties are missing', () => {
+    const parts = DUTIES.map((event) => missed(event))
+    expect(causeOf([...parts, missed('ftso-commit', { streak: 3 })])).toEqual({
+      kind: 'silent',
+      since: '2026-11-20T22:18:00.000Z',
+      rounds: 3,
+    })
+  })
+
+  test.each([
+    ['four duties', DUTIES.slice(1).map((event) => missed(event))],
+    [
+      'one that is late',
+      [...DUTIES.slice(1).map((one) => missed(one)), part('ftso-commit', { reason: 'late' })],
+    ],
+    ['another alert', [...DUTIES.map((one) => missed(one)), part('balance-low', {})]],
+    ['nothing', []],
+  ])('is not silence with %s', (_, parts) => {
+    expect(causeOf(parts)).toBeUndefined()
+  })
+
+  test('is health when only recoveries are left and nothing else is active', () => {
+    const parts = ['ftso-commit', 'ftso-reveal'].map((event) => recovered(event))
+    expect(causeOf(parts)).toEqual({ kind: 'healthy', seconds: 360, rounds: 4 })
+    expect(causeOf([...parts, recovered('fdc-bitvote', {}, { hasOthers: true })])).toBeUndefined()
+    expect(causeOf(parts.slice(1))).toBeUndefined()
+  })
+})
+
+describe('its heading', () => {
+  const of = {
+    watch: 'Alpha',
+    since: '2026-11-20T22:18:00.000Z',
+    recoveredAt: undefined,
+    isOver: false,
+  }
+  const heading = (cause: Envelope['cause'], over: object = {}) =>
+    causeHeading({ locale: 'en', timezone: 'UTC', ...(cause && { cause }) }, { ...of, ...over })
+
+  test('says in one sentence what happened', () => {
+    expect(heading({ kind: 'silent', since: of.since, rounds: 2 })).toBe(
+      '\u2068Alpha\u2069 has sent nothing since 22:18 (2 rounds)',
+    )
+    expect(heading({ kind: 'healthy', seconds: 360, rounds: 4 }, { isOver: true })).toBe(
+      '\u2068Alpha\u2069 is healthy again · 6 min, 4 rounds lost',
+    )
+  })
+
+  test('of a silence that is over says how long it was', () => {
+    const recoveredAt = new Date('2026-11-20T22:24:00Z')
+    const cause = { kind: 'silent', since: of.since, rounds: 2 } as const
+    expect(heading(cause, { isOver: true, recoveredAt })).toBe(
+      '\u2068Alpha\u2069 is healthy again · 6 min',
+    )
+    expect(heading(cause, { isOver: true })).toBe('\u2068Alpha\u2069 is healthy again')
+  })
+
+  test('is missing where nothing is known', () => {
+    expect(heading(undefined)).toBeUndefined()
+  })
+})

@@ -1,0 +1,86 @@
+/** Causes that several alerts of a watch have in common, as the heading of their message. Pure. */
+import { formatDuration, formatTime } from '#src/i18n/format.ts'
+import { id, translator, typed } from '#src/i18n/translate.ts'
+import type { Cause, Envelope } from './envelope.ts'
+import { shownLabel } from './wording.ts'
+
+/** Duties of a provider in a voting round, by the event of a missed one. */
+const DUTIES: ReadonlySet<string> = new Set([
+  'fsp.ftso-commit',
+  'fsp.ftso-reveal',
+  'fsp.ftso-signature',
+  'fsp.fdc-bitvote',
+  'fsp.fdc-signature',
+])
+
+type Part = Pick<Envelope, 'data' | 'message' | 'hasOthers'>
+
+/** The cause of alerts in one message; undefined if they have none in common. */
+export function causeOf(parts: readonly Part[]): Cause | undefined {
+  return silence(parts) ?? health(parts)
+}
+
+function silence(parts: readonly Part[]): Cause | undefined {
+  const missed = parts.filter(({ message, data }) => {
+    return DUTIES.has(message.event) && data['reason'] === 'missing'
+  })
+  const events = new Set(missed.map(({ message }) => message.event))
+  if (missed.length !== parts.length || events.size !== DUTIES.size) return undefined
+  const [since] = missed.flatMap(({ data }) => textOf(data['since'])).sort()
+  const rounds = Math.max(0, ...missed.flatMap(({ data }) => numberOf(data['streak'])))
+  return since === undefined ? undefined : { kind: 'silent', since, rounds }
+}
+
+function health(parts: readonly Part[]): Cause | undefined {
+  if (parts.length < 2 || parts.some(({ message }) => !message.isRecovery)) return undefined
+  if (parts.some(({ hasOthers }) => hasOthers === true)) return undefined
+  const seconds = parts.flatMap(({ data }) => numberOf(data['gapSeconds']))
+  const rounds = parts.flatMap(({ data }) => numberOf(data['missedRounds']))
+  return {
+    kind: 'healthy',
+    ...(seconds.length > 0 && { seconds: Math.max(...seconds) }),
+    ...(rounds.length > 0 && { rounds: Math.max(...rounds) }),
+  }
+}
+
+function textOf(value: unknown): readonly string[] {
+  return typeof value === 'string' ? [value] : []
+}
+
+function numberOf(value: unknown): readonly number[] {
+  return typeof value === 'number' ? [value] : []
+}
+
+/**
+ * Heading that says what the alerts of a watch mean as a whole; undefined without a cause.
+ *
+ * @param of `since`: first alert, RFC 3339; `recoveredAt`: last recovery, if all have recovered
+ */
+export function causeHeading(
+  { cause, locale, timezone }: Pick<Envelope, 'cause' | 'locale' | 'timezone'>,
+  of: {
+    readonly watch: string
+    readonly since: string
+    readonly recoveredAt: Date | undefined
+    readonly isOver: boolean
+  },
+): string | undefined {
+  if (cause === undefined) return undefined
+  const { since, recoveredAt, isOver } = of
+  const t = translator(locale)
+  const watch = typed(shownLabel(of.watch))
+  const { rounds, seconds = secondsBetween(since, recoveredAt) } = cause
+  if (cause.kind === 'silent' && !isOver) {
+    const time = formatTime(new Date(cause.since ?? since), locale, timezone)
+    return t('messages:group.silent', { watch, time, count: rounds ?? 0 })
+  }
+  if (seconds === undefined) return t('messages:group.healthy', { watch })
+  const duration = id(formatDuration(seconds, locale, 'short'))
+  return cause.kind === 'silent' || rounds === undefined
+    ? t('messages:group.healthyAfter', { watch, duration })
+    : t('messages:group.healthyRounds', { watch, duration, count: rounds })
+}
+
+function secondsBetween(since: string, until: Date | undefined): number | undefined {
+  return until && Math.round((until.getTime() - new Date(since).getTime()) / 1000)
+}
