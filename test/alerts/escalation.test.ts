@@ -69,7 +69,7 @@ describe('an alert that nobody acknowledges', () => {
     await minutes(0)
     expect(paged()).toEqual([LOW])
     const delivery = room.receiver.deliveries.find(({ hook }) => hook === 'pager')
-    expect(JSON.stringify(delivery?.json)).toContain('Nobody has acknowledged this alert.')
+    expect(JSON.stringify(delivery?.json)).toContain('No one has acknowledged this alert.')
     await minutes(600)
     expect(paged()).toEqual([LOW])
   })

@@ -167,7 +167,7 @@ describe('an alert in a chat', () => {
     })
     const press = world.telegram.pressRaw(ann.id, id, data)
     await world.settle()
-    expect((await press.answer()).text).toBe('This alert is already over.')
+    expect((await press.answer()).text).toBe('This alert is no longer active.')
   })
 
   test('opens and closes its help by the same button, one part at a time, and keeps it open', async () => {

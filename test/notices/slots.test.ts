@@ -290,7 +290,7 @@ describe('a renewal that fails', () => {
         kind: 'renewal-failed',
         title: 'Renewal failed: 1,080 credits short',
         body: [
-          'Next attempt: Dec 21, 2026, 12:00\u00a0UTC. Last attempt: Dec 22, 2026, 12:00\u00a0UTC.',
+          'Next attempt: Dec 21, 2026, 12:00\u00a0UTC. Final attempt: Dec 22, 2026, 12:00\u00a0UTC.',
           `These watches will be suspended on Dec 23, 2026: \u2068a\u2069 and \u2068b\u2069.`,
         ].join('\n'),
       },
