@@ -245,6 +245,8 @@ export const VERBS = {
   'topup.asset': { asset },
   'topup.history': { cursor },
   'topup.quote': { asset, credits },
+  'topup.slots': { quantity: count, periods: index, renew: flag },
+  'topup.buy': { asset, credits, quantity: count, periods: index, renew: flag },
   'topup.check': { handle },
   'topup.qr': { handle },
   'topup.hash': { handle },

@@ -174,7 +174,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   price: {
     'bot:type.feed-move.*': 'amount',
     'bot:inline.feed': 'amount',
-    'bot:noSlot.price': 'number',
+    'bot:topup.forSlots': 'counted',
     'bot:topup.*': 'amount',
     'pages:*': 'amount',
     otherwise: 'counted',

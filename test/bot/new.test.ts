@@ -528,9 +528,10 @@ describe('without a free slot', () => {
     const carol = await world.linked('carol', ['read', 'write', 'spend'])
     await carol.say('/new')
     expect(carol.last().text).toContain('No free slot · 0 of 0 used')
-    expect(carol.last().text).toContain('A watch needs a slot: 500 credits for 30 days.')
-    // Without credits there is nothing to pay with, without a watch nothing to delete, and so no such button.
-    expect(carol.labels()).toEqual([['Top up'], ['Start the free trial'], ['‹ Menu']])
+    expect(carol.last().text).toContain('1 slot, 30 days: 500 credits (0.5\u00a0USD).')
+    expect(carol.last().text).toContain('The smallest top-up is 10,000 credits (10\u00a0USD).')
+    // Without a watch there is nothing to delete, and so no such button.
+    expect(carol.labels()).toEqual([['Pay and add slots'], ['Start the free trial'], ['‹ Menu']])
 
     await carol.say('/watches')
     await carol.press('📈 Price')

@@ -148,7 +148,7 @@ describe('a quote', () => {
         ['1 slot', '+'],
         ['✓ 30 days', '180 days', '360 days'],
         ['Auto-renew: off'],
-        ['Top up'],
+        ['Pay and add slots'],
         ['‹ Slots'],
       ])
     }))
@@ -227,13 +227,13 @@ describe('a quote', () => {
     }))
 })
 
-test('a chat that may not spend, of a wallet without credits, is shown the way to both', () =>
+test('a chat that may not spend, of a wallet without credits, gets the right by the same button that pays', () =>
   inFreshWorld(async () => {
     const ann = await world.linked('alice')
     await ann.say('/slots')
     await ann.press('Add slots')
     expect(says(ann)).toContain('Missing: 500 credits')
-    expect(ann.labels().flat()).toEqual(expect.arrayContaining(['Top up', 'Allow spending']))
+    expect(ann.labels().flat()).toEqual(expect.arrayContaining(['Pay and add slots', 'Top up']))
   }))
 
 describe('Buy', () => {
@@ -288,7 +288,7 @@ describe('Buy', () => {
       await ann.press('Buy: 500 credits')
       expect(says(ann)).toContain('⚠️')
       expect(says(ann)).toContain('You have 100 credits. Missing: 400 credits')
-      expect(ann.labels().flat()).toContain('Top up')
+      expect(ann.labels().flat()).toContain('Pay and add slots')
       expect(await balanceOf('alice')).toBe(100)
     }))
 

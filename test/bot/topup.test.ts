@@ -4,7 +4,7 @@ import { listLive } from '#bot/core/live-store.ts'
 import type { ChatMessage } from '#sandbox/telegram/model.ts'
 import { packed } from '#src/actions/codec.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
-import { updateSubscriptions } from '#src/operations/subscriptions.ts'
+import { listSubscriptions, updateSubscriptions } from '#src/operations/subscriptions.ts'
 import { createTopup } from '#src/operations/topups.ts'
 import type { Chatting } from '../support/bot.ts'
 import { type MoneyWorld, moneyWorld } from '../support/bot-money.ts'
@@ -628,4 +628,37 @@ test('what slots need to renew by themselves is offered as an amount', async () 
   await carol.press('FLR')
   await carol.press('For slots: 10,000')
   expect(says(carol)).toContain('Pay 500 FLR for 10,000 credits')
+})
+
+describe('a payment for slots', () => {
+  test('tops up, buys the slot and leads back to the wizard, without another order', async () => {
+    await world.accept('bob')
+    const bob = await world.linked('bob', ['read', 'write', 'spend'])
+    await bob.say('/new credits')
+    expect(says(bob)).toContain('No free slot')
+    expect(says(bob)).toContain('1 slot, 30 days: 500 credits (0.5 USD).')
+    await bob.press('Pay and add slots')
+    expect(says(bob)).toContain('For 1 slot, 30 days: 500 credits. You top up 10,000 credits')
+    await bob.press('FLR')
+    const quote = await world.quoteOf('bob')
+    expect(quote.then).toMatchObject({ slots: 1, periods: 1, status: 'waiting' })
+    await world.pay(quote)
+    await world.confirmAll()
+    await world.follow()
+    expect(says(bob)).toContain('✅ 10,000 credits added')
+    expect(says(bob)).toContain('🎟️ 1 slot added.')
+    expect(bob.labels()[0]).toEqual(['Resume: My credits'])
+    const { capacity } = await world.as('bob', listSubscriptions)
+    expect(capacity).toMatchObject({ purchased: 1, available: 1 })
+  })
+
+  test('in a chat that may not spend asks for that right first', async () => {
+    const reader = await world.linked('bob', ['read', 'write'])
+    const buy = { asset: 'FLR', credits: 10_000, quantity: 1, periods: 1, renew: false }
+    await reader.say('/topup')
+    const press = world.telegram.pressRaw(reader.id, reader.last().id, packed('topup.buy', buy))
+    await world.settle()
+    await press.answer()
+    expect(says(reader)).toContain('This chat is not allowed to do that.')
+  })
 })

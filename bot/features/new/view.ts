@@ -1,4 +1,5 @@
 import { packed } from '#src/actions/codec.ts'
+import { MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
 import { builtKey, html, type Translate, typed } from '#src/i18n/translate.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import { settingValue } from '#src/watches/form.ts'
@@ -10,6 +11,7 @@ import { act, back, inRows, menuButton, type Reader, screen, type View } from '.
 import { type Described, formOf, typeLine, typeName } from '../../views/watch-facts.ts'
 import { waysToBuy } from '../slots/view.ts'
 import { resumeButton } from '../start/resume-view.ts'
+import { usdText } from '../topup/amounts-view.ts'
 import type { Draft, Step } from './draft.ts'
 
 /** Watch types that can be created, in the order of the catalogue. */
@@ -210,10 +212,18 @@ export function noSlot(
   const lines = [
     `🎟️ ${t.html('bot:noSlot.title', { used, total })}`,
     waiting === 0 ? undefined : t.html('bot:count.suspended', { count: waiting }),
-    isFull ? t.html('bot:noSlot.full', { max: slotsMax }) : t.html('bot:noSlot.price', { price }),
+    isFull
+      ? t.html('bot:noSlot.full', { max: slotsMax })
+      : t.html('bot:noSlot.price', { credits: credits(t, price), usd: usdText(t, price) }),
     isFull
       ? undefined
       : t.html('bot:noSlot.balance', { balance: html(credits(t, balanceCredits)) }),
+    isFull || balanceCredits >= price
+      ? undefined
+      : t.html('bot:noSlot.minimum', {
+          credits: credits(t, MIN_TOPUP_CREDITS),
+          usd: usdText(t, MIN_TOPUP_CREDITS),
+        }),
   ]
   const asked = { quantity: 1, periods: 1, renew: false }
   const add = act(t('bot:button.addSlot', { price }), packed('slots.quote', asked), 'primary')

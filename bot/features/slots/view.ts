@@ -174,11 +174,15 @@ export function waysToBuy(
   },
 ): readonly Button[] {
   const { canSpend, isShort, asked } = options
-  const topUp = { label: t('bot:button.topUp'), data: packed('topup') }
-  const allow = { label: t('bot:button.allowSpending'), data: packed('slots.allow', asked) }
-  const lacking = [...(isShort ? [topUp] : []), ...(canSpend ? [] : [allow])]
-  const [first, ...others] = lacking
-  return first === undefined ? [buy] : [{ ...first, style: 'primary' }, ...others]
+  if (canSpend && !isShort) return [buy]
+  const allow = packed('slots.allow', asked)
+  if (!isShort) return [act(t('bot:button.allowSpending'), allow, 'primary')]
+  // The slots are bought with the credits of the top-up, once these arrive.
+  const both = canSpend ? packed('topup.slots', asked) : allow
+  return [
+    act(t('bot:button.payForSlots'), both, 'primary'),
+    ...(canSpend ? [] : [act(t('bot:button.topUp'), packed('topup'))]),
+  ]
 }
 
 /** The price, with its discounts. */

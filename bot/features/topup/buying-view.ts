@@ -13,6 +13,7 @@ import type { Button } from '#src/telegram/buttons.ts'
 import { act, back, inRows, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { amountText, usdText } from './amounts-view.ts'
 import { creditsMax, type OfferedAsset, unitsOf } from './asset-view.ts'
+import { chosenData, purchaseLine, type SlotPurchase } from './purchase-view.ts'
 
 /** Number of credits in the displayed prices. */
 const SHOWN_CREDITS = 10_000
@@ -41,13 +42,14 @@ export function assetChoice(
     readonly balanceCredits: number
     /** Number of credits, if already chosen. */
     readonly credits?: number
+    readonly purchase?: SlotPurchase
     readonly open:
       | { readonly handle: `0x${string}`; readonly amount: string; readonly left: string }
       | undefined
     readonly notice?: string
   },
 ): View {
-  const { open, credits: wanted } = options
+  const { open, credits: wanted, purchase } = options
   const usable = assets.filter(({ state }) => state === 'open')
   const offer =
     usable.length === 0
@@ -59,6 +61,7 @@ export function assetChoice(
   const lines = [
     options.notice,
     `💳 ${t.html('bot:topup.title', { balance: credits(t, options.balanceCredits) })}`,
+    ...(purchase === undefined ? [] : [purchaseLine(t, purchase, wanted ?? 0), '']),
     ...offer,
     ...(open === undefined
       ? []
@@ -72,10 +75,7 @@ export function assetChoice(
     .filter((asset) => (wanted ?? 0) <= (creditsMax(asset) ?? Number.POSITIVE_INFINITY))
     .map((asset, index) => {
       const { key } = asset
-      const data =
-        wanted === undefined
-          ? packed('topup.asset', { asset: key })
-          : packed('topup.quote', { asset: key, credits: wanted })
+      const data = chosenData(key, wanted, purchase)
       return act(assetLabel(t, asset), data, index === 0 && !open ? 'primary' : undefined)
     })
   return screen(lines, [

@@ -1,21 +1,24 @@
 import { Composer, InputFile } from 'grammy'
 import qrcode from 'qrcode'
 import { z } from 'zod'
+import type { ArgumentsOf } from '#src/actions/codec.ts'
 import { type AssetKey, MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
+import type { NewPurchase } from '#src/billing/topups/model.ts'
 import { formatNumber } from '#src/i18n/format.ts'
 import { escapeHtml, typed } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { Hash } from '#src/kernel/units.ts'
 import { getAccount } from '#src/operations/account.ts'
-import { findOpenTopup, getTopupPayments } from '#src/operations/chat-status.ts'
-import { listSubscriptions } from '#src/operations/subscriptions.ts'
-import { confirmTopup, createTopup, getTopup } from '#src/operations/topups.ts'
+import { findOpenTopup } from '#src/operations/chat-status.ts'
+import { listSubscriptions, quoteSubscription } from '#src/operations/subscriptions.ts'
+import { confirmTopup, createTopup } from '#src/operations/topups.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { deleteLive, findLive, listLive } from '../../core/live-store.ts'
 import { sentenceOf } from '../../core/refusals.ts'
 import { defineQuestion, type Refusal } from '../../core/session.ts'
 import { keyboard, remove, show } from '../../core/show.ts'
+import type { Task } from '../../core/store.ts'
 import { readNumber } from '../../core/typed-input.ts'
 import { cut } from '../../views/fields.ts'
 import { freeOfCharge } from '../../views/notices.ts'
@@ -26,15 +29,10 @@ import { hasTerms, isTermsRefusal, showTerms } from '../terms/card.ts'
 import { amountText, leftText } from './amounts-view.ts'
 import { creditsMax, type OfferedAsset } from './asset-view.ts'
 import { assetKey, offeredAssets } from './assets.ts'
-import {
-  amountChoice,
-  assetChoice,
-  capLine,
-  type HistoryEntry,
-  history,
-  onlyReceives,
-} from './buying-view.ts'
+import { amountChoice, assetChoice, capLine, onlyReceives } from './buying-view.ts'
 import { findShown, linkOf } from './find-topup.ts'
+import { historyHandlers } from './history.ts'
+import type { SlotPurchase } from './purchase-view.ts'
 import { followTopup, TOPUP_KINDS } from './topups.ts'
 import { BUTTON_CREDITS_MAX, hashQuestion, qrCaption, topupScreen } from './view.ts'
 
@@ -75,9 +73,46 @@ async function showAssets(
   await show(ctx, await assetsView(ctx, options), 'topup')
 }
 
+onPress(composer, 'topup.slots', async (ctx, asked) => {
+  if (await hasTerms(ctx, asked)) await showAssetsFor(ctx, asked)
+})
+
+/** Asks for the asset of a top-up whose credits buy slots as soon as they arrive. */
+async function showAssetsFor(
+  ctx: BotContext,
+  then: ArgumentsOf<'topup.slots'>,
+  notice?: string,
+): Promise<void> {
+  const { quantity, periods } = then
+  const query = { quantity: String(quantity), periods: String(periods) }
+  const { totalCredits, shortfallCredits } = await ctx.call(quoteSubscription, { query })
+  const credits = Math.max(MIN_TOPUP_CREDITS, shortfallCredits)
+  const purchase = { ...then, totalCredits }
+  const view = await assetsView(ctx, { credits, purchase, ...(notice !== undefined && { notice }) })
+  await show(ctx, view, taskOfPurchase(ctx))
+}
+
+/** The purchase goes on in the wizard's message, which it leaves to the top-up's quote. */
+function taskOfPurchase({ callbackQuery, known }: BotContext): Task {
+  const messageId = callbackQuery?.message?.message_id
+  return messageId !== undefined && messageId === known.living.wizard ? 'wizard' : 'topup'
+}
+
+onPress(composer, 'topup.buy', async (ctx, { asset, credits, ...asked }) => {
+  const key = assetKey(asset)
+  const { quantity: slots, periods, renew: autoRenew } = asked
+  const refusal = key && (await quoted(ctx, key, credits, { slots, periods, autoRenew }))
+  if (key === undefined) return showAssetsFor(ctx, asked)
+  if (refusal !== undefined) await showAssetsFor(ctx, asked, `⚠️ ${refusal.html}`)
+})
+
 async function assetsView(
   ctx: BotContext,
-  options: { readonly credits?: number; readonly notice?: string },
+  options: {
+    readonly credits?: number
+    readonly notice?: string
+    readonly purchase?: SlotPurchase
+  },
 ): Promise<View> {
   const [assets, { balanceCredits }, open] = await Promise.all([
     offeredAssets(ctx),
@@ -192,10 +227,12 @@ async function quoted(
   ctx: BotContext,
   key: AssetKey,
   credits: number,
+  then?: NewPurchase,
 ): Promise<Refusal | undefined> {
   const asset = key === 'service' ? ctx.app.billing.serviceTokenSymbol : key
   try {
-    const { handle } = await ctx.call(createTopup, { body: { asset, credits } })
+    const body = { asset, credits, ...(then !== undefined && { then }) }
+    const { handle } = await ctx.call(createTopup, { body })
     await showTopup(ctx, handle)
     return undefined
   } catch (error) {
@@ -284,31 +321,7 @@ onPress(composer, 'topup.drop', async (ctx, { handle }) => {
   await show(ctx, await homeScreen(ctx, notice))
 })
 
-onPress(composer, 'topup.history', async (ctx, { cursor }) => {
-  const query = { limit: HISTORY_PAGE, ...(cursor !== undefined && { cursor }) }
-  const { ledger } = await ctx.call(getAccount, { query })
-  const entries = await Promise.all(
-    ledger.data.map(async ({ type, deltaCredits, createdAt, reference }): Promise<HistoryEntry> => {
-      const paid = type === 'topup' ? await paidText(ctx, reference) : undefined
-      return { type, deltaCredits, createdAt, paid }
-    }),
-  )
-  const next = ledger.nextCursor ?? undefined
-  await show(ctx, history(ctx.reader, entries, { isFirst: cursor === undefined, next }), 'topup')
-})
-
-const HISTORY_PAGE = '10'
-
-/** The paid amount of a ledger entry of a top-up. */
-async function paidText(ctx: BotContext, reference: string): Promise<string | undefined> {
-  const [, text, txHash] = reference.split(':')
-  const handle = Hash.safeParse(text)
-  if (!handle.success) return undefined
-  const topup = await ctx.call(getTopup, { params: { handle: handle.data } })
-  const { receipts } = await ctx.call(getTopupPayments, { params: { handle: topup.handle } })
-  const receipt = receipts.find((payment) => payment.txHash === txHash)
-  return receipt && amountText(ctx.t, topup, receipt.amountUnits)
-}
+composer.use(historyHandlers)
 
 export const topupFeature = defineFeature({
   commands: [{ name: 'topup', menus: ['private'], isBilled: true }],

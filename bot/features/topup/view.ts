@@ -21,6 +21,7 @@ import {
 import { resumeButton } from '../start/resume-view.ts'
 import { amountText, copy, count, hashText, leftText, link, usdText } from './amounts-view.ts'
 import { contractWalletLine } from './asset-view.ts'
+import { boughtLine } from './purchase-view.ts'
 
 /** A top-up with the data beside its record. */
 export interface ShownTopup {
@@ -84,7 +85,7 @@ function quote(reader: Reader, { topup, isBack }: ShownTopup, now: Date): View {
   return screen(lines, quoteRows(t, topup))
 }
 
-/** A quote after a newer one: without countdown and buttons. A payment is still credited. */
+/** A quote after a newer one, without countdown and buttons. */
 export function retiredQuote({ t }: Reader, { topup }: ShownTopup): View {
   return screen([`💳 ${payLine(t, topup)}`, t.html('bot:topup.retired')], [])
 }
@@ -118,10 +119,7 @@ function howLine(t: Translate, { approval, transaction }: Topup): string {
   return t.html(transaction === null ? 'bot:topup.howXrp' : 'bot:topup.howNative')
 }
 
-/**
- * Whether it is a plain transfer: its payment has the reference as data, without which it cannot be
- * matched.
- */
+/** Whether it is a plain transfer, which has the reference as data. */
 function isNative({ approval, transaction }: Topup): boolean {
   return approval === null && transaction !== null
 }
@@ -220,6 +218,7 @@ function credited(reader: Reader, shown: ShownTopup): View {
       ? t.html('bot:topup.paid', { paid })
       : t.html('bot:topup.paidReceipt', { paid, receipt }),
     remark(t, shown),
+    boughtLine(t, topup),
     ...(rest === undefined ? [] : restLines(reader, rest)),
   ]
   const isNext = rest === undefined ? 'primary' : undefined

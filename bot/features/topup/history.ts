@@ -1,0 +1,41 @@
+import { Composer } from 'grammy'
+import { Hash } from '#src/kernel/units.ts'
+import { getAccount } from '#src/operations/account.ts'
+import { getTopupPayments } from '#src/operations/chat-status.ts'
+import { getTopup } from '#src/operations/topups.ts'
+import type { BotContext } from '../../core/context.ts'
+import { onPress } from '../../core/feature.ts'
+import { show } from '../../core/show.ts'
+import { amountText } from './amounts-view.ts'
+import { type HistoryEntry, history } from './buying-view.ts'
+
+const composer = new Composer<BotContext>()
+
+onPress(composer, 'topup.history', async (ctx, { cursor }) => {
+  const query = { limit: HISTORY_PAGE, ...(cursor !== undefined && { cursor }) }
+  const { ledger } = await ctx.call(getAccount, { query })
+  const entries = await Promise.all(
+    ledger.data.map(async ({ type, deltaCredits, createdAt, reference }): Promise<HistoryEntry> => {
+      const paid = type === 'topup' ? await paidText(ctx, reference) : undefined
+      return { type, deltaCredits, createdAt, paid }
+    }),
+  )
+  const next = ledger.nextCursor ?? undefined
+  await show(ctx, history(ctx.reader, entries, { isFirst: cursor === undefined, next }), 'topup')
+})
+
+const HISTORY_PAGE = '10'
+
+/** The paid amount of a ledger entry of a top-up. */
+async function paidText(ctx: BotContext, reference: string): Promise<string | undefined> {
+  const [, text, txHash] = reference.split(':')
+  const handle = Hash.safeParse(text)
+  if (!handle.success) return undefined
+  const topup = await ctx.call(getTopup, { params: { handle: handle.data } })
+  const { receipts } = await ctx.call(getTopupPayments, { params: { handle: topup.handle } })
+  const receipt = receipts.find((payment) => payment.txHash === txHash)
+  return receipt && amountText(ctx.t, topup, receipt.amountUnits)
+}
+
+/** Handler of the ledger's pages. */
+export const historyHandlers = composer

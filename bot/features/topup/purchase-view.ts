@@ -1,0 +1,54 @@
+/** Slots that are paid for with a top-up. */
+import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
+import { PERIOD_DAYS } from '#src/billing/price-list.ts'
+import type { Topup } from '#src/billing/topups/model.ts'
+import { formatDuration } from '#src/i18n/format.ts'
+import { builtKey, hasText, type Translate } from '#src/i18n/translate.ts'
+import { DAY_SECONDS } from '#src/kernel/durations.ts'
+import { count, usdText } from './amounts-view.ts'
+import type { OfferedAsset } from './asset-view.ts'
+
+/** Slots that the credits of a top-up buy once they arrive. */
+export interface SlotPurchase extends ArgumentsOf<'topup.slots'> {
+  /** Price of the slots. */
+  readonly totalCredits: number
+}
+
+/** Data of the button of an asset. */
+export function chosenData(
+  asset: OfferedAsset['key'],
+  credits: number | undefined,
+  purchase: SlotPurchase | undefined,
+): string {
+  if (credits === undefined) return packed('topup.asset', { asset })
+  if (purchase === undefined) return packed('topup.quote', { asset, credits })
+  const { quantity, periods, renew } = purchase
+  return packed('topup.buy', { asset, credits, quantity, periods, renew })
+}
+
+/** Line with the slots, their price, and the top-up that pays for them. */
+export function purchaseLine(t: Translate, purchase: SlotPurchase, topup: number): string {
+  const { quantity, periods, totalCredits } = purchase
+  return t.html('bot:topup.forSlots', {
+    slots: t('units:slots', { count: quantity }),
+    duration: formatDuration(periods * PERIOD_DAYS * DAY_SECONDS, t.locale, 'short'),
+    price: count(t, totalCredits),
+    credits: count(t, topup),
+    usd: usdText(t, topup),
+  })
+}
+
+/** Line about the slots that the credits were to buy. */
+export function boughtLine(t: Translate, { then }: Topup): string | undefined {
+  if (then === null) return undefined
+  const slots = t('units:slots', { count: then.slots })
+  if (then.status === 'done') return `🎟️ ${t.html('bot:topup.slotsBought', { slots })}`
+  const reason = then.reason === null ? '' : reasonOf(t, then.reason)
+  return `⚠️ ${t.html('bot:topup.slotsWaiting', { slots, reason })}`
+}
+
+/** Title of an error code, as the reason of a purchase that waits. */
+function reasonOf(t: Translate, code: string): string {
+  const key = `errors:${code}.title`
+  return hasText(key) ? t(builtKey(key)) : code
+}
