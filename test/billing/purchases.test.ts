@@ -80,6 +80,41 @@ describe('a top-up with a purchase', () => {
   })
 })
 
+describe('a purchase whose quote was renewed', () => {
+  const renewed = async () => {
+    const draft = await draftOf(alice, { asset: 'FLR', then: THEN })
+    await world.pass(601)
+    const { statusCode, headers } = await world.server.inject({
+      method: 'POST',
+      url: `/pay/${draft.handle}`,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      payload: '',
+    })
+    expect(statusCode).toBe(303)
+    const handle = String(headers.location).split('/').at(-1) as TopupDraft['handle']
+    return { draft, next: await topupOf({ handle }) }
+  }
+
+  test('is made with a payment of the new quote', async () => {
+    const { draft, next } = await renewed()
+    expect([(await topupOf(draft)).then, next.then?.status]).toEqual([null, 'waiting'])
+    await world.pay(next)
+    await world.confirmAll()
+    expect(await topupOf(next)).toMatchObject({ then: { status: 'done' } })
+    expect(await subscriptions()).toHaveLength(1)
+  })
+
+  test('is made, once, with a late payment of the former quote', async () => {
+    const { draft, next } = await renewed()
+    await world.pay(draft)
+    await world.confirmAll()
+    expect(await subscriptions()).toHaveLength(1)
+    await world.pay(next)
+    await world.confirmAll()
+    expect(await subscriptions()).toHaveLength(1)
+  })
+})
+
 test('a top-up without a purchase buys nothing', async () => {
   const draft = await draftOf(alice, { asset: 'FLR' })
   expect(draft).toMatchObject({ then: null })

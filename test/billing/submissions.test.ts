@@ -74,7 +74,7 @@ test('what came to nothing is forgotten after its time, what was paid never', as
   const paid = await draftOf(bob, { asset: 'FLR' })
   await world.pay(paid)
   await world.confirmAll()
-  const dead = await draftOf(bob, { asset: 'FLR' })
+  const dead = await draftOf(bob, { asset: 'FLR', then: { slots: 1, periods: 1 } })
   // More than one batch.
   await world.sql`
     insert into topups (handle, wallet, asset, token, pay_to, destination_tag, credits, bonus_credits,
@@ -87,6 +87,7 @@ test('what came to nothing is forgotten after its time, what was paid never', as
   expect(await countRows()).toBe(0)
   const kept = await world.sql`select handle from topups`
   const payments = await world.sql`select distinct handle from topup_payments`
+  expect(await world.sql`select handle from topup_purchases`).toEqual([])
   expect(kept.map(({ handle }) => handle).toSorted()).toEqual(
     payments.map(({ handle }) => handle).toSorted(),
   )

@@ -2,7 +2,7 @@ import { and, eq, isNull } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { topupPurchases } from './tables.ts'
 
-type PurchaseRow = typeof topupPurchases.$inferSelect
+export type PurchaseRow = typeof topupPurchases.$inferSelect
 
 export async function insertPurchase(
   db: Db,
@@ -22,10 +22,11 @@ export async function lockWaiting(tx: Db, handle: string): Promise<PurchaseRow |
   return row
 }
 
+/** @param done `handle`: the top-up whose payment made it */
 export async function markDone(
   tx: Db,
   handle: string,
-  done: { readonly subscriptionId: number; readonly doneAt: Date },
+  done: Pick<PurchaseRow, 'handle' | 'subscriptionId' | 'doneAt'>,
 ): Promise<void> {
   await tx
     .update(topupPurchases)

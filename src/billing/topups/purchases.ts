@@ -7,6 +7,7 @@ import type { Terms } from '../account/service.ts'
 import { createSubscription } from '../subscriptions/service.ts'
 import type { NewPurchase, Purchase } from './model.ts'
 import * as store from './purchase-store.ts'
+import { findRenewal } from './store.ts'
 
 interface Deps {
   readonly clock: Clock
@@ -24,10 +25,11 @@ export async function planPurchase(
 
 /**
  * Buys what was planned for a top-up, once, in the transaction that credits it. A purchase that is refused,
- * for lack of credits or room, waits for the next payment of the same top-up and says why.
+ * for lack of credits or room, waits for the next payment of the same top-up and says why. A late payment of
+ * a quote that was replaced makes the purchase that moved on to the new quote.
  */
 export async function carryOutPurchase(deps: Deps, tx: Db, handle: string): Promise<void> {
-  const plan = await store.lockWaiting(tx, handle)
+  const plan = await lockWaiting(tx, handle)
   if (plan === undefined) return
   const { slots: quantity, periods, autoRenew } = plan
   const caller = { wallet: storedAddress(plan.wallet), scopes: ['spend'], via: 'http' } as const
@@ -35,11 +37,23 @@ export async function carryOutPurchase(deps: Deps, tx: Db, handle: string): Prom
     // It refuses before it writes, so that the transaction stays usable.
     const order = { quantity, periods, autoRenew }
     const { id } = await createSubscription({ ...deps, db: tx }, caller, order)
-    await store.markDone(tx, handle, { subscriptionId: id, doneAt: deps.clock.now() })
+    await store.markDone(tx, plan.handle, {
+      handle,
+      subscriptionId: id,
+      doneAt: deps.clock.now(),
+    })
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    await store.markRefused(tx, handle, error.code)
+    await store.markRefused(tx, plan.handle, error.code)
   }
+}
+
+/** The purchase of a quote or of those that replaced it that was not made yet, locked. */
+async function lockWaiting(tx: Db, handle: string): Promise<store.PurchaseRow | undefined> {
+  const plan = await store.lockWaiting(tx, handle)
+  if (plan !== undefined) return plan
+  const next = await findRenewal(tx, handle)
+  return next && (await lockWaiting(tx, next.handle))
 }
 
 /** What becomes of the purchase that follows a top-up; null without one. */

@@ -5,7 +5,13 @@ import type { Address } from '#src/kernel/units.ts'
 import type { AssetKey } from '../price-list.ts'
 import { notifyTopups } from './payment-store.ts'
 import type { OpenQuotes } from './rules.ts'
-import { topupPayments, topupSubmissions, topups, unmatchedPayments } from './tables.ts'
+import {
+  topupPayments,
+  topupPurchases,
+  topupSubmissions,
+  topups,
+  unmatchedPayments,
+} from './tables.ts'
 
 export type TopupRow = typeof topups.$inferSelect
 export type SubmissionRow = typeof topupSubmissions.$inferSelect
@@ -169,18 +175,23 @@ export async function deleteSubmissionsBefore(db: Db, instant: Date): Promise<vo
   })
 }
 
-/** Deletes quotes that expired before the instant and have no payments. */
+/** Deletes quotes that expired before the instant and have no payments, and their purchases. */
 export async function deleteDeadQuotes(db: Db, instant: Date): Promise<void> {
   const before = sql`${instant.toISOString()}::timestamptz`
   await deleteInBatches(async (limit) => {
     const gone = await db.execute(sql`
-      delete from ${topups} where handle in (
-        select handle from ${topups} t
-        where expires_at < ${before}
-          and not exists (select from ${topupPayments} p where p.handle = t.handle)
-          and not exists (select from ${topupSubmissions} s where s.handle = t.handle)
-        order by expires_at limit ${limit})
-      returning handle`)
+      with quotes as (
+        delete from ${topups} where handle in (
+          select handle from ${topups} t
+          where expires_at < ${before}
+            and not exists (select from ${topupPayments} p where p.handle = t.handle)
+            and not exists (select from ${topupSubmissions} s where s.handle = t.handle)
+          order by expires_at limit ${limit})
+        returning handle
+      ), purchases as (
+        delete from ${topupPurchases} where handle in (select handle from quotes)
+      )
+      select handle from quotes`)
     return gone.length
   })
 }
