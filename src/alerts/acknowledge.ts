@@ -13,7 +13,7 @@ import { getSettings } from '#src/recipients/settings.ts'
 import { updateWatch } from '#src/watches/manage/service.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
 import * as acting from './acknowledge-store.ts'
-import { escalateAgain } from './escalation.ts'
+import { escalateAgain, escalateUnmuted } from './escalation.ts'
 import { episodeKeys, isMuted, nextReminder } from './rules.ts'
 import * as store from './store.ts'
 
@@ -115,6 +115,7 @@ export async function muteEpisode(
     const ids = await acting.muteEpisode(tx, caller.wallet, { ...chosen, mutedAt })
     if (!muted) {
       await goOnReminding(deps, tx, caller, ids)
+      await escalateUnmuted(tx, ids, at)
       await sendUnsent(tx, ids, at)
     }
     return ids

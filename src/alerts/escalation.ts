@@ -96,12 +96,24 @@ function stepOf(row: store.AlertRow, watch: WatchForNotification | undefined, no
   if (row.notifiedAt === null) {
     return { act: 'wait', until: new Date(now.getTime() + INHIBITED_MS) }
   }
-  return { act: 'escalate', watch }
+  const until = new Date(row.notifiedAt.getTime() + watch.escalateAfterMinutes * MINUTE_MS)
+  // An alert that another one inhibited was notified later than it fired.
+  return until > now ? { act: 'wait', until } : { act: 'escalate', watch }
 }
 
 /** Schedules the escalation of alerts anew, counted from now: their acknowledgement was removed. */
 export async function escalateAgain(tx: Db, ids: readonly number[], now: Date): Promise<void> {
+  await scheduleFrom(tx, await store.listByIds(tx, ids), now)
+}
+
+/** Schedules the escalations that a mute ended, counted from now. */
+export async function escalateUnmuted(tx: Db, ids: readonly number[], now: Date): Promise<void> {
   const rows = await store.listByIds(tx, ids)
+  const ended = rows.filter((row) => row.escalateAt === null && row.acknowledgedAt === null)
+  await scheduleFrom(tx, ended, now)
+}
+
+async function scheduleFrom(tx: Db, rows: readonly store.AlertRow[], now: Date): Promise<void> {
   const watches = await listForNotification(
     tx,
     rows.map(({ watchId }) => watchId),

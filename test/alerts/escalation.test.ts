@@ -158,6 +158,38 @@ describe('an alert is not escalated', () => {
     expect(paged()).toEqual([LOW])
   })
 
+  test('before its minutes have passed since another alert stopped inhibiting it', async () => {
+    const provider = '0x12ab4f00000000000000000000000000000fcd34'
+    const status = await room.watch('Status')
+    await room.notice(status, {
+      event: 'provider.unregistered',
+      severity: 'critical',
+      data: { provider },
+    })
+    await room.notice(watchId, { event: 'fsp.ftso-commit', data: { provider } })
+    await minutes(58)
+    await room.notice(status, { event: 'provider.recovered', data: { provider } })
+    await minutes(14)
+    expect(paged()).toEqual([])
+    await minutes(1)
+    expect(paged()).toEqual(['fsp.ftso-commit'])
+  })
+
+  test('while its episode is muted; it is after that ended', async () => {
+    await room.notice(watchId, { event: LOW })
+    const { id } = await newest()
+    await muteEpisode(room.app, room.alice.caller, { id, muted: true })
+    await minutes(60)
+    const unmute = () => muteEpisode(room.app, room.alice.caller, { id, muted: false })
+    await unmute()
+    await minutes(14)
+    expect(paged()).toEqual([])
+    // Nor does a repetition postpone it.
+    await unmute()
+    await minutes(1)
+    expect(paged()).toEqual([LOW])
+  })
+
   test('where escalation was switched off meanwhile, or its recipient is gone', async () => {
     await room.notice(watchId, { event: LOW })
     await escalate({ escalateAfterMinutes: null })
