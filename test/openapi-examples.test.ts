@@ -111,7 +111,7 @@ describe('the story that they tell', () => {
     expect(notified('watchId')).toEqual([42])
     expect(watch).toMatchObject({ id: 42, label: 'Treasury', target: { address: wallet } })
     expect(recipient).toMatchObject({ id: 7, name: 'Pager hook' })
-    expect(watch.recipientIds).toEqual([recipient.id])
+    expect(watch.recipientIds).toBeNull()
     expect(watch.settings).toMatchObject({ threshold: '100' })
     const [alert, ...others] = AlertPage.parse(answerOf('listAlerts')).data
     expect(others).toEqual([])

@@ -34,6 +34,10 @@ interface DocsPage {
  */
 export function docsPage(server: FastifyInstance, app: App): void {
   const reference = ({ locale }: Translate) => apiReference(app, locale)
+  const quickstart = readExample('../quickstart.mjs').replace(
+    'https://watchdog.example.org/api/x402',
+    app.publicUrl + API_PREFIX,
+  )
   const verifiers = VERIFIERS.map(([name, file]) => ({ name, code: readExample(file) }))
   const vector = {
     headers: readExample('vector/headers.txt'),
@@ -48,6 +52,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
         title: t('pages:docs.title'),
         botUrl: botUrl(app),
         security: t('operations:info.security'),
+        quickstart,
       }),
     }),
   )

@@ -1,6 +1,6 @@
 import type * as operations from '../watches.ts'
 import type { ExamplesOf } from './define.ts'
-import { at, FIRED_AT, RECIPIENT, WALLET, WATCH } from './story.ts'
+import { at, FIRED_AT, WALLET, WATCH } from './story.ts'
 
 const target = { address: WALLET, asset: 'FLR' }
 
@@ -11,7 +11,7 @@ const created = {
   target,
   settings: { threshold: '100', direction: 'any' },
   signals: [{ id: 'balance-change', enabled: true, parameters: {} }],
-  recipientIds: [RECIPIENT.id],
+  recipientIds: null,
   minSeverity: 'info',
   cooldownSeconds: 0,
   escalateAfterMinutes: null,
@@ -60,7 +60,6 @@ export const watchExamples: ExamplesOf<typeof operations> = {
       label: WATCH.label,
       target,
       settings: { threshold: '100' },
-      recipientIds: [RECIPIENT.id],
     },
     response: created,
   },
