@@ -232,6 +232,57 @@ describe('a webhook', () => {
     expect(chat.last().text).toBe(text)
   })
 
+  test('keeps what its message shows by then, if the button was pressed while others were hidden', async () => {
+    const [first, second] = [await linked('alice'), await linked('bob')]
+    for (const chat of [first, second]) {
+      await chat.say('/recipients')
+      await chat.press('Add recipient')
+      await chat.press('Webhook')
+      await chat.say(receiver.url('hurried'))
+      world.clock.advance(1)
+    }
+    world.clock.advance(700)
+    const api = createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, 10)
+    let text: string | undefined
+    api.config.use(async (call, method, payload, signal) => {
+      if (text === undefined) {
+        await second.press('‹ Recipients')
+        text = second.last().text
+      }
+      return call(method, payload, signal)
+    })
+    await followUp({ app: world.app, api, username: BOT_NAME })
+    expect(first.last().text).toMatch(/secret ….{4}, shown/)
+    expect(text).toContain('Recipients ·')
+    expect(second.last().text).toBe(text)
+  })
+
+  test('is hidden again if it is shown again while it is being hidden', async () => {
+    const chat = await linked('alice')
+    await addHook(chat, 'again')
+    const show = async () => {
+      await chat.press('Secret…')
+      await chat.press('New secret')
+    }
+    await show()
+    world.clock.advance(700)
+    const api = createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, 10)
+    let isFirst = true
+    api.config.use(async (call, method, payload, signal) => {
+      const result = await call(method, payload, signal)
+      if (isFirst) {
+        isFirst = false
+        await chat.press('‹ \u2068127.0.0.1\u2069')
+        await show()
+      }
+      return result
+    })
+    await followUp({ app: world.app, api, username: BOT_NAME })
+    world.clock.advance(700)
+    await follow()
+    expect(chat.last().text).not.toContain('whsec_')
+  })
+
   test('is tested: what it answered and how long that took', async () => {
     const chat = await linked('bob')
     await addHook(chat, 'tested')

@@ -30,6 +30,20 @@ export async function takeFollowUp(db: Db, message: MessageName): Promise<Follow
   return row
 }
 
+/** Whether a message still has this follow-up, and no other or none. */
+export async function hasFollowUp(db: Db, row: FollowUpRow): Promise<boolean> {
+  const rows = await db
+    .select({ messageId: followUps.messageId })
+    .from(followUps)
+    .where(isSame(row))
+  return rows.length > 0
+}
+
+/** Deletes a follow-up that was carried out. A newer one of the message is not deleted. */
+export async function deleteFollowUp(db: Db, row: FollowUpRow): Promise<void> {
+  await db.delete(followUps).where(isSame(row))
+}
+
 /** Deletes follow-ups that expired. */
 export async function deleteExpired(db: Db, now: Date): Promise<void> {
   await db.delete(followUps).where(lte(followUps.expiresAt, now))
@@ -37,4 +51,8 @@ export async function deleteExpired(db: Db, now: Date): Promise<void> {
 
 function isMessage({ chatId, messageId }: MessageName) {
   return and(eq(followUps.chatId, chatId), eq(followUps.messageId, messageId))
+}
+
+function isSame(row: FollowUpRow) {
+  return and(isMessage(row), eq(followUps.kind, row.kind), eq(followUps.shownAt, row.shownAt))
 }

@@ -20,7 +20,13 @@ import { contentOf } from '../../core/show.ts'
 import { findChat } from '../../core/store.ts'
 import type { Reader } from '../../views/view.ts'
 import { recipientConfirmed } from './card-view.ts'
-import { deleteExpired, FOLLOW_UPS, type FollowUpRow, takeFollowUp } from './follow-up-store.ts'
+import {
+  deleteExpired,
+  deleteFollowUp,
+  FOLLOW_UPS,
+  type FollowUpRow,
+  hasFollowUp,
+} from './follow-up-store.ts'
 import { secretHidden } from './secret-view.ts'
 
 /** Lease of a claimed follow-up. */
@@ -77,7 +83,7 @@ async function followOne(changer: Changer, row: FollowUpRow): Promise<void> {
     const view = secretHidden(reader, recipient, { shownAt: row.shownAt, now })
     await edit(changer, row, contentOf(view, reader.t.locale))
   }
-  await takeFollowUp(app.db, row)
+  await deleteFollowUp(app.db, row)
 }
 
 /** Placeholder for a deleted destination: the message is changed nevertheless. */
@@ -114,8 +120,9 @@ async function readerOf(
   }
 }
 
-/** Edits a message; a deleted one is ignored. */
-async function edit({ api }: Changer, row: FollowUpRow, content: Content): Promise<void> {
+/** Edits a message; one that is deleted, or shows another screen by now, is ignored. */
+async function edit({ app, api }: Changer, row: FollowUpRow, content: Content): Promise<void> {
+  if (!(await hasFollowUp(app.db, row))) return
   const { chatId, messageId } = row
   try {
     await post(api, { chatId, messageId, content: () => content })
