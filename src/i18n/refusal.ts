@@ -1,5 +1,11 @@
 import { type AppError, retryAfterOf } from '#src/kernel/errors.ts'
-import { builtKey, type Translate } from './translate.ts'
+import { builtKey, hasText, type Translate } from './translate.ts'
+
+/** Title of an error, from its stored code; the code itself without a text. */
+export function refusalTitle(t: Translate, code: string): string {
+  const key = `errors:${code}.title`
+  return hasText(key) ? t(builtKey(key)) : code
+}
 
 /** A refusal in one or two sentences: the problem and the remedy; for invalid input, the first error. */
 export function refusalText(t: Translate, refusal: AppError): string {

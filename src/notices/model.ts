@@ -80,7 +80,7 @@ export type Notice =
   | ({ readonly kind: 'linked' } & LinkedRecipient)
   | ({ readonly kind: 'credited'; readonly symbol: string } & Pick<
       CreditedPayment,
-      'asset' | 'amountUnits' | 'credits' | 'bonusCredits' | 'balanceCredits'
+      'asset' | 'amountUnits' | 'credits' | 'bonusCredits' | 'balanceCredits' | 'purchase'
     >)
 
 /** Retention of sent notices: longer than any cause can recur. */

@@ -90,6 +90,12 @@ const ANY: { readonly [Kind in Notice['kind']]: fc.Arbitrary<Extract<Notice, { k
     credits: amount,
     bonusCredits: amount,
     balanceCredits: amount,
+    purchase: maybe(
+      fc.record({
+        slots: fc.integer({ min: 1, max: 20 }),
+        reason: maybe(fc.constantFrom('insufficient_credits', 'slot_limit_reached')),
+      }),
+    ),
   }),
 }
 

@@ -1,5 +1,7 @@
 import { assetOf } from '#src/billing/topups/rules.ts'
 import { formatAmount } from '#src/i18n/format.ts'
+import { refusalTitle } from '#src/i18n/refusal.ts'
+import type { Translate } from '#src/i18n/translate.ts'
 import type { Notice } from './model.ts'
 import { destinationOff, linked, refused } from './render-destination.ts'
 import {
@@ -160,7 +162,7 @@ function trialEnded({ watches, at }: Of<'trial-ended'>, reader: NoticeReader): N
 }
 
 function credited(notice: Of<'credited'>, { t }: NoticeReader): NoticeText {
-  const { asset, amountUnits, symbol, bonusCredits } = notice
+  const { asset, amountUnits, symbol, bonusCredits, purchase } = notice
   const { decimals } = assetOf(asset)
   const amount = formatAmount({ units: amountUnits, decimals, symbol }, t.locale)
   const parts = { amount, bonus: credits(t, bonusCredits), credits: credits(t, notice.credits) }
@@ -170,7 +172,19 @@ function credited(notice: Of<'credited'>, { t }: NoticeReader): NoticeText {
       bonusCredits === 0
         ? t('notices:credited.paid', { amount })
         : t('notices:credited.paidWithBonus', parts),
+      ...(purchase === null ? [] : [purchaseLine(t, purchase)]),
       t('notices:credited.balance', { balance: credits(t, notice.balanceCredits) }),
     ],
   }
+}
+
+/** The slots that the credits bought, or why they did not. */
+function purchaseLine(
+  t: Translate,
+  { slots: count, reason }: NonNullable<Of<'credited'>['purchase']>,
+): string {
+  const slots = t('units:slots', { count })
+  return reason === null
+    ? t('bot:topup.slotsBought', { slots })
+    : t('bot:topup.slotsWaiting', { slots, reason: refusalTitle(t, reason) })
 }

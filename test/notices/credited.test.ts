@@ -39,6 +39,30 @@ test('a payment is told when it is credited, with its bonus and the balance', as
   ])
 })
 
+test('a payment that buys slots is told with them and with the balance that is left', async () => {
+  const balance = async () => (await alice.request('GET', '/account')).body.balanceCredits
+  const before = await balance()
+  const draft = await draftOf(alice, { asset: 'FLR', then: { slots: 1, periods: 1 } })
+  await world.pay(draft)
+  await world.confirmAll()
+  expect(await balance()).toBe(before + 9500)
+  const left = (before + 9500).toLocaleString('en')
+  expect((await notices(world))[0]?.body.split('\n').slice(1)).toEqual([
+    '1 slot added.',
+    `Balance: ${left} credits.`,
+  ])
+})
+
+test('a payment that cannot buy the slots is told with the reason', async () => {
+  const then = { slots: 20, periods: 12 }
+  const draft = await draftOf(alice, { asset: 'FLR', then })
+  await world.pay(draft)
+  await world.confirmAll()
+  expect((await notices(world))[0]?.body.split('\n')[1]).toBe(
+    'Not added yet: 20 slots. Reason: Not enough credits.',
+  )
+})
+
 test('a payment is told once, however many look for it and confirm it', async () => {
   const draft = await draftOf(alice, { asset: 'WFLR' })
   const txHash = await world.pay(draft)

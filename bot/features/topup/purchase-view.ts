@@ -3,7 +3,8 @@ import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { PERIOD_DAYS } from '#src/billing/price-list.ts'
 import type { Topup } from '#src/billing/topups/model.ts'
 import { formatDuration } from '#src/i18n/format.ts'
-import { builtKey, hasText, type Translate } from '#src/i18n/translate.ts'
+import { refusalTitle } from '#src/i18n/refusal.ts'
+import type { Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { count, usdText } from './amounts-view.ts'
 import type { OfferedAsset } from './asset-view.ts'
@@ -43,12 +44,6 @@ export function boughtLine(t: Translate, { then }: Topup): string | undefined {
   if (then === null) return undefined
   const slots = t('units:slots', { count: then.slots })
   if (then.status === 'done') return `🎟️ ${t.html('bot:topup.slotsBought', { slots })}`
-  const reason = then.reason === null ? '' : reasonOf(t, then.reason)
+  const reason = then.reason === null ? '' : refusalTitle(t, then.reason)
   return `⚠️ ${t.html('bot:topup.slotsWaiting', { slots, reason })}`
-}
-
-/** Title of an error code, as the reason of a purchase that waits. */
-function reasonOf(t: Translate, code: string): string {
-  const key = `errors:${code}.title`
-  return hasText(key) ? t(builtKey(key)) : code
 }

@@ -3,13 +3,13 @@ import { type Db, transact } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
-import { credit, type Terms } from '../account/service.ts'
+import { credit, readBalance, type Terms } from '../account/service.ts'
 import type { AssetKey } from '../price-list.ts'
 import type { Refusal } from './model.ts'
 import type { PaymentOptions } from './payment-options.ts'
 import type { PaymentRow } from './payment-store.ts'
 import * as payments from './payment-store.ts'
-import { carryOutPurchase } from './purchases.ts'
+import { carryOutPurchase, type PurchaseOutcome } from './purchases.ts'
 import {
   exceedsLock,
   judgePayment,
@@ -31,8 +31,10 @@ export interface CreditedPayment {
   readonly amountUnits: bigint
   readonly credits: number
   readonly bonusCredits: number
-  /** Balance of the wallet, including the bonus. */
+  /** Balance of the wallet with the bonus, and after the purchase. */
   readonly balanceCredits: number
+  /** The purchase that followed; null without one. */
+  readonly purchase: PurchaseOutcome | null
   readonly at: Date
 }
 
@@ -198,8 +200,10 @@ async function write(
   if (!verdict.ok) await keepUnmatched(tx, payment, verdict.reason, at)
   else if (topup !== undefined) {
     const settled = { payment, topup, worth: verdict.worth, at }
-    await deps.notices.credited(tx, await addCredits(tx, settled))
-    await carryOutPurchase(deps, tx, topup.handle)
+    const credited = await addCredits(tx, settled)
+    const purchase = await carryOutPurchase(deps, tx, topup.handle)
+    const { balanceCredits } = await readBalance(tx, credited.wallet)
+    await deps.notices.credited(tx, { ...credited, balanceCredits, purchase })
   }
   return true
 }
@@ -222,7 +226,7 @@ async function addCredits(
     readonly worth: Worth
     readonly at: Date
   },
-): Promise<CreditedPayment> {
+): Promise<Omit<CreditedPayment, 'balanceCredits' | 'purchase'>> {
   const { payment, topup, worth, at } = settled
   const { handle, asset } = topup
   const { txHash, logIndex, amountUnits } = payment
@@ -230,12 +234,11 @@ async function addCredits(
   const name = `${handle}:${txHash}:${logIndex}`
   const paid = { type: 'topup', amountCredits: worth.credits } as const
   const bonus = { type: 'bonus', amountCredits: worth.bonusCredits } as const
-  let { balanceCredits } = await credit(tx, { wallet, at, ...paid, reference: `topup:${name}` })
+  await credit(tx, { wallet, at, ...paid, reference: `topup:${name}` })
   if (worth.bonusCredits > 0) {
-    const more = await credit(tx, { wallet, at, ...bonus, reference: `bonus:${name}` })
-    balanceCredits = more.balanceCredits
+    await credit(tx, { wallet, at, ...bonus, reference: `bonus:${name}` })
   }
-  return { wallet, handle, txHash, logIndex, asset, amountUnits, ...worth, balanceCredits, at }
+  return { wallet, handle, txHash, logIndex, asset, amountUnits, ...worth, at }
 }
 
 /** Whether it arrived without the event or transfer that identifies a payment. */

@@ -14,6 +14,13 @@ interface Deps {
   readonly billing: { readonly enabled: boolean; readonly terms: Terms }
 }
 
+/** What a payment made of a purchase. */
+export interface PurchaseOutcome {
+  readonly slots: number
+  /** Code of the refusal; null: they were bought. */
+  readonly reason: string | null
+}
+
 /** Stores what is to be bought with the credits of a top-up, in the transaction that creates it. */
 export async function planPurchase(
   tx: Db,
@@ -27,10 +34,16 @@ export async function planPurchase(
  * Buys what was planned for a top-up, once, in the transaction that credits it. A purchase that is refused,
  * for lack of credits or room, waits for the next payment of the same top-up and says why. A late payment of
  * a quote that was replaced makes the purchase that moved on to the new quote.
+ *
+ * @returns what became of it; null without one
  */
-export async function carryOutPurchase(deps: Deps, tx: Db, handle: string): Promise<void> {
+export async function carryOutPurchase(
+  deps: Deps,
+  tx: Db,
+  handle: string,
+): Promise<PurchaseOutcome | null> {
   const plan = await lockWaiting(tx, handle)
-  if (plan === undefined) return
+  if (plan === undefined) return null
   const { slots: quantity, periods, autoRenew } = plan
   const caller = { wallet: storedAddress(plan.wallet), scopes: ['spend'], via: 'http' } as const
   try {
@@ -42,9 +55,11 @@ export async function carryOutPurchase(deps: Deps, tx: Db, handle: string): Prom
       subscriptionId: id,
       doneAt: deps.clock.now(),
     })
+    return { slots: quantity, reason: null }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     await store.markRefused(tx, plan.handle, error.code)
+    return { slots: quantity, reason: error.code }
   }
 }
 
