@@ -148,3 +148,27 @@ describe('a test', () => {
     expect(ann.last().text).toContain('✓ \u2068Many\u2069')
   })
 })
+
+test('a watch escalates after a time to chosen recipients, set with three presses', async () => {
+  const params = { id: String(id) }
+  const read = () => world.as('alice', getWatch, { params })
+  await ann.say(`/watches ${id}`)
+  await ann.press('Recipients')
+  await ann.press('Escalation: off')
+  expect(ann.last().text).toContain('⏫ Escalation · ')
+  await ann.press('15 min')
+  expect(ann.last().text).toContain('⚠️ Check at least one recipient.')
+  const toggle =
+    ann
+      .labels()
+      .flat()
+      .find((label) => label.startsWith('○')) ?? ''
+  await ann.press(toggle)
+  expect(ann.last().text).not.toContain('⚠️ Check at least one recipient.')
+  expect(await read()).toMatchObject({ escalateAfterMinutes: 15, escalateTo: [expect.any(Number)] })
+  await ann.press('‹ Recipients')
+  expect(ann.labels().flat()).toContain('Escalation: 15 min')
+  await ann.press('Escalation: 15 min')
+  await ann.press('Off')
+  expect(await read()).toMatchObject({ escalateAfterMinutes: null })
+})

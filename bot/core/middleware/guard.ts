@@ -43,7 +43,7 @@ const PRIVATE: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** Recipients of a watch. */
-const OF_A_WATCH = /^watch\.who/
+const OF_A_WATCH = /^watch\.(?:who|esc)/
 
 function privatePayload(press: Press | undefined): string | undefined {
   if (press === undefined) return undefined

@@ -15,6 +15,7 @@ import {
   type View,
 } from '../../views/view.ts'
 import { backToCard } from './edit-view.ts'
+import { escalationButton } from './escalation-view.ts'
 
 /** All recipients of a wallet. */
 export interface People {
@@ -77,6 +78,11 @@ function toPerson(
   return { id, channel, name, status, statusReason, isHere: id === hereId }
 }
 
+/** Recipients of the wallet that watches can name, this chat first. */
+export function allPeople(people: People): readonly Person[] {
+  return hereFirst(people.recipients.map((one) => toPerson(one, people)))
+}
+
 function hereFirst(all: readonly Person[]): readonly Person[] {
   return [...all.filter(({ isHere }) => isHere), ...all.filter(({ isHere }) => !isHere)]
 }
@@ -110,7 +116,7 @@ export function watchPeople(
 ): View {
   const { t } = reader
   const ticked = watch.recipientIds ?? []
-  const all = hereFirst(people.recipients.map((one) => toPerson(one, people)))
+  const all = allPeople(people)
   const pages = Math.max(1, Math.ceil(all.length / PAGE_SIZE))
   const page = Math.min(options.page, pages)
   const shown = all.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
@@ -139,11 +145,13 @@ export function watchPeople(
         : [act(t('bot:button.defaults'), packed('watch.whoAll', params))]),
       act(t('bot:button.addRecipient'), packed('rec.add')),
     ],
+    all.length === 0 ? [] : [escalationButton(reader, watch)],
     [backToCard(watch)],
   ])
 }
 
-function personLine(reader: Reader, person: Person, isTicked: boolean): string {
+/** Line with the tick and state of a recipient. */
+export function personLine(reader: Reader, person: Person, isTicked: boolean): string {
   const { t } = reader
   const name = person.isHere ? t('bot:people.here') : typed(person.name)
   const mark = isTicked ? '✓' : '○'

@@ -3,6 +3,7 @@ import type { Watch } from '#src/watches/model.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
+import { escalationScreen } from './escalation.ts'
 import { changeWatch, withManaged } from './manage.ts'
 import { watchPeople } from './people-view.ts'
 import { peopleOf } from './recipient-choice.ts'
@@ -39,6 +40,38 @@ onPress(composer, 'watch.whoAll', (ctx, { id }) =>
     ),
   ),
 )
+
+onPress(composer, 'watch.esc', (ctx, { id }) =>
+  withManaged(ctx, id, (watch, link) => showEscalation(ctx, watch, link)),
+)
+
+onPress(composer, 'watch.escAfter', (ctx, { id, minutes }) =>
+  withManaged(ctx, id, (watch, link) => {
+    const escalateAfterMinutes = minutes === 0 ? null : minutes
+    return changeWatch(ctx, { watch, link }, { escalateAfterMinutes }, (changed) =>
+      showEscalation(ctx, changed, link),
+    )
+  }),
+)
+
+onPress(composer, 'watch.escFlip', (ctx, { id, recipient }) =>
+  withManaged(ctx, id, async (watch, link) => {
+    const { recipients } = await peopleOf(ctx, link)
+    const exists = (one: number) => recipients.some((other) => other.id === one)
+    if (!exists(recipient)) await ctx.answer(ctx.t('bot:error.gone'), { box: true })
+    const before = watch.escalateTo.filter(exists)
+    const isTicked = before.includes(recipient)
+    const after = isTicked ? before.filter((one) => one !== recipient) : [...before, recipient]
+    const changes = { escalateTo: after.filter(exists) }
+    await changeWatch(ctx, { watch, link }, changes, (changed) =>
+      showEscalation(ctx, changed, link),
+    )
+  }),
+)
+
+async function showEscalation(ctx: BotContext, watch: Watch, link: Membership): Promise<void> {
+  await show(ctx, escalationScreen(ctx.reader, watch, await peopleOf(ctx, link)))
+}
 
 async function showPeople(
   ctx: BotContext,

@@ -1,0 +1,54 @@
+import { packed } from '#src/actions/codec.ts'
+import { formatDuration } from '#src/i18n/format.ts'
+import { isolate } from '#src/i18n/isolates.ts'
+import { typed } from '#src/i18n/translate.ts'
+import type { Watch } from '#src/watches/model.ts'
+import {
+  act,
+  back,
+  inRows,
+  labelWithName,
+  type Reader,
+  screen,
+  type View,
+} from '../../views/view.ts'
+import { allPeople, type People, personLine, personName } from './people-view.ts'
+
+/** Offered waits for an acknowledgement, in minutes; 0: no escalation. */
+const WAITS = [0, 5, 15, 30, 60] as const
+/** Most recipients on the screen; programs can name others. */
+const PEOPLE_MAX = 8
+
+/** Who also gets the alerts of a watch that no one acknowledges in time. */
+export function escalationScreen(reader: Reader, watch: Watch, people: People): View {
+  const { t } = reader
+  const { id, label, escalateAfterMinutes, escalateTo } = watch
+  const shown = allPeople(people).slice(0, PEOPLE_MAX)
+  const isTicked = (recipient: number | undefined) =>
+    recipient !== undefined && escalateTo.includes(recipient)
+  const isOn = escalateAfterMinutes !== null
+  const lines = [
+    t.html('bot:escalation.title', { label: typed(label) }),
+    t.html('bot:escalation.help'),
+    '',
+    ...shown.map((one) => personLine(reader, one, isTicked(one.id))),
+    isOn && escalateTo.length === 0 ? `⚠️ ${t.html('bot:escalation.none')}` : undefined,
+  ]
+  const waits = WAITS.map((minutes) => {
+    const text =
+      minutes === 0 ? t('bot:value.off') : formatDuration(minutes * 60, t.locale, 'short')
+    const isChosen = (escalateAfterMinutes ?? 0) === minutes
+    return act(isChosen ? `✓ ${text}` : text, packed('watch.escAfter', { id, minutes }))
+  })
+  const toggles = shown.flatMap((one) => {
+    if (one.id === undefined) return []
+    const mark = isTicked(one.id) ? '✓' : '○'
+    const name = labelWithName(personName(reader, one), (text) => `${mark} ${isolate(text)}`, 2)
+    return [act(name, packed('watch.escFlip', { id, recipient: one.id }))]
+  })
+  return screen(lines, [
+    ...inRows(waits, 3),
+    ...inRows(toggles, 2),
+    [back(t('bot:button.recipients'), packed('watch.who', { id, page: 1 }))],
+  ])
+}
