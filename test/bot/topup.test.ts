@@ -4,6 +4,7 @@ import { listLive } from '#bot/core/live-store.ts'
 import type { ChatMessage } from '#sandbox/telegram/model.ts'
 import { packed } from '#src/actions/codec.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
+import { getAccount } from '#src/operations/account.ts'
 import { listSubscriptions, updateSubscriptions } from '#src/operations/subscriptions.ts'
 import { createTopup } from '#src/operations/topups.ts'
 import type { Chatting } from '../support/bot.ts'
@@ -647,6 +648,8 @@ describe('a payment for slots', () => {
     await world.follow()
     expect(says(bob)).toContain('✅ 10,000 credits added')
     expect(says(bob)).toContain('🎟️ 1 slot added.')
+    const { balanceCredits } = await world.as('bob', getAccount)
+    expect(says(bob)).toContain(`Balance: ${balanceCredits.toLocaleString('en')}`)
     expect(bob.labels()[0]).toEqual(['Resume: My credits'])
     const { capacity } = await world.as('bob', listSubscriptions)
     expect(capacity).toMatchObject({ purchased: 1, available: 1 })

@@ -1,6 +1,7 @@
 /** State of a top-up's message, read by handlers and by the updater of live messages. */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { termReference } from '#src/billing/subscriptions/rules.ts'
 import type { Topup } from '#src/billing/topups/model.ts'
 import { restOf } from '#src/billing/topups/remainder.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -64,10 +65,18 @@ export function stageOf({ topup, isBack }: ShownTopup): string {
   return isBack ? BACK : topup.status
 }
 
-/** The wallet's balance after the newest credit of the top-up, if that is recent. */
-async function balanceAfter(ask: AskOperation, { handle }: Topup): Promise<number | undefined> {
+/** The wallet's balance after the newest credit of the top-up and its purchase, if they are recent. */
+async function balanceAfter(
+  ask: AskOperation,
+  { handle, then }: Topup,
+): Promise<number | undefined> {
   const { ledger } = await ask(getAccount, { query: {} })
-  return ledger.data.find(({ reference }) => reference.includes(handle))?.balanceAfterCredits
+  const id = then?.subscriptionId ?? null
+  const bought = id === null ? undefined : termReference(id, 1)
+  const entry = ledger.data.find(
+    ({ reference }) => reference.includes(handle) || reference === bought,
+  )
+  return entry?.balanceAfterCredits
 }
 
 const Waiting = z.object({ type: z.string(), watchId: z.null() })
