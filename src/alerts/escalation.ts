@@ -11,8 +11,8 @@ import { recordedOf } from './recorded-alert.ts'
 import { episodeOf, isMuted } from './rules.ts'
 import * as store from './store.ts'
 
-/** Time after which the escalation of an inhibited alert is looked at again, in milliseconds. */
-const INHIBITED_MS = 5 * MINUTE_MS
+/** Time after which an escalation that an inhibition or mute prevents is looked at again, in milliseconds. */
+const PREVENTED_MS = 5 * MINUTE_MS
 
 /** Result of a due escalation. */
 type Step =
@@ -90,12 +90,12 @@ function stepOf(row: store.AlertRow, watch: WatchForNotification | undefined, no
     return { act: 'end' }
   }
   if (row.escalatedAt !== null || watch.escalateAfterMinutes === null) return { act: 'end' }
+  // Inhibitions and mutes end at any time.
+  const later = new Date(now.getTime() + PREVENTED_MS)
   if (watch.mutedUntil !== null && isMuted(watch, now)) {
-    return { act: 'wait', until: watch.mutedUntil }
+    return { act: 'wait', until: watch.mutedUntil < later ? watch.mutedUntil : later }
   }
-  if (row.notifiedAt === null) {
-    return { act: 'wait', until: new Date(now.getTime() + INHIBITED_MS) }
-  }
+  if (row.notifiedAt === null) return { act: 'wait', until: later }
   const until = new Date(row.notifiedAt.getTime() + watch.escalateAfterMinutes * MINUTE_MS)
   // An alert that another one inhibited was notified later than it fired.
   return until > now ? { act: 'wait', until } : { act: 'escalate', watch }

@@ -30,15 +30,17 @@ export function lockDue(tx: Db, ids: readonly number[], now: Date): Promise<Aler
 const AHEAD_SECONDS = 120
 
 /**
- * Moves the reminders of alerts sent before the clock was set back, so that they come as long after now as
- * they were to come after the alert.
+ * Moves the reminders and escalations of alerts sent before the clock was set back, so that they come as
+ * long after now as they were to come after the alert.
  */
 export async function catchUp(db: Db, now: Date): Promise<void> {
   const ahead = new Date(now.getTime() + AHEAD_SECONDS * 1000)
   await db.execute(sql`
     update alerts a set told_at = ${now}::timestamptz,
-      remind_at = ${now}::timestamptz + (a.remind_at - a.told_at)
-    where a.created_at > ${ahead} and a.told_at > ${ahead} and a.remind_at is not null`)
+      remind_at = ${now}::timestamptz + (a.remind_at - a.told_at),
+      escalate_at = ${now}::timestamptz + (a.escalate_at - a.told_at)
+    where a.created_at > ${ahead} and a.told_at > ${ahead}
+      and (a.remind_at is not null or a.escalate_at is not null)`)
 }
 
 function isDue(now: Date) {

@@ -114,3 +114,25 @@ test('a clock that is put back by a day delays no summary, and sends none twice'
   await pass()
   expect(room.chatTexts()).toHaveLength(1)
 })
+
+test('an alert of a time when the clock was a day ahead is escalated as late after it as any other', async () => {
+  const input = { name: 'Pager', channel: 'webhook', url: room.receiver.url('pager') }
+  const { body } = await room.alice.request('POST', '/recipients', input)
+  const changes = { escalateAfterMinutes: 15, escalateTo: [body.id] }
+  await room.alice.request('PATCH', `/watches/${watchId}`, changes)
+  const paged = () => room.receiver.deliveries.filter(({ hook }) => hook === 'pager').length
+  await setOff(DAY_MINUTES)
+  await room.notice(watchId, { event: LOW })
+  const before = paged()
+  for (const [minutes, count] of [
+    [0, 0],
+    [1, 0],
+    [14, 0],
+    [16, 1],
+    [40, 1],
+  ] as const) {
+    await setOff(minutes)
+    await pass()
+    expect(paged() - before).toBe(count)
+  }
+})

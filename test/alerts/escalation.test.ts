@@ -158,6 +158,16 @@ describe('an alert is not escalated', () => {
     expect(paged()).toEqual([LOW])
   })
 
+  test('later than a few minutes after the mute of its watch was taken back', async () => {
+    await room.notice(watchId, { event: LOW })
+    const until = new Date(room.clock.now().getTime() + 8 * 3_600_000).toISOString()
+    await escalate({ mutedUntil: until })
+    await minutes(30)
+    await escalate({ mutedUntil: null })
+    await minutes(5)
+    expect(paged()).toEqual([LOW])
+  })
+
   test('before its minutes have passed since another alert stopped inhibiting it', async () => {
     const provider = '0x12ab4f00000000000000000000000000000fcd34'
     const status = await room.watch('Status')
