@@ -133,9 +133,16 @@ export async function keepLiving(
   const before = known.living[task]
   if (rows.length === 0 || before === messageId) return
   const living = { ...without(known.living, messageId), [task]: messageId }
-  await changeChat(app.db, known.id, { living }, app.clock.now())
+  const changes = changedLiving(known.living, living)
+  await changeChat(app.db, known.id, { living: changes }, app.clock.now())
   Object.assign(ctx, { known: { ...known, living } })
   if (before !== null) await removeButtons(ctx, before)
+}
+
+/** The tasks whose living message changed: jobs may change the others meanwhile. */
+function changedLiving(before: Living, after: Living): Partial<Living> {
+  const tasks = Object.entries(after).filter(([task, id]) => id !== before[task as keyof Living])
+  return Object.fromEntries(tasks)
 }
 
 /** Removes the buttons of a message. A failure is ignored. */

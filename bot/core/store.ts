@@ -44,14 +44,14 @@ export async function keepChat(
   return toKnown(row)
 }
 
-/** Changes language, selected wallet or living messages of a known chat. */
+/** Changes language, selected wallet or some of the living messages of a known chat. */
 export async function changeChat(
   db: Db,
   id: number,
   changes: {
     readonly locale?: Locale
     readonly wallet?: string
-    readonly living?: Living
+    readonly living?: Partial<Living>
   },
   now: Date,
 ): Promise<void> {

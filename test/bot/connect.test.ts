@@ -34,17 +34,21 @@ async function signOnPage(
   code: string,
   name: keyof typeof PEOPLE,
   { spend = false, timezone = 'Europe/Berlin' } = {},
+  api = telegramApi(),
 ): Promise<void> {
   const { account } = PEOPLE[name]
   const asked = { wallet: account.address, scopes: [...connectScopes(spend)], label: undefined }
   const { message } = await createChallenge(world.app, asked)
   const signature = await account.signMessage({ message })
   await claimConnectCode(world.app, { code, message, signature, timezone })
-  await notify()
+  await notify(api)
 }
 
-async function notify(): Promise<void> {
-  const api = createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, API_TIMEOUT_SECONDS)
+function telegramApi() {
+  return createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, API_TIMEOUT_SECONDS)
+}
+
+async function notify(api = telegramApi()): Promise<void> {
   await notifyConnected({ app: world.app, api, username: BOT_NAME })
 }
 
@@ -137,6 +141,29 @@ describe('a signature on the page', () => {
     expect(ann.last().text).toContain('Connected')
   })
 
+  test('keeps the screens that the chat opened while it was told', async () => {
+    const ann = await world.linked('bob', ['read', 'write'])
+    await ann.say('/connect')
+    const { code } = shown(ann)
+    await ann.say('/help')
+    await ann.say('/start')
+    const api = telegramApi()
+    let wizard: number | undefined
+    api.config.use(async (call, method, payload, signal) => {
+      if (method === 'sendMessage' && wizard === undefined) {
+        await ann.say('/new')
+        wizard = ann.last().id
+      }
+      return call(method, payload, signal)
+    })
+    await signOnPage(code, 'bob', {}, api)
+    expect(ann.last().text).toContain('Connected')
+    const [chat] = await world.sql`
+      select wizard_message_id as wizard, living_message_id as navigation from telegram_chats
+      where id = ${ann.id}`
+    expect(chat).toEqual({ wizard, navigation: ann.last().id })
+  })
+
   test('offers the trial, and one press starts it and watches the wallet', async () => {
     const ann = world.person()
     await ann.say('/connect')
@@ -176,7 +203,7 @@ describe('a signature on the page', () => {
     await ann.press('+')
     await ann.press('180 days')
     await ann.press('Auto-renew: off')
-    await ann.press('Allow spending')
+    await ann.press('Pay and add slots')
     await refuseConnectCode(world.app, shown(ann).code)
     await notify()
     await ann.press('Retry')

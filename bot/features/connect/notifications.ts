@@ -60,7 +60,7 @@ async function notifyChat(
     if (news.end === 'expired') return
     const sent = await post(api, { chatId, content: () => content })
     if (chat !== undefined) {
-      const changes = { living: { ...chat.living, navigation: sent.messageId } }
+      const changes = { living: { navigation: sent.messageId } }
       await changeChat(app.db, chatId, changes, app.clock.now())
     }
   } catch (error) {
