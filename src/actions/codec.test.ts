@@ -20,6 +20,7 @@ const ARGUMENTS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   index: fc.integer({ min: 0, max: 46_655 }),
   rev: fc.integer({ min: 0, max: 1_679_615 }),
   count: fc.integer({ min: 0, max: 1295 }),
+  minutes: fc.integer({ min: 0, max: 1295 }),
   quantity: fc.integer({ min: 0, max: 1295 }),
   periods: fc.integer({ min: 0, max: 46_655 }),
   code: fc.stringMatching(/^[A-Za-z0-9_-]{22}$/),
