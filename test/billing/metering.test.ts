@@ -376,6 +376,8 @@ describe('the ledger', () => {
       await caller({ credits: 100, freeUsed: 50 }),
       await caller({ credits: 1, freeUsed: 50 }),
     ]
+    // The seeded credits notify too. Notifications arrive in the order of their commits.
+    await expect.poll(() => heard.includes(last.wallet)).toBe(true)
     heard.length = 0
     await Promise.all([free, poor, paying].map(({ payer }) => callMany(metering, payer, 20)))
     await callMany(metering, last.payer, 1)
