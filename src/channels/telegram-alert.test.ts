@@ -192,7 +192,7 @@ describe('after a press', () => {
       const view = alertView(envelopeOf(commit), { help })
       const key = `signals:provider-fsp.ftso-commit.help.${part}` as const
       const text = translate('en', key)
-      expect(view.html).toMatch(/<blockquote expandable>[^<]+<\/blockquote>$/)
+      expect(view.html).toMatch(/<blockquote>[^<]+<\/blockquote>$/)
       expect(view.plain).toContain(text)
       expect(view.rows.flat().map((button) => button.label)).toContain(label)
     }

@@ -34,7 +34,7 @@ export interface ChatParts {
   readonly tailHtml: readonly string[]
   /** Links at the end. */
   readonly linksHtml: readonly string[]
-  /** Plain text in an expandable quote; cut before the body. */
+  /** Plain text in a quote; cut before the body. */
   readonly quote: string
   /** Whether there are no blank lines after the heading. */
   readonly isTight?: boolean
@@ -78,7 +78,7 @@ function compose(
     [...headHtml, ...(isTight ? [...lines, ...more, ...tailHtml] : [])].join('\n'),
     escapeHtml(chosen.body),
     [...(isTight ? [] : [...lines, ...tailHtml, ...more]), ...linksHtml].join('\n'),
-    quote === '' ? '' : `<blockquote expandable>${quote}</blockquote>`,
+    quote === '' ? '' : `<blockquote>${quote}</blockquote>`,
   ]
   const markup = blocks
     .filter((block) => block !== '')

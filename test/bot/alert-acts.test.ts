@@ -178,7 +178,7 @@ describe('an alert in a chat', () => {
     await ann.press('Why?')
     const why = message(ann, id)
     expect(why.text.length).toBeGreaterThan(before.length)
-    expect(why.entities.map(({ type }) => type)).toContain('expandable_blockquote')
+    expect(why.entities.map(({ type }) => type)).toContain('blockquote')
     expect(labelsOf(ann, id).flat()).toContain('✓ Why?')
     await ann.press('What to do')
     expect(labelsOf(ann, id).flat()).toContain('✓ What to do')
