@@ -120,8 +120,8 @@ describe('POST /topup', () => {
   test('names the exact amount in the instructions, in the reader’s language', async () => {
     await world.contracts.setFeed('FLR/USD', 300_000n, 7)
     const { body } = await create({ asset: 'FLR' }, { 'accept-language': 'en' })
-    expect(body.amount).toBe('333333333333333333334')
-    expect(body.instructions).toContain('333.333333333333333334\u00a0FLR')
+    expect(body.amount).toBe('333340000000000000000')
+    expect(body.instructions).toContain('333.34\u00a0FLR')
     await world.contracts.setFeed('FLR/USD', 200_000n, 7)
   })
 

@@ -52,7 +52,7 @@ describe('the pay page', () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await world.contracts.setFeed('FLR/USD', 200_000n, 7)
     const { html } = await pageOf(draft)
-    expect(html).toContain('333.333333333333333334\u00a0FLR')
+    expect(html).toContain('333.34\u00a0FLR')
     expect(html).toContain(`data-copy="${draft.handle}"`)
     expect(html).toContain(`<bdi dir="ltr">${world.contracts.payTo}</bdi>`)
   })

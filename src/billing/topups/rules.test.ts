@@ -7,6 +7,7 @@ import {
   creditsFor,
   judgePayment,
   payerProblem,
+  quotedUnitsFor,
   type Rate,
   symbolOf,
   unitsFor,
@@ -39,27 +40,40 @@ describe('the amount of a quote', () => {
     // 10 USD at 2.50 USD, six decimals.
     ['XRP', 10_000, { value: 250_000n, decimals: 5 }, 4_000_000n],
     ['FXRP', 12_345, { value: 250_000n, decimals: 5 }, 4_938_000n],
-    // 10 USD at 3 USD is not a whole amount: rounded up to what people can type.
-    ['XRP', 10_000, { value: 3n, decimals: 0 }, 3_333_400n],
-    ['FLR', 10_000, { value: 224n, decimals: 4 }, 44_643n * 10n ** 16n],
+    // 10 USD at 3 USD is not a whole amount: rounded up.
+    ['XRP', 10_000, { value: 3n, decimals: 0 }, 3_333_334n],
     // Decimals may be negative: the price is 30 USD.
-    ['XRP', 10_000, { value: 3n, decimals: -1 }, 333_340n],
+    ['XRP', 10_000, { value: 3n, decimals: -1 }, 333_334n],
     ['service', 10_000, { value: 50_000n, decimals: 6 }, 200n * 10n ** 18n],
-  ] as const)('in %s for %i credits is rounded up once, at the end', (key, count, price, units) => {
+  ] as const)('in %s for %i credits is exact, rounded up at the end', (key, count, price, units) => {
     expect(unitsFor(count, usdRateOf(key, price))).toBe(units)
   })
 
-  test('brings exactly the credits, and less would bring fewer', () => {
+  test('is the smallest that is worth the credits', () => {
     fc.assert(
       fc.property(credits, rates, (count, rate) => {
         const units = unitsFor(count, rate)
         fc.pre(units !== undefined)
-        const one = unitsFor(1, rate) ?? 0n
-        const brought = creditsFor(units, rate)
-        // Where a unit is worth more than a credit, one unit too many is the least.
-        if (creditsFor(1n, rate) === 0n) expect(brought).toBe(BigInt(count))
-        else expect(brought).toBeGreaterThanOrEqual(BigInt(count))
-        expect(creditsFor(units - one, rate)).toBeLessThan(BigInt(count))
+        expect(creditsFor(units, rate)).toBeGreaterThanOrEqual(BigInt(count))
+        expect(creditsFor(units - 1n, rate)).toBeLessThan(BigInt(count))
+      }),
+    )
+  })
+
+  test('in a quote has few digits, and brings exactly the credits', () => {
+    const price = { value: 224n, decimals: 4 }
+    expect(quotedUnitsFor(10_000, usdRateOf('FLR', price))).toBe(44_643n * 10n ** 16n)
+    expect(quotedUnitsFor(10_000, usdRateOf('FLR', { value: 2n, decimals: 2 }))).toBe(
+      500n * 10n ** 18n,
+    )
+    fc.assert(
+      fc.property(credits, rates, (count, rate) => {
+        const [exact, quoted] = [unitsFor(count, rate), quotedUnitsFor(count, rate)]
+        fc.pre(exact !== undefined && quoted !== undefined)
+        expect(quoted).toBeGreaterThanOrEqual(exact)
+        // Where a unit is worth more than a credit, there is nothing to round.
+        if (creditsFor(1n, rate) === 0n) expect(creditsFor(quoted, rate)).toBe(BigInt(count))
+        else expect(quoted).toBe(exact)
       }),
     )
   })

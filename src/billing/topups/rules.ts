@@ -49,16 +49,28 @@ export function usdRateOf(key: AssetKey, price: UsdPrice): Rate {
 }
 
 /**
- * Price of credits in the asset's smallest unit, rounded up once: to the largest power of ten that is worth
- * at most one credit, so that people can type the amount and it brings exactly these credits. Undefined
- * when it exceeds the amounts of the chain.
+ * Price of credits in the asset's smallest unit, rounded up once; undefined when it exceeds the amounts of
+ * the chain.
  */
 export function unitsFor(credits: number, rate: Rate): bigint | undefined {
+  return roundedUp(credits, rate, 1n)
+}
+
+/**
+ * Amount of a quote: like `unitsFor`, but rounded up to the largest power of ten that is worth at most one
+ * credit, so that people can type the amount and it brings exactly these credits.
+ */
+export function quotedUnitsFor(credits: number, rate: Rate): bigint | undefined {
+  const { units, credits: per } = exactRate(rate)
+  if (per <= 0n) return undefined
+  return roundedUp(credits, rate, 10n ** BigInt(String(units / per).length - 1))
+}
+
+function roundedUp(credits: number, rate: Rate, step: bigint): bigint | undefined {
   const { units, credits: per } = exactRate(rate)
   if (units <= 0n || per <= 0n) return undefined
-  const exact = (BigInt(credits) * units + per - 1n) / per
-  const step = 10n ** BigInt(Math.max(0, String(units / per).length - 1))
-  const amount = ((exact + step - 1n) / step) * step
+  const wanted = BigInt(credits) * units
+  const amount = ((wanted + per * step - 1n) / (per * step)) * step
   return amount <= UINT256_MAX ? amount : undefined
 }
 

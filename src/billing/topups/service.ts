@@ -20,9 +20,9 @@ import {
   capUnits,
   fitsHoldings,
   type OpenQuotes,
+  quotedUnitsFor,
   symbolOf,
   transactionHashOf,
-  unitsFor,
   usdRateOf,
   worthOf,
 } from './rules.ts'
@@ -188,7 +188,7 @@ function quote(
 ): Quote {
   const { asset, place, price, available, paused, holdingsUnits, open } = state
   const values = { asset: symbolOf(asset.key, billing.serviceTokenSymbol) }
-  const amountUnits = price && unitsFor(credits, usdRateOf(asset.key, price))
+  const amountUnits = price && quotedUnitsFor(credits, usdRateOf(asset.key, price))
   if (!available || place === undefined || price === undefined || amountUnits === undefined) {
     throw new AppError('conflict', 'asset_unavailable', { values })
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { QUOTE_SECONDS, Topup, TopupDraft, type TopupStatus } from '#src/billing/topups/model.ts'
 import { toRecord } from '#src/billing/topups/record.ts'
-import { unitsFor, usdRateOf, worthOf } from '#src/billing/topups/rules.ts'
+import { quotedUnitsFor, usdRateOf, worthOf } from '#src/billing/topups/rules.ts'
 import type * as operations from '../topups.ts'
 import type { ExamplesOf } from './define.ts'
 import * as story from './story.ts'
@@ -32,7 +32,7 @@ export function topupExamples(publicUrl: string): ExamplesOf<typeof operations> 
 function topup(publicUrl: string, status: TopupStatus, confirmations: number): Topup {
   const price = story.PRICES[ASSET]
   const rate = usdRateOf(ASSET, price)
-  const amountUnits = unitsFor(story.TOPUP_CREDITS, rate)
+  const amountUnits = quotedUnitsFor(story.TOPUP_CREDITS, rate)
   if (amountUnits === undefined) throw new Error(`${ASSET} has no price`)
   const isPaid = confirmations > 0
   return toRecord(
