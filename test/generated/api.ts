@@ -1416,7 +1416,7 @@ export interface TokenMetadata {
 
 export interface TokenRequest {
   /**
-   * Message of the challenge, unchanged.
+   * Sign-in message, unchanged.
    * @minLength 1
    * @maxLength 4096
    */
