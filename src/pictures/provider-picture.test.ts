@@ -82,9 +82,39 @@ describe('the picture of a provider', () => {
       ),
     )
     expect(written).toContain('0x12ab…3412')
-    expect(written).toContain('RE 452 · R 1519402 · 14:05 UTC')
+    expect(written).toContain('Reward epoch 452 · Round 1519402 · 14:05 UTC')
     expect(written).toEqual(expect.arrayContaining(['385', '390', '395', '400']))
-    expect(written).toEqual(expect.arrayContaining(['12 blk', 'P 0.31', '2.31%', 'NEXT 453']))
+    expect(written).toEqual(expect.arrayContaining(['12 blk', 'P 0.31', '2.31%', '453']))
+  })
+
+  test.each([
+    ['Alpha', 'Alpha'],
+    ['Älpha & <Söhne>', 'Älpha &amp; &lt;Söhne&gt;'],
+    ['\u2068Alpha\u2069', 'Alpha'],
+    ['A'.repeat(64), `${'A'.repeat(35)}…`],
+    // The font has neither Chinese nor emoji.
+    ['阿尔法', '0x12ab…3412'],
+    ['Alpha 🚀', '0x12ab…3412'],
+    ['', '0x12ab…3412'],
+  ])('is headed by the name %s', (name, heading) => {
+    const svg = drawProvider(
+      view(20, () => 'ok'),
+      { ...dark20, name },
+    )
+    expect(texts(svg)[0]).toBe(heading)
+  })
+
+  test('keeps headings and values inside, and all letters large enough for a phone', () => {
+    const fastUpdates = { lastUpdateBlock: 1, blocksSinceUpdate: 1234567, probabilityOfSilence: 0 }
+    const svg = drawProvider(
+      view(20, () => 'ok', { fastUpdates }),
+      { ...dark20, name: 'W'.repeat(40) },
+    )
+    const written = [...svg.matchAll(/<text x="([\d.]+)"[^>]*font-size="(\d+)"[^>]*>([^<]*)</g)]
+    // A chat on a phone shows 1280 units on 340 pixels.
+    for (const [, , size] of written) expect((Number(size) * 340) / 1280).toBeGreaterThan(9)
+    const [value] = written.filter(([, , , content]) => content === '1234567 blk')
+    expect(Number(value?.[2]) * 0.75 * '1234567 blk'.length).toBeLessThan(384 - 2 * 24)
   })
 
   test('has a column for each round, also for those of which nothing is known', () => {
@@ -134,7 +164,7 @@ describe('the picture of a provider', () => {
     )
     expect(svg).not.toMatch(/#[0-9A-Fa-f]{3,6}/)
     expect(svg).toContain('var(--picture-ok)')
-    expect(texts(svg)).not.toContain('WEIGHT')
+    expect(texts(svg)).not.toContain('Weight')
   })
 })
 

@@ -1,102 +1,50 @@
 /**
- * Drawing of a provider's last rounds. Pure. It contains only protocol names, digits and marks, so that one
- * drawing serves every language.
+ * Drawing of a provider's last rounds. Pure. Beside the provider's name it contains only protocol names,
+ * digits and marks, so that one drawing serves every language. Its letters are large enough for a phone.
  */
+import { shortAddress } from '#src/i18n/format.ts'
+import { escapeHtml } from '#src/i18n/translate.ts'
 import { HOUR_SECONDS } from '#src/kernel/durations.ts'
 import type { ProviderView, RoundCell } from '#src/watches/provider-view.ts'
+import { type Colours, PALETTES, type Palette } from './colours.ts'
 
 /** Numbers of rounds: with marks, or as narrow bars. */
 export const PICTURE_ROUNDS = [20, 100] as const
 export type PictureRounds = (typeof PICTURE_ROUNDS)[number]
 
-/** dark, light: opaque, in those colours. page: transparent, in the CSS variables `--picture-…`. */
-export type Palette = 'dark' | 'light' | 'page'
-
-interface Colours {
-  readonly card: string
-  readonly border: string
-  readonly text: string
-  readonly muted: string
-  /** Colours of a cell and its mark. */
-  readonly cells: Readonly<Record<RoundCell, readonly [cell: string, mark: string, edge?: string]>>
-}
-
-const DARK: Colours = {
-  card: '#17212B',
-  border: '#6B7A8A',
-  text: '#F2F5F8',
-  muted: '#A9B4C0',
-  cells: {
-    ok: ['#24875A', '#FFFFFF'],
-    late: ['#E0A126', '#17212B'],
-    early: ['#E0A126', '#17212B'],
-    missing: ['#D0392F', '#FFFFFF'],
-    mismatch: ['#C63A87', '#FFFFFF'],
-    offence: ['#FFFFFF', '#B3261E'],
-    unknown: ['none', '#8B98A5'],
-  },
-}
-
-const LIGHT: Colours = {
-  card: '#FFFFFF',
-  border: '#7C8797',
-  text: '#151A21',
-  muted: '#566070',
-  cells: {
-    ok: ['#1B7F4F', '#FFFFFF'],
-    late: ['#F2B53C', '#151A21', '#8A4B00'],
-    early: ['#F2B53C', '#151A21', '#8A4B00'],
-    missing: ['#C5352C', '#FFFFFF'],
-    mismatch: ['#A61E6E', '#FFFFFF'],
-    offence: ['#151A21', '#FFB4AB'],
-    unknown: ['none', '#6B7686'],
-  },
-}
-
-/** Colours as CSS variables, because pages follow the reader's theme. */
-const PAGE: Colours = {
-  card: 'none',
-  border: 'none',
-  text: 'var(--picture-text)',
-  muted: 'var(--picture-muted)',
-  cells: {
-    ok: named('ok'),
-    late: named('late'),
-    early: named('late'),
-    missing: named('missing'),
-    mismatch: named('mismatch'),
-    offence: named('offence'),
-    unknown: ['none', 'var(--picture-unknown)'],
-  },
-}
-
-function named(state: string): readonly [string, string, string] {
-  const name = `--picture-${state}`
-  return [`var(${name})`, `var(${name}-mark)`, `var(${name}-edge)`]
-}
-
-const PALETTES: Readonly<Record<Palette, Colours>> = { dark: DARK, light: LIGHT, page: PAGE }
-
-/** The duties of a round, as rows from the top, the FDC's a little apart. */
+/** The duties of a round, as rows from the top, below the name of their protocol. */
 const ROWS = [
-  { label: 'commit', y: 168, of: ({ ftso }: Round) => ftso.commit },
-  { label: 'reveal', y: 232, of: ({ ftso }: Round) => ftso.reveal },
-  { label: 'sign', y: 296, of: ({ ftso }: Round) => ftso.signature },
-  { label: 'bitvote', y: 384, of: ({ fdc }: Round) => fdc.bitvote },
-  { label: 'sign', y: 448, of: ({ fdc }: Round) => fdc.signature },
+  { label: 'commit', y: 272, of: ({ ftso }: Round) => ftso.commit },
+  { label: 'reveal', y: 334, of: ({ ftso }: Round) => ftso.reveal },
+  { label: 'sign', y: 396, of: ({ ftso }: Round) => ftso.signature },
+  { label: 'bitvote', y: 528, of: ({ fdc }: Round) => fdc.bitvote },
+  { label: 'sign', y: 590, of: ({ fdc }: Round) => fdc.signature },
 ] as const
+/** Baseline of a protocol's name above its first row. */
+const PROTOCOL_ABOVE = 24
 type Round = ProviderView['rounds'][number]
 
 const WIDTH = 1280
-const HEIGHT = 760
+const HEIGHT = 922
 const PADDING = 40
 const CELL = 44
-const GRID_X = 260
+const GRID_X = 250
 const GRID_WIDTH = WIDTH - PADDING - GRID_X
+/** Part of the drawing that a page shows: the grid with its ticks. */
+const GRID_BOX = { top: 200, height: 456 } as const
 const STALE_OPACITY = 0.6
+/** Sizes of letters. The smallest is about 11 pixels high in a chat on a phone. */
+const SIZES = { name: 80, value: 64, label: 46, small: 42 } as const
 /** Width of a tick label with three digits. */
-const TICK_WIDTH = 54
+const TICK_WIDTH = 82
 const FONT = 'DejaVu Sans, sans-serif'
+/** Width of a bold letter in units of its size, a little more than the average. */
+const LETTER_WIDTH = 0.75
+/** Longest name; longer ones are cut. */
+const NAME_MAX = 36
+/** What the font cannot draw. */
+const UNDRAWABLE =
+  /[^\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Arabic}\p{Nd}\p{P}\p{Zs}+<=>|~^$€£¥°·]/u
 
 /** Marks in a square of 44, drawn with a stroke of 5 unless they are filled. */
 const MARKS: Readonly<Record<RoundCell, string>> = {
@@ -109,26 +57,28 @@ const MARKS: Readonly<Record<RoundCell, string>> = {
   unknown: '<circle cx="22" cy="22" r="11"/>',
 }
 
-/**
- * Draws a provider's rounds, the newest at the right, and its state. Deterministic.
- *
- * @param rounds number of columns; rounds without data are empty circles
- */
-export function drawProvider(
-  view: ProviderView,
-  { rounds, palette }: { readonly rounds: PictureRounds; readonly palette: Palette },
-): string {
+/** How a provider is drawn. */
+export interface PictureOptions {
+  /** Number of columns; rounds without data are empty circles. */
+  readonly rounds: PictureRounds
+  readonly palette: Palette
+  /** Name of the provider; its address stands for a name that is absent or cannot be drawn. */
+  readonly name?: string | undefined
+}
+
+/** Draws a provider's rounds, the newest at the right, and its state. Deterministic. */
+export function drawProvider(view: ProviderView, options: PictureOptions): string {
+  const { rounds, palette } = options
   const colours = PALETTES[palette]
-  const grid = palette === 'page' ? { height: ROWS[4].y + CELL + 24 - 104, top: 104 } : undefined
-  const box =
-    grid === undefined ? `0 0 ${WIDTH} ${HEIGHT}` : `0 ${grid.top} ${WIDTH} ${grid.height}`
+  const isPage = palette === 'page'
+  const box = isPage ? `0 ${GRID_BOX.top} ${WIDTH} ${GRID_BOX.height}` : `0 0 ${WIDTH} ${HEIGHT}`
   const parts = [
-    ...(grid === undefined ? [card(colours), header(view, colours)] : []),
+    ...(isPage ? [] : [card(colours), header(view, options, colours)]),
     `<g${view.stale ? ` opacity="${STALE_OPACITY}"` : ''}>${columns(view, rounds, colours)}</g>`,
-    ...(grid === undefined ? [tiles(view, colours)] : []),
+    ...(isPage ? [] : [tiles(view, colours)]),
   ]
   // On a page the table beside it has the same content as text.
-  const about = grid === undefined ? `font-family="${FONT}"` : 'aria-hidden="true"'
+  const about = isPage ? 'aria-hidden="true"' : `font-family="${FONT}"`
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${box}" ${about}>${parts.join('')}</svg>`
 }
 
@@ -154,19 +104,37 @@ function text(x: number, y: number, content: string, style: TextStyle): string {
   return `<text ${attributes}>${content}</text>`
 }
 
-function header(view: ProviderView, { text: strong, muted }: Colours): string {
+function header(
+  view: ProviderView,
+  { name }: PictureOptions,
+  { text: strong, muted }: Colours,
+): string {
   const { provider, rewardEpoch, currentRound, rounds, asOf } = view
   const round = currentRound ?? rounds[0]?.id
-  const right = [
-    rewardEpoch === null ? undefined : `RE ${rewardEpoch}`,
-    round === undefined ? undefined : `R ${round}`,
+  const about = [
+    rewardEpoch === null ? undefined : `Reward epoch ${rewardEpoch}`,
+    round === undefined ? undefined : `Round ${round}`,
     asOf === null ? undefined : `${asOf.toISOString().slice(11, 16)} UTC`,
   ].filter((part) => part !== undefined)
-  const short = `${provider.slice(0, 6)}…${provider.slice(-4)}`
+  const heading = drawable(name) ?? shortAddress(provider)
+  const size = fitting(heading, SIZES.name, WIDTH - 2 * PADDING)
   return [
-    text(PADDING, 88, short, { size: 44, fill: strong, isBold: true }),
-    text(WIDTH - PADDING, 86, right.join(' · '), { size: 30, fill: muted, anchor: 'end' }),
+    text(PADDING, 112, escapeHtml(heading), { size, fill: strong, isBold: true }),
+    text(PADDING, 178, about.join(' · '), { size: SIZES.small, fill: muted }),
   ].join('')
+}
+
+/** A name as the font can draw it; undefined for one that it cannot. */
+function drawable(name = ''): string | undefined {
+  const plain = name.replaceAll(/[\p{Cc}\p{Cf}]/gu, '').trim()
+  if (plain === '' || UNDRAWABLE.test(plain)) return undefined
+  const letters = [...plain]
+  return letters.length <= NAME_MAX ? plain : `${letters.slice(0, NAME_MAX - 1).join('')}…`
+}
+
+/** Size of bold letters, smaller for a text that would be too wide. */
+function fitting(content: string, size: number, width: number): number {
+  return Math.min(size, Math.floor(width / (LETTER_WIDTH * [...content].length)))
 }
 
 function columns(view: ProviderView, count: PictureRounds, colours: Colours): string {
@@ -183,15 +151,25 @@ function columns(view: ProviderView, count: PictureRounds, colours: Colours): st
     const label = `${id % 1000}`.padStart(3, '0')
     const middle = GRID_X + (index + 0.5) * pitch
     const x = rounded(Math.min(middle, WIDTH - PADDING - TICK_WIDTH / 2))
-    return [text(x, 148, label, { size: 28, fill: colours.muted, anchor: 'middle' })]
+    return [
+      text(x, ROWS[0].y - PROTOCOL_ABOVE, label, {
+        size: SIZES.small,
+        fill: colours.muted,
+        anchor: 'middle',
+      }),
+    ]
   })
   const labels = ROWS.map(({ label, y }) =>
-    text(GRID_X - 16, y + 33, label, { size: 32, fill: colours.text, anchor: 'end' }),
+    text(PADDING, y + 38, label, { size: SIZES.label, fill: colours.text }),
   )
-  const protocols = [
-    text(PADDING, ROWS[0].y + 31, 'FTSO', { size: 24, fill: colours.muted }),
-    text(PADDING, ROWS[3].y + 31, 'FDC', { size: 24, fill: colours.muted }),
-  ]
+  const protocols = (
+    [
+      ['FTSO', ROWS[0]],
+      ['FDC', ROWS[3]],
+    ] as const
+  ).map(([name, { y }]) =>
+    text(PADDING, y - PROTOCOL_ABOVE, name, { size: SIZES.small, fill: colours.muted }),
+  )
   const cells = ROWS.flatMap(({ y, of }) =>
     ids.map((id, index) => {
       const round = byId.get(id)
@@ -242,9 +220,10 @@ function narrowCell(
 }
 
 const TILE_WIDTH = 384
-const TILE_HEIGHT = 152
+const TILE_HEIGHT = 204
 const TILE_Y = HEIGHT - PADDING - TILE_HEIGHT
 const TILE_GAP = 24
+const TILE_PADDING = 24
 
 function tiles(view: ProviderView, colours: Colours): string {
   const { fastUpdates, weight, inPolicy, rewardEpoch, registered, registeredNext } = view
@@ -254,18 +233,19 @@ function tiles(view: ProviderView, colours: Colours): string {
   const hours = isClosed ? undefined : hoursToRegistration(view)
   return [
     tile(0, colours, {
-      label: 'FAST UPDATES',
+      label: 'Fast updates',
       value: fastUpdates === null ? '–' : `${fastUpdates.blocksSinceUpdate} blk`,
       below: fastUpdates === null ? '' : `P ${chance(fastUpdates.probabilityOfSilence)}`,
     }),
     tile(1, colours, {
-      label: 'WEIGHT',
+      label: 'Weight',
       value: weight === null ? '–' : `${(weight * 100).toFixed(2)}%`,
       below: 'policy',
       belowMark: policy,
     }),
     tile(2, colours, {
-      label: rewardEpoch === null ? 'NEXT' : `NEXT ${rewardEpoch + 1}`,
+      label: 'Next epoch',
+      value: rewardEpoch === null ? '' : `${rewardEpoch + 1}`,
       valueMark: next,
       below: hours === undefined || registeredNext !== null ? '' : `${hours} h`,
     }),
@@ -274,32 +254,32 @@ function tiles(view: ProviderView, colours: Colours): string {
 
 interface Tile {
   readonly label: string
-  readonly value?: string
+  readonly value: string
   readonly valueMark?: RoundCell
   readonly below: string
   readonly belowMark?: RoundCell
 }
 
+/** Width that a mark takes before its text. */
+const MARK_WIDTH = 50
+
 function tile(index: number, { border, text: strong, muted }: Colours, content: Tile): string {
   const x = PADDING + index * (TILE_WIDTH + TILE_GAP)
-  const inside = x + 24
+  const inside = x + TILE_PADDING
   const { label, value, valueMark, below, belowMark } = content
-  const size = `width="${TILE_WIDTH}" height="${TILE_HEIGHT}" rx="12"`
-  const frame = `<rect x="${x}" y="${TILE_Y}" ${size} fill="none" stroke="${border}" stroke-width="2"/>`
+  const frame = `<rect x="${x}" y="${TILE_Y}" width="${TILE_WIDTH}" height="${TILE_HEIGHT}" rx="12" fill="none" stroke="${border}" stroke-width="2"/>`
   const mark = (state: RoundCell, y: number) =>
     `<g transform="translate(${inside - 6} ${y})">${markOf(state, strong)}</g>`
+  const after = (state: RoundCell | undefined) => inside + (state === undefined ? 0 : MARK_WIDTH)
+  const valueX = after(valueMark)
+  const size = fitting(value, SIZES.value, TILE_WIDTH - TILE_PADDING - (valueX - x))
   return [
     frame,
-    text(inside, TILE_Y + 38, label, { size: 24, fill: muted }),
-    value === undefined
-      ? ''
-      : text(inside, TILE_Y + 91, value, { size: 44, fill: strong, isBold: true }),
-    valueMark === undefined ? '' : mark(valueMark, TILE_Y + 52),
-    belowMark === undefined ? '' : mark(belowMark, TILE_Y + 99),
-    text(belowMark === undefined ? inside : inside + 44, TILE_Y + 132, below, {
-      size: 30,
-      fill: muted,
-    }),
+    text(inside, TILE_Y + 54, label, { size: SIZES.small, fill: muted }),
+    valueMark === undefined ? '' : mark(valueMark, TILE_Y + 79),
+    text(valueX, TILE_Y + 124, value, { size, fill: strong, isBold: true }),
+    belowMark === undefined ? '' : mark(belowMark, TILE_Y + 146),
+    text(after(belowMark), TILE_Y + 182, below, { size: SIZES.small, fill: muted }),
   ].join('')
 }
 

@@ -4,6 +4,7 @@ import { createPlayer, type Player } from '#sandbox/devnet/provider-script.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import { type ProtocolData, startProtocolData } from '#sandbox/world/protocol-data.ts'
 import { packed } from '#src/actions/codec.ts'
+import { formatAmount } from '#src/i18n/format.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
@@ -69,17 +70,16 @@ describe('/status with a provider', () => {
   test('shows its picture by name, with what is wrong in words', async () => {
     await chat.say('/status alpha o')
     const { text, file } = chat.last()
-    expect(file).toMatchObject({ kind: 'photo', width: 1280, height: 760 })
+    expect(file).toMatchObject({ kind: 'photo', width: 1280, height: 922 })
     expect(text).toContain(`Alpha Oracle\u2069 · ${identity('Alpha Oracle')}`)
     expect(text).toMatch(/🔴 FTSO commit: missing since 12:\d\d\sUTC \(2 voting rounds\)/)
     expect(text).toContain('Last 4 rounds: 2 OK, 2 with problems')
     expect(text).toMatch(/Reward epoch 452: registered, in the signing policy, weight 3\.\d+%/)
-    expect(text).toContain('Balances: submit')
+    expect(text).toMatch(/^Balances: submit [\d,]+\sFLR · /m)
     expect(chat.labels()).toEqual([
       ['Watch this provider'],
-      ['Refresh', '✓ 20 rounds'],
-      ['100 rounds'],
-      ['‹ Status', 'Share ↪️'],
+      ['✓ 20 rounds', '100 rounds'],
+      ['‹ Status', 'Refresh', 'Share ↪️'],
     ])
   })
 
@@ -204,6 +204,10 @@ describe('the picture', () => {
     expect(chat.last().text).toContain('My node')
     await chat.press('Open watch')
     expect(chat.last().text).toContain('My node')
+    // And the watch leads to the picture.
+    await chat.press('Picture')
+    expect(chat.last().file).toMatchObject({ kind: 'photo' })
+    expect(chat.last().text).toContain(identity('Alpine'))
     await chat.say('/status')
     await chat.press(packed('status.pick'))
     expect(chat.labels().flat()).toContain('My node')
@@ -335,9 +339,12 @@ describe.each(LOCALES)('in %s', (locale) => {
   test('every duty that went wrong is named, and every balance that is low is marked', () => {
     const balances = view.balances.map((one, index) => ({
       ...one,
-      balanceWei: [3n, 24n, 25n][index] ?? 100n,
+      balanceWei: [3n, 24n, 25n, 0n][index] ?? 100n,
     }))
-    const low = balances.map((one) => ({ ...one, balanceWei: one.balanceWei * 10n ** 18n }))
+    const low = balances.map((one) => ({
+      ...one,
+      balanceWei: one.balanceWei * 10n ** 18n + 6n * 10n ** 17n,
+    }))
     const { html } = providerText(reader, { ...shown, view: { ...view, balances: low } }, options)
     const lines = html.split('\n')
     const { t } = reader
@@ -349,7 +356,12 @@ describe.each(LOCALES)('in %s', (locale) => {
       ).toBe(true)
     }
     const money = lines.find((one) => one.includes('FLR')) ?? ''
-    expect(money.match(/🔴|🟠/gu)).toEqual(['🔴', '🟠'])
+    expect(money.match(/🔴|🟠/gu)).toEqual(['🔴', '🟠', '🔴'])
+    // Whole FLR, rounded down; less than one FLR as it is.
+    const flr = (tenths: bigint) =>
+      formatAmount({ units: tenths * 10n ** 17n, decimals: 18, symbol: 'FLR' }, locale)
+    for (const tenths of [30n, 240n, 250n, 6n]) expect(money).toContain(flr(tenths))
+    expect(money).not.toContain(flr(246n))
   })
 
   test('the caption fits a picture and the text a message, with the longest values', () => {

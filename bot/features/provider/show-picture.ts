@@ -1,11 +1,11 @@
 import { GrammyError, InputFile } from 'grammy'
 import type { App } from '#src/operations/define.ts'
+import { drawPng } from '#src/pictures/png.ts'
 import { describe, settledAs } from '#src/telegram/errors.ts'
 import type { BotContext } from '../../core/context.ts'
 import { keepLiving, keyboard, remove } from '../../core/show.ts'
 import type { Task } from '../../core/store.ts'
 import type { View } from '../../views/view.ts'
-import { drawPng } from './picture.ts'
 
 /** Telegram's file ids by drawing; they are specific to each bot. */
 const sent = new WeakMap<App, Map<string, string>>()

@@ -67,6 +67,8 @@ const MARKS: Readonly<Record<RoundCell, string>> = {
 const TEXT_ROUNDS = 20
 /** Marks of low balances. */
 const LOW_MARKS = { warning: '🟠', critical: '🔴' } as const
+/** One FLR. Balances are shown in whole ones, rounded down, those below one as they are. */
+const FLR_WEI = 10n ** 18n
 /** Probability below which a silence is shown as a failure. */
 const SILENT = 1e-7
 /** Caption of the picture: state of the provider, in the reader's language. */
@@ -217,7 +219,8 @@ function validatorsLine({ t }: Reader, { validators }: ProviderView): string | u
 
 function balancesLine({ t }: Reader, { balances }: ProviderView): string | undefined {
   const list = balances.map(({ role, balanceWei }) => {
-    const amount = formatAmount({ units: balanceWei, decimals: 18, symbol: 'FLR' }, t.locale)
+    const units = balanceWei < FLR_WEI ? balanceWei : balanceWei - (balanceWei % FLR_WEI)
+    const amount = formatAmount({ units, decimals: 18, symbol: 'FLR' }, t.locale)
     const text = t(builtKey(`bot:provider.balance.${role}`), { amount })
     const severity = lowSeverity(balanceWei)
     return severity === undefined ? text : `${LOW_MARKS[severity]} ${text}`
@@ -269,8 +272,12 @@ function rowsOf({ t }: Reader, shown: ShownProvider, options: Options): Rows {
   const share: Button = { label: `${t('bot:button.share')} ↪️`, share: `p ${address}` }
   return [
     [watch],
-    [act(t('bot:button.refresh'), open(rounds)), choice(20), choice(100)],
-    [back(t('bot:button.status'), packed('status')), ...(options.canShare ? [share] : [])],
+    [choice(20), choice(100)],
+    [
+      back(t('bot:button.status'), packed('status')),
+      act(t('bot:button.refresh'), open(rounds)),
+      ...(options.canShare ? [share] : []),
+    ],
   ]
 }
 

@@ -2,6 +2,7 @@ import { packed } from '#src/actions/codec.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { escapeHtml, html, id, typed } from '#src/i18n/translate.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
+import { Address } from '#src/kernel/units.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { BLIND_MS } from '#src/watches/outage/monitoring.ts'
@@ -18,7 +19,7 @@ import {
   screen,
   type View,
 } from '../../views/view.ts'
-import { factsOf, typeLine, typeName } from '../../views/watch-facts.ts'
+import { factsOf, propertyOf, typeLine, typeName } from '../../views/watch-facts.ts'
 import { GLYPHS, glyphOf, isMuted, SEVERITY_GLYPHS, severityOf } from '../../views/watch-state.ts'
 import { signalsSummary } from '../signals/view.ts'
 import { backToCard } from './edit-view.ts'
@@ -72,9 +73,18 @@ export function watchCard(reader: Reader, data: CardData, options: CardOptions):
   const last: readonly Button[] = [
     back(t('bot:button.watches'), packed('watch.list', { page: 1 })),
     act(t('bot:button.refresh'), packed('watch.card', { id: watch.id })),
+    ...pictureButton(reader, watch),
   ]
   const rows = rights === 'write' ? [...changes(reader, data, now), last] : [last]
   return screen(lines, rights === 'none' ? [] : rows)
+}
+
+/** Opens the picture of its provider, if it has one. */
+function pictureButton({ t }: Reader, { target }: Watch): readonly Button[] {
+  const address = Address.safeParse(propertyOf(target, 'provider'))
+  if (!address.success) return []
+  const data = packed('status.provider', { address: address.data, count: 20 })
+  return [act(t('bot:button.picture'), data)]
 }
 
 /** Whether its signals have a screen of their own: several, or with parameters. */
