@@ -98,7 +98,7 @@ describe('the examples of operations', () => {
   })
 })
 
-describe('the story that they tell', () => {
+describe('the journey of the examples', () => {
   const watch = Watch.parse(answerOf('getWatch'))
   const recipient = Recipient.parse(answerOf('createRecipient'))
   const topup = Topup.parse(answerOf('getTopup'))
@@ -203,7 +203,7 @@ describe('the examples of problems', () => {
     expect([...english.keys()]).toEqual(statuses)
   })
 
-  test.each(LOCALES)('are told in %s', (locale) => {
+  test.each(LOCALES)('are written in %s', (locale) => {
     const { title, detail } = problemsIn(locale).get(404) ?? {}
     expect([title, detail]).toEqual([
       translate(locale, 'errors:not_found.title'),

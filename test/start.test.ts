@@ -36,7 +36,7 @@ test('a missing or wrong variable stops the start with one line per problem', as
   ])
 })
 
-test('a start that waits for its database stops when it is told to', async () => {
+test('a start that waits for its database stops on a signal', async () => {
   const { child, printed, ended } = start(
     testEnvironment({
       LOG_LEVEL: 'info',
@@ -64,7 +64,7 @@ function breaks(failure: string, before = ''): Readonly<Record<string, string>> 
   }
 }
 
-test('a failure that nobody caught is told without what surrounds it, and ends the service', async () => {
+test('an uncaught failure is logged without its context, and ends the service', async () => {
   const failure = `new Error('Failed query, params: whatever', { cause: new Error('no such table') })`
   const { printed, ended } = start(breaks(failure))
   expect((await ended)[0]).toBe(1)
@@ -72,7 +72,7 @@ test('a failure that nobody caught is told without what surrounds it, and ends t
   expect(printed.out + printed.err).not.toContain('Failed query')
 })
 
-test('a failure that nobody caught ends the service also when nobody reads its log', async () => {
+test('an uncaught failure ends the service also when its log is not read', async () => {
   const fill = `try { for (;;) writeSync(process.stdout.fd, 'x'.repeat(65536)) } catch {}`
   const child = spawn(process.execPath, START, {
     cwd: ROOT,
@@ -90,7 +90,7 @@ test.each([
     `select pg_advisory_xact_lock(${lockKey('migrations')}::bigint)`,
   ],
 ])(
-  'a start whose migration waits for %s stops when it is told to, and the next one goes on',
+  'a start whose migration waits for %s stops on a signal, and the next one goes on',
   async (_, lock) => {
     const database = await freshDatabase()
     const { sql, db } = database

@@ -177,7 +177,7 @@ describe('a feed', () => {
       '0x01464c522f55534400000000000000000000000000',
     ],
     ['喂价', '喂价'],
-  ])('that nobody knows is asked for as far as it can be a name: “%s”', (text, asked) => {
+  ])('that matches nothing is looked up if it can be a name: “%s”', (text, asked) => {
     expect(readFeed(text, names)).toBe(asked)
   })
 

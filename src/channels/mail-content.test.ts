@@ -96,7 +96,7 @@ describe('alertMail', () => {
     expect(long).toEqual([link])
   })
 
-  test('tells what to do about what is open, and not about what is over', () => {
+  test('says what to do about open signals, not about recovered ones', () => {
     const notified = (message: Partial<EnvelopeMessage>) =>
       alertMail(envelopeOf({ message }), reader).text
     expect(notified({})).toContain('What to do\n1. Look at')

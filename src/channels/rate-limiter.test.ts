@@ -31,7 +31,7 @@ describe('a pace', () => {
     expect(await pace.turn('a', { patienceMs: 0, signal })).toBeUndefined()
   })
 
-  test('gives nobody a turn while all are held, and waits as long for those who come meanwhile', async () => {
+  test('grants no turn while all are taken, and counts the wait of later callers too', async () => {
     const pace = paceOf()
     pace.holdAll(3000)
     expect(await pace.turn('a', { patienceMs: 10, signal })).toBe(3000)
@@ -61,7 +61,7 @@ describe('a pace', () => {
     expect(order).toEqual(['first', 'critical', 'warning', 'info', 'other'])
   })
 
-  test('tells who waits that somebody more urgent took the turn for longer than the patience', async () => {
+  test('refuses a waiting caller when urgent ones took its turn for longer than its patience', async () => {
     const pace = paceOf()
     const turn = (urgency: number) => pace.turn('a', { patienceMs: 1500, urgency, signal })
     await turn(0)
@@ -105,7 +105,7 @@ describe('a pace', () => {
     expect(sent).toBe(300)
   })
 
-  test('stops waiting when it is told to, and takes no turn', async () => {
+  test('stops waiting when it is aborted, and takes no turn', async () => {
     const pace = paceOf()
     await pace.turn('a', { patienceMs: 10, signal })
     const stop = new AbortController()

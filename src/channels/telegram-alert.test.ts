@@ -88,7 +88,7 @@ describe('an alert', () => {
     expect(plain).toContain('since 14:02:31\u00a0UTC+1')
   })
 
-  test('that is told late says how long it has lasted', () => {
+  test('that is delivered late says how long it has lasted', () => {
     const at = (time: string) => alertView(envelopeOf(commit), {}, { now: new Date(time) }).plain
     expect(at('2026-11-20T13:05:40Z')).toContain('since 14:02:31\u00a0UTC+1 · 3 min')
     expect(at('2026-11-20T13:03:00Z')).toMatch(/UTC\+1$/m)
@@ -240,7 +240,7 @@ describe('other messages', () => {
     ])
   })
 
-  test('a reminder says what holds: nobody is reminded of what is taken care of or over', () => {
+  test('a reminder shows the current state: acknowledged and recovered alerts have none', () => {
     const title = 'FTSO commit missing'
     const envelope = envelopeOf({
       ...commit,

@@ -136,7 +136,7 @@ describe('recipients of whom nothing is known', () => {
   })
 })
 
-test('nobody who waits takes room from others, and never is more sent than there is room for', async () => {
+test('waiting sends hold no capacity, and sends never exceed the capacity', async () => {
   const limiter = createConcurrencyLimiter(HOOK)
   const all = hosts(28)
   for (const host of all) answer(limiter, host, 1, 20)

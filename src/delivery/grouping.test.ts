@@ -52,7 +52,7 @@ const full = Array.from({ length: MESSAGES_PER_MINUTE }, (_, index) =>
   recent({ id: `m${index}`, watchId: 100 + index }),
 )
 
-describe('what is told next', () => {
+describe('the next message of a group', () => {
   test('the first of a quiet watch goes at once and alone', () => {
     expect(planNext(situation({ waiting: [waiting({ id: 'a' })] })).next).toEqual({
       how: 'send',
@@ -152,7 +152,7 @@ describe('what is told next', () => {
     })
   })
 
-  test('a recovery of a group turns its line, and one message tells when all are back', () => {
+  test('a recovery updates its line in the group, and one message follows when all have recovered', () => {
     const one = waiting({ id: 'r', recovery: true, urgency: 0, answers: 7 })
     const group = { id: 'g', over: false, open: true, busy: false }
     const next = (over: boolean, busy = false) =>

@@ -95,7 +95,7 @@ describe('canBeSentTo', () => {
 })
 
 describe('outcomesOf', () => {
-  test('tells a success, and where the destination moved to', () => {
+  test('returns a success, with the new address of a moved destination', () => {
     expect(outcomesOf(7, NOW, { statusCode: 200 })).toEqual([{ recipientId: 7, at: NOW, ok: true }])
     expect(outcomesOf(7, NOW, { movedTo: { chatId: -100 } })).toEqual([
       { recipientId: 7, at: NOW, ok: true, movedTo: { chatId: -100 } },
@@ -105,7 +105,7 @@ describe('outcomesOf', () => {
     ])
   })
 
-  test('tells a failure, and switches off what is gone', () => {
+  test('returns a failure, and switches off a destination that is gone', () => {
     expect(outcomesOf(7, NOW, plain)).toEqual([
       { recipientId: 7, at: NOW, ok: false, reason: 'status_500' },
     ])

@@ -32,7 +32,7 @@ describe('cursors', () => {
     expect(() => readCursor(nextCursor ?? '', [100], { type: 'b' })).toThrow('validation_failed')
   })
 
-  test('with a number that is out of range are refused, though anybody can write them', () => {
+  test('with a number out of range are refused', () => {
     const read = (numbers: readonly number[]) => () =>
       readCursor(writeCursor(numbers, {}), [INSTANT_MS_MAX, ID_MAX], {})
     expect(read([INSTANT_MS_MAX, ID_MAX])()).toEqual([INSTANT_MS_MAX, ID_MAX])

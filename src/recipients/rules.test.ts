@@ -33,7 +33,7 @@ function candidate(over: Partial<Candidate>): Candidate {
   }
 }
 
-describe('who is told', () => {
+describe('the recipients of an alert', () => {
   const own = candidate({ id: 1, byDefault: true })
   const named = candidate({ id: 2 })
   const late = candidate({ id: 3, byDefault: true, minSeverity: 'critical' })
@@ -42,10 +42,10 @@ describe('who is told', () => {
   const ids = (recipientIds: number[] | null, severity: (typeof SEVERITIES)[number]) =>
     chooseRecipients(all, { recipientIds, severity }).map(({ id }) => id)
 
-  test('those the watch names and nobody else', () => {
+  test('are only those that the watch names', () => {
     expect(ids([2], 'critical')).toEqual([2])
   })
-  test('the defaults when the watch names nobody', () => {
+  test('are the defaults when the watch names none', () => {
     expect(ids(null, 'critical')).toEqual([1, 3, 4])
     expect(ids([], 'critical')).toEqual([1, 3, 4])
   })
@@ -56,7 +56,7 @@ describe('who is told', () => {
     expect(ids([4], 'critical')).toEqual([4])
     expect(ids([4, 2], 'critical')).toEqual([2, 4])
   })
-  test('nobody below their lowest severity', () => {
+  test('exclude recipients with a higher minimum severity', () => {
     expect(ids(null, 'warning')).toEqual([1, 4])
     expect(ids([3], 'warning')).toEqual([])
   })

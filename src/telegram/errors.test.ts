@@ -43,7 +43,7 @@ describe('judgeRefusal', () => {
     })
   })
 
-  test('obeys the wait of a flood, which is nobody’s fault', () => {
+  test('obeys the wait of a flood limit and counts no failure of the chat', () => {
     const description = 'Too Many Requests: retry after 35'
     expect(judgeRefusal({ code: 429, description, retryAfterSeconds: 35 })).toMatchObject({
       kind: 'fail',

@@ -78,7 +78,7 @@ test.each([
   expect(quarantined('alert')).toBe(before + 1)
 })
 
-test('an alert that cannot be read keeps no other from being told after a mute', async () => {
+test('an unreadable alert does not stop the others of an ended mute', async () => {
   const other = await room.watch('Other')
   for (const id of [watchId, other]) {
     const mutedUntil = new Date(room.clock.now().getTime() + 3_600_000).toISOString()
@@ -126,7 +126,7 @@ test('a held message that cannot be read ends alone; every summary is sent', asy
   expect(room.chatTexts()).toHaveLength(1)
 })
 
-test('a summary that cannot be made keeps nobody else from theirs', async () => {
+test('a summary that cannot be rendered does not stop the summaries of others', async () => {
   await room.change({ quietHours: NIGHT })
   at('23:00')
   await room.notice(watchId, { event: LOW })

@@ -60,7 +60,7 @@ test('a recipient that is deleted leaves the escalations of its wallet', async (
   expect(body).toMatchObject({ escalateAfterMinutes: 15, escalateTo: [pager] })
 })
 
-describe('an alert that nobody acknowledges', () => {
+describe('an unacknowledged alert', () => {
   test('is sent to the further recipients after its minutes, once, and says why', async () => {
     await room.notice(watchId, { event: LOW })
     await minutes(14)

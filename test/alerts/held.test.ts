@@ -74,7 +74,7 @@ describe('quiet hours', () => {
     expect(room.chatTexts()).toHaveLength(1)
   })
 
-  test('that ended while the service stood still are told afterwards, once', async () => {
+  test('that ended while the service was stopped are notified afterwards, once', async () => {
     await room.change({ quietHours: NIGHT })
     at('2026-11-22T23:00:00.000Z')
     await room.notice(watchId, { event: LOW })
@@ -86,7 +86,7 @@ describe('quiet hours', () => {
     expect(room.subjects()).toHaveLength(1)
   })
 
-  test('leave an alert as delivered as the summary is that tells it', async () => {
+  test('give an alert the delivery status of its summary', async () => {
     await room.change({ quietHours: NIGHT })
     at('2026-11-24T23:00:00.000Z')
     await room.notice(watchId, { event: LOW })

@@ -53,8 +53,8 @@ const by = (id: number, name = 'Ann') =>
   acknowledgeAlert(room.app, room.alice.caller, { id, by: name })
 const oneLine = (text = '') => text.replaceAll(/\s+/g, ' ')
 
-describe('a critical alert that nobody acknowledges', () => {
-  test('is told again after 15, 60 and 240 minutes, to people only', async () => {
+describe('an unacknowledged critical alert', () => {
+  test('is repeated after 15, 60 and 240 minutes, to people only', async () => {
     await room.notice(watchId, critical)
     const notified: number[] = []
     await pass()
@@ -77,7 +77,7 @@ describe('a critical alert that nobody acknowledges', () => {
     expect(third).not.toContain('Next reminder')
   })
 
-  test('is told once after a stop, however many look at once', async () => {
+  test('is repeated once after a stop, also by several processes', async () => {
     await room.notice(watchId, critical)
     await pass()
     room.forget()
@@ -110,7 +110,7 @@ describe('a critical alert that nobody acknowledges', () => {
       () => room.alice.request('PATCH', `/watches/${watchId}`, { status: 'paused' }),
     ],
     ['reminders are switched off', () => room.change({ repeat: { critical: [] } })],
-  ])('is not told again when %s', async (_what, act: (id: number) => Promise<unknown>) => {
+  ])('is not repeated when %s', async (_what, act: (id: number) => Promise<unknown>) => {
     await room.notice(watchId, critical)
     await pass()
     await act((await newest()).id)
@@ -136,7 +136,7 @@ describe('a critical alert that nobody acknowledges', () => {
   })
 })
 
-test('a warning is not told again', async () => {
+test('a warning is not repeated', async () => {
   await room.notice(watchId, { event: LOW })
   await pass()
   room.forget()
@@ -198,7 +198,7 @@ describe('acknowledging', () => {
     expect(states).toEqual(['acknowledged', 'acknowledged'])
   })
 
-  test('is nobody else’s matter', async () => {
+  test('is not open to other wallets', async () => {
     await room.notice(watchId, critical)
     const { id } = await newest()
     const bob = await signIn(room, 'bob')
@@ -239,7 +239,7 @@ describe('several alerts of one message', () => {
     ])
   })
 
-  test('are no reminder any more once somebody has acknowledged them', async () => {
+  test('are no longer reminded of once they are acknowledged', async () => {
     await room.notice(watchId, ...all('critical'))
     await pass()
     minutes(15)
@@ -257,7 +257,7 @@ describe('several alerts of one message', () => {
 })
 
 describe('an alert that becomes worse', () => {
-  test('is told as raised, in answer to the first, and both are acknowledged as one', async () => {
+  test('is sent as an escalation in reply to the first, and one acknowledgement covers both', async () => {
     await room.notice(watchId, { event: LOW })
     await pass()
     minutes(3)
@@ -353,7 +353,7 @@ describe('a recovery', () => {
 })
 
 describe('a mute', () => {
-  test('of a watch ends by itself, and what still fires is told again then', async () => {
+  test('of a watch ends by itself, and what still fires is notified then', async () => {
     await room.notice(watchId, { event: LOW })
     await pass()
     const { id } = await newest()
@@ -403,7 +403,7 @@ describe('a mute', () => {
 })
 
 describe('a signal that comes and goes', () => {
-  test('is told by one message from its sixth change on, and as it stands when it rests', async () => {
+  test('gets one message from its sixth change on, and its state once it settles', async () => {
     for (let change = 1; change <= 7; change++) {
       await room.notice(watchId, { event: change % 2 === 1 ? LOW : BACK })
       await room.deliver()
@@ -493,7 +493,7 @@ describe('a link to an alert', () => {
     return { id, codes: [...readers.map((reader) => codeOf(reader.id)), codeOf(null)] }
   }
 
-  test('acts for a mailbox and a private chat, not for a webhook or nobody, for seven days', async () => {
+  test('works for mailboxes and private chats, not for webhooks, for seven days', async () => {
     const { id, codes } = await links()
     const actors = await Promise.all(codes.map((code) => findLinkedActor(room.app, code)))
     expect(actors.map((actor) => actor?.by)).toEqual([
@@ -517,7 +517,7 @@ describe('a link to an alert', () => {
     expect(await readLinked(room.app, codes[0] ?? '')).toMatchObject({ mayAct: false })
   })
 
-  test('that somebody changed opens nothing', async () => {
+  test('that was altered opens nothing', async () => {
     const { codes } = await links()
     const code = `${codes[0]?.slice(0, -2)}AA`
     expect(await readLinked(room.app, code)).toBeUndefined()
@@ -529,7 +529,7 @@ describe('two missed votes', () => {
   const missed = (rewardEpochId: number, vote: string) =>
     ({ event: 'signing.missed', severity: 'critical', data: { rewardEpochId, vote } }) as const
 
-  test('are acknowledged, told again and over each by itself', async () => {
+  test('are acknowledged, repeated and recovered separately', async () => {
     await room.notice(watchId, missed(451, 'uptime'))
     minutes(1)
     await room.notice(watchId, missed(451, 'rewards'))

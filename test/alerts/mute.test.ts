@@ -167,7 +167,7 @@ describe('what was never sent because its watch was muted', () => {
   })
 })
 
-test('an alert that nothing ends is reminded of by nobody, however bad it is', async () => {
+test('an alert without recovery is never reminded of, whatever its severity', async () => {
   await room.notice(watchId, {
     event: 'feed-move.threshold',
     severity: 'critical',
@@ -193,7 +193,7 @@ test('a recovery weighs as much as its alert, also when the history was deleted 
   expect(notified()).toEqual([1, 1])
 })
 
-test('a signal that comes to rest in quiet hours is told after them', async () => {
+test('a signal that settles in quiet hours is notified after them', async () => {
   await room.change({ quietHours: NIGHT })
   at('21:20')
   for (let change = 1; change <= 7; change++) {

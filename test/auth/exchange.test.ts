@@ -176,7 +176,7 @@ describe('an exchange', () => {
     expect(await exchangeToken(deps, signed)).toMatchObject({ wallet: alice.account.address })
   })
 
-  test('refuses a message of our form that somebody else wrote', async () => {
+  test('refuses a message of the same form that the service did not issue', async () => {
     const issuedAt = clock.now()
     const message = writeMessage({
       publicUrl: deps.publicUrl,

@@ -114,7 +114,7 @@ describe('with a router from before it took coins', () => {
   })
   afterAll(() => world.close())
 
-  test('FLR is paid as ever, and contract wallets are told that they cannot', async () => {
+  test('FLR is paid as before, and contract wallets see that they cannot pay', async () => {
     const alice = await buyer(world, 'alice')
     const draft = await draftOf(alice, { asset: 'FLR' })
     expect(draft.contractWallet).toBeNull()

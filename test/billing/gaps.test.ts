@@ -75,7 +75,7 @@ const logged = () =>
 const counted = () =>
   world.app.quarantine.read().find(({ kind }) => kind === 'payment-gap')?.rows ?? 0
 
-test('a block that nobody can read holds up no later payment, and its own is credited once when it can be read', async () => {
+test('an unreadable block holds up no later payment; its own payment is credited once it is readable', async () => {
   const [lost, later] = [await draftOf(alice, { asset: 'FLR' }), await draftOf(alice)]
   const block = await payIn(lost)
   await payIn(later)

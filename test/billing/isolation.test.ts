@@ -85,7 +85,7 @@ test('a payment that cannot be settled keeps no other from its credit, not those
   expect((await topupOf(alice, poor)).status).toBe('credited')
 })
 
-test('a wallet whose subscription cannot be renewed, reminded or fitted keeps nobody else from it', async () => {
+test('a wallet whose subscription cannot be renewed, reminded or fitted harms no other wallet', async () => {
   await buy(alice, true)
   const { endsAt } = await buy(bob, true)
   const app = failingFor(alice.caller.wallet)

@@ -98,7 +98,7 @@ test('credits that cannot be given back now are given back later', async () => {
   expect(errors).toEqual([])
 })
 
-test('credits that are still owed when the process stops are an error somebody reads', async () => {
+test('refunds still pending when the process stops are logged as an error', async () => {
   const alice = await caller()
   const [charge] = chargesOf(await callMany(metering, alice.payer, 1))
   if (charge === undefined) throw new Error('the call was not charged')

@@ -139,7 +139,7 @@ describe('a metered call', () => {
     clock.set(now)
   })
 
-  test('is refused with a token that nobody has', async () => {
+  test('is refused with an unknown token', async () => {
     const outcomes = await callMany(metering, { kind: 'token', hash: 'f'.repeat(64) }, 3)
     expect(count(outcomes)).toMatchObject({ unknown: 3 })
   })
@@ -250,7 +250,7 @@ describe('calls at the same time', () => {
     expect(charged.map((one) => one?.charge?.free)).toEqual([2, 2, 2])
   })
 
-  test('wait for nobody else’s account, and for their own', async () => {
+  test('wait only for the account of their own wallet', async () => {
     const [slow, quick] = [
       await caller({ credits: 10, freeUsed: 50 }),
       await caller({ credits: 10, freeUsed: 50 }),
@@ -278,7 +278,7 @@ describe('calls at the same time', () => {
     expect((await state(quick)).balanceCredits).toBe(1)
   })
 
-  test('of one wallet whose ledger is broken fail, and nobody else’s', async () => {
+  test('of a wallet with a broken ledger fail, those of other wallets do not', async () => {
     const [broken, sound] = [
       await caller({ credits: 10, freeUsed: 50 }),
       await caller({ credits: 10, freeUsed: 50 }),
@@ -367,7 +367,7 @@ describe('a call that failed', () => {
 })
 
 describe('the ledger', () => {
-  test('is told of on its channel when calls were paid, and only then', async () => {
+  test('is notified on its channel when calls were paid, and only then', async () => {
     const heard: string[] = []
     const stop = await listen(database.sql, 'ledger', (wallet) => heard.push(wallet))
     const [free, poor, paying, last] = [

@@ -64,7 +64,7 @@ const charges = async (client: Client) => {
 const held = async (client: Client) => (await client.request('GET', '/subscriptions')).body
 const only = async (client: Client) => (await held(client)).data[0]
 
-test('months without billing are charged to nobody, and terms go on with the time they had left', async () => {
+test('months without billing are not charged, and terms resume with the time they had left', async () => {
   await buy(alice, {})
   await buy(bob, { autoRenew: false })
   await day(10, 'off')
@@ -176,7 +176,7 @@ test('the switch is counted once, however many processes see it at once', async 
   expect(pauses).toEqual([{ off_at: at(10), on_at: at(60), settled_at: at(60) }])
 })
 
-test('a wallet that cannot be moved keeps nobody else from it, and is moved and not charged later', async () => {
+test('a wallet that cannot be moved harms no other, and is moved later without a charge', async () => {
   await buy(alice, {})
   await buy(bob, {})
   await day(10, 'off')

@@ -73,7 +73,7 @@ describe('a payment as quoted', () => {
     expect(bonus?.reference).toBe(topup?.reference.replace('topup', 'bonus'))
   })
 
-  test('by somebody else is the owner’s', async () => {
+  test('by another wallet belongs to the owner', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const carol = world.devnet.people.carol.account.address
     await world.pay(draft, BigInt(draft.amount), carol)
@@ -326,7 +326,7 @@ describe('a payment that cannot be credited', () => {
   test.each<[string, Hash | undefined]>([
     ['without data', undefined],
     ['with data that is no handle', '0x1234'],
-  ])('in plain FLR %s is kept, and somebody is called', async (_what, data) => {
+  ])('in plain FLR %s is kept, and the operator is alerted', async (_what, data) => {
     const { contracts, devnet } = world
     const bob = devnet.people.bob.account.address
     const { hash } = await contracts.sendNative(bob, contracts.payTo, 3n * 10n ** 18n, data)
@@ -456,7 +456,7 @@ describe('a block that is replaced', () => {
     })
   })
 
-  test('credits nothing twice when it was deeper than anybody waits for', async () => {
+  test('credits nothing twice when it was deeper than the confirmations', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const payment = await signedPayment(BigInt(draft.amount), draft.handle)
     await payment.send()

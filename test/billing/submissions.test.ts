@@ -49,7 +49,7 @@ test('strangers’ transactions are no errors, and few are remembered for one to
   expect(world.errors).toEqual([])
 })
 
-test('a wallet that names many unknown transactions keeps nobody else’s from being looked for', async () => {
+test('a wallet that names many unknown transactions does not delay those of others', async () => {
   const draft = await draftOf(bob, { asset: 'FLR' })
   await name(bob, draft, hashOf(9999))
   const turns = await listWaitingSubmissions(world.app.db, 2)

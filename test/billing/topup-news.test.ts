@@ -27,7 +27,7 @@ async function notified(): Promise<string[]> {
   return heard.splice(0).filter((handle) => handle !== end)
 }
 
-test('a payment is told when it is seen, with each block on top of it, and when it is credited', async () => {
+test('a payment notifies when it is seen, with each confirmation, and when it is credited', async () => {
   const draft = await draftOf(alice, { asset: 'WFLR' })
   await world.pay(draft)
   await world.settle()
@@ -42,14 +42,14 @@ test('a payment is told when it is seen, with each block on top of it, and when 
   expect(await notified()).toEqual([])
 })
 
-test('a deposit on the XRP Ledger is told when it is found', async () => {
+test('a deposit on the XRP Ledger notifies when it is found', async () => {
   const draft = await draftOf(alice, { asset: 'XRP' })
   await world.pay(draft)
   await world.settle()
   expect(new Set(await notified())).toEqual(new Set([draft.handle]))
 })
 
-test('a transaction that is named is told, also when it pays nothing', async () => {
+test('a named transaction notifies, also when it pays nothing', async () => {
   const draft = await draftOf(alice, { asset: 'FLR' })
   const { devnet, contracts } = world
   const bob = devnet.people.bob.account.address
@@ -58,7 +58,7 @@ test('a transaction that is named is told, also when it pays nothing', async () 
   expect(new Set(await notified())).toEqual(new Set([draft.handle]))
 })
 
-test('a payment that names no top-up is told to nobody', async () => {
+test('a payment without a top-up notifies no one', async () => {
   const { devnet, contracts } = world
   await contracts.sendNative(devnet.people.bob.account.address, contracts.payTo, 1n)
   await world.confirmAll()

@@ -145,7 +145,7 @@ describe('an alert in a chat', () => {
     expect((await watchOf('alice', watch)).mutedUntil).toEqual(new Date(now + 3_600_000))
   })
 
-  test('mutes its episode until it recovers, which is told', async () => {
+  test('mutes its episode until it recovers, and the recovery is notified', async () => {
     const ann = await linked('alice')
     const watch = await world.addWatch('alice', { label: 'Node E' })
     const id = await alerted(ann, watch, COMMIT)
@@ -223,7 +223,7 @@ describe('an alert in a chat', () => {
     expect(message(ann, id).text).toBe(text)
   })
 
-  test('of another wallet is nobody else’s to acknowledge', async () => {
+  test('of another wallet cannot be acknowledged', async () => {
     const ann = await linked('alice')
     const watch = await world.addWatch('alice', { label: 'Node F' })
     await alerted(ann, watch, COMMIT)
@@ -268,7 +268,7 @@ describe('an alert in a chat', () => {
     expect(ann.labels().flat()).toContain('Causes')
   })
 
-  test('tells a chat that only receives that it may not do that, in a box', async () => {
+  test('shows a chat that may only receive a popup with the refusal', async () => {
     const reader = await linked('carol', ['read'])
     const watch = await world.addWatch('carol', { label: 'Node R' })
     const id = await alerted(reader, watch, COMMIT)
@@ -302,7 +302,7 @@ describe('several alerts in one message', () => {
     expect(message(ann, id).text).toContain('2 alerts')
   })
 
-  test('are silent until each recovers, and are told when they fire anew', async () => {
+  test('are muted until each recovers, and are notified when they fire again', async () => {
     const ann = await linked('carol')
     const watch = await world.addWatch('carol', { label: 'Node Q' })
     const id = await alerted(ann, watch, COMMIT, REVEAL)

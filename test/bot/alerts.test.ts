@@ -262,7 +262,7 @@ test('the file has what the list shows, six times an hour', async () => {
   expect(answer.text).toContain('Limit: 6 exports per hour.')
 })
 
-test('who was told of an alert, and how that went, is shown in private only', async () => {
+test('the recipients of an alert and their deliveries are shown in private chats only', async () => {
   const ann = await linked('alice')
   const watch = await world.addWatch('alice', { label: 'Node T' })
   await alerts.fire(watch, { event: COMMIT })

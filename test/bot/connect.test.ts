@@ -129,7 +129,7 @@ describe('a signature on the page', () => {
     expect(ann.all()).toHaveLength(count)
   })
 
-  test('is told below what came since', async () => {
+  test('gets its answer below newer messages', async () => {
     const ann = world.person()
     await ann.say('/connect')
     const { code } = shown(ann)
@@ -141,7 +141,7 @@ describe('a signature on the page', () => {
     expect(ann.last().text).toContain('Connected')
   })
 
-  test('keeps the screens that the chat opened while it was told', async () => {
+  test('keeps the screens that the chat opened during the notification', async () => {
     const ann = await world.linked('bob', ['read', 'write'])
     await ann.say('/connect')
     const { code } = shown(ann)
@@ -229,7 +229,7 @@ describe('a signature on the page', () => {
     expect(ann.last().text).not.toContain('Free trial')
   })
 
-  test('declined on the page is told with a way to try again', async () => {
+  test('declined on the page is reported with a Retry button', async () => {
     const ann = world.person()
     await ann.say('/connect')
     await refuseConnectCode(world.app, shown(ann).code)
@@ -239,7 +239,7 @@ describe('a signature on the page', () => {
     expect(shown(ann).code).toMatch(/^[\w-]{22}$/)
   })
 
-  test('for a chat that blocked the bot meanwhile troubles nobody', async () => {
+  test('for a chat that blocked the bot meanwhile fails alone', async () => {
     const ann = world.person()
     await ann.say('/connect')
     const { code } = shown(ann)
@@ -249,7 +249,7 @@ describe('a signature on the page', () => {
   })
 })
 
-describe('a code that nobody uses', () => {
+describe('an unused code', () => {
   const overdue = () => world.clock.advance(15 * 60)
 
   test('changes its message when it expires, without a press, and offers another', async () => {

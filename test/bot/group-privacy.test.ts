@@ -70,7 +70,7 @@ test('a private chat shows what a group does not', async () => {
   expect(ann.last().text).toContain(ADDRESS)
 })
 
-test('no command tells a group of credits or of other recipients', async () => {
+test('no command shows a group the credits or the other recipients', async () => {
   const commands = REGISTRY.flatMap((feature) => feature.commands.map(({ name }) => name))
   for (const name of [...commands, 'start', `watches ${credits}`, `watches ${node}`, 'alerts 1']) {
     await group.say(`/${name.replace(/^\w+/, (word) => `${word}@${BOT_NAME}`)}`)
@@ -96,7 +96,7 @@ test('a watch of credits, and an alert of it, are said to be private', async () 
   expect(await ledTo(packed('alert.card', { id: Number(alertId) }))).toBe(linkTo(`a${alertId}`))
 })
 
-test('who else is told is shown in the private chat, and a test names no address', async () => {
+test('the other recipients are shown in private chats only, and a test names no address', async () => {
   await group.say(`/watches ${node}`)
   for (const data of [
     packed('watch.who', { id: node, page: 1 }),

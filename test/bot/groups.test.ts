@@ -167,7 +167,7 @@ describe('in a linked group', () => {
     expect(cy.last().keyboard).toMatchObject([[{ url }]])
   })
 
-  test('the administrator who linked it manages, nobody else', async () => {
+  test('only the administrator who linked it manages it', async () => {
     const group = await linkedGroup()
     const id = await world.addWatch('alice', { label: 'Treasury' })
     await group.say(`/watches ${id}`)
@@ -217,7 +217,7 @@ describe('in a linked group', () => {
     expect(await statusOf(id)).toBe('active')
   })
 
-  test('somebody whom Telegram does not know as a member manages nothing', async () => {
+  test('a person whom Telegram does not know as a member manages nothing', async () => {
     const group = await linkedGroup()
     const id = await world.addWatch('alice', { label: 'Treasury' })
     await group.say(`/watches ${id}`)
@@ -228,7 +228,7 @@ describe('in a linked group', () => {
     expect(await group.press('Pause')).toEqual({ text: LINKERS, box: true })
   })
 
-  test('an anonymous administrator sees, and is told to write under a name', async () => {
+  test('an anonymous administrator can read, and is asked to write under a name', async () => {
     const group = await linkedGroup()
     await world.addWatch('alice', { label: 'Treasury' })
     for (const [command, shown] of [
@@ -268,7 +268,7 @@ describe('in a linked group', () => {
     expect(names(group.admin)).toEqual(menuNames('administrators'))
   })
 
-  test('a wallet that somebody else linked is out of reach for another linker', async () => {
+  test('a wallet that one person linked is out of reach for another', async () => {
     const group = await linkedGroup()
     await group.say(`/start@${BOT_NAME} ${await world.groupCode('bob')}`)
     await group.press('Link this chat', group.admin)
@@ -323,7 +323,7 @@ describe('in a linked group', () => {
     expect(await chatLinks(world.app, group.id)).toMatchObject([{ status: 'active', threadId }])
   })
 
-  test('the owner is told that the bot was removed, and what switches the alerts on again', async () => {
+  test('the owner is notified that the bot was removed, and how to switch alerts on again', async () => {
     const group = await linkedGroup()
     const [link] = await chatLinks(world.app, group.id)
     world.telegram.kick(group.id)

@@ -212,7 +212,7 @@ test('an update that fails is tried again, after others of its chat waited for i
   expect(handled).toEqual([other.update_id, first.update_id, second.update_id])
 })
 
-test('an update that always fails is given up after three tries, loudly, and blocks nobody', async () => {
+test('an update that always fails is given up after three tries, logged, and blocks no other', async () => {
   const bad = message(1)
   const { handled, givenUp, handler } = recorder(({ update_id: id }) => {
     if (id === bad.update_id) throw new Error('a bug')
@@ -287,7 +287,7 @@ test('an update that brings down every process that takes it is given up', async
   expect(givenUp).toHaveLength(1)
 })
 
-test('a text that PostgreSQL cannot keep blocks nobody', async () => {
+test('a text that PostgreSQL cannot store blocks no other update', async () => {
   const texts: (string | undefined)[] = []
   const handler: UpdateHandler = {
     handle: async (update) => {
@@ -328,7 +328,7 @@ test('a chat is served after one update of each other chat, however many those h
   expect(handled).toHaveLength(801)
 })
 
-test('updates of a chat keep their order over all turns, whoever else writes', async () => {
+test('updates of a chat keep their order while other chats write', async () => {
   const updates = Array.from({ length: 60 }, (_, index) =>
     message(7000 + (index % 7) * (index % 2)),
   )

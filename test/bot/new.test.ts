@@ -48,7 +48,7 @@ beforeEach(async () => {
 })
 
 describe('what another version of the bot wrote', () => {
-  test('keeps nobody from making a watch', async () => {
+  test('does not stop a watch from being created', async () => {
     await ann.say('/new')
     await ann.press('💰 Wallet balance')
     await world.database.sql`
@@ -330,7 +330,7 @@ describe('a watch of the own credits', () => {
 })
 
 describe('a watch of a provider', () => {
-  test('can be told when it recovers, or not', async () => {
+  test('can have recovery messages on or off', async () => {
     await ann.say('/new eligib')
     await ann.say(BOB)
     await ann.press('✓ Notify on recovery')
@@ -368,7 +368,7 @@ describe('a watch of a provider', () => {
 })
 
 describe('the recipients of a new watch', () => {
-  test('are never nobody: who unticks the last one is told why it stays', async () => {
+  test('are never empty: unticking the last one explains why it stays', async () => {
     await ann.say('/new credit')
     await ann.press('500')
     await ann.press('Recipients')

@@ -130,7 +130,7 @@ describe('/status with a provider', () => {
     expect(chat.last().text).toMatch(/^Not understood/)
   })
 
-  test('asks again for what nobody knows, and takes the answer', async () => {
+  test('asks again after an unknown name, and takes the answer', async () => {
     for (const nonsense of ['nobody', `0x${'12'.repeat(20)}`]) {
       await chat.say(`/status ${nonsense}`)
       expect(chat.last().text).toContain('No data provider is known as')
@@ -140,7 +140,7 @@ describe('/status with a provider', () => {
     expect(chat.last().text).toContain(identity('Alpine'))
   })
 
-  test('says that an address is no provider, whoever leads to it', async () => {
+  test('says that an address is no provider, from every entry', async () => {
     const { address } = devnet.people.bob.account
     await chat.say(address)
     await chat.press('Provider status')
@@ -238,7 +238,7 @@ describe('the picture', () => {
     expect(other.last().text).toContain('Alpha Oracle')
   })
 
-  test('that nobody registered can be watched, after a warning', async () => {
+  test('that is not registered can be watched, after a warning', async () => {
     const other = await world.linked('alice')
     const stranger = walletOf('bob')
     for (const type of ['provider-fsp', 'provider-eligibility', 'reward-signing']) {

@@ -445,7 +445,7 @@ describe('a mailbox', () => {
     expect(chat.last().text).toContain('Night <b>shift')
   })
 
-  test('says how many watches tell only the defaults before it is deleted', async () => {
+  test('says before its deletion how many watches use only the defaults', async () => {
     const chat = await linked('carol')
     const { id } = await recipientOf('carol', 'Night <b>shift')
     const watch = await world.addWatch('carol', { label: 'Mine' })

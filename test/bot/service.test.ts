@@ -69,7 +69,7 @@ async function asTimePasses<T>(waiting: Promise<T>): Promise<T> {
 const said = (message: string) => logged.some((line) => line.message === message)
 
 describe('long polling', () => {
-  test('answers, says who the bot is, and stops when told', async () => {
+  test('answers, says who the bot is, and stops on request', async () => {
     const service = create()
     expect(service.username()).toBeUndefined()
     await service.start()
@@ -148,7 +148,7 @@ describe('long polling', () => {
     await expect.poll(() => said('telegram refuses the bot token'), { timeout: 10_000 }).toBe(true)
   })
 
-  test('never calls anybody before it is started', async () => {
+  test('makes no call before it is started', async () => {
     const before = telegram.calls.length
     create()
     expect(telegram.calls).toHaveLength(before)

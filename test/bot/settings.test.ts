@@ -61,7 +61,7 @@ describe('settings', () => {
     expect((await settingsOf('bob')).recoveries).toBe(true)
   })
 
-  test('say so when somebody else was quicker', async () => {
+  test('say so when a concurrent change came first', async () => {
     const chat = await linked('carol')
     await chat.say('/settings')
     await chat.press('Digest')

@@ -167,7 +167,7 @@ describe('the card of a signal', () => {
     expect(await signal('fast-updates')).toMatchObject({ parameters: { warningEnabled: true } })
   })
 
-  test('tells of its recovery, or not', async () => {
+  test('sends its recovery, or not', async () => {
     cardOf('ftso-commit')
     await world.settle()
     await ann.press('Recovery: on')

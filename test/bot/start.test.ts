@@ -75,7 +75,7 @@ describe('/start', () => {
     expect(ann.last().text).toMatch(/\n🔕 This chat: muted until \d\d:\d\d/)
   })
 
-  test('opens a watch by its deep link, and of nobody else', async () => {
+  test('opens a watch of its own wallet by its deep link, and no other', async () => {
     const ann = await linked()
     const own = await world.addWatch('alice', { label: 'Mine' })
     const other = await world.addWatch('carol', { label: 'Hers' })
@@ -265,7 +265,7 @@ describe('a link', () => {
     expect(await linksOf(ann.id)).toHaveLength(2)
   })
 
-  test('stays unspent when the wallet tells 20 recipients already, and says so above the card', async () => {
+  test('stays unused when the wallet has 20 recipients already, and says so above the card', async () => {
     const chats = await Promise.all(Array.from({ length: 21 }, () => world.linkCode('bob')))
     const people = chats.map(() => world.person())
     for (const [index, ann] of people.entries()) {
@@ -284,7 +284,7 @@ describe('a link', () => {
     expect(last?.labels().flat()).toEqual(['Retry', 'Link this chat', 'Cancel'])
   })
 
-  test('is not told to chats with hostile names', async () => {
+  test('is not shown to chats with hostile names', async () => {
     const ann = world.person('en', '<b>&"\'_*[]()~ <3\u202e')
     await ann.say(`/start ${await world.linkCode('alice')}`)
     expect(ann.last().text).toContain('<b>&"\'_*[]()~ <3')

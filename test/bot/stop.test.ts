@@ -143,7 +143,7 @@ describe('deleting one’s data', () => {
 })
 
 describe('in a group', () => {
-  test('linked administrators unlink it, and nobody deletes data there', async () => {
+  test('linked administrators unlink it, and no one can delete data there', async () => {
     const [owner = 0, member = 0] = ['Ann', 'Cy'].map(
       (firstName) => world.telegram.person({ firstName, languageCode: 'en', started: true }).id,
     )

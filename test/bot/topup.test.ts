@@ -260,7 +260,7 @@ describe('a quote', () => {
     expect(quote.status).toBe('draft')
   })
 
-  test('is offered first when somebody buys again, and can be closed and opened', async () => {
+  test('is offered first at the next purchase, and can be closed and opened', async () => {
     const { ann, quote } = await quoted('WFLR')
     await ann.press('Close')
     expect(says(ann)).toContain('The quote is valid until')
@@ -440,7 +440,7 @@ describe('a payment', () => {
     await world.contracts.setFeed('FLR/USD', 200_000n, 7)
   })
 
-  test('in the wrong token is not credited, and told with its reference', async () => {
+  test('in the wrong token is not credited, and shown with its reference', async () => {
     const { ann, quote } = await quoted('WFLR')
     const { contracts, devnet } = world
     await contracts.pay(
@@ -497,7 +497,7 @@ describe('a payment', () => {
     expect(older?.keyboard).toEqual([])
   })
 
-  test('is told to nobody any more in a chat that blocked the bot', async () => {
+  test('is no longer shown in a chat that blocked the bot', async () => {
     const { ann, quote } = await quoted('WFLR')
     chats.clear()
     world.telegram.block(ann.id)
@@ -537,7 +537,7 @@ describe('Already paid', () => {
     expect(says(second.ann)).toContain('Waiting for the payment.')
   })
 
-  test('keeps the ways to pay while nobody knows the transaction', async () => {
+  test('keeps the ways to pay while the transaction is unknown', async () => {
     const { ann } = await quoted('FLR')
     const ways = ann.labels()
     const mistyped = `0x${'1f'.repeat(32)}`
@@ -582,7 +582,7 @@ describe('Already paid', () => {
     expect(ann.labels()).toEqual([['Pay in browser'], ['New quote'], ['‹ Menu']])
   })
 
-  test('records nothing of a transaction that paid somebody else, and takes another', async () => {
+  test('records nothing of a transaction that paid another address, and takes another hash', async () => {
     const { ann, quote } = await quoted('FLR')
     const { contracts, devnet } = world
     const { bob, carol } = devnet.people

@@ -43,7 +43,7 @@ test('a press that takes long is answered, and its message shows that work goes 
   expect(ann.last().text).toContain('✓ Watch paused.')
 })
 
-test('a message that nobody changed in the end has its buttons again', async () => {
+test('a message that stayed unchanged has its buttons again', async () => {
   const group = world.telegram.group({ title: 'Crew', members: [ann.id], admins: [ann.id] })
   const inGroup = world.chat(group.id, ann.id)
   await inGroup.say(`/start ${await world.groupCode('alice')}`)

@@ -76,7 +76,7 @@ test('what is chosen outlives a restart', async () => {
   expect(ann.last().text).toContain(`Watchdog · ${short('bob')}`)
 })
 
-test('a wallet that was unlinked meanwhile, or is somebody else’s, cannot be chosen', async () => {
+test('a wallet that was unlinked meanwhile, or belongs to another chat, cannot be chosen', async () => {
   const ann = await world.linked('alice')
   const ben = await world.linked('bob')
   const [foreign] = await chatLinks(world.app, ben.id)

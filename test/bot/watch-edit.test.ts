@@ -251,7 +251,7 @@ describe('the open question', () => {
 })
 
 describe('a change', () => {
-  test('that somebody else was quicker with shows the watch as it is now', async () => {
+  test('that lost to a concurrent change shows the current watch', async () => {
     await ann.press('Threshold')
     // The change of somebody else waits for the row that this one holds.
     const data = packed('watch.set', { id, field: 'thr', value: '10' })

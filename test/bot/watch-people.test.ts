@@ -37,7 +37,7 @@ async function hook(name: string, over: object = {}) {
 }
 
 describe('the recipients of a watch', () => {
-  test('are the wallet’s defaults until somebody is ticked, and again after the last one', async () => {
+  test('are the wallet’s defaults until one is ticked, and again after the last is unticked', async () => {
     const pager = await hook('Pager <hook>')
     await ann.say(`/watches ${id}`)
     await ann.press('Recipients')
@@ -59,7 +59,7 @@ describe('the recipients of a watch', () => {
     expect(ann.last().text).toContain('Notifies: \u2068this chat\u2069')
   })
 
-  test('that are off say so, can be ticked, and are nobody to tell', async () => {
+  test('that are off say so, can be ticked, and get nothing', async () => {
     const off = await hook('Old hook')
     const params = { id: String(off) }
     await world.as('alice', updateRecipient, { params, body: { status: 'disabled' } })
@@ -99,7 +99,7 @@ describe('the recipients of a watch', () => {
 })
 
 describe('a test', () => {
-  test('goes to everybody the watch tells, and says what came of it', async () => {
+  test('goes to every recipient of the watch, and reports each result', async () => {
     const good = await hook('Good')
     const bad = await hook('Bad')
     const off = await hook('Off')

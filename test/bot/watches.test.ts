@@ -446,7 +446,7 @@ describe('a mute', () => {
   })
 })
 
-test('a chat that was unlinked meanwhile is told so', async () => {
+test('a chat that was unlinked meanwhile sees that it is not linked', async () => {
   const alice = await linked('alice')
   await alice.say('/watches')
   await unlinkChat(world.app, { chatId: alice.id })

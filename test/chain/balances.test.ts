@@ -125,7 +125,7 @@ describe('balances', () => {
     expect(await chain.balances(asked, now)).toEqual([undefined, 7n, undefined])
   })
 
-  test('are spoiled for nobody else by a token that burns all gas', async () => {
+  test('of other tokens are read beside a token that burns all gas', async () => {
     await give(GOOD, alice, 7n)
     await give(OTHER, bob, 8n)
     await devnet.mine()

@@ -314,7 +314,7 @@ describe('the newest block', () => {
   })
 })
 
-describe('a chain for questions that anybody can cause', () => {
+describe('the chain for questions of anonymous callers', () => {
   test('refuses those beyond its places at once, and one with its own endpoints hears nothing of it', async () => {
     const rpcUrls = [primary.url, secondary.url]
     const limits = { atOnce: 1, waitingMax: 1 }

@@ -177,7 +177,7 @@ describe("the router's state", () => {
     expect(await chain.routerState(router, [])).toMatchObject({ allowed: [] })
   })
 
-  test('tells one from before coins could be paid through it', async () => {
+  test('recognizes a router from before native payments', async () => {
     const args = [alice, contracts.treasury] as const
     const abi = parseAbi(['constructor(address owner, address treasury)'])
     const data = encodeDeployData({ abi, bytecode: bytecodeOf(olderRouter), args })

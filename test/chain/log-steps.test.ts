@@ -77,7 +77,7 @@ describe('events of many blocks', () => {
     await notified.close()
   })
 
-  test('are not available where fewer than 30 blocks may be asked for and nobody says how many', async () => {
+  test('are unavailable where an endpoint limits spans below 30 blocks without saying so', async () => {
     const limited = await startLimited(29, () => 'block range is too wide')
     await expect(chainAt(limited.url).paymentsBetween(0, tip, places)).rejects.toMatchObject({
       code: 'dependency_unavailable',

@@ -97,7 +97,7 @@ test('transfers to several accounts have neither', async () => {
   expect(found).toEqual([UNKNOWN])
 })
 
-test('a token from nowhere has its transaction, and nobody who sent it', async () => {
+test('a minted token has its transaction and no sender', async () => {
   const found = await behind([bob], token, () => devnet.contracts.mint(token, bob, FLR))
   expect(found).toEqual([{ transactionHash: expect.stringMatching(/^0x/), counterparty: null }])
 })

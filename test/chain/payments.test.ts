@@ -123,7 +123,7 @@ describe('a transaction through the router', () => {
     })
   })
 
-  test('of somebody else pays us nothing', async () => {
+  test('of another receiver pays nothing', async () => {
     const other = await deployRouter()
     const paid = await payThrough(other)
     expect(await chain.transactionPayments(paid.hash, places)).toMatchObject({
@@ -204,7 +204,7 @@ describe('a plain transfer', () => {
     expect(await chain.paymentsBetween(block, block, places)).toEqual([])
   })
 
-  test('to somebody else is none', async () => {
+  test('to another receiver is none', async () => {
     const paid = await contracts.sendNative(alice, bob, 5n, HANDLE)
     expect(await chain.transactionPayments(paid.hash, places)).toMatchObject({ payments: [] })
   })
@@ -375,7 +375,7 @@ describe('payments between two blocks', () => {
     expect(payments[2]?.block).toEqual(block && (await blockOf(block)))
   })
 
-  test('are asked for by events and heads alone while nobody is paid in coins', async () => {
+  test('are read by events and heads alone while no top-up is in coins', async () => {
     const paid = await contracts.pay(alice, HANDLE, contracts.fxrp, 1n)
     await devnet.mine(50)
     const tip = Number(await devnet.client.getBlockNumber())

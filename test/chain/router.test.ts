@@ -176,7 +176,7 @@ describe('a payment', () => {
     ])
   })
 
-  test('never takes from anybody but who makes it', async () => {
+  test('takes only from the account that makes it', async () => {
     await send(alice, contracts.wflr, 'approve', [contracts.router, 10n])
     expect(await refusal(bob, pay(contracts.wflr, 10n))).toEqual([
       'ERC20InsufficientAllowance',
@@ -366,7 +366,7 @@ describe('the owner', () => {
     ])
   })
 
-  test('may offer to somebody else instead, or to nobody', async () => {
+  test('may be changed to another payer, or withdrawn', async () => {
     await notify(contracts.operator, 'transferOwnership', [alice])
     await notify(contracts.operator, 'transferOwnership', [bob])
     expect(await refusal(alice, call('acceptOwnership', []))).toEqual([

@@ -86,7 +86,7 @@ describe('a contract wallet', () => {
     expect(await chain.verifyMessage({ address: WALLET, message: MESSAGE, signature })).toBe(true)
   })
 
-  test('refuses what somebody else signed, or its owner for another message', async () => {
+  test('refuses a signature of another signer or of another message', async () => {
     const others = await bob.account.signMessage({ message: MESSAGE })
     const another = await alice.account.signMessage({ message: `${MESSAGE} ` })
     for (const signature of [others, another]) {
@@ -141,7 +141,7 @@ describe('a contract wallet that is not deployed yet', () => {
     expect(await devnet.client.getCode({ address })).toBeUndefined()
   })
 
-  test('refuses what somebody else signed', async () => {
+  test('refuses a signature of another signer', async () => {
     const signature = await wrapped(alice)
     const address = factory.deploys
     expect(await chain.verifyMessage({ address, message: MESSAGE, signature })).toBe(false)

@@ -134,7 +134,7 @@ describe('a span of blocks', () => {
     expect(secondary.count('eth_getBlockByNumber')).toBe(0)
   })
 
-  test('is not sure of a block of which nobody has all transactions', async () => {
+  test('is unsure of a block whose transactions no endpoint has in full', async () => {
     leaveOutATransaction(primary)
     leaveOutATransaction(secondary)
     const { unsure } = await read([primary, secondary])

@@ -226,7 +226,7 @@ describe('a transaction', () => {
     expect(await xrpl.transaction(hash)).toMatchObject({ status: 'mined', payments: [{ asset }] })
   })
 
-  test('that nobody made is unknown', async () => {
+  test('that was never made is unknown', async () => {
     expect(await xrpl.transaction('AB'.repeat(32))).toEqual({ status: 'unknown' })
   })
 
@@ -236,7 +236,7 @@ describe('a transaction', () => {
     `0x${'ab'.repeat(32)}`,
     '../../etc',
     'Z'.repeat(64),
-  ])('named %j is unknown, and nobody is asked', async (hash) => {
+  ])('named %j is unknown without a request', async (hash) => {
     expect(await xrpl.transaction(hash)).toEqual({ status: 'unknown' })
     expect(server.count('tx')).toBe(0)
   })
@@ -290,7 +290,7 @@ describe('a server that fails', () => {
     await expect(xrpl.deposits(undefined)).rejects.toMatchObject(unavailable)
   })
 
-  test('is told once, and once again when it answers', async () => {
+  test('is logged once, and once again when it answers', async () => {
     server.failNext(3, 'tooBusy')
     for (const _ of [1, 2, 3]) await expect(xrpl.balanceUnits()).rejects.toThrow()
     await xrpl.balanceUnits()

@@ -75,7 +75,7 @@ describe('in Discord', () => {
 
   afterEach(() => world.close())
 
-  test('an alert is one card in the colour of its severity, and mentions nobody', async () => {
+  test('an alert is one card in the colour of its severity, without mentions', async () => {
     await send(world, { severity: 'critical', watchLabel: '@everyone <@1>' })
     expect(bodyOf(world)).toMatchObject({
       allowed_mentions: { parse: [] },
@@ -130,7 +130,7 @@ describe('in Discord', () => {
     await expect(send(world)).rejects.toMatchObject({ permanent: true, statusCode: status })
   })
 
-  test('a limit is kept to the second, and nobody asks again before', async () => {
+  test('a limit is kept to the second, without requests before it ends', async () => {
     const destination = world.destination()
     world.busy()
     const again = () => world.channel.send(destination, envelopeOf(), contextOf())
@@ -163,7 +163,7 @@ describe('in Slack', () => {
 
   afterEach(() => world.close())
 
-  test('an alert says the same as everywhere, and mentions nobody', async () => {
+  test('an alert says the same as on other channels, without mentions', async () => {
     await send(world, { severity: 'critical', watchLabel: '<!channel> & <@U1>' })
     const body = JSON.stringify(bodyOf(world))
     expect(body).toContain('&lt;!channel&gt; &amp; &lt;@U1&gt;')

@@ -113,7 +113,7 @@ describe.each(CHANNEL_KEYS)('%s', (key) => {
     expect(world.arrived().count).toBe(HOSTILE_TEXTS.length)
   })
 
-  test('breaks off when it is told to, which is not the other side’s failure', async () => {
+  test('stops when it is aborted, without counting a failure of the receiver', async () => {
     const stop = new AbortController()
     const destination = world.destination()
     world.hang()

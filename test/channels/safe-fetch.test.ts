@@ -57,7 +57,7 @@ describe('a post to a name', () => {
     expect(names.questions).toContain('localhost.localdomain A')
   })
 
-  test('that nobody knows says so', async () => {
+  test('that cannot be resolved says so', async () => {
     await expect(post('https://nowhere.example.org/')).rejects.toMatchObject({
       reason: 'unknown_host',
     })
@@ -71,7 +71,7 @@ describe('a post to a name', () => {
   })
 })
 
-test('tells where a name resolved to, so that names of one server are known as such', async () => {
+test('returns the address that a name resolved to, so that names of one server are grouped', async () => {
   const resolved: unknown[] = []
   names.answer('hook.example.org', ['93.184.216.34'])
   const send = createSafePost({

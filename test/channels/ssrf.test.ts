@@ -192,7 +192,7 @@ describe('a webhook to a name', () => {
   })
 })
 
-describe('every channel that posts to an address somebody typed', () => {
+describe('every channel that posts to a typed address', () => {
   const channels = createChannels({
     telegram: undefined,
     mailer: undefined,

@@ -403,7 +403,7 @@ describe('waitForDatabase', () => {
   })
 })
 
-test('whoever waits too long for a connection is refused, and nobody else', async () => {
+test('a caller that waits too long for a connection is refused, and no other', async () => {
   const crowded = connect(database.url, { max: 1, waitMs: 50 })
   const other = crowded.openPool({ max: 1 })
   const free = Promise.withResolvers<void>()

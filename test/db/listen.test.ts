@@ -23,7 +23,7 @@ async function countListeners(): Promise<number> {
   return row?.count ?? 0
 }
 
-test('each channel is told what is sent on it, over one connection', async () => {
+test('each channel receives its notifications, over one connection', async () => {
   const { sql, close } = connect(database.url)
   const heard: string[] = []
   await listen(sql, 'deliveries', (payload) => heard.push(`d ${payload}`))
@@ -38,7 +38,7 @@ test('each channel is told what is sent on it, over one connection', async () =>
   await close()
 })
 
-test('what was sent in a transaction is told when it commits, and not when it does not', async () => {
+test('a notification of a transaction arrives when it commits, and never when it rolls back', async () => {
   const heard: string[] = []
   const stop = await listen(database.sql, 'commits', (payload) => heard.push(payload))
   const failing = database.db.transaction(async (tx) => {
@@ -53,7 +53,7 @@ test('what was sent in a transaction is told when it commits, and not when it do
   await stop()
 })
 
-test('a listener hears on after its connection was ended, told once to look', async () => {
+test('a listener whose connection ended listens again, after one empty payload', async () => {
   const { sql, close } = connect(database.url)
   for (let round = 0; round < 5; round += 1) {
     const heard: string[] = []

@@ -45,7 +45,7 @@ test('a lock is given to one at a time, in a process and between connections', a
   await other.close()
 })
 
-test('a lock given back twice stays with whoever took it in between', async () => {
+test('a lock released twice stays with its next holder', async () => {
   const other = connect(database.url)
   const lock = await tryLock(database.sql, 'twice')
   await lock?.release()
@@ -178,7 +178,7 @@ describe('a fencing number', () => {
     await other.close()
   })
 
-  test('that a transaction of a frozen holder keeps back costs nobody the other locks', async () => {
+  test('that a frozen holder’s transaction blocks leaves the other locks available', async () => {
     const other = connect(database.url)
     const first = await tryLock(database.sql, 'kept back')
     const early = await first?.drawFence()

@@ -79,7 +79,7 @@ test('dates still come as dates after migrating on the same connection', async (
   expect(await database.sql`select ${at}::timestamptz as at`).toEqual([{ at }])
 })
 
-test('a change of a table waits for those who use it, and nobody waits behind it for long', async () => {
+test('a change of a table waits for its users, and others wait behind it only briefly', async () => {
   await migrate(database.sql, folder)
   await addMigration('0001_more', 2000, 'alter table first add column more integer')
   const [reader, other] = [connect(database.url), connect(database.url)]

@@ -51,7 +51,7 @@ const tags = readdirSync(FOLDER)
   .filter((name) => name.endsWith('.sql') && name >= FIRST)
   .map((name) => name.replace('.sql', ''))
 
-describe('a migration stops nobody, and the release before can go on with what it leaves', () => {
+describe('a migration blocks no one, and the release before can go on with its result', () => {
   test.each(tags.filter((tag) => ALLOWED[tag] === undefined))('%s', (tag) => {
     expect(broken(readFileSync(join(FOLDER, `${tag}.sql`), 'utf8'))).toEqual([])
   })

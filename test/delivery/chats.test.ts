@@ -284,7 +284,7 @@ describe('a message that was sent', () => {
   })
 })
 
-test('many workers at once tell everything once and in order', async () => {
+test('many concurrent workers deliver everything once and in order', async () => {
   const alerts = Array.from({ length: 60 }, (_, index) => ({
     alert: index + 1,
     watch: index % 4,

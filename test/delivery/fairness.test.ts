@@ -38,7 +38,7 @@ describe('a chat that refuses everything', () => {
     ['info', 1],
     ['critical', 1],
     ['critical', 1500],
-  ] as const)('hides nobody, with a backlog of %s alerts of %i signals', async (severity, keys) => {
+  ] as const)('holds up no other chat, with a backlog of %s alerts of %i signals', async (severity, keys) => {
     const chats = openChats(outbox, (chatId) => (chatId === BAD ? NO_RIGHTS : undefined))
     const bad = await chats.link(BAD)
     const good = await chats.link(GOOD)
@@ -90,7 +90,7 @@ test('as many failing chats as a channel has places leave a healthy one its plac
   expect(chats.alertsIn(GOOD)).toEqual([1])
 })
 
-test('a chat that is told to wait for an hour, with all that comes meanwhile, hides nobody', async () => {
+test('a chat that must wait for an hour holds up no other chat', async () => {
   const flood = new DeliveryError('flood', {
     ...{ statusCode: 429, retryAfterSeconds: 3600 },
     ...{ retryAfterIsMandatory: true, isOurFault: true },
@@ -108,7 +108,7 @@ test('a chat that is told to wait for an hour, with all that comes meanwhile, hi
   expect(chats.alertsIn(GOOD)).toEqual([1])
 })
 
-test('chats whose next message waits for a change that a dead worker holds take nobody’s place', async () => {
+test('chats that wait for a change of a dead worker take no place of others', async () => {
   const chats = openChats(outbox, () => undefined)
   const waiting = []
   for (let chat = 1; chat <= 30; chat += 1) waiting.push(await chats.link(-chat))

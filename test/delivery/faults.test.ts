@@ -27,7 +27,7 @@ const NOON = new Date('2026-11-20T12:00:00.000Z')
 const AWAY = new DeliveryError('unreachable', { isOurFault: true })
 
 describe('a destination that cannot be opened', () => {
-  test('fails alone and at once, is told to the operator, and is not switched off', async () => {
+  test('fails alone and at once, is logged for the operator, and is not switched off', async () => {
     const quarantine = createQuarantine({ log: outbox.deps.log })
     const bad = await outbox.recipient()
     const good = await outbox.recipient()
@@ -80,7 +80,7 @@ describe('results', () => {
     )
   })
 
-  test('of others are written when the news of one cannot be told, and its own delivery is, too', async () => {
+  test('are all recorded when the notice of one fails', async () => {
     const gone = await outbox.recipient(outbox.receiver.url('gone'))
     const good = await outbox.recipient()
     outbox.receiver.answerNext(410)
@@ -117,7 +117,7 @@ describe('results', () => {
 })
 
 describe('an outage on our side', () => {
-  test('ends with the first success: all that waited goes, in order, whoever it is for', async () => {
+  test('ends with the first success: all waiting deliveries go, in order', async () => {
     let isUnavailable = true
     const chats = openChats(outbox, (): Answer => (isUnavailable ? AWAY : undefined))
     const targets = []

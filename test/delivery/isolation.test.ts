@@ -14,7 +14,7 @@ beforeEach(() => outbox.reset())
 afterAll(() => outbox.close())
 
 describe('an endpoint that hangs', () => {
-  test('delays nobody else, with all its backlog before them', async () => {
+  test('delays no other destination with its backlog', async () => {
     const hanging = await openHanging()
     const dead = await outbox.recipient(hanging.url())
     await outbox.enqueue(...Array.from({ length: 2000 }, () => ({ to: dead })))

@@ -113,7 +113,7 @@ describe('a chat that blocks the bot', () => {
     stopped.length = 0
   })
 
-  test('is told elsewhere once, and gets what it missed when it is back', async () => {
+  test('is reported elsewhere once, and gets what it missed when it is back', async () => {
     const send = () => deliverDue({ ...chat.deps, notices }, new AbortController().signal)
     chat.refuse(BLOCKED)
     await chat.notify({ alert: 1, watch: 1 }, { alert: 2, watch: 2 }, { alert: 3, watch: 3 })

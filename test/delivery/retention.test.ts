@@ -80,7 +80,7 @@ describe('deliveries', () => {
     expect((await outbox.rows()).map(({ status }) => status)).toEqual(['delivered', 'delivered'])
   })
 
-  test('of weeks in which nobody made partitions are in the default one and move later', async () => {
+  test('of weeks without a partition are in the default one and move later', async () => {
     await retainDeliveries(outbox.deps)
     outbox.clock.advance(24 * DAY_SECONDS)
     const [early] = await outbox.enqueue({ to: target, key: 'key' })
@@ -202,7 +202,7 @@ describe('alerts', () => {
     expect(parts).toHaveLength(2)
   })
 
-  test('are kept for 400 days, across weeks in which nobody looked', async () => {
+  test('are kept for 400 days, across weeks without the job', async () => {
     await retainAlerts(outbox.deps)
     await record(raisedAt(outbox.clock.now(), 1))
     outbox.clock.advance(300 * DAY_SECONDS)

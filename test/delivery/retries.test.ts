@@ -143,7 +143,7 @@ describe('a delivery', () => {
     await server.close()
   })
 
-  test('that was told to wait is not tried early', async () => {
+  test('with a wait of the receiver is not tried early', async () => {
     outbox.receiver.answerNext(500, { status: 429, headers: { 'Retry-After': '600' } })
     await outbox.enqueue({ to: target })
     await outbox.deliver()

@@ -75,7 +75,7 @@ describe('a test of a webhook', () => {
     expect(recipient?.lastFailureAt).not.toBeNull()
   })
 
-  test('that arrives makes due what waits for the recipient, but not what was told to wait', async () => {
+  test('that arrives makes waiting deliveries due, except those with a wait of the receiver', async () => {
     outbox.receiver.answerNext(500, { status: 429, headers: { 'Retry-After': '600' } })
     await outbox.enqueue({ to: target })
     await outbox.deliver()

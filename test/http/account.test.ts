@@ -99,7 +99,7 @@ describe('GET /account', () => {
 })
 
 describe('GET /stats', () => {
-  test('gives totals to anybody, and no more often than once a minute', async () => {
+  test('gives totals without sign-in, at most once a minute', async () => {
     const first = await request(service, 'GET', '/stats')
     expect(first).toMatchObject({ status: 200, body: { wallets: 1, deliverySuccessRate24h: null } })
     service.clock.advance(30)

@@ -201,7 +201,7 @@ describe('a test of a recipient', () => {
 })
 
 describe('DELETE /alerts', () => {
-  test('needs to be told which', async () => {
+  test('need a selection', async () => {
     for (const path of ['/alerts', '/alerts?severity=info']) {
       expect(await alice.request('DELETE', path)).toMatchObject({
         status: 400,

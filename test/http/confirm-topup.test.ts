@@ -119,7 +119,7 @@ describe('a transaction that pays', () => {
     expect((await confirm(alice, draft, hash)).status).toBe(200)
   })
 
-  test('is still what a credited one shows when a transaction is named that nobody knows', async () => {
+  test('stays as it is on a credited top-up when an unknown transaction is named', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const hash = await world.pay(draft)
     await world.devnet.mine()
@@ -247,7 +247,7 @@ describe('a transaction that does not pay this top-up', () => {
     )
   })
 
-  test('is rejected when it paid somebody else, or us without naming anything', async () => {
+  test('is rejected when it paid another address, or named no top-up', async () => {
     const { devnet, contracts } = world
     const [bobs, carols] = [devnet.people.bob.account.address, devnet.people.carol.account.address]
     const draft = await draftOf(alice, { asset: 'FLR' })
@@ -268,7 +268,7 @@ describe('a transaction that does not pay this top-up', () => {
     expect(await gained(alice, () => world.confirmAll())).toBe(0)
   })
 
-  test('is rejected when it names nobody’s top-up, and its payment is kept', async () => {
+  test('is rejected when its reference is unknown, and its payment is kept', async () => {
     const { devnet, contracts } = world
     const draft = await draftOf(alice, { asset: 'FLR' })
     const bobs = devnet.people.bob.account.address

@@ -383,7 +383,7 @@ describe('a client that goes', () => {
   test.each([
     ['before the answer', 30],
     ['in the middle of it', 80],
-  ])('%s has had its call, and hurts nobody', async (_name, goneAfterMs) => {
+  ])('%s has had its call, and harms no other', async (_name, goneAfterMs) => {
     upstream.answer((_request, response) => {
       setTimeout(() => {
         response.writeHead(200)

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 describe('GET /pricing', () => {
-  test('answers the published numbers, to anybody', async () => {
+  test('answers the published numbers without sign-in', async () => {
     const { status, body } = await request<PricingDocument>(service, 'GET', '/pricing')
     expect(status).toBe(200)
     expect(body).toMatchObject({

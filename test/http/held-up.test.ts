@@ -114,7 +114,7 @@ describe('a database that cannot serve a request', () => {
     expect(set).toEqual({ statement_timeout: '9s' })
   })
 
-  test('because its row is held by somebody else is a 503 with Retry-After', async () => {
+  test('because its row is locked is a 503 with Retry-After', async () => {
     const { body } = await alice.request('GET', '/watches')
     const [{ id }] = body.data
     await service.database.db.transaction(async (tx) => {

@@ -22,7 +22,7 @@ async function times<T>(count: number, send: () => Promise<T>): Promise<T[]> {
 }
 
 describe('rate limits', () => {
-  test('tell how many requests are left, and refuse the one too many', async () => {
+  test('report how many requests are left, and refuse the one too many', async () => {
     const from = '192.0.2.10'
     const [first, ...others] = await times(10, () => challenge(from))
     expect(first?.headers).toMatchObject({
@@ -36,7 +36,7 @@ describe('rate limits', () => {
     expect(refused.headers.ratelimit).toMatch(/^"challenge";r=0;t=\d+$/)
   })
 
-  test('hold up nobody else', async () => {
+  test('hold up no other client', async () => {
     expect((await challenge('192.0.2.11')).status).toBe(200)
   })
 

@@ -87,7 +87,7 @@ describe('the settings', () => {
     expect((await newest()).channels).toEqual(['webhook'])
   })
 
-  test('tell whoever was told of an alert of its end, although that is only info', async () => {
+  test('send a recovery to each recipient of its alert, although it is only info', async () => {
     await settings({ minSeverity: 'warning' })
     await change(-900)
     expect((await newest()).channels).toEqual(['email', 'webhook'])

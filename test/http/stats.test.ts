@@ -160,7 +160,7 @@ describe('the public figures', () => {
     expect((await readFigures(app)).asOf).not.toEqual(before.asOf)
   })
 
-  test('come over HTTP to anybody, at most a minute old', async () => {
+  test('come over HTTP without sign-in, at most a minute old', async () => {
     service.clock.advance(120)
     const ask = async () => (await request<Stats>(service, 'GET', '/stats')).body
     const first = await ask()

@@ -138,7 +138,7 @@ describe('POST /subscriptions', () => {
     expect((await account()).balanceCredits).toBe(10_000)
   })
 
-  test('lets nobody have more than 20 slots, the trial’s included', async () => {
+  test('allows at most 20 slots, the trial’s included', async () => {
     await give(100_000)
     await withTrial(alice)
     expect((await buy({ quantity: 15, periods: 1 })).status).toBe(201)
@@ -224,7 +224,7 @@ describe('POST /subscriptions', () => {
 })
 
 describe('GET /subscriptions', () => {
-  test('lists by id, page by page, and nobody else’s', async () => {
+  test('lists its own by id, page by page', async () => {
     await give(10_000)
     for (const quantity of [1, 2, 3]) await buy({ quantity, periods: 1 })
     const first = (await alice.request('GET', '/subscriptions?limit=2')).body

@@ -254,7 +254,7 @@ describe('an asset that is not to be had', () => {
     expect((await bob.request('POST', '/topup', most)).body.code).toBe('cap_exceeded')
   })
 
-  test('is not taken away from anybody by many wallets that never paid', async () => {
+  test('is not used up by many wallets that never paid', async () => {
     const most = { asset: 'FXRP', credits: 2_500_000 }
     expect((await bob.request('POST', '/topup', most)).status).toBe(201)
     // Quotes of wallets that nobody has seen before or after.

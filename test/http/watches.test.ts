@@ -202,7 +202,7 @@ describe('PATCH /watches/{id}', () => {
     ])
   })
 
-  test('tells a setting of the wrong type from one that is missing', async () => {
+  test('distinguishes a setting of the wrong type from a missing one', async () => {
     const { body } = await create()
     const settings = { threshold: 5 }
     const answer = await alice.request('PATCH', `/watches/${body.id}`, { settings })
@@ -212,7 +212,7 @@ describe('PATCH /watches/{id}', () => {
     ])
   })
 
-  test('with If-Match changes only what nobody changed meanwhile', async () => {
+  test('with If-Match changes only an unchanged watch', async () => {
     const { body } = await create()
     const { headers } = await alice.request('GET', `/watches/${body.id}`)
     const patch = (label: string) =>

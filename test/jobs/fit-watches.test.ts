@@ -156,7 +156,7 @@ describe('when slots end', () => {
     expect(await tag()).not.toBe(before)
   })
 
-  test('nobody else’s watch is touched', async () => {
+  test('no watch of another wallet is touched', async () => {
     const bob = await signIn(service, 'bob')
     await bob.request('POST', '/account/terms', { version: '2026-11' })
     await giveCredits(service.app, bob.caller.wallet, 5000)

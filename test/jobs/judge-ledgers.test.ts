@@ -221,7 +221,7 @@ describe('a watch of the own credits', () => {
     expect(await events()).toEqual([LOW])
   })
 
-  test('judges each watch of a wallet by its own limit, and nobody else’s', async () => {
+  test('evaluates each watch of a wallet by its own limit', async () => {
     await watchCredits(500)
     await watchCredits(900)
     await watchCredits(900, bob)
@@ -232,7 +232,7 @@ describe('a watch of the own credits', () => {
     expect(await events(bob)).toEqual([])
   })
 
-  test('looks only at wallets it is told of, and then at all', async () => {
+  test('reads only notified wallets first, then all', async () => {
     await watchCredits(500)
     await watchCredits(500, bob)
     await judge()
@@ -382,7 +382,7 @@ const stateOf = async (id: number) =>
 describe('an alert that the cooldown holds back', () => {
   const cooldownSeconds = 6 * HOUR_SECONDS
 
-  test('is told when the cooldown is over, without another entry', async () => {
+  test('is notified when the cooldown ends, without another entry', async () => {
     const id = await watchCredits(500, alice, { cooldownSeconds })
     await judge()
     await spend(600)
@@ -410,7 +410,7 @@ describe('an alert that the cooldown holds back', () => {
     expect(await events()).toHaveLength(3)
   })
 
-  test('is not told when it does not hold any more', async () => {
+  test('is not notified when it no longer holds', async () => {
     const id = await watchCredits(500, alice, { cooldownSeconds })
     await judge()
     await spend(600)

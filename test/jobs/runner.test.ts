@@ -40,7 +40,7 @@ async function withJob(job: Job, work: () => Promise<void>): Promise<void> {
   }
 }
 
-test('a job looks at everything first, then at what it is told of', async () => {
+test('a job reads everything first, then what it is notified of', async () => {
   const { job, runs } = noting()
   await withJob(job, async () => {
     await expect.poll(() => runs).toEqual(['anything'])
@@ -62,7 +62,7 @@ test('a job that is run first is done then, unless it is in hand already', async
   })
 })
 
-test('what comes in while a job runs is told to its next run, once each', async () => {
+test('notifications during a run go to the next run, once each', async () => {
   const held = Promise.withResolvers<void>()
   const { job, runs } = noting()
   const slow: Job = {
@@ -102,7 +102,7 @@ test('a job that failed looks at everything soon, however rarely it runs', async
   })
 })
 
-test('a job looks at everything when it is not told what happened', async () => {
+test('a job reads everything when a notification has no payload', async () => {
   const { job, runs } = noting()
   await withJob(job, async () => {
     await expect.poll(() => runs).toEqual(['anything'])

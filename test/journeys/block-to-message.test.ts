@@ -105,7 +105,7 @@ test('the same blocks again raise nothing again', async () => {
   expect(world.receiver.deliveries).toHaveLength(1)
 })
 
-test('a change below the threshold is seen and not told', async () => {
+test('a change below the threshold is seen and not notified', async () => {
   const { carol } = world.devnet.people
   await world.devnet.transfer(carol.account.address, bobAddress(), 99n * FLR)
   await world.observe()
@@ -149,7 +149,7 @@ test('while every channel is down nothing is lost: the messages come when they a
   ])
 })
 
-test('a muted watch records its alert and tells programs only', async () => {
+test('a muted watch records its alert and notifies programs only', async () => {
   const { carol } = world.devnet.people
   const [watch] = (await alice.request('GET', '/watches')).body.data
   const mutedUntil = new Date(world.clock.now().getTime() + 3_600_000).toISOString()

@@ -125,7 +125,7 @@ describe('a person with Telegram and a wallet', () => {
     await topUp('10,000 credits')
   })
 
-  test('is told that the payment left the wallet', async () => {
+  test('sees that the payment left the wallet', async () => {
     await read('500 FLR left the wallet')
   })
 
@@ -149,7 +149,7 @@ describe('a person with Telegram and a wallet', () => {
     await read('is now being watched.')
   })
 
-  test('is alerted, acknowledges, pays and is told that it is over', async () => {
+  test('is alerted, acknowledges, pays and gets the recovery', async () => {
     const alert = await read('Only 9,500 credits left')
     await tap('Acknowledge')
     const acknowledged = await read('acknowledged by Ann')

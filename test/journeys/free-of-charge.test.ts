@@ -28,7 +28,7 @@ const watch = (type = 'wallet-balance', over: object = {}) =>
     ...over,
   })
 
-test('anybody can watch without slots, trial or terms, up to the limit of watches', async () => {
+test('every wallet can watch without slots, trial or terms, up to the limit of watches', async () => {
   const { status, text } = await watch()
   expect([status, text]).toEqual([201, expect.any(String)])
   expect((await watch()).status).toBe(201)

@@ -72,7 +72,7 @@ test('nothing secret is logged, also when everything fails', async () => {
   expect(leaked).toEqual([])
 })
 
-test('a secret that somebody logs by mistake is cut out of the line', () => {
+test('a secret that is logged by mistake is redacted', () => {
   const seen: string[] = []
   const log = createLogger('info', { write: (line) => seen.push(line) })
   const token = `fwd_${'a'.repeat(49)}`

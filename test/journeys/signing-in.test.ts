@@ -80,7 +80,7 @@ test('a message must come back exactly as it was', async () => {
   })
 })
 
-test('somebody else’s signature is refused and burns the message', async () => {
+test('the signature of another wallet is refused and uses the message up', async () => {
   const { body } = await challenge()
   const { message } = body
   const signature = await PEOPLE.bob.account.signMessage({ message })

@@ -36,7 +36,7 @@ test.each<readonly [Locale, string, string, string]>([
   expect(faultsOfExamples(locale, key, text, text).join()).toContain(fault)
 })
 
-test('an example whose parser nobody named is found', () => {
+test('an example without a parser is found', () => {
   const text = 'Send a colour, such as red.'
   expect(faultsOfExamples('en', 'bot:ask.colour', text, text).join()).toContain('no parser')
   expect(faultsOfExamples('en', 'signals:ask.colour', text, text)).toEqual([])

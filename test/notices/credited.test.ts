@@ -16,7 +16,7 @@ beforeEach(async () => {
 })
 afterAll(() => world.close())
 
-test('a payment is told when it is credited, with its bonus and the balance', async () => {
+test('a credited payment is notified with its bonus and the balance', async () => {
   const draft = await draftOf(alice, { asset: 'WDG' })
   await world.pay(draft)
   await world.settle()
@@ -39,7 +39,7 @@ test('a payment is told when it is credited, with its bonus and the balance', as
   ])
 })
 
-test('a payment that buys slots is told with them and with the balance that is left', async () => {
+test('a payment that buys slots is notified with them and with the remaining balance', async () => {
   const balance = async () => (await alice.request('GET', '/account')).body.balanceCredits
   const before = await balance()
   const draft = await draftOf(alice, { asset: 'FLR', then: { slots: 1, periods: 1 } })
@@ -53,7 +53,7 @@ test('a payment that buys slots is told with them and with the balance that is l
   ])
 })
 
-test('a payment that cannot buy the slots is told with the reason', async () => {
+test('a payment that cannot buy the slots is notified with the reason', async () => {
   const then = { slots: 20, periods: 12 }
   const draft = await draftOf(alice, { asset: 'FLR', then })
   await world.pay(draft)
@@ -63,7 +63,7 @@ test('a payment that cannot buy the slots is told with the reason', async () => 
   )
 })
 
-test('a payment is told once, however many look for it and confirm it', async () => {
+test('a payment is notified once, also by several processes', async () => {
   const draft = await draftOf(alice, { asset: 'WFLR' })
   const txHash = await world.pay(draft)
   await world.devnet.mine(2, 1)
@@ -74,7 +74,7 @@ test('a payment is told once, however many look for it and confirm it', async ()
   expect(await titles(world)).toEqual(['credited: 10,000 credits added'])
 })
 
-test('each payment of one quote is told by itself', async () => {
+test('each payment of one quote has its own notice', async () => {
   const draft = await draftOf(alice, { asset: 'XRP' })
   await world.pay(draft)
   await world.pay(draft, BigInt(draft.amount) * 2n)
@@ -85,7 +85,7 @@ test('each payment of one quote is told by itself', async () => {
   ])
 })
 
-test('a payment that is not credited is not told as one', async () => {
+test('a payment that is not credited has no notice', async () => {
   const draft = await draftOf(alice, { asset: 'FLR' })
   await world.pay(draft, 1n)
   await world.confirmAll()

@@ -57,7 +57,7 @@ const failed = (recipientId: number, over: Partial<AttemptOutcome> = {}): Attemp
 })
 
 describe('a mailbox whose reader refused', () => {
-  test('is gone, and its owner is told in the chat, once', async () => {
+  test('is gone, and its owner is notified in the chat, once', async () => {
     const address = 'night@example.org'
     const input = { name: 'Night shift', channel: 'email', address } as const
     const { id, target } = await createRecipient(room.deps, owner.caller, input)
@@ -81,7 +81,7 @@ describe('a mailbox whose reader refused', () => {
 })
 
 describe('a destination that was added', () => {
-  test('is told to the wallet’s others, with its rights and its maker, and not to itself', async () => {
+  test('is notified to the wallet’s other recipients, with its rights and its maker, and not to itself', async () => {
     const mailbox = await mailboxOf(notified, owner)
     await forget()
     const chat = await chatOf(notified, owner)
@@ -102,7 +102,7 @@ describe('a destination that was added', () => {
     ])
   })
 
-  test('is told once, also when the same chat is linked again', async () => {
+  test('is notified once, also when the same chat is linked again', async () => {
     await chatOf(notified, owner)
     await chatOf(notified, owner, { id: 1002 })
     await chatOf(notified, owner, { id: 1002 })
@@ -136,7 +136,7 @@ describe('a destination that was added', () => {
       'A webhook was added to',
       '\u2068Pager\u2069, \u2068hooks.example.org',
     ],
-  ] as const)('as %s is told with its channel’s words', async (channel, place, title, words) => {
+  ] as const)('as %s is named in its channel’s words', async (channel, place, title, words) => {
     const chat = await chatOf(notified, owner)
     const input = { name: 'Pager', channel, ...place }
     const { id } = await createRecipient(room.deps, owner.caller, input)
@@ -155,7 +155,7 @@ describe('a destination that was added', () => {
     ])
   })
 
-  test('as the wallet’s own channel is told, and not again when it is set once more', async () => {
+  test('as the wallet’s own channel is notified, and not again when it is set again', async () => {
     await chatOf(notified, owner)
     const setup = { key: 'webhook', setup: { url: URL_A } }
     await configureChannel(room.deps, owner.caller, setup)
@@ -184,7 +184,7 @@ describe('a destination that was added', () => {
     expect((await notices(notified)).map(({ recipientId }) => recipientId)).toEqual([ann, bob])
   })
 
-  test('is told whatever the lowest severity of alerts is', async () => {
+  test('is notified whatever the minimum severity of alerts is', async () => {
     const chat = await chatOf(notified, owner)
     const changes = { minSeverity: 'critical' } as const
     await updateRecipient(room.deps, owner.caller, { id: chat, changes })
@@ -192,7 +192,7 @@ describe('a destination that was added', () => {
     expect(await titles(notified)).toHaveLength(1)
   })
 
-  test('is not told when it is not added after all', async () => {
+  test('is not notified when it is not added', async () => {
     await chatOf(notified, owner)
     const work = room.db.transaction(async (tx) => {
       await createRecipient({ ...room.deps, db: tx }, owner.caller, {
@@ -208,7 +208,7 @@ describe('a destination that was added', () => {
 })
 
 describe('a destination that is off', () => {
-  test('after days of failures is told elsewhere, with the last answer and what is kept', async () => {
+  test('after days of failures is notified elsewhere, with the last answer and the retained alerts', async () => {
     const chat = await chatOf(notified, owner)
     const id = await hook()
     await forget()
@@ -239,7 +239,7 @@ describe('a destination that is off', () => {
     ])
   })
 
-  test('because it is gone is told in words', async () => {
+  test('because it is gone is explained in words', async () => {
     await chatOf(notified, owner)
     const id = await hook()
     await forget()
@@ -249,7 +249,7 @@ describe('a destination that is off', () => {
     )
   })
 
-  test('for a reason without words is told with the reason itself', async () => {
+  test('for a reason without a text shows the reason itself', async () => {
     await chatOf(notified, owner)
     const id = await hook()
     await forget()
@@ -265,7 +265,7 @@ describe('a destination that is off', () => {
     ])
   })
 
-  test('as a chat that blocked the bot is told to the others, once', async () => {
+  test('as a chat that blocked the bot is notified to the others, once', async () => {
     const mailbox = await mailboxOf(notified, owner)
     await chatOf(notified, owner)
     await forget()
@@ -279,7 +279,7 @@ describe('a destination that is off', () => {
     ])
   })
 
-  test('because its reader unsubscribed is told to the others, once', async () => {
+  test('because its reader unsubscribed is notified to the others, once', async () => {
     const chat = await chatOf(notified, owner)
     const mailbox = await mailboxOf(notified, owner)
     await forget()
@@ -304,7 +304,7 @@ describe('a destination that is off', () => {
     ])
   })
 
-  test('and is the only one is told to nobody', async () => {
+  test('and is the only one has no notice', async () => {
     await chatOf(notified, owner)
     await blockChat(room.deps, 1001, room.clock.now())
     expect(await titles(notified)).toEqual([])
@@ -312,7 +312,7 @@ describe('a destination that is off', () => {
 })
 
 describe('a reader', () => {
-  test('is told in the reader’s language, on the reader’s clock', async () => {
+  test('is written in the reader’s language and time zone', async () => {
     await chatOf(notified, owner, { locale: 'en', timezone: 'Asia/Kathmandu' })
     await hook()
     expect((await notices(notified))[0]).toMatchObject({
@@ -321,7 +321,7 @@ describe('a reader', () => {
     })
   })
 
-  test('is told at once, in quiet hours too, that somebody added a destination', async () => {
+  test('is notified at once, in quiet hours too, of an added destination', async () => {
     await chatOf(notified, owner, { timezone: 'Asia/Tokyo' })
     const quietHours = { enabled: true, from: '22:00', to: '07:00', criticalBypass: true }
     const { version: _, ...settings } = { ...DEFAULT_SETTINGS, quietHours }
@@ -365,7 +365,7 @@ describe('a wallet’s readers of notices', () => {
     expect((await notices(notified)).map(({ recipientId }) => recipientId)).toEqual([bob])
   })
 
-  test('are nobody when the only person with a chat added the destination', async () => {
+  test('are none when the only person with a chat added the destination', async () => {
     await chatOf(notified, owner)
     await mailboxOf(notified, owner)
     await forget()

@@ -15,7 +15,7 @@ beforeEach(async () => {
 })
 afterAll(() => outbox.close())
 
-test('a webhook that says it is gone is told with what is kept for it, once', async () => {
+test('a webhook that answers 410 is notified with what is retained for it, once', async () => {
   const chat = await chatOf(notified(), owner)
   const hook = await outbox.recipient()
   await outbox.database.sql`truncate deliveries, notices`

@@ -61,7 +61,7 @@ async function watchNew(...labels: string[]): Promise<void> {
 }
 
 describe('slots that end', () => {
-  test('are told 7 days and 1 day before, to the millisecond, and each once', async () => {
+  test('are notified 7 days and 1 day before, to the millisecond, and each once', async () => {
     await give(1500)
     await buy(3)
     await watchNew('a', 'b', 'c')
@@ -86,7 +86,7 @@ describe('slots that end', () => {
     })
   })
 
-  test('are told once after a stop of days, and not when they have ended meanwhile', async () => {
+  test('are notified once after a stop of days, and not when they have ended meanwhile', async () => {
     await give(1500)
     await buy(3)
     await day(-0.5)
@@ -99,7 +99,7 @@ describe('slots that end', () => {
     expect((await titles(service)).filter((title) => title.startsWith('slots-end'))).toHaveLength(1)
   })
 
-  test('are told once by two processes that look at the same time', async () => {
+  test('are notified once by two concurrent processes', async () => {
     await give(1500)
     await buy(3)
     service.clock.set(new Date(END.getTime() - 7 * DAY_MS))
@@ -191,7 +191,7 @@ describe('slots that end', () => {
     ])
   })
 
-  test('are told with what is missing when the balance does not cover their renewal', async () => {
+  test('are notified with the missing credits when the balance does not cover their renewal', async () => {
     await give(1500)
     await buy(3, true)
     await give(420)
@@ -228,7 +228,7 @@ describe('slots that end', () => {
     ])
   })
 
-  test('are told by what holds when renewing was switched off or on in between', async () => {
+  test('are notified by the current state when renewal was switched off or on in between', async () => {
     await give(1500)
     await buy(3, true)
     await give(1500)
@@ -250,7 +250,7 @@ describe('slots that end', () => {
     ])
   })
 
-  test('are told again in the next term', async () => {
+  test('are notified again in the next term', async () => {
     await give(3000)
     await buy(3, true)
     await day(0)
@@ -276,7 +276,7 @@ describe('slots that end', () => {
 })
 
 describe('a renewal that fails', () => {
-  test('is told at each try, with what is short, the next try and what stops', async () => {
+  test('is notified at each try, with the missing credits, the next try and what stops', async () => {
     await give(1500)
     await buy(3, true)
     await give(420)
@@ -310,7 +310,7 @@ describe('a renewal that fails', () => {
     expect((await titles(service)).slice(3)).toEqual(['suspended: 2 watches suspended'])
   })
 
-  test('is told as one when tries were missed, and not at all when it is over', async () => {
+  test('is notified once for missed tries, and not at all when it is over', async () => {
     await give(1500)
     await buy(3, true)
     await day(1.5)
@@ -326,7 +326,7 @@ describe('a renewal that fails', () => {
     expect(await titles(service)).toEqual(['suspended: 1 watch suspended'])
   })
 
-  test('is told once by processes that try at the same time', async () => {
+  test('is notified once by concurrent processes', async () => {
     await give(1500)
     await buy(3, true)
     service.clock.set(END)
@@ -370,7 +370,7 @@ describe('watches that lose their slot', () => {
     ])
   })
 
-  test('are told that they run again when another one is deleted', async () => {
+  test('are notified that they run again when another one is deleted', async () => {
     await give(5000)
     await buy(1, false, 2)
     await buy(1)
@@ -389,7 +389,7 @@ describe('watches that lose their slot', () => {
 describe('the trial', () => {
   const trial = () => alice.request('POST', '/subscriptions/trial')
 
-  test('is told 2 days before its end and at its end, each once', async () => {
+  test('is notified 2 days before its end and at its end, each once', async () => {
     await trial()
     await watchNew('Node A')
     await day(-2 - 1 / DAY_MS, TRIAL_END)
@@ -423,7 +423,7 @@ describe('the trial', () => {
     ])
   })
 
-  test('that ended while nobody looked is told once, as ended', async () => {
+  test('that ended while no process ran is notified once, as ended', async () => {
     await trial()
     await watchNew('Node A')
     await day(9, TRIAL_END)
@@ -431,7 +431,7 @@ describe('the trial', () => {
     expect(await titles(service)).toEqual(['trial-ended: Your trial has ended'])
   })
 
-  test('and slots that ended while nobody looked are told each with its own watches', async () => {
+  test('and slots that ended while no process ran are notified each with its own watches', async () => {
     await give(2000)
     await trial()
     await buy(2)
@@ -463,7 +463,7 @@ describe('the trial', () => {
     ])
   })
 
-  test('is told once by processes that look at the same time', async () => {
+  test('is notified once by processes that run at the same time', async () => {
     await trial()
     service.clock.set(new Date(TRIAL_END.getTime() - 2 * DAY_MS))
     await Promise.all(Array.from({ length: 4 }, () => remindDue(service.app, signal)))

@@ -96,7 +96,7 @@ async function notify(wallet: Address, recipientId: number, title: string): Prom
 const written = () => telegram.messages(forum).filter(({ from }) => from === telegram.bot.id)
 const words = () => written().map(({ text }) => text.split('\n')[0])
 
-test('a chat whose topic was deleted is told where its alerts go now, and how to change that', async () => {
+test('a chat whose topic was deleted learns where its alerts go now, and how to change that', async () => {
   const id = await link(CALLER.wallet)
   await notify(CALLER.wallet, id, 'First')
   expect(written()[0]?.threadId).toBe(threadId)
@@ -116,7 +116,7 @@ test('a chat whose topic was deleted is told where its alerts go now, and how to
   ])
 })
 
-test('a chat of two wallets is told once, in its language', async () => {
+test('a chat of two wallets is notified once, in its language', async () => {
   const other = stranger().wallet
   const [own, others] = [await link(CALLER.wallet, 'de'), await link(other, 'de')]
   telegram.closeTopic(forum, threadId)
@@ -126,7 +126,7 @@ test('a chat of two wallets is told once, in its language', async () => {
   expect(notices).toEqual(['📪 Alarme gehen jetzt in das Thema Allgemein'])
 })
 
-test('two workers that find out at once tell it once', async () => {
+test('two concurrent workers notify once', async () => {
   const id = await link(CALLER.wallet)
   telegram.deleteTopic(forum, threadId)
   await Promise.all([notify(CALLER.wallet, id, 'First'), notify(CALLER.wallet, id, 'Second')])

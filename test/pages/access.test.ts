@@ -220,7 +220,7 @@ const unfold = (page: Page) =>
 const LOOKED_AT: readonly Locale[] = PICTURES === undefined ? WALKED : [...WALKED, 'zh']
 
 describe.each(LOOKED_AT)('in %s', (locale) => {
-  test('every page fits, weighs little, and keeps nobody out', async () => {
+  test('every page fits, is small, and passes the accessibility rules', async () => {
     const { page, go, troubles, bytes, close } = await openWindow()
     for (const [name, url] of Object.entries(pages)) {
       await go(inLocale(url, locale))

@@ -53,7 +53,7 @@ describe('/a/<code>', () => {
     await server.close()
     expect(payload).toContain(`href="https://t.me/${BOT_NAME}?start=w4711"`)
   })
-  test('says that somebody has it', async () => {
+  test('names its owner', async () => {
     const { path } = await site.alert({ state: 'acknowledged', position: 3 })
     expect((await site.get(path)).text).toContain('✓ Acknowledged')
   })

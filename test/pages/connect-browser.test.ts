@@ -288,7 +288,7 @@ describe('with a wallet', () => {
     expect((await links())[0]?.wallet).toBe(carol)
   })
 
-  test('the service away, the reader is told and the signature can be sent again', async () => {
+  test('the service unreachable, the page says so and can send the signature again', async () => {
     const { path } = await askedChat()
     await open(path, {})
     let isUnavailable = true
@@ -304,7 +304,7 @@ describe('with a wallet', () => {
   })
 })
 
-test('a wallet that has as many recipients as it may have is told so', async () => {
+test('a wallet at its limit of recipients sees that limit', async () => {
   for (let count = 0; count < RECIPIENTS_MAX; count += 1) {
     await claimElsewhere((await askedChat()).code, 'alice')
   }
@@ -372,7 +372,7 @@ describe('without a wallet in the browser', () => {
 })
 
 describe('a reader whose chat shows something else', () => {
-  test('is told not to sign, and the link is over', async () => {
+  test('sees the advice not to sign, and the link ends', async () => {
     const { path, code } = await askedChat()
     await open(path, {}, { script: false })
     await button('My chat shows something else').click()
@@ -393,7 +393,7 @@ describe('a link', () => {
     expect(await links()).toEqual([])
   })
 
-  test('that somebody else used meanwhile says whose the chat is, and stays theirs', async () => {
+  test('that another wallet used meanwhile says whose the chat is, and changes nothing', async () => {
     const { path, code } = await askedChat()
     await open(path, {})
     await claimElsewhere(code, 'carol')

@@ -98,7 +98,7 @@ describe('with a wallet', () => {
     expect((await topupOf(alice, draft)).status).toBe('credited')
   })
 
-  test('that is a contract pays through the payment contract, or is told that it cannot', async () => {
+  test('that is a contract pays through the payment contract, or sees that it cannot', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const says = { eth_getCode: '0x6001' }
     await open(draft, { says })
@@ -156,7 +156,7 @@ describe('with a wallet', () => {
     await world.confirmAll()
   })
 
-  test('on another chain is asked to switch, and told of Flare where it does not know it', async () => {
+  test('on another chain is asked to switch, and to add Flare where it is unknown', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const wallet = await open(draft, { chainId: '0x1', knows: ['0x1'] })
     await button('Connect wallet').click()
@@ -165,7 +165,7 @@ describe('with a wallet', () => {
     expect(wallet.chain()).toBe('0xe')
   })
 
-  test('that stays on another chain is told which, and can switch later', async () => {
+  test('that stays on another chain sees which, and can switch later', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const wallet = await open(draft, { chainId: '0x1', declines: ['wallet_switchEthereumChain'] })
     await button('Connect wallet').click()
@@ -198,7 +198,7 @@ describe('with a wallet', () => {
     await world.confirmAll()
   })
 
-  test('with too little is told what it needs and has', async () => {
+  test('with too little sees what it needs and has', async () => {
     const draft = await draftOf(alice, { asset: 'FXRP', credits: 1_000_000 })
     await open(draft, { owner: 'carol', says: { eth_call: `0x${'0'.repeat(64)}` } })
     await button('Connect wallet').click()
@@ -211,14 +211,14 @@ describe('with a wallet', () => {
     await says(/You need 500.FLR and have 499\.5.FLR\./)
   })
 
-  test('without coins for the fee is told so', async () => {
+  test('without coins for the fee sees that', async () => {
     await open(await draftOf(alice, { asset: 'WFLR' }), { says: { eth_getBalance: '0x0' } })
     await button('Connect wallet').click()
     await says(/You need about [\d.]+.FLR for the network fee and have 0.FLR\./)
     expect(await button(/^(Approve|Pay) /).count()).toBe(0)
   })
 
-  test('whose transaction fails is told so, and offers to pay again', async () => {
+  test('whose transaction fails sees that, and can pay again', async () => {
     const draft = await draftOf(alice, { asset: 'WFLR' })
     await open(draft, {})
     const read = Promise.withResolvers<void>()

@@ -191,7 +191,7 @@ describe('the status', () => {
     expect((await statusOf(draft)).text).toContain('worth less than one credit')
   })
 
-  test('asks nobody to write of a transaction that paid somebody else', async () => {
+  test('does not ask to write to support about a transaction that paid another address', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const { bob, carol } = world.devnet.people
     const [from, to] = [bob.account.address, carol.account.address]
@@ -213,7 +213,7 @@ describe('the status', () => {
     expect((await pageOf(draft)).html).toContain('data-wallet=')
   })
 
-  test('of a transaction that nobody knows leaves everything to pay with', async () => {
+  test('of an unknown transaction leaves all ways to pay', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const txHash = `0x${'1f'.repeat(32)}`
     await alice.request('POST', `/topup/${draft.handle}/confirm`, { txHash })
@@ -284,7 +284,7 @@ test('a paused asset is not to be paid, and the page says so', async () => {
   await world.contracts.setPaused(false)
 })
 
-test('a chain that does not answer is told apart, also on pages of its other assets', async () => {
+test('a chain that does not answer is named, also on pages of its other assets', async () => {
   const silent = 'The chain cannot be read right now. Your payment is safe'
   const drafts = [await draftOf(alice, { asset: 'FLR' }), await draftOf(alice, { asset: 'WDG' })]
   const ledger = await draftOf(alice, { asset: 'XRP' })

@@ -90,7 +90,7 @@ describe('the wallet’s channels', () => {
     const shown = (await Promise.all(works)).filter(({ secret }) => secret !== undefined)
     expect(shown).toHaveLength(1)
   })
-  test('tell by default; a mailbox once its reader agreed', async () => {
+  test('are notified by default; a mailbox once its reader agreed', async () => {
     await put('webhook', { url: URL_A })
     expect(await put('email', { address: 'own@example.org' })).toMatchObject({ status: 'pending' })
     expect(await notified()).toEqual(['webhook'])

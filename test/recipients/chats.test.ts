@@ -134,7 +134,7 @@ describe('a link', () => {
     const code = await makeCode()
     expect([(await claim(code)).again, (await claim(code)).again]).toEqual([true, true])
   })
-  test('that was used answers nobody else, and not once the chat is unlinked', async () => {
+  test('that was used answers no other caller, and none once the chat is unlinked', async () => {
     const code = await makeCode()
     await claim(code)
     expect(await refusal(claim(code, { id: chatId + 1 }))).toMatchObject(NOT_VALID)
@@ -222,7 +222,7 @@ describe('a link', () => {
 })
 
 describe('a linked chat', () => {
-  test('is a recipient that tells by default, in its own language, on the wallet’s clock', async () => {
+  test('is a default recipient, in its own language and the wallet’s time zone', async () => {
     const settings = { ...DEFAULT_SETTINGS, timezone: 'Africa/Cairo' }
     await replaceSettings(room.deps, caller, { settings })
     const { recipient, wallet, scopes, again } = await link()
@@ -267,7 +267,7 @@ describe('a linked chat', () => {
     expect(await unlinkChat(room.deps, { chatId })).toBe(1)
     expect(await unlinkChat(room.deps, { chatId })).toBe(0)
   })
-  test('is told nothing while it blocks the bot', async () => {
+  test('gets nothing while it blocks the bot', async () => {
     await link()
     await blockChat(room.deps, chatId, room.clock.now())
     const request = { wallet: caller.wallet, recipientIds: null, severity: 'critical' as const }

@@ -155,7 +155,7 @@ describe('a signed challenge', () => {
     expect((await links()).map(({ scopes }) => scopes)).toEqual([['read', 'write', 'spend']])
   })
 
-  test('of somebody else links nothing and leaves the code', async () => {
+  test('of another wallet links nothing and leaves the code', async () => {
     const { code } = await makeCode()
     const forged = await signed(connectScopes(false), privateKeyToAccount(generatePrivateKey()))
     expect(await refusal(claimConnectCode(deps, { code, ...forged }))).toMatchObject({
@@ -199,7 +199,7 @@ describe('a signed challenge', () => {
 })
 
 describe('the chat', () => {
-  test('is told once that it is linked, and in which message', async () => {
+  test('is notified once that it is linked, and in which message', async () => {
     const { code, hash } = await makeCode()
     await recordConnectMessage(deps, { hash, messageId: 77 })
     expect(await news()).toEqual([])
@@ -218,7 +218,7 @@ describe('the chat', () => {
     expect(await news()).toEqual([])
   })
 
-  test('is told once that its code expired unused, while a message shows it', async () => {
+  test('is notified once that its code expired unused, while a message shows it', async () => {
     const { hash } = await makeCode({ spend: true })
     await recordConnectMessage(deps, { hash, messageId: 77 })
     room.clock.advance(15 * 60 - 1)
@@ -242,7 +242,7 @@ describe('the chat', () => {
     expect(await news()).toMatchObject([{ messageId: 77, end: 'linked' }])
   })
 
-  test('is told that the reader of the page refused, and nothing can be linked any more', async () => {
+  test('is notified that the page’s reader declined, and nothing can be linked any more', async () => {
     const { code } = await makeCode()
     await refuseConnectCode(deps, code)
     expect(await peekConnectCode(deps, code)).toMatchObject({ state: 'refused' })
@@ -250,7 +250,7 @@ describe('the chat', () => {
     expect(await news()).toMatchObject([{ end: 'refused', wallet: undefined }])
   })
 
-  test('is told later when that fails, and not for ever', async () => {
+  test('is notified later when that fails, for a limited time', async () => {
     const { code } = await makeCode()
     await claimConnectCode(deps, { code, ...(await signed()) })
     const failing = () => notifyConnects(deps, () => Promise.reject(new Error('Telegram is away')))

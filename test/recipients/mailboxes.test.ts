@@ -124,7 +124,7 @@ describe('a new mailbox', () => {
     expect(await read(id)).toBeUndefined()
     expect(await confirmEmail(room.deps, room.newestCode(address))).toBeUndefined()
   })
-  test('is not confirmed by a link that is not ours, or for somebody else', async () => {
+  test('is not confirmed by a forged link or one for another mailbox', async () => {
     const { id } = await pending()
     await room.sendMails()
     const code = room.newestCode(address)
@@ -366,7 +366,7 @@ describe('unsubscribing', () => {
   })
 })
 
-describe('whoever asks', () => {
+describe('for every caller', () => {
   const askFor = (to: string, by = stranger()) =>
     createRecipient(room.deps, by, { name: 'Desk', channel: 'email', address: to })
 

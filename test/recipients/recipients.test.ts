@@ -90,7 +90,7 @@ describe('a webhook recipient', () => {
     expect(JSON.stringify(row)).not.toContain(secret)
     expect(JSON.stringify(row)).not.toContain('hooks.example.org/a')
   })
-  test('reads in the language and on the clock of its wallet unless told otherwise', async () => {
+  test('uses the language and time zone of its wallet by default', async () => {
     const caller = stranger()
     const settings = { ...DEFAULT_SETTINGS, locale: 'de', timezone: 'Europe/Berlin' } as const
     await replaceSettings(room.deps, caller, { settings })
@@ -181,7 +181,7 @@ describe('bodies', () => {
     for (const changes of wrong) expect(RecipientChanges.safeParse(changes).success).toBe(false)
     expect(RecipientChanges.safeParse({ timezone: 'Asia/Kathmandu' }).success).toBe(true)
   })
-  test('send Telegram to its link, and nobody to a channel that is off', async () => {
+  test('refer Telegram to its link, and offer no channel that is off', async () => {
     const caller = stranger()
     const telegram = { name: 'A', channel: 'telegram' } as const
     expect(await refusal(createRecipient(room.deps, caller, telegram))).toMatchObject({
@@ -226,7 +226,7 @@ describe('a wallet’s recipients', () => {
       errors: [{ pointer: '/cursor', code: 'cursor' }],
     })
   })
-  test('are nobody else’s', async () => {
+  test('are not visible to other wallets', async () => {
     const { id } = await hook(stranger())
     const other = stranger()
     expect(await findRecipient(room.deps, other, id)).toBeUndefined()
@@ -239,7 +239,7 @@ describe('a wallet’s recipients', () => {
     expect(await refusal(deleteRecipient(room.deps, other, id))).toMatchObject(notFound)
     expect(await listUnknownRecipients(room.deps, other, [id, 999_999])).toEqual([id, 999_999])
   })
-  test('change only where they are told to', async () => {
+  test('change only the named fields', async () => {
     const caller = stranger()
     const { secret: _, ...before } = await hook(caller)
     room.clock.advance(60)
@@ -274,7 +274,7 @@ describe('a wallet’s recipients', () => {
   })
 })
 
-describe('who is told', () => {
+describe('the recipients of an alert', () => {
   test('is answered for many wallets at once, in the order asked', async () => {
     const [alice, bob] = [stranger(), stranger()]
     const one = await hook(alice, { default: true })

@@ -65,7 +65,7 @@ describe('devnet', () => {
     expect(block.transactions).toEqual([mined.hash])
   })
 
-  it('moves coins from an address nobody has the key of', async () => {
+  it('moves coins from an address without a known key', async () => {
     const nobody = '0x00000000000000000000000000000000000000aa'
     await devnet.setBalance(nobody, parseEther('2'))
     await devnet.transfer(nobody, bob, parseEther('1'))
@@ -102,7 +102,7 @@ describe('devnet', () => {
     ).rejects.toThrow('Multicall3: call failed')
   })
 
-  it('makes blocks as far apart as told', async () => {
+  it('makes blocks at the given interval', async () => {
     const before = await devnet.client.getBlock()
     await devnet.mine(3, 90)
     const after = await devnet.client.getBlock()
@@ -311,7 +311,7 @@ describe('the proxy before the chain', () => {
     expect(await client().getLogs({ address, fromBlock: 0n })).toHaveLength(1)
   })
 
-  it('tells another story about one method', async () => {
+  it('answers one method differently', async () => {
     proxy.rewrite('eth_blockNumber', (result) => `0x${(BigInt(`${result}`) - 1n).toString(16)}`)
     expect(await client().getBlockNumber()).toBe((await devnet.client.getBlockNumber()) - 1n)
     expect(await client(true).getChainId()).toBe(14)

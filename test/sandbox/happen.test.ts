@@ -41,7 +41,7 @@ const open = (path: string) => page.goto(world.url + path)
 const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
 const logged = (text: string) => page.locator('#log li', { hasText: text }).first().waitFor()
 
-test('the index shows that everything runs, and nobody’s token before somebody signs in', async () => {
+test('the index shows that everything runs, and no token before a sign-in', async () => {
   await open('/')
   expect(await page.locator('h1').textContent()).toBe('Everything is ready. Try this:')
   expect(await page.locator('#parts .critical').count()).toBe(0)
@@ -194,7 +194,7 @@ test('after time has passed alerts still come, signed at the time of the world',
   expect(verdicts).toMatchObject({ watchdog: { ok: true }, standard: { ok: true } })
 })
 
-test('a price moves, and its alert is waited for until it comes or somebody has enough', async () => {
+test('a price moves, and its alert is awaited until it comes or the wait is cancelled', async () => {
   await open('/happen')
   await press('FLR/USD +6 %')
   await logged('FLR/USD +6 % → it is 0.0212 …')
@@ -205,7 +205,7 @@ test('a price moves, and its alert is waited for until it comes or somebody has 
   await stop.waitFor({ state: 'detached' })
 })
 
-test('a feed that stands still is old for whoever reads it, until it moves again', async () => {
+test('a feed that stands still is stale for each reader, until it moves again', async () => {
   await press('Feed stands still 12 min')
   await page.getByText('FLR/USD has not been updated for 12 minutes').waitFor()
   const { player, devnet } = world
@@ -239,7 +239,7 @@ test('a provider does something wrong for some rounds, and is healthy again', as
   expect(alpha.behaviours.size).toBe(0)
 })
 
-test('whoever watches a provider is told what is wrong with it, and that it is over', async () => {
+test('a provider’s watcher gets what is wrong with it, and the recovery', async () => {
   await press('Alice watches Alpha')
   await logged('watches: Alpha’s rounds · watches: Alpha’s standing · watches: Alpha’s votes')
   await press('Alice watches Alpha')
@@ -259,7 +259,7 @@ test('whoever watches a provider is told what is wrong with it, and that it is o
   await notified('fsp.ftso-commit.recovered')
 })
 
-test('whoever watches a price is told of its move', async () => {
+test('a price’s watcher gets its move', async () => {
   await press('Alice watches FLR/USD')
   await logged('watches: FLR/USD by 5 %')
   const seen = world.receiver.deliveries.length

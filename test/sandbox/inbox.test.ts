@@ -89,7 +89,7 @@ describe('inbox', () => {
     )
   })
 
-  it('forgets mails when told', async () => {
+  it('forgets mails on request', async () => {
     await send()
     inbox.clear()
     expect(inbox.mails).toEqual([])
@@ -297,7 +297,7 @@ describe('inbox page', () => {
     expect(inbox.mails).toEqual([])
   })
 
-  it('tells pages that listen about a new mail, until the server closes', async () => {
+  it('notifies listening pages of a new mail, until the server closes', async () => {
     const { body } = await fetch(`${base}/live`)
     const events = body?.pipeThrough(new TextDecoderStream()).getReader()
     expect((await events?.read())?.value).toContain('retry:')

@@ -193,7 +193,7 @@ describe('a provider that', () => {
     expect(after).toBeLessThan(1300)
   })
 
-  test('was to register late and then not at all does the last it was told', async () => {
+  test('that was to register late and then not at all follows the last command', async () => {
     await begin()
     await player.behave('Alpha', 'late-registration')
     await player.playToRegistration()

@@ -90,7 +90,7 @@ test('a clock that jumps far ahead takes the rounds along', async () => {
   expect(problems).toEqual([])
 })
 
-test('a chain that fails for a moment is told of, and the rounds go on', async () => {
+test('a chain that fails for a moment is logged, and the rounds go on', async () => {
   const { round } = player
   await pass(100)
   rpc.failNext(4, { status: 500 })

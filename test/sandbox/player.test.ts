@@ -198,7 +198,7 @@ describe('the founding', () => {
     ).toBe(epoch * 3360)
   })
 
-  test('has the votes of the last epoch in, and nobody voted late', async () => {
+  test('has the votes of the last epoch, none of them late', async () => {
     const { client } = devnet
     const before = [BigInt(EPOCH - 1)] as const
     for (const functionName of ['uptimeVoteHash', 'rewardsHash'] as const) {

@@ -111,7 +111,7 @@ test('what did not change is not sent again', async () => {
   await player.recover('Bravo')
 })
 
-test('validators are told by their nodes; one that is gone is not there at all', async () => {
+test('validators come from their nodes; one that is gone is absent', async () => {
   const node = (name: string) => nodeIdText(player.provider(name).accounts.nodeIds[0] ?? '0x')
   const ids = async (...asked: readonly string[]) => {
     const { result } = await validators(...asked)

@@ -218,7 +218,7 @@ describe('receiver', () => {
     expect([...(delivery?.rawBody ?? [])]).toEqual([0xff, 0x00, 0x7b])
   })
 
-  it('answers the next deliveries as told, then as usual', async () => {
+  it('answers the next deliveries as configured, then as usual', async () => {
     receiver.answerNext(500, { status: 429, headers: { 'retry-after': '60' }, body: 'slow down' })
     expect((await deliver()).status).toBe(500)
     const second = await deliver()
@@ -370,7 +370,7 @@ describe('receiver page', () => {
     expect((await post('/receiver/secret', { hook: 'a/b', secret: SECRET })).status).toBe(400)
   })
 
-  it('tells pages that listen about a new delivery, and deletes all', async () => {
+  it('notifies listening pages of a new delivery, and deletes all', async () => {
     const { body } = await fetch(`${base}/live`)
     const events = body?.pipeThrough(new TextDecoderStream()).getReader()
     expect((await events?.read())?.value).toContain('retry:')

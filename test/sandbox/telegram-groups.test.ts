@@ -4,7 +4,7 @@ import { ann, api, bot, polling, refusal, useTelegram } from './telegram-setup.t
 useTelegram()
 
 describe('who may be written to', () => {
-  test('nobody who has not written, nor anybody unknown', async () => {
+  test('no one who has not written, and no unknown chat', async () => {
     const chat = ann(false)
     const toStranger = async (id: number) => await refusal(bot.api.sendMessage(id, 'x'))
     expect(await toStranger(1)).toEqual({ code: 400, text: 'Bad Request: chat not found' })
@@ -16,7 +16,7 @@ describe('who may be written to', () => {
     })
   })
 
-  test('nobody who blocked the bot, which learns of it', async () => {
+  test('no one who blocked the bot, which learns of it', async () => {
     const chat = ann()
     api.block(chat)
     expect(await refusal(bot.api.sendMessage(chat, 'x'))).toEqual({
@@ -48,7 +48,7 @@ describe('groups', () => {
     expect(heard('hello')).toBe(true)
   })
 
-  test('tell who administers them', async () => {
+  test('list their administrators', async () => {
     const [a, b] = [ann(), api.person({ firstName: 'Ben', languageCode: 'de' }).id]
     const { id } = api.group({ title: 'Node crew', members: [b], admins: [a] })
     const status = async (user: number) => (await bot.api.getChatMember(id, user)).status

@@ -91,7 +91,7 @@ describe('sandbox', { timeout: 60_000 }, () => {
   it.each([
     [0, 'SIGTERM'],
     [900, 'SIGINT'],
-  ] as const)('leaves nothing when it is told to end %d ms after it began to start, by %s', async (afterMs, signal) => {
+  ] as const)('leaves nothing when it is ended %d ms after it began to start, by %s', async (afterMs, signal) => {
     const sandbox = await start(['--port', '0'])
     await sandbox.printed('Starting')
     await wait(afterMs)
@@ -125,7 +125,7 @@ describe('sandbox', { timeout: 60_000 }, () => {
     await expectNothingLeft(sandbox)
   })
 
-  it('takes a free port when nobody asked for the usual one', async () => {
+  it('takes a free port when none was asked for', async () => {
     const taken = await takenPort()
     const found = await findPort(taken)
     expect(found).not.toBe(taken)

@@ -77,7 +77,7 @@ describe('account_tx', () => {
     ])
   })
 
-  test('is newest first unless told otherwise, in pages with markers', async () => {
+  test('is newest first by default, in pages with markers', async () => {
     for (let tag = 1; tag <= 3; tag += 1) server.deposit({ tag, drops: 1n })
     const newest = await call('account_tx', { account, limit: 2 })
     expect(tagsOf(newest)).toEqual([3, 2])
@@ -211,7 +211,7 @@ describe('what is no call', () => {
     expect(await response.text()).toBe(`${message}\r\n`)
   })
 
-  test('is a method nobody knows', async () => {
+  test('is an unknown method', async () => {
     await refused('account_txs', {}, 'unknownCmd', 32)
   })
 })

@@ -59,7 +59,7 @@ async function rounds(): Promise<number> {
 }
 
 describe('a provider that does its duty', () => {
-  test('is told of nothing while one endpoint leaves its transactions out', async () => {
+  test('causes no alert while one endpoint leaves its transactions out', async () => {
     await begin()
     hideTransactionsOf('Healthy', world.primary)
     const before = await rounds()
@@ -73,7 +73,7 @@ describe('a provider that does its duty', () => {
     ['the only endpoint leaves every second event out', true, dropEverySecondLog],
     ['the only endpoint gives the first event of each kind in a block', true, keepFirstOfKind],
   ])(
-    'is told of nothing while %s',
+    'causes no alert while %s',
     async (_name, isAlone, leaveOut) => {
       await begin({ isAlone })
       leaveOut(world.primary)
@@ -85,7 +85,7 @@ describe('a provider that does its duty', () => {
     60_000,
   )
 
-  test('is told of nothing while no endpoint has its transactions, and the log says why', async () => {
+  test('causes no alert while no endpoint has its transactions, and the log says why', async () => {
     const lines: string[] = []
     const note = (_fields: object, message: string) => lines.push(message)
     const log: Logger = { ...silentLogger, warn: note }
@@ -106,7 +106,7 @@ describe('a provider that does its duty', () => {
   }, 60_000)
 })
 
-test('a failing provider is told of and every other watch is judged while the first endpoint answers calls with null', async () => {
+test('a failing provider is notified and every other watch is evaluated while the first endpoint answers calls with null', async () => {
   await begin()
   const { address } = world.devnet.people.bob.account
   const make = async (type: string, target: object, settings: object) => {

@@ -14,7 +14,7 @@ const price = (name: string, value: number) =>
   world.devnet.contracts.setFeed(name, BigInt(value), 5)
 
 describe('a watch of a feed', () => {
-  test('tells of a move once per window, and what it compared', async () => {
+  test('notifies a move once per window, with what it compared', async () => {
     const five = await world.watch(
       'feed-move',
       { feed: 'XRP/USD' },
@@ -99,7 +99,7 @@ describe('a watch of a feed', () => {
     expect(await world.events(still.id)).toEqual(before)
   })
 
-  test('is on the feed somebody means, and says which there are', async () => {
+  test('is on the intended feed, and lists the feeds there are', async () => {
     const made = async (feed: string) =>
       (await world.watch('feed-move', { feed }, { percent: 5, windowSeconds: 60 })).target
     expect(await made('xrp')).toEqual({ feed: 'XRP/USD' })
@@ -129,7 +129,7 @@ describe('a watch of a feed', () => {
     ])
   })
 
-  test('looks through its new window when its settings change, and keeps what it has told', async () => {
+  test('uses its new window when its settings change, and keeps its notified moves', async () => {
     const watch = await world.watch(
       'feed-move',
       { feed: 'XRP/USD' },

@@ -126,7 +126,7 @@ describe('a watch that cannot be read', () => {
 })
 
 describe('a type that throws', () => {
-  test('fails alone: other types are judged, and its own people are told after a while', async () => {
+  test('fails alone: other types are evaluated, and its own recipients are notified after a while', async () => {
     const world = await begin()
     const provider = identityIn(world)('Alpha')
     const broken = await world.watch('provider-eligibility', { provider })
@@ -246,7 +246,7 @@ describe('a data host', () => {
     expect(await world.events(id)).toEqual(['provider.eligibility-lost'])
   })
 
-  test('that publishes one row nobody can read says nothing of that provider', async () => {
+  test('that publishes one unreadable row gives no verdict on that provider', async () => {
     const host = await dataHost()
     const world = await begin({ PROVIDER_DATASET_URL: host.passesUrl })
     const { id } = await world.watch('provider-eligibility', {
@@ -288,7 +288,7 @@ describe('a data host', () => {
 })
 
 describe('an alert that the cooldown holds back', () => {
-  test('is told when that is over, although nothing was observed anew', async () => {
+  test('is notified of the end, although nothing was observed again', async () => {
     const world = await begin()
     const provider = identityIn(world)('Alpha')
     const { id } = await world.watch(
@@ -312,7 +312,7 @@ describe('an alert that the cooldown holds back', () => {
 })
 
 describe('two processes', () => {
-  test('judge a round once, whoever was first', async () => {
+  test('evaluate a round once, whichever process was first', async () => {
     const world = await roundWorld([], { unwatched: ['Mute'] })
     closing.push(world.close)
     await world.watch('Mute', [{ id: 'ftso-commit', enabled: true, parameters: { rounds: 3 } }])
@@ -439,7 +439,7 @@ describe('two processes', () => {
   })
 })
 
-test('targets that nobody watches are deleted, those of others stay', async () => {
+test('targets without watches are deleted, the others stay', async () => {
   const world = await begin()
   const { carol, bob } = world.devnet.people
   const watch = (address: string) =>

@@ -112,7 +112,7 @@ describe('when no endpoint answers', () => {
     ])
   })
 
-  test('it is told once although the service restarts in the middle of it', async () => {
+  test('it is notified once although the service restarts in the middle of it', async () => {
     const { id } = await balance()
     await world.see()
     await Promise.all([world.primary.down(), world.secondary.down()])
@@ -128,7 +128,7 @@ describe('when no endpoint answers', () => {
     expect(await world.events(id)).toEqual(['fsp.monitoring', 'fsp.monitoring.recovered'])
   })
 
-  test('a paused watch says nothing, and one that is paused meanwhile is still told of the end', async () => {
+  test('a paused watch sends nothing, and one that is paused meanwhile still sends the end', async () => {
     const [paused, later] = [await balance(), await balance()]
     await world.see()
     await world.alice.request('PATCH', `/watches/${paused.id}`, { status: 'paused' })
@@ -142,7 +142,7 @@ describe('when no endpoint answers', () => {
     expect(await world.events(later.id)).toEqual(['fsp.monitoring', 'fsp.monitoring.recovered'])
   })
 
-  test('what happened meanwhile is told when there is data again', async () => {
+  test('what happened meanwhile is notified when there is data again', async () => {
     const { id } = await balance()
     await world.see()
     await Promise.all([world.primary.down(), world.secondary.down()])
@@ -210,7 +210,7 @@ describe('when one kind of question fails', () => {
 describe('time without data', () => {
   const at = (seconds: number) => new Date(1_790_000_000_000 + seconds * 1000)
 
-  test('counts while somebody looks', () => {
+  test('counts while a process evaluates', () => {
     let state = { failingSince: at(0), checkedAt: at(0) }
     for (let seconds = 10; seconds <= 100; seconds += 10) {
       state = { failingSince: failingSince(state, at(seconds)), checkedAt: at(seconds) }
@@ -219,12 +219,12 @@ describe('time without data', () => {
     expect(severityOf(state.failingSince, at(100))).toBe('warning')
   })
 
-  test('does not count while nobody looks', () => {
+  test('does not count while no process evaluates', () => {
     const since = failingSince({ failingSince: at(0), checkedAt: at(10) }, at(86_410))
     expect(severityOf(since, at(86_410))).toBeNull()
   })
 
-  test('is told at 90 seconds and critical at ten minutes', () => {
+  test('is notified at 90 seconds and critical at ten minutes', () => {
     expect([89, 90, 599, 600].map((seconds) => severityOf(at(0), at(seconds)))).toEqual([
       null,
       'warning',

@@ -38,7 +38,7 @@ async function absentUntil(minutes: number): Promise<void> {
   await world.player().playTo(since + minutes * MINUTE, { inFull: true })
 }
 
-test('a registration that is missing when an absence of 19 minutes ends is told, and so is its recovery', async () => {
+test('a registration that is missing when an absence of 19 minutes ends is notified, and so is its recovery', async () => {
   await world.behave('Unregistered', 'unregistered')
   await world.behave('Late', 'late-registration')
   await absentUntil(19)
@@ -58,7 +58,7 @@ test('a registration that is missing when an absence of 19 minutes ends is told,
   expect(await news()).toEqual({ Unregistered: ['fsp.not-in-policy critical'] })
 })
 
-test('a registration that came late during an absence is told with its recovery', async () => {
+test('a registration that came late during an absence is notified with its recovery', async () => {
   await world.player().recover('Unregistered')
   await absentUntil(29)
   world.restart()
@@ -75,7 +75,7 @@ test('a registration that came late during an absence is told with its recovery'
   expect(await news()).toEqual({ Unregistered: ['fsp.not-in-policy.recovered info'] })
 })
 
-test('fast updates that were missing through an absence are told, and so is their end', async () => {
+test('fast updates that were missing through an absence are notified, and so is their end', async () => {
   await world.behave('Mute', 'no-fast-updates')
   const { round, timing } = world.player()
   const begins = timing.firstRoundStart + round * timing.roundSeconds

@@ -62,14 +62,14 @@ async function news(): Promise<Readonly<Record<string, readonly string[]>>> {
   return Object.fromEntries(all.filter(([, events]) => events.length > 0))
 }
 
-test('nothing is told while the conditions are met', async () => {
+test('nothing is notified while the conditions are met', async () => {
   // Watches judge from their first look on.
   await play(4)
   await play(GOOD_ROUNDS)
   expect(await news()).toEqual({})
 }, 60_000)
 
-test('each condition that is met no more is told of, and everything that is wrong at once', async () => {
+test('each condition that is no longer met is notified, several at once too', async () => {
   for (const name of NAMES) {
     for (const behaviour of BEHAVIOURS[name]) await world.behave(name, behaviour)
   }

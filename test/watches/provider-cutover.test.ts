@@ -62,7 +62,7 @@ test('after a restart between the move and the next epoch providers are known by
   expect(await world.events('Healthy')).toEqual([])
 })
 
-test('who is not in the newer registry is told so in that time', async () => {
+test('a provider that is not in the newer registry is notified in that time', async () => {
   const since = world.player().registrationSince ?? 0
   await world.player().playTo(since + 18 * 60, { inFull: true })
   world.restart()

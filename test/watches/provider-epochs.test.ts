@@ -42,7 +42,7 @@ async function afterOpening(minutes: number): Promise<void> {
   await world.scan()
 }
 
-test('an open registration is nothing to tell of for 15 minutes', async () => {
+test('an open registration causes no alert for 15 minutes', async () => {
   await world.player().playRounds(3)
   await world.scan()
   await world.player().playToRegistration()
@@ -51,7 +51,7 @@ test('an open registration is nothing to tell of for 15 minutes', async () => {
   expect(await news()).toEqual({})
 })
 
-test('then who is not registered is told so, and who registers after all, too', async () => {
+test('then an unregistered provider is notified, and its late registration, too', async () => {
   await afterOpening(18)
   expect(await news()).toEqual({
     Unregistered: ['fsp.registration critical'],
@@ -68,7 +68,7 @@ test('then who is not registered is told so, and who registers after all, too', 
   expect(await news()).toEqual({ Late: ['fsp.registration.recovered info'] })
 })
 
-test('who is not in the policy that follows is told so when it is fixed', async () => {
+test('a provider that is not in the next policy is notified when the policy is fixed', async () => {
   await afterOpening(34)
   expect(await news()).toEqual({
     Unregistered: ['fsp.not-in-policy critical'],
@@ -101,7 +101,7 @@ test('rounds around the beginning of an epoch are judged by the policy of each',
   expect(commits).toContainEqual([1, 'ok'])
 })
 
-test('rewards that wait for more than a day are told of, until they are claimed', async () => {
+test('rewards that wait for more than a day are notified, until they are claimed', async () => {
   await world.player().playToPublication()
   await world.player().playRounds(4)
   await world.scan()

@@ -65,7 +65,7 @@ const badS = (signature: Uint8Array) => {
 test.each([
   ['Alpha', 'a signature that has no valid form', badV, 'BadV()'],
   ['Bravo', 'a signature with a value too high', badS, 'BadS()'],
-] as const)('what %s sent and failed for %s is told with its reason', async (name, _what, change, error) => {
+] as const)('what %s sent and failed for %s is notified with its reason', async (name, _what, change, error) => {
   await relay(name, change)
   await play(2)
   const [notified, ...more] = await world.alerts(name)
@@ -76,7 +76,7 @@ test.each([
   expect(more).toEqual([])
 })
 
-test('a call that lost the race is not told', async () => {
+test('a call that lost the race is not notified', async () => {
   await world.behave('Charlie', 'normal-reverts')
   await play(3)
   await world.player().recover('Charlie')

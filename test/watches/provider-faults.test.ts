@@ -65,7 +65,7 @@ async function missCommits(disturb: (step: number) => Promise<void> | void): Pro
 }
 
 describe('when nothing can be read', () => {
-  test('and everything is fine meanwhile, that alone is told, and every round is known afterwards', async () => {
+  test('and everything is fine meanwhile, only the outage is notified, and every round is known afterwards', async () => {
     await Promise.all(both().map((proxy) => proxy.down()))
     for (let round = 0; round < 3; round += 1) {
       await world.player().playRounds(1)
@@ -82,7 +82,7 @@ describe('when nothing can be read', () => {
     await news('Mute')
   })
 
-  test('for a moment, nothing is told', async () => {
+  test('for a moment, nothing is notified', async () => {
     for (const proxy of both()) proxy.failNext(99, { status: 502 }, 'eth_getLogs')
     const { round, timing } = world.player()
     const begins = timing.firstRoundStart + round * timing.roundSeconds
@@ -103,7 +103,7 @@ describe('when nothing can be read', () => {
 describe('a provider that misses its commits', () => {
   const EXPECTED = ['fsp.ftso-commit warning', 'fsp.ftso-commit.recovered info']
 
-  test('is told of once when the process restarts in the middle of rounds', async () => {
+  test('is notified once when the process restarts in the middle of rounds', async () => {
     await missCommits(() => world.restart())
     expect(await news('Mute')).toEqual(EXPECTED)
     expect(await news('Healthy')).toEqual([])
@@ -115,7 +115,7 @@ describe('a provider that misses its commits', () => {
     ['breaks off in the middle', () => breakOff()],
     ['says that blocks are empty', () => emptyBlocks()],
     ['leaves events out', () => world.primary.emptyLogs()],
-  ])('is told of once when an endpoint %s', async (_name, disturb) => {
+  ])('is notified once when an endpoint %s', async (_name, disturb) => {
     await missCommits(disturb)
     expect(await fresh('Mute')).toEqual(EXPECTED)
     expect(await fresh('Healthy')).toEqual([])
@@ -137,7 +137,7 @@ describe('a provider that misses its commits', () => {
     )
   }
 
-  test('is told of nothing when all of it is read again', async () => {
+  test('is not notified again when all of it is read again', async () => {
     const before = await world.notified()
     await world.sql`update fsp_progress set resume_from = 0`
     world.restart()
@@ -147,7 +147,7 @@ describe('a provider that misses its commits', () => {
   })
 })
 
-test('a watch made while its provider fails tells of rounds that end after it was made', async () => {
+test('a watch made while its provider fails notifies rounds that end after it was made', async () => {
   await world.behave('Later', 'no-commit')
   await world.player().playRounds(5)
   await world.scan()

@@ -73,7 +73,7 @@ describe('providers on a chain', () => {
     for (const [name] of CASES) expect([name, await notified(name)]).toEqual([name, []])
   })
 
-  test('each tells of what it does wrong, with its severity, and of nothing else', async () => {
+  test('each notifies its own failure, with its severity, and no other', async () => {
     const player = world.player()
     // Silence takes longer than the others to tell.
     await player.behave('Silent', 'no-fast-updates')
@@ -142,13 +142,13 @@ describe('GET /provider-fsp', () => {
     expect(cells.filter((one: string) => one === cell)).toHaveLength(3)
   })
 
-  test('judges those whom nobody watches, too', async () => {
+  test('judges unwatched providers, too', async () => {
     const { rounds } = await view('Anchor', 3)
     expect(rounds).toHaveLength(3)
     expect(rounds[0].ftso).toEqual({ commit: 'ok', reveal: 'ok', signature: 'ok' })
   })
 
-  test('answers for an address that is nobody’s', async () => {
+  test('answers for an address that is no provider’s', async () => {
     const { body } = await world.alice.request('GET', `/provider-fsp?provider=0x${'12'.repeat(20)}`)
     expect(body).toMatchObject({ registered: false, inPolicy: false })
     expect(body).toHaveProperty('validators')
@@ -165,7 +165,7 @@ describe('GET /provider-fsp', () => {
     expect(body.rounds).toHaveLength(30)
   })
 
-  test('says of nobody that he is not registered while the chain does not answer', async () => {
+  test('calls no provider unregistered while the chain does not answer', async () => {
     await Promise.all([world.primary.down(), world.secondary.down()])
     const path = `/provider-fsp?provider=0x${'12'.repeat(20)}`
     const { body } = await world.alice.request('GET', path)

@@ -59,7 +59,7 @@ test('new addresses alone are neither silence nor an empty account', async () =>
   expect(await world.events('Alpha')).toEqual([])
 })
 
-test('the silence of the key in force is told', async () => {
+test('the silence of the key in force is notified', async () => {
   await world.behave('Alpha', 'no-fast-updates')
   await play(8)
   expect(await world.events('Alpha')).toEqual(['fsp.fast-updates critical'])
@@ -68,7 +68,7 @@ test('the silence of the key in force is told', async () => {
   expect((await world.events('Alpha')).slice(1)).toEqual(['fsp.fast-updates.recovered info'])
 })
 
-test('the account in force that runs empty is told', async () => {
+test('the account in force that runs empty is notified', async () => {
   await world.behave('Alpha', 'low-balance')
   await play(2)
   const [low] = (await world.alerts('Alpha')).slice(2)

@@ -79,7 +79,7 @@ async function silence(): Promise<Record<string, unknown>> {
   return row?.['silence']
 }
 
-test('a silence that ends in the block that completes the round is told, and so is its end', async () => {
+test('a silence that ends in the block that completes the round is notified, and so is its end', async () => {
   await news('Heavy')
   const first = begins()
   await throughSubmission(first + 1)
@@ -127,7 +127,7 @@ test.each(['directly', 'through a contract'])('an update that is sent %s counts'
   expect(await silence()).toMatchObject({ lastUpdateBlock: sent })
 })
 
-test('a registration that comes 40 seconds late, between two round ends, is told, and so is that it came', async () => {
+test('a registration that comes 40 seconds late, between two round ends, is notified, and so is its arrival', async () => {
   await world.behave('Late', 'unregistered')
   await world.player().playToRegistration()
   await world.scan()

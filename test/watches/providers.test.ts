@@ -31,7 +31,7 @@ async function lookUntil(hours: number, from = 0): Promise<void> {
 const when = ({ firedAt }: Notified) => (new Date(firedAt).getTime() / 1000 - ends()) / HOUR
 
 describe('a watch of eligibility', () => {
-  test('tells when registration is lost at the switch of the epoch, and when it is back', async () => {
+  test('notifies when registration is lost at the switch of the epoch, and when it is back', async () => {
     await begin()
     const alpha = await watch('provider-eligibility', 'Alpha')
     const bravo = await watch('provider-eligibility', 'Bravo')
@@ -52,7 +52,7 @@ describe('a watch of eligibility', () => {
     expect(await world.events(bravo.id)).toEqual([])
   })
 
-  test('tells when the published calculation no longer counts the provider', async () => {
+  test('notifies when the published calculation no longer counts the provider', async () => {
     await begin()
     const alpha = await watch('provider-eligibility', 'Alpha')
     const bravo = await watch('provider-eligibility', 'Bravo')
@@ -105,7 +105,7 @@ describe('a watch of reward signing', () => {
     expect(await world.events(alpha.id)).toEqual([])
   })
 
-  test('tells of a vote that was concluded without the signature', async () => {
+  test('notifies a vote that was concluded without the signature', async () => {
     await begin()
     const alpha = await watch('reward-signing', 'Alpha')
     await world.player().behave('Alpha', 'misses-uptime-vote')
@@ -130,7 +130,7 @@ describe('a watch of reward signing', () => {
     expect(concluded - opened).toBeLessThan(HOUR * 1000)
   })
 
-  test('tells of a vote for what did not win', async () => {
+  test('notifies a vote for another result than the one that won', async () => {
     await begin()
     const alpha = await watch('reward-signing', 'Alpha')
     await world.player().behave('Alpha', 'other-vote')
@@ -140,7 +140,7 @@ describe('a watch of reward signing', () => {
     expect(await world.events(alpha.id)).toEqual(['signing.missed', 'signing.missed'])
   })
 
-  test('tells of an open uptime vote after two hours, and of its signature', async () => {
+  test('notifies an open uptime vote after two hours, and its signature', async () => {
     await begin()
     const alpha = await watch('reward-signing', 'Alpha')
     const echo = await watch('reward-signing', 'Echo')
@@ -159,7 +159,7 @@ describe('a watch of reward signing', () => {
     expect(await world.events(alpha.id)).toEqual(['signing.uptime-open', 'signing.done'])
   })
 
-  test('tells of unsigned rewards two hours after they were seen, and again after twelve', async () => {
+  test('notifies unsigned rewards two hours after they were seen, and again after twelve', async () => {
     await begin()
     const alpha = await watch('reward-signing', 'Alpha')
     for (const name of NAMES.slice(0, 3)) await world.player().behave(name, 'misses-rewards-vote')
@@ -181,7 +181,7 @@ describe('a watch of reward signing', () => {
     expect((await world.events(alpha.id)).at(-1)).toBe('signing.done')
   })
 
-  test('counts rewards as published at the first vote on them where nobody names a place', async () => {
+  test('counts rewards as published at the first vote on them where no source is configured', async () => {
     await begin({ REWARD_DATA_URLS: '' })
     const alpha = await watch('reward-signing', 'Alpha')
     for (const name of NAMES.slice(0, 3)) await world.player().behave(name, 'misses-rewards-vote')
@@ -191,7 +191,7 @@ describe('a watch of reward signing', () => {
     expect(await world.events(alpha.id)).toEqual(['signing.rewards-open'])
   })
 
-  test('counts them as not published while nobody has voted on them, however long the vote is open', async () => {
+  test('counts them as not published while there is no vote on them, however long the vote is open', async () => {
     await begin({ REWARD_DATA_URLS: '' })
     const alpha = await watch('reward-signing', 'Alpha')
     for (const name of NAMES) await world.player().behave(name, 'misses-rewards-vote')
@@ -202,7 +202,7 @@ describe('a watch of reward signing', () => {
     expect(await world.events(alpha.id)).toEqual([])
   })
 
-  test('tells after a stop of hours what was concluded meanwhile, once', async () => {
+  test('notifies after a stop of hours what was concluded meanwhile, once', async () => {
     await begin()
     const alpha = await watch('reward-signing', 'Alpha')
     await world.player().behave('Alpha', 'misses-uptime-vote', 'misses-rewards-vote')

@@ -11,7 +11,7 @@ test.each([
   ['30000', '200'],
   ['42000', '500'],
   ['1000000000000', '10000000000'],
-])('a balance of %s is told from %s on', (balance, threshold) => {
+])('a balance of %s gets the threshold %s', (balance, threshold) => {
   const [whole = '', part = ''] = balance.split('.')
   const units = BigInt(whole + part.padEnd(6, '0'))
   expect(suggestedThreshold(units, 6)).toBe(threshold)

@@ -160,7 +160,7 @@ describe.each(STREAKS)('%s', (id, check) => {
     ['BBUUBBG', ['1 warning', '6 recovered']],
     ['GGG', []],
     ['UUU', []],
-  ])('with two rounds asked for, %s tells %j', (pattern, notified) => {
+  ])('with two rounds asked for, %s gives %j', (pattern, notified) => {
     // Gaps leave the indexes of later rounds unchanged.
     const found = fold(find(id), rounds(pattern, check)).notified
     expect(found).toEqual(notified)
