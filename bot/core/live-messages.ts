@@ -63,7 +63,7 @@ interface LiveMessageDeps {
 }
 
 /** Keeps live messages up to date until the signal is aborted. Never rejects. */
-export async function runLiveNews(
+export async function runLiveUpdates(
   notifier: LiveMessageDeps,
   sql: Sql,
   signal: AbortSignal,

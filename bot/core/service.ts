@@ -11,7 +11,7 @@ import { followUp } from '../features/recipients/follow-ups.ts'
 import { createBot, updateHandler } from './bot.ts'
 import type { BotContext } from './context.ts'
 import { type RunningInbox, startInbox } from './inbox.ts'
-import { runLiveNews } from './live-messages.ts'
+import { runLiveUpdates } from './live-messages.ts'
 import { patiently } from './patiently.ts'
 import { POLL_SECONDS, pollUpdates } from './poller.ts'
 import { registerProfile } from './registration.ts'
@@ -81,7 +81,7 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
         ? poll(app, sql, pollApi, signal)
         : pointWebhook(app, bot.api, webhookSecret, signal),
       registerProfile(app, bot.api, REGISTRY, signal),
-      runLiveNews(sender(), sql, signal),
+      runLiveUpdates(sender(), sql, signal),
     ])
   }
 

@@ -6,8 +6,8 @@ import {
   challengeExpiry,
   grantedScopes,
   hasRoomForToken,
-  isUseNews,
   judgeChallenge,
+  mustRecordUse,
   tokenExpiry,
   tokenStatus,
 } from './rules.ts'
@@ -113,9 +113,9 @@ describe('tokens', () => {
   })
 
   test('have their use written at the first one and then once a minute', () => {
-    expect(isUseNews(null, AT)).toBe(true)
-    expect(isUseNews(AT, AT)).toBe(false)
-    expect(isUseNews(AT, plus(MINUTE_MS - 1))).toBe(false)
-    expect(isUseNews(AT, plus(MINUTE_MS))).toBe(true)
+    expect(mustRecordUse(null, AT)).toBe(true)
+    expect(mustRecordUse(AT, AT)).toBe(false)
+    expect(mustRecordUse(AT, plus(MINUTE_MS - 1))).toBe(false)
+    expect(mustRecordUse(AT, plus(MINUTE_MS))).toBe(true)
   })
 })

@@ -62,6 +62,6 @@ export function hasRoomForToken(activeTokens: number): boolean {
 }
 
 /** Whether a use at `now` is recorded: at most one per `LAST_USE_PRECISION_MS`. */
-export function isUseNews(lastUsedAt: Date | null, now: Date): boolean {
+export function mustRecordUse(lastUsedAt: Date | null, now: Date): boolean {
   return lastUsedAt === null || now.getTime() - lastUsedAt.getTime() >= LAST_USE_PRECISION_MS
 }

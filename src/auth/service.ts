@@ -24,8 +24,8 @@ import {
   challengeExpiry,
   grantedScopes,
   hasRoomForToken,
-  isUseNews,
   judgeChallenge,
+  mustRecordUse,
   tokenExpiry,
   tokenStatus,
 } from './rules.ts'
@@ -185,8 +185,8 @@ export async function authenticate(deps: Deps, token: string): Promise<Caller> {
   if (found === undefined || tokenStatus(found, now) !== 'active') {
     throw new AppError('unauthenticated', 'invalid_token')
   }
-  if (isUseNews(found.lastUsedAt, now)) {
-    await store.saveLastUse(deps.db, found.id, { usedAt: now, staleBefore: lastNews(now) })
+  if (mustRecordUse(found.lastUsedAt, now)) {
+    await store.saveLastUse(deps.db, found.id, { usedAt: now, staleBefore: latestStaleUse(now) })
   }
   return {
     wallet: storedAddress(found.wallet),
@@ -214,9 +214,9 @@ export function createTokenLookup(deps: { readonly db: Db; readonly log: Logger 
   return {
     activeTokenQuery: store.selectActiveToken,
     async recordUse({ id, lastUsedAt }, now) {
-      if (!isUseNews(lastUsedAt, now)) return
+      if (!mustRecordUse(lastUsedAt, now)) return
       try {
-        await store.saveLastUse(deps.db, id, { usedAt: now, staleBefore: lastNews(now) })
+        await store.saveLastUse(deps.db, id, { usedAt: now, staleBefore: latestStaleUse(now) })
       } catch (error) {
         deps.log.warn({ tokenId: id, problem: traceOf(error) }, 'last use of a token not recorded')
       }
@@ -264,7 +264,7 @@ export async function pruneSignIns(deps: Deps): Promise<void> {
 }
 
 /** Latest recorded use that still makes a use at `now` worth recording. */
-function lastNews(now: Date): Date {
+function latestStaleUse(now: Date): Date {
   return new Date(now.getTime() - LAST_USE_PRECISION_MS)
 }
 

@@ -155,11 +155,11 @@ export function createEndpoints({
     if (endpoint.chain === 'wrong') endpoint.checkedAtMs = clock.now().getTime()
     const servedChainId = z.decode(Quantity, await client.request({ method: 'eth_chainId' }))
     // Several reads may check concurrently; only the first one logs the result.
-    const isNews = endpoint.chain !== 'wrong'
+    const isFirst = endpoint.chain !== 'wrong'
     endpoint.checkedAtMs = clock.now().getTime()
     endpoint.chain = servedChainId === BigInt(chainId) ? 'right' : 'wrong'
     if (endpoint.chain === 'right') return
-    if (isNews) {
+    if (isFirst) {
       const fields = {
         ...endpoint.name,
         chainId: servedChainId.toString(),

@@ -94,12 +94,12 @@ export function createContractAddresses({
    * return the same the known one is used.
    */
   function doubt(url: string): void {
-    const isNews = !emptyAt.has(url)
+    const isFirst = !emptyAt.has(url)
     emptyAt.add(url)
-    if (isNews && emptyAt.size < endpointCount) {
+    if (isFirst && emptyAt.size < endpointCount) {
       throw new EndpointError('the list of contracts is empty, which was not so before')
     }
-    if (isNews)
+    if (isFirst)
       log.warn({ contracts: known.size }, 'list of contracts is empty: the known one is kept')
   }
 

@@ -28,7 +28,7 @@ const CODE_BYTES = 16
 /** Longer than the timeout of Telegram. */
 const LEASE_MS = 60_000
 /** Attempts to notify a chat; afterwards it sees the state when it is used. */
-const TELL_TRIES_MAX = 5
+const NOTIFY_ATTEMPTS_MAX = 5
 
 /** NOTIFY channel of finished codes. */
 export const CONNECTS_CHANNEL = codes.CONNECTS_CHANNEL
@@ -216,7 +216,7 @@ export async function refuseConnectCode(deps: Deps, code: string): Promise<void>
 }
 
 /** Notification of a chat about its code. */
-export interface ConnectNews {
+export interface ConnectOutcome {
   readonly chatId: number
   readonly by: number
   /** The message that shows the code, if known. */
@@ -238,12 +238,12 @@ export interface ConnectNews {
  */
 export async function notifyConnects(
   deps: Deps,
-  notify: (news: ConnectNews) => Promise<void>,
+  notify: (news: ConnectOutcome) => Promise<void>,
   signal?: AbortSignal,
 ): Promise<void> {
   const options = { leaseMs: LEASE_MS, limit: 1, signal }
   for await (const row of claimAll(deps, codes.UNNOTIFIED, options)) {
-    if (row.notifyAttempts <= TELL_TRIES_MAX) {
+    if (row.notifyAttempts <= NOTIFY_ATTEMPTS_MAX) {
       await notify({
         chatId: row.chatId,
         by: row.askedBy,
@@ -259,7 +259,7 @@ export async function notifyConnects(
   }
 }
 
-function endOf({ usedAt, wallet }: codes.ConnectCodeRow): ConnectNews['end'] {
+function endOf({ usedAt, wallet }: codes.ConnectCodeRow): ConnectOutcome['end'] {
   if (usedAt === null) return 'expired'
   return wallet === null ? 'refused' : 'linked'
 }

@@ -35,7 +35,7 @@ interface EndingDeps extends Deps {
 export type RefusedRecipient = Pick<store.RecipientRow, 'id' | 'wallet' | 'name' | 'target'>
 
 /** Notifies the owner, in the transaction that removes it. */
-interface RefusalNews {
+interface RefusalListener {
   refused(tx: Db, recipient: RefusedRecipient): Promise<void>
 }
 
@@ -89,7 +89,7 @@ export async function confirmEmail(
  * @returns the state before
  */
 export async function refuseEmail(
-  deps: Deps & { readonly notices: RefusalNews },
+  deps: Deps & { readonly notices: RefusalListener },
   code: string,
 ): Promise<Consent | undefined> {
   const link = readConfirmationLink(deps.box, code)

@@ -6,7 +6,7 @@ import type { Scope } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { chatLinks } from '#src/recipients/chats.ts'
 import {
-  type ConnectNews,
+  type ConnectOutcome,
   claimConnectCode,
   connectScopes,
   coverConnectMessage,
@@ -60,8 +60,8 @@ async function signed(scopes: readonly Scope[] = connectScopes(false), by = wall
 }
 
 const links = () => chatLinks(room.deps, chatId)
-async function news(): Promise<ConnectNews[]> {
-  const notified: ConnectNews[] = []
+async function news(): Promise<ConnectOutcome[]> {
+  const notified: ConnectOutcome[] = []
   await notifyConnects(deps, async (one) => void notified.push(one))
   return notified.filter((one) => one.chatId === chatId)
 }

@@ -34,7 +34,7 @@ const BANNED: readonly Banned[] = [
     pattern: /^(unlessAway|flapOf|restFlapping|shownAs|selectActive)$/,
     instead: 'see docs/glossary.md',
   },
-  { pattern: /(Switch|Link|Slot|Payment|Topic)News$/, instead: '…Listener' },
+  { pattern: /[a-z]News$/, instead: '…Listener, …Outcome, isFirst' },
 ]
 
 /** Types of one word that fit several rooms. */

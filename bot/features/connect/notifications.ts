@@ -13,7 +13,7 @@ import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import { chatLinks } from '#src/recipients/chats.ts'
-import { type ConnectNews, notifyConnects } from '#src/recipients/connect.ts'
+import { type ConnectOutcome, notifyConnects } from '#src/recipients/connect.ts'
 import { isRefused } from '#src/telegram/errors.ts'
 import type { Content } from '#src/telegram/send.ts'
 import { post } from '#src/telegram/send.ts'
@@ -44,7 +44,7 @@ export async function notifyConnected(
 
 async function notifyChat(
   { app, api, username }: ConnectNotifier,
-  news: ConnectNews,
+  news: ConnectOutcome,
 ): Promise<void> {
   const { chatId, wallet, messageId } = news
   const chat = await findChat(app.db, chatId)
@@ -69,14 +69,14 @@ async function notifyChat(
   }
 }
 
-async function viewOf(app: App, reader: Reader, news: ConnectNews): Promise<View> {
+async function viewOf(app: App, reader: Reader, news: ConnectOutcome): Promise<View> {
   if (news.wallet !== undefined) return await connectedView(app, reader, news, news.wallet)
   const end = news.end === 'expired' ? connectExpired : connectDeclined
   return end(reader, again(news))
 }
 
 /** Button data for a new code with the same rights and the same continuation. */
-function again({ spend, goesOn }: ConnectNews): string {
+function again({ spend, goesOn }: ConnectOutcome): string {
   const press = goesOn === undefined ? undefined : unpacked(goesOn)
   return press?.verb === 'slots.quote'
     ? packed('slots.allow', argumentsOf<'slots.quote'>({ verb: press.verb, args: press.args }))
@@ -86,7 +86,7 @@ function again({ spend, goesOn }: ConnectNews): string {
 async function connectedView(
   app: App,
   reader: Reader,
-  { chatId, by, goesOn }: ConnectNews,
+  { chatId, by, goesOn }: ConnectOutcome,
   wallet: Caller['wallet'],
 ): Promise<View> {
   const link = (await chatLinks(app, chatId)).find((one) => one.wallet === wallet)

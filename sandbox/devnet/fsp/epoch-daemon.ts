@@ -9,7 +9,7 @@ import { FSP } from './places.ts'
 import {
   type KnownPolicy,
   type ProviderState,
-  readReceiptsForNews,
+  readProtocolMessages,
   type Said,
   withMembers,
 } from './policy.ts'
@@ -177,7 +177,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
   }
 
   async function write(at: number, transactions: readonly Tx[]): Promise<readonly Said[]> {
-    const news = readReceiptsForNews(await commit(at, transactions))
+    const news = readProtocolMessages(await commit(at, transactions))
     for (const said of news) take(said)
     return news
   }
@@ -320,7 +320,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
     },
     found: (receipts) => {
       for (const provider of providers) registered.set(provider, provider.accounts)
-      for (const said of readReceiptsForNews(receipts)) take(said)
+      for (const said of readProtocolMessages(receipts)) take(said)
       registered.clear()
       epoch = policies.at(-1)?.epoch ?? 0
       for (const { epoch: one } of policies.slice(0, -1)) {

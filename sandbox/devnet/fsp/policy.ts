@@ -47,7 +47,7 @@ export type Said =
 const EVENTS = [...FSP_ABI, ...RELAY_ABI]
 
 /** Decodes the events of these transactions, in order. */
-export function readReceiptsForNews(receipts: readonly Receipt[]): readonly Said[] {
+export function readProtocolMessages(receipts: readonly Receipt[]): readonly Said[] {
   const logs = receipts.flatMap((receipt) => receipt.logs.map(asLog))
   return parseEventLogs({ abi: EVENTS, logs }).flatMap((log): readonly Said[] => {
     switch (log.eventName) {

@@ -1,7 +1,7 @@
 import type { Db } from '#src/db/connection.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { traceOf } from '#src/kernel/trace.ts'
-import { NEWS_EVERY_MS } from './model.ts'
+import { NOTIFY_INTERVAL_MS } from './model.ts'
 import { notifyLedger } from './store.ts'
 
 /**
@@ -60,5 +60,5 @@ export function createLedgerNotifier({
 }
 
 function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, NEWS_EVERY_MS).unref())
+  return new Promise((resolve) => setTimeout(resolve, NOTIFY_INTERVAL_MS).unref())
 }

@@ -28,7 +28,7 @@ export const UNCERTAIN_MS = 60_000
 /** Upper limit of the tokens whose wallets one process remembers. */
 export const KNOWN_TOKENS_MAX = 10_000
 /** Interval between two notifications of changed ledgers. */
-export const NEWS_EVERY_MS = 50
+export const NOTIFY_INTERVAL_MS = 50
 
 /** Finds the paying wallet of a token, in a statement. */
 export interface TokenLookup {

@@ -53,7 +53,7 @@ export interface EndingTrial {
 }
 
 /** Listener that notifies the wallet's owner, in the transaction that records the reminder. */
-interface ReminderNews {
+interface ReminderListener {
   slotsEnd(tx: Db, ending: EndingSlots): Promise<void>
   slotsRenew(tx: Db, renewal: ComingRenewal): Promise<void>
   trialEnds(tx: Db, ending: EndingTrial): Promise<void>
@@ -64,7 +64,7 @@ interface Deps {
   readonly clock: Clock
   readonly quarantine: Quarantine
   readonly billing: { readonly enabled: boolean }
-  readonly notices: ReminderNews
+  readonly notices: ReminderListener
 }
 
 /**

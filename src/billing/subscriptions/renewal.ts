@@ -57,7 +57,7 @@ export interface PaidRenewal {
 }
 
 /** Listener that notifies the wallet's owner, in the transaction of the change. */
-interface RenewalNews {
+interface RenewalListener {
   renewed(tx: Db, renewal: PaidRenewal): Promise<void>
   renewalFailed(tx: Db, failed: FailedRenewal): Promise<void>
 }
@@ -68,7 +68,7 @@ interface Deps {
   readonly log: Logger
   readonly quarantine: Quarantine
   readonly billing: { readonly enabled: boolean }
-  readonly notices: RenewalNews
+  readonly notices: RenewalListener
 }
 
 /**

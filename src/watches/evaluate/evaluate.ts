@@ -103,7 +103,7 @@ function startFold({ type, signal, view, isRecoveryNotified }: SignalOf, watch: 
     if (signal.judges?.(observation) === false) return []
     const { phase, streak, firings, ...after } = signal.evaluate(state, observation, view)
     const fresh = firings.filter((firing) =>
-      isNews(signal, firing, stored, observation, watch.cooldownSeconds),
+      isNotifiable(signal, firing, stored, observation, watch.cooldownSeconds),
     )
     const alert = worstOf(fresh.filter((firing) => !isRecoveryOf(signal, firing)))
     // An alert deferred by the cooldown has not opened its episode: it may fire at the next observation.
@@ -180,7 +180,7 @@ function worstOf(firings: readonly Firing[]): Firing | undefined {
   )
 }
 
-function isNews(
+function isNotifiable(
   signal: Signal,
   firing: Firing,
   stored: StoredState | undefined,

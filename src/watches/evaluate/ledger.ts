@@ -46,7 +46,7 @@ export async function judgeLedgers(
     for await (const targets of wallets ? named(deps.db, type, wallets) : all(deps.db, type)) {
       const { quarantine } = deps
       const idOf = ({ id }: { readonly id: number }) => id
-      const news = await withNews(deps, targets)
+      const news = await selectDueTargets(deps, targets)
       await isolateEach(news, { quarantine, kind: 'ledger-target', idOf }, async (target) => {
         if (!signal.aborted) await judge(deps, type, target.id, target.wallet)
       })
@@ -80,7 +80,7 @@ async function* all(db: Db, type: LedgerWatchType): AsyncGenerator<readonly stor
  * Selects targets with a new entry, with a watch that joined or changed since the last run, or with a
  * deferred alert whose cooldown is over.
  */
-async function withNews(
+async function selectDueTargets(
   { db, clock }: Pick<JudgeDeps, 'db' | 'clock'>,
   targets: readonly store.TargetRow[],
 ): Promise<readonly { readonly id: number; readonly wallet: Address }[]> {
