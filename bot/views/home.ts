@@ -3,7 +3,7 @@ import { cut } from '#src/channels/wording.ts'
 import { formatDate, formatList } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { builtKey, type Translate, typed } from '#src/i18n/translate.ts'
-import { LOCALE_NAMES, type Locale } from '#src/kernel/locale.ts'
+import { type Locale, localeName } from '#src/kernel/locale.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { type TrialOffer, trialText } from '../features/connect/view.ts'
@@ -16,7 +16,7 @@ import { GLYPHS, WATCH_STATUSES, watchStatusOf, worstGlyph } from './watch-state
 
 /** Button to the choice of languages, labelled in the reader's own. */
 function languageButton(locale: Locale): Button {
-  return { label: `🌐 ${LOCALE_NAMES[locale]}`, data: packed('settings.lang') }
+  return { label: `🌐 ${localeName(locale)}`, data: packed('settings.lang') }
 }
 
 /**

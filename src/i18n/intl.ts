@@ -1,19 +1,6 @@
-import type { Locale } from '#src/kernel/locale.ts'
+import { intlTag, type Locale } from '#src/kernel/locale.ts'
 
 /** The `Intl` objects of every locale, cached: they are slow to build and safe to share. */
-
-/**
- * Language tags passed to `Intl`: a bare `bn` would give Bengali digits, `ar` and `hi` depend on the build.
- */
-const TAGS: Readonly<Record<Locale, string>> = {
-  en: 'en',
-  de: 'de',
-  fr: 'fr',
-  bn: 'bn-u-nu-latn',
-  zh: 'zh-Hans-u-nu-latn',
-  hi: 'hi-u-nu-latn',
-  ar: 'ar-u-nu-latn',
-}
 
 const NUMBER_STYLES = {
   number: {},
@@ -39,29 +26,29 @@ const TIME_STYLES = {
 /** Number formats, cached by locale and style. */
 export const numberFormat = remembered(
   (locale: Locale, style: keyof typeof NUMBER_STYLES) =>
-    new Intl.NumberFormat(TAGS[locale], NUMBER_STYLES[style]),
+    new Intl.NumberFormat(intlTag(locale), NUMBER_STYLES[style]),
 )
 
 /** Time formats, cached by locale, style and time zone. */
 export const timeFormat = remembered(
   (locale: Locale, style: keyof typeof TIME_STYLES, timeZone: string) =>
-    new Intl.DateTimeFormat(TAGS[locale], { ...TIME_STYLES[style], timeZone }),
+    new Intl.DateTimeFormat(intlTag(locale), { ...TIME_STYLES[style], timeZone }),
 )
 
 /** Duration formats. `always` writes 0 seconds, which `Intl` otherwise leaves empty. */
 export const durationFormat = remembered(
   (locale: Locale, style: 'long' | 'short', secondsDisplay: 'auto' | 'always') =>
-    new Intl.DurationFormat(TAGS[locale], { style, secondsDisplay }),
+    new Intl.DurationFormat(intlTag(locale), { style, secondsDisplay }),
 )
 
 /** Relative time formats, for the past. */
 export const agoFormat = remembered(
-  (locale: Locale) => new Intl.RelativeTimeFormat(TAGS[locale], { numeric: 'always' }),
+  (locale: Locale) => new Intl.RelativeTimeFormat(intlTag(locale), { numeric: 'always' }),
 )
 
 /** List formats: words joined by commas and "and". */
 export const listFormat = remembered(
-  (locale: Locale) => new Intl.ListFormat(TAGS[locale], { type: 'conjunction' }),
+  (locale: Locale) => new Intl.ListFormat(intlTag(locale), { type: 'conjunction' }),
 )
 
 /**

@@ -1,17 +1,30 @@
-/** All locales. English is the fallback. */
-export const LOCALES = ['en', 'de', 'fr', 'bn', 'zh', 'hi', 'ar'] as const
+/**
+ * Every locale: its language by its own name, for menus, and the language tag passed to `Intl`. A bare `bn`
+ * would give Bengali digits, `ar` and `hi` depend on the build.
+ */
+const TABLE = {
+  en: { name: 'English', tag: 'en' },
+  de: { name: 'Deutsch', tag: 'de' },
+  fr: { name: 'Français', tag: 'fr' },
+  bn: { name: 'বাংলা', tag: 'bn-u-nu-latn' },
+  zh: { name: '中文', tag: 'zh-Hans-u-nu-latn' },
+  hi: { name: 'हिन्दी', tag: 'hi-u-nu-latn' },
+  ar: { name: 'العربية', tag: 'ar-u-nu-latn' },
+} as const
 
-export type Locale = (typeof LOCALES)[number]
+export type Locale = keyof typeof TABLE
 
-/** Each language by its own name, for menus. */
-export const LOCALE_NAMES: Readonly<Record<Locale, string>> = {
-  en: 'English',
-  de: 'Deutsch',
-  fr: 'Français',
-  bn: 'বাংলা',
-  zh: '中文',
-  hi: 'हिन्दी',
-  ar: 'العربية',
+/** All locales, in display order. English is the fallback. */
+export const LOCALES = Object.keys(TABLE) as [Locale, ...Locale[]]
+
+/** Name of a locale's language in that language. */
+export function localeName(locale: Locale): string {
+  return TABLE[locale].name
+}
+
+/** Language tag of a locale for `Intl`. */
+export function intlTag(locale: Locale): string {
+  return TABLE[locale].tag
 }
 
 /** Writing direction, in the values of the HTML `dir` attribute. */

@@ -11,9 +11,9 @@ import { type Translate, translator } from '#src/i18n/translate.ts'
 import {
   directionOf,
   isLocale,
-  LOCALE_NAMES,
   LOCALES,
   type Locale,
+  localeName,
   negotiateLocale,
 } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
@@ -88,7 +88,7 @@ export function sendPage(
     style: `/assets/style.css?v=${styleVersion}`,
     languages: LOCALES.map((code) => ({
       code,
-      name: LOCALE_NAMES[code],
+      name: localeName(code),
       dir: directionOf(code),
       href: hrefIn(request, code),
       isCurrent: code === locale,

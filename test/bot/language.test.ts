@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { packed } from '#src/actions/codec.ts'
 import { translate } from '#src/i18n/translate.ts'
-import { LOCALE_NAMES, LOCALES } from '#src/kernel/locale.ts'
+import { LOCALES, localeName } from '#src/kernel/locale.ts'
 import { chatLinks } from '#src/recipients/chats.ts'
 import { type BotWorld, botWorld } from '../support/bot.ts'
 
@@ -18,7 +18,7 @@ test('offers every language in its own name and marks the one in use', async () 
   const labels = ann.labels().flat()
   for (const locale of LOCALES) {
     const mark = locale === 'en' ? '✓ ' : ''
-    expect(labels).toContain(mark + LOCALE_NAMES[locale])
+    expect(labels).toContain(mark + localeName(locale))
   }
   expect(ann.labels().at(-1)).toEqual(['‹ Menu'])
 })
@@ -27,8 +27,8 @@ test.each(LOCALES)('redraws in %s, and keeps it for what comes', async (locale) 
   const ann = world.person(locale === 'en' ? 'de' : 'en')
   await ann.say('/language')
   await ann.press(packed('settings.langSet', { locale }))
-  expect(ann.labels().flat()).toContain(`✓ ${LOCALE_NAMES[locale]}`)
-  expect(ann.last().text).toContain(LOCALE_NAMES[locale])
+  expect(ann.labels().flat()).toContain(`✓ ${localeName(locale)}`)
+  expect(ann.last().text).toContain(localeName(locale))
   await ann.say('/cancel')
   expect(ann.last().text).toBe(translate(locale, 'bot:cancel.nothing'))
 })

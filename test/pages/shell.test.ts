@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { translate } from '#src/i18n/translate.ts'
-import { directionOf, LOCALE_NAMES, LOCALES } from '#src/kernel/locale.ts'
+import { directionOf, LOCALES, localeName } from '#src/kernel/locale.ts'
 import { openSite, type Site } from './site.ts'
 
 let site: Site
@@ -100,7 +100,7 @@ describe('the language', () => {
     const { html } = await site.get('/problems/not_found?lang=zh&ref=abc')
     for (const locale of LOCALES) {
       expect(html).toContain(`href="/problems/not_found?ref=abc&amp;lang=${locale}"`)
-      expect(html).toContain(LOCALE_NAMES[locale])
+      expect(html).toContain(localeName(locale))
     }
     expect(html).toContain('href="/problems?lang=zh"')
     const { path } = await site.mailbox()

@@ -1,5 +1,5 @@
 import { packed } from '#src/actions/codec.ts'
-import { LOCALE_NAMES, LOCALES, type Locale } from '#src/kernel/locale.ts'
+import { LOCALES, type Locale, localeName } from '#src/kernel/locale.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import { menuButton, type Reader, screen, type View } from '../../views/view.ts'
 
@@ -12,7 +12,7 @@ export function languageChoice(
   { t }: Reader,
   options: { readonly buttons: boolean; readonly notice?: string },
 ): View {
-  const language = LOCALE_NAMES[t.locale]
+  const language = localeName(t.locale)
   const title = `🌐 ${t.html('bot:language.title', { language })}`
   if (!options.buttons) return screen([title, options.notice ?? t.html('bot:group.adminsOnly')])
   const buttons = LOCALES.map((locale) => choice(locale, locale === t.locale))
@@ -23,7 +23,7 @@ export function languageChoice(
 }
 
 function choice(locale: Locale, isChosen: boolean): Button {
-  const name = LOCALE_NAMES[locale]
+  const name = localeName(locale)
   return {
     label: isChosen ? `✓ ${name}` : name,
     data: packed('settings.langSet', { locale }),

@@ -3,7 +3,7 @@ import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { hasText, id, type TextKey, typed } from '#src/i18n/translate.ts'
 import { modernZone } from '#src/i18n/zones.ts'
-import { LOCALE_NAMES } from '#src/kernel/locale.ts'
+import { localeName } from '#src/kernel/locale.ts'
 import { names } from '#src/notices/words.ts'
 import type { Destination } from '#src/recipients/directory.ts'
 import { OFF_BY_MOVE, OFF_BY_OWNER, OFF_BY_READER } from '#src/recipients/model.ts'
@@ -130,7 +130,7 @@ function settingsLine({ t }: Reader, destination: Destination): string {
   const severity = t.html('bot:rec.severity', { severity: t(`bot:severity.${minSeverity}`) })
   if (own || !isRead(channel)) return severity
   const reads = t.html('bot:rec.reader', {
-    language: LOCALE_NAMES[locale],
+    language: localeName(locale),
     zone: id(modernZone(timezone)),
   })
   return `${severity} · ${reads}`

@@ -2,7 +2,7 @@ import { packed } from '#src/actions/codec.ts'
 import { id, typed } from '#src/i18n/translate.ts'
 import { modernZone } from '#src/i18n/zones.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
-import { LOCALE_NAMES, LOCALES } from '#src/kernel/locale.ts'
+import { LOCALES, localeName } from '#src/kernel/locale.ts'
 import { destinationName } from '../../views/destination.ts'
 import { act, inRows, labelWithName, type Reader, screen, type View } from '../../views/view.ts'
 import { suggestedZones, zoneButton } from '../../views/zones.ts'
@@ -36,7 +36,7 @@ export function languageOf(reader: Reader, { destination, hereId }: About): View
   const { t } = reader
   const name = typed(destinationName(t, destination, hereId))
   const choices = LOCALES.map((locale) => {
-    const label = LOCALE_NAMES[locale]
+    const label = localeName(locale)
     const data = packed('rec.langSet', { id: destination.id, locale })
     return act(locale === destination.locale ? `✓ ${label}` : label, data)
   })

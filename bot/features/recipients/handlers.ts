@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { packed } from '#src/actions/codec.ts'
 import { id as bare, typed } from '#src/i18n/translate.ts'
 import { modernZone } from '#src/i18n/zones.ts'
-import { LOCALE_NAMES } from '#src/kernel/locale.ts'
+import { localeName } from '#src/kernel/locale.ts'
 import {
   changeDestination,
   listDestinations,
@@ -98,7 +98,7 @@ onPress(composer, 'rec.lang', async (ctx, { id }) => {
 })
 
 onPress(composer, 'rec.langSet', async (ctx, { id, locale }) => {
-  const done = ctx.t.html('bot:rec.languageSet', { language: LOCALE_NAMES[locale] })
+  const done = ctx.t.html('bot:rec.languageSet', { language: localeName(locale) })
   await change(ctx, await findRecipient(ctx, id), { locale }, done)
 })
 

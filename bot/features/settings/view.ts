@@ -2,7 +2,7 @@ import { packed } from '#src/actions/codec.ts'
 import { id } from '#src/i18n/translate.ts'
 import { modernZone } from '#src/i18n/zones.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
-import { LOCALE_NAMES } from '#src/kernel/locale.ts'
+import { localeName } from '#src/kernel/locale.ts'
 import type { Settings } from '#src/recipients/settings.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import { clockTime } from '../../views/time.ts'
@@ -32,7 +32,7 @@ export function settingsScreen(
 ): View {
   const { t, timezone } = reader
   const chat = {
-    language: LOCALE_NAMES[t.locale],
+    language: localeName(t.locale),
     zone: id(modernZone(timezone)),
     time: clockTime(reader, now),
   }
