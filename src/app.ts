@@ -156,7 +156,7 @@ export function createApp(
     channels,
     notices: createNotices({ clock, publicUrl, botUsername, billing, listChatsShowing }),
     mail,
-    box: createSecretBox(config.secretKey),
+    box: createSecretBox(config.secretKey, config.previousSecretKey),
     publicUrl,
     botUsername,
     operations: OPERATIONS,

@@ -20,6 +20,10 @@ const baseUrl = httpUrl.refine((text) => {
   const { search, hash, username, password } = new URL(text)
   return [search, hash, username, password].every((part) => part === '')
 }, 'a base URL: no query, no fragment, no credentials')
+const secretKey = z
+  .base64()
+  .refine((text) => Buffer.from(text, 'base64').length === 32, '32 bytes in base64')
+  .transform((text) => Buffer.from(text, 'base64'))
 const datasetUrl = httpUrl.refine((text) => text.includes('{epoch}'), 'a URL with {epoch} in it')
 /** Resource ids and base URLs, as JSON. */
 const upstreams = z
@@ -51,10 +55,8 @@ const Environment = z.object({
     .refine(isTrustProxy, 'a number of hops, or addresses and CIDRs')
     .optional(),
   CONNECTIONS_PER_ADDRESS: z.coerce.number().int().min(0).max(100_000).optional(),
-  SECRET_KEY: z
-    .base64()
-    .refine((text) => Buffer.from(text, 'base64').length === 32, '32 bytes in base64')
-    .transform((text) => Buffer.from(text, 'base64')),
+  SECRET_KEY: secretKey,
+  SECRET_KEY_PREVIOUS: secretKey.optional(),
   ROLES: commaList.pipe(z.array(z.enum(ROLES)).min(1)).default([...ROLES]),
   LOG_LEVEL: z.enum(['error', 'warn', 'info', 'debug', 'silent']).default('info'),
   CHAIN_ID: z.coerce.number().int().positive().default(14),
@@ -164,6 +166,7 @@ function shape(env: z.output<typeof Environment>) {
   return {
     publicUrl: env.PUBLIC_URL,
     secretKey: env.SECRET_KEY,
+    previousSecretKey: env.SECRET_KEY_PREVIOUS,
     roles: env.ROLES,
     logLevel: env.LOG_LEVEL,
     database: { url: env.DATABASE_URL, dataDir: env.DATA_DIR },

@@ -12,6 +12,7 @@ import { pollValidators } from './poll-validators.ts'
 import { proveLedger } from './prove-ledger.ts'
 import { prune } from './prune.ts'
 import { renewSubscriptions } from './renew-subscriptions.ts'
+import { resealSecrets } from './reseal-secrets.ts'
 import { retain } from './retain.ts'
 import { returnCharges } from './return-charges.ts'
 import { scanRounds } from './scan-rounds.ts'
@@ -44,4 +45,5 @@ export const REGISTRY: readonly Job[] = [
   countPublicFigures,
   prune,
   retain,
+  resealSecrets,
 ]

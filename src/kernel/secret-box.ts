@@ -11,13 +11,20 @@ import {
 
 /**
  * Encrypts values that must be read again, and signs links. Both keys are derived from `SECRET_KEY` by
- * HKDF.
+ * HKDF. With `SECRET_KEY_PREVIOUS` it also opens and reads what that key sealed and signed.
  */
 export interface SecretBox {
   /** AES-256-GCM; `purpose` is authenticated, so a text sealed for one purpose opens for no other. */
   seal(purpose: string, text: string): string
   /** @throws Error when the text was altered, or sealed with another key or purpose */
   open(purpose: string, sealed: string): string
+  /**
+   * Seals a text of the previous key with the current one; undefined when it is of the current key.
+   * @throws Error as `open`
+   */
+  reseal(purpose: string, sealed: string): string | undefined
+  /** Whether there is a previous key, so that stored texts should be resealed. */
+  readonly isRotating: boolean
   /** A compact signed link code: `payload` is readable, not secret; base64url, URL-safe. */
   signLink(purpose: string, payload: string): string
   /** The payload of a genuine code; undefined for anything else. Compared in constant time. */
@@ -28,50 +35,81 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 const LINK_TAG_BYTES = 16
 
+/** The keys derived from one secret key. */
+interface Keys {
+  readonly seal: KeyObject
+  readonly link: KeyObject
+}
+
 /**
  * @param secretKey 32 random bytes
+ * @param previousKey the secret key before it, while stored texts are being resealed
  * @see NIST SP 800-38D (GCM), RFC 5869 (HKDF)
  */
-export function createSecretBox(secretKey: Uint8Array): SecretBox {
-  const sealKey = deriveKey(secretKey, 'seal')
-  const linkKey = deriveKey(secretKey, 'link')
+export function createSecretBox(secretKey: Uint8Array, previousKey?: Uint8Array): SecretBox {
+  const current = deriveKeys(secretKey)
+  const previous = previousKey && deriveKeys(previousKey)
 
-  function linkTag(purpose: string, payload: string): Buffer {
-    const hmac = createHmac('sha256', linkKey).update(`${purpose}\0${payload}`)
-    return hmac.digest().subarray(0, LINK_TAG_BYTES)
+  function openWithEither(purpose: string, sealed: string): { text: string; isCurrent: boolean } {
+    try {
+      return { text: unsealed(current.seal, purpose, sealed), isCurrent: true }
+    } catch (error) {
+      if (previous === undefined) throw error
+      return { text: unsealed(previous.seal, purpose, sealed), isCurrent: false }
+    }
+  }
+
+  function seal(purpose: string, text: string): string {
+    const iv = randomBytes(IV_BYTES)
+    const cipher = createCipheriv('aes-256-gcm', current.seal, iv).setAAD(Buffer.from(purpose))
+    const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+    return Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url')
   }
 
   return {
-    seal(purpose, text) {
-      const iv = randomBytes(IV_BYTES)
-      const cipher = createCipheriv('aes-256-gcm', sealKey, iv).setAAD(Buffer.from(purpose))
-      const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
-      return Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url')
-    },
-    open(purpose, sealed) {
-      const bytes = Buffer.from(sealed, 'base64url')
-      const iv = bytes.subarray(0, IV_BYTES)
-      const tag = bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES)
-      const decipher = createDecipheriv('aes-256-gcm', sealKey, iv)
-      decipher.setAAD(Buffer.from(purpose)).setAuthTag(tag)
-      const body = bytes.subarray(IV_BYTES + TAG_BYTES)
-      return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8')
+    isRotating: previous !== undefined,
+    seal,
+    open: (purpose, sealed) => openWithEither(purpose, sealed).text,
+    reseal(purpose, sealed) {
+      const { text, isCurrent } = openWithEither(purpose, sealed)
+      return isCurrent ? undefined : seal(purpose, text)
     },
     signLink(purpose, payload) {
-      const bytes = Buffer.concat([linkTag(purpose, payload), Buffer.from(payload)])
+      const bytes = Buffer.concat([linkTag(current.link, purpose, payload), Buffer.from(payload)])
       return bytes.toString('base64url')
     },
     readLink(purpose, code) {
       const bytes = Buffer.from(code, 'base64url')
       if (bytes.length <= LINK_TAG_BYTES) return undefined
+      const tag = bytes.subarray(0, LINK_TAG_BYTES)
       const payload = bytes.subarray(LINK_TAG_BYTES).toString('utf8')
-      const isGenuine = timingSafeEqual(
-        bytes.subarray(0, LINK_TAG_BYTES),
-        linkTag(purpose, payload),
+      const keys = previous === undefined ? [current] : [current, previous]
+      const isGenuine = keys.some(({ link }) =>
+        timingSafeEqual(tag, linkTag(link, purpose, payload)),
       )
       return isGenuine ? payload : undefined
     },
   }
+}
+
+/** @throws Error when the text was altered, or sealed with another key or purpose */
+function unsealed(key: KeyObject, purpose: string, sealed: string): string {
+  const bytes = Buffer.from(sealed, 'base64url')
+  const iv = bytes.subarray(0, IV_BYTES)
+  const tag = bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES)
+  const decipher = createDecipheriv('aes-256-gcm', key, iv)
+  decipher.setAAD(Buffer.from(purpose)).setAuthTag(tag)
+  const body = bytes.subarray(IV_BYTES + TAG_BYTES)
+  return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8')
+}
+
+function linkTag(key: KeyObject, purpose: string, payload: string): Buffer {
+  const hmac = createHmac('sha256', key).update(`${purpose}\0${payload}`)
+  return hmac.digest().subarray(0, LINK_TAG_BYTES)
+}
+
+function deriveKeys(secretKey: Uint8Array): Keys {
+  return { seal: deriveKey(secretKey, 'seal'), link: deriveKey(secretKey, 'link') }
 }
 
 /** Derives a key as a `KeyObject`, which is built once: from bytes, every signature would build it anew. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { transact } from '#src/db/connection.ts'
+import { resealColumn } from '#src/db/reseal.ts'
 import { canonicalJson } from '#src/kernel/canonical-json.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { AppError, ERROR_STATUS, type ErrorDetails } from '#src/kernel/errors.ts'
@@ -11,6 +12,8 @@ import * as store from './store.ts'
 
 /** Time for which a response is stored, in milliseconds. */
 const KEPT_MS = DAY_MS
+/** Purpose that stored responses are sealed for. */
+const PURPOSE = 'idempotency'
 /** Kinds of errors that are stored besides successes: repeating the request cannot change them. */
 const KEPT_KINDS = ['payment_required', 'conflict'] as const
 
@@ -95,7 +98,7 @@ function writeAnswer<Output>(app: App, operation: Answering<Output>, stored: Sto
     'error' in stored
       ? { status: ERROR_STATUS[stored.error.kind], value: refusal(stored.error) }
       : { status: stored.status, value: encodeOutput(operation, stored.output) }
-  return { status, answer: app.box.seal('idempotency', JSON.stringify(value)) }
+  return { status, answer: app.box.seal(PURPOSE, JSON.stringify(value)) }
 }
 
 function readAnswer<Output>(
@@ -103,7 +106,7 @@ function readAnswer<Output>(
   operation: Answering<Output>,
   found: store.StoredAnswer,
 ): StoredResult<Output> {
-  const value: unknown = JSON.parse(app.box.open('idempotency', found.answer))
+  const value: unknown = JSON.parse(app.box.open(PURPOSE, found.answer))
   if (found.status < 300) {
     const parsed = operation.output?.safeParse(value)
     if (parsed?.success === false && isObject(value)) storedAsSent.add(value)
@@ -132,6 +135,22 @@ function isObject(value: unknown): value is object {
 export function encodeOutput<Output>(operation: Answering<Output>, output: Output): unknown {
   if (isObject(output) && storedAsSent.has(output)) return output
   return operation.output === undefined ? undefined : z.encode(operation.output, output)
+}
+
+/**
+ * Encrypts all stored responses with the current secret key.
+ * @returns number of responses that the previous key had encrypted
+ */
+export async function resealAnswers(
+  deps: Pick<App, 'db' | 'box' | 'log'>,
+  signal: AbortSignal,
+): Promise<number> {
+  const column = {
+    purpose: PURPOSE,
+    read: (after: store.KeyOf | undefined) => store.listSealed(deps.db, after),
+    write: (rows: Parameters<typeof store.replaceSealed>[1]) => store.replaceSealed(deps.db, rows),
+  }
+  return resealColumn(deps, column, signal)
 }
 
 /** Deletes expired responses. */

@@ -1,6 +1,11 @@
 import type { Channel } from '#src/channels/define.ts'
+import type { Db } from '#src/db/connection.ts'
+import { resealColumn } from '#src/db/reseal.ts'
+import type { Logger } from '#src/kernel/logger.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
+import * as store from './reseal-store.ts'
 
+/** Purpose that destinations are sealed for. */
 const PURPOSE = 'destination'
 
 /** Stored data of a destination: sealed, masked, and its partition. */
@@ -26,4 +31,20 @@ export function toStored(
 /** Decrypts a stored destination; the channel's schema must check it before use. */
 export function openDestination(box: SecretBox, sealed: string): unknown {
   return JSON.parse(box.open(PURPOSE, sealed))
+}
+
+/**
+ * Encrypts all destinations with the current secret key.
+ * @returns number of destinations that the previous key had encrypted
+ */
+export async function resealDestinations(
+  deps: { readonly db: Db; readonly box: SecretBox; readonly log: Logger },
+  signal: AbortSignal,
+): Promise<number> {
+  const column = {
+    purpose: PURPOSE,
+    read: (after: number | undefined) => store.listSealed(deps.db, after),
+    write: (rows: Parameters<typeof store.replaceSealed>[1]) => store.replaceSealed(deps.db, rows),
+  }
+  return resealColumn(deps, column, signal)
 }
