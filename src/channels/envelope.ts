@@ -153,6 +153,14 @@ export const StoredEnvelope = z.object({
   of: z.enum(['raised', 'reminder']).exactOptional(),
   items: z.array(StoredMessage).exactOptional(),
   more: z.int().exactOptional(),
+  cause: z
+    .object({
+      kind: z.enum(['silent', 'healthy']),
+      since: z.iso.datetime().exactOptional(),
+      seconds: z.number().exactOptional(),
+      rounds: z.int().exactOptional(),
+    })
+    .exactOptional(),
   hasOthers: z.boolean().exactOptional(),
   buttons: z
     .array(

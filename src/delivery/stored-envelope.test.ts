@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Envelope } from '#src/channels/envelope.ts'
 import { EVENTS, roleOf } from '#src/watches/events.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
 
@@ -52,6 +53,27 @@ describe('DecodedEnvelope', () => {
       { ...items[0], isRecovery: false, canRecover: true },
       { ...items[1], isRecovery: true, canRecover: false },
     ])
+  })
+
+  test('keeps every property, so that what is sent is what was planned', () => {
+    const message = { ...OLD_MESSAGE, isRecovery: true, canRecover: false } as const
+    const whole: Required<Envelope> = {
+      ...OLD_ENVELOPE,
+      data: { wallet: '0x52c1' },
+      locale: 'en',
+      message: { ...message, severity: 'info' },
+      kind: 'group',
+      answers: 40,
+      answered: { severity: 'critical', title: 'Balance is below 100 FLR' },
+      startedAt: '2026-11-20T13:00:00.000Z',
+      of: 'reminder',
+      items: [{ ...message, severity: 'info' }],
+      more: 3,
+      cause: { kind: 'silent', since: '2026-11-20T13:00:00.000Z', seconds: 151, rounds: 2 },
+      hasOthers: true,
+      buttons: [[{ label: 'Open', url: 'https://watchdog.example.org/a/abc123' }]],
+    }
+    expect(DecodedEnvelope.parse(whole)).toEqual(whole)
   })
 
   test('keeps the role that was stored', () => {
