@@ -13,6 +13,11 @@ const DUTIES: ReadonlySet<string> = new Set([
   'fsp.fdc-signature',
 ])
 
+/** Whether an event says that a provider failed a duty of a voting round. */
+export function isFailedDuty(event: string): boolean {
+  return DUTIES.has(event)
+}
+
 type Part = Pick<Envelope, 'data' | 'message' | 'hasOthers'>
 
 /** The cause of alerts in one message; undefined if they have none in common. */

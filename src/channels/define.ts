@@ -19,6 +19,13 @@ export interface SendContext {
   readonly unsubscribeUrl?: string
 }
 
+/** A picture that explains a sent message. */
+export interface Picture {
+  readonly png: Buffer
+  /** Short plain text, for those who cannot see it. */
+  readonly caption: string
+}
+
 /** Result of a successful send. */
 export interface Receipt {
   /** HTTP status, if the channel has one. */
@@ -169,6 +176,18 @@ export interface Channel<Destination> {
     state: MessageState,
     context: SendContext,
   ): Promise<Receipt>
+  /**
+   * Sends a picture in reply to a sent message, without sound, if the channel can. Nothing is sent if that
+   * message is gone.
+   *
+   * @throws DeliveryError for every failure on the other side
+   */
+  sendPicture?(
+    destination: Destination,
+    messageId: string,
+    picture: Picture,
+    context: Pick<SendContext, 'signal'>,
+  ): Promise<void>
 }
 
 /**
@@ -176,7 +195,7 @@ export interface Channel<Destination> {
  */
 export function defineChannel<Destination>(channel: Channel<Destination>): Channel<unknown> {
   const parsed = (destination: unknown) => channel.destination.parse(destination)
-  const { edit, form } = channel
+  const { edit, sendPicture, form } = channel
   return {
     ...channel,
     ...(form && {
@@ -188,6 +207,10 @@ export function defineChannel<Destination>(channel: Channel<Destination>): Chann
     ...(edit && {
       edit: async (destination, messageId, envelope, state, context) =>
         edit(parsed(destination), messageId, envelope, state, context),
+    }),
+    ...(sendPicture && {
+      sendPicture: async (destination, messageId, picture, context) =>
+        sendPicture(parsed(destination), messageId, picture, context),
     }),
     mask: (destination) => channel.mask(parsed(destination)),
     partitionKey: (destination) => channel.partitionKey(parsed(destination)),

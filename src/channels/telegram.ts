@@ -1,6 +1,7 @@
-import type { Api } from 'grammy'
+import { type Api, InputFile } from 'grammy'
 import { z } from 'zod'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
+import { apiSignal } from '#src/telegram/api.ts'
 import { isGroupId } from '#src/telegram/chat-id.ts'
 import { verdictOf } from '#src/telegram/errors.ts'
 import { ALL_MS, CHAT_MS, GROUP_WINDOW } from '#src/telegram/limits.ts'
@@ -10,6 +11,7 @@ import {
   type ChannelDefinition,
   DeliveryError,
   defineChannel,
+  type Picture,
   type Receipt,
   type SendContext,
   USUAL_TRAITS,
@@ -98,6 +100,8 @@ function createTelegram({
         messageId: Number(id),
       })
     },
+    sendPicture: async (destination, id, picture, context) =>
+      await replyWithPicture(requireApi(), destination, Number(id), picture, context),
   })
 }
 
@@ -144,14 +148,53 @@ function createFloods(pace: RateLimiter): Floods {
  * @throws DeliveryError
  */
 async function postTo(
-  { api, pace, floods, timeoutMs }: Deps,
-  destination: TelegramDestination,
+  { api, ...deps }: Deps,
+  { chatId, threadId: topic }: TelegramDestination,
   { signal }: SendContext,
   urgency: number,
   message: Pick<Post, 'content' | 'messageId' | 'repliesTo' | 'isSilent'>,
 ): Promise<Receipt> {
-  const { chatId, threadId: topic } = destination
-  let key = String(chatId)
+  return await inTurn(deps, { chatId, urgency, signal }, async (turn) =>
+    receiptOf(await post(api, { ...message, chatId, topic, followsGroup: true, turn })),
+  )
+}
+
+/**
+ * Replies to a message with a picture when it is the chat's turn.
+ *
+ * @throws DeliveryError
+ */
+async function replyWithPicture(
+  { api, ...deps }: Deps,
+  { chatId, threadId: topic }: TelegramDestination,
+  messageId: number,
+  { png, caption }: Picture,
+  { signal }: Pick<SendContext, 'signal'>,
+): Promise<void> {
+  const options = {
+    caption,
+    disable_notification: true,
+    reply_parameters: { message_id: messageId },
+    ...(topic !== undefined && { message_thread_id: topic }),
+  }
+  await inTurn(deps, { chatId, urgency: 0, signal }, async (turn) => {
+    const ends = apiSignal(await turn(chatId))
+    await api.sendPhoto(chatId, new InputFile(png, 'rounds.png'), options, ends)
+  })
+}
+
+/**
+ * Calls the Bot API for a chat, which waits for its turn before each call.
+ *
+ * @throws DeliveryError
+ */
+async function inTurn<Result>(
+  { pace, floods, timeoutMs }: Omit<Deps, 'api'>,
+  of: { readonly chatId: number; readonly urgency: number; readonly signal: AbortSignal },
+  run: (turn: (chatId: number) => Promise<AbortSignal>) => Promise<Result>,
+): Promise<Result> {
+  const { urgency, signal } = of
+  let key = String(of.chatId)
   const turn = async (id: number) => {
     key = String(id)
     const earlyMs = await pace.turn(key, { patienceMs: TURN_WAIT_MS_MAX, urgency, signal })
@@ -159,7 +202,7 @@ async function postTo(
     return AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
   }
   try {
-    return receiptOf(await post(api, { ...message, chatId, topic, followsGroup: true, turn }))
+    return await run(turn)
   } catch (error) {
     signal.throwIfAborted()
     const verdict = verdictOf(error)

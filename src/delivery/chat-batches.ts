@@ -9,8 +9,9 @@ import * as due from './due-store.ts'
 import { type Next, type Plan, planNext } from './grouping.ts'
 import * as messages from './message-store.ts'
 import { alertsIn, messageFate, type ShownPart, together } from './message-sync.ts'
+import { pictureOf } from './picture-rules.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
-import type { Task } from './task.ts'
+import type { Keep, Task } from './task.ts'
 
 /** Time of a claim, and end of its lease. */
 export interface ClaimContext {
@@ -201,6 +202,7 @@ function sendTask(
         loud: !isSilent(envelope),
         openedAt: new Date(Math.min(...rows.map(({ createdAt }) => createdAt.getTime()))),
         states: new Map(),
+        ...pictureIn(envelope, rows),
       },
       ...(names.size === 1 && answersMessageId && { answersMessageId }),
     },
@@ -262,10 +264,22 @@ function changeTask(
       partitionKey,
       rows,
       envelope: shown.envelope,
-      keep: { kind, watchId, recovery, loud, openedAt, states },
+      keep: {
+        ...{ kind, watchId, recovery, loud, openedAt, states },
+        ...pictureIn(shown.envelope, rows),
+      },
       change: { id, messageId, version, leasedUntil, revisions, state: shown.state },
     },
   ]
+}
+
+/** The picture of a message that gets these deliveries. */
+function pictureIn(envelope: Envelope, rows: readonly ReadRow[]): Pick<Keep, 'picture'> {
+  const picture = pictureOf(
+    envelope,
+    rows.map((row) => row.envelope),
+  )
+  return picture === undefined ? {} : { picture }
 }
 
 /** New content of a sent message; undefined if nothing of it is readable. */

@@ -21,6 +21,7 @@ import * as due from './due-store.ts'
 import { moveChat } from './log.ts'
 import * as messages from './message-store.ts'
 import { RETENTION_DAYS } from './model.ts'
+import { planPictures } from './pictures.ts'
 import * as kept from './retained-store.ts'
 import { afterFailure, isUnanswered, outcomesOf, RETRY_SECONDS } from './rules.ts'
 import * as store from './store.ts'
@@ -266,6 +267,7 @@ async function recordMessages(deps: RecordDeps, tx: Db, over: readonly Ended[]):
     }
   }
   await reviseLate(deps, tx, over)
+  await planPictures(deps, tx, over)
 }
 
 async function recordChange(

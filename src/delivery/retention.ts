@@ -1,8 +1,10 @@
 import type { Db } from '#src/db/connection.ts'
 import { arrangePartitions, type TimedTable } from '#src/db/partitions.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { lowestDeliveryId } from './delivery-id.ts'
+import { deletePictures } from './picture-store.ts'
 
 /** Days for which sent deliveries and their messages are stored. */
 const RETENTION_DAYS = 30
@@ -21,11 +23,15 @@ const TABLES: readonly TimedTable[] = [
   { ...common, name: 'sent_messages', age: 'sent_at' },
 ]
 
-/** Creates partitions for new deliveries, and drops those older than 30 days. */
+/**
+ * Creates partitions for new deliveries, and drops those older than 30 days, with what is known of
+ * their pictures.
+ */
 export async function retainDeliveries(deps: {
   readonly db: Db
   readonly clock: Clock
   readonly log: Logger
 }): Promise<void> {
   for (const table of TABLES) await arrangePartitions(deps, table)
+  await deletePictures(deps.db, new Date(deps.clock.now().getTime() - RETENTION_DAYS * DAY_MS))
 }

@@ -6,6 +6,7 @@ import {
   integer,
   json,
   pgTable,
+  primaryKey,
   smallint,
   text,
   timestamp,
@@ -14,6 +15,7 @@ import {
 import type { EnvelopeKind, HelpPart } from '#src/channels/envelope.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { DeliveryStatus } from './model.ts'
+import type { OutagePictureKind } from './picture-rules.ts'
 
 /** Deliveries that may share a message. Queries repeat these words, so that PostgreSQL uses the index. */
 export const IS_GROUPED = sql.raw(`channel <> 'webhook'`)
@@ -106,6 +108,33 @@ export const deliveries = pgTable(
       .on(table.recipientId, table.firedAt)
       .where(sql`kept_until is not null`),
     index('deliveries_carried').on(table.carriedBy).where(sql`carried_by is not null`),
+  ],
+)
+
+/**
+ * Pictures of providers that fail several duties: one for each outage and one for its end. A row has the
+ * last one of a recipient's watch.
+ */
+export const outagePictures = pgTable(
+  'outage_pictures',
+  {
+    recipientId: integer('recipient_id').notNull(),
+    watchId: integer('watch_id').notNull(),
+    kind: text('kind').notNull().$type<OutagePictureKind>(),
+    provider: text('provider').notNull(),
+    /** Label of the watch. */
+    name: text('name').notNull(),
+    /** Id at the destination of the message that it replies to. */
+    messageId: text('message_id').notNull(),
+    /** An alert in that message. */
+    alertId: integer('alert_id').notNull(),
+    plannedAt: timestamp('planned_at', { withTimezone: true }).notNull(),
+    /** Whether a worker has taken it. It is tried once. */
+    taken: boolean('taken').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.recipientId, table.watchId] }),
+    index('outage_pictures_due').on(table.plannedAt).where(sql`not taken`),
   ],
 )
 

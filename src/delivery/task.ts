@@ -3,6 +3,7 @@ import type { DeliveryError, Receipt } from '#src/channels/define.ts'
 import type { EnvelopeKind, MessageState } from '#src/channels/envelope.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { ClaimedRow } from './due-store.ts'
+import type { OutagePicture } from './picture-rules.ts'
 
 /** A message to send, or a sent one to change. */
 export interface Task {
@@ -32,6 +33,8 @@ export interface Keep {
   readonly openedAt: Date
   /** Known state of each alert in it, by id. */
   readonly states: ReadonlyMap<number, MessageState>
+  /** The picture that may follow the message. */
+  readonly picture?: OutagePicture
 }
 
 export interface Change {

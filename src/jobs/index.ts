@@ -18,6 +18,7 @@ import { returnCharges } from './return-charges.ts'
 import { scanRounds } from './scan-rounds.ts'
 import { sendConfirmations } from './send-confirmations.ts'
 import { sendNotices } from './send-notices.ts'
+import { sendPictures } from './send-pictures.ts'
 import { sendReminders } from './send-reminders.ts'
 import { sendSummaries } from './send-summaries.ts'
 import { settleDeposits } from './settle-deposits.ts'
@@ -37,6 +38,7 @@ export const REGISTRY: readonly Job[] = [
   sendReminders,
   sendSummaries,
   deliverDue,
+  sendPictures,
   returnCharges,
   sendConfirmations,
   notifyConnected,

@@ -3,6 +3,12 @@ import type { Message, MessageState } from '#src/channels/envelope.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { contextOf, type TelegramWorld, telegramWorld } from './worlds.ts'
 
+/** A PNG of one pixel. */
+const ONE_PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
 let world: TelegramWorld
 
 beforeEach(async () => {
@@ -153,6 +159,40 @@ describe('a message that is changed', () => {
   async function edit(destination: unknown, messageId: string, state: MessageState) {
     return await world.channel.edit?.(destination, messageId, envelopeOf(), state, contextOf())
   }
+})
+
+describe('a picture', () => {
+  const picture = { png: ONE_PIXEL, caption: 'Alpha <last> rounds' }
+  const reply = (destination: unknown, messageId: string) =>
+    world.channel.sendPicture?.(destination, messageId, picture, contextOf())
+
+  test('replies to its message without a sound, in its topic', async () => {
+    const { forum, threadId } = makeForum()
+    const { messageId = '' } = await send({ chatId: forum, threadId })
+    await reply({ chatId: forum, threadId }, messageId)
+    const shown = {
+      text: 'Alpha <last> rounds',
+      silent: true,
+      replyTo: Number(messageId),
+      threadId,
+    }
+    expect(world.telegram.lastMessage(forum)).toMatchObject(shown)
+    expect(world.telegram.lastMessage(forum)?.file).toMatchObject({ kind: 'photo' })
+  })
+
+  test('is not sent alone, and says why it could not be sent', async () => {
+    const destination = world.destination()
+    const { messageId = '' } = await world.channel.send(destination, envelopeOf(), contextOf())
+    await expect(reply(destination, '999')).rejects.toMatchObject({ statusCode: 400 })
+    world.telegram.failNext('sendPhoto', {
+      error_code: 429,
+      description: 'Too Many Requests: retry after 7',
+      parameters: { retry_after: 7 },
+    })
+    const flood = { reason: 'flood', retryAfterSeconds: 7 }
+    await expect(reply(destination, messageId)).rejects.toMatchObject(flood)
+    expect(world.telegram.messages(chatOf(destination))).toHaveLength(1)
+  })
 })
 
 describe('an alert that is refused in its form', () => {

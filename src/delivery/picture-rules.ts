@@ -1,0 +1,37 @@
+/** Which messages are followed by a picture of the provider. Pure. */
+import { isFailedDuty } from '#src/channels/cause.ts'
+import type { Envelope } from '#src/channels/envelope.ts'
+import { Address } from '#src/kernel/units.ts'
+
+export type OutagePictureKind = 'outage' | 'recovery'
+
+/** A picture that may follow a message. */
+export interface OutagePicture {
+  readonly kind: OutagePictureKind
+  readonly provider: Address
+  /** Label of the watch. */
+  readonly name: string
+}
+
+/** Failed duties in one message from which on it is an outage. */
+const DUTIES_MIN = 2
+
+/**
+ * The picture of a message that gets these deliveries: a group about several failed duties of a provider,
+ * or about the recovery of everything. Changes without news have none.
+ */
+export function pictureOf(
+  { kind, of, items = [], cause }: Envelope,
+  added: readonly Envelope[],
+): OutagePicture | undefined {
+  if (kind !== 'group' || of !== undefined) return undefined
+  const [about] = added.flatMap(({ data, message }) => {
+    const provider = Address.safeParse(data['provider'])
+    return provider.success ? [{ provider: provider.data, name: message.watchLabel ?? '' }] : []
+  })
+  if (about === undefined) return undefined
+  if (cause?.kind === 'healthy') return { kind: 'recovery', ...about }
+  const failed = new Set(items.flatMap(({ event }) => (isFailedDuty(event) ? [event] : [])))
+  const isNew = added.some(({ message }) => isFailedDuty(message.event))
+  return isNew && failed.size >= DUTIES_MIN ? { kind: 'outage', ...about } : undefined
+}

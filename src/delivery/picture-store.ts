@@ -1,0 +1,48 @@
+/** The last picture of each recipient's watch. */
+import { and, eq, lte, sql } from 'drizzle-orm'
+import type { Db } from '#src/db/connection.ts'
+import { outagePictures } from './tables.ts'
+
+export type OutagePictureRow = typeof outagePictures.$inferSelect
+
+/** The last picture of a recipient's watch; undefined without one. */
+export async function findPicture(
+  db: Db,
+  { recipientId, watchId }: Pick<OutagePictureRow, 'recipientId' | 'watchId'>,
+): Promise<OutagePictureRow | undefined> {
+  const [row] = await db
+    .select()
+    .from(outagePictures)
+    .where(and(eq(outagePictures.recipientId, recipientId), eq(outagePictures.watchId, watchId)))
+  return row
+}
+
+/** Plans a picture, in place of the last one of the recipient's watch, and wakes the job that sends it. */
+export async function putPicture(db: Db, row: OutagePictureRow): Promise<void> {
+  await db
+    .insert(outagePictures)
+    .values(row)
+    .onConflictDoUpdate({
+      target: [outagePictures.recipientId, outagePictures.watchId],
+      set: row,
+    })
+  await db.execute(sql`select pg_notify('pictures', '')`)
+}
+
+/** Takes planned pictures, the oldest first; no other worker gets them, now or later. */
+export async function takePictures(db: Db, limit: number): Promise<OutagePictureRow[]> {
+  return await db
+    .update(outagePictures)
+    .set({ taken: true })
+    .where(
+      sql`(${outagePictures.recipientId}, ${outagePictures.watchId}) in (
+        select p.recipient_id, p.watch_id from outage_pictures p
+        where not p.taken order by p.planned_at limit ${limit} for update skip locked)`,
+    )
+    .returning()
+}
+
+/** Deletes what is known of pictures up to then. */
+export async function deletePictures(db: Db, until: Date): Promise<void> {
+  await db.delete(outagePictures).where(lte(outagePictures.plannedAt, until))
+}

@@ -1,0 +1,145 @@
+/**
+ * Pictures of a provider's voting rounds, sent in reply to the message about an outage and to the one about
+ * its end. A message never waits for its picture: it is planned when the message has arrived, tried once,
+ * and its failures are logged only.
+ */
+
+import type { Channels } from '#src/channels/index.ts'
+import { hasEnded, shownLabel } from '#src/channels/wording.ts'
+import type { Db } from '#src/db/connection.ts'
+import type { FspChain } from '#src/fsp/chain.ts'
+import { translator, typed } from '#src/i18n/translate.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { MINUTE_MS } from '#src/kernel/durations.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import type { SecretBox } from '#src/kernel/secret-box.ts'
+import { traceOf } from '#src/kernel/trace.ts'
+import { type Address, storedAddress } from '#src/kernel/units.ts'
+import { drawPng } from '#src/pictures/png.ts'
+import { drawProvider } from '#src/pictures/provider-picture.ts'
+import { type OpenDestination, openDestinations } from '#src/recipients/destinations.ts'
+import { listReaders } from '#src/recipients/service.ts'
+import type { Facts } from '#src/watches/facts.ts'
+import { getProviderView, type ProviderView } from '#src/watches/provider-view.ts'
+import type { StateReader } from './chat-situation.ts'
+import { findPicture, type OutagePictureRow, putPicture, takePictures } from './picture-store.ts'
+import type { Ended } from './task.ts'
+
+/** Plans the pictures of messages that have just arrived. */
+export async function planPictures(
+  deps: { readonly channels: Channels; readonly stateOf: StateReader },
+  tx: Db,
+  ended: readonly Ended[],
+): Promise<void> {
+  for (const { task, ending, at } of ended) {
+    const { keep, rows, recipientId, change, channel } = task
+    if (ending.kind !== 'delivered' || keep?.picture === undefined) continue
+    if (keep.watchId === null || deps.channels[channel].sendPicture === undefined) continue
+    const messageId = change?.messageId ?? ending.receipt.messageId
+    const alertId = rows.find((row) => row.alertId !== null)?.alertId ?? undefined
+    if (messageId === undefined || alertId === undefined) continue
+    const about = { recipientId, watchId: keep.watchId, ...keep.picture }
+    if (!(await isNext(deps, tx, about))) continue
+    await putPicture(tx, { ...about, messageId, alertId, plannedAt: at, taken: false })
+  }
+}
+
+/** Whether it is the first picture of an outage, or that of the end of one that had a picture. */
+async function isNext(
+  { stateOf }: { readonly stateOf: StateReader },
+  tx: Db,
+  about: Pick<OutagePictureRow, 'recipientId' | 'watchId' | 'kind'>,
+): Promise<boolean> {
+  const last = await findPicture(tx, about)
+  if (about.kind === 'recovery') return last?.kind === 'outage'
+  if (last?.kind !== 'outage') return true
+  const state = (await stateOf(tx, [last.alertId])).get(last.alertId)
+  return state === undefined || hasEnded(state)
+}
+
+interface Deps {
+  readonly db: Db
+  readonly chain: FspChain
+  readonly facts: Facts
+  readonly clock: Clock
+  /** Clock of the deliveries. */
+  readonly deliveryClock: Clock
+  readonly confirmations: number
+  readonly log: Logger
+  readonly box: SecretBox
+  readonly channels: Channels
+  readonly stateOf: StateReader
+}
+
+/** A later picture would show another moment. */
+const LATE_MS = 5 * MINUTE_MS
+/** Pictures in progress at once. */
+const TAKEN_MAX = 20
+const ROUNDS = 20
+
+/** Sends planned pictures until there are none. Each is tried once; failures are logged. */
+export async function sendPictures(deps: Deps, stop: AbortSignal): Promise<void> {
+  while (!stop.aborted) {
+    const taken = await takePictures(deps.db, TAKEN_MAX)
+    if (taken.length === 0) return
+    const drawn = createDrawings(deps)
+    await Promise.all(taken.map((row) => sendPicture(deps, row, drawn, stop)))
+  }
+}
+
+async function sendPicture(
+  deps: Deps,
+  row: OutagePictureRow,
+  drawn: Drawings,
+  signal: AbortSignal,
+) {
+  const { recipientId, watchId, messageId } = row
+  try {
+    const reader = await readerOf(deps, row)
+    if (reader === undefined) return
+    const { channel, destination, locale } = reader
+    const png = await drawn(storedAddress(row.provider), row.name)
+    if (png === undefined || signal.aborted) return
+    const watch = typed(shownLabel(row.name))
+    const caption = translator(locale)('messages:picture.caption', { watch })
+    const picture = { png, caption }
+    await deps.channels[channel].sendPicture?.(destination, messageId, picture, { signal })
+  } catch (error) {
+    deps.log.warn({ recipientId, watchId, error: traceOf(error) }, 'picture not sent')
+  }
+}
+
+/** The recipient, if it still wants the picture: not late, not off, neither it nor the watch muted. */
+async function readerOf(
+  deps: Deps,
+  { recipientId, alertId, plannedAt }: OutagePictureRow,
+): Promise<OpenDestination | undefined> {
+  const now = deps.deliveryClock.now()
+  if (now.getTime() - plannedAt.getTime() > LATE_MS) return undefined
+  const opened = (await openDestinations(deps, [recipientId])).get(recipientId)
+  if (opened?.status !== 'active') return undefined
+  const readers = await listReaders(deps.db, opened.wallet)
+  const mutedUntil = readers.find(({ id }) => id === recipientId)?.mutedUntil ?? null
+  if (mutedUntil !== null && mutedUntil > now) return undefined
+  const states = await deps.stateOf(deps.db, [alertId])
+  return states.get(alertId)?.muted === undefined ? opened : undefined
+}
+
+/** Draws a provider under a name; undefined if none of its rounds is known. */
+type Drawings = (provider: Address, name: string) => Promise<Buffer | undefined>
+
+/** Drawings of one moment, each made once. */
+function createDrawings(deps: Deps): Drawings {
+  const views = new Map<Address, Promise<ProviderView>>()
+  const drawings = new Map<string, Promise<Buffer>>()
+  return async (provider, name) => {
+    const reading = views.get(provider) ?? getProviderView(deps, { provider, rounds: ROUNDS })
+    views.set(provider, reading)
+    const view = await reading
+    if (view.rounds.length === 0) return undefined
+    const svg = drawProvider(view, { rounds: ROUNDS, palette: 'dark', name })
+    const drawing = drawings.get(svg) ?? drawPng(svg)
+    drawings.set(svg, drawing)
+    return await drawing
+  }
+}

@@ -1,0 +1,13 @@
+import { messageStates } from '#src/alerts/message-state.ts'
+import { sendPictures as send } from '#src/delivery/pictures.ts'
+import type { Job } from './define.ts'
+
+/** Sends the pictures of outages, after the messages that they explain. */
+export const sendPictures: Job = {
+  name: 'send-pictures',
+  role: 'delivery',
+  wakeOn: 'pictures',
+  everyMs: () => 10_000,
+  run: (app, signal) =>
+    send({ ...app, stateOf: (db, alertIds) => messageStates({ ...app, db }, alertIds) }, signal),
+}
