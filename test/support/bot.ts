@@ -19,6 +19,7 @@ import { createTelegramLink } from '#src/operations/recipients.ts'
 import { createSubscription } from '#src/operations/subscriptions.ts'
 import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
 import { insertWatch, joinTarget } from '#src/watches/store.ts'
+import type { TestClock } from './clock.ts'
 import { giveCredits } from './credits.ts'
 import { BOT_NAME, BOT_TOKEN, serviceOnly } from './harness.ts'
 
@@ -52,14 +53,22 @@ export interface Chatting {
   labels(): readonly (readonly string[])[]
 }
 
-/** The service with a fresh database and the strict local Bot API, without chain and mail. */
-export async function botWorld(over: Readonly<Record<string, string>> = {}) {
-  const telegram = await startTelegramApi({ token: BOT_TOKEN, username: BOT_NAME })
-  const only = await serviceOnly({
+/**
+ * The service with a fresh database and the strict local Bot API, without chain and mail.
+ *
+ * @param given `clock`: of both; by default the service's stands and Telegram's is the machine's
+ */
+export async function botWorld(
+  over: Readonly<Record<string, string>> = {},
+  given: { readonly clock?: TestClock; readonly firstName?: string } = {},
+) {
+  const telegram = await startTelegramApi({ token: BOT_TOKEN, username: BOT_NAME, ...given })
+  const environment = {
     TELEGRAM_BOT_TOKEN: BOT_TOKEN,
     TELEGRAM_API_ROOT: telegram.url,
     ...over,
-  })
+  }
+  const only = await serviceOnly(environment, given.clock)
   const app: App = { ...only.app, botUsername: () => BOT_NAME }
   let handler = await createHandler(app, telegram)
   const settle = async () => {

@@ -73,9 +73,9 @@ export function watchCard(reader: Reader, data: CardData, options: CardOptions):
   const last: readonly Button[] = [
     back(t('bot:button.watches'), packed('watch.list', { page: 1 })),
     act(t('bot:button.refresh'), packed('watch.card', { id: watch.id })),
-    ...pictureButton(reader, watch),
   ]
-  const rows = rights === 'write' ? [...changes(reader, data, now), last] : [last]
+  const picture = pictureButton(reader, watch)
+  const rows = rights === 'write' ? [...changes(reader, data, now), last] : [[...last, ...picture]]
   return screen(lines, rights === 'none' ? [] : rows)
 }
 
@@ -233,7 +233,7 @@ function changes(reader: Reader, data: CardData, now: Date): Rows {
         : act(t('bot:button.mute'), packed('watch.mute', { id: watchId })),
       act(t('bot:button.test'), packed('watch.test', { id: watchId })),
     ],
-    settingButtons(reader, watch).slice(0, ROW_MAX),
+    [...settingButtons(reader, watch).slice(0, ROW_MAX), ...pictureButton(reader, watch)],
     [
       act(t('bot:button.recipients'), packed('watch.who', { id: watchId, page: 1 })),
       act(t('bot:button.alerts'), packed('alert.list', { filter, cursor: undefined })),
