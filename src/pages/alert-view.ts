@@ -46,7 +46,7 @@ export function alertView(app: App, t: Translate, facts: AlertFacts) {
     acts: page.mayAct ? acts(t, page, isFiring) : [],
     mayNot: !page.mayAct && isFiring,
     fields: message.fields.map((field) => ({ ...field, isCode: isCode(field) })),
-    rounds: provider && roundsGrid(t, provider, timezone),
+    rounds: provider && roundsGrid(t, provider, { timezone, label: message.watchLabel }),
     help: HELP_PARTS.flatMap((part) => {
       const text = page.help[part]
       if (text === undefined) return []
@@ -193,7 +193,11 @@ function deliveryRows(t: Translate, { deliveries, timezone }: AlertPage) {
 }
 
 /** The provider's last rounds: as a picture, and as a table for screen readers. Oldest first. */
-function roundsGrid(t: Translate, provider: ProviderView, timezone: string) {
+function roundsGrid(
+  t: Translate,
+  provider: ProviderView,
+  { timezone, label }: { readonly timezone: string; readonly label: string | null },
+) {
   const rounds = provider.rounds.toReversed()
   if (rounds.length === 0) return undefined
   const cellOf = (round: ProviderView['rounds'][number], duty: (typeof DUTIES)[number]) => {
@@ -201,6 +205,10 @@ function roundsGrid(t: Translate, provider: ProviderView, timezone: string) {
     return duty === 'fdcSignature' ? round.fdc.signature : round.ftso[duty]
   }
   return {
+    title:
+      label === null
+        ? t('pages:alert.rounds')
+        : t('messages:picture.caption', { watch: typed(label) }),
     picture: drawProvider(provider, { rounds: 20, palette: 'page' }),
     asOf:
       provider.asOf === null

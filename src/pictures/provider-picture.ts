@@ -71,7 +71,9 @@ export function drawProvider(view: ProviderView, options: PictureOptions): strin
   const { rounds, palette } = options
   const colours = PALETTES[palette]
   const isPage = palette === 'page'
-  const box = isPage ? `0 ${GRID_BOX.top} ${WIDTH} ${GRID_BOX.height}` : `0 0 ${WIDTH} ${HEIGHT}`
+  const box = isPage
+    ? `${PADDING} ${GRID_BOX.top} ${WIDTH - 2 * PADDING} ${GRID_BOX.height}`
+    : `0 0 ${WIDTH} ${HEIGHT}`
   const parts = [
     ...(isPage ? [] : [card(colours), header(view, options, colours)]),
     `<g${view.stale ? ` opacity="${STALE_OPACITY}"` : ''}>${columns(view, rounds, colours)}</g>`,

@@ -45,6 +45,7 @@ test('the rounds of a provider are drawn, and read from the oldest to the newest
   const now = new Date('2026-11-20T21:06:00.000Z')
   const facts = { page, provider: view(ROUND_CELLS), now }
   const { rounds } = alertView(site.app, translator('en'), facts)
+  expect(rounds?.title).toContain(' · last voting rounds')
   expect(rounds?.ids.at(0)).toBe('1519394')
   expect(rounds?.ids.at(-1)).toBe('1519400')
   const [commit] = rounds?.rows ?? []
