@@ -7,6 +7,7 @@ import { describeEventData } from '#src/watches/events.ts'
 import type { AnyOperation, App } from './define.ts'
 import type { OperationExample } from './examples/define.ts'
 import { examplesAt } from './examples/index.ts'
+import { withMeanings } from './openapi-meanings.ts'
 import { errorCodes, Problem, problemAnswers, problemReferences } from './openapi-problems.ts'
 import { webhooksOf } from './openapi-webhooks.ts'
 
@@ -80,8 +81,8 @@ function describeOperation(edition: Edition, operation: AnyOperation): Record<st
     'x-error-codes': errorCodes(operation),
     ...(operation.otherScope && { 'x-conditional-scope': operation.otherScope.scope }),
     parameters: [
-      ...parameters(t, 'path', operation.params),
-      ...parameters(t, 'query', operation.query),
+      ...parameters(t, 'path', operation),
+      ...parameters(t, 'query', operation),
       ...headers(t, operation),
     ],
     ...(body && {
@@ -138,10 +139,11 @@ function headers(t: Translate, operation: AnyOperation): unknown[] {
 function parameters(
   t: Translate,
   where: 'path' | 'query',
-  schema: z.ZodType | undefined,
+  { id, params, query }: AnyOperation,
 ): unknown[] {
+  const schema = where === 'path' ? params : query
   if (schema === undefined) return []
-  const { properties, required } = ObjectSchema.parse(jsonSchema(t, schema))
+  const { properties, required } = ObjectSchema.parse(jsonSchema(t, schema, [id]))
   return Object.entries(properties).map(([name, property]) => ({
     name,
     in: where,
@@ -181,7 +183,10 @@ function componentSchemas(
 ): Record<string, unknown> {
   const { schemas } = z.toJSONSchema(z.globalRegistry, { ...optionsFor(t), uri: componentUri })
   const all = Object.fromEntries(
-    Object.entries(schemas).map(([id, schema]) => [id, withoutMarks(schema)]),
+    Object.entries(schemas).map(([id, schema]) => [
+      id,
+      withMeanings(t, withoutMarks(schema), [id]),
+    ]),
   )
   const named = [Problem, WebhookPayload, ...registry.flatMap(({ body, output }) => [body, output])]
   const open = named.flatMap((schema) => (schema ? namesIn(reference(t, schema)) : []))
@@ -239,9 +244,11 @@ function leaveNoiseOut(jsonSchema: z.core.JSONSchema.BaseSchema): void {
   if (jsonSchema.format !== undefined) delete jsonSchema.pattern
 }
 
-function jsonSchema(t: Translate, schema: z.ZodType): JsonObject {
+/** @param path names that lead to the schema, for the meanings of its fields */
+function jsonSchema(t: Translate, schema: z.ZodType, path: readonly string[] = []): JsonObject {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, optionsFor(t))
-  return JSON.parse(JSON.stringify(rest).replaceAll('#/$defs/', '#/components/schemas/'))
+  const text = JSON.stringify(withMeanings(t, rest, path))
+  return JSON.parse(text.replaceAll('#/$defs/', '#/components/schemas/'))
 }
 
 /** Removes keywords that only a separate schema needs. */

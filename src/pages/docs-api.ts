@@ -212,8 +212,10 @@ function merged(objects: readonly Schema[]): Schema {
   const properties = [...names].map((name): [string, unknown] => {
     const found = objects.flatMap(({ properties: own }) => own?.[name] ?? [])
     const different = new Map(found.map((one) => [JSON.stringify(one), one]))
-    const variants = [...different.values()]
-    return [name, variants.length === 1 ? variants[0] : { anyOf: variants }]
+    const variants = [...different.values()].map((one) => Schema.parse(one))
+    const meanings = new Set(variants.flatMap(({ description }) => description ?? []))
+    const description = meanings.size === 0 ? undefined : [...meanings].join(' ')
+    return [name, variants.length === 1 ? variants[0] : { anyOf: variants, description }]
   })
   const required = [...names].filter((name) =>
     objects.every((object) => object.required?.includes(name) === true),

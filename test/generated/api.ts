@@ -1,5 +1,6 @@
 export interface AcceptTerms {
   /**
+   * Version of the terms to accept.
    * @minLength 1
    * @maxLength 100
    */
@@ -7,32 +8,48 @@ export interface AcceptTerms {
 }
 
 export interface Account {
+  /** Balance of the wallet, in credits. */
   balanceCredits: number;
+  /** Free calls of the day. */
   freeTier: {
+    /** Number of free calls a day. */
     limit: number;
-    /** @format date-time */
+    /**
+     * Time at which the count starts again.
+     * @format date-time
+     */
     resetsAt: string;
+    /** Free calls used today. */
     used: number;
   };
+  /** Changes of the balance, newest first. */
   ledger: {
+    /** Entries of this page. */
     data: LedgerEntry[];
     /** Cursor of the next page; null on the last page. */
     nextCursor: string | null;
   };
+  /** Slots of the wallet. */
   slots: Capacity;
-  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  /**
+   * Address of the wallet.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
   wallet: string;
 }
 
 export interface AcknowledgeInput {
+  /** false takes an acknowledgement back; true is the default. */
   acknowledged?: boolean;
 }
 
 export interface Acknowledgement {
+  /** Time of the acknowledgement; null without one. */
   acknowledgedAt: string | null;
   /** Name of the person who acknowledged the alert, as shown in messages; null while nobody has. */
   acknowledgedBy: string | null;
   /**
+   * Number by which it is addressed.
    * @min 1
    * @max 2147483647
    */
@@ -40,6 +57,7 @@ export interface Acknowledgement {
 }
 
 export interface Alert {
+  /** Time of the acknowledgement; null without one. */
   acknowledgedAt: string | null;
   /** Name of the person who acknowledged the alert, as shown in messages; null while nobody has. */
   acknowledgedBy: string | null;
@@ -106,42 +124,65 @@ export interface Alert {
    * - `fsp.rewards-unclaimed.recovered`: provider (string), epochs (array), amountWei (string), expiresAt (string or null)
    */
   data: Record<string, any>;
+  /** Deliveries of the alert, one for each recipient. */
   deliveries: Delivery[];
+  /** Time from the alert to its recovery, in seconds; null without a recovery. */
   durationSeconds: number | null;
+  /** Name of the event. */
   event: string;
-  /** @format date-time */
+  /**
+   * Time of the event on the chain (ISO 8601, UTC).
+   * @format date-time
+   */
   firedAt: string;
+  /** Group of the signal; null without one. */
   group: string | null;
   /**
+   * Number by which it is addressed.
    * @min 1
    * @max 2147483647
    */
   id: number;
+  /** Time of the recovery; null before. */
   recoveredAt: string | null;
+  /** Number of the alert that this recovery ends; null for alerts. */
   recoveryOf: number | null;
+  /** Title and text of the message. */
   rendered: Rendered;
+  /** Severity of the alert. */
   severity: "info" | "warning" | "critical";
+  /** Id of the signal; null without one. */
   signal: string | null;
+  /** State of the alert. */
   state: "firing" | "recovered" | "acknowledged" | "closed";
+  /** Type of the watch. */
   type: string;
   /**
+   * Number of the watch.
    * @min 1
    * @max 2147483647
    */
   watchId: number;
+  /** Name of the watch. */
   watchLabel: string;
 }
 
 export interface AlertList {
+  /** Entries of this page. */
   data: Alert[];
   /** Cursor of the next page; null on the last page. */
   nextCursor: string | null;
 }
 
 export interface AlertSelection {
+  /** Selects all alerts that match the filters. */
   all?: true;
-  /** @format date-time */
+  /**
+   * Selects alerts that were triggered before this time.
+   * @format date-time
+   */
   before?: string;
+  /** Name of the event. */
   event?:
     | "wallet-balance.moved"
     | "feed-move.threshold"
@@ -201,8 +242,12 @@ export interface AlertSelection {
     | "fsp.rewards-unclaimed.recovered"
     | "fsp.monitoring"
     | "fsp.monitoring.recovered";
-  /** @format date-time */
+  /**
+   * Start of the period, included.
+   * @format date-time
+   */
   from?: string;
+  /** Group of the signal; null without one. */
   group?:
     | "alerts"
     | "ftso"
@@ -212,17 +257,26 @@ export interface AlertSelection {
     | "fast-updates"
     | "registration";
   /**
+   * Numbers of the alerts to delete, 500 at most.
    * @maxItems 500
    * @minItems 1
    */
   ids?: number[];
+  /** Severity of the alert. */
   severity?: "info" | "warning" | "critical";
-  /** @maxLength 64 */
+  /**
+   * Id of the signal; null without one.
+   * @maxLength 64
+   */
   signal?: string;
   /** State of the alert. An alert whose signal has no recovery stays `firing` until it is acknowledged. */
   state?: "firing" | "recovered" | "acknowledged" | "closed";
-  /** @format date-time */
+  /**
+   * End of the period, excluded.
+   * @format date-time
+   */
   to?: string;
+  /** Type of the watch. */
   type?:
     | "wallet-balance"
     | "feed-move"
@@ -231,6 +285,7 @@ export interface AlertSelection {
     | "reward-signing"
     | "provider-fsp";
   /**
+   * Number of the watch.
    * @min 1
    * @max 2147483647
    */
@@ -238,15 +293,23 @@ export interface AlertSelection {
 }
 
 export interface Capacity {
+  /** Free slots. */
   available: number;
+  /** Largest number of slots of a wallet. */
   max: number;
+  /** Slots bought. */
   purchased: number;
+  /** Slots of the trial. */
   trial: number;
+  /** Slots in use. */
   used: number;
 }
 
 export interface Challenge {
-  /** @format date-time */
+  /**
+   * Time at which the message was issued.
+   * @format date-time
+   */
   issuedAt: string;
   /** The EIP-4361 text to sign with personal_sign, unchanged, whitespace included. */
   message: string;
@@ -280,7 +343,9 @@ export interface ChallengeRequest {
 }
 
 export interface ChannelList {
+  /** Entries of this page. */
   data: ChannelState[];
+  /** Always null: the list is complete. */
   nextCursor: null;
 }
 
@@ -302,16 +367,25 @@ export interface ChannelSetup {
 }
 
 export interface ChannelState {
+  /** Whether this service offers the channel. */
   available: boolean;
+  /** Whether the wallet has a destination in this channel. */
   configured: boolean;
+  /** Name of the channel. */
   key: "telegram" | "email" | "webhook" | "discord" | "slack";
+  /** Setup of the channel: input takes an address, link opens a chat. */
   kind: "input" | "link";
+  /** Time of the last failed delivery; null without one. */
   lastFailureAt: string | null;
+  /** Time of the last successful delivery; null before the first. */
   lastSuccessAt: string | null;
   /** The signing secret, shown only when it is created or rotated. */
   secret?: string;
+  /** Status; only active ones are in use. */
   status: "pending" | "active" | "disabled" | "blocked" | null;
+  /** Why the destination is off; null if it is not. */
   statusReason: string | null;
+  /** Destination, partly masked; null without one. */
   target: string | null;
 }
 
@@ -324,23 +398,35 @@ export interface ConfirmTopup {
 }
 
 export interface DeletedAlerts {
+  /** Number of deleted alerts. */
   deleted: number;
 }
 
 export interface Delivery {
+  /** Number of attempts so far. */
   attempts: number;
+  /** Channel that the recipient is notified through. */
   channel: "telegram" | "email" | "webhook" | "discord" | "slack";
+  /** Time of delivery; null before. */
   deliveredAt: string | null;
-  /** @format uuid */
+  /**
+   * UUID of the delivery, the same for every attempt.
+   * @format uuid
+   */
   deliveryId: string;
+  /** Error of the last attempt; null without one. */
   lastError: string | null;
+  /** HTTP status of the last attempt; null without a response. */
   lastStatusCode: number | null;
+  /** Time of the next attempt; null if there is none. */
   nextAttemptAt: string | null;
   /**
+   * Number of the recipient.
    * @min 1
    * @max 2147483647
    */
   recipientId: number;
+  /** Status of the delivery; held and muted: not sent now, throttled: too many in an hour. */
   status:
     | "pending"
     | "retrying"
@@ -362,29 +448,41 @@ export interface IssuedToken {
   scopes: ("read" | "write" | "spend")[];
   /** The API token, sent as `Authorization: Bearer`. It is not shown again. */
   token: string;
-  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  /**
+   * Address of the wallet.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
   wallet: string;
 }
 
 export interface LedgerEntry {
+  /** Balance after this entry, in credits. */
   balanceAfterCredits: number;
-  /** @format date-time */
+  /**
+   * Time of creation.
+   * @format date-time
+   */
   createdAt: string;
   /** Change of the balance in credits; negative for a charge. */
   deltaCredits: number;
   /** Number of the ledger entry, counted per wallet: 1, 2, 3 … */
   id: number;
+  /** Remark; may be absent. */
   note?: string;
+  /** Unique cause of the entry, such as a top-up or a subscription. */
   reference: string;
+  /** Kind of the entry. */
   type: "topup" | "bonus" | "usage" | "subscription" | "refund" | "adjustment";
 }
 
 export interface MeteredResource {
   /** Payment options that are available now. */
   accepts: PaymentOffer[];
+  /** Description in one sentence. */
   description: string;
   /** Price of one call, in credits. */
   priceCredits: number;
+  /** What is called. */
   resource:
     | "rewards-intelligence-reports"
     | "providers-rewards"
@@ -403,6 +501,7 @@ export interface NewPurchase {
    */
   periods: number;
   /**
+   * Number of slots.
    * @min 1
    * @max 20
    */
@@ -416,11 +515,15 @@ export interface NewRecipient {
    * @maxLength 254
    */
   address?: string;
+  /** Channel that the recipient is notified through. */
   channel: "telegram" | "email" | "webhook" | "discord" | "slack";
   /** Whether this recipient gets alerts from watches without recipients of their own. */
   default?: boolean;
+  /** Language of the texts. */
   locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /** Minimum severity: less severe alerts are not sent. */
   minSeverity?: "info" | "warning" | "critical";
+  /** Name of the recipient. */
   name: string;
   /** IANA time zone, such as Europe/Berlin. */
   timezone?: string;
@@ -440,11 +543,15 @@ export interface NewSettings {
    * @pattern ^([01]\d|2[0-3]):[0-5]\d$
    */
   digestAt: string;
+  /** Language of the texts. */
   locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /** Minimum severity: less severe alerts are not sent. */
   minSeverity: "info" | "warning" | "critical";
+  /** Quiet hours: alerts are held until they end. */
   quietHours: {
     /** Whether critical alerts are sent during quiet hours too. */
     criticalBypass: boolean;
+    /** Whether it is on. */
     enabled: boolean;
     /**
      * Time of day in the time zone of the settings, as HH:MM.
@@ -459,6 +566,7 @@ export interface NewSettings {
   };
   /** Whether recoveries are sent. */
   recoveries: boolean;
+  /** Repetition of critical alerts. */
   repeat: {
     /**
      * When to repeat an unacknowledged critical alert: minutes after it was triggered.
@@ -490,6 +598,7 @@ export interface NewSubscription {
    */
   periods: number;
   /**
+   * Number of slots.
    * @min 1
    * @max 20
    */
@@ -503,6 +612,7 @@ export interface NewTopup {
    */
   asset?: string;
   /**
+   * Number of credits to buy, without the bonus.
    * @min 10000
    * @max 1000000000000
    */
@@ -527,23 +637,41 @@ export type NewWatch =
        * @maxItems 20
        */
       escalateTo?: number[];
+      /** Name of the watch; by default the service makes one from the target. */
       label?: string;
-      /** @default "info" */
+      /**
+       * Minimum severity: less severe alerts are not sent.
+       * @default "info"
+       */
       minSeverity?: "info" | "warning" | "critical";
       /** Ids of the recipients; null for the default recipients. */
       recipientIds?: number[] | null;
+      /** Settings of the watch. The shape depends on `type`. */
       settings: {
-        /** @default "any" */
+        /**
+         * Direction of changes that raise an alert: any, up or down.
+         * @default "any"
+         */
         direction?: "any" | "up" | "down";
-        /** @pattern ^(0|[1-9]\d{0,15})(\.\d{1,18})?$ */
+        /**
+         * Change of the balance that raises an alert, in whole coins, such as 100.
+         * @pattern ^(0|[1-9]\d{0,15})(\.\d{1,18})?$
+         */
         threshold: string;
       };
+      /** Settings of the signals; omitted ones have their defaults. */
       signals?: SignalChoice[];
+      /** What to watch. The shape depends on `type`. */
       target: {
-        /** @pattern ^0x[0-9a-fA-F]{40}$ */
+        /**
+         * Address of the wallet to watch.
+         * @pattern ^0x[0-9a-fA-F]{40}$
+         */
         address: string;
+        /** What to count: FLR, or the address of a token contract. */
         asset: "FLR" | string;
       };
+      /** Type of the watch. */
       type: "wallet-balance";
     }
   | {
@@ -561,31 +689,47 @@ export type NewWatch =
        * @maxItems 20
        */
       escalateTo?: number[];
+      /** Name of the watch; by default the service makes one from the target. */
       label?: string;
-      /** @default "info" */
+      /**
+       * Minimum severity: less severe alerts are not sent.
+       * @default "info"
+       */
       minSeverity?: "info" | "warning" | "critical";
       /** Ids of the recipients; null for the default recipients. */
       recipientIds?: number[] | null;
+      /** Settings of the watch. The shape depends on `type`. */
       settings: {
-        /** @default "any" */
+        /**
+         * Direction of changes that raise an alert: any, up or down.
+         * @default "any"
+         */
         direction?: "any" | "up" | "down";
         /**
+         * Change of the price in percent that raises an alert.
          * @min 0.01
          * @multipleOf 0.01
          * @max 1000
          */
         percent: number;
         /**
+         * Time within which the price has to move, in seconds.
          * @min 60
          * @max 604800
          */
         windowSeconds: number;
       };
+      /** Settings of the signals; omitted ones have their defaults. */
       signals?: SignalChoice[];
+      /** What to watch. The shape depends on `type`. */
       target: {
-        /** @pattern ^(0x[0-9a-fA-F]{42}|[\w.+-]{1,16}(\/[\w.+-]{1,16})?)$ */
+        /**
+         * Name of the price feed, such as FLR/USD.
+         * @pattern ^(0x[0-9a-fA-F]{42}|[\w.+-]{1,16}(\/[\w.+-]{1,16})?)$
+         */
         feed: string;
       };
+      /** Type of the watch. */
       type: "feed-move";
     }
   | {
@@ -603,18 +747,31 @@ export type NewWatch =
        * @maxItems 20
        */
       escalateTo?: number[];
+      /** Name of the watch; by default the service makes one from the target. */
       label?: string;
-      /** @default "info" */
+      /**
+       * Minimum severity: less severe alerts are not sent.
+       * @default "info"
+       */
       minSeverity?: "info" | "warning" | "critical";
       /** Ids of the recipients; null for the default recipients. */
       recipientIds?: number[] | null;
-      /** @default {} */
+      /**
+       * Settings of the watch. The shape depends on `type`.
+       * @default {}
+       */
       settings?: object;
+      /** Settings of the signals; omitted ones have their defaults. */
       signals?: SignalChoice[];
+      /** What to watch. The shape depends on `type`. */
       target: {
-        /** @pattern ^0x[0-9a-fA-F]{40}$ */
+        /**
+         * Any address of the data provider to watch.
+         * @pattern ^0x[0-9a-fA-F]{40}$
+         */
         provider: string;
       };
+      /** Type of the watch. */
       type: "provider-eligibility";
     }
   | {
@@ -632,20 +789,29 @@ export type NewWatch =
        * @maxItems 20
        */
       escalateTo?: number[];
+      /** Name of the watch; by default the service makes one from the target. */
       label?: string;
-      /** @default "info" */
+      /**
+       * Minimum severity: less severe alerts are not sent.
+       * @default "info"
+       */
       minSeverity?: "info" | "warning" | "critical";
       /** Ids of the recipients; null for the default recipients. */
       recipientIds?: number[] | null;
+      /** Settings of the watch. The shape depends on `type`. */
       settings: {
         /**
+         * Balance in credits below which an alert is raised.
          * @min 1
          * @max 1000000000
          */
         limit: number;
       };
+      /** Settings of the signals; omitted ones have their defaults. */
       signals?: SignalChoice[];
+      /** What to watch. The shape depends on `type`. */
       target: object;
+      /** Type of the watch. */
       type: "credits-balance";
     }
   | {
@@ -663,18 +829,31 @@ export type NewWatch =
        * @maxItems 20
        */
       escalateTo?: number[];
+      /** Name of the watch; by default the service makes one from the target. */
       label?: string;
-      /** @default "info" */
+      /**
+       * Minimum severity: less severe alerts are not sent.
+       * @default "info"
+       */
       minSeverity?: "info" | "warning" | "critical";
       /** Ids of the recipients; null for the default recipients. */
       recipientIds?: number[] | null;
-      /** @default {} */
+      /**
+       * Settings of the watch. The shape depends on `type`.
+       * @default {}
+       */
       settings?: object;
+      /** Settings of the signals; omitted ones have their defaults. */
       signals?: SignalChoice[];
+      /** What to watch. The shape depends on `type`. */
       target: {
-        /** @pattern ^0x[0-9a-fA-F]{40}$ */
+        /**
+         * Any address of the data provider to watch.
+         * @pattern ^0x[0-9a-fA-F]{40}$
+         */
         provider: string;
       };
+      /** Type of the watch. */
       type: "reward-signing";
     }
   | {
@@ -692,99 +871,168 @@ export type NewWatch =
        * @maxItems 20
        */
       escalateTo?: number[];
+      /** Name of the watch; by default the service makes one from the target. */
       label?: string;
-      /** @default "info" */
+      /**
+       * Minimum severity: less severe alerts are not sent.
+       * @default "info"
+       */
       minSeverity?: "info" | "warning" | "critical";
       /** Ids of the recipients; null for the default recipients. */
       recipientIds?: number[] | null;
-      /** @default {} */
+      /**
+       * Settings of the watch. The shape depends on `type`.
+       * @default {}
+       */
       settings?: object;
+      /** Settings of the signals; omitted ones have their defaults. */
       signals?: SignalChoice[];
+      /** What to watch. The shape depends on `type`. */
       target: {
-        /** @pattern ^0x[0-9a-fA-F]{40}$ */
+        /**
+         * Any address of the data provider to watch.
+         * @pattern ^0x[0-9a-fA-F]{40}$
+         */
         provider: string;
       };
+      /** Type of the watch. */
       type: "provider-fsp";
     };
 
 export type OpenApiDocument = Partial<Record<string, any>>;
 
 export interface ParameterDefinition {
+  /** Value without a setting. */
   default: number | boolean;
+  /** Explanation. */
   help: Text;
+  /** Name in the parameters of the signal. */
   key: string;
+  /** Label of the value. */
   label: Text;
+  /** Largest value. */
   max?: number;
+  /** Smallest value. */
   min?: number;
+  /** Smallest difference between two values. */
   step?: number;
+  /** Type of the value. */
   type: "integer" | "number" | "boolean";
 }
 
 export interface PaymentAsset {
+  /** Price of 1000 credits in the smallest unit of the asset; 0 without a price. */
   amountPer1000Credits: string;
+  /** Address of the token; zeros while the chain cannot be read. */
   address: string;
+  /** Whether payments in this asset are accepted now. */
   available: boolean;
+  /** Bonus in basis points; 100 are 1%. */
   bonusBps: number;
+  /** Largest top-up in the smallest unit of the asset; null without a limit. */
   capPerTopup: string | null;
+  /** Number of decimals of the asset. */
   decimals: number;
+  /** Largest amount that the service holds, in the smallest unit; null without a limit. */
   holdingsCap: string | null;
+  /** Whether payments in this asset are paused. */
   paused: boolean;
+  /** Whether the router accepts the token. */
   routerAllowlisted: boolean;
+  /** Symbol of the token. */
   symbol: string;
 }
 
 export interface PaymentOffer {
+  /** Address of the token; zeros for the coin of the chain. */
   asset: string;
+  /** Description in one sentence. */
   description: string;
+  /** Further terms of the offer. */
   extra: {
+    /** Price of 1000 credits in millionths of a dollar. */
     usdPer1000CreditsMicros: string;
+    /** Path of the account. */
     accountEndpoint: string;
+    /** Number of decimals of the asset. */
     assetDecimals: number;
+    /** Symbol of the payment asset. */
     assetSymbol: string;
+    /** Path that returns the message to sign. */
     authEndpoint: string;
+    /** Bonus in basis points; 100 are 1%. */
     bonusBps: number;
+    /** Id of the chain; 14 is Flare. */
     chainId: number;
+    /** Path of the documentation. */
     docs: string;
+    /** How to pay, in words. */
     flow: string;
+    /** Smallest top-up, in credits. */
     minTopupCredits: number;
+    /** Price of one call, in credits. */
     priceCredits: number;
+    /** Path of the prices. */
     pricingEndpoint: string;
+    /** How the payment is settled: through the router, as a native transfer, or on the XRP Ledger. */
     settlement:
       | "onchain_router_prepaid"
       | "native_transfer_prepaid"
       | "xrpl_tag_prepaid";
+    /** Path that issues an API token. */
     tokenEndpoint: string;
+    /** Path that quotes a top-up. */
     topupEndpoint: string;
   };
+  /** Amount due for this call; 0, because calls are paid with credits. */
   maxAmountRequired: string;
+  /** Time for which the offer holds, in seconds. */
   maxTimeoutSeconds: number;
+  /** Media type of the response. */
   mimeType: string;
+  /** Name of the chain. */
   network: string;
+  /** Address to pay to. */
   payTo: string;
-  /** @format uri */
+  /**
+   * What is called.
+   * @format uri
+   */
   resource: string;
+  /** Payment scheme: prepaid credits. */
   scheme: "flare-watchdog-prepaid";
 }
 
 export interface Preview {
+  /** The message for Discord. */
   discord?: {
     /** The exact body that would be sent, as text. */
     body: string;
   };
+  /** The message as an e-mail. */
   email?: {
+    /** Text with HTML tags. */
     html: string;
+    /** Subject of the e-mail. */
     subject: string;
+    /** Text without formatting. */
     text: string;
   };
+  /** Title and text of the message. */
   rendered: Rendered;
+  /** The complete message. */
   renderedMessage: Record<string, any>;
+  /** The message for Slack. */
   slack?: {
     /** The exact body that would be sent, as text. */
     body: string;
   };
+  /** The message for Telegram. */
   telegram?: {
+    /** Text with HTML tags. */
     html: string;
   };
+  /** The message as a webhook. */
   webhook?: {
     /** The exact body that would be sent, as text. */
     body: string;
@@ -792,8 +1040,11 @@ export interface Preview {
 }
 
 export interface PreviewRequest {
+  /** Channel that the recipient is notified through. */
   channel?: "telegram" | "email" | "webhook" | "discord" | "slack";
+  /** Values of the event; those of the example by default. */
   data?: Record<string, any>;
+  /** Name of the event. */
   event:
     | "wallet-balance.moved"
     | "feed-move.threshold"
@@ -853,9 +1104,12 @@ export interface PreviewRequest {
     | "fsp.rewards-unclaimed.recovered"
     | "fsp.monitoring"
     | "fsp.monitoring.recovered";
+  /** Language of the texts. */
   locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /** Severity of the alert. */
   severity?: "info" | "warning" | "critical";
   /**
+   * Number of the watch.
    * @min 1
    * @max 2147483647
    */
@@ -863,91 +1117,153 @@ export interface PreviewRequest {
 }
 
 export interface PricingDocument {
+  /** Price of 1000 credits in millionths of a dollar. */
   usdPer1000CreditsMicros: string;
+  /** Tokens that pay for credits. */
   assets: PaymentAsset[];
+  /** Id of the chain; 14 is Flare. */
   chainId: number;
+  /** Path of the documentation. */
   docs: string;
+  /** Whether this service sells credits and slots. */
   enabled: boolean;
+  /** Number of free calls a day. */
   freeTierDailyCalls: number;
+  /** Smallest top-up, in credits. */
   minTopupCredits: number;
+  /** Payment in FLR. */
   nativeFlr: {
+    /** Price of 1000 credits in the smallest unit of the asset; 0 without a price. */
     amountPer1000Credits: string;
+    /** Whether payments in this asset are accepted now. */
     available: boolean;
+    /** Largest top-up in the smallest unit of the asset; null without a limit. */
     capPerTopup: string | null;
+    /** Largest amount that the service holds, in the smallest unit; null without a limit. */
     holdingsCap: string | null;
+    /** Remark; may be absent. */
     note: string;
+    /** Whether payments in this asset are paused. */
     paused: boolean;
+    /** Address to pay to. */
     payTo: string;
   };
+  /** Payment in XRP on the XRP Ledger. */
   nativeXrp: {
+    /** Price of 1000 credits in the smallest unit of the asset; 0 without a price. */
     amountPer1000Credits: string;
+    /** XRP Ledger account that payments go to; empty while it is unknown. */
     address: string;
+    /** Whether payments in this asset are accepted now. */
     available: boolean;
+    /** Largest top-up in the smallest unit of the asset; null without a limit. */
     capPerTopup: string | null;
+    /** Largest amount that the service holds, in the smallest unit; null without a limit. */
     holdingsCap: string | null;
+    /** Remark; may be absent. */
     note: string;
+    /** Whether payments in this asset are paused. */
     paused: boolean;
   };
+  /** Name of the chain. */
   network: string;
+  /** Metered resources with their prices. */
   resources: MeteredResource[];
+  /** Slots, watch types and signals. */
   watchdog: {
+    /** Price of one slot for 30 days, in credits. */
     slotPriceCreditsPer30d: number;
+    /** Discounts for long terms. */
     durationDiscounts: {
+      /** Discount in basis points; 100 are 1%. */
       discountBps: number;
+      /** Number of 30-day periods from which the discount applies. */
       minPeriods: number;
     }[];
+    /** Largest number of slots of a wallet. */
     maxSlotsPerWallet: number;
+    /** What is sold: slots, one for each watch. */
     model: "slots";
+    /** Signals of every watch type. */
     signalDefinitions: Partial<Record<string, SignalDefinition[]>>;
+    /** Names of all watch types. */
     types: string[];
+    /** Terms that the service offers to people, in 30-day periods. */
     uiDurations: number[];
+    /** Discounts for many slots. */
     volumeDiscounts: {
+      /** Discount in basis points; 100 are 1%. */
       discountBps: number;
+      /** Number of slots from which the discount applies. */
       minQuantity: number;
     }[];
   };
 }
 
 export interface Problem {
+  /** Error code, the same in every language. */
   code: string;
+  /** What is the case and what to do, in the language of the request. */
   detail: string;
+  /** Every field that is wrong. */
   errors?: {
+    /** Error code, the same in every language. */
     code: string;
+    /** What is the case and what to do, in the language of the request. */
     detail: string;
+    /** Place of the field, as a JSON pointer. */
     pointer: string;
   }[];
   /** Why the top-up did not succeed; null if no reason is known. */
   reason?: string | null;
+  /** Id of the request, for questions to the operator. */
   requestId: string;
   /** The missing scope. */
   scope?: string;
   /** How many credits the balance is short. */
   shortfallCredits?: number;
+  /** HTTP status. */
   status: number;
+  /** Title in one sentence. */
   title: string;
   /** Status of the top-up. */
   topupStatus?: string;
   /** Current price, in credits. */
   totalCredits?: number;
-  /** @format uri */
+  /**
+   * Link that explains the error.
+   * @format uri
+   */
   type: string;
 }
 
 export interface ProviderView {
   /** Addresses the provider sends and signs from; null if unknown. */
   addresses: {
-    /** @pattern ^0x[0-9a-fA-F]{40}$ */
+    /**
+     * Address that signs for the signing policy.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
     signingPolicy: string;
-    /** @pattern ^0x[0-9a-fA-F]{40}$ */
+    /**
+     * Address that submits commits and reveals.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
     submit: string;
-    /** @pattern ^0x[0-9a-fA-F]{40}$ */
+    /**
+     * Address that submits signatures.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
     submitSignatures: string;
   } | null;
   /** Time of the last evaluated round; null if there is none. */
   asOf: string | null;
   /** FLR balances of the provider’s addresses. */
   balances: {
-    /** @pattern ^0x[0-9a-fA-F]{40}$ */
+    /**
+     * Address whose balance is given.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
     address: string;
     /**
      * Balance in wei, as a string of digits; 10^18 wei are 1 FLR.
@@ -1084,39 +1400,57 @@ export interface ProviderView {
 }
 
 export interface Purchase {
+  /** Whether auto-renew is on. */
   autoRenew: boolean;
   /** Number of 30-day periods. */
   periods: number;
   /** Why the last payment did not buy the slots, such as `insufficient_credits`; null without a refusal. */
   reason: string | null;
+  /** Number of slots. */
   slots: number;
+  /** waiting until the credits arrive, done once the slots are bought. */
   status: "waiting" | "done";
+  /** Number of the subscription; null before the purchase. */
   subscriptionId: number | null;
 }
 
 export interface Recipient {
+  /** Channel that the recipient is notified through. */
   channel: "telegram" | "email" | "webhook" | "discord" | "slack";
-  /** @format date-time */
+  /**
+   * Time of creation.
+   * @format date-time
+   */
   createdAt: string;
+  /** Whether this recipient gets alerts from watches without recipients of their own. */
   default: boolean;
   /**
+   * Number by which it is addressed.
    * @min 1
    * @max 2147483647
    */
   id: number;
+  /** Time of the last failed delivery; null without one. */
   lastFailureAt: string | null;
+  /** Time of the last successful delivery; null before the first. */
   lastSuccessAt: string | null;
+  /** Language of the texts. */
   locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /** Minimum severity: less severe alerts are not sent. */
   minSeverity: "info" | "warning" | "critical";
+  /** Name of the recipient. */
   name: string;
   /** The signing secret, shown only when it is created or rotated. */
   secret?: string;
+  /** Status; only active ones are in use. */
   status: "pending" | "active" | "disabled" | "blocked";
+  /** Why the destination is off; null if it is not. */
   statusReason: string | null;
   /** Destination, partly masked. */
   target: string;
   /** IANA time zone, such as Europe/Berlin. */
   timezone: string;
+  /** Time of the confirmation; null before. */
   verifiedAt: string | null;
 }
 
@@ -1129,11 +1463,15 @@ export interface RecipientChanges {
   address?: string;
   /** Whether this recipient gets alerts from watches without recipients of their own. */
   default?: boolean;
+  /** Language of the texts. */
   locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /** Minimum severity: less severe alerts are not sent. */
   minSeverity?: "info" | "warning" | "critical";
+  /** Name of the recipient. */
   name?: string;
   /** true replaces the signing secret of a webhook. */
   rotateSecret?: boolean;
+  /** disabled switches the recipient off, active on again. */
   status?: "active" | "disabled";
   /** IANA time zone, such as Europe/Berlin. */
   timezone?: string;
@@ -1146,14 +1484,18 @@ export interface RecipientChanges {
 }
 
 export interface RecipientList {
+  /** Entries of this page. */
   data: Recipient[];
   /** Cursor of the next page; null on the last page. */
   nextCursor: string | null;
 }
 
 export interface Rendered {
+  /** Text of the message. */
   body: string;
+  /** Language of the texts. */
   locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /** Title in one sentence. */
   title: string;
 }
 
@@ -1165,11 +1507,15 @@ export interface Settings {
    * @pattern ^([01]\d|2[0-3]):[0-5]\d$
    */
   digestAt: string;
+  /** Language of the texts. */
   locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /** Minimum severity: less severe alerts are not sent. */
   minSeverity: "info" | "warning" | "critical";
+  /** Quiet hours: alerts are held until they end. */
   quietHours: {
     /** Whether critical alerts are sent during quiet hours too. */
     criticalBypass: boolean;
+    /** Whether it is on. */
     enabled: boolean;
     /**
      * Time of day in the time zone of the settings, as HH:MM.
@@ -1184,6 +1530,7 @@ export interface Settings {
   };
   /** Whether recoveries are sent. */
   recoveries: boolean;
+  /** Repetition of critical alerts. */
   repeat: {
     /**
      * When to repeat an unacknowledged critical alert: minutes after it was triggered.
@@ -1198,24 +1545,38 @@ export interface Settings {
 }
 
 export interface SignalChoice {
+  /** Whether it is on. */
   enabled?: boolean;
+  /** Id of the signal. */
   id: string;
+  /** Values of the parameters by name; omitted ones have their defaults. */
   parameters?: Partial<Record<string, number | boolean>>;
+  /** Whether a recovery is sent too; absent for signals without one. */
   recovery?: {
+    /** Whether it is on. */
     enabled: boolean;
   };
 }
 
 export interface SignalDefinition {
+  /** Whether it is on in a new watch. */
   defaultEnabled: boolean;
+  /** Description in one sentence. */
   description: Text;
+  /** Events of the signal. */
   events: {
+    /** Events that raise an alert. */
     alerts: string[];
+    /** Event of the recovery; absent without one. */
     recovery?: string;
   };
+  /** Group of the signal; null without one. */
   group: {
+    /** Text in English. */
     def: string;
+    /** Explanation. */
     help: Text;
+    /** Id of the group. */
     id:
       | "alerts"
       | "ftso"
@@ -1224,32 +1585,49 @@ export interface SignalDefinition {
       | "transactions"
       | "fast-updates"
       | "registration";
+    /** Key of the text. */
     key: string;
   };
+  /** Explanation. */
   help: {
+    /** What to do. */
     action: Text;
+    /** Usual causes. */
     causes: Text;
+    /** What the signal checks. */
     checked: Text;
+    /** Why it matters. */
     why: Text;
   };
+  /** Id of the signal. */
   id: string;
+  /** Label of the value. */
   label: Text;
+  /** Parameters of the signal. */
   parameters?: ParameterDefinition[];
+  /** Whether a recovery is sent too; absent for signals without one. */
   recovery?: {
+    /** Whether it is on in a new watch. */
     defaultEnabled: boolean;
   };
 }
 
 export interface SignalSetting {
+  /** Whether it is on. */
   enabled: boolean;
+  /** Id of the signal. */
   id: string;
+  /** Values of the parameters by name; omitted ones have their defaults. */
   parameters: Partial<Record<string, number | boolean>>;
+  /** Whether a recovery is sent too; absent for signals without one. */
   recovery?: {
+    /** Whether it is on. */
     enabled: boolean;
   };
 }
 
 export interface SignalState {
+  /** Id of the signal. */
   id: string;
   /** Time of the last data about this signal; null before the first. */
   lastEvidenceAt: string | null;
@@ -1257,69 +1635,105 @@ export interface SignalState {
   severity: "info" | "warning" | "critical" | null;
   /** Start of this state; null before the first evaluation. */
   since: string | null;
+  /** State of the signal; pending: bad, but not yet for long enough. */
   state: "unknown" | "ok" | "pending" | "firing";
+  /** Number of bad evaluations in a row. */
   streak?: number;
 }
 
 export interface SlotQuote {
+  /** Balance of the wallet, in credits. */
   balanceCredits: number;
   /** Discount in basis points; 100 are 1%. */
   durationDiscountBps: number;
-  /** @format date-time */
+  /**
+   * End of the term.
+   * @format date-time
+   */
   endsAt: string;
+  /** Price before discounts, in credits. */
   listCredits: number;
   /** Number of 30-day periods. */
   periods: number;
+  /** Number of slots. */
   quantity: number;
   /** How many credits the balance is short; 0 if it is enough. */
   shortfallCredits: number;
+  /** Price of one slot for 30 days, in credits. */
   slotPriceCredits: number;
-  /** @format date-time */
+  /**
+   * Start of the term.
+   * @format date-time
+   */
   startsAt: string;
+  /** Price with discounts, in credits. */
   totalCredits: number;
   /** Discount in basis points; 100 are 1%. */
   volumeDiscountBps: number;
 }
 
 export interface Stats {
+  /** Number of alerts in the last 24 hours. */
   alerts24h: number;
+  /** Number of deliveries in the last 24 hours. */
   deliveries24h: number;
   /** Share of finished deliveries that were delivered, 0 to 1; null if there are none. */
   deliverySuccessRate24h: number | null;
-  /** @format date-time */
+  /**
+   * Time of these figures.
+   * @format date-time
+   */
   asOf: string;
+  /** Credits sold so far. */
   creditsSold: number;
+  /** Credits spent so far. */
   creditsSpent: number;
+  /** Number of confirmed top-ups. */
   topupsConfirmed: number;
+  /** Number of wallets with an account. */
   wallets: number;
+  /** Number of active watches. */
   watchesActive: number;
 }
 
 export interface Subscription {
   /** Whether auto-renew is on. */
   autoRenew: boolean;
-  /** @format date-time */
+  /**
+   * End of the term.
+   * @format date-time
+   */
   endsAt: string;
   /**
+   * Number by which it is addressed.
    * @min 1
    * @max 2147483647
    */
   id: number;
   /** Problem code of the last failed renewal; null if none failed. */
   lastRenewalError: string | null;
+  /** Time of the next renewal; null without auto-renew. */
   nextRenewalAt: string | null;
   /** Number of 30-day periods. */
   periods: number;
+  /** Number of slots. */
   quantity: number;
-  /** @format date-time */
+  /**
+   * Start of the term.
+   * @format date-time
+   */
   startsAt: string;
+  /** Status of the subscription; grace: ended, but its slots still work for a while. */
   status: "active" | "grace" | "expired";
+  /** Price with discounts, in credits. */
   totalCredits: number;
 }
 
 export interface SubscriptionChanges {
+  /** Whether auto-renew is on. */
   autoRenew: boolean;
   /**
+   * Number by which it is addressed.
    * @min 1
    * @max 2147483647
    */
@@ -1327,20 +1741,28 @@ export interface SubscriptionChanges {
 }
 
 export interface SubscriptionList {
+  /** Slots of the wallet. */
   capacity: Capacity;
+  /** Entries of this page. */
   data: Subscription[];
   /** Cursor of the next page; null on the last page. */
   nextCursor: string | null;
+  /** The free trial. */
   trial: {
     /** Whether the trial can still be started. */
     available: boolean;
+    /** End of the trial; null if it was never started. */
     endsAt: string | null;
+    /** Start of the trial; null if it was never started. */
     startedAt: string | null;
   };
 }
 
 export interface TelegramLink {
-  /** @format date-time */
+  /**
+   * Time at which it expires.
+   * @format date-time
+   */
   expiresAt: string;
   /** Link that adds the bot to a group. */
   groupUrl: string;
@@ -1361,56 +1783,85 @@ export interface TelegramLinkRequest {
 export interface TermsAcceptance {
   /** Whether the wallet has accepted the current version. */
   accepted: boolean;
+  /** Time at which the wallet accepted the terms; null before. */
   acceptedAt: string | null;
+  /** Version of the terms that the wallet accepted; null before. */
   acceptedVersion: string | null;
+  /** Version of the terms in force. */
   currentVersion: string;
+  /** Link of the terms. */
   url: string;
 }
 
 export type TestResult =
   | {
-      /** @format uuid */
+      /**
+       * UUID of the delivery, the same for every attempt.
+       * @format uuid
+       */
       deliveryId: string;
+      /** Time until the response, in milliseconds. */
       latencyMs: number;
+      /** Result of the test; queued: it is sent soon. */
       status: "delivered" | "failed";
       /** HTTP status of the response; null if there was no response. */
       statusCode: number | null;
     }
   | {
-      /** @format uuid */
+      /**
+       * UUID of the delivery, the same for every attempt.
+       * @format uuid
+       */
       deliveryId: string;
+      /** Result of the test; queued: it is sent soon. */
       status: "queued";
     };
 
 export interface Text {
+  /** Text in English. */
   def: string;
+  /** Key of the text. */
   key: string;
 }
 
 export interface TokenList {
-  /** @maxItems 50 */
+  /**
+   * Entries of this page.
+   * @maxItems 50
+   */
   data: TokenMetadata[];
+  /** Always null: the list is complete. */
   nextCursor: null;
 }
 
 export interface TokenMetadata {
-  /** @format date-time */
+  /**
+   * Time of creation.
+   * @format date-time
+   */
   createdAt: string;
-  /** @format date-time */
+  /**
+   * Time at which it expires.
+   * @format date-time
+   */
   expiresAt: string;
   /**
+   * Number by which it is addressed.
    * @min 1
    * @max 2147483647
    */
   id: number;
+  /** Name of the token in lists; null without one. */
   label: string | null;
   /** When the token was last used, to the minute; null if it was never used. */
   lastUsedAt: string | null;
   /** First characters of the token, to recognize it in a list. */
   prefix: string;
+  /** Time at which the token was revoked; null if it was not. */
   revokedAt: string | null;
   /** Scopes of the token; `read` is always included. */
   scopes: ("read" | "write" | "spend")[];
+  /** Status; only active ones are in use. */
   status: "active" | "expired" | "revoked";
 }
 
@@ -1437,29 +1888,48 @@ export interface Topup {
   amount: string;
   /** The token approval to send first; null if the asset is not a token. */
   approval: {
-    /** @pattern ^(0|[1-9]\d{0,77})$ */
+    /**
+     * Amount to approve, in the smallest unit of the token.
+     * @pattern ^(0|[1-9]\d{0,77})$
+     */
     amount: string;
-    /** @pattern ^0x[0-9a-fA-F]{40}$ */
+    /**
+     * Contract that may take the tokens.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
     spender: string;
-    /** @pattern ^0x[0-9a-fA-F]{40}$ */
+    /**
+     * Address of the token.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
     token: string;
   } | null;
+  /** Payment asset. */
   asset: string;
   /** Bonus credits on top of the credits bought. */
   bonusCredits: number;
   /** Id of the chain this service runs on. `settlement` says where to pay: XRP is paid on the XRP Ledger. */
   chainId: number;
+  /** Number of confirmations of the payment. */
   confirmations: number;
   /** Call of payNative on the router that a contract wallet (Safe, ERC-4337, multisig) sends instead of `transaction`. Null for assets other than FLR, and if the router does not accept FLR. */
   contractWallet: {
+    /** Calldata of the call, in hex. */
     data: string;
-    /** @pattern ^0x[0-9a-fA-F]{40}$ */
+    /**
+     * Address of the router.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
     to: string;
-    /** @pattern ^(0|[1-9]\d{0,77})$ */
+    /**
+     * Amount to send, in wei.
+     * @pattern ^(0|[1-9]\d{0,77})$
+     */
     value: string;
   } | null;
   /** Credits added so far, bonus included. */
   creditedCredits: number;
+  /** Number of credits to buy, without the bonus. */
   credits: number;
   /** Number of decimals of the asset. */
   decimals: number;
@@ -1475,8 +1945,12 @@ export interface Topup {
    * @pattern ^0x[0-9a-fA-F]{64}$
    */
   handle: string;
+  /** How to pay, in the language of the request. */
   instructions: string;
-  /** @format uri */
+  /**
+   * Link of the payment page.
+   * @format uri
+   */
   page: string;
   /**
    * URL to show as a QR code: the payment page, or a wallet link for XRP.
@@ -1489,11 +1963,14 @@ export interface Topup {
   payTo: string;
   /** Why the top-up failed or was rejected; `transaction_not_found` while the given transaction has not been found. */
   reason: string | null;
+  /** Number of confirmations after which the payment is credited. */
   requiredConfirmations: number;
+  /** How the payment is settled: through the router, as a native transfer, or on the XRP Ledger. */
   settlement:
     | "onchain_router_prepaid"
     | "native_transfer_prepaid"
     | "xrpl_tag_prepaid";
+  /** Status of the top-up; confirming: paid, but not yet confirmed often enough. */
   status:
     | "draft"
     | "submitted"
@@ -1506,14 +1983,25 @@ export interface Topup {
   then: Purchase | null;
   /** Transaction that the wallet sends; null for XRP. */
   transaction: {
+    /** Calldata of the transaction, in hex. */
     data: string;
-    /** @pattern ^0x[0-9a-fA-F]{40}$ */
+    /**
+     * Contract or account that the transaction goes to.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
     to: string;
-    /** @pattern ^(0|[1-9]\d{0,77})$ */
+    /**
+     * Amount to send, in wei.
+     * @pattern ^(0|[1-9]\d{0,77})$
+     */
     value: string;
   } | null;
+  /** Hash of the payment; null before it is known. */
   txHash: string | null;
-  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  /**
+   * Address of the wallet.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
   wallet: string;
 }
 
@@ -1525,13 +2013,23 @@ export interface TopupDraft {
   amount: string;
   /** The token approval to send first; null if the asset is not a token. */
   approval: {
-    /** @pattern ^(0|[1-9]\d{0,77})$ */
+    /**
+     * Amount to approve, in the smallest unit of the token.
+     * @pattern ^(0|[1-9]\d{0,77})$
+     */
     amount: string;
-    /** @pattern ^0x[0-9a-fA-F]{40}$ */
+    /**
+     * Contract that may take the tokens.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
     spender: string;
-    /** @pattern ^0x[0-9a-fA-F]{40}$ */
+    /**
+     * Address of the token.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
     token: string;
   } | null;
+  /** Payment asset. */
   asset: string;
   /** Bonus credits on top of the credits bought. */
   bonusCredits: number;
@@ -1539,12 +2037,20 @@ export interface TopupDraft {
   chainId: number;
   /** Call of payNative on the router that a contract wallet (Safe, ERC-4337, multisig) sends instead of `transaction`. Null for assets other than FLR, and if the router does not accept FLR. */
   contractWallet: {
+    /** Calldata of the call, in hex. */
     data: string;
-    /** @pattern ^0x[0-9a-fA-F]{40}$ */
+    /**
+     * Address of the router.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
     to: string;
-    /** @pattern ^(0|[1-9]\d{0,77})$ */
+    /**
+     * Amount to send, in wei.
+     * @pattern ^(0|[1-9]\d{0,77})$
+     */
     value: string;
   } | null;
+  /** Number of credits to buy, without the bonus. */
   credits: number;
   /** Number of decimals of the asset. */
   decimals: number;
@@ -1560,8 +2066,12 @@ export interface TopupDraft {
    * @pattern ^0x[0-9a-fA-F]{64}$
    */
   handle: string;
+  /** How to pay, in the language of the request. */
   instructions: string;
-  /** @format uri */
+  /**
+   * Link of the payment page.
+   * @format uri
+   */
   page: string;
   /**
    * URL to show as a QR code: the payment page, or a wallet link for XRP.
@@ -1570,10 +2080,12 @@ export interface TopupDraft {
   pageQr: string;
   /** Address to pay to, on the chain of the asset. */
   payTo: string;
+  /** How the payment is settled: through the router, as a native transfer, or on the XRP Ledger. */
   settlement:
     | "onchain_router_prepaid"
     | "native_transfer_prepaid"
     | "xrpl_tag_prepaid";
+  /** Status of the top-up; draft: not yet paid. */
   status:
     | "draft"
     | "submitted"
@@ -1586,21 +2098,38 @@ export interface TopupDraft {
   then: Purchase | null;
   /** Transaction that the wallet sends; null for XRP. */
   transaction: {
+    /** Calldata of the transaction, in hex. */
     data: string;
-    /** @pattern ^0x[0-9a-fA-F]{40}$ */
+    /**
+     * Contract or account that the transaction goes to.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
     to: string;
-    /** @pattern ^(0|[1-9]\d{0,77})$ */
+    /**
+     * Amount to send, in wei.
+     * @pattern ^(0|[1-9]\d{0,77})$
+     */
     value: string;
   } | null;
-  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  /**
+   * Address of the wallet.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
   wallet: string;
 }
 
 export interface Trial {
-  /** @format date-time */
+  /**
+   * End of the term.
+   * @format date-time
+   */
   endsAt: string;
+  /** Number of slots. */
   slots: number;
-  /** @format date-time */
+  /**
+   * Start of the trial; null if it was never started.
+   * @format date-time
+   */
   startedAt: string;
 }
 
@@ -1611,7 +2140,10 @@ export interface Watch {
    * @max 2592000
    */
   cooldownSeconds: number;
-  /** @format date-time */
+  /**
+   * Time of creation.
+   * @format date-time
+   */
   createdAt: string;
   /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
   escalateAfterMinutes: number | null;
@@ -1620,14 +2152,18 @@ export interface Watch {
   /** no_data while the target cannot be read. */
   health: "ok" | "no_data";
   /**
+   * Number by which it is addressed.
    * @min 1
    * @max 2147483647
    */
   id: number;
+  /** Name of the watch. */
   label: string;
+  /** Time of the last evaluation; null before the first. */
   lastEvaluatedAt: string | null;
   /** The last observed value; null before the first. The shape depends on `type`. */
   lastObservation: any;
+  /** Minimum severity: less severe alerts are not sent. */
   minSeverity: "info" | "warning" | "critical";
   /** Chats and e-mail get no messages until this time; null if not muted. */
   mutedUntil: string | null;
@@ -1635,11 +2171,15 @@ export interface Watch {
   recipientIds: number[] | null;
   /** Settings of the watch. The shape depends on `type`. */
   settings: any;
+  /** State of every signal. */
   signalStates: SignalState[];
+  /** Settings of the signals; omitted ones have their defaults. */
   signals: SignalSetting[];
+  /** Status of the watch; suspended: it has no slot. */
   status: "active" | "paused" | "suspended";
   /** What is watched, as given at creation. The shape depends on `type`. */
   target: any;
+  /** Type of the watch. */
   type:
     | "wallet-balance"
     | "feed-move"
@@ -1647,7 +2187,10 @@ export interface Watch {
     | "credits-balance"
     | "reward-signing"
     | "provider-fsp";
-  /** @format date-time */
+  /**
+   * Time of the last change.
+   * @format date-time
+   */
   updatedAt: string;
   /** Version number that increases with every change by the owner. */
   version: number;
@@ -1667,18 +2210,24 @@ export interface WatchChanges {
    * @maxItems 20
    */
   escalateTo?: number[];
+  /** Name of the watch. */
   label?: string;
+  /** Minimum severity: less severe alerts are not sent. */
   minSeverity?: "info" | "warning" | "critical";
   /** Chats and e-mail get no messages until this time; null if not muted. */
   mutedUntil?: string | null;
   /** Ids of the recipients; null for the default recipients. */
   recipientIds?: number[] | null;
+  /** Settings of the watch. The shape depends on `type`. */
   settings?: Partial<Record<string, any>>;
+  /** Settings of the signals; omitted ones have their defaults. */
   signals?: SignalChoice[];
+  /** paused stops the watch, active continues it. */
   status?: "active" | "paused";
 }
 
 export interface WatchList {
+  /** Entries of this page. */
   data: Watch[];
   /** Cursor of the next page; null on the last page. */
   nextCursor: string | null;
@@ -1709,28 +2258,48 @@ export interface WebhookPayload {
   payloadVersion: 2;
   /** Title and text in the recipient’s language. */
   rendered: {
+    /** Text of the message. */
     body: string;
+    /** Language of the texts. */
     locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+    /** Title in one sentence. */
     title: string;
   };
   /** The complete message in the recipient’s language. Accept unknown properties. */
   renderedMessage: {
+    /** Number of the alert; null in a test. */
     alertId: number | null;
+    /** Text of the message. */
     body: string;
+    /** Name of the event. */
     event: string;
+    /** Facts of the message, as label and value. */
     fields: {
+      /** Link of the value; absent without one. */
       href?: string;
+      /** Name of the fact, the same in every language. */
       key: string;
+      /** Label of the value. */
       label: string;
+      /** Value of the fact as text. */
       value: string;
     }[];
-    /** @format date-time */
+    /**
+     * Time of the event on the chain (ISO 8601, UTC).
+     * @format date-time
+     */
     firedAt: string;
+    /** Link of the alert page. */
     link: string;
+    /** Severity of the alert. */
     severity: "info" | "warning" | "critical";
+    /** true in a test; absent otherwise. */
     test: boolean;
+    /** Title in one sentence. */
     title: string;
+    /** Number of the watch; null in a test without a watch. */
     watchId: number | null;
+    /** Name of the watch; null in a test without a watch. */
     watchLabel: string | null;
   };
   /** Severity of the alert; info for a recovery. */

@@ -1,0 +1,48 @@
+/** Meanings of fields that have no description of their own: one text for all fields of a name. */
+import { z } from 'zod'
+import { builtKey, hasText, type Translate } from '#src/i18n/translate.ts'
+
+const MEANING = 'operations:meaning.'
+/** Keywords whose values are data, not schemas. */
+const DATA = ['const', 'default', 'enum', 'example', 'examples']
+const Schema = z.record(z.string(), z.unknown())
+const Properties = z.record(z.string(), Schema)
+
+/**
+ * The schema with a description for every property that has none: the text of the property below its parent
+ * (`target.address`) if there is one, otherwise the text of its name (`address`).
+ *
+ * @param path names that lead to the schema: of a component or an operation, then of properties
+ */
+export function withMeanings(t: Translate, schema: unknown, path: readonly string[]): unknown {
+  if (Array.isArray(schema)) return schema.map((one) => withMeanings(t, one, path))
+  if (typeof schema !== 'object' || schema === null) return schema
+  return Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]) => {
+      if (DATA.includes(keyword)) return [keyword, value]
+      if (keyword !== 'properties') return [keyword, withMeanings(t, value, path)]
+      return [keyword, explained(t, Properties.parse(value), path)]
+    }),
+  )
+}
+
+function explained(
+  t: Translate,
+  properties: z.output<typeof Properties>,
+  path: readonly string[],
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, property]) => {
+      const below = [...path, name]
+      const inner = Schema.parse(withMeanings(t, property, below))
+      const meaning = property['description'] ?? meaningOf(t, below)
+      return [name, { ...inner, ...(meaning !== undefined && { description: meaning }) }]
+    }),
+  )
+}
+
+function meaningOf(t: Translate, path: readonly string[]): string | undefined {
+  const names = [path.slice(-2).join('.'), path.slice(-1).join('.')]
+  const key = names.map((name) => MEANING + name).find(hasText)
+  return key === undefined ? undefined : t(builtKey(key))
+}
