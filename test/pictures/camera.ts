@@ -54,7 +54,9 @@ export async function takePicture(browser: Browser, shot: Shot, now: Date): Prom
   })
   try {
     const page = await context.newPage()
-    await page.clock.setFixedTime(now)
+    // Timers stand as well: nothing on the page changes by itself.
+    await page.clock.install({ time: new Date(now.getTime() - 1) })
+    await page.clock.pauseAt(now)
     await page.goto(shot.url)
     await page.addStyleTag({ content: `${styleSheet()}${shot.css ?? ''}` })
     await page
