@@ -61,6 +61,13 @@ describe('the configuration', () => {
     ])
   })
 
+  test('takes one database server or several', () => {
+    for (const hosts of ['one', 'one:5432', 'one:5432,two:5433', 'one,two,three']) {
+      const url = `postgres://user:word@${hosts}/watchdog?sslmode=require`
+      expect(loadConfig({ ...complete, DATABASE_URL: url }).database.url).toBe(url)
+    }
+  })
+
   test('counts an empty variable as unset', () => {
     expect(problemsOf({ ...complete, SECRET_KEY: '' })).toEqual(['SECRET_KEY is missing'])
   })
@@ -72,6 +79,7 @@ describe('the configuration', () => {
     ['ROLES', 'api,cook'],
     ['TELEGRAM_BOT_TOKEN', 'nonsense'],
     ['DATABASE_URL', 'mysql://example.org'],
+    ['DATABASE_URL', 'postgres://user@one:5432,/watchdog'],
     ['EVALUATION_INTERVAL_MS', '1.5'],
     ['CONFIRMATIONS', '0'],
     ['BILLING_ENABLED', 'yes'],

@@ -24,6 +24,16 @@ const secretKey = z
   .base64()
   .refine((text) => Buffer.from(text, 'base64').length === 32, '32 bytes in base64')
   .transform((text) => Buffer.from(text, 'base64'))
+/** One server or several, as in libpq: `postgres://user@first:5432,second:5432/watchdog`. */
+const databaseUrl = z
+  .string()
+  .refine(
+    (text) =>
+      z
+        .url({ protocol: /^postgres(ql)?$/ })
+        .safeParse(text.replace(/^(\w+:\/\/(?:[^/?]*@)?[^,/?@]+)(?:,[^,/?@]+)+/, '$1')).success,
+    'an address such as postgres://user:password@host:5432/name, or several hosts with commas between them',
+  )
 const datasetUrl = httpUrl.refine((text) => text.includes('{epoch}'), 'a URL with {epoch} in it')
 /** Resource ids and base URLs, as JSON. */
 const upstreams = z
@@ -44,7 +54,7 @@ const TAKEN_SYMBOLS = ['FLR', 'WFLR', 'XRP', 'FXRP']
 
 /** Schema of the whole environment. Names are fixed; `.env.example` explains each. */
 const Environment = z.object({
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+  DATABASE_URL: databaseUrl.optional(),
   DATA_DIR: z.string().default('.data'),
   PUBLIC_URL: httpUrl,
   HOST: z.string().default('127.0.0.1'),

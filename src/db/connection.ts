@@ -69,6 +69,8 @@ const CONNECTIONS_MAX = 10
 const WAIT_MS = 30_000
 const CLOSE_DEADLINE_MS = 10_000
 const CONNECT_TIMEOUT_SECONDS = 10
+/** A host that does not answer is left for the next one soon; a standby, which refuses writes, at once. */
+const SEVERAL_HOSTS = { target_session_attrs: 'primary', connect_timeout: 3 } as const
 const IDLE_MS = 300_000
 /** Share of `answerMs` after which the server cancels a statement. */
 const CANCEL_SHARE = 0.9
@@ -85,7 +87,8 @@ const JSONB = 3802
  * Opens the database at `url`.
  *
  * A lost connection fails the statements running on it and no others; the next query opens another
- * connection.
+ * connection. Of several hosts (`postgres://user@first:5432,second:5432/name`) each connection takes the
+ * first one that accepts writes: after a failover the promoted standby.
  */
 export function connect(url: string, options: ConnectOptions = {}): Connection {
   const { statementTimeoutMs = 30_000, ...first } = options
@@ -94,6 +97,7 @@ export function connect(url: string, options: ConnectOptions = {}): Connection {
     idle_timeout: 30,
     fetch_types: false,
     connect_timeout: CONNECT_TIMEOUT_SECONDS,
+    ...(hasSeveralHosts(url) && SEVERAL_HOSTS),
     onnotice: () => undefined,
     connection: {
       application_name: 'flare-watchdog',
@@ -125,6 +129,10 @@ export function connect(url: string, options: ConnectOptions = {}): Connection {
       await sql.end({ timeout: 1 })
     },
   }
+}
+
+function hasSeveralHosts(url: string): boolean {
+  return /^\w+:\/\/(?:[^/?]*@)?[^/?@]*,/.test(url)
 }
 
 /** Opens a pool beside others on the same database, with at most `max` connections. */

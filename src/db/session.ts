@@ -8,6 +8,14 @@ interface SessionOptions {
   readonly connection?: Readonly<Record<string, string | number>>
 }
 
+/** Number of the host that the next connection tries first, while the one before did not answer. */
+const firstHosts = new WeakMap<Sql, number>()
+
+function rotated<T>(values: readonly T[], by: number): readonly T[] {
+  const start = by % values.length
+  return [...values.slice(start), ...values.slice(0, start)]
+}
+
 /**
  * Opens a client with exactly one connection, with the settings of `base`; it connects with its first
  * query.
@@ -16,9 +24,20 @@ interface SessionOptions {
  * and the channels of the old one.
  */
 export function openSession(base: Sql, options: SessionOptions): Sql {
+  const first = firstHosts.get(base) ?? 0
+  let hasAnswered = false
   const settings = {
     ...base.options,
     ...options,
+    host: rotated(base.options.host, first),
+    port: rotated(base.options.port, first),
+    onparameter: () => {
+      hasAnswered = true
+    },
+    onclose: () => {
+      if (!hasAnswered) firstHosts.set(base, first + 1)
+      options.onclose()
+    },
     connection: { ...base.options.connection, ...options.connection },
     max: 1,
     idle_timeout: null,

@@ -7,9 +7,9 @@ import { migrate } from '#src/db/migrate.ts'
 import { deliverDue } from '#src/jobs/deliver-due.ts'
 import { judgeLedgers } from '#src/jobs/judge-ledgers.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
+import { type Cluster, PROGRAMS, startCluster } from '../../ops/rehearsal/cluster.ts'
 import { testClock } from '../support/clock.ts'
 import { giveCredits } from '../support/credits.ts'
-import { type Cluster, DEBIAN_POSTGRES, startCluster } from '../support/debian-postgres.ts'
 import { testEnvironment } from '../support/environment.ts'
 import { request, signIn, withTrial } from '../support/people.ts'
 import { MIGRATIONS } from '../support/releases.ts'
@@ -20,14 +20,14 @@ const services: Service[] = []
 let cluster: Cluster
 let receiver: Awaited<ReturnType<typeof startReceiver>>
 
-const restorable = test.skipIf(DEBIAN_POSTGRES === undefined)
+const restorable = test.skipIf(PROGRAMS === undefined)
 
 beforeAll(async () => {
-  if (DEBIAN_POSTGRES === undefined) return
+  if (PROGRAMS === undefined) return
   ;[cluster, receiver] = await Promise.all([startCluster(), startReceiver({ clock })])
 })
 afterAll(async () => {
-  if (DEBIAN_POSTGRES === undefined) return
+  if (PROGRAMS === undefined) return
   await Promise.all(services.map((service) => service.stop()))
   await Promise.all([cluster.remove(), receiver.close()])
 })
