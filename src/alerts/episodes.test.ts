@@ -22,6 +22,7 @@ function openAlert(id: number, over: Partial<OpenAlert> = {}): OpenAlert {
     position,
     firedAt: at(position),
     startedAt: null,
+    acknowledgedBy: null,
     notifiedAt: at(position),
     acknowledgedAt: null,
     escalatedAt: null,

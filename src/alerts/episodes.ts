@@ -21,6 +21,8 @@ export interface OpenAlert {
   /** Null while another alert inhibits it. */
   readonly notifiedAt: Date | null
   readonly acknowledgedAt: Date | null
+  /** Name of the person who acknowledged it. */
+  readonly acknowledgedBy: string | null
   /** Time at which it was sent to further recipients. */
   readonly escalatedAt: Date | null
   /** Time since which it is muted until it recovers. */

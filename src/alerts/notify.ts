@@ -52,6 +52,8 @@ export interface Notification extends Recorded {
   readonly answers?: Recorded
   /** Of a recovery or escalation: start of the episode. */
   readonly startedAt?: Date
+  /** Of a recovery: name of the person who acknowledged the alert. */
+  readonly takenBy?: string
   readonly notes?: readonly Note[]
   readonly reminder?: Parameters<typeof remind>[1]
   /** Recorded for chats and mailboxes and not sent: muted, or the signal is flapping. */
@@ -270,7 +272,8 @@ function envelopeOf(
   },
 ): Envelope {
   const { locale, timezone } = recipient
-  const { type, signal, group, data, kind, answers, startedAt, reminder, watch } = notification
+  const { type, signal, group, data, kind, answers, startedAt, takenBy, reminder, watch } =
+    notification
   const reader = { locale, timezone }
   const held: readonly Note[] =
     how.wasDeferred && answers !== undefined ? [{ kind: 'held', firedAt: answers.firedAt }] : []
@@ -289,6 +292,7 @@ function envelopeOf(
     message: reminder === undefined ? message : remind(message, reminder, reader),
     ...(kind !== 'alert' && { kind }),
     ...(startedAt !== undefined && { startedAt: startedAt.toISOString() }),
+    ...(takenBy !== undefined && { takenBy }),
     ...(notification.notes?.some(({ kind: note }) => note === 'stillFiring') && {
       hasOthers: true,
     }),

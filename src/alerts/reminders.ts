@@ -308,6 +308,7 @@ function recoveryOf(
       isRecovery: true,
       answers,
       startedAt: row.startedAt ?? alert.firedAt,
+      ...(alert.acknowledgedBy !== null && { takenBy: alert.acknowledgedBy }),
       ...(alert.escalatedAt && { escalatedTo: watch.escalateTo }),
       notes: notesOf(row),
       isQuiet: isMuted(watch, now),

@@ -221,6 +221,7 @@ function followingOf(
   }
   const answered = episode.find(({ notifiedAt }) => notifiedAt !== null)
   const isRaised = !firing.isRecovery && episode.length > 0
+  const takenBy = episode.findLast(({ acknowledgedBy }) => acknowledgedBy !== null)?.acknowledgedBy
   const isEscalated = episode.some(({ escalatedAt }) => escalatedAt !== null)
   const isEpisodeMuted = !firing.isRecovery && episode.some(({ mutedAt }) => mutedAt !== null)
   const notification = notificationOf(
@@ -234,6 +235,7 @@ function followingOf(
     ...(isEscalated && { escalatedTo: firing.raised.watch.escalateTo ?? [] }),
     ...(firing.isRecovery && { notes: recoveryNotes(firing, episode, open) }),
     ...(episode[0] && { startedAt: beganAt(episode[0]) }),
+    ...(firing.isRecovery && takenBy && { takenBy }),
     isQuiet: notification.isQuiet || isEpisodeMuted || isFlap,
   }
 }

@@ -121,7 +121,7 @@ function groupCard(
   const isSilent = envelope.cause?.kind === 'silent' && !isOver
   const count = items.length
   const { watchLabel } = worst
-  const since = items.map(({ firedAt }) => firedAt).sort()[0] ?? worst.firedAt
+  const since = envelope.startedAt ?? items.map(({ firedAt }) => firedAt).sort()[0] ?? worst.firedAt
   const isClosed = isOver && state.closedAt !== undefined
   const recoveredAt = isOver && !isClosed ? lastRecovery(items, state) : undefined
   const line = severityLine(
@@ -308,7 +308,8 @@ function endOf({ firedAt }: EnvelopeMessage, { closedAt }: MessageState): Messag
 }
 
 function lastRecovery(items: readonly EnvelopeMessage[], state: MessageState): Date | undefined {
-  const times = items.flatMap(({ alertId }) => {
+  const times = items.flatMap(({ alertId, isRecovery, firedAt }) => {
+    if (isRecovery) return [Date.parse(firedAt)]
     const at = alertId === null ? undefined : state.items?.get(alertId)?.recoveredAt
     return at === undefined ? [] : [at.getTime()]
   })

@@ -93,6 +93,8 @@ export interface Envelope {
   readonly answered?: { readonly severity: Severity; readonly title: string }
   /** Start of the episode, for recoveries and raised severities. RFC 3339. */
   readonly startedAt?: string
+  /** For recoveries: name of the person who acknowledged the alert. */
+  readonly takenBy?: string
   /** For groups about alerts that had a message before: kind of the news. */
   readonly of?: 'raised' | 'reminder'
   /** For groups, roll-ups and summaries: their messages, in order. */
@@ -150,6 +152,7 @@ export const StoredEnvelope = z.object({
   answers: z.int().exactOptional(),
   answered: z.object({ severity: z.enum(SEVERITIES), title: z.string() }).exactOptional(),
   startedAt: z.iso.datetime().exactOptional(),
+  takenBy: z.string().exactOptional(),
   of: z.enum(['raised', 'reminder']).exactOptional(),
   items: z.array(StoredMessage).exactOptional(),
   more: z.int().exactOptional(),

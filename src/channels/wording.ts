@@ -123,6 +123,10 @@ export function severityLine<Value extends HtmlValue>(
       parts.push(writer.text(written(locale, formatDuration(seconds, locale, 'short'))))
     }
     if (acknowledged !== undefined) parts.push(acknowledgedPart(acknowledged, writer))
+    else if (envelope.takenBy !== undefined) {
+      const name = typed(cut(envelope.takenBy, LABEL_MAX))
+      parts.push(writer.write('messages:state.takenBy', { name }))
+    }
     return parts.join(' · ')
   }
   const isRaised = envelope.kind === 'raised' && message.severity !== 'info'

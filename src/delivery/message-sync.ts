@@ -34,6 +34,8 @@ export function together(
     ...(one.kind === 'reminder' && one.answered && { title: one.answered.title }),
   }))
   const cause = kind === 'group' && of === undefined ? causeOf(inOrder) : undefined
+  const startedAt = startOf(inOrder)
+  const takenBy = [...new Set(inOrder.flatMap((one) => one.takenBy ?? []))].join(', ')
   const place = { deliveryId, type, signal, group, data, locale, timezone }
   return {
     ...place,
@@ -41,9 +43,17 @@ export function together(
     kind,
     items,
     ...(cause && { cause }),
+    ...(startedAt !== undefined && { startedAt }),
+    ...(takenBy !== '' && { takenBy }),
     ...(of && { of }),
     ...(of && answers !== undefined && { answers }),
   }
+}
+
+/** Of recoveries: start of the first of their episodes. */
+function startOf(parts: readonly Envelope[]): string | undefined {
+  if (parts.some(({ message }) => !message.isRecovery)) return undefined
+  return parts.flatMap(({ startedAt }) => startedAt ?? []).sort()[0]
 }
 
 /** Kind of news about alerts that had a message before. */

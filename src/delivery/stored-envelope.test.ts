@@ -66,6 +66,7 @@ describe('DecodedEnvelope', () => {
       answers: 40,
       answered: { severity: 'critical', title: 'Balance is below 100 FLR' },
       startedAt: '2026-11-20T13:00:00.000Z',
+      takenBy: 'Ann',
       of: 'reminder',
       items: [{ ...message, severity: 'info' }],
       more: 3,

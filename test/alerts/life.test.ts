@@ -185,6 +185,23 @@ describe('acknowledging', () => {
     expect(recovery).toMatchObject({ recoveryOf: id, state: 'recovered' })
   })
 
+  test.each([
+    ['one alert', [LOW], [BACK]],
+    ['several', [LOW, 'fsp.monitoring'], [BACK, 'fsp.monitoring.recovered']],
+  ])('names who took %s on the recovery, in chat and mail', async (_of, events, recoveries) => {
+    await room.notice(watchId, ...events.map((event) => ({ event })))
+    await pass()
+    for (const { id } of await room.alerts(`?limit=${events.length}`)) await by(id)
+    await room.deliver()
+    room.forget()
+    minutes(1)
+    await room.notice(watchId, ...recoveries.map((event) => ({ event })))
+    await pass()
+    await pass()
+    expect(oneLine(room.chatTexts().at(-1))).toContain('12:00 to 12:01 UTC · taken by Ann')
+    expect(room.inbox.mails.at(-1)?.text).toContain('taken by \u2068Ann\u2069')
+  })
+
   test('of one message covers every alert in it', async () => {
     await room.notice(watchId, critical, { event: 'fsp.monitoring' })
     await pass()

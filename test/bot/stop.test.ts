@@ -188,7 +188,7 @@ describe('topics', () => {
     await group.press('Link this chat')
     const thread = async () => (await chatLinks(world.app, id))[0]?.threadId
     await group.press('Topic')
-    expect(group.last().text).toContain('Alerts go to the topic General.')
+    expect(group.last().text).toContain('Alerts go to the General topic.')
     expect((await group.press('A new topic')).text).toContain('needs the right to manage topics')
     world.telegram.promote(id)
     await group.press('A new topic')
