@@ -19,6 +19,7 @@ import type { Config } from '#src/config.ts'
 import { createDatabaseClock } from '#src/db/clock.ts'
 import { connect, waitForDatabase } from '#src/db/connection.ts'
 import { migrate } from '#src/db/migrate.ts'
+import { createReplica } from '#src/db/replica.ts'
 import { createSending } from '#src/delivery/sending.ts'
 import { readBacklog } from '#src/delivery/service.ts'
 import { createTally } from '#src/delivery/tally.ts'
@@ -76,6 +77,8 @@ const REQUESTS_POOL = { max: 10, waitMs: 5000, lockMs: 3000, answerMs: ANSWER_MS
 const REQUESTS_ASK = { atOnce: 16, waitingMax: 200, waitMs: 5000 }
 /** Pool of jobs and delivery. */
 const JOBS_POOL = { max: 10 }
+/** Pool for lists from a copy of the database: soon given up for the database itself. */
+const REPLICA_POOL = { max: 10, waitMs: 1000, answerMs: 3000 }
 /** Pool of metered calls, which are settled in few statements. */
 const METERING_POOL = { max: 5, waitMs: 5000, lockMs: 3000, answerMs: ANSWER_MS }
 /** Deadline for running work at a stop; with closing less than the 15 s after which a stop must be over. */
@@ -101,6 +104,8 @@ export function createApp(
   const { db, sql } = connection
   const jobsDb = connection.openPool(JOBS_POOL)
   const meteringDb = connection.openPool(METERING_POOL)
+  const { readUrl } = config.database
+  const replica = readUrl === undefined ? undefined : connect(readUrl, REPLICA_POOL)
   const telegramApi = config.telegram.token === undefined ? undefined : telegram(config)
   const mail = {
     mailer: mailer(config),
@@ -145,6 +150,7 @@ export function createApp(
   const metered = { db: meteringDb, clock, log }
   const app: JobApp = {
     db,
+    replica: replica && createReplica({ db: replica.db, clock, log }),
     clock,
     log,
     quarantine: createQuarantine({ log }),
@@ -224,7 +230,7 @@ export function createApp(
       await endAll(log, inHand, STOP_MS)
       // Running calls have ended by now, and may have left refunds.
       await endAll(log, [app.metering.stop(), internal.close()], SETTLE_MS)
-      await connection.close(CLOSE_MS)
+      await Promise.all([connection.close(CLOSE_MS), replica?.close(CLOSE_MS)])
     },
   }
 }

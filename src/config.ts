@@ -55,6 +55,7 @@ const TAKEN_SYMBOLS = ['FLR', 'WFLR', 'XRP', 'FXRP']
 /** Schema of the whole environment. Names are fixed; `.env.example` explains each. */
 const Environment = z.object({
   DATABASE_URL: databaseUrl.optional(),
+  DATABASE_READ_URL: databaseUrl.optional(),
   DATA_DIR: z.string().default('.data'),
   PUBLIC_URL: httpUrl,
   HOST: z.string().default('127.0.0.1'),
@@ -179,7 +180,7 @@ function shape(env: z.output<typeof Environment>) {
     previousSecretKey: env.SECRET_KEY_PREVIOUS,
     roles: env.ROLES,
     logLevel: env.LOG_LEVEL,
-    database: { url: env.DATABASE_URL, dataDir: env.DATA_DIR },
+    database: { url: env.DATABASE_URL, readUrl: env.DATABASE_READ_URL, dataDir: env.DATA_DIR },
     http: {
       host: env.HOST,
       port: env.PORT,

@@ -22,6 +22,7 @@ export const listAlerts = defineOperation({
   scope: 'read',
   rate: 'read',
   status: 200,
+  readsReplica: true,
   query: AlertQuery,
   output: AlertPage,
   handle: ({ app, caller, query }) => alerts.listAlerts(app, caller, query),

@@ -6,6 +6,7 @@ import type { PaymentOptions } from '#src/billing/topups/payment-options.ts'
 import type { Xrpl } from '#src/chain/xrpl.ts'
 import type { Channels } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
+import type { Replica } from '#src/db/replica.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { Caller, LinkCaller, LinkScope, Scope } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -21,6 +22,8 @@ import type { Limits, RateClass } from './limits.ts'
 /** Dependencies of all verbs, created once in `app.ts`. Verbs name only the parts that they use. */
 export interface App {
   readonly db: Db
+  /** A copy of the database for lists, which may be a little behind; undefined without one. */
+  readonly replica?: Replica | undefined
   readonly clock: Clock
   readonly log: Logger
   /** Counts and logs rows that cannot be processed. */
@@ -102,6 +105,8 @@ export interface Operation<Params, Query, Body, Output, S extends Access, Prepar
   /** Whether the request may have no body. */
   readonly bodyOptional?: boolean
   readonly output?: z.ZodType<Output>
+  /** Whether it reads from the copy of the database for lists, if there is one and it answers. */
+  readonly readsReplica?: true
   /** Rate limit per caller; counted if the front door gives a key. */
   readonly rate?: RateClass
   /** Rate limit per wallet and target at all front doors, counted once the target is known to exist. */

@@ -72,7 +72,12 @@ export async function invoke<Output>(
     operation.handle({ app: inside, caller: caller as never, ...request }, prepared)
   const answer = async (): Promise<Answer<Output>> => {
     if (key === undefined || caller === undefined || !('wallet' in caller)) {
-      const output = await run(app, await prepare())
+      const prepared = await prepare()
+      const { replica } = app
+      const output =
+        operation.readsReplica === true && replica !== undefined
+          ? await replica.read(app.db, (db) => run({ ...app, db }, prepared))
+          : await run(app, prepared)
       return { status: statusOf(operation, output), output, isReplay: false }
     }
     const input = { params: raw.params ?? null, body: raw.body ?? null }

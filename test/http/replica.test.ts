@@ -1,0 +1,46 @@
+import type { Sql } from 'postgres'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { serviceOnly } from '../support/harness.ts'
+import { signIn } from '../support/people.ts'
+
+let replica: FreshDatabase
+let service: Awaited<ReturnType<typeof serviceOnly>>
+
+beforeAll(async () => {
+  replica = await freshDatabase()
+  service = await serviceOnly({ DATABASE_READ_URL: replica.url })
+})
+afterAll(async () => {
+  await service.close()
+  await replica.drop()
+})
+
+async function insertAlert(sql: Sql, wallet: string, label: string): Promise<void> {
+  const at = service.clock.now()
+  const row = {
+    ...{ wallet, watch_id: 42, watch_label: label, type: 'credits-balance', position: 1 },
+    ...{ signal: 'credits-threshold', group: 'alerts', event: 'credits.low-balance' },
+    ...{ severity: 'warning', state: 'firing', is_episode: true, reminders_sent: 0 },
+    ...{ told_at: at, fired_at: at, created_at: at },
+    data: JSON.stringify({ balanceCredits: 1, limitCredits: 2, nextRenewal: null }),
+  }
+  await sql`insert into alerts ${sql(row)}`
+}
+
+test('lists of alerts come from the copy of the database, and from the database if that fails', async () => {
+  const alice = await signIn(service, 'alice')
+  const list = () => alice.request('GET', '/alerts')
+  await insertAlert(service.sql, alice.caller.wallet, 'in the database')
+  expect((await list()).body.data).toEqual([])
+  await insertAlert(replica.sql, alice.caller.wallet, 'in the copy')
+  expect((await list()).body.data).toMatchObject([{ watchLabel: 'in the copy' }])
+  // A refusal of the request is the same from both.
+  expect((await alice.request('GET', '/alerts?limit=0')).status).toBe(400)
+  await replica.sql`alter table alerts rename to elsewhere`
+  expect((await list()).body.data).toMatchObject([{ watchLabel: 'in the database' }])
+  await replica.sql`alter table elsewhere rename to alerts`
+  expect((await list()).body.data).toMatchObject([{ watchLabel: 'in the database' }])
+  service.clock.advance(10)
+  expect((await list()).body.data).toMatchObject([{ watchLabel: 'in the copy' }])
+})
