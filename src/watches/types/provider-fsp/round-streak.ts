@@ -18,6 +18,7 @@ import {
 } from '../../define.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
+import { isDuty, isSilence, isSilentRound } from './silence.ts'
 
 /** Bad voting rounds in a row before an alert. */
 const ROUNDS: Parameter = {
@@ -43,6 +44,8 @@ export const StreakState = z.object({
   isBroken: z.boolean(),
   /** Checks that were bad and have not been good since. */
   bad: z.array(z.enum(ROUND_CHECKS)),
+  /** Rounds in a row in which the provider sent nothing; 0 in states stored by an earlier version. */
+  silent: z.int().default(0),
 })
 export type StreakState = z.output<typeof StreakState>
 
@@ -54,6 +57,7 @@ const INITIAL: StreakState = {
   missed: 0,
   isBroken: false,
   bad: [],
+  silent: 0,
 }
 
 /** The properties of a round signal's `data` that messages of alert and recovery share. */
@@ -135,19 +139,20 @@ function judge(
     return { state: previous, phase, streak: previous.streak, firings: [] }
   }
   const follows = previous.lastRound === round - 1
+  const silent = isSilentRound(observation) ? (follows ? previous.silent : 0) + 1 : 0
   const rounds = one.isStreak ? Number(parameters['rounds']) : 1
   if (check.verdict === 'not-applicable') {
     const kept = follows ? previous.streak : 0
     const phase = previous.isBroken ? 'firing' : kept > 0 ? 'pending' : 'unknown'
     return {
-      state: { ...previous, lastRound: round, streak: kept },
+      state: { ...previous, lastRound: round, streak: kept, silent },
       phase,
       streak: kept,
       firings: [],
     }
   }
   if (check.verdict === 'unknown') {
-    const state = { ...previous, lastRound: round, streak: 0, bad }
+    const state = { ...previous, lastRound: round, streak: 0, bad, silent }
     return { state, phase: state.isBroken ? 'firing' : 'unknown', streak: 0, firings: [] }
   }
   if (check.verdict === 'good') {
@@ -167,10 +172,10 @@ function judge(
     missed: previous.missed + 1,
     isBroken,
     bad,
+    silent,
   }
   if (!isBroken) return { state, phase: 'pending', streak, firings: [] }
-  const isLong = one.isStreak && streak >= 2 * rounds
-  const severity = isLong || one.isCritical?.(check) ? 'critical' : one.severity
+  const severity = severityOf(one, state, check, rounds)
   const data: JsonObject = {
     ...commonData(one, observation),
     since: instant(firstAt),
@@ -180,6 +185,17 @@ function judge(
     ...check.values,
   }
   return { state, phase: 'firing', streak, firings: [{ event: `fsp.${one.id}`, severity, data }] }
+}
+
+function severityOf(
+  one: RoundSignal,
+  { streak, silent }: StreakState,
+  check: StoredCheck,
+  rounds: number,
+): Severity {
+  const isLong = one.isStreak && streak >= 2 * rounds
+  const isTotal = one.checks.some(isDuty) && isSilence(silent, rounds)
+  return isLong || isTotal || one.isCritical?.(check) ? 'critical' : one.severity
 }
 
 /** The recovery of a streak with the first good round. */

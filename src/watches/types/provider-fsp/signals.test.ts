@@ -193,6 +193,109 @@ test('a reveal that is missing after its commit is critical', () => {
   expect(notified).toEqual(['1 critical'])
 })
 
+describe('a provider that sends nothing at all', () => {
+  const DUTIES = ['commit', 'reveal', 'signature', 'bitVote', 'fdcSignature'] as const
+  const duties = STREAKS.filter(([, check]) => DUTIES.some((duty) => duty === check))
+  const missing = { verdict: 'bad', values: { ...BAD_VALUES, reason: 'missing' } } as const
+
+  const silent = (index: number, over: Partial<Record<RoundCheck, StoredCheck>> = {}) => {
+    const all = Object.fromEntries(DUTIES.map((duty) => [duty, missing]))
+    const others = checks('unknown')
+    if (others === null) throw new Error('no checks')
+    return observation(index, { checks: { ...others, ...all, ...over } })
+  }
+
+  test.each(duties)('%s is critical after two such rounds', (id) => {
+    expect(fold(find(id), [silent(0), silent(1)]).notified).toEqual(['1 critical'])
+  })
+
+  test.each(duties)('%s is critical after one such round only from the second on', (id) => {
+    expect(fold(find(id), [silent(0), silent(1)], { rounds: 1 }).notified).toEqual([
+      '0 warning',
+      '1 critical',
+    ])
+  })
+
+  test.each(duties)('%s waits for as many such rounds as it needs', (id) => {
+    const seen = Array.from({ length: 5 }, (_, index) => silent(index))
+    expect(fold(find(id), seen, { rounds: 4 }).notified).toEqual(['3 critical'])
+  })
+
+  test('is silent too where the FDC had no requests, or its duties were not observed', () => {
+    for (const verdict of ['not-applicable', 'unknown'] as const) {
+      const seen = [0, 1].map((i) => silent(i, { bitVote: { verdict }, fdcSignature: { verdict } }))
+      expect(fold(find('ftso-commit'), seen).notified).toEqual(['1 critical'])
+    }
+  })
+
+  test('makes an active warning critical', () => {
+    const late = { verdict: 'bad', values: { ...BAD_VALUES, reason: 'late' } } as const
+    const seen = [silent(0, { commit: late }), silent(1, { commit: late }), silent(2)]
+    const next = { ...silent(3) }
+    expect(fold(find('ftso-commit'), [...seen, next], { rounds: 2 }).notified).toEqual([
+      '1 warning',
+      '3 critical',
+    ])
+  })
+
+  test('a state that an earlier version stored starts to count from zero', () => {
+    const signal = find('ftso-commit')
+    const { steps } = fold(signal, [silent(0)])
+    const { silent: _silent, ...old } = z.looseObject({}).parse(steps[0]?.state)
+    expect(z.decode(signal.state, old)).toMatchObject({ streak: 1, silent: 0 })
+  })
+
+  test('is critical if and only if every observed duty was missed in the last rounds', () => {
+    const verdict = fc.constantFrom<StoredCheck>(
+      missing,
+      missing,
+      missing,
+      { verdict: 'bad', values: { ...BAD_VALUES, reason: 'late' } },
+      { verdict: 'good' },
+      { verdict: 'unknown' },
+      { verdict: 'not-applicable' },
+    )
+    const round = fc.record(Object.fromEntries(DUTIES.map((duty) => [duty, verdict])))
+    const isMissed = (check: StoredCheck | undefined) => check?.values?.['reason'] === 'missing'
+    const isTotal = (over: Partial<Record<string, StoredCheck>>) =>
+      ['commit', 'reveal', 'signature'].every((duty) => isMissed(over[duty])) &&
+      ['bitVote', 'fdcSignature'].every((duty) => {
+        const check = over[duty]
+        return (
+          isMissed(check) || check?.verdict === 'unknown' || check?.verdict === 'not-applicable'
+        )
+      })
+    fc.assert(
+      fc.property(
+        fc.array(round, { minLength: 1, maxLength: 12 }),
+        fc.integer({ min: 1, max: 4 }),
+        fc.constantFrom(...duties),
+        (all, rounds, [id, check]) => {
+          const seen = all.map((over, index) => silent(index, over))
+          const { steps } = fold(find(id), seen, { rounds })
+          let inARow = 0
+          let streak = 0
+          for (const [index, over] of all.entries()) {
+            const { verdict: own } = over[check] ?? {}
+            inARow = isTotal(over) ? inARow + 1 : 0
+            if (own === 'good' || own === 'unknown') streak = 0
+            if (own === 'bad') streak += 1
+            const isCritical = steps[index]?.firings.some(({ severity }) => severity === 'critical')
+            const isLong = streak >= 2 * rounds
+            expect(isCritical).toBe(own === 'bad' && (isLong || inARow >= Math.max(2, rounds)))
+          }
+        },
+      ),
+    )
+  })
+
+  test('is no silence to signals that judge what was sent', () => {
+    const over = { bitVoteLength: missing, consensus: missing }
+    const seen = [silent(0, over), silent(1, over)]
+    expect(fold(find('fdc-consensus'), seen).notified).toEqual(['1 warning'])
+  })
+})
+
 test.each(
   EPISODES,
 )('%s fires at the first bad %s and recovers with the next good one', (id, check, severity) => {
