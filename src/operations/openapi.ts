@@ -7,6 +7,7 @@ import { describeEventData } from '#src/watches/events.ts'
 import type { AnyOperation, App } from './define.ts'
 import type { OperationExample } from './examples/define.ts'
 import { examplesAt } from './examples/index.ts'
+import { PARAMETERS } from './examples/parameters.ts'
 import { withMeanings } from './openapi-meanings.ts'
 import { errorCodes, Problem, problemAnswers, problemReferences } from './openapi-problems.ts'
 import { webhooksOf } from './openapi-webhooks.ts'
@@ -149,6 +150,7 @@ function parameters(
     in: where,
     required: where === 'path' || (required ?? []).includes(name),
     schema: property,
+    ...(PARAMETERS[id]?.[name] !== undefined && { example: PARAMETERS[id][name] }),
   }))
 }
 

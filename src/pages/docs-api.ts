@@ -1,5 +1,6 @@
 /** The API reference as its pages show it, generated from the OpenAPI document. Pure. */
 import { z } from 'zod'
+import { type CallExample, callExamples } from './docs-calls.ts'
 
 const Schema = z.looseObject({
   $ref: z.string().optional(),
@@ -32,6 +33,7 @@ const OperationEntry = z.looseObject({
       required: z.boolean(),
       description: z.string().optional(),
       schema: Schema,
+      example: z.union([z.string(), z.number()]).optional(),
     }),
   ),
   requestBody: z.looseObject({ content: Content }).optional(),
@@ -76,8 +78,8 @@ export interface OperationDoc {
   readonly answerExample: string | undefined
   /** HTTP statuses of its refusals. */
   readonly refusals: readonly string[]
-  readonly curl: string
-  readonly typescript: string
+  /** The example call in every language. */
+  readonly calls: readonly CallExample[]
 }
 
 /** The reference: tags, and all operations in the order of the registry. */
@@ -127,7 +129,14 @@ function operationDoc(
     Object.entries(entry.responses).find(([code]) => code.startsWith('2')) ?? []
   const success = firstOf(answer?.content)
   const scope = entry['x-scope']
-  const call = { method, address, isSigned: scope !== undefined, body: body?.example }
+  const type = Object.keys(answer?.content ?? {})[0]
+  const call = {
+    method,
+    address: exampleAddress(address, entry.parameters),
+    isSigned: scope !== undefined,
+    body: body?.example,
+    answer: type === undefined ? 'none' : type === 'application/json' ? 'json' : 'text',
+  } as const
   return {
     id: entry.operationId,
     tag: entry.tags[0] ?? '',
@@ -148,9 +157,22 @@ function operationDoc(
     status,
     answerExample: textOf(success?.example),
     refusals: Object.keys(entry.responses).filter((code) => Number(code) >= 400),
-    curl: curlOf(call),
-    typescript: typescriptOf(call),
+    calls: callExamples(call),
   }
+}
+
+/** The address with the example values of its parameters. */
+function exampleAddress(
+  address: string,
+  parameters: z.output<typeof OperationEntry>['parameters'],
+): string {
+  const given = parameters.filter(({ example }) => example !== undefined)
+  const query = given.filter((one) => one.in === 'query')
+  const path = given
+    .filter((one) => one.in === 'path')
+    .reduce((text, { name, example }) => text.replace(`{${name}}`, String(example)), address)
+  const search = query.map(({ name, example }) => `${name}=${encodeURIComponent(String(example))}`)
+  return search.length === 0 ? path : `${path}?${search.join('&')}`
 }
 
 function firstOf(content: z.output<typeof Content> | undefined) {
@@ -239,48 +261,4 @@ function typeOf(context: Context, schema: Schema): string {
   const { type } = found
   if (Array.isArray(type)) return type.join(' | ')
   return type ?? 'any'
-}
-
-interface Call {
-  readonly method: string
-  readonly address: string
-  readonly isSigned: boolean
-  readonly body: unknown
-}
-
-function curlOf({ method, address, isSigned, body }: Call): string {
-  const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
-  return [
-    `curl ${address.includes('{') ? quoted(address) : address}`,
-    ...(method === 'GET' ? [] : [`-X ${method}`]),
-    ...(isSigned ? ['-H "Authorization: Bearer $TOKEN"'] : []),
-    ...(body === undefined
-      ? []
-      : [
-          "-H 'Content-Type: application/json'",
-          `-d ${quoted(JSON.stringify(body, undefined, 2))}`,
-        ]),
-  ].join(' \\\n  ')
-}
-
-function typescriptOf({ method, address, isSigned, body }: Call): string {
-  const headers = [
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: shown as code
-    ...(isSigned ? ['authorization: `Bearer ${token}`'] : []),
-    ...(body === undefined ? [] : ["'content-type': 'application/json'"]),
-  ]
-  const options = [
-    ...(method === 'GET' ? [] : [`  method: '${method}',`]),
-    ...(headers.length === 0 ? [] : [`  headers: { ${headers.join(', ')} },`]),
-    ...(body === undefined
-      ? []
-      : [
-          `  body: JSON.stringify(${JSON.stringify(body, undefined, 2).replaceAll('\n', '\n  ')}),`,
-        ]),
-  ]
-  const call =
-    options.length === 0
-      ? `fetch('${address}')`
-      : `fetch('${address}', {\n${options.join('\n')}\n})`
-  return `const response = await ${call}\nconst answer = await response.json()`
 }

@@ -6,9 +6,12 @@ import { builtKey, type Translate } from '#src/i18n/translate.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
 import type { App } from '#src/operations/define.ts'
+import { WATCH_TYPE_EXAMPLES } from '#src/operations/examples/watch-types.ts'
+import { API_PREFIX } from '#src/operations/openapi.ts'
 import type { Parameter, SignalDefinition, WatchTypeDefinition } from '#src/watches/define.ts'
 import { EVENTS, findEventSource } from '#src/watches/events.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
+import { callExamples } from './docs-calls.ts'
 
 const HELP_PARTS = ['checked', 'why', 'causes', 'action'] as const
 
@@ -33,12 +36,19 @@ function offeredTypes({ billing }: App): readonly WatchTypeDefinition[] {
 }
 
 /** One watch type, with its signals by group. */
-export function typeDoc(t: Translate, { name, signals }: WatchTypeDefinition) {
+export function typeDoc(app: App, t: Translate, { name, signals }: WatchTypeDefinition) {
   const groups = SIGNAL_GROUPS.filter((group) => signals.some((signal) => signal.group === group))
   return {
     title: t(builtKey(`signals:type.${name}.label`)),
     name,
     description: t(builtKey(`signals:type.${name}.description`)),
+    calls: callExamples({
+      method: 'POST',
+      address: `${app.publicUrl}${API_PREFIX}/watches`,
+      isSigned: true,
+      body: { type: name, ...WATCH_TYPE_EXAMPLES[name] },
+      answer: 'json',
+    }),
     groups: groups.map((group) => ({
       id: group,
       label: t(builtKey(`signals:group.${group}.label`)),

@@ -123,7 +123,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
     return sendDocs(app, request, reply, {
       part: '/watches',
       view: 'docs-type',
-      data: (t) => typeDoc(t, type),
+      data: (t) => typeDoc(app, t, type),
     })
   })
   server.get<{ Params: { type: string; signal: string } }>(

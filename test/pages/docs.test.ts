@@ -40,7 +40,7 @@ async function crawl(locale: string): Promise<ReadonlyMap<string, { html: string
 describe.each(LOCALES)('in %s', (locale) => {
   const t = translator(locale)
 
-  test('every operation is explained, with its fields and two ways to try it', async () => {
+  test('every operation is explained, with its fields and four ways to try it', async () => {
     const pages = await crawl(locale)
     expect(routed().length).toBeGreaterThan(30)
     for (const { id, method, path, scope } of routed()) {
@@ -53,6 +53,8 @@ describe.each(LOCALES)('in %s', (locale) => {
       expect(section.includes(`<bdi dir="ltr">${scope}</bdi>`)).toBe(scope !== 'none')
       expect(section).toMatch(/curl (?:&#39;)?http/)
       expect(section).toContain('await fetch(')
+      expect(section).toContain('import ')
+      expect(section).toContain('package main')
       expect(page?.text).toContain(plain(t(builtKey(`operations:${id}.summary`))))
       expect(page?.text).toContain(plain(t(builtKey(`operations:${id}.description`))))
       expect(pages.get('/docs/api')?.html).toContain(`/docs/api/${tag}#${id}"`)
@@ -142,8 +144,9 @@ test('the reference names fields inside of fields, lists and what may be absent'
   expect(row('label')).toMatchObject({ type: 'string', required: false })
   expect(row('signals[].id')).toMatchObject({ required: true })
   expect(create?.isIdempotent).toBe(true)
-  expect(create?.curl).toContain('-X POST')
-  expect(create?.curl).toContain('Authorization: Bearer $TOKEN')
-  expect(create?.typescript).toContain("method: 'POST'")
+  const [curl, typescript] = create?.calls ?? []
+  expect(curl?.code).toContain('-X POST')
+  expect(curl?.code).toContain('Authorization: Bearer $TOKEN')
+  expect(typescript?.code).toContain("method: 'POST'")
   expect(create?.refusals).toContain('409')
 })

@@ -1,5 +1,6 @@
 import type * as operations from '../providers.ts'
 import type { ExamplesOf } from './define.ts'
+import { PROVIDER } from './story.ts'
 
 const FINE = {
   ftso: { commit: 'ok', reveal: 'ok', signature: 'ok' },
@@ -10,7 +11,7 @@ const FINE = {
 export const providerExamples: ExamplesOf<typeof operations> = {
   getProviderFsp: {
     response: {
-      provider: '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE',
+      provider: PROVIDER,
       addresses: {
         submit: '0xc4a19715F3Dd209F01E84ABe65De7c2E9C8b6269',
         submitSignatures: '0x73b05377E4057c76878f5F97D33792807baE171b',

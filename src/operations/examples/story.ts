@@ -14,6 +14,8 @@ export function at(time: string): string {
 
 /** The wallet that signs in and is watched. */
 export const WALLET: Address = '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C'
+/** A data provider. */
+export const PROVIDER: Address = '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE'
 export const SCOPES = ['read', 'write', 'spend'] as const
 export const CHAIN_ID = 14
 export const SERVICE_TOKEN = 'WDG'
