@@ -31,7 +31,7 @@ export function findType(app: App, name: string): WatchTypeDefinition | undefine
 }
 
 /** Without billing there are no credits to watch. */
-function offeredTypes({ billing }: App): readonly WatchTypeDefinition[] {
+export function offeredTypes({ billing }: App): readonly WatchTypeDefinition[] {
   return WATCH_TYPES.filter(({ reads }) => reads === 'chain' || billing.enabled)
 }
 
@@ -153,6 +153,7 @@ function emits({ events }: SignalDefinition, event: string): boolean {
   return events.alerts.includes(event) || events.recovery === event
 }
 
-function typePath(name: string): string {
+/** Page of a watch type. */
+export function typePath(name: string): string {
   return `/docs/watches/${name}`
 }

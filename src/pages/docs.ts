@@ -3,15 +3,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { WEBHOOK_HEADERS } from '#src/channels/webhook.ts'
 import { escapeHtml, html, type Translate } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import { isLocale } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
 import { API_PREFIX } from '#src/operations/openapi.ts'
 import { apiReference } from './api-reference.ts'
+import { QUERY_LENGTH_MAX, searchDocs } from './docs-search.ts'
+import { asHeading, type Part, sideList } from './docs-side.ts'
 import { eventList, findType, signalDoc, typeDoc, watchTypes } from './docs-watches.ts'
 import { botUrl } from './home.ts'
-import { type Page, sendPage } from './layout.ts'
+import { type Page, queryOf, sendPage } from './layout.ts'
 
-/** The parts of the docs, in reading order. */
-const PARTS = ['', '/api', '/webhooks', '/watches', '/events'] as const
 /** Verifiers of webhooks by language; tests run them with the published vector. */
 const VERIFIERS = [
   ['TypeScript', 'typescript.ts'],
@@ -23,7 +24,8 @@ const EXAMPLES = new URL('../../examples/verify/', import.meta.url)
 
 /** A page of the docs without its frame. */
 interface DocsPage {
-  readonly part: (typeof PARTS)[number]
+  /** Undefined outside of the parts. */
+  readonly part: Part | undefined
   readonly view: string
   data(t: Translate): { readonly title: string } & Readonly<Record<string, unknown>>
 }
@@ -103,6 +105,18 @@ export function docsPage(server: FastifyInstance, app: App): void {
       }),
     }),
   )
+  server.get('/docs/search', (request, reply) => {
+    const query = (queryOf(request)['q'] ?? '').trim().slice(0, QUERY_LENGTH_MAX)
+    return sendDocs(app, request, reply, {
+      part: undefined,
+      view: 'docs-search',
+      data: (t) => {
+        const results = searchDocs(app, t, query)
+        const count = t('pages:docs.search.count', { count: results.length })
+        return { title: t('pages:docs.search.find'), query, results, count }
+      },
+    })
+  })
   server.get('/docs/events', (request, reply) =>
     sendDocs(app, request, reply, {
       part: '/events',
@@ -152,28 +166,12 @@ function sendDocs(
     data: (t) => ({
       ...data(t),
       inner: `./${view}`,
-      parts: PARTS.map((one) => ({
-        path: `/docs${one}`,
-        label: t(PART_LABELS[one]),
-        isCurrent: one === part,
-      })),
+      parts: sideList(app, t, part, request.url.split('?')[0] ?? ''),
+      chosenLocale: isLocale(queryOf(request)['lang']) ? t.locale : undefined,
       script: '/scripts/docs.js',
     }),
   }
   return sendPage(app, request, reply, page)
-}
-
-const PART_LABELS = {
-  '': 'pages:docs.start',
-  '/api': 'pages:docs.api',
-  '/webhooks': 'pages:docs.webhooks',
-  '/watches': 'pages:docs.watches',
-  '/events': 'pages:docs.events',
-} as const
-
-/** A sentence as a heading: without its full stop. */
-function asHeading(sentence: string): string {
-  return sentence.replace(/[.。।]$/u, '')
 }
 
 function nowhere(): AppError {

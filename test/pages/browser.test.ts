@@ -111,3 +111,25 @@ test('a page cannot be put into a frame', async () => {
   await page.setContent(`<iframe src="${base}/" title="frame"></iframe>`)
   await expect.poll(() => problems.join(' ')).toContain('frame-ancestors')
 })
+
+describe('the search of the docs', () => {
+  test('works without any script', async () => {
+    await open({ script: false })
+    await show('/docs?lang=de')
+    await page.getByRole('searchbox').fill('quittieren')
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: 'Alarm quittieren' }).first().click()
+    await page.waitForURL('**/docs/api/alerts?lang=de#acknowledge')
+  })
+  test('shows results while a reader types, and is reached by /', async () => {
+    await show('/docs/events')
+    await page.keyboard.press('/')
+    await page.keyboard.type('create a watch')
+    const found = page.locator('.suggestions a').first()
+    await found.waitFor()
+    expect(await found.getAttribute('href')).toBe('/docs/api/watches#createWatch')
+    await page.keyboard.press('Escape')
+    await found.waitFor({ state: 'hidden' })
+    expect(problems).toEqual([])
+  })
+})

@@ -100,6 +100,49 @@ describe.each(LOCALES)('in %s', (locale) => {
   })
 })
 
+test('an operation is found by what it does, its address and its fields, best first', async () => {
+  const hits = async (query: string, lang = 'en') => {
+    const { html } = await site.get(`/docs/search?q=${encodeURIComponent(query)}&lang=${lang}`)
+    return [...html.matchAll(/<li><a href="([^"]+)"><strong>/g)].map(([, href]) => href)
+  }
+  expect((await hits('create watch'))[0]).toBe('/docs/api/watches?lang=en#createWatch')
+  expect(await hits('POST /watches')).toContain('/docs/api/watches?lang=en#createWatch')
+  expect(await hits('cooldownSeconds')).toContain('/docs/api/watches?lang=en#updateWatch')
+  expect(await hits('fsp.ftso-commit')).toContain('/docs/events?lang=en#fsp.ftso-commit')
+  expect(await hits('no_free_slot')).toEqual(['/problems/no_free_slot?lang=en'])
+  expect((await hits('UBERWACHUNG anlegen', 'de'))[0]).toBe('/docs/api/watches?lang=de#createWatch')
+  for (const locale of LOCALES) {
+    const summary = translator(locale)('operations:createWatch.summary')
+    const path = `/docs/api/watches?lang=${locale}#createWatch`
+    expect(await hits(summary, locale), locale).toContain(path)
+  }
+})
+
+test('a search without a hit or a word says so, and shows what was typed as text', async () => {
+  const { html, text } = await site.get('/docs/search?q=%3Cscript%3Ealert(1)%3C/script%3E')
+  expect(text).toContain('0 results')
+  expect(html).not.toContain('<script>alert')
+  const empty = await site.get('/docs/search?q=')
+  expect([empty.status, empty.html.includes('class="results"')]).toEqual([200, false])
+  expect((await site.get(`/docs/search?q=${'a'.repeat(5000)}`)).status).toBe(200)
+})
+
+test('the side list leads to every part, and from an open part to its pages and operations', async () => {
+  const { html } = await site.get('/docs/api/watches')
+  const side = html.slice(html.indexOf('<nav class="parts"'), html.indexOf('</nav>'))
+  for (const href of [
+    '/docs',
+    '/docs/events',
+    '/docs/api/alerts',
+    '#createWatch',
+    '#deleteWatch',
+  ]) {
+    expect(side).toContain(`<a href="${href}"`)
+  }
+  expect(side).toContain('<a href="/docs/api/watches" aria-current="true">')
+  expect(side).not.toContain('#listAlerts')
+})
+
 test('the reference leads to the description in the language the reader chose', async () => {
   const { html } = await site.get('/docs/api?lang=fr')
   const href = /href="([^"]*openapi\.json[^"]*)"/.exec(html)?.[1] ?? ''

@@ -1,10 +1,12 @@
-// Script of the docs: a button to copy each example. It sends nothing.
+// Script of the docs: a button to copy each example, and results of the search while typing.
 
+import { searchWhileTyping } from './docs-search.js'
 import { find } from './dom.js'
 
 const COPIED_MS = 2000
 const { copy = '', done = '' } = find('.docs').dataset
 
+searchWhileTyping()
 if (navigator.clipboard !== undefined) {
   for (const example of document.querySelectorAll('pre')) offerCopy(example)
 }
