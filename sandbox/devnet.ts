@@ -64,6 +64,8 @@ const BLOCK_GAS = 500_000_000
  */
 const KEPT_STATES = 1000
 const KEPT_STATES_LIVE = 300
+/** Blocks of a chain by the clock whose transactions and receipts are kept, about 90 kB each when busy. */
+const KEPT_BLOCKS_LIVE = 3000
 
 /**
  * Starts a local chain on loopback.
@@ -105,7 +107,14 @@ function anvilOptions({ port, blockTimeSeconds, startsAt }: DevnetOptions): read
     // Flare's blocks are final at once; this is the closest setting of anvil's `finalized`.
     ...['--slots-in-an-epoch', '1', '--prune-history', `${kept}`],
     ...['--gas-limit', `${BLOCK_GAS}`],
-    ...(blockTimeSeconds === undefined ? [] : ['--block-time', `${blockTimeSeconds}`]),
+    ...(blockTimeSeconds === undefined
+      ? []
+      : [
+          '--block-time',
+          `${blockTimeSeconds}`,
+          '--transaction-block-keeper',
+          `${KEPT_BLOCKS_LIVE}`,
+        ]),
     ...(startsAt === undefined ? [] : ['--timestamp', `${Math.floor(startsAt.getTime() / 1000)}`]),
   ]
 }
