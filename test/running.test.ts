@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import packageJson from '../package.json' with { type: 'json' }
+
+/** The files that run the service elsewhere must agree with `npm start` and with the variables there are. */
+
+const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
+const START = packageJson.scripts.start
+const variables = new Set(
+  [...read('.env.example').matchAll(/^([A-Z_]+)=/gm)].map(([, name = '']) => name),
+)
+
+test('the image starts the service like npm start', () => {
+  const [, command = ''] = /^CMD (\[.*\])$/m.exec(read('Dockerfile')) ?? []
+  expect(JSON.parse(command).join(' ')).toBe(START)
+})
+
+test('the systemd unit starts the service like npm start', () => {
+  const [, command = ''] =
+    /^ExecStart=(.*)$/m.exec(read('ops/systemd/flare-watchdog.service')) ?? []
+  expect(command.replace('/opt/flare-watchdog/node_modules/.bin/', '')).toBe(START)
+})
+
+test('the image has every folder that the service reads', () => {
+  const copied = [...read('Dockerfile').matchAll(/^COPY (\w+) \1$/gm)].map(([, folder]) => folder)
+  const kept = [...read('.dockerignore').matchAll(/^!(\w+)$/gm)].map(([, folder]) => folder)
+  expect(copied.toSorted()).toEqual(['bot', 'examples', 'locales', 'migrations', 'src'])
+  expect(kept).toEqual(expect.arrayContaining(copied))
+})
+
+test('compose sets only variables of the service, and runs each role once', () => {
+  const services = read('compose.yaml').split(/^services:$/m)
+  const [common = '', apart = ''] = services
+  const set = [...common.matchAll(/^ {4}([A-Z_]+): /gm)].map(([, name = '']) => name)
+  expect(set.length).toBeGreaterThan(3)
+  expect(set.filter((name) => !variables.has(name))).toEqual([])
+  const roles = [...apart.matchAll(/^ {6}ROLES: (\w+)$/gm)].map(([, role]) => role)
+  expect(roles).toEqual(['api', 'bot', 'watcher', 'delivery'])
+})
