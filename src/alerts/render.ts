@@ -5,11 +5,17 @@ import {
   formatDuration,
   formatFact,
   formatList,
+  formatMoment,
   formatTime,
   sentenceValues,
 } from '#src/i18n/format.ts'
-import { withoutDirections } from '#src/i18n/isolates.ts'
-import { builtKey, hasText, type Translate, translator, typed } from '#src/i18n/translate.ts'
+import {
+  builtKey,
+  hasText,
+  type TextValues,
+  type Translate,
+  translator,
+} from '#src/i18n/translate.ts'
 import type { DisplayValue, Severity } from '#src/kernel/display-values.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
@@ -60,10 +66,10 @@ export type Note =
 const EXPLORER_URL = flare.blockExplorers.default.url
 
 /** The texts of a message, independent of the watch. */
-type Words = Pick<Message, 'title' | 'body' | 'fields'>
+type Words = Pick<Message, 'title' | 'body' | 'fields'> & { readonly stated: readonly string[] }
 
-/** Placeholder for the watch's label in shared texts: a noncharacter. */
-const LABEL = '\ufdd0'
+/** Stands for a value where only its place in a text matters: a noncharacter. */
+const MARK = '\ufdd0'
 
 /**
  * Renders the complete message of an alert in one language: texts by event, values by kind.
@@ -82,7 +88,8 @@ export function createRenderer(): typeof renderMessage {
   const known = new Map<string, Words>()
   return (alert, reader) => {
     const { event, severity, data, notes = [] } = alert
-    const key = JSON.stringify([reader.locale, reader.timezone, event, severity, data, notes])
+    const { firedAt } = alert
+    const key = JSON.stringify([reader, event, severity, data, notes, firedAt])
     const words = known.get(key) ?? wordsOf(alert, reader)
     known.set(key, words)
     return {
@@ -91,25 +98,26 @@ export function createRenderer(): typeof renderMessage {
       watchLabel: alert.watchLabel,
       event,
       severity,
-      title: labelled(words.title, alert),
-      body: labelled(words.body, alert),
+      title: words.title,
+      body: words.body,
       fields: words.fields,
       link: alert.link,
       firedAt: alert.firedAt.toISOString(),
       test: alert.test,
       ...roleOf(event),
+      stated: words.stated,
     }
   }
 }
 
-function labelled(text: string, { watchLabel }: Renderable): string {
-  return text.includes(LABEL)
-    ? text.replaceAll(LABEL, () => withoutDirections(watchLabel ?? ''))
-    : text
-}
-
 function wordsOf(
-  { event, severity, data, notes = [] }: Pick<Renderable, 'event' | 'severity' | 'data' | 'notes'>,
+  {
+    event,
+    severity,
+    data,
+    firedAt,
+    notes = [],
+  }: Pick<Renderable, 'event' | 'severity' | 'data' | 'firedAt' | 'notes'>,
   reader: Reader,
 ): Words {
   const source = findEventSource(event)
@@ -119,20 +127,30 @@ function wordsOf(
   const t = translator(reader.locale)
   const clock = { locale: reader.locale, timeZone: reader.timezone }
   const values = {
-    wallet: typed(LABEL),
     ...sentenceValues(facts, clock),
+    ...(facts.since?.kind === 'instant' && {
+      since: formatMoment(facts.since.at, reader.locale, reader.timezone, firedAt),
+    }),
     ...(count !== undefined && { count }),
     context: severity,
   }
+  const write = (given: TextValues) => ({
+    title: t(builtKey(`messages:${texts}.title`), given),
+    body: t(builtKey(`messages:${texts}.body`), given),
+  })
+  const { title, body } = write(values)
+  // A text that states the duration needs no note of it.
+  const shown = notes.filter(({ kind }) => kind !== 'lasted' || facts.duration === undefined)
   return {
-    title: t(builtKey(`messages:${texts}.title`), values),
-    body: [
-      t(builtKey(`messages:${texts}.body`), values),
-      ...notes
-        // A text that states the duration needs no note of it.
-        .filter(({ kind }) => kind !== 'lasted' || facts.duration === undefined)
-        .map((note) => textOfNote(t, note, reader)),
-    ].join('\n'),
+    title,
+    body: shown.reduce((text, note) => {
+      const between = note.kind === 'lasted' ? ' ' : '\n'
+      return `${text}${between}${textOfNote(t, note, reader)}`
+    }, body),
+    stated: fields.filter((key) => {
+      const marked = write({ ...values, [key]: MARK })
+      return `${marked.title}${marked.body}`.includes(MARK)
+    }),
     fields: fields.flatMap((key): MessageField[] => {
       const fact = facts[key]
       if (fact === undefined) return []

@@ -34,6 +34,8 @@ export interface EnvelopeMessage extends Message {
   readonly isRecovery: boolean
   /** Whether the event opens an alert that a recovery can close. */
   readonly canRecover: boolean
+  /** Keys of the fields whose values its title or body states. */
+  readonly stated?: readonly string[]
 }
 
 /**
@@ -136,6 +138,7 @@ export const Message: z.ZodType<Message> = MessageShape
 const StoredMessage = MessageShape.extend({
   isRecovery: z.boolean().exactOptional(),
   canRecover: z.boolean().exactOptional(),
+  stated: z.array(z.string()).exactOptional(),
 })
 
 /** `Envelope` as JSON. Messages of older envelopes lack `isRecovery` and `canRecover`. */

@@ -21,7 +21,7 @@ describe('alertMail', () => {
       [
         'Watchdog',
         '',
-        '🔵 Info · \u2068Treasury\u2069 · since 14:02:31\u00a0UTC+1',
+        '🔵 Info · \u2068Treasury\u2069 · at 14:02:31\u00a0UTC+1',
         'Balance changed: -12,500 FLR',
         '',
         'Treasury: the balance went from 12,742.5 FLR to 242.5 FLR.',

@@ -10,6 +10,8 @@ import { envelopeOf, HOSTILE_TEXTS } from '../../test/support/envelopes.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
 import { type AlertViewOptions, alertView } from './telegram-alert.ts'
 
+const ADDRESS = '0x3f12b8aC9d2e7F4b6A1c5D8e0F9a7B3c2d1eA91c'
+
 const commit = {
   type: 'provider-fsp',
   signal: 'ftso-commit',
@@ -27,13 +29,11 @@ describe('an alert', () => {
     expect(alertView(envelopeOf()).html).toBe(
       [
         '🔵 <b>Balance changed: -12,500 FLR</b>',
-        'Info · \u2068Treasury\u2069 · since 14:02:31\u00a0UTC+1',
+        'Info · \u2068Treasury\u2069 · at 14:02:31\u00a0UTC+1',
         '',
         'Treasury: the balance went from 12,742.5 FLR to 242.5 FLR.',
         '',
-        'Address: <code>0x3f12b8aC9d2e7F4b6A1c5D8e0F9a7B3c2d1eA91c</code>',
-        'Now: 242.5 FLR',
-        '#4711',
+        `Address: \u2068<a href="https://explorer.example.org/address/${ADDRESS}">0x3f12…A91c</a>\u2069 · Now: 242.5 FLR · #4711`,
       ].join('\n'),
     )
   })
@@ -78,14 +78,14 @@ describe('an alert', () => {
   test('leads to its watch in the bot, once the bot has a name', () => {
     const { html } = alertView(envelopeOf(), {}, { botUsername: 'watchdog_bot' })
     expect(html).toContain(
-      'Info · \u2068<a href="https://t.me/watchdog_bot?start=w42">Treasury</a>\u2069 · since',
+      'Info · \u2068<a href="https://t.me/watchdog_bot?start=w42">Treasury</a>\u2069 · at',
     )
   })
 
   test('shows times with their offset in a group, whose members have different clocks', () => {
     const { html, plain } = alertView(envelopeOf(), {}, { isGroup: true })
     expect(html).not.toContain('tg-time')
-    expect(plain).toContain('since 14:02:31\u00a0UTC+1')
+    expect(plain).toContain('at 14:02:31\u00a0UTC+1')
   })
 
   test('that is delivered late says how long it has lasted', () => {
@@ -100,13 +100,13 @@ describe('an alert', () => {
     expect(view.html.split('\n').slice(0, 3)).toEqual([
       '🧪 Test',
       '🔵 <b>Balance changed: -12,500 FLR</b>',
-      'Info · since 14:02:31\u00a0UTC+1',
+      'Info · at 14:02:31\u00a0UTC+1',
     ])
     expect(view.html).not.toContain('#')
     expect(view.rows).toEqual([])
   })
 
-  test('makes links of values that have one, but no code of links', () => {
+  test('makes links of values that have one, and leaves other hashes to its page', () => {
     const hash = `0x${'ab'.repeat(32)}`
     const html = withFields([
       { key: 'block', label: 'Block', value: '418', href: 'https://e.example/b?a=1&b="2"' },
@@ -115,8 +115,8 @@ describe('an alert', () => {
       { key: 'local', label: 'Local', value: 'here', href: 'http://localhost/x' },
     ])
     expect(html).toContain('<a href="https://e.example/b?a=1&amp;b=&quot;2&quot;">418</a>')
-    expect(html).toContain(`<a href="https://e.example/tx">${hash}</a>`)
-    expect(html).toContain(`Hash: <code>${hash}</code>`)
+    expect(html).toContain('<a href="https://e.example/tx">Transaction ↗</a>')
+    expect(html).not.toContain(hash)
     expect(html).toContain('Local: here')
   })
 
@@ -128,10 +128,10 @@ describe('an alert', () => {
     expect(JSON.stringify(rows)).toContain('alert.ack')
   })
 
-  test('shows six fields and says where the others are', () => {
-    const html = withFields(fieldsOf(8, 'x'))
-    expect(html).toContain('Label 5: x')
-    expect(html).not.toContain('Label 6: x')
+  test('shows eight values on one line and says where the others are', () => {
+    const html = withFields(fieldsOf(10, 'x'))
+    expect(html).toContain('Label 7: x · #4711')
+    expect(html).not.toContain('Label 8: x')
     expect(html.endsWith('#4711\n… more in Details')).toBe(true)
   })
 
@@ -150,8 +150,8 @@ describe('an alert', () => {
   test('isolates foreign text, outside of what is copied', () => {
     const arabic = alertView(envelopeOf({ locale: 'ar' })).html
     // A number alone would run from the left.
-    expect(arabic).toContain('\n\u200f#4711')
-    expect(arabic).toMatch(/\u2068<code>0x[0-9a-fA-F]{40}<\/code>\u2069/)
+    expect(arabic).toMatch(/\n\u200f.*#4711$/)
+    expect(arabic).toMatch(/\u2068<a href="[^"]*">0x3f12…A91c<\/a>\u2069/)
     const html = withFields([{ key: 'x', label: 'Name', value: 'سلمى' }])
     expect(html).toContain('Name: \u2068سلمى\u2069')
   })

@@ -2,11 +2,12 @@ import { escapeHtml, translator } from '#src/i18n/translate.ts'
 import { type Rows, withoutLinks } from '#src/telegram/buttons.ts'
 import { botLink } from '#src/telegram/links.ts'
 import { inReadingOrder } from '#src/telegram/reading-order.ts'
-import { CARD_FIELDS_MAX, type Card, type CardItem, cardOf } from './card.ts'
+import { type Card, type CardItem, cardOf } from './card.ts'
 import type { Envelope, MessageState } from './envelope.ts'
 import { asFlapping } from './flapping.ts'
 import { asReminded } from './reminder.ts'
 import { buttonsOf } from './telegram-buttons.ts'
+import { FACTS_MAX, factsOf, linksInText } from './telegram-facts.ts'
 import {
   type ChatParts,
   type ChatReader,
@@ -68,13 +69,16 @@ function alertParts(
   const { message } = envelope
   const t = translator(envelope.locale)
   const help = state.help === undefined ? undefined : helpOf(envelope, state.help)
+  const facts = factsOf(t, message)
   return {
     headHtml: headOf(card, message.test),
     body: message.body,
-    linesHtml: message.fields.slice(0, CARD_FIELDS_MAX).map((field) => fieldLine(t, field)),
-    hidden: Math.max(0, message.fields.length - CARD_FIELDS_MAX),
+    bodyLinks: linksInText(message),
+    linesHtml: facts.slice(0, FACTS_MAX),
+    hidden: Math.max(0, facts.length - FACTS_MAX),
     moreHtml: t.html('messages:moreInDetails'),
-    tailHtml: card.number === undefined ? [] : [lineStart(envelope.locale) + card.number],
+    tailHtml: card.number === undefined ? [] : [card.number],
+    oneLine: lineStart(envelope.locale),
     linksHtml: linkLines(card, options),
     quote: help ?? '',
   }

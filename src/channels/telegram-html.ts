@@ -25,6 +25,8 @@ export interface ChatParts {
   readonly headHtml: readonly string[]
   /** Plain text; cut last. */
   readonly body: string
+  /** Pages of words in the body, such as a shortened address. */
+  readonly bodyLinks?: ReadonlyMap<string, string>
   /** Fields or messages, one per line; removed from the end if there is no room. */
   readonly linesHtml: readonly string[]
   /** Note that some lines are not shown. */
@@ -38,6 +40,8 @@ export interface ChatParts {
   readonly quote: string
   /** Whether there are no blank lines after the heading. */
   readonly isTight?: boolean
+  /** Beginning of the one line of `linesHtml` and `tailHtml`; they are lines of their own without it. */
+  readonly oneLine?: string
 }
 
 /**
@@ -69,15 +73,27 @@ function compose(
   parts: ChatParts,
   chosen: { readonly shown: number; readonly body: string; readonly quote: string },
 ): ChatText {
-  const { headHtml, linesHtml, tailHtml, linksHtml, moreHtml, hidden, isTight = false } = parts
+  const {
+    headHtml,
+    linesHtml,
+    tailHtml,
+    linksHtml,
+    moreHtml,
+    hidden,
+    isTight = false,
+    oneLine,
+  } = parts
   const isCut = hidden > 0 || chosen.shown < linesHtml.length
   const lines = linesHtml.slice(0, chosen.shown)
   const more = isCut ? [moreHtml] : []
+  const together = [...lines, ...tailHtml]
+  const shown =
+    oneLine === undefined || together.length === 0 ? together : [oneLine + together.join(' · ')]
   const quote = escapeHtml(chosen.quote)
   const blocks = [
     [...headHtml, ...(isTight ? [...lines, ...more, ...tailHtml] : [])].join('\n'),
-    escapeHtml(chosen.body),
-    [...(isTight ? [] : [...lines, ...tailHtml, ...more]), ...linksHtml].join('\n'),
+    linked(escapeHtml(chosen.body), parts.bodyLinks),
+    [...(isTight ? [] : [...shown, ...more]), ...linksHtml].join('\n'),
     quote === '' ? '' : `<blockquote>${quote}</blockquote>`,
   ]
   const markup = blocks
@@ -85,6 +101,15 @@ function compose(
     .join(BREAK)
     .toWellFormed()
   return { html: markup, plain: plainOf(markup) }
+}
+
+/** A text, already escaped, in which each of these words is a link. */
+function linked(text: string, links: ReadonlyMap<string, string> = new Map()): string {
+  return [...links].reduce(
+    (markup, [word, url]) =>
+      markup.replaceAll(word, () => `<a href="${escapeHtml(url)}">${word}</a>`),
+    text,
+  )
 }
 
 /** Reader of a message. */

@@ -134,7 +134,9 @@ export function severityLine<Value extends HtmlValue>(
     ? t(builtKey(`messages:raised.${message.severity}`))
     : severityWord(t, message)
   const time = writer.time(firedAt, { seconds: true, offset: true })
-  const parts = [writer.write(`messages:line${noWatch}`, { ...watch, severity, time })]
+  // What can recover lasts; anything else is a moment.
+  const at = message.canRecover ? '' : 'At'
+  const parts = [writer.write(`messages:line${at}${noWatch}`, { ...watch, severity, time })]
   const seconds = now === undefined ? 0 : (now.getTime() - firedAt.getTime()) / 1000
   if (seconds >= LATE_SECONDS && message.canRecover && !hasEnded(state)) {
     parts.push(writer.text(written(locale, formatDuration(seconds, locale, 'short'))))

@@ -83,6 +83,20 @@ export function formatDateTime(
   return options.offset === false ? wall : withOffset(wall, at, timeZone)
 }
 
+/**
+ * The beginning of something, in a sentence of a message that shows its own time: the time of day, and the
+ * date only where it is another day.
+ *
+ * @param shown time of the message
+ */
+export function formatMoment(at: Date, locale: Locale, timeZone: string, shown: Date): string {
+  if (formatDate(at, locale, timeZone) === formatDate(shown, locale, timeZone)) {
+    return formatTime(at, locale, timeZone, { offset: true })
+  }
+  const time = formatDateTime(at, locale, timeZone)
+  return withoutIsolates(translate(locale, 'messages:moment', { time }))
+}
+
 /** The day in a zone, without time. */
 export function formatDate(at: Date, locale: Locale, timeZone: string): string {
   return plain(timeFormat(locale, 'date', timeZone).format(at))

@@ -12,6 +12,8 @@ export const KINDS = {
   day: 'Nov 20, 2026',
   /** *22:04*, or with its date where it is more than a day away. */
   near: '22:04',
+  /** *22:04 UTC+1*, or with its date, and in French its article, where it is another day. */
+  moment: '22:04 UTC+1',
   /** *22:04*, also *22:04:31 UTC+1*. */
   clock: '22:04',
   /** *2 days, 3 hours*. */
@@ -220,7 +222,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   signed: 'instant',
   since: {
     'messages:flapping.changes': 'clock',
-    'messages:*': 'instant',
+    'messages:*': 'moment',
     otherwise: 'near',
   },
   slot: 'counted',
@@ -237,6 +239,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   threshold: 'amount',
   time: {
     'messages:recovered.held': 'instant',
+    'messages:moment': 'instant',
     'messages:*': 'clock',
     'mail:preheader*': 'clock',
     'mail:*': 'instant',

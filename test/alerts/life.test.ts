@@ -338,7 +338,7 @@ describe('a recovery', () => {
     expect(text).toMatch(/Recovered · .* · [\d:]+ to [\d:]+ UTC /)
     expect(text).not.toContain('since')
     for (const notified of [text, room.inbox.mails.at(-1)?.text]) {
-      expect(notified?.match(/10 min/g)).toHaveLength(1)
+      expect(notified?.match(/10\s+min/g)).toHaveLength(1)
     }
     const recovery = await newest()
     expect(recovery.rendered.body).toContain('Duration: 10 minutes.')

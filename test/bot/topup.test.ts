@@ -578,7 +578,7 @@ describe('Already paid', () => {
     await world.contracts.setPaused(false)
     await ann.press('Already paid')
     await ann.say(hash)
-    expect(says(ann)).toContain('nothing was paid. Reason: this payment method is paused.')
+    expect(says(ann)).toContain('nothing was paid. Reason: This payment method is paused.')
     expect(ann.labels()).toEqual([['Pay in browser'], ['New quote'], ['‹ Menu']])
   })
 

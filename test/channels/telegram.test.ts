@@ -63,7 +63,7 @@ describe('an alert in a chat', () => {
     await send({ chatId: forum })
     const message = world.telegram.lastMessage(forum)
     expect(message?.entities.map(({ type }) => type)).not.toContain('date_time')
-    expect(message?.text).toMatch(/since \d\d:\d\d(:\d\d)?\u00a0UTC/)
+    expect(message?.text).toMatch(/at \d\d:\d\d(:\d\d)?\u00a0UTC/)
   })
 })
 

@@ -16,6 +16,7 @@ const PHRASES: readonly Kind[] = [...DURATIONS, 'counted']
 const LATIN_ENDS: readonly Kind[] = [
   ...DATES,
   'near',
+  'moment',
   'clock',
   'amount',
   'number',

@@ -92,7 +92,7 @@ const FACTS: Readonly<Record<DisplayValue['kind'], readonly Kind[]>> = {
   // A probability is ready text.
   identifier: ['identifier', 'code', 'amount'],
   number: ['number'],
-  instant: ['instant'],
+  instant: ['instant', 'moment'],
   duration: ['longDuration'],
   counted: ['counted'],
   term: ['term', 'sentence'],

@@ -4,6 +4,7 @@ import {
   formatDateTime,
   formatDuration,
   formatList,
+  formatMoment,
   formatNumber,
   formatPercent,
   formatTime,
@@ -130,6 +131,11 @@ function byKind(
       return [day]
     case 'near':
       return [clock, formatDateTime(AT, locale, ZONE, { year: false, offset: false })]
+    case 'moment':
+      return [
+        formatMoment(AT, locale, ZONE, AT),
+        formatMoment(AT, locale, ZONE, new Date(AT.getTime() + 2 * 86_400_000)),
+      ]
     case 'clock':
       return [clock, formatTime(AT, locale, 'UTC', { seconds: true, offset: true })]
     case 'longDuration':

@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest'
+import type { Envelope, MessageState } from '#src/channels/envelope.ts'
+import { alertView } from '#src/channels/telegram-alert.ts'
+import { shortAddress } from '#src/i18n/format.ts'
+import { LOCALES, type Locale } from '#src/kernel/locale.ts'
+import { usualSeverity } from '#src/watches/evaluate/severity.ts'
+import { EVENTS, findEventSource } from '#src/watches/events.ts'
+import { type Note, renderMessage } from './render.ts'
+
+/** Most lines of an alert in a chat, without empty ones. */
+const LINES_MAX = 5
+/** Most words of its first line; Chinese has no spaces, so there its characters are counted. */
+const WORDS_MAX = 10
+const CHARACTERS_MAX = 40
+const FIRED_AT = new Date('2026-11-20T12:01:30.000Z')
+const LABEL = 'Alpha'
+const STILL: Note = {
+  kind: 'stillFiring',
+  alerts: [
+    { type: 'provider-fsp', signal: 'ftso-commit', event: 'fsp.ftso-commit', seconds: 90 },
+    { type: 'provider-fsp', signal: 'ftso-reveal', event: 'fsp.ftso-reveal', seconds: 90 },
+  ],
+}
+
+function envelopeOf(event: string, locale: Locale): Envelope {
+  const source = findEventSource(event)
+  if (source === undefined) throw new Error(`no signal emits ${event}`)
+  const data = source.signal.examples[event] ?? {}
+  const notes: readonly Note[] = source.isRecovery
+    ? [{ kind: 'lasted', seconds: 720 }, STILL]
+    : [{ kind: 'escalated', seconds: 900 }]
+  const reader = { locale, timezone: 'UTC' }
+  const message = renderMessage(
+    {
+      alertId: 7,
+      watchId: 3,
+      watchLabel: LABEL,
+      event,
+      severity: usualSeverity(event, data),
+      data,
+      firedAt: FIRED_AT,
+      link: 'https://watchdog.example.org/a/x',
+      test: false,
+      notes,
+    },
+    reader,
+  )
+  return {
+    deliveryId: '0b8c6a4e-6f0e-4f0e-9a43-0d9b1f3c2a11',
+    type: source.type,
+    signal: source.signal.id,
+    group: null,
+    data,
+    ...reader,
+    message,
+    ...(source.isRecovery && { startedAt: '2026-11-20T11:49:30.000Z', takenBy: 'Ann' }),
+  }
+}
+
+const plain = (text: string) => text.replaceAll(/[\u200e\u200f\u2066-\u2069]/g, '')
+const linesOf = (text: string) =>
+  plain(text)
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+
+describe.each(LOCALES)('an alert in a chat in %s', (locale) => {
+  test.each(EVENTS)('of %s is short', (event) => {
+    const envelope = envelopeOf(event, locale)
+    const acknowledged: MessageState = { acknowledged: { at: FIRED_AT, by: 'Ann' } }
+    for (const state of [{}, acknowledged, { recoveredAt: FIRED_AT }]) {
+      const lines = linesOf(alertView(envelope, state).plain)
+      expect(lines.length).toBeLessThanOrEqual(LINES_MAX)
+      expect(lines.join('\n').split(LABEL)).toHaveLength(event.startsWith('provider.') ? 3 : 2)
+      expect(lines.join('\n')).not.toMatch(/0x[0-9a-fA-F]{40}/)
+    }
+    const { title } = envelope.message
+    if (locale === 'zh') expect(title.length).toBeLessThanOrEqual(CHARACTERS_MAX)
+    else expect(title.split(/\s+/).length).toBeLessThanOrEqual(WORDS_MAX)
+  })
+
+  test.each(EVENTS)('of %s states no field again', (event) => {
+    const envelope = envelopeOf(event, locale)
+    const { fields, stated = [] } = envelope.message
+    const last = linesOf(alertView(envelope).plain).at(-1) ?? ''
+    for (const { key, label } of fields.filter((field) => stated.includes(field.key))) {
+      const others = fields.filter((field) => field.key !== key && field.label.includes(label))
+      if (others.length === 0) expect(last).not.toContain(`${plain(label)}:`)
+    }
+  })
+})
+
+test('transactions are links in the chat, without their hashes', () => {
+  const { html, plain: text } = alertView(envelopeOf('fsp.reveal-offence', 'en'))
+  expect(text).toContain('submit1 ↗ · submit2 ↗ · #7')
+  expect(html.match(/<a href="[^"]*\/tx\/0x[0-9a-f]{64}">submit\d ↗<\/a>/g)).toHaveLength(2)
+})
+
+test('an address in a sentence is a link to its page', () => {
+  const envelope = envelopeOf('fsp.ftso-commit', 'en')
+  const { html } = alertView(envelope)
+  const provider = String(envelope.data['provider'])
+  expect(html).toMatch(
+    new RegExp(`<a href="[^"]*/address/${provider}">${shortAddress(provider)}</a>`),
+  )
+})
+
+test('the date stands in a sentence only where it is another day', () => {
+  const late = envelopeOf('fsp.ftso-commit', 'en')
+  expect(late.message.body).toContain('since 11:58\u00a0UTC (round')
+  const data = { ...late.data, since: '2026-11-19T11:58:30.000Z' }
+  const source = { ...late.message, data, firedAt: FIRED_AT }
+  const other = (locale: Locale) => renderMessage(source, { locale, timezone: 'UTC' }).body
+  expect(other('en')).toContain('since Nov 19, 2026, 11:58\u00a0UTC (round')
+  expect(other('fr')).toContain('depuis le 19 nov. 2026')
+})
+
+test('what happens at a moment is not shown as lasting', () => {
+  const head = (event: string) => linesOf(alertView(envelopeOf(event, 'en')).plain)[1]
+  expect(head('feed-move.threshold')).toContain('at 12:01:30')
+  expect(head('fsp.ftso-commit')).toContain('since 12:01:30')
+})
