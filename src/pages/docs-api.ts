@@ -26,6 +26,7 @@ const OperationEntry = z.looseObject({
   summary: z.string(),
   description: z.string(),
   'x-scope': z.string().optional(),
+  'x-conditional-scope': z.string().optional(),
   parameters: z.array(
     z.looseObject({
       name: z.string(),
@@ -80,6 +81,20 @@ export interface OperationDoc {
   readonly refusals: readonly string[]
   /** The example call in every language. */
   readonly calls: readonly CallExample[]
+  /** Parameters of path and query, for a form. */
+  readonly inputs: readonly Input[]
+  /** Example body as JSON; undefined without one. */
+  readonly bodyExample: string | undefined
+  /** What a reader confirms before a call of the console; undefined for harmless ones. */
+  readonly asksFirst: 'spend' | 'delete' | undefined
+}
+
+/** A parameter of the path or the query. */
+interface Input {
+  readonly name: string
+  readonly place: 'path' | 'query'
+  readonly example: string | number | undefined
+  readonly required: boolean
 }
 
 /** The reference: tags, and all operations in the order of the registry. */
@@ -92,6 +107,9 @@ export interface ApiDocs {
 
 /** Depth of nested fields; deeper ones are in the example. */
 const DEPTH_MAX = 3
+/** Values of a type that are all named; of more, such as events, only the first are. */
+const NAMES_MAX = 16
+const NAMES_SHOWN = 4
 
 /**
  * Parses an OpenAPI document of this service.
@@ -158,7 +176,24 @@ function operationDoc(
     answerExample: textOf(success?.example),
     refusals: Object.keys(entry.responses).filter((code) => Number(code) >= 400),
     calls: callExamples(call),
+    inputs: inputsOf(entry),
+    bodyExample: textOf(body?.example),
+    asksFirst: asksFirst(method, entry),
   }
+}
+
+function inputsOf({ parameters }: z.output<typeof OperationEntry>): readonly Input[] {
+  return parameters.flatMap(({ name, in: place, example, required }) =>
+    place === 'path' || place === 'query' ? [{ name, place, example, required }] : [],
+  )
+}
+
+function asksFirst(
+  method: string,
+  entry: z.output<typeof OperationEntry>,
+): OperationDoc['asksFirst'] {
+  if ([entry['x-scope'], entry['x-conditional-scope']].includes('spend')) return 'spend'
+  return method === 'DELETE' ? 'delete' : undefined
 }
 
 /** The address with the example values of its parameters. */
@@ -247,7 +282,11 @@ function merged(objects: readonly Schema[]): Schema {
 
 function typeOf(context: Context, schema: Schema): string {
   const found = resolve(context, schema)
-  if (found.enum !== undefined) return found.enum.map((one) => JSON.stringify(one)).join(' | ')
+  if (found.enum !== undefined) {
+    const names = found.enum.map((one) => JSON.stringify(one))
+    const shown = names.length > NAMES_MAX ? [...names.slice(0, NAMES_SHOWN), '…'] : names
+    return shown.join(' | ')
+  }
   if (found.const !== undefined) return JSON.stringify(found.const)
   const either = found.anyOf ?? found.oneOf
   if (either !== undefined) {

@@ -87,7 +87,9 @@ function pythonOf({ method, address, isSigned, body, answer }: Call): string {
     'request = urllib.request.Request(',
     `    "${address}",`,
     `    method="${method}",`,
-    ...(headers.length === 0 ? [] : [`    headers={${headers.join(', ')}},`]),
+    ...(headers.length === 0
+      ? []
+      : ['    headers={', ...headers.map((one) => `        ${one},`), '    },']),
     ...(body === undefined
       ? []
       : [`    data=json.dumps(${indented(pythonLiteral(body), '    ')}).encode(),`]),

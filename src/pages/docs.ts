@@ -7,6 +7,7 @@ import { isLocale } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
 import { API_PREFIX } from '#src/operations/openapi.ts'
 import { apiReference } from './api-reference.ts'
+import type { OperationDoc } from './docs-api.ts'
 import { QUERY_LENGTH_MAX, searchDocs } from './docs-search.ts'
 import { asHeading, type Part, sideList } from './docs-side.ts'
 import { eventList, findType, signalDoc, typeDoc, watchTypes } from './docs-watches.ts'
@@ -84,9 +85,9 @@ export function docsPage(server: FastifyInstance, app: App): void {
         if (tag === undefined) throw nowhere()
         return {
           title: asHeading(tag.description),
-          operations: operations
-            .filter((one) => one.tag === tag.name)
-            .map((one) => ({ ...one, scopeHtml: one.scope && scopeHtml(t, one.scope) })),
+          operations: withoutRepeats(operations.filter((one) => one.tag === tag.name)).map(
+            (one) => ({ ...one, scopeHtml: one.scope && scopeHtml(t, one.scope) }),
+          ),
           problemPath: '/problems',
         }
       },
@@ -172,6 +173,17 @@ function sendDocs(
     }),
   }
   return sendPage(app, request, reply, page)
+}
+
+/** The operations with the first one of the page that has the same answer, so that its fields are listed once. */
+function withoutRepeats(operations: readonly OperationDoc[]) {
+  const first = new Map<string, OperationDoc>()
+  return operations.map((one) => {
+    const fields = JSON.stringify(one.answer)
+    const sameAs = first.get(fields)
+    if (sameAs === undefined) first.set(fields, one)
+    return { ...one, sameAs }
+  })
 }
 
 function nowhere(): AppError {

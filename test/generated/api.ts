@@ -1733,7 +1733,7 @@ export interface SubscriptionChanges {
   /** Whether auto-renew is on. */
   autoRenew: boolean;
   /**
-   * Number by which it is addressed.
+   * Number of the subscription; all if it is absent.
    * @min 1
    * @max 2147483647
    */

@@ -1,9 +1,11 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
+import { translator } from '#src/i18n/translate.ts'
 import { createConnectCode } from '#src/recipients/connect.ts'
 import { findRecipient } from '#src/recipients/service.ts'
 import { openBrowser } from '../support/browser.ts'
+import { signIn } from '../support/people.ts'
 import { openSite, type Site } from './site.ts'
 
 let browser: Browser
@@ -131,5 +133,90 @@ describe('the search of the docs', () => {
     await page.keyboard.press('Escape')
     await found.waitFor({ state: 'hidden' })
     expect(problems).toEqual([])
+  })
+})
+
+describe('the console of the API reference', () => {
+  const consoleOf = async (heading: string) => {
+    const section = page.locator('section.operation').filter({
+      has: page.getByRole('heading', { name: heading, exact: true }),
+    })
+    const place = section.locator('.console')
+    await place.locator('summary').click()
+    return {
+      section: place,
+      send: place.getByRole('button', { name: 'Send', exact: true }),
+      sure: place.getByRole('checkbox'),
+      status: place.locator('[data-status]'),
+      answer: place.locator('[role="status"] code'),
+    }
+  }
+  const sentTo = (path: string) => {
+    const sent: string[] = []
+    page.on('request', (request) => {
+      if (request.url().startsWith(`${base}${path}`)) sent.push(request.method())
+    })
+    return sent
+  }
+
+  test('sends calls with a token that only the page remembers', async () => {
+    const { token } = await signIn(site, 'alice')
+    await show('/docs/api/account')
+    await page.getByLabel('API token').fill(token)
+    const terms = await consoleOf('Accept the terms')
+    await terms.send.click()
+    await expect.poll(() => terms.status.textContent()).toBe('200')
+    const account = await consoleOf('Get balance, slots and ledger')
+    await account.section.getByLabel('limit').fill('1')
+    await account.send.click()
+    await expect.poll(() => account.answer.textContent()).toContain('"balanceCredits": 0')
+    const kept = await page.evaluate(() => [localStorage.length, sessionStorage.length])
+    expect([...kept, (await context.cookies()).length]).toEqual([0, 0, 0])
+    await page.reload()
+    expect(await page.getByLabel('API token').inputValue()).toBe('')
+    expect(problems).toEqual([])
+  })
+
+  test('says in the reader’s language what is refused', async () => {
+    await show('/docs/api/account?lang=de')
+    await page.locator('.console summary').first().click()
+    await page.locator('.console button').first().click()
+    await page.getByText('"code": "missing_token"').waitFor()
+    const shown = await page.locator('.console [role="status"] code').first().textContent()
+    expect(shown).toContain(translator('de')('errors:missing_token.title'))
+  })
+
+  test('sends no body that is not JSON', async () => {
+    await show('/docs/api/auth')
+    const sent = sentTo('/api/')
+    const challenge = await consoleOf('Create a sign-in message')
+    await challenge.section.locator('textarea').fill('{')
+    await challenge.send.click()
+    await expect.poll(() => challenge.status.textContent()).toBe('The body is not valid JSON.')
+    expect(sent).toEqual([])
+  })
+
+  test('asks before each call that spends or deletes', async () => {
+    const { token } = await signIn(site, 'alice')
+    await show('/docs/api/subscriptions')
+    await page.getByLabel('API token').fill(token)
+    const sent = sentTo('/api/x402/subscriptions')
+    const buy = await consoleOf('Buy slots')
+    await buy.send.click()
+    expect(await buy.sure.evaluate((box: HTMLInputElement) => box.validity.valueMissing)).toBe(true)
+    expect(sent).toEqual([])
+    await buy.sure.check()
+    await buy.send.click()
+    await expect.poll(() => buy.status.textContent()).toMatch(/^40\d$/)
+    expect(sent).toEqual(['POST'])
+    expect(await buy.sure.isChecked()).toBe(false)
+    await show('/docs/api/watches')
+    expect(await page.locator('.console input[type="checkbox"]').count()).toBe(1)
+  })
+
+  test('is not shown without scripts', async () => {
+    await open({ script: false })
+    await show('/docs/api/watches')
+    expect(await page.locator('.console:visible, .token:visible').count()).toBe(0)
   })
 })

@@ -66,11 +66,11 @@ describe.each(LOCALES)('in %s', (locale) => {
     const fields = Object.keys(WebhookPayload.shape)
     expect(fields).toHaveLength(14)
     for (const field of fields) {
-      expect(html).toContain(`<code><bdi dir="ltr">${field}</bdi></code>`)
+      expect(html).toContain(`<code dir="ltr">${field}</code>`)
       expect(text).toContain(plain(t(builtKey(`operations:field.webhook.${field}`))))
     }
-    expect(html).toContain('<bdi dir="ltr">renderedMessage.fields[].href</bdi>')
-    expect(html).toContain('<bdi dir="ltr">string | null</bdi>')
+    expect(html).toContain('<code dir="ltr">renderedMessage.fields[].href</code>')
+    expect(html).toContain('<code dir="ltr">string | null</code>')
     expect(text).toContain(plain(t('pages:docs.webhooks.body.text')))
     for (const { name } of WEBHOOK_HEADERS) {
       expect(html).toContain(`<bdi dir="ltr">${name}</bdi>`)
@@ -157,6 +157,17 @@ test('fields are explained in the reader’s language', async () => {
   const { html } = await site.get('/docs/api/watches?lang=ar')
   expect(html).toContain(translator('ar')('operations:info.idempotencyKey'))
   expect(html).toContain(translator('ar')('operations:field.watchVersion'))
+})
+
+test('fields of an answer are listed once on a page, and referred to after that', async () => {
+  const { html } = await site.get('/docs/api/watches')
+  const section = (id: string) => {
+    const start = html.indexOf(`<h2 id="${id}">`)
+    return html.slice(start, html.indexOf('</section>', start))
+  }
+  expect(section('createWatch')).toContain('>lastEvaluatedAt</code>')
+  expect(section('getWatch')).not.toContain('>lastEvaluatedAt</code>')
+  expect(section('getWatch')).toContain('<a href="#createWatch">Create a watch</a>')
 })
 
 test('what is not there is not found', async () => {

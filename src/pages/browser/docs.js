@@ -1,5 +1,7 @@
-// Script of the docs: a button to copy each example, and results of the search while typing.
+// Script of the docs: a button to copy each example, results of the search while typing, and the consoles of
+// the API reference.
 
+import { offerConsoles } from './docs-console.js'
 import { searchWhileTyping } from './docs-search.js'
 import { find } from './dom.js'
 
@@ -7,6 +9,7 @@ const COPIED_MS = 2000
 const { copy = '', done = '' } = find('.docs').dataset
 
 searchWhileTyping()
+offerConsoles()
 if (navigator.clipboard !== undefined) {
   for (const example of document.querySelectorAll('pre')) offerCopy(example)
 }
