@@ -171,7 +171,11 @@ describe('a signature on the page', () => {
     expect(ann.last().text).toContain('Free trial: 1 slot for 14 days')
     expect(ann.last().text).toContain('By starting it, you accept the terms')
     await ann.press('Trial: watch my wallet')
-    expect(ann.last().text).toContain('Your trial runs until')
+    const created = ann.last().text
+    expect(created).toMatch(/^✅ .*is now being watched\./)
+    expect(created).toContain('Alert: a change of')
+    expect(created).toContain('Your trial runs until')
+    expect(ann.labels()[0]).toEqual(['Send a test alert'])
     const [link] = await chatLinks(world.app, ann.id)
     expect(link?.scopes).toEqual(['read', 'write'])
     const caller = { wallet: PEOPLE.alice.account.address, scopes: ['read'], via: 'http' } as const

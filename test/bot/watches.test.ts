@@ -125,11 +125,11 @@ describe('the list', () => {
     const page = bob.last().id
     expect(bob.last().text).toContain('Watches · slots: 8 of 9')
     expect(bob.labels()).toEqual([
-      ['🔴 \u2068Loud\u2069'],
-      ['🎟️ \u2068Waiting\u2069'],
-      ['🟢 \u2068D\u2069'],
-      ['🟢 \u2068E\u2069'],
-      ['🟢 \u2068F\u2069'],
+      ['🔴 💰 \u2068Loud\u2069'],
+      ['🎟️ 💰 \u2068Waiting\u2069'],
+      ['🟢 💰 \u2068D\u2069'],
+      ['🟢 💰 \u2068E\u2069'],
+      ['🟢 💰 \u2068F\u2069'],
       ['‹', '1 / 2', '›'],
       ['New watch'],
       ['‹ Menu'],
@@ -141,15 +141,32 @@ describe('the list', () => {
     await bob.press('›')
     expect(bob.last().id).toBe(page)
     expect(bob.labels().slice(0, 3)).toEqual([
-      ['🟢 \u2068G\u2069'],
-      ['🔕 \u2068Quiet\u2069'],
-      ['⏸️ \u2068Paused\u2069'],
+      ['🟢 💰 \u2068G\u2069'],
+      ['🔕 💰 \u2068Quiet\u2069'],
+      ['⏸️ 💰 \u2068Paused\u2069'],
     ])
     expect(bob.last().text).toMatch(/🔕 .*muted until \d\d:\d\d\u00a0UTC/)
     await bob.press('›')
     expect(bob.last().text).toContain('Loud')
     await bob.press('1 / 2')
     expect(bob.last().text).toContain('Loud')
+  })
+
+  test('shows the glyph of the type on the buttons of watches with the same name', async () => {
+    const carol = await linked('carol')
+    await world.giveSlots('carol', 3)
+    await world.addWatch('carol', { label: 'Alpha' })
+    await world.addWatch('carol', { label: 'Beta' })
+    const target = { feed: 'FLR/USD' }
+    await world.addWatch('carol', { label: 'Alpha', type: 'feed-move', target })
+    await carol.say('/watches')
+    expect(carol.labels().flat()).toEqual(
+      expect.arrayContaining([
+        '🟢 💰 \u2068Alpha\u2069',
+        '🟢 📈 \u2068Alpha\u2069',
+        '🟢 💰 \u2068Beta\u2069',
+      ]),
+    )
   })
 
   test('shows the last page when the one asked for is gone', async () => {

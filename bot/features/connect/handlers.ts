@@ -14,8 +14,8 @@ import { recordConnectMessage } from '#src/recipients/connect.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { rewrite, show } from '../../core/show.ts'
-import { showCard } from '../../views/screens.ts'
 import { continueDraft, openWizard } from '../new/handlers.ts'
+import { created } from '../new/view.ts'
 import { suggestedThreshold, trialOffer } from './trial.ts'
 import { connectReplaced, connectScreen, trialTerms } from './view.ts'
 
@@ -99,8 +99,11 @@ async function watchOwnWallet(
     const seen = Seen.safeParse(observation).data
     const threshold = seen ? suggestedThreshold(seen.balanceUnits, seen.decimals) : '1'
     const settings = { threshold, direction: 'any' }
-    const { id } = await ctx.call(createWatch, { body: { type, target, settings } })
-    await showCard(ctx, id, `✅ ${ctx.t.html('bot:trial.started', trial)}`)
+    const watch = await ctx.call(createWatch, { body: { type, target, settings } })
+    const note = ctx.t.html('bot:trial.started', trial)
+    const now = ctx.app.clock.now()
+    // The chat itself was linked a moment ago, and is notified.
+    await show(ctx, created(ctx.reader, watch, { now, seen: observation, isNotified: true, note }))
     return true
   } catch (error) {
     // The trial runs nevertheless; the wizard explains the problem.

@@ -157,11 +157,19 @@ export function isOn(
   return chosen.find(({ id }) => id === signal)?.enabled ?? defaultEnabled
 }
 
-/** Screen of a created watch. */
+/**
+ * Screen of a created watch.
+ * @param options.note line about what came with it: HTML
+ */
 export function created(
   reader: Reader,
   watch: Watch,
-  options: { readonly now: Date; readonly seen: unknown; readonly isNotified: boolean },
+  options: {
+    readonly now: Date
+    readonly seen: unknown
+    readonly isNotified: boolean
+    readonly note?: string
+  },
 ): View {
   const { t } = reader
   const described = { ...watch, lastObservation: options.seen }
@@ -171,6 +179,7 @@ export function created(
     typeLine(reader, described, 'now', options.now),
     typeLine(reader, described, 'rule', options.now),
     options.isNotified ? undefined : `⚠️ ${t.html('bot:new.tellsNobody')}`,
+    options.note,
   ]
   const first = options.isNotified
     ? act(t('bot:button.sendTest'), packed('watch.test', { id }), 'primary')

@@ -4,6 +4,7 @@ import { isolate } from '#src/i18n/isolates.ts'
 import { builtKey, html, typed } from '#src/i18n/translate.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
+import { getWatchType } from '#src/watches/types/index.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
 import { nearTime } from '../../views/time.ts'
 import {
@@ -123,8 +124,9 @@ function stateText(reader: Reader, watch: Watch, now: Date): string {
   return t.html(builtKey(`bot:state.${status}`), { until })
 }
 
+/** Button of a watch: its state, the glyph of its type, which tells watches of one name apart, and its name. */
 function cardButton(watch: Watch, now: Date): Button {
-  const glyph = glyphOf(watch, now)
-  const label = labelWithName(watch.label, (name) => `${glyph} ${isolate(name)}`)
+  const glyphs = `${glyphOf(watch, now)} ${getWatchType(watch.type).form.icon}`
+  const label = labelWithName(watch.label, (name) => `${glyphs} ${isolate(name)}`)
   return { label, data: packed('watch.card', { id: watch.id }) }
 }
