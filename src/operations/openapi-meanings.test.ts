@@ -55,6 +55,8 @@ test('a meaning below a parent is preferred, and a description of the field itse
   }
   expect(row('createWatch', 'target.asset')).toBe(english['meaning.target.asset'])
   expect(row('createWatch', 'settings.percent')).toBe(english['meaning.percent'])
+  expect(row('listAlerts', 'signal')).toBe(english['meaning.query.signal'])
+  expect(row('getAccount', 'type')).toBe(english['meaning.getAccount.type'])
   expect(row('listAlerts', 'limit')).toBe(english['field.pageLimit'])
 })
 

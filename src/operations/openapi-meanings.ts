@@ -10,9 +10,10 @@ const Properties = z.record(z.string(), Schema)
 
 /**
  * The schema with a description for every property that has none: the text of the property below its parent
- * (`target.address`) if there is one, otherwise the text of its name (`address`).
+ * (`target.address`) or below the root (`query.signal`) if there is one, otherwise the text of its name
+ * (`address`).
  *
- * @param path names that lead to the schema: of a component or an operation, then of properties
+ * @param path names that lead to the schema: of a component, or of a place and an operation, then of properties
  */
 export function withMeanings(t: Translate, schema: unknown, path: readonly string[]): unknown {
   if (Array.isArray(schema)) return schema.map((one) => withMeanings(t, one, path))
@@ -42,7 +43,8 @@ function explained(
 }
 
 function meaningOf(t: Translate, path: readonly string[]): string | undefined {
-  const names = [path.slice(-2).join('.'), path.slice(-1).join('.')]
+  const [name = '', parent = '', root = ''] = [path.at(-1), path.at(-2), path.at(0)]
+  const names = [`${parent}.${name}`, `${root}.${name}`, name]
   const key = names.map((name) => MEANING + name).find(hasText)
   return key === undefined ? undefined : t(builtKey(key))
 }

@@ -144,7 +144,7 @@ function parameters(
 ): unknown[] {
   const schema = where === 'path' ? params : query
   if (schema === undefined) return []
-  const { properties, required } = ObjectSchema.parse(jsonSchema(t, schema, [id]))
+  const { properties, required } = ObjectSchema.parse(jsonSchema(t, schema, [where, id]))
   return Object.entries(properties).map(([name, property]) => ({
     name,
     in: where,

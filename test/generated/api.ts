@@ -247,7 +247,7 @@ export interface AlertSelection {
    * @format date-time
    */
   from?: string;
-  /** Group of the signal; null without one. */
+  /** Group of the signal. */
   group?:
     | "alerts"
     | "ftso"
@@ -265,7 +265,7 @@ export interface AlertSelection {
   /** Severity of the alert. */
   severity?: "info" | "warning" | "critical";
   /**
-   * Id of the signal; null without one.
+   * Id of the signal.
    * @maxLength 64
    */
   signal?: string;
