@@ -235,7 +235,7 @@ describe('with a wallet', () => {
     await world.contracts.setPaused(false)
     read.resolve()
     await world.pass(15)
-    await says('Reason: this payment method is paused')
+    await says('Reason: This payment method is paused')
     await button('Connect wallet').click()
     await button(/^Pay 500/).click()
     await says('Payment sent. You may close this page')

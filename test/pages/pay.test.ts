@@ -209,7 +209,7 @@ describe('the status', () => {
     const txHash = await world.pay(draft)
     await world.contracts.setPaused(false)
     await alice.request('POST', `/topup/${draft.handle}/confirm`, { txHash })
-    expect((await statusOf(draft)).text).toContain('Reason: this payment method is paused.')
+    expect((await statusOf(draft)).text).toContain('Reason: This payment method is paused.')
     expect((await pageOf(draft)).html).toContain('data-wallet=')
   })
 
