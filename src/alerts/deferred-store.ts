@@ -22,6 +22,7 @@ export interface DeferredCounts extends Record<string, unknown> {
 /** A deferred delivery; `envelope` in its stored form. */
 export interface DeferredRow extends Record<string, unknown> {
   readonly id: string
+  readonly orderKey: string
   readonly alertId: number | null
   readonly firedAt: Date
   readonly envelope: unknown
@@ -85,7 +86,7 @@ export async function listNewestDeferred(
   limit: number,
 ): Promise<readonly DeferredRow[]> {
   return await tx.execute<DeferredRow>(sql`
-    select d.id, d.alert_id as "alertId", d.fired_at as "firedAt", d.envelope,
+    select d.id, d.order_key as "orderKey", d.alert_id as "alertId", d.fired_at as "firedAt", d.envelope,
       coalesce(a.is_episode and a.recovered_at is null, false) as "isFiring"
     from deliveries d
     left join alerts a on a.id = d.alert_id and a.fired_at = d.fired_at
@@ -102,7 +103,7 @@ export async function listDeferredNotices(
   limit: number,
 ): Promise<readonly DeferredRow[]> {
   return await tx.execute<DeferredRow>(sql`
-    select id, alert_id as "alertId", fired_at as "firedAt", envelope, false as "isFiring"
+    select id, order_key as "orderKey", alert_id as "alertId", fired_at as "firedAt", envelope, false as "isFiring"
     from deliveries
     where recipient_id = ${recipientId} and held_until <= ${until} and kind = 'notice'
     order by fired_at, position, id limit ${limit}`)

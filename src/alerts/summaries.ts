@@ -10,11 +10,13 @@ import * as delivery from '#src/delivery/service.ts'
 import { DecodedEnvelope } from '#src/delivery/stored-envelope.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
+import type { Locale } from '#src/kernel/locale.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import * as recipients from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import { type TimingReader, timingOf } from '#src/recipients/timing.ts'
 import * as deferred from './deferred-store.ts'
+import { noticesTogether } from './notices-together.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import type { Reader } from './render.ts'
 import { buttons, GLYPHS, inOrder, newest, periodOf, reasonOf, wording } from './summary-view.ts'
@@ -25,6 +27,8 @@ const AT_ONCE = 200
 const ITEMS_MAX = 20
 /** Upper limit of the notices sent at once; the others follow with the next run. */
 const NOTICES_MAX = 100
+/** Upper limit of the notices in one message, so that it is never cut. */
+const NOTICES_TOGETHER = 8
 
 type Deps = NotifyDeps & { readonly db: Db }
 
@@ -126,22 +130,24 @@ async function summarize(deps: Deps, tx: Db, recipientId: number): Promise<boole
   const isLater = until.notices > now
   if (isLater && until.critical > now) return true
   const due = { recipientId, until: now, onlyCritical: isLater }
-  const notices = isLater ? [] : await readNotices(deps, tx, recipientId, now)
+  const notices = isLater ? [] : await readNotices(deps, tx, reader, now)
   const summary = await summaryOf(deps, tx, { due, reader, settings, wakes, now })
   if (summary !== undefined) await deferred.markSummarized(tx, due, summary.deliveryId)
   await delivery.recordSummarized(
     tx,
-    notices.map(({ id, summaryDeliveryId }) => ({ id, summaryDeliveryId })),
+    notices.flatMap(({ ids, envelope: { deliveryId } }) =>
+      ids.map((id) => ({ id, summaryDeliveryId: deliveryId })),
+    ),
   )
   const about = { wallet, recipientId, channel, partitionKey, alertId: null, position: 0 }
   const plain = { ...about, createdAt: now, status: 'pending' } as const
   await delivery.enqueue(tx, [
-    ...notices.map(({ envelope, firedAt, summaryDeliveryId: id }) => ({
+    ...notices.map(({ envelope, firedAt, orderKey }) => ({
       ...plain,
-      id,
-      orderKey: `${recipientId} held ${id}`,
+      id: envelope.deliveryId,
+      orderKey,
       firedAt,
-      envelope: { ...envelope, deliveryId: id },
+      envelope,
     })),
     ...(summary === undefined
       ? []
@@ -162,11 +168,36 @@ interface Readable extends deferred.DeferredRow {
   readonly envelope: Envelope
 }
 
-/** Due notices. Each has buttons of its own, so it is sent separately. */
-async function readNotices(deps: Deps, tx: Db, recipientId: number, now: Date) {
-  const rows = await deferred.listDeferredNotices(tx, recipientId, now, NOTICES_MAX)
+/** Due notices, several in one message. */
+async function readNotices(
+  deps: Deps,
+  tx: Db,
+  { id, locale }: { readonly id: number; readonly locale: Locale },
+  now: Date,
+) {
+  const rows = await deferred.listDeferredNotices(tx, id, now, NOTICES_MAX)
   const notices = await readable(deps, tx, rows)
-  return notices.map((notice) => ({ ...notice, summaryDeliveryId: delivery.newDeliveryId(now) }))
+  return chunksOf(notices, NOTICES_TOGETHER).map((chunk) => {
+    const [first] = chunk
+    const keys = new Set(chunk.map(({ orderKey }) => orderKey))
+    return {
+      ids: chunk.map((notice) => notice.id),
+      firedAt: first.firedAt,
+      // One about the safety of the account is not to wait for a message that has other news too.
+      orderKey: keys.size === 1 ? first.orderKey : `${id} notice`,
+      envelope: noticesTogether(
+        translator(locale),
+        [first.envelope, ...chunk.slice(1).map(({ envelope }) => envelope)],
+        delivery.newDeliveryId(now),
+      ),
+    }
+  })
+}
+
+function chunksOf<T>(all: readonly T[], size: number): readonly (readonly [T, ...T[]])[] {
+  const [first, ...others] = all
+  if (first === undefined) return []
+  return [[first, ...others.slice(0, size - 1)], ...chunksOf(others.slice(size - 1), size)]
 }
 
 /** The rows that can be parsed; the others are marked as failed and put into quarantine. */

@@ -99,9 +99,46 @@ export async function recordSummarized(
   summarized: readonly { readonly id: string; readonly summaryDeliveryId: string }[],
 ): Promise<void> {
   await tx.execute(sql`
-    update deliveries d set told_in = r."summaryDeliveryId"
+    update deliveries d set held_until = null, told_in = r."summaryDeliveryId"
     from json_to_recordset(${JSON.stringify(summarized)}::json) as r(id uuid, "summaryDeliveryId" uuid)
     where d.id = r.id`)
+}
+
+/** Time until which the messages of an order key can be joined by the next one. */
+export interface Window {
+  readonly orderKey: string
+  readonly until: Date
+}
+
+/**
+ * For each of these order keys with a message of the last `seconds`: the time that many seconds after the last
+ * one that was not held; or the time until which one is held.
+ */
+export async function listWindows(
+  db: Db,
+  recipientIds: readonly number[],
+  {
+    orderKeys,
+    seconds,
+    now,
+  }: {
+    readonly orderKeys: readonly string[]
+    readonly seconds: number
+    readonly now: Date
+  },
+): Promise<readonly Window[]> {
+  const after = new Date(now.getTime() - seconds * 1000)
+  const length = sql.raw(`interval '${seconds} seconds'`)
+  const rows = await db.execute<{ orderKey: string; until: Date }>(sql`
+    select order_key as "orderKey",
+      max(case when held_until is null then created_at + ${length} else held_until end) as until
+    from deliveries
+    where recipient_id = any(${sql.param([...recipientIds])}::int[])
+      and order_key = any(${sql.param([...orderKeys])}::text[])
+      and created_at > ${after} and created_at <= ${now} and told_in is null
+      and (held_until is null or held_until > ${now} and held_until <= ${now}::timestamptz + ${length})
+    group by order_key`)
+  return rows
 }
 
 /** Cancels held deliveries of a deleted recipient. */

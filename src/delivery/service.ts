@@ -263,6 +263,13 @@ export function recordSummarized(
   return retained.recordSummarized(tx, summarized)
 }
 
+/** Times until which the latest messages of these order keys can be joined by another one. */
+export function listWindows(
+  ...input: Parameters<typeof retained.listWindows>
+): Promise<readonly retained.Window[]> {
+  return retained.listWindows(...input)
+}
+
 /** Cancels held deliveries of a deleted recipient. */
 export function cancelDeferred(tx: Db, recipientId: number): Promise<void> {
   return retained.cancelDeferred(tx, recipientId)

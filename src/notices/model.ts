@@ -83,5 +83,8 @@ export type Notice =
       'asset' | 'amountUnits' | 'credits' | 'bonusCredits' | 'balanceCredits' | 'purchase'
     >)
 
+/** A notice within this time after another one joins the next message. */
+export const TOGETHER_MINUTES = 10
+
 /** Retention of sent notices: longer than any cause can recur. */
 export const RETENTION_DAYS = 90

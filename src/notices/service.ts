@@ -18,11 +18,11 @@ import type { RefusedRecipient } from '#src/recipients/consent.ts'
 import type { StoppedDestination } from '#src/recipients/destinations.ts'
 import type { LinkedRecipient } from '#src/recipients/linked.ts'
 import { listNotified, type Notified } from '#src/recipients/notified.ts'
-import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
-import { timingOf } from '#src/recipients/timing.ts'
+import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
+import { type Timing, timingOf } from '#src/recipients/timing.ts'
 import { type Fitted, listBeyond } from '#src/watches/manage/slots.ts'
 import { buttonsOf } from './buttons.ts'
-import { KINDS, type Notice, RETENTION_DAYS } from './model.ts'
+import { KINDS, type Notice, RETENTION_DAYS, TOGETHER_MINUTES } from './model.ts'
 import { renderNotice } from './render.ts'
 import * as store from './store.ts'
 
@@ -211,9 +211,10 @@ async function give(
   },
 ): Promise<void> {
   const settings = (await listSettings(tx, [wallet])).get(wallet) ?? DEFAULT_SETTINGS
-  const { severity, security } = KINDS[notice.kind]
+  const windows = await windowsOf(tx, notice, readers, at)
   const deliveries = readers.map((reader): delivery.NewDelivery => {
-    const timing = timingOf(settings, reader, { kind: 'notice', severity, security, now: at })
+    const orderKey = orderKeyOf(notice, reader)
+    const timing = timeOf(notice, settings, reader, { now: at, window: windows.get(orderKey) })
     const id = delivery.newDeliveryId(at)
     return {
       id,
@@ -222,7 +223,7 @@ async function give(
       recipientId: reader.id,
       channel: reader.channel,
       partitionKey: reader.partitionKey,
-      orderKey: `${reader.id} notice ${notice.kind}`,
+      orderKey,
       firedAt: at,
       position: 0,
       envelope: envelopeOf(deps, notice, { reader, deliveryId: id, at }),
@@ -233,6 +234,48 @@ async function give(
     }
   })
   await delivery.enqueue(tx, deliveries)
+}
+
+/** Notices about the safety of the account have an order of their own: they wait for no others. */
+function orderKeyOf({ kind }: Notice, { id }: Notified): string {
+  return KINDS[kind].security ? `${id} notice security` : `${id} notice`
+}
+
+/** Until when a reader's next notices are collected, by order key. */
+async function windowsOf(
+  tx: Db,
+  notice: Notice,
+  readers: readonly Notified[],
+  now: Date,
+): Promise<ReadonlyMap<string, Date>> {
+  const windows = await delivery.listWindows(
+    tx,
+    readers.map(({ id }) => id),
+    {
+      orderKeys: readers.map((reader) => orderKeyOf(notice, reader)),
+      seconds: TOGETHER_MINUTES * 60,
+      now,
+    },
+  )
+  return new Map(windows.map(({ orderKey, until }) => [orderKey, until]))
+}
+
+/**
+ * Time of a notice: at once, unless its reader just got another one; then what follows is collected.
+ * A notice about the safety of the account is not collected until a time at which others would wait, for it would
+ * wait with them.
+ */
+function timeOf(
+  { kind }: Notice,
+  settings: Settings,
+  reader: Notified,
+  { now, window }: { readonly now: Date; readonly window: Date | undefined },
+): Timing {
+  const { severity, security } = KINDS[kind]
+  const timing = timingOf(settings, reader, { kind: 'notice', severity, security, now })
+  if (timing.act !== 'send' || window === undefined) return timing
+  const later = timingOf(settings, reader, { kind: 'notice', severity, now: window })
+  return security && later.act === 'hold' ? timing : { act: 'hold', until: window }
 }
 
 function envelopeOf(

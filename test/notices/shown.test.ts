@@ -20,6 +20,7 @@ beforeAll(async () => {
   await alice.request('PUT', '/channels/webhook', { url: world.receiver.url() })
   await world.deliver()
   world.inbox.clear()
+  world.clock.advance(600)
   ann = await linkChat(world, alice)
 })
 afterAll(() => world.close())

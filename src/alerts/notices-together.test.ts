@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import type { Envelope, MessageButton } from '#src/channels/envelope.ts'
+import { translator } from '#src/i18n/translate.ts'
+import type { Severity } from '#src/kernel/display-values.ts'
+import { envelopeOf } from '../../test/support/envelopes.ts'
+import { noticesTogether } from './notices-together.ts'
+
+const t = translator('en')
+
+function noticeOf(title: string, buttons: readonly MessageButton[], severity: Severity = 'info') {
+  const message = { title, body: `${title}, in a sentence.`, severity, isRecovery: false }
+  return { ...envelopeOf({ message }), kind: 'notice', buttons: [buttons] } satisfies Envelope
+}
+
+const labelsOf = ({ buttons = [] }: Envelope) => buttons.flat().map(({ label }) => label)
+
+test('one notice stays as it is', () => {
+  const one = noticeOf('A', [{ label: 'Menu', act: '1:home' }])
+  expect(noticesTogether(t, [one], 'id')).toEqual({ ...one, deliveryId: 'id' })
+})
+
+test('several have the content of all, the worst first', () => {
+  const parts = [noticeOf('A', []), noticeOf('B', [], 'warning'), noticeOf('C', [])] as const
+  const { message, deliveryId, buttons } = noticesTogether(t, parts, 'id')
+  expect(deliveryId).toBe('id')
+  expect(message.title).toBe('B · 2 more')
+  expect(message.body).toBe('B, in a sentence.\n\n▪️ A\nA, in a sentence.\n\n▪️ C\nC, in a sentence.')
+  expect(buttons).toEqual([])
+})
+
+test('buttons with one label for several subjects lead to the list of them, and none closes', () => {
+  const linked = (id: number) =>
+    noticeOf(`Chat ${id}`, [
+      { label: 'It was me', act: '1:close' },
+      { label: 'Remove…', act: `1:rec.delete:${id}` },
+    ])
+  expect(labelsOf(noticesTogether(t, [linked(7), linked(8)], 'id'))).toEqual(['Recipients'])
+  const other = noticeOf('Credits', [{ label: 'Slots', act: '1:slots' }])
+  expect(labelsOf(noticesTogether(t, [linked(7), other], 'id'))).toEqual(['Remove…', 'Slots'])
+})
+
+test('links with one label for several subjects lead to the menu of the bot', () => {
+  const linked = (id: number) =>
+    noticeOf(`Chat ${id}`, [{ label: 'Remove…', url: `https://t.me/watchdog_bot?start=r${id}` }])
+  expect(noticesTogether(t, [linked(7), linked(8)], 'id').buttons).toEqual([
+    [{ label: 'Menu', url: 'https://t.me/watchdog_bot?start=menu' }],
+  ])
+})

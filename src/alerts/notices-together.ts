@@ -1,0 +1,77 @@
+/** Several notices for one reader in one message. Pure. */
+import { packed } from '#src/actions/codec.ts'
+import type { Envelope, MessageButton } from '#src/channels/envelope.ts'
+import { rankOf } from '#src/channels/wording.ts'
+import type { Translate } from '#src/i18n/translate.ts'
+
+const CLOSE = packed('close')
+
+/**
+ * One notice with the content of all: the worst gives the heading, each other one a line of its own and its
+ * sentences.
+ *
+ * A button that has one meaning stays. Buttons that only their label would tell apart are replaced by
+ * one that opens the recipients or slots they are about, and none closes a message with other news.
+ */
+export function noticesTogether(
+  t: Translate,
+  notices: readonly [Envelope, ...Envelope[]],
+  deliveryId: string,
+): Envelope {
+  const [oldest, ...later] = notices
+  const worst = later.reduce(
+    (one, other) => (rankOf(other.message) > rankOf(one.message) ? other : one),
+    oldest,
+  )
+  if (later.length === 0) return { ...oldest, deliveryId }
+  const others = notices.filter((one) => one !== worst)
+  const buttons = buttonsOf(t, [worst, ...others])
+  return {
+    ...worst,
+    deliveryId,
+    message: {
+      ...worst.message,
+      title: `${worst.message.title} · ${t('notices:more', { count: others.length })}`,
+      body: [
+        worst.message.body,
+        ...others.map(({ message }) => `▪️ ${message.title}\n${message.body}`),
+      ].join('\n\n'),
+    },
+    buttons: buttons.length === 0 ? [] : [buttons],
+  }
+}
+
+function buttonsOf(t: Translate, notices: readonly Envelope[]): readonly MessageButton[] {
+  const all = new Map(
+    notices
+      .flatMap(({ buttons = [] }) => buttons.flat())
+      .filter((button) => targetOf(button) !== CLOSE)
+      .map((button) => [targetOf(button), button]),
+  )
+  const byLabel = [...Map.groupBy(all.values(), ({ label }) => label).values()]
+  const clear = byLabel.flatMap((buttons) => (buttons.length === 1 ? buttons : []))
+  const unclear = byLabel.flatMap((buttons) => (buttons.length === 1 ? [] : buttons))
+  const general = new Map(
+    unclear.map((button) => {
+      const instead = insteadOf(t, button)
+      return [targetOf(instead), instead]
+    }),
+  )
+  for (const button of clear) general.delete(targetOf(button))
+  return [...clear, ...general.values()]
+}
+
+/** The screen with the subjects of an action; outside of chats the menu of the bot. */
+function insteadOf(t: Translate, button: MessageButton): MessageButton {
+  if ('url' in button) {
+    const url = button.url.replace(/([?&]start=)\w+$/, '$1menu')
+    return { label: t('notices:button.menu'), url }
+  }
+  return /^\d+:rec\./.test(button.act)
+    ? { label: t('notices:button.recipients'), act: packed('rec.list') }
+    : { label: t('notices:button.slots'), act: packed('slots') }
+}
+
+function targetOf(button: MessageButton): string {
+  return 'url' in button ? button.url : button.act
+}
