@@ -1,9 +1,11 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Envelope, MessageButton } from '#src/channels/envelope.ts'
+import { alertView } from '#src/channels/telegram-alert.ts'
 import { translator } from '#src/i18n/translate.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import { envelopeOf } from '../../test/support/envelopes.ts'
-import { noticesTogether } from './notices-together.ts'
+import { inMessages, noticesTogether } from './notices-together.ts'
 
 const t = translator('en')
 
@@ -45,4 +47,25 @@ test('links with one label for several subjects lead to the menu of the bot', ()
   expect(noticesTogether(t, [linked(7), linked(8)], 'id').buttons).toEqual([
     [{ label: 'Menu', url: 'https://t.me/watchdog_bot?start=menu' }],
   ])
+})
+
+test('no message of several notices is cut, and none is lost or moved', () => {
+  const lengths = fc.array(fc.integer({ min: 1, max: 2000 }), { minLength: 1, maxLength: 30 })
+  fc.assert(
+    fc.property(lengths, (all) => {
+      const rows = all.map((length, index) => {
+        const one = noticeOf(`N${index}`, [])
+        const body = `${'x'.repeat(length)} end of ${index}.`
+        return { index, envelope: { ...one, message: { ...one.message, body } } }
+      })
+      const messages = inMessages(rows)
+      expect(messages.flat()).toEqual(rows)
+      for (const [first, ...others] of messages) {
+        const envelopes = others.map(({ envelope }) => envelope)
+        const { plain } = alertView(noticesTogether(t, [first.envelope, ...envelopes], 'id'))
+        for (const { index } of [first, ...others]) expect(plain).toContain(`end of ${index}.`)
+      }
+    }),
+    { numRuns: 50 },
+  )
 })

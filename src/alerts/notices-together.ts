@@ -5,6 +5,31 @@ import { rankOf } from '#src/channels/wording.ts'
 import type { Translate } from '#src/i18n/translate.ts'
 
 const CLOSE = packed('close')
+/** Upper limit of the notices in one message. */
+const NOTICES_MAX = 8
+/** Upper limit of their characters; every channel shows as many without a cut. */
+const CHARACTERS_MAX = 3000
+
+/** Distributes notices over messages, in order, so that none is cut. */
+export function inMessages<Row extends { readonly envelope: Envelope }>(
+  rows: readonly Row[],
+): readonly (readonly [Row, ...Row[]])[] {
+  const messages: [Row, ...Row[]][] = []
+  let length = 0
+  for (const row of rows) {
+    const { title, body } = row.envelope.message
+    const own = title.length + body.length
+    const last = messages.at(-1)
+    if (last === undefined || last.length >= NOTICES_MAX || length + own > CHARACTERS_MAX) {
+      messages.push([row])
+      length = own
+    } else {
+      last.push(row)
+      length += own
+    }
+  }
+  return messages
+}
 
 /**
  * One notice with the content of all: the worst gives the heading, each other one a line of its own and its

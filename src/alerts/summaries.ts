@@ -16,7 +16,7 @@ import * as recipients from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import { type TimingReader, timingOf } from '#src/recipients/timing.ts'
 import * as deferred from './deferred-store.ts'
-import { noticesTogether } from './notices-together.ts'
+import { inMessages, noticesTogether } from './notices-together.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import type { Reader } from './render.ts'
 import { buttons, GLYPHS, inOrder, newest, periodOf, reasonOf, wording } from './summary-view.ts'
@@ -27,8 +27,6 @@ const AT_ONCE = 200
 const ITEMS_MAX = 20
 /** Upper limit of the notices sent at once; the others follow with the next run. */
 const NOTICES_MAX = 100
-/** Upper limit of the notices in one message, so that it is never cut. */
-const NOTICES_TOGETHER = 8
 
 type Deps = NotifyDeps & { readonly db: Db }
 
@@ -177,7 +175,7 @@ async function readNotices(
 ) {
   const rows = await deferred.listDeferredNotices(tx, id, now, NOTICES_MAX)
   const notices = await readable(deps, tx, rows)
-  return chunksOf(notices, NOTICES_TOGETHER).map((chunk) => {
+  return inMessages(notices).map((chunk) => {
     const [first] = chunk
     const keys = new Set(chunk.map(({ orderKey }) => orderKey))
     return {
@@ -192,12 +190,6 @@ async function readNotices(
       ),
     }
   })
-}
-
-function chunksOf<T>(all: readonly T[], size: number): readonly (readonly [T, ...T[]])[] {
-  const [first, ...others] = all
-  if (first === undefined) return []
-  return [[first, ...others.slice(0, size - 1)], ...chunksOf(others.slice(size - 1), size)]
 }
 
 /** The rows that can be parsed; the others are marked as failed and put into quarantine. */

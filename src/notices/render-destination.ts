@@ -77,7 +77,7 @@ export function linked(notice: Of<'linked'>, reader: NoticeReader): NoticeText {
       madeBy === null
         ? t('notices:linked.at', made)
         : t('notices:linked.by', { ...made, token: typed(madeBy) }),
-      t('notices:linked.advice'),
+      t(madeBy === null ? 'notices:linked.advice' : 'notices:linked.adviceToken'),
     ],
   }
 }

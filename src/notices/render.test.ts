@@ -125,3 +125,26 @@ test('names at most five watches', () => {
   expect(lines.join().match(/w\d+/g)).toEqual(['w0', 'w1', 'w2', 'w3', 'w4'])
   expect(lines.join()).toContain('and 15 more')
 })
+
+test('only what an API token added advises to revoke it', () => {
+  const reader = { t: translator('en'), timezone: 'UTC' }
+  const linked = (madeBy: string | null) =>
+    renderNotice(
+      {
+        kind: 'linked',
+        id: 7,
+        wallet: WALLET,
+        channel: 'telegram',
+        name: 'Ann',
+        target: 'Ann',
+        status: 'active',
+        chat: null,
+        accountId: null,
+        madeBy,
+        at: AT,
+      },
+      reader,
+    ).lines.join(' ')
+  expect(linked(null)).not.toContain('API token')
+  expect(linked('CI')).toContain('revoke the API token')
+})

@@ -95,7 +95,7 @@ describe('a destination that was added', () => {
         body: [
           '\u2068Ann\u2069, private chat. The chat can: receive alerts, manage watches.',
           'Added on Nov 20, 2026, 12:00\u00a0UTC.',
-          'If you do not recognize this change, remove the recipient and revoke your API tokens.',
+          'If you do not recognize this change, remove the recipient.',
         ].join('\n'),
         buttons: [[{ label: 'Remove…', url: `https://t.me/watchdog_test_bot?start=r${chat}` }]],
       },
