@@ -63,7 +63,7 @@ const BLOCK_GAS = 500_000_000
  * this anvil would write to disk. A chain that makes blocks by the clock lives for long: it keeps fewer.
  */
 const KEPT_STATES = 1000
-const KEPT_STATES_LIVE = 300
+const KEPT_STATES_LIVE = 120
 /** Blocks of a chain by the clock whose transactions and receipts are kept, about 90 kB each when busy. */
 const KEPT_BLOCKS_LIVE = 3000
 
