@@ -5,7 +5,6 @@ import type { Sql } from 'postgres'
 import { type BotService, createBotService } from '#bot/core/service.ts'
 import { listChatsShowing } from '#bot/features/topup/topups.ts'
 import { createTokenLookup } from '#src/auth/service.ts'
-import { findLastProof } from '#src/billing/account/proof.ts'
 import { createMetering } from '#src/billing/metering/service.ts'
 import { RESOURCES } from '#src/billing/price-list.ts'
 import { createPaymentOptions } from '#src/billing/topups/payment-options.ts'
@@ -21,13 +20,15 @@ import { connect, waitForDatabase } from '#src/db/connection.ts'
 import { migrate } from '#src/db/migrate.ts'
 import { createReplica } from '#src/db/replica.ts'
 import { createSending } from '#src/delivery/sending.ts'
-import { readBacklog } from '#src/delivery/service.ts'
 import { createTally } from '#src/delivery/tally.ts'
 import { withFsp } from '#src/fsp/chain.ts'
 import { storedContracts } from '#src/fsp/indexer/rounds.ts'
-import { createInternalServer, type Reading } from '#src/http/internal.ts'
+import { healthChecks } from '#src/health.ts'
+import { createInternalServer } from '#src/http/internal.ts'
 import { createServer } from '#src/http/server.ts'
 import type { JobApp } from '#src/jobs/define.ts'
+import { createJobFigures } from '#src/jobs/figures.ts'
+import { createHeartbeat } from '#src/jobs/heartbeat.ts'
 import { REGISTRY as JOBS } from '#src/jobs/index.ts'
 import { retain } from '#src/jobs/retain.ts'
 import { type RunningJobs, runFirst, startJobs } from '#src/jobs/runner.ts'
@@ -37,6 +38,7 @@ import type { Logger } from '#src/kernel/logger.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
 import { traceOf } from '#src/kernel/trace.ts'
+import { deliveryReadings, ledgerReadings, quarantineReading, workReadings } from '#src/metrics.ts'
 import { createNotices } from '#src/notices/service.ts'
 import { REGISTRY as OPERATIONS } from '#src/operations/index.ts'
 import { createLimits } from '#src/operations/limits.ts'
@@ -100,6 +102,7 @@ export function createApp(
   },
 ): Service {
   const { log, clock = systemClock } = given
+  const { heartbeatUrl } = config
   const connection = connect(given.databaseUrl, REQUESTS_POOL)
   const { db, sql } = connection
   const jobsDb = connection.openPool(JOBS_POOL)
@@ -171,6 +174,9 @@ export function createApp(
     confirmations: config.chain.confirmations,
     evaluationIntervalMs: config.chain.evaluationIntervalMs,
     tally: createTally(),
+    jobFigures: createJobFigures({ clock }),
+    health: healthChecks({ db, clock, sql, bot: () => bot, migrations: MIGRATIONS }),
+    heartbeat: heartbeatUrl === undefined ? undefined : createHeartbeat(heartbeatUrl),
     sending: createSending(channels),
     deliveryClock:
       given.clock === undefined
@@ -190,10 +196,12 @@ export function createApp(
     config.telegram.token === undefined
       ? undefined
       : createBotService(app, sql, { ...config.telegram, token: config.telegram.token })
-  const internal = createInternalServer(
-    [{ name: 'database', problem: () => problemOf(sql`select 1`) }],
-    [...ledgerReadings(app), ...deliveryReadings(app), quarantineReading(app)],
-  )
+  const internal = createInternalServer(app.health, [
+    ...ledgerReadings(app),
+    ...deliveryReadings(app),
+    ...workReadings(app),
+    quarantineReading(app),
+  ])
   const plays = (role: Config['roles'][number]) => config.roles.includes(role)
   let jobs: RunningJobs | undefined
   return {
@@ -233,67 +241,6 @@ export function createApp(
       await Promise.all([connection.close(CLOSE_MS), replica?.close(CLOSE_MS)])
     },
   }
-}
-
-/** Metrics of the last proof of the ledger. */
-function ledgerReadings({ db }: Pick<JobApp, 'db'>): readonly Reading[] {
-  return [
-    {
-      name: 'watchdog_ledger_wrong_wallets',
-      help: 'Wallets whose entries did not add up to their balance in the last proof of the ledger.',
-      read: async () => (await findLastProof(db))?.wrongWallets,
-    },
-    {
-      name: 'watchdog_ledger_proved_timestamp_seconds',
-      help: 'When the ledger was proved last.',
-      read: async () => {
-        const proof = await findLastProof(db)
-        return proof && proof.provedAt.getTime() / 1000
-      },
-    },
-  ]
-}
-
-/** Metric of quarantined rows. */
-function quarantineReading({ quarantine }: Pick<JobApp, 'quarantine'>): Reading {
-  return {
-    name: 'watchdog_quarantined_rows_total',
-    help: 'Rows set aside by this process because they could not be processed, by kind.',
-    labels: ['kind'],
-    read: async () =>
-      quarantine.read().map(({ kind, rows }) => ({ labels: { kind }, value: rows })),
-  }
-}
-
-/** Metrics of the delivery. */
-function deliveryReadings({ db, clock, tally }: JobApp): readonly Reading[] {
-  const backlog = () => readBacklog(db, clock.now())
-  return [
-    {
-      name: 'watchdog_deliveries_due',
-      help: 'Deliveries that are due and not sent yet.',
-      labels: ['channel'],
-      read: async () =>
-        (await backlog()).map(({ channel, due }) => ({ labels: { channel }, value: due })),
-    },
-    {
-      name: 'watchdog_deliveries_oldest_due_seconds',
-      help: 'How long the longest waiting delivery has been due.',
-      labels: ['channel'],
-      read: async () =>
-        (await backlog()).map(({ channel, oldestAt }) => ({
-          labels: { channel },
-          value: Math.max(0, clock.now().getTime() - oldestAt.getTime()) / 1000,
-        })),
-    },
-    {
-      name: 'watchdog_delivery_attempts_total',
-      help: 'Attempts to send by this process, by what came of them.',
-      labels: ['channel', 'outcome'],
-      read: async () =>
-        tally.read().map(({ attempts, ...labels }) => ({ labels, value: attempts })),
-    },
-  ]
 }
 
 function pChain({ pChain: { rpcUrl: url } }: Config, log: Logger): PChain | undefined {
@@ -336,13 +283,5 @@ async function endAll(
       )
     else if (!ended.value)
       log.warn({ waitedMs: ms }, 'part of the service did not stop in time; the stop goes on')
-  }
-}
-
-async function problemOf(check: PromiseLike<unknown>): Promise<string | undefined> {
-  try {
-    return (await bounded(Promise.resolve(check), ANSWER_MS)) ? undefined : 'does not answer'
-  } catch {
-    return 'does not answer'
   }
 }

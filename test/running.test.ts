@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
 
@@ -36,4 +37,23 @@ test('compose sets only variables of the service, and runs each role once', () =
   expect(set.filter((name) => !variables.has(name))).toEqual([])
   const roles = [...apart.matchAll(/^ {6}ROLES: (\w+)$/gm)].map(([, role]) => role)
   expect(roles).toEqual(['api', 'bot', 'watcher', 'delivery'])
+})
+
+test('every rule of Prometheus reads metrics that are exported, and has its place in the runbook', () => {
+  const rules = read('ops/prometheus/rules.yaml')
+  const exported = [...read('src/metrics.ts').matchAll(/name: '(watchdog_\w+)'/g)]
+  const names = new Set(exported.map(([, name]) => name))
+  const used = [...rules.matchAll(/watchdog_\w+/g)].map(([name]) => name)
+  expect(used.filter((name) => !names.has(name))).toEqual([])
+  const headings = new Set(
+    [...read('docs/operations.md').matchAll(/^### (\w+)$/gm)].map(([, name = '']) => name),
+  )
+  const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name)
+  expect(alerts.length).toBeGreaterThan(5)
+  expect(alerts.filter((name) => !headings.has(name))).toEqual([])
+})
+
+test.skipIf(!existsSync('/usr/bin/promtool'))('every rule of Prometheus fires in its test', () => {
+  const file = new URL('../ops/prometheus/rules.test.yaml', import.meta.url).pathname
+  expect(spawnSync('/usr/bin/promtool', ['test', 'rules', file]).status).toBe(0)
 })

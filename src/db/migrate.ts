@@ -1,9 +1,12 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql as query } from 'drizzle-orm'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { migrate as applyMigrations } from 'drizzle-orm/postgres-js/migrator'
 import type { Sql } from 'postgres'
+import { z } from 'zod'
 import { bounded } from '#src/kernel/bounded.ts'
 import { type Db, openDb } from './connection.ts'
 import { lockKey } from './lock.ts'
@@ -67,6 +70,17 @@ export async function migrate(
   }
 }
 
+/** Number of migrations of the folder that are newer than the last applied one. */
+export async function countPending(sql: Sql, folder: string): Promise<number> {
+  const [last] = await sql<{ at: string | null }[]>`
+    select max(created_at)::text as at from drizzle.__drizzle_migrations`
+  const appliedTo = Number(last?.at ?? 0)
+  const { entries } = Journal.parse(
+    JSON.parse(await readFile(join(folder, 'meta/_journal.json'), 'utf8')),
+  )
+  return entries.filter(({ when }) => when > appliedTo).length
+}
+
 /** Terminates a session of this process on the server, which rolls back its transaction. */
 async function terminate(sql: Sql, backend: number | undefined): Promise<void> {
   if (backend === undefined) return
@@ -74,6 +88,8 @@ async function terminate(sql: Sql, backend: number | undefined): Promise<void> {
   await sql`select pg_terminate_backend(${backend})`.catch(() => undefined)
 }
 
+/** Drizzle's list of migrations; `when` in milliseconds since 1970. */
+const Journal = z.object({ entries: z.array(z.object({ when: z.number() })) })
 const LOCK_NOT_AVAILABLE = '55P03'
 
 async function migrateOnce(

@@ -1,12 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import type { HealthCheck } from '#src/kernel/health.ts'
 import { closePromptly } from './closing.ts'
-
-/** One dependency of the service: its name, and its problem, if any. */
-export interface HealthCheck {
-  readonly name: string
-  problem(): Promise<string | undefined>
-}
 
 /** A metric for the operator, read on request. */
 export interface Reading {
@@ -27,8 +22,8 @@ export interface LabelledValue {
 /**
  * Health and metrics for the operator, on a separate port.
  *
- * `/livez`: the event loop runs. `/readyz`: 200, or 503 with the failing dependencies. `/metrics`:
- * Prometheus.
+ * `/livez`: the event loop runs. `/readyz`: every problem, with 503 if a vital dependency has one and 200
+ * otherwise. `/metrics`: Prometheus.
  */
 export function createInternalServer(
   checks: readonly HealthCheck[],
@@ -45,11 +40,18 @@ export function createInternalServer(
   server.get('/livez', async () => ({ status: 'ok' }))
   server.get('/readyz', async (_request, reply) => {
     const results = await Promise.all(
-      checks.map(async ({ name, problem }) => ({ name, problem: await problem() })),
+      checks.map(async ({ name, isVital, problem }) => ({
+        name,
+        isVital,
+        problem: await problem(),
+      })),
     )
-    const problems = results.filter((result) => result.problem !== undefined)
-    reply.code(problems.length === 0 ? 200 : 503)
-    return { status: problems.length === 0 ? 'ok' : 'not ready', problems }
+    const failing = results.filter(({ problem }) => problem !== undefined)
+    const isDown = failing.some(({ isVital }) => isVital)
+    reply.code(isDown ? 503 : 200)
+    const impaired = failing.length > 0 ? 'degraded' : 'ok'
+    const problems = failing.map(({ name, problem }) => ({ name, problem }))
+    return { status: isDown ? 'down' : impaired, problems }
   })
   server.get('/metrics', async (_request, reply) => {
     reply.type(registry.contentType)

@@ -3,8 +3,11 @@ import type { SyncedClock } from '#src/db/clock.ts'
 import type { Fence } from '#src/db/lock.ts'
 import type { Sending } from '#src/delivery/sending.ts'
 import type { Tally } from '#src/delivery/tally.ts'
+import type { HealthCheck } from '#src/kernel/health.ts'
 import type { Role } from '#src/kernel/role.ts'
 import type { App } from '#src/operations/define.ts'
+import type { JobFigures } from './figures.ts'
+import type { Heartbeat } from './heartbeat.ts'
 
 /** Periodic work of the bot; does nothing before Telegram has introduced the bot. */
 export interface BotWork {
@@ -24,6 +27,12 @@ export interface JobApp extends App {
   readonly tally: Tally
   /** State of deliveries between runs. */
   readonly sending: Sending
+  /** Runs of jobs in this process. */
+  readonly jobFigures: JobFigures
+  /** Checks of the service's dependencies. */
+  readonly health: readonly HealthCheck[]
+  /** The operator's monitor; undefined without one. */
+  readonly heartbeat: Heartbeat | undefined
   /** Absent without a bot token. */
   readonly bot?: BotWork
   /** Clock of the deliveries: the database's, or that of a test. */

@@ -17,6 +17,7 @@ import { retain } from './retain.ts'
 import { returnCharges } from './return-charges.ts'
 import { scanRounds } from './scan-rounds.ts'
 import { sendConfirmations } from './send-confirmations.ts'
+import { sendHeartbeat } from './send-heartbeat.ts'
 import { sendNotices } from './send-notices.ts'
 import { sendPictures } from './send-pictures.ts'
 import { sendReminders } from './send-reminders.ts'
@@ -48,4 +49,5 @@ export const REGISTRY: readonly Job[] = [
   prune,
   retain,
   resealSecrets,
+  sendHeartbeat,
 ]

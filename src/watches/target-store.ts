@@ -148,6 +148,11 @@ export async function findCursor(db: Db, type: string): Promise<Cursor | undefin
   return row
 }
 
+/** Progress of every type, and of the tip. */
+export async function listCursors(db: Db): Promise<readonly Cursor[]> {
+  return db.select().from(observationCursors)
+}
+
 /** Writes the progress of a type; omitted values stay. The block never goes back. */
 export async function saveCursor(
   db: Db,

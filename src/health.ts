@@ -1,0 +1,102 @@
+import type { Sql } from 'postgres'
+import type { BotService } from '#bot/core/service.ts'
+import { countPending } from '#src/db/migrate.ts'
+import { readBacklog } from '#src/delivery/service.ts'
+import type { JobApp } from '#src/jobs/define.ts'
+import { bounded } from '#src/kernel/bounded.ts'
+import { MINUTE_MS } from '#src/kernel/durations.ts'
+import type { HealthCheck } from '#src/kernel/health.ts'
+import { readProgress } from '#src/watches/observe/progress.ts'
+
+/** Longest wait for the answer to one check. */
+const CHECK_MS = 5000
+/** Age of the newest block, or of a failure to read a type, that is a problem. */
+const CHAIN_LATE_MS = 90_000
+/** Time for which the longest waiting delivery may be due. */
+const OUTBOX_LATE_MS = 2 * MINUTE_MS
+
+/**
+ * Checks of the service's dependencies. Without the database or its migrations nothing works; the others
+ * leave the service usable in part. Long because it is the list of them.
+ */
+export function healthChecks({
+  db,
+  clock,
+  sql,
+  bot,
+  migrations,
+}: Pick<JobApp, 'db' | 'clock'> & {
+  readonly sql: Sql
+  /** Returns undefined without a bot token. */
+  bot(): BotService | undefined
+  readonly migrations: string
+}): readonly HealthCheck[] {
+  const msSince = (at: Date) => clock.now().getTime() - at.getTime()
+  const checks: readonly HealthCheck[] = [
+    { name: 'database', isVital: true, problem: async () => void (await sql`select 1`) },
+    {
+      name: 'migrations',
+      isVital: true,
+      problem: async () => {
+        const pending = await countPending(sql, migrations)
+        return pending === 0 ? undefined : `${pending} pending`
+      },
+    },
+    {
+      name: 'chain',
+      problem: async () => {
+        const { head } = await readProgress(db)
+        if (head === undefined) return 'no block has been read yet'
+        const lateMs = msSince(head.at)
+        return lateMs > CHAIN_LATE_MS ? `no new block for ${seconds(lateMs)}` : undefined
+      },
+    },
+    {
+      name: 'evaluation',
+      problem: async () => {
+        const { types } = await readProgress(db)
+        const failing = types.filter(
+          ({ failingSince }) => failingSince !== null && msSince(failingSince) > CHAIN_LATE_MS,
+        )
+        if (failing.length === 0) return undefined
+        return `not evaluated: ${failing.map(({ type }) => type).join(', ')}`
+      },
+    },
+    {
+      name: 'outbox',
+      problem: async () => {
+        const late = (await readBacklog(db, clock.now())).filter(
+          ({ oldestAt }) => msSince(oldestAt) > OUTBOX_LATE_MS,
+        )
+        if (late.length === 0) return undefined
+        return `deliveries wait: ${late.map(({ channel }) => channel).join(', ')}`
+      },
+    },
+    {
+      name: 'bot',
+      problem: async () => {
+        const service = bot()
+        const isSilent = service !== undefined && service.username() === undefined
+        return isSilent ? 'Telegram has not answered yet' : undefined
+      },
+    },
+  ]
+  return checks.map((check) => ({ ...check, problem: () => answerOf(check) }))
+}
+
+/** The problem of a check; one that fails or takes too long is a problem itself. */
+async function answerOf({ problem }: HealthCheck): Promise<string | undefined> {
+  let found: string | undefined
+  const check = async () => {
+    found = await problem()
+  }
+  try {
+    return (await bounded(check(), CHECK_MS)) ? found : 'does not answer'
+  } catch {
+    return 'does not answer'
+  }
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1000)} s`
+}

@@ -1,0 +1,29 @@
+import { request } from 'undici'
+
+/** Time limit of one call. */
+const CALL_MS = 10_000
+
+/** A monitor that expects regular calls, in the way of healthchecks.io and its like. */
+export interface Heartbeat {
+  /** Reports that everything works. @throws Error when the monitor cannot be reached or refuses */
+  succeed(signal: AbortSignal): Promise<void>
+  /** Reports problems, one a line. @throws Error as `succeed` */
+  fail(problems: readonly string[], signal: AbortSignal): Promise<void>
+}
+
+/** @param url set by the operator, so that no guard against private addresses stands before it */
+export function createHeartbeat(url: string): Heartbeat {
+  const call = async (path: string, body: string, signal: AbortSignal) => {
+    const answer = await request(`${url}${path}`, {
+      method: 'POST',
+      body,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(CALL_MS)]),
+    })
+    await answer.body.dump()
+    if (answer.statusCode >= 400) throw new Error(`the monitor answered ${answer.statusCode}`)
+  }
+  return {
+    succeed: (signal) => call('', '', signal),
+    fail: (problems, signal) => call('/fail', problems.join('\n'), signal),
+  }
+}

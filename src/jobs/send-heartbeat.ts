@@ -1,0 +1,28 @@
+import { MINUTE_MS } from '#src/kernel/durations.ts'
+import { traceOf } from '#src/kernel/trace.ts'
+import type { Job } from './define.ts'
+
+/**
+ * Calls the operator's monitor once a minute: that everything works, or what does not. Without a database
+ * this job cannot run, and the monitor notices the missing calls.
+ */
+export const sendHeartbeat: Job = {
+  name: 'send-heartbeat',
+  role: 'watcher',
+  everyMs: () => MINUTE_MS,
+  run: async ({ heartbeat, health, log }, signal) => {
+    if (heartbeat === undefined) return
+    const results = await Promise.all(
+      health.map(async ({ name, problem }) => ({ name, problem: await problem() })),
+    )
+    const problems = results.flatMap(({ name, problem }) =>
+      problem === undefined ? [] : `${name}: ${problem}`,
+    )
+    try {
+      await (problems.length === 0 ? heartbeat.succeed(signal) : heartbeat.fail(problems, signal))
+    } catch (error) {
+      // Another call follows in a minute, and the monitor reports its absence.
+      log.warn({ problem: traceOf(error) }, 'heartbeat not sent')
+    }
+  },
+}

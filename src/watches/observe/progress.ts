@@ -1,0 +1,28 @@
+import type { Db } from '#src/db/connection.ts'
+import * as store from '../target-store.ts'
+
+/** How far the chain is read and its watches are evaluated, over all processes. */
+export interface Progress {
+  /** The newest confirmed block; undefined before the first. */
+  readonly head: { readonly block: number; readonly at: Date } | undefined
+  /** Since when there has been no answer, or no new block; null while there is. */
+  readonly headFailingSince: Date | null
+  readonly types: readonly {
+    readonly type: string
+    readonly observedAt: Date | null
+    /** Since when its data could not be read; null while it can be. */
+    readonly failingSince: Date | null
+  }[]
+}
+
+/** Reads the stored progress: one row for each watch type. */
+export async function readProgress(db: Db): Promise<Progress> {
+  const cursors = await store.listCursors(db)
+  const tip = cursors.find(({ type }) => type === store.TIP)
+  const hasHead = tip?.blockNumber != null && tip.blockAt !== null
+  return {
+    head: hasHead ? { block: tip.blockNumber ?? 0, at: tip.blockAt ?? new Date(0) } : undefined,
+    headFailingSince: tip?.failingSince ?? null,
+    types: cursors.filter(({ type }) => type !== store.TIP),
+  }
+}

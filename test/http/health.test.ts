@@ -1,0 +1,114 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createInternalServer } from '#src/http/internal.ts'
+import { sendHeartbeat } from '#src/jobs/send-heartbeat.ts'
+import { serviceOnly } from '../support/harness.ts'
+
+const signal = new AbortController().signal
+const calls: { readonly path: string | undefined; readonly body: string }[] = []
+let status = 200
+const monitor = createServer(async (request, response) => {
+  calls.push({ path: request.url, body: await text(request) })
+  response.writeHead(status).end('OK')
+})
+let service: Awaited<ReturnType<typeof serviceOnly>>
+
+beforeAll(async () => {
+  monitor.listen(0, '127.0.0.1')
+  await once(monitor, 'listening')
+  const address = monitor.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  service = await serviceOnly({ HEARTBEAT_URL: `http://127.0.0.1:${port}/check` })
+})
+beforeEach(async () => {
+  calls.length = 0
+  status = 200
+  await service.sql`truncate observation_cursors`
+  await headAt(service.clock.now())
+})
+afterAll(async () => {
+  await service.close()
+  monitor.close()
+})
+
+/** Records that the newest block is of this time. */
+async function headAt(at: Date): Promise<void> {
+  await service.sql`
+    insert into observation_cursors (type, block_number, block_at, observed_at)
+    values ('chain', 7, ${at}, ${at}) on conflict (type) do update set block_at = ${at}`
+}
+
+const ago = (seconds: number) => new Date(service.clock.now().getTime() - seconds * 1000)
+
+async function ready() {
+  const server = createInternalServer(service.app.health, [])
+  const { statusCode, payload } = await server.inject({ method: 'GET', url: '/readyz' })
+  await server.close()
+  return { statusCode, ...JSON.parse(payload) }
+}
+
+const beat = () => sendHeartbeat.run(service.app, signal, undefined)
+
+test('a service whose every part works is ready, and calls its monitor', async () => {
+  expect(await ready()).toEqual({ statusCode: 200, status: 'ok', problems: [] })
+  await beat()
+  expect(calls).toEqual([{ path: '/check', body: '' }])
+})
+
+test('a chain without new blocks and a type without data degrade it, and the monitor hears what', async () => {
+  await headAt(ago(91))
+  await service.sql`
+    insert into observation_cursors (type, failing_since) values ('feed-move', ${ago(91)})`
+  const problems = [
+    { name: 'chain', problem: 'no new block for 91 s' },
+    { name: 'evaluation', problem: 'not evaluated: feed-move' },
+  ]
+  expect(await ready()).toEqual({ statusCode: 200, status: 'degraded', problems })
+  await beat()
+  const body = 'chain: no new block for 91 s\nevaluation: not evaluated: feed-move'
+  expect(calls).toEqual([{ path: '/check/fail', body }])
+})
+
+test('a monitor that refuses fails nothing', async () => {
+  status = 500
+  await beat()
+  expect(calls).toHaveLength(1)
+})
+
+test('a migration that is not applied is down', async () => {
+  await service.sql`
+    create table held as select * from drizzle.__drizzle_migrations order by id desc limit 1`
+  await service.sql`delete from drizzle.__drizzle_migrations where id in (select id from held)`
+  expect(await ready()).toMatchObject({
+    statusCode: 503,
+    status: 'down',
+    problems: [{ name: 'migrations', problem: '1 pending' }],
+  })
+  await service.sql`insert into drizzle.__drizzle_migrations select * from held`
+  expect(await ready()).toMatchObject({ status: 'ok' })
+})
+
+test('deliveries that wait too long degrade it', async () => {
+  const at = ago(121)
+  await service.sql`
+    insert into deliveries (id, wallet, alert_id, recipient_id, channel, lane, order_key, fired_at,
+      position, envelope, kind, recovery, test, urgency, status, attempts, next_attempt_at, created_at)
+    values (gen_random_uuid(), '', null, 1, 'webhook', '', '', ${at}, 1, '{}', 'alert', false,
+      false, 0, 'pending', 0, ${at}, ${at})`
+  expect(await ready()).toMatchObject({
+    status: 'degraded',
+    problems: [{ name: 'outbox', problem: 'deliveries wait: webhook' }],
+  })
+  await service.sql`truncate deliveries`
+})
+
+test('a check that cannot be answered is a problem of its own', async () => {
+  await service.sql`alter table observation_cursors rename to elsewhere`
+  expect(await ready()).toMatchObject({
+    status: 'degraded',
+    problems: [{ name: 'chain', problem: 'does not answer' }, { name: 'evaluation' }],
+  })
+  await service.sql`alter table elsewhere rename to observation_cursors`
+})
