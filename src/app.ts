@@ -35,14 +35,16 @@ import { type RunningJobs, runFirst, startJobs } from '#src/jobs/runner.ts'
 import { bounded } from '#src/kernel/bounded.ts'
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import { createMeters, type Meters } from '#src/kernel/meters.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
 import { traceOf } from '#src/kernel/trace.ts'
-import { deliveryReadings, ledgerReadings, quarantineReading, workReadings } from '#src/metrics.ts'
+import { createReadings } from '#src/metrics.ts'
 import { createNotices } from '#src/notices/service.ts'
 import { REGISTRY as OPERATIONS } from '#src/operations/index.ts'
 import { createLimits } from '#src/operations/limits.ts'
 import { registerPages } from '#src/pages/index.ts'
+import { countLimited } from '#src/telegram/api.ts'
 import { createFacts } from '#src/watches/facts.ts'
 
 /** The service, built but not started. */
@@ -51,6 +53,8 @@ export interface Service {
   readonly sql: Sql
   /** The public server; tests inject requests into it. */
   readonly server: FastifyInstance
+  /** The server of health and metrics; the same. */
+  readonly internal: FastifyInstance
   /** Channels that are not configured. */
   readonly off: readonly string[]
   /** The bot, if its token is configured. */
@@ -103,13 +107,18 @@ export function createApp(
 ): Service {
   const { log, clock = systemClock } = given
   const { heartbeatUrl } = config
-  const connection = connect(given.databaseUrl, REQUESTS_POOL)
+  const meters = createMeters()
+  const waits = (pool: string) => ({
+    onWaited: (seconds: number) => meters.waited(pool, seconds),
+  })
+  const connection = connect(given.databaseUrl, { ...REQUESTS_POOL, ...waits('requests') })
   const { db, sql } = connection
-  const jobsDb = connection.openPool(JOBS_POOL)
-  const meteringDb = connection.openPool(METERING_POOL)
+  const jobsDb = connection.openPool({ ...JOBS_POOL, ...waits('jobs') })
+  const meteringDb = connection.openPool({ ...METERING_POOL, ...waits('metering') })
   const { readUrl } = config.database
-  const replica = readUrl === undefined ? undefined : connect(readUrl, REPLICA_POOL)
-  const telegramApi = config.telegram.token === undefined ? undefined : telegram(config)
+  const replica =
+    readUrl === undefined ? undefined : connect(readUrl, { ...REPLICA_POOL, ...waits('replica') })
+  const telegramApi = config.telegram.token === undefined ? undefined : telegram(config, meters)
   const mail = {
     mailer: mailer(config),
     from: config.email.from ?? '',
@@ -123,7 +132,7 @@ export function createApp(
     allowPrivateUrls: config.webhook.allowPrivate,
   })
   const { rpcUrls, contractRegistry, id: chainId } = config.chain
-  const chainAccess = { rpcUrls, chainId, contractRegistry, log, clock }
+  const chainAccess = { rpcUrls, chainId, contractRegistry, log, clock, meters }
   // Limits that requests reach at endpoints must not make the watcher skip them, nor take its slots.
   const chain = withFsp(
     createChain({
@@ -156,6 +165,7 @@ export function createApp(
     replica: replica && createReplica({ db: replica.db, clock, log }),
     clock,
     log,
+    meters,
     quarantine: createQuarantine({ log }),
     chain,
     facts: createFacts({ db, ...factSource }),
@@ -173,7 +183,7 @@ export function createApp(
     chainId,
     confirmations: config.chain.confirmations,
     evaluationIntervalMs: config.chain.evaluationIntervalMs,
-    tally: createTally(),
+    tally: createTally(meters),
     jobFigures: createJobFigures({ clock }),
     health: healthChecks({ db, clock, sql, bot: () => bot, migrations: MIGRATIONS }),
     heartbeat: heartbeatUrl === undefined ? undefined : createHeartbeat(heartbeatUrl),
@@ -196,18 +206,14 @@ export function createApp(
     config.telegram.token === undefined
       ? undefined
       : createBotService(app, sql, { ...config.telegram, token: config.telegram.token })
-  const internal = createInternalServer(app.health, [
-    ...ledgerReadings(app),
-    ...deliveryReadings(app),
-    ...workReadings(app),
-    quarantineReading(app),
-  ])
+  const internal = createInternalServer(app.health, createReadings(app), meters.registry)
   const plays = (role: Config['roles'][number]) => config.roles.includes(role)
   let jobs: RunningJobs | undefined
   return {
     app,
     sql,
     server,
+    internal,
     bot,
     off: Object.values(channels).flatMap((channel) => (channel.available() ? [] : [channel.key])),
     async start(signal) {
@@ -253,8 +259,9 @@ function xrpLedger({ xrpl, billing }: Config, log: Logger): Xrpl | undefined {
   return url === undefined || address === undefined ? undefined : createXrpl({ url, address, log })
 }
 
-function telegram({ telegram: { token = '', apiRoot } }: Config): Api {
-  return new Api(token, { apiRoot, timeoutSeconds: TELEGRAM_TIMEOUT_SECONDS })
+function telegram({ telegram: { token = '', apiRoot } }: Config, meters: Meters): Api {
+  const api = new Api(token, { apiRoot, timeoutSeconds: TELEGRAM_TIMEOUT_SECONDS })
+  return countLimited(api, meters.telegramLimited)
 }
 
 function mailer({ email: { smtpUrl, from } }: Config) {

@@ -2,21 +2,79 @@ import { findLastProof } from '#src/billing/account/proof.ts'
 import { readBacklog } from '#src/delivery/service.ts'
 import type { Reading } from '#src/http/internal.ts'
 import type { JobApp } from '#src/jobs/define.ts'
+import { readFigures } from '#src/operations/figures.ts'
 import { readProgress } from '#src/watches/observe/progress.ts'
 
+/** What is read from the database is read once in this time, however often it is asked for. */
+const KEEP_MS = 5000
+
+/** All metrics that are read when they are asked for. Those from the database are the same in every process. */
+export function createReadings(app: JobApp): readonly Reading[] {
+  return [
+    ...ledgerReadings(app),
+    ...creditReadings(app),
+    ...deliveryReadings(app),
+    ...workReadings(app),
+    headReading(app),
+    quarantineReading(app),
+  ]
+}
+
+/** Remembers what `read` returned for a few seconds; concurrent readers share one call. */
+function keep<T>(read: () => Promise<T>): () => Promise<T> {
+  let last: { readonly answer: Promise<T>; readonly atMs: number } | undefined
+  return () => {
+    if (last === undefined || performance.now() - last.atMs >= KEEP_MS)
+      last = { answer: read(), atMs: performance.now() }
+    return last.answer
+  }
+}
+
+/** Metrics of credits, from the public figures. */
+function creditReadings(app: JobApp): readonly Reading[] {
+  return [
+    {
+      name: 'watchdog_credits_sold',
+      help: 'Credits sold since the beginning, at most a minute old.',
+      read: async () => (await readFigures(app)).creditsSold,
+    },
+    {
+      name: 'watchdog_credits_spent',
+      help: 'Credits spent since the beginning without those given back, at most a minute old.',
+      read: async () => (await readFigures(app)).creditsSpent,
+    },
+  ]
+}
+
+/** Metric of the head of the chain as this process read it. */
+function headReading({ clock, meters }: JobApp): Reading {
+  return {
+    name: 'watchdog_head_lag_seconds',
+    help: 'Age of the newest confirmed block that this process read, by the host that had it.',
+    labels: ['endpoint'],
+    read: async () => {
+      const head = meters.head()
+      if (head === undefined) return undefined
+      const value = Math.max(0, clock.now().getTime() - head.at.getTime()) / 1000
+      return [{ labels: { endpoint: head.endpoint }, value }]
+    },
+  }
+}
+
 /** Metrics of the last proof of the ledger. */
-export function ledgerReadings({ db }: Pick<JobApp, 'db'>): readonly Reading[] {
+function ledgerReadings({ db }: Pick<JobApp, 'db'>): readonly Reading[] {
+  const lastProof = keep(() => findLastProof(db))
   return [
     {
       name: 'watchdog_ledger_wrong_wallets',
       help: 'Wallets whose entries did not add up to their balance in the last proof of the ledger.',
-      read: async () => (await findLastProof(db))?.wrongWallets,
+      read: async () => (await lastProof())?.wrongWallets,
     },
     {
       name: 'watchdog_ledger_proved_timestamp_seconds',
       help: 'When the ledger was proved last.',
       read: async () => {
-        const proof = await findLastProof(db)
+        const proof = await lastProof()
         return proof && proof.provedAt.getTime() / 1000
       },
     },
@@ -24,7 +82,7 @@ export function ledgerReadings({ db }: Pick<JobApp, 'db'>): readonly Reading[] {
 }
 
 /** Metric of quarantined rows. */
-export function quarantineReading({ quarantine }: Pick<JobApp, 'quarantine'>): Reading {
+function quarantineReading({ quarantine }: Pick<JobApp, 'quarantine'>): Reading {
   return {
     name: 'watchdog_quarantined_rows_total',
     help: 'Rows set aside by this process because they could not be processed, by kind.',
@@ -35,8 +93,8 @@ export function quarantineReading({ quarantine }: Pick<JobApp, 'quarantine'>): R
 }
 
 /** Metrics of the delivery. */
-export function deliveryReadings({ db, clock, tally }: JobApp): readonly Reading[] {
-  const backlog = () => readBacklog(db, clock.now())
+function deliveryReadings({ db, clock, tally }: JobApp): readonly Reading[] {
+  const backlog = keep(() => readBacklog(db, clock.now()))
   return [
     {
       name: 'watchdog_deliveries_due',
@@ -66,19 +124,20 @@ export function deliveryReadings({ db, clock, tally }: JobApp): readonly Reading
 }
 
 /** Metrics of the chain's reading, of evaluation and of jobs. */
-export function workReadings({ db, clock, jobFigures }: JobApp): readonly Reading[] {
+function workReadings({ db, clock, jobFigures }: JobApp): readonly Reading[] {
   const ageOf = (at: Date) => Math.max(0, clock.now().getTime() - at.getTime()) / 1000
+  const progress = keep(() => readProgress(db))
   return [
     {
       name: 'watchdog_chain_head_block',
       help: 'Number of the newest block with the confirmations asked for.',
-      read: async () => (await readProgress(db)).head?.block,
+      read: async () => (await progress()).head?.block,
     },
     {
       name: 'watchdog_chain_head_age_seconds',
       help: 'Age of the newest block with the confirmations asked for.',
       read: async () => {
-        const { head } = await readProgress(db)
+        const { head } = await progress()
         return head && ageOf(head.at)
       },
     },
@@ -87,7 +146,7 @@ export function workReadings({ db, clock, jobFigures }: JobApp): readonly Readin
       help: 'Time since the watches of a type were evaluated up to a newer block.',
       labels: ['type'],
       read: async () =>
-        (await readProgress(db)).types.flatMap(({ type, observedAt }) =>
+        (await progress()).types.flatMap(({ type, observedAt }) =>
           observedAt === null ? [] : { labels: { type }, value: ageOf(observedAt) },
         ),
     },

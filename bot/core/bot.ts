@@ -2,7 +2,7 @@ import { Bot, BotError } from 'grammy'
 import type { Message, Update } from 'grammy/types'
 import { translator } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
-import { API_TIMEOUT_SECONDS, type ApiAccess } from '#src/telegram/api.ts'
+import { API_TIMEOUT_SECONDS, type ApiAccess, countLimited } from '#src/telegram/api.ts'
 import { describe } from '#src/telegram/errors.ts'
 import { post } from '#src/telegram/send.ts'
 import { REGISTRY } from '../features/index.ts'
@@ -23,6 +23,7 @@ import { findChat } from './store.ts'
 export function createBot({ app, ...access }: { readonly app: App } & ApiAccess): Bot<BotContext> {
   const client = { apiRoot: access.apiRoot, timeoutSeconds: API_TIMEOUT_SECONDS }
   const bot = new Bot<BotContext>(access.token, { client })
+  countLimited(bot.api, app.meters.telegramLimited)
   bot.use(answering(app), flood(app), inlineQueries(app), identify(app), errors, guard)
   bot.use(questions(() => REGISTRY.flatMap((feature) => feature.questions ?? [])))
   for (const { composer } of REGISTRY) bot.use(composer)

@@ -1,11 +1,12 @@
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import type { Head, Meters } from '#src/kernel/meters.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { readBalances } from './balances.ts'
 import { readBlock, readConfirmedBlock } from './blocks.ts'
 import type { AssetInfo, BlockRef, Chain } from './chain.ts'
 import { CONTRACT_REGISTRY_ADDRESS, MULTICALL3_ADDRESS, NATIVE_DECIMALS } from './contracts.ts'
-import { createEndpoints, takeTurns } from './endpoints.ts'
+import { createEndpoints, hostOf, takeTurns } from './endpoints.ts'
 import { createFeeds } from './feeds.ts'
 import { findBalanceAt, findInternalTransfers } from './internal-transfers.ts'
 import { createLogReader } from './logs.ts'
@@ -37,6 +38,8 @@ export interface ChainOptions {
   readonly formerContracts?: () => Promise<Readonly<Record<string, readonly Address[]>>>
   /** Upper limits of concurrent and waiting requests; unlimited by default. */
   readonly limits?: TurnLimits
+  /** Counts requests and records the newest block, for the operator. */
+  readonly meters?: Meters
 }
 
 const TIMEOUT_MS = 5000
@@ -65,8 +68,9 @@ export function createChain({
   clock = systemClock,
   formerContracts,
   limits,
+  meters,
 }: ChainOptions): Chain {
-  const all = createEndpoints({ rpcUrls, chainId, log, clock, timeoutMs })
+  const all = createEndpoints({ rpcUrls, chainId, log, clock, timeoutMs, meters })
   const endpoints = limits === undefined ? all : takeTurns(all, createTurns(limits))
   const tokens = new Map<Address, AssetInfo>()
   const logs = createLogReader()
@@ -87,16 +91,22 @@ export function createChain({
     confirmedBlock: async (confirmations, signal) => {
       const nowMs = clock.now().getTime()
       const isQuick = nowMs - newest.atMs < STANDSTILL_MS
-      const heard: BlockRef[] = []
+      const heard: (BlockRef & Head)[] = []
       await endpoints.askUntil(
-        async (client) => heard.push(await readConfirmedBlock(client, confirmations)),
+        async (client) => {
+          const read = await readConfirmedBlock(client, confirmations)
+          heard.push({ ...read, endpoint: hostOf(client.transport.url ?? '') })
+        },
         () => heard.some(({ number }) => number > newest.number - (isQuick ? 1 : 0)),
         signal,
       )
-      const block = heard.reduce((one, other) => (other.number > one.number ? other : one))
+      const { endpoint, ...block } = heard.reduce((one, other) =>
+        other.number > one.number ? other : one,
+      )
       // A tip that no endpoint has any more was reported by mistake: it is not waited for.
       const isGone = !isQuick && block.number < newest.number
       if (block.number > newest.number || isGone) newest = { number: block.number, atMs: nowMs }
+      meters?.seen({ endpoint, at: block.at })
       return block
     },
     balances: (queries, block, signal) =>

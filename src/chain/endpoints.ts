@@ -6,6 +6,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import type { Meters, RpcOutcome } from '#src/kernel/meters.ts'
 import { checkAnswer } from './answers.ts'
 import {
   CallFailure,
@@ -87,6 +88,8 @@ export interface EndpointOptions {
   readonly clock: Clock
   /** Timeout of one request. */
   readonly timeoutMs: number
+  /** Counts requests, for the operator. */
+  readonly meters?: Meters | undefined
 }
 
 interface Endpoint {
@@ -116,6 +119,7 @@ export function createEndpoints({
   log,
   clock,
   timeoutMs,
+  meters,
 }: EndpointOptions): Endpoints {
   const endpoints = rpcUrls.map(
     (url, endpoint): Endpoint => ({
@@ -139,7 +143,13 @@ export function createEndpoints({
     const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal
     const isWell = endpoint.restsUntilMs === 0
     try {
-      const client = connect(endpoint.url, { signal: either, limitMs, isWell, pace: endpoint.pace })
+      const client = connect(endpoint.url, {
+        signal: either,
+        limitMs,
+        isWell,
+        pace: endpoint.pace,
+        meters,
+      })
       if (mustCheck(endpoint)) await checkChain(endpoint, client)
       return await read(client)
     } finally {
@@ -277,6 +287,7 @@ interface Connection {
   /** Whether its last answer succeeded: then a broken connection is retried. */
   readonly isWell: boolean
   readonly pace: Pace
+  readonly meters: Meters | undefined
 }
 
 /** Pauses before a refused request is repeated. */
@@ -294,23 +305,34 @@ function connect(url: string, connection: Connection): RpcClient {
   })
 }
 
+/** Name of an endpoint for the operator: its path and query may hold a key. */
+export function hostOf(url: string): string {
+  return new URL(url).host
+}
+
 type Send = ReturnType<HttpTransport>['request']
 
 /** Sends one request, and repeats it while it is refused, a few times. */
 async function send<T>(url: string, connection: Connection, args: Parameters<Send>[0]): Promise<T> {
-  const { signal, limitMs, isWell, pace } = connection
+  const { signal, limitMs, isWell, pace, meters } = connection
+  const host = hostOf(url)
   for (let tries = 0; ; tries += 1) {
     await pace.begin(signal)
+    const askedAt = performance.now()
+    const end = (outcome: RpcOutcome) => {
+      pace.end(outcome)
+      meters?.asked(host, outcome, (performance.now() - askedAt) / 1000)
+    }
     const limit = AbortSignal.timeout(limitMs)
     const fetchOptions = { signal: AbortSignal.any([signal, limit]) }
     try {
       const once = http(url, { retryCount: 0, timeout: 0, fetchOptions })({})
       const answer: T = await once.request(args)
       checkAnswer(args.method, answer)
-      pace.end('answered')
+      end('answered')
       return answer
     } catch (error) {
-      pace.end(isRefusal(error, false) ? 'refused' : 'failed')
+      end(isRefusal(error, false) ? 'refused' : 'failed')
       signal.throwIfAborted()
       if (limit.aborted) throw new EndpointTimeout()
       const pauseMs = PAUSES_MS[tries]

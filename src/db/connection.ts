@@ -57,6 +57,8 @@ interface PoolOptions {
    * frozen; by default 15 seconds after its statement timeout.
    */
   readonly answerMs?: number
+  /** Notified of every wait for a connection, also in vain. */
+  readonly onWaited?: (seconds: number) => void
 }
 
 /** Options of the first pool. Listening and locks take one more connection each. */
@@ -109,13 +111,13 @@ export function connect(url: string, options: ConnectOptions = {}): Connection {
   const longestMs = statementTimeoutMs === 0 ? 0 : statementTimeoutMs + 15_000
   const pools: ReturnType<typeof openDb>[] = []
   const openPool = (of: PoolOptions = {}) => {
-    const { max = CONNECTIONS_MAX, waitMs = WAIT_MS, lockMs = 0, answerMs } = of
+    const { max = CONNECTIONS_MAX, waitMs = WAIT_MS, lockMs = 0, answerMs, onWaited } = of
     const settings = {
       lock_timeout: lockMs,
       // The server's own cancellation comes first, because it keeps the connection.
       ...(answerMs !== undefined && { statement_timeout: Math.ceil(answerMs * CANCEL_SHARE) }),
     }
-    const pool = openDb(sql, { max, waitMs, answerMs: answerMs ?? longestMs, settings })
+    const pool = openDb(sql, { max, waitMs, answerMs: answerMs ?? longestMs, settings, onWaited })
     pools.push(pool)
     return pool.db
   }

@@ -48,6 +48,8 @@ interface PoolOptions {
   readonly answerMs: number
   /** Longest wait for a connection, after which the request for it fails. */
   readonly waitMs: number
+  /** Notified of every wait for a connection, also in vain. */
+  readonly onWaited?: ((seconds: number) => void) | undefined
   /** Session settings of the server, in addition to those of `base`. */
   readonly settings?: Readonly<Record<string, string | number>>
 }
@@ -147,8 +149,9 @@ export function createPool(base: Sql, options: PoolOptions): Pool {
 
   async function use<T>(work: (slot: Slot) => Promise<T>): Promise<T> {
     const askedAt = performance.now()
-    const slot = await acquire()
-    slot.waitedMs = performance.now() - askedAt
+    const waitedMs = () => performance.now() - askedAt
+    const slot = await acquire().finally(() => options.onWaited?.(waitedMs() / 1000))
+    slot.waitedMs = waitedMs()
     try {
       return await work(slot)
     } finally {

@@ -1,9 +1,10 @@
 import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/index.ts'
-import type { Ending } from './task.ts'
+import type { Meters } from '#src/kernel/meters.ts'
+import type { Ended, Ending } from './task.ts'
 
 /** Counts attempts of this process by result, for the operator. */
 export interface Tally {
-  count(channel: ChannelKey, ending: Ending): void
+  count(channel: ChannelKey, ended: Ended): void
   /** Attempts since the process started. */
   read(): readonly {
     readonly channel: ChannelKey
@@ -16,13 +17,20 @@ export interface Tally {
 const OUTCOMES = ['delivered', 'temporary', 'permanent', 'off'] as const
 type AttemptOutcome = (typeof OUTCOMES)[number]
 
-/** Creates a tally of zeros. */
-export function createTally(): Tally {
+/**
+ * Creates a tally of zeros.
+ * @param meters take how long alerts waited for their channel
+ */
+export function createTally(meters?: Pick<Meters, 'sent'>): Tally {
   const counts = new Map<string, number>()
   return {
-    count(channel, ending) {
+    count(channel, { ending, task, isTest, at }) {
       const outcome = outcomeOf(ending)
       if (outcome === undefined) return
+      if (outcome === 'delivered' && !isTest) {
+        for (const { alertId, createdAt } of task.rows)
+          if (alertId !== null) meters?.sent(channel, (at.getTime() - createdAt.getTime()) / 1000)
+      }
       const key = `${channel} ${outcome}`
       counts.set(key, (counts.get(key) ?? 0) + 1)
     },

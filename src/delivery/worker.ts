@@ -283,7 +283,7 @@ export function createWorker(
       ? { task, isTest: false, at: deps.clock.now(), ending: { kind: 'broken_off' } }
       : await attempt(deps, task, destination, { signal: breakOff.signal, isShort })
     permit.release(judged(result.ending, performance.now() - startedAt))
-    if (!isLate) deps.tally?.count(channel.key, result.ending)
+    if (!isLate) deps.tally?.count(channel.key, result)
     outage.note(result.ending, { partitionKey, hasAnswered: permit.state === 'answers' })
     return { ...result, isSuspect: permit.state === 'suspect' }
   }

@@ -28,13 +28,13 @@ export interface LabelledValue {
 export function createInternalServer(
   checks: readonly HealthCheck[],
   readings: readonly Reading[],
+  registry = new Registry(),
 ): FastifyInstance {
   const server = Fastify({ logger: false })
   closePromptly(server)
   server.addHook('onRequest', async (_request, reply) => {
     reply.header('x-content-type-options', 'nosniff')
   })
-  const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   for (const reading of readings) expose(registry, reading)
   server.get('/livez', async () => ({ status: 'ok' }))
@@ -66,8 +66,10 @@ function expose(registry: Registry, { name, help, labels = [], read }: Reading):
     // A metric that cannot be read now is omitted.
     const values = await read().catch(() => undefined)
     metric.reset()
-    if (values === undefined) metric.remove()
-    else if (typeof values === 'number') put({ labels: {}, value: values })
+    if (values === undefined) {
+      // A metric without labels starts at zero.
+      if (labels.length === 0) metric.remove()
+    } else if (typeof values === 'number') put({ labels: {}, value: values })
     else for (const one of values) put(one)
   }
   if (name.endsWith('_total')) {

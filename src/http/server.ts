@@ -32,6 +32,13 @@ export interface ServerTimes {
   readonly readMs: number
 }
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Id of the route's operation. */
+    readonly operation?: string
+  }
+}
+
 const TIMES: ServerTimes = {
   requestMs: 30_000,
   dataRequestMs: 300_000,
@@ -78,6 +85,7 @@ export function createServer(
     },
     clientErrorHandler: answerMalformed,
   })
+  countAnswers(server, app)
   const methodsAt = collectMethods(server)
   const refuseUnknown = (request: FastifyRequest, reply: FastifyReply): never => {
     const allow = methodsAt(request.url.split('?')[0] ?? '')
@@ -91,9 +99,8 @@ export function createServer(
     graceMs: times.readMs,
     bytesPerSecond: options.readBytesPerSecond ?? READ_BYTES_PER_SECOND,
   })
-  if (options.connectionsPerAddress !== undefined) {
+  if (options.connectionsPerAddress !== undefined)
     limitConnections(server, options.connectionsPerAddress)
-  }
   acceptJson(server)
   server.addHook('onRequest', async (request, reply) => {
     setCommonHeaders(request, reply)
@@ -107,6 +114,15 @@ export function createServer(
   for (const operation of REGISTRY) addRoute(server, app, operation)
   server.register(registerData, { app, upstreams: options.upstreams })
   return server
+}
+
+/** Counts answers by operation; pages and metered calls each as one. */
+function countAnswers(server: FastifyInstance, { meters }: App): void {
+  server.addHook('onResponse', async (request, reply) => {
+    const { config, url = '' } = request.routeOptions
+    const kind = request.is404 ? 'unknown' : url.startsWith('/data') ? 'data' : 'page'
+    meters.answered(config.operation ?? kind, reply.statusCode, reply.elapsedTime / 1000)
+  })
 }
 
 /** Sets the headers of every answer. */
@@ -139,6 +155,7 @@ function addRoute(server: FastifyInstance, app: App, operation: AnyOperation): v
   server.route({
     method: operation.method,
     url: API_PREFIX + operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    config: { operation: operation.id },
     handler: (request, reply) => answer(app, operation, request, reply),
   })
 }

@@ -76,19 +76,24 @@ async function loop(
   let payloads: ReadonlySet<string> | undefined
   let lookedAtAllAt = performance.now()
   let startedAt = lookedAtAllAt
+  const count = (isSuccess: boolean) => {
+    const ms = performance.now() - startedAt
+    app.jobFigures.count(job.name, { ms, isSuccess })
+    app.meters.ran(job.name, ms / 1000)
+  }
   while (!signal.aborted) {
     try {
       if (payloads === undefined) lookedAtAllAt = performance.now()
       fence ??= await lock?.drawFence()
       startedAt = performance.now()
       await job.run(app, signal, payloads, fence)
-      app.jobFigures.count(job.name, { ms: performance.now() - startedAt, isSuccess: true })
+      count(true)
       if (failures > 0) app.log.info({ job: job.name, failures }, 'job works again')
       failures = 0
     } catch (error) {
       if (signal.aborted) return
       failures += 1
-      app.jobFigures.count(job.name, { ms: performance.now() - startedAt, isSuccess: false })
+      count(false)
       report(app, job, error, failures)
     }
     const everyMs = job.everyMs(app)

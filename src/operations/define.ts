@@ -13,6 +13,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import type { ErrorCode, FieldError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import type { Meters } from '#src/kernel/meters.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Notices } from '#src/notices/service.ts'
@@ -26,6 +27,8 @@ export interface App {
   readonly replica?: Replica | undefined
   readonly clock: Clock
   readonly log: Logger
+  /** Counts what this process does, for the operator. */
+  readonly meters: Meters
   /** Counts and logs rows that cannot be processed. */
   readonly quarantine: Quarantine
   readonly chain: FspChain

@@ -17,6 +17,16 @@ export function createApi({ token, apiRoot }: ApiAccess, timeoutSeconds: number)
   return new Api(token, { apiRoot, timeoutSeconds })
 }
 
+/** Notifies of each answer 429. */
+export function countLimited(api: Api, limited: () => void): Api {
+  api.config.use(async (call, method, payload, signal) => {
+    const answer = await call(method, payload, signal)
+    if (!answer.ok && answer.error_code === 429) limited()
+    return answer
+  })
+  return api
+}
+
 type ApiSignal = NonNullable<Parameters<Api['getMe']>[0]>
 
 /** grammY uses the type of an older package; Node's signal has all of its members. */

@@ -1,0 +1,127 @@
+import { Counter, Histogram, Registry } from 'prom-client'
+
+/** Longest duration of each bar of a histogram, in seconds. */
+const CALL_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const SENT_SECONDS = [0.5, 1, 2, 5, 10, 30, 60, 300, 1800]
+const JOB_SECONDS = [0.01, 0.1, 0.5, 1, 5, 15, 60, 300]
+const WAIT_SECONDS = [0.001, 0.01, 0.1, 0.5, 1, 5]
+
+/** What came of a request to an endpoint. */
+export type RpcOutcome = 'answered' | 'refused' | 'failed'
+
+/** A newest confirmed block, and the endpoint that reported it. */
+export interface Head {
+  readonly endpoint: string
+  readonly at: Date
+}
+
+/**
+ * Counts what this process does, for the operator. Every label has few values: hosts of endpoints, never
+ * their paths; names of operations, jobs, channels and pools.
+ */
+export interface Meters {
+  /** The counts, in the form of Prometheus. */
+  readonly registry: Registry
+  asked(endpoint: string, outcome: RpcOutcome, seconds: number): void
+  seen(head: Head): void
+  head(): Head | undefined
+  answered(operation: string, statusCode: number, seconds: number): void
+  waited(pool: string, seconds: number): void
+  ran(job: string, seconds: number): void
+  sent(channel: string, seconds: number): void
+  telegramLimited(): void
+}
+
+/** Creates meters at zero. */
+export function createMeters(): Meters {
+  const registry = new Registry()
+  const registers = [registry]
+  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Counter({ name, help, labelNames, registers })
+  const histogram = <L extends string>(
+    name: string,
+    help: string,
+    buckets: number[],
+    ...labelNames: L[]
+  ) => new Histogram({ name, help, buckets, labelNames, registers })
+  const { rpcRequests, rpcSeconds, requests, requestSeconds, waits, runSeconds } = {
+    ...metersOfCalls(counter, histogram),
+    ...metersOfWork(histogram),
+  }
+  const sentSeconds = histogram(
+    'watchdog_alert_to_sent_seconds',
+    'From the record of an alert until a channel took it.',
+    SENT_SECONDS,
+    'channel',
+  )
+  const limited = counter('watchdog_telegram_limited_total', 'Answers 429 of Telegram.')
+  let head: Head | undefined
+  return {
+    registry,
+    asked(endpoint, outcome, seconds) {
+      rpcRequests.inc({ endpoint, outcome })
+      rpcSeconds.observe({ endpoint }, seconds)
+    },
+    seen(newest) {
+      head = newest
+    },
+    head: () => head,
+    answered(operation, statusCode, seconds) {
+      requests.inc({ operation, status: `${Math.floor(statusCode / 100)}xx` })
+      requestSeconds.observe({ operation }, seconds)
+    },
+    waited: (pool, seconds) => waits.observe({ pool }, seconds),
+    ran: (job, seconds) => runSeconds.observe({ job }, seconds),
+    sent: (channel, seconds) => sentSeconds.observe({ channel }, Math.max(0, seconds)),
+    telegramLimited: () => limited.inc(),
+  }
+}
+
+type MakeCounter = <L extends string>(name: string, help: string, ...labels: L[]) => Counter<L>
+type MakeHistogram = <L extends string>(
+  name: string,
+  help: string,
+  buckets: number[],
+  ...labels: L[]
+) => Histogram<L>
+
+function metersOfCalls(counter: MakeCounter, histogram: MakeHistogram) {
+  return {
+    rpcRequests: counter(
+      'watchdog_rpc_requests_total',
+      'Requests to endpoints of the chain, by the host and what came of them.',
+      'endpoint',
+      'outcome',
+    ),
+    rpcSeconds: histogram(
+      'watchdog_rpc_seconds',
+      'Duration of requests to endpoints of the chain.',
+      CALL_SECONDS,
+      'endpoint',
+    ),
+    requests: counter(
+      'watchdog_http_requests_total',
+      'Requests of the public port, by operation and class of status.',
+      'operation',
+      'status',
+    ),
+    requestSeconds: histogram(
+      'watchdog_http_seconds',
+      'Duration of requests of the public port.',
+      CALL_SECONDS,
+      'operation',
+    ),
+  }
+}
+
+function metersOfWork(histogram: MakeHistogram) {
+  return {
+    waits: histogram(
+      'watchdog_pool_wait_seconds',
+      'Waits for a connection to the database, also those that were refused.',
+      WAIT_SECONDS,
+      'pool',
+    ),
+    runSeconds: histogram('watchdog_job_seconds', 'Duration of runs of jobs.', JOB_SECONDS, 'job'),
+  }
+}
