@@ -84,3 +84,21 @@ test('a query that is too old does no harm, and a press is not kept waiting by i
   await ann.say('/help')
   expect(ann.last().text).toContain('How it works')
 })
+
+test.each([
+  'FLR',
+  'flr/usd',
+  'price of flr',
+  'FLR price?',
+])('the text %s in the private chat is answered with the price', async (text) => {
+  await ann.say(text)
+  expect(ann.last().text).toContain('\u2068FLR/USD\u2069 0.02\u00a0USD · ')
+  expect(ann.labels()).toEqual([['Watch this price'], ['‹ Menu']])
+})
+
+test('the button below a price begins a watch of prices', async () => {
+  await world.giveSlots('alice', 3)
+  await ann.say('flr')
+  await ann.press('Watch this price')
+  expect(ann.last().text).toContain('New watch · Price')
+})

@@ -9,6 +9,7 @@ import { aboutAddress, notUnderstood } from '../../views/notices.ts'
 import { cardOf, findWatch, homeScreen } from '../../views/screens.ts'
 import type { View } from '../../views/view.ts'
 import { offerNamed } from '../provider/handlers.ts'
+import { offerPrice } from './price.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -36,8 +37,8 @@ async function freshScreen(ctx: BotContext): Promise<View> {
 const inPrivate = composer.chatType('private')
 
 /**
- * Text without a pending question: an address or a provider's name suggests a screen. An unknown command
- * keeps a pending question open.
+ * Text without a pending question: an address, a provider's name or the name of a price gets an answer. An
+ * unknown command keeps a pending question open.
  */
 inPrivate.on('message:text', async (ctx) => {
   const { reader, links } = ctx
@@ -55,7 +56,11 @@ inPrivate.on('message:text', async (ctx) => {
     await send(ctx, aboutAddress(reader, address.value, { canWrite }))
   } else if (address.reason !== 'no_address') {
     await send(ctx, notUnderstood(reader, { why: address.reason, ...state }))
-  } else if (!(await offerNamed(ctx, text))) {
+  } else if (
+    !(await offerPrice(ctx, text, { isWhole: true })) &&
+    !(await offerNamed(ctx, text)) &&
+    !(await offerPrice(ctx, text, { isWhole: false }))
+  ) {
     await send(ctx, notUnderstood(reader, { why: 'text', ...state }))
   }
 })
