@@ -67,7 +67,7 @@ test('the chat lists the watches and manages one from its card', async () => {
   const { telegram } = world
   telegram.send(ann.id, '/watches')
   const list = await shown((text) => text.includes('Treasury'))
-  press(list.id, '🟢 \u2068Treasury\u2069')
+  press(list.id, '🟢 💰 \u2068Treasury\u2069')
   const card = await telegram.waitFor(() => {
     const message = telegram.lastMessage(ann.id)
     return message?.keyboard?.flat().some(({ text }) => text === 'Pause') ? message : undefined
