@@ -21,7 +21,8 @@ export function isAlertAct(answer: unknown): answer is AlertAct {
   return ALERT_ACTS.some((act) => act === answer)
 }
 
-const HELP_PARTS = ['checked', 'why', 'causes', 'action'] as const
+/** Parts of the help that follow the facts; what to do comes before them. */
+const REASONS = ['checked', 'why', 'causes'] as const
 /** Duties of a provider in a round, as rows. */
 const DUTIES = ['commit', 'reveal', 'signature', 'bitvote', 'fdcSignature'] as const
 
@@ -47,17 +48,22 @@ export function alertView(app: App, t: Translate, facts: AlertFacts) {
     mayNot: !page.mayAct && isFiring,
     fields: message.fields.map((field) => ({ ...field, isCode: isCode(field) })),
     rounds: provider && roundsGrid(t, provider, { timezone, label: message.watchLabel }),
-    help: HELP_PARTS.flatMap((part) => {
-      const text = page.help[part]
-      if (text === undefined) return []
-      return [{ title: t(`pages:alert.help.${part}`), lines: text.split('\n') }]
-    }),
+    first: helpParts(t, page, ['action'])[0],
+    reasons: helpParts(t, page, REASONS),
     timeline: timeline(t, page),
     deliveries: deliveryRows(t, page),
     botUrl: watchId === null ? undefined : botUrl(app, `w${watchId}`),
     isLive: isFiring,
     script: '/scripts/alert.js',
   }
+}
+
+function helpParts(t: Translate, { help }: AlertPage, parts: readonly (keyof AlertPage['help'])[]) {
+  return parts.flatMap((part) => {
+    const text = help[part]
+    if (text === undefined) return []
+    return [{ title: t(`pages:alert.help.${part}`), lines: text.split('\n') }]
+  })
 }
 
 interface Chip {

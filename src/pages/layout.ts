@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isTimeZone } from '#src/i18n/format.ts'
 import { type Translate, translator } from '#src/i18n/translate.ts'
 import {
   directionOf,
@@ -62,6 +63,22 @@ export function localeOf(request: FastifyRequest, known?: Locale): Locale {
   return known ?? negotiateLocale(request.headers['accept-language'])
 }
 
+/** The reader's time zone: `?tz=`, then UTC. */
+export function zoneOf(request: FastifyRequest): string {
+  const { tz = '' } = queryOf(request)
+  return isTimeZone(tz) ? tz : 'UTC'
+}
+
+/** The language and time zone that the request's link chose, as a query with its `?`; empty for none. */
+export function choicesOf(request: FastifyRequest): string {
+  const { lang, tz = '' } = queryOf(request)
+  const chosen = new URLSearchParams({
+    ...(isLocale(lang) ? { lang } : {}),
+    ...(isTimeZone(tz) ? { tz } : {}),
+  })
+  return chosen.size === 0 ? '' : `?${chosen}`
+}
+
 /** Answers with a page. */
 export function sendPage(
   app: App,
@@ -112,10 +129,10 @@ function keepWhole(body: string): string {
   )
 }
 
-/** Builds links to other pages that keep the language the reader chose. */
+/** Builds links to other pages that keep the language and time zone the reader chose. */
 function linker(request: FastifyRequest): (path: string) => string {
-  const { lang } = queryOf(request)
-  return (path) => (isLocale(lang) ? `${path}?lang=${lang}` : path)
+  const choices = choicesOf(request)
+  return (path) => `${path}${choices}`
 }
 
 /** This page in another language. */

@@ -20,6 +20,9 @@ import { walletApps } from './wallet-apps.ts'
 /** Input of the pay page. */
 export interface PayPage extends PaymentPage {
   readonly now: Date
+  readonly timezone: string
+  /** Link to this page in the same language and time zone. */
+  readonly address: string
   /** Data URL of the QR code. */
   readonly qr: string
   /** Reason why it could not be renewed. */
@@ -42,7 +45,7 @@ export function payView(app: App, t: Translate, page: PayPage) {
   return {
     title: titleOf(t, topup),
     about: aboutLine(t, topup),
-    price: isUnpaid ? priceLine(t, topup) : undefined,
+    price: isUnpaid ? priceLine(t, page) : undefined,
     countdown: isOpen ? countdown(t, topup, now) : undefined,
     status: topup.status,
     statusLine: statusLine(t, topup),
@@ -73,8 +76,8 @@ export function payView(app: App, t: Translate, page: PayPage) {
     xrpLink: topup.destinationTag === null ? undefined : due.pageQr,
     // An unknown transaction has not failed: its sender must not be asked to pay again.
     failedTx: topup.reason === NOT_FOUND ? null : topup.txHash,
-    apps: walletApps(topup.page),
-    address: topup.page,
+    apps: walletApps(page.address),
+    address: page.address,
     botUrl: botUrl(app),
     otherAsset: botUrl(app, 'topup'),
     support: botUrl(app, 'help'),
@@ -103,14 +106,15 @@ function aboutLine(t: Translate, { credits, bonusCredits, wallet }: Topup): stri
 }
 
 /** The price in total and per unit, and its validity. */
-function priceLine(t: Translate, { credits, amount, asset, decimals, expiresAt }: Topup): string {
+function priceLine(t: Translate, { topup, timezone }: PayPage): string {
+  const { credits, amount, asset, decimals, expiresAt } = topup
   const usd = { units: BigInt(credits), decimals: 3, symbol: 'USD' }
   const perUnit = credits / 1000 / Number(formatUnits(amount, decimals))
   return t('pages:pay.price', {
     price: formatAmount(usd, t.locale),
     asset: id(asset),
     unit: formatPrice({ value: perUnit.toPrecision(6), symbol: 'USD' }, t.locale),
-    time: formatTime(expiresAt, t.locale, 'UTC', { offset: true }),
+    time: formatTime(expiresAt, t.locale, timezone, { offset: true }),
   })
 }
 
@@ -153,7 +157,7 @@ function reasonText(t: Translate, reason: string | null) {
 }
 
 /** Remarks about the payment. */
-function remarks(t: Translate, { topup, rest, receipts }: PayPage): readonly string[] {
+function remarks(t: Translate, { topup, rest, receipts, timezone }: PayPage): readonly string[] {
   const { status, paidAmount, amount, expiresAt } = topup
   if (status === 'expired' && topup.reason === NOT_FOUND) return [notFound(t, topup)]
   if (status !== 'credited' || paidAmount === null) return []
@@ -161,14 +165,14 @@ function remarks(t: Translate, { topup, rest, receipts }: PayPage): readonly str
   const values = { paid: shown(t, topup, paidAmount), amount: shown(t, topup, amount) }
   return [
     ...(paidAmount < amount ? [t('pages:pay.less', values)] : []),
-    ...(rest === undefined ? [] : [restLine(t, rest)]),
+    ...(rest === undefined ? [] : [restLine(t, rest, timezone)]),
     ...(paidAmount > amount ? [t('pages:pay.more', values)] : []),
     ...(isLate ? [t('pages:pay.late')] : []),
   ]
 }
 
-function restLine(t: Translate, rest: Topup): string {
-  const time = formatTime(rest.expiresAt, t.locale, 'UTC', { offset: true })
+function restLine(t: Translate, rest: Topup, timezone: string): string {
+  const time = formatTime(rest.expiresAt, t.locale, timezone, { offset: true })
   return t('pages:pay.rest', { rest: shown(t, rest, rest.amount), time })
 }
 
@@ -244,7 +248,7 @@ function details(t: Translate, topup: Topup): readonly Row[] {
 }
 
 /** Rows of the payments and their credits, with a failed one. */
-function receiptRows(t: Translate, { topup, receipts }: PayPage): readonly Row[] {
+function receiptRows(t: Translate, { topup, receipts, timezone }: PayPage): readonly Row[] {
   const isXrp = topup.destinationTag !== null
   const link = (txHash: string) =>
     isXrp ? `https://livenet.xrpl.org/transactions/${txHash}` : explorerLink(txHash)
@@ -259,7 +263,7 @@ function receiptRows(t: Translate, { topup, receipts }: PayPage): readonly Row[]
   return receipts.flatMap(({ txHash, blockNumber, paidAt, amountUnits, credits }) => [
     {
       label: t('pages:pay.receipt.date'),
-      value: formatDateTime(paidAt, t.locale, 'UTC'),
+      value: formatDateTime(paidAt, t.locale, timezone),
       copy: null,
       isText: true,
     },

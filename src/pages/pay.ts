@@ -11,7 +11,7 @@ import {
   renewLinkedTopup,
 } from '#src/operations/links.ts'
 import { formOf } from './form.ts'
-import { localeOf, sendPage } from './layout.ts'
+import { choicesOf, localeOf, sendPage, zoneOf } from './layout.ts'
 import { askerByLink, type LinkRoute } from './link.ts'
 import { payView, statusLine } from './pay-view.ts'
 import { qrImage } from './qr.ts'
@@ -95,12 +95,15 @@ async function sendPayment(
   page: PaymentPage,
   refusal?: RefusalView,
 ): Promise<FastifyReply> {
-  const qr = await qrImage((page.rest ?? page.topup).pageQr)
+  const due = page.rest ?? page.topup
+  const address = `${page.topup.page}${choicesOf(request)}`
+  // The code of XRP is a payment; any other opens this page.
+  const qr = await qrImage(due.destinationTag === null ? address : due.pageQr)
   const now = app.clock.now()
   return sendPage(app, request, reply, {
     view: 'pay',
     status: refusal === undefined ? 200 : 409,
     secret: true,
-    data: (t) => payView(app, t, { ...page, now, qr, refusal }),
+    data: (t) => payView(app, t, { ...page, now, timezone: zoneOf(request), address, qr, refusal }),
   })
 }

@@ -2,7 +2,8 @@
 const APPS: readonly { readonly name: string; link(url: URL): string }[] = [
   {
     name: 'MetaMask',
-    link: ({ host, pathname }) => `https://metamask.app.link/dapp/${host}${pathname}`,
+    link: ({ host, pathname, search }) =>
+      `https://metamask.app.link/dapp/${host}${pathname}${search}`,
   },
   {
     name: 'Trust Wallet',

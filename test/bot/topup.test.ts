@@ -190,9 +190,9 @@ describe('a quote', () => {
       ['QR code', 'Already paid'],
       ['‹ Menu', 'Close'],
     ])
-    expect(ann.last().keyboard[0]?.[0]?.url).toBe(`${quote.page}?lang=en`)
+    expect(ann.last().keyboard[0]?.[0]?.url).toBe(`${quote.page}?lang=en&tz=UTC`)
     expect(copied(ann, 'Copy amount')).toBe('500')
-    expect(copied(ann, 'Copy link')).toBe(`${quote.page}?lang=en`)
+    expect(copied(ann, 'Copy link')).toBe(`${quote.page}?lang=en&tz=UTC`)
     expect(JSON.stringify(ann.last())).not.toContain(world.contracts.router)
   })
 
@@ -216,9 +216,10 @@ describe('a quote', () => {
     expect(copied(ann, 'Copy tag')).toBe(String(quote.destinationTag))
     expect(says(ann)).toContain(`Destination tag: ${quote.destinationTag}`)
     expect(says(ann)).toContain('Without the destination tag')
-    const [open, xaman] = ann.last().keyboard[0] ?? []
-    expect(open?.url).toBe(`${quote.page}?lang=en`)
+    const [xaman, open] = ann.last().keyboard[0] ?? []
+    expect(open?.url).toBe(`${quote.page}?lang=en&tz=UTC`)
     expect(xaman?.url).toBe(quote.pageQr)
+    expect(ann.labels()[0]).toEqual(['Open Xaman', 'Payment details'])
   })
 
   test('of the service’s own token says what comes on top', async () => {
@@ -267,7 +268,7 @@ describe('a quote', () => {
     await ann.say('/topup')
     expect(says(ann)).toContain('Open quote: 500 WFLR, 10 min left')
     await ann.press('Open quote')
-    expect(copied(ann, 'Copy link')).toBe(`${quote.page}?lang=en`)
+    expect(copied(ann, 'Copy link')).toBe(`${quote.page}?lang=en&tz=UTC`)
   })
 
   test('is a code to scan, which goes when it is over', async () => {

@@ -91,6 +91,14 @@ describe('/a/<code>', () => {
     expect(text).toContain('What to do')
     expect(text).toContain('21:04:31 UTC fired')
   })
+  test('says what to do before the facts, and folds the deliveries', async () => {
+    const { path } = await site.alert({ position: 9 })
+    const { html, text } = await site.get(path)
+    const places = ['What to do', 'fired', 'What is checked'].map((part) => text.indexOf(part))
+    expect(places.every((place) => place > 0)).toBe(true)
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+    expect(html).not.toContain('<details class="more" open')
+  })
 })
 
 describe('a link of a person’s own', () => {

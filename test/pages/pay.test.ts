@@ -65,6 +65,22 @@ describe('the pay page', () => {
     expect(html).not.toContain('data-wallet=')
   })
 
+  test('shows the way to pay XRP before its details', async () => {
+    const { html } = await pageOf(await draftOf(alice, { asset: 'XRP' }))
+    expect(html.indexOf('Open Xaman')).toBeGreaterThan(0)
+    expect(html.indexOf('Open Xaman')).toBeLessThan(html.indexOf('Waiting for the payment.'))
+    expect(html.indexOf('class="qr"')).toBeLessThan(html.indexOf('class="tag"'))
+  })
+
+  test('shows the clock of the link, and keeps it on the way to a wallet app', async () => {
+    const draft = await draftOf(alice)
+    expect((await pageOf(draft)).html).toMatch(/locked until [^<]*UTC/)
+    const { html } = await pageOf(draft, '?lang=de&tz=Asia%2FKolkata')
+    expect(html).toContain('UTC+5:30')
+    expect(html).toContain(`/pay/${draft.handle}?lang=de&amp;tz=Asia%2FKolkata"`)
+    expect((await pageOf(draft, '?tz=nowhere')).html).toMatch(/locked until [^<]*UTC/)
+  })
+
   test('runs nothing inline and loads nothing from elsewhere', async () => {
     const { headers, html } = await pageOf(await draftOf(alice))
     expect(headers['content-security-policy']).toContain("script-src 'self'")

@@ -5,7 +5,7 @@ import { NOT_FOUND, type Topup } from '#src/billing/topups/model.ts'
 import { payerProblem } from '#src/billing/topups/rules.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import { formatPrice, shortAddress } from '#src/i18n/format.ts'
-import { builtKey, hasText, html, id, type Translate } from '#src/i18n/translate.ts'
+import { builtKey, escapeHtml, hasText, html, id, type Translate } from '#src/i18n/translate.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { clockTime } from '../../views/time.ts'
 import {
@@ -21,6 +21,7 @@ import {
 import { resumeButton } from '../start/resume-view.ts'
 import { amountText, copy, count, hashText, leftText, link, usdText } from './amounts-view.ts'
 import { contractWalletLine } from './asset-view.ts'
+import { pageFor } from './page-link.ts'
 import { boughtLine } from './purchase-view.ts'
 
 /** A top-up with the data beside its record. */
@@ -59,11 +60,6 @@ export function topupScreen(reader: Reader, shown: ShownTopup, now: Date): View 
   }
 }
 
-/** The page of a top-up in the language of the chat. */
-function pageIn({ locale }: Pick<Translate, 'locale'>, { page }: Pick<Topup, 'page'>): string {
-  return `${page}?lang=${locale}`
-}
-
 function quote(reader: Reader, { topup, isBack }: ShownTopup, now: Date): View {
   const { t } = reader
   const lines = [
@@ -76,13 +72,13 @@ function quote(reader: Reader, { topup, isBack }: ShownTopup, now: Date): View {
     '',
     howLine(t, topup),
     ...byHand(t, topup),
-    isOpenLink(topup.page) ? undefined : id(pageIn(t, topup)).text,
+    isOpenLink(topup.page) ? undefined : escapeHtml(pageFor(reader, topup)),
     '',
     isBack || topup.reason !== NOT_FOUND
       ? `⏳ ${t.html(isBack ? 'bot:topup.replaced' : 'bot:topup.waiting')}`
       : notFoundLine(t, topup),
   ]
-  return screen(lines, quoteRows(t, topup))
+  return screen(lines, quoteRows(reader, topup))
 }
 
 /** A quote after a newer one, without countdown and buttons. */
@@ -139,10 +135,11 @@ function byHand(t: Translate, topup: Topup): readonly string[] {
   ]
 }
 
-function quoteRows(t: Translate, topup: Topup): Rows {
+function quoteRows(reader: Reader, topup: Topup): Rows {
+  const { t } = reader
   const { handle } = topup
   return [
-    ...payRows(t, topup),
+    ...payRows(reader, topup),
     [act(t('bot:button.qr'), packed('topup.qr', { handle })), paidAlready(t, topup)],
     [menuButton(t), act(t('bot:button.close'), packed('topup.drop', { handle }))],
   ]
@@ -153,17 +150,20 @@ function paidAlready(t: Translate, { handle }: Topup): Button {
 }
 
 /** Buttons for paying and copying. */
-function payRows(t: Translate, topup: Topup): Rows {
+function payRows(reader: Reader, topup: Topup): Rows {
+  const { t } = reader
   const { handle, pageQr, amount, decimals, payTo, approval, transaction } = topup
-  const page = pageIn(t, topup)
+  const page = pageFor(reader, topup)
   const { destinationTag } = topup
   const isXrp = destinationTag !== null
   const copyAmount = copy(t('bot:button.copyAmount'), formatUnits(amount, decimals))
   const copyAddress = copy(t('bot:button.copyAddress'), payTo)
   const copyLink = copy(t('bot:button.copyLink'), page)
+  // No wallet in a browser pays XRP.
+  const label = t(isXrp ? 'pages:pay.details' : 'bot:button.payInBrowser')
   const ways = [
-    ...(isOpenLink(page) ? [link(t('bot:button.payInBrowser'), page, 'primary')] : []),
-    ...(isXrp ? [link(t('bot:button.openXaman'), pageQr)] : []),
+    ...(isXrp ? [link(t('bot:button.openXaman'), pageQr, 'primary')] : []),
+    ...(isOpenLink(page) ? [link(label, page, isXrp ? undefined : 'primary')] : []),
   ]
   const copies = isXrp
     ? [
@@ -204,9 +204,9 @@ function credited(reader: Reader, shown: ShownTopup): View {
   const { t } = reader
   const { topup, rest, balanceCredits, resume } = shown
   const { creditedCredits, paidAmount } = topup
-  const page = pageIn(t, topup)
+  const page = pageFor(reader, topup)
   const receipt = isOpenLink(page)
-    ? html(`<a href="${page}">${t.html('bot:topup.receipt')}</a>`)
+    ? html(`<a href="${escapeHtml(page)}">${t.html('bot:topup.receipt')}</a>`)
     : undefined
   const paid = amountText(t, topup, paidAmount ?? topup.amount)
   const lines = [
@@ -229,7 +229,7 @@ function credited(reader: Reader, shown: ShownTopup): View {
   const rows =
     rest === undefined
       ? [[goOn], [againButton(t, shown)]]
-      : [...payRows(t, rest), [paidAlready(t, rest)], [goOn]]
+      : [...payRows(reader, rest), [paidAlready(t, rest)], [goOn]]
   return screen(lines, [...rows, [menuButton(t)]])
 }
 
@@ -241,7 +241,7 @@ function restLines(reader: Reader, rest: Topup): readonly string[] {
     '',
     t.html('pages:pay.rest', values),
     ...byHand(t, rest),
-    ...(isOpenLink(rest.page) ? [] : [id(pageIn(t, rest)).text]),
+    ...(isOpenLink(rest.page) ? [] : [escapeHtml(pageFor(reader, rest))]),
   ]
 }
 
@@ -291,7 +291,7 @@ function notPaid(reader: Reader, shown: ShownTopup): View {
   const { t } = reader
   const { topup, asset } = shown
   const { status, reason, txHash } = topup
-  const page = pageIn(t, topup)
+  const page = pageFor(reader, topup)
   const isFailed = status === 'failed'
   const lines = [
     `⚠️ ${isFailed ? failedText(t, reason) : t.html('bot:topup.rejected', { reason: reasonText(t, reason) })}`,

@@ -21,10 +21,12 @@ const clock = document.getElementById('countdown')
 if (clock !== null) countDown(clock)
 void follow(page)
 
-/** Folds the details for manual payments, because with a script a wallet pays. */
+/** Folds what a wallet in this browser makes needless. The code for phones stays open on wide screens. */
 function foldDetails() {
-  if (matchMedia(WIDE).matches) return
-  for (const one of document.querySelectorAll('[data-folds]')) one.removeAttribute('open')
+  const isWide = matchMedia(WIDE).matches
+  for (const one of document.querySelectorAll('[data-folds]')) {
+    if (!isWide || one.getAttribute('data-folds') !== 'narrow') one.removeAttribute('open')
+  }
 }
 
 function offerPrint() {
