@@ -36,11 +36,13 @@ let visitors = 0
 async function open(
   draft: Pick<TopupDraft, 'handle'>,
   wallet?: WalletOptions,
-  { script = true, width = 360, rpcUrl = world.devnet.rpcUrl } = {},
+  { script = true, width = 360, rpcUrl = world.devnet.rpcUrl, hasTouch = false } = {},
 ): Promise<PageWallet> {
   visitors += 1
   context = await browser.newContext({
     javaScriptEnabled: script,
+    hasTouch,
+    isMobile: hasTouch,
     viewport: { width, height: 780 },
     extraHTTPHeaders: { 'x-forwarded-for': `192.0.2.${visitors}` },
   })
@@ -332,6 +334,28 @@ describe('without a wallet', () => {
     await button('Connect wallet').click()
     await says('No wallet was found in this browser')
     expect(problems).toEqual([])
+  })
+
+  test('a phone is led to a wallet app first, and sees no code to scan', async () => {
+    const draft = await draftOf(alice)
+    await open(draft, undefined, { hasTouch: true })
+    const app = page.getByRole('link', { name: 'Open in MetaMask' })
+    await app.waitFor()
+    expect(await app.getAttribute('class')).toContain('primary')
+    expect(await button('Connect wallet').getAttribute('class')).not.toContain('primary')
+    expect(await app.getAttribute('href')).toContain(`/pay/${draft.handle}`)
+    await page.getByText('In a wallet app or on another phone').click()
+    expect(await page.locator('img.qr').isVisible()).toBe(false)
+    expect(problems).toEqual([])
+  })
+
+  test('a wide screen folds the payment details, and shows the code for a phone', async () => {
+    await open(await draftOf(alice), undefined, { width: 1200 })
+    await page.locator('img.qr').waitFor()
+    expect(await shown('Transaction data').count()).toBe(0)
+    expect(await page.getByRole('link', { name: 'Open in MetaMask' }).count()).toBe(0)
+    await page.getByText('Payment details').click()
+    await says('Transaction data')
   })
 
   test('a payment from elsewhere is seen at once', async () => {

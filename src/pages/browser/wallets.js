@@ -42,13 +42,29 @@ export async function offerWallets(bare, { choose, none }) {
   bare.addEventListener('click', async () => {
     const wallets = await findWallets()
     const [only] = wallets
+    if (wallets.length > 0) preferApp(bare, false)
     if (wallets.length > 1) showChoice(bare, wallets, choose)
     else if (only === undefined) none()
     else choose(only)
   })
   const wallets = await findWallets()
   if (wallets.length > 1) showChoice(bare, wallets, choose)
+  // Browsers of phones have no wallet, but a wallet app has a browser.
+  preferApp(bare, wallets.length === 0 && matchMedia('(pointer: coarse)').matches)
   return wallets.length
+}
+
+/**
+ * Puts the link that opens the page in a wallet app before the button for a wallet of this browser.
+ *
+ * @param {HTMLElement} bare
+ * @param {boolean} isApp
+ */
+function preferApp(bare, isApp) {
+  const app = document.getElementById('app')
+  if (app === null) return
+  app.hidden = !isApp
+  bare.classList.toggle('primary', !isApp)
 }
 
 /**
