@@ -161,13 +161,6 @@ function workReadings({ db, clock, jobFigures }: JobApp): readonly Reading[] {
         ]),
     },
     {
-      name: 'watchdog_job_last_run_seconds',
-      help: 'Duration of the last run of a job in this process.',
-      labels: ['job'],
-      read: async () =>
-        jobFigures.read().map(({ job, lastMs }) => ({ labels: { job }, value: lastMs / 1000 })),
-    },
-    {
       name: 'watchdog_job_success_timestamp_seconds',
       help: 'When a run of a job in this process succeeded last.',
       labels: ['job'],

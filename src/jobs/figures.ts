@@ -5,14 +5,12 @@ interface JobFigure {
   readonly job: string
   readonly succeeded: number
   readonly failed: number
-  /** Duration of the last run. */
-  readonly lastMs: number
   readonly succeededAt: Date | undefined
 }
 
 /** Counts runs of jobs in this process, for the operator. */
 export interface JobFigures {
-  count(job: string, run: { readonly ms: number; readonly isSuccess: boolean }): void
+  count(job: string, isSuccess: boolean): void
   /** Every job that ran since the process started. */
   read(): readonly JobFigure[]
 }
@@ -21,13 +19,12 @@ export interface JobFigures {
 export function createJobFigures({ clock }: { readonly clock: Clock }): JobFigures {
   const figures = new Map<string, JobFigure>()
   return {
-    count(job, { ms, isSuccess }) {
+    count(job, isSuccess) {
       const before = figures.get(job)
       figures.set(job, {
         job,
         succeeded: (before?.succeeded ?? 0) + (isSuccess ? 1 : 0),
         failed: (before?.failed ?? 0) + (isSuccess ? 0 : 1),
-        lastMs: ms,
         succeededAt: isSuccess ? clock.now() : before?.succeededAt,
       })
     },

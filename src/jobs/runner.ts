@@ -78,7 +78,7 @@ async function loop(
   let startedAt = lookedAtAllAt
   const count = (isSuccess: boolean) => {
     const ms = performance.now() - startedAt
-    app.jobFigures.count(job.name, { ms, isSuccess })
+    app.jobFigures.count(job.name, isSuccess)
     app.meters.ran(job.name, ms / 1000)
   }
   while (!signal.aborted) {
