@@ -123,7 +123,7 @@ test('a chat of two wallets is notified once, in its language', async () => {
   await notify(CALLER.wallet, own, 'First')
   await notify(other, others, 'Second')
   const notices = words().filter((line) => line?.startsWith('📪'))
-  expect(notices).toEqual(['📪 Alarme gehen jetzt in das Thema Allgemein'])
+  expect(notices).toEqual(['📪 Alarme gehen jetzt in das Thema „Allgemein“'])
 })
 
 test('two concurrent workers notify once', async () => {
