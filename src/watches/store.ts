@@ -178,20 +178,22 @@ export async function deleteClosedStates(db: Db, watchId: number, signals?: read
   await db.delete(signalStates).where(named === undefined ? ofWatch : and(ofWatch, named))
 }
 
-/**
- * Deletes a watch.
- * @returns its target, or undefined when the wallet has no such watch
- */
-export async function deleteWatch(
+/** Target of a watch; undefined when the wallet has no such watch. */
+export async function findTargetOf(
   db: Db,
   wallet: Address,
   id: number,
 ): Promise<number | undefined> {
-  const [gone] = await db
-    .delete(watches)
+  const [found] = await db
+    .select({ targetId: watches.targetId })
+    .from(watches)
     .where(and(eq(watches.wallet, wallet), eq(watches.id, id)))
-    .returning({ targetId: watches.targetId })
-  return gone?.targetId
+  return found?.targetId
+}
+
+/** Deletes a watch. */
+export async function deleteWatch(db: Db, wallet: Address, id: number): Promise<void> {
+  await db.delete(watches).where(and(eq(watches.wallet, wallet), eq(watches.id, id)))
 }
 
 /**

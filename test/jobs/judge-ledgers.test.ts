@@ -310,7 +310,13 @@ describe('a watch of the own credits', () => {
 })
 
 describe('a watch that is deleted while it is judged', () => {
-  test('is gone, and neither the deletion nor the judge fails', async () => {
+  test('is gone, and neither the deletion nor the judge fails or ends in a deadlock', async () => {
+    const countDeadlocks = async () => {
+      const [row] = await service.sql`
+        select deadlocks from pg_stat_database where datname = current_database()`
+      return Number(row?.deadlocks)
+    }
+    const before = await countDeadlocks()
     // Limits count by token.
     const again = await signIn(service, 'alice')
     for (let round = 0; round < 8; round += 1) {
@@ -322,6 +328,7 @@ describe('a watch that is deleted while it is judged', () => {
       for (const { status } of await Promise.all(deleted)) expect(status).toBe(204)
     }
     expect((await alice.request('GET', '/watches')).body.data).toEqual([])
+    expect(await countDeadlocks()).toBe(before)
   })
 })
 

@@ -17,6 +17,7 @@ import {
 import { type Address, ID_MAX } from '#src/kernel/units.ts'
 import type { NewWatch, Watch, WatchChanges } from '../model.ts'
 import * as store from '../store.ts'
+import { lockTarget } from '../target-store.ts'
 import { getWatchType, LEDGER_TYPES } from '../types/index.ts'
 import {
   askForLook,
@@ -213,7 +214,7 @@ async function applyChanges(
   const { id, changes } = input
   const now = deps.clock.now()
   return await transact(deps.db, async (tx) => {
-    await store.lockWatch(tx, caller.wallet, id)
+    await lockWithTarget(tx, caller.wallet, id)
     const row = await store.findWatch(tx, caller.wallet, id)
     requireUpdatable(row, input)
     const type = getWatchType(row.type)
@@ -264,13 +265,27 @@ export async function deleteWatch(
   const now = deps.clock.now()
   await transact(deps.db, async (tx) => {
     await slots.lockSlots(tx, wallet)
-    const targetId = await store.deleteWatch(tx, wallet, id)
+    const targetId = await lockWithTarget(tx, wallet, id)
     if (targetId === undefined) throw new AppError('not_found', 'not_found')
+    await store.deleteWatch(tx, wallet, id)
     await store.leaveTarget(tx, targetId)
     await slots.releaseSlot(tx, wallet)
     const capacity = await slots.countSlots({ ...deps, db: tx }, wallet, now)
     await fitWatches(deps, tx, { wallet, capacity, trialEndedAt: undefined, at: now })
   })
+}
+
+/**
+ * Locks a watch, and its target before it: the evaluation locks a target and then writes about its watches,
+ * and the other order would be a deadlock.
+ *
+ * @returns its target; undefined when the wallet has no such watch
+ */
+async function lockWithTarget(tx: Db, wallet: Address, id: number): Promise<number | undefined> {
+  const targetId = await store.findTargetOf(tx, wallet, id)
+  if (targetId === undefined) return undefined
+  await lockTarget(tx, targetId)
+  return (await store.lockWatch(tx, wallet, id)) ? targetId : undefined
 }
 
 /**
