@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
-import type { HealthCheck } from '#src/kernel/health.ts'
+import { findProblems, type HealthCheck } from '#src/kernel/health.ts'
 import { closePromptly } from './closing.ts'
 
 /** A metric for the operator, read on request. */
@@ -39,14 +39,7 @@ export function createInternalServer(
   for (const reading of readings) expose(registry, reading)
   server.get('/livez', async () => ({ status: 'ok' }))
   server.get('/readyz', async (_request, reply) => {
-    const results = await Promise.all(
-      checks.map(async ({ name, isVital, problem }) => ({
-        name,
-        isVital,
-        problem: await problem(),
-      })),
-    )
-    const failing = results.filter(({ problem }) => problem !== undefined)
+    const failing = await findProblems(checks)
     const isDown = failing.some(({ isVital }) => isVital)
     reply.code(isDown ? 503 : 200)
     const impaired = failing.length > 0 ? 'degraded' : 'ok'

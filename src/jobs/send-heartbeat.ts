@@ -1,4 +1,5 @@
 import { MINUTE_MS } from '#src/kernel/durations.ts'
+import { findProblems } from '#src/kernel/health.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import type { Job } from './define.ts'
 
@@ -12,12 +13,8 @@ export const sendHeartbeat: Job = {
   everyMs: () => MINUTE_MS,
   run: async ({ heartbeat, health, log }, signal) => {
     if (heartbeat === undefined) return
-    const results = await Promise.all(
-      health.map(async ({ name, problem }) => ({ name, problem: await problem() })),
-    )
-    const problems = results.flatMap(({ name, problem }) =>
-      problem === undefined ? [] : `${name}: ${problem}`,
-    )
+    const found = await findProblems(health)
+    const problems = found.map(({ name, problem }) => `${name}: ${problem}`)
     try {
       await (problems.length === 0 ? heartbeat.succeed(signal) : heartbeat.fail(problems, signal))
     } catch (error) {

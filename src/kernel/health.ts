@@ -5,3 +5,14 @@ export interface HealthCheck {
   readonly isVital?: boolean
   problem(): Promise<string | undefined>
 }
+
+/** Runs all checks at once; returns those with a problem, in their order. */
+export async function findProblems(checks: readonly HealthCheck[]) {
+  const results = await Promise.all(
+    checks.map(async ({ name, isVital = false, problem }) => {
+      const found = await problem()
+      return found === undefined ? [] : [{ name, isVital, problem: found }]
+    }),
+  )
+  return results.flat()
+}

@@ -5,8 +5,6 @@ import * as store from '../target-store.ts'
 export interface Progress {
   /** The newest confirmed block; undefined before the first. */
   readonly head: { readonly block: number; readonly at: Date } | undefined
-  /** Since when there has been no answer, or no new block; null while there is. */
-  readonly headFailingSince: Date | null
   readonly types: readonly {
     readonly type: string
     readonly observedAt: Date | null
@@ -22,7 +20,6 @@ export async function readProgress(db: Db): Promise<Progress> {
   const hasHead = tip?.blockNumber != null && tip.blockAt !== null
   return {
     head: hasHead ? { block: tip.blockNumber ?? 0, at: tip.blockAt ?? new Date(0) } : undefined,
-    headFailingSince: tip?.failingSince ?? null,
     types: cursors.filter(({ type }) => type !== store.TIP),
   }
 }
