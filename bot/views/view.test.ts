@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Button, layout } from '#src/telegram/buttons.ts'
+import { type Button, labelWidth, layout } from '#src/telegram/buttons.ts'
 import { labelWithName, screen } from './view.ts'
 
 const button = (label: string): Button => ({ label, data: '1:home' })
@@ -40,7 +40,7 @@ describe('rows of buttons', () => {
           expect(row.length).toBeLessThanOrEqual(3)
           if (row.length === 1) continue
           const budget = row.length === 2 ? 16 : 10
-          for (const label of row) expect([...label].length).toBeLessThanOrEqual(budget)
+          for (const label of row) expect(labelWidth(label)).toBeLessThanOrEqual(budget)
         }
       }),
     )
@@ -64,7 +64,7 @@ describe('a label with a name', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }), (name) => {
         const label = labelWithName(name, write)
-        expect([...label].length).toBeLessThanOrEqual(24)
+        expect(labelWidth(label)).toBeLessThanOrEqual(24)
         expect(label.isWellFormed()).toBe(true)
       }),
     )
