@@ -179,7 +179,7 @@ export function createApp(
     publicUrl,
     botUsername,
     operations: OPERATIONS,
-    limits: createLimits(),
+    limits: createLimits({ db }),
     chainId,
     confirmations: config.chain.confirmations,
     evaluationIntervalMs: config.chain.evaluationIntervalMs,

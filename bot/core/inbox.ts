@@ -1,6 +1,8 @@
 /**
  * Every update goes through a table, keyed by its id: it exists once, even if Telegram sends it again; it
  * is handled in the order of its chat, one at a time; and it survives a `kill -9`.
+ *
+ * It has a loop of its own (docs/decisions/0010): the next update is taken as soon as one of eight is done.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Update } from 'grammy/types'

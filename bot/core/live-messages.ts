@@ -1,13 +1,10 @@
 /**
  * Updates messages that follow something: a top-up until it is credited, its QR code until it expires, a
- * pinned overview. The database stores what they follow, so a restart changes nothing; changes arrive by
- * notification, and by polling as well.
+ * pinned overview. The database stores what they follow, so a restart changes nothing. The job
+ * `show-live-messages` runs this.
  */
 
 import type { Api } from 'grammy'
-import { TOPUPS_CHANNEL } from '#src/billing/topups/model.ts'
-import type { Sql } from '#src/db/connection.ts'
-import { listen } from '#src/db/listen.ts'
 import { claimAll } from '#src/db/queue.ts'
 import { translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
@@ -42,10 +39,7 @@ import {
 } from './live-store.ts'
 import { contentOf } from './show.ts'
 import { findChat, type KnownChat } from './store.ts'
-import { createWaker } from './waker.ts'
 
-/** Interval of polling without notification. */
-const LOOK_MS = 5000
 /** Lease of one message. */
 const LEASE_MS = 60_000
 /** Minimum interval between two changes of one message. */
@@ -62,55 +56,23 @@ interface LiveMessageDeps {
   readonly username: string
 }
 
-/** Keeps live messages up to date until the signal is aborted. Never rejects. */
-export async function runLiveUpdates(
-  notifier: LiveMessageDeps,
-  sql: Sql,
-  signal: AbortSignal,
-): Promise<void> {
-  const { app } = notifier
-  const waker = createWaker()
-  const heard = new Set<string>()
-  const stopListening = await listen(sql, TOPUPS_CHANNEL, (handle) => {
-    if (handle !== '') heard.add(handle)
-    waker.wake()
-  })
-  while (!signal.aborted) {
-    let isBusy = false
-    try {
-      const handles = [...heard]
-      heard.clear()
-      isBusy = await changeLive(notifier, handles, signal)
-    } catch (error) {
-      app.log.warn({ error: describe(error) }, 'live messages not looked at')
-    }
-    // News about a message that was changed a moment ago is shown after the interval.
-    await waker.sleep(isBusy ? REST_MS : LOOK_MS, signal)
-  }
-  await stopListening()
-}
-
 /**
  * Checks every message that is due, and those of these top-ups.
  *
  * @param signal starts no other message: the remaining ones are checked when their lease ends
- * @returns whether there was one
  */
 export async function changeLive(
   notifier: LiveMessageDeps,
-  handles: readonly string[] = [],
+  handles: ReadonlySet<string> = new Set(),
   signal?: AbortSignal,
-): Promise<boolean> {
+): Promise<void> {
   const { app } = notifier
-  if (handles.length > 0) await wakeLive(app.db, handles, app.clock.now())
+  if (handles.size > 0) await wakeLive(app.db, [...handles], app.clock.now())
   await deleteExpired(app.db, app.clock.now())
-  let isBusy = false
   const options = { leaseMs: LEASE_MS, limit: ROWS_PER_LOOK, signal }
   for await (const row of claimAll(app, LIVE_MESSAGES, options)) {
-    isBusy = true
     await look(notifier, row)
   }
-  return isBusy
 }
 
 /** Result of a check: the stored state of the message afterwards; undefined: it is no longer followed. */

@@ -29,7 +29,8 @@ type Deps = Pick<App, 'db' | 'clock' | 'log'>
  * Fetches updates into the inbox until the signal is aborted: each batch is stored before it is confirmed
  * to Telegram. One process at a time; another one takes over within seconds after its death.
  *
- * Only a refused token ends it.
+ * Only a refused token ends it. It has a loop of its own (docs/decisions/0010): Telegram holds each request
+ * open and says how long to wait after a refusal.
  *
  * @param api client whose calls may take longer than `POLL_SECONDS`
  */

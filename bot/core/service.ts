@@ -11,7 +11,7 @@ import { followUp } from '../features/recipients/follow-ups.ts'
 import { createBot, updateHandler } from './bot.ts'
 import type { BotContext } from './context.ts'
 import { type RunningInbox, startInbox } from './inbox.ts'
-import { runLiveUpdates } from './live-messages.ts'
+import { changeLive } from './live-messages.ts'
 import { patiently } from './patiently.ts'
 import { POLL_SECONDS, pollUpdates } from './poller.ts'
 import { registerProfile } from './registration.ts'
@@ -45,6 +45,8 @@ export interface BotService {
    * @throws AppError upstream while Telegram is unavailable
    */
   notifyConnected(signal: AbortSignal): Promise<void>
+  /** Brings live messages up to date; does nothing before the bot is introduced. */
+  showLive(signal: AbortSignal, handles: ReadonlySet<string>): Promise<void>
 }
 
 /** Access to Telegram. With a secret, updates arrive at a webhook, else by long polling. */
@@ -81,7 +83,6 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
         ? poll(app, sql, pollApi, signal)
         : pointWebhook(app, bot.api, webhookSecret, signal),
       registerProfile(app, bot.api, REGISTRY, signal),
-      runLiveUpdates(sender(), sql, signal),
     ])
   }
 
@@ -96,6 +97,9 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
     },
     notifyConnected: async (until) => {
       if (bot.isInited()) await whileAvailable(() => notifyConnected(sender(), until))
+    },
+    showLive: async (until, handles) => {
+      if (bot.isInited()) await changeLive(sender(), handles, until)
     },
     start: async () => {
       running ??= run()

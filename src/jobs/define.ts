@@ -15,6 +15,11 @@ export interface BotWork {
   followUp(signal: AbortSignal): Promise<void>
   /** Notifies chats of the outcome of their connect codes. */
   notifyConnected(signal: AbortSignal): Promise<void>
+  /**
+   * Brings messages that follow something up to date, those that are due and those of changed top-ups.
+   * @param handles of the changed top-ups
+   */
+  showLive(signal: AbortSignal, handles: ReadonlySet<string>): Promise<void>
 }
 
 /** Dependencies of a job, beyond those of the verbs. */
@@ -39,6 +44,16 @@ export interface JobApp extends App {
   readonly deliveryClock: SyncedClock
 }
 
+/** NOTIFYs since the last run that succeeded. */
+export interface Notified {
+  readonly payloads: ReadonlySet<string>
+  /** Others may have been missed: at the start, after a failure, when the interval has passed. */
+  readonly mayMiss: boolean
+}
+
+/** Nothing is known: a run looks at everything. */
+export const LOOK_AT_ALL: Notified = { payloads: new Set(), mayMiss: true }
+
 /** A task that runs periodically. */
 export interface Job {
   readonly name: string
@@ -53,15 +68,8 @@ export interface Job {
   /**
    * Runs once. A refusal of kind `upstream` is an unavailable dependency: the next run tries again.
    *
-   * @param news payloads of the NOTIFYs since the last run; undefined when some may have been missed: at
-   * the start, when the interval has passed, after a failure
    * @param fence the right to write as the only process that runs the job; undefined where it runs
    * everywhere
    */
-  run(
-    app: JobApp,
-    signal: AbortSignal,
-    news: ReadonlySet<string> | undefined,
-    fence?: Fence,
-  ): Promise<void>
+  run(app: JobApp, signal: AbortSignal, notified: Notified, fence?: Fence): Promise<void>
 }

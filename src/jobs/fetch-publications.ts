@@ -5,7 +5,7 @@ export const fetchPublications: Job = {
   name: 'fetch-publications',
   role: 'watcher',
   everyMs: () => 15_000,
-  run: async ({ chain, confirmations, facts }, signal, _news, fence) => {
+  run: async ({ chain, confirmations, facts }, signal, _notified, fence) => {
     const block = await chain.confirmedBlock(confirmations, signal)
     await facts.publications.fetch(block, signal, fence)
   },

@@ -23,6 +23,7 @@ import { sendPictures } from './send-pictures.ts'
 import { sendReminders } from './send-reminders.ts'
 import { sendSummaries } from './send-summaries.ts'
 import { settleDeposits } from './settle-deposits.ts'
+import { showLiveMessages } from './show-live-messages.ts'
 
 /** Every job. */
 export const REGISTRY: readonly Job[] = [
@@ -43,6 +44,7 @@ export const REGISTRY: readonly Job[] = [
   returnCharges,
   sendConfirmations,
   notifyConnected,
+  showLiveMessages,
   followUpMessages,
   proveLedger,
   countPublicFigures,

@@ -11,6 +11,10 @@ export const judgeLedgers: Job = {
   role: 'watcher',
   wakeOn: 'ledger',
   everyMs: () => 60_000,
-  run: (app, signal, wallets) =>
-    judge({ ...app, raise: (tx, raised) => alerts.raise(app, tx, raised) }, wallets, signal),
+  run: (app, signal, { payloads: wallets, mayMiss }) =>
+    judge(
+      { ...app, raise: (tx, raised) => alerts.raise(app, tx, raised) },
+      mayMiss ? undefined : wallets,
+      signal,
+    ),
 }

@@ -6,6 +6,6 @@ export const observeWatches: Job = {
   name: 'observe-watches',
   role: 'watcher',
   everyMs: ({ evaluationIntervalMs }) => evaluationIntervalMs,
-  run: (app, signal, _news, fence) =>
+  run: (app, signal, _notified, fence) =>
     observe({ ...app, fence, raise: (tx, raised) => alerts.raise(app, tx, raised) }, signal),
 }

@@ -5,5 +5,5 @@ export const pollValidators: Job = {
   name: 'poll-validators',
   role: 'watcher',
   everyMs: () => 10_000,
-  run: ({ facts }, signal, _news, fence) => facts.publications.pollValidators(signal, fence),
+  run: ({ facts }, signal, _notified, fence) => facts.publications.pollValidators(signal, fence),
 }

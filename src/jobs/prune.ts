@@ -5,6 +5,7 @@ import { pruneTopups } from '#src/billing/topups/retention.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { pruneNotices } from '#src/notices/service.ts'
 import { pruneAnswers } from '#src/operations/idempotency.ts'
+import { pruneCounts } from '#src/operations/limits.ts'
 import { pruneConfirmations } from '#src/recipients/confirmations.ts'
 import { pruneConnectCodes } from '#src/recipients/connect.ts'
 import { pruneLinkCodes } from '#src/recipients/telegram-link.ts'
@@ -23,6 +24,7 @@ export const prune: Job = {
     await pruneConnectCodes(app)
     await pruneLinkCodes(app)
     await pruneAnswers(app)
+    await pruneCounts(app)
     await pruneFreeCalls(app)
     await pruneTopups(app)
     await app.facts.prune()

@@ -4,7 +4,7 @@ import { listen } from '#src/db/listen.ts'
 import { type Fence, type Lock, tryLock, whileHolding } from '#src/db/lock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { traceOf } from '#src/kernel/trace.ts'
-import type { Job, JobApp } from './define.ts'
+import { type Job, type JobApp, LOOK_AT_ALL, type Notified } from './define.ts'
 
 /** Running jobs. */
 export interface RunningJobs {
@@ -12,10 +12,11 @@ export interface RunningJobs {
   stop(): Promise<void>
 }
 
-/** Number of pending payloads beyond which they are merged into one empty payload. */
+/** Payloads that are kept for the next run; when there are more, it looks at everything. */
 const PAYLOADS_MAX = 1000
 /** Longest wait after consecutive failures, in milliseconds. */
 const BACKOFF_MS_MAX = 30_000
+const NOTHING: Notified = { payloads: new Set(), mayMiss: false }
 
 /**
  * Starts jobs: each runs, waits for its interval or a wake-up, and runs again; never two runs at once.
@@ -38,7 +39,7 @@ export async function runFirst(app: JobApp, sql: Sql, job: Job): Promise<void> {
   const lock = await tryLock(sql, lockOf(job))
   if (lock === undefined) return
   try {
-    await job.run(app, lock.signal, undefined, await lock.drawFence())
+    await job.run(app, lock.signal, LOOK_AT_ALL, await lock.drawFence())
   } finally {
     await lock.release()
   }
@@ -73,7 +74,7 @@ async function loop(
 ): Promise<void> {
   let fence: Fence | undefined
   let failures = 0
-  let payloads: ReadonlySet<string> | undefined
+  let notified: Notified = { ...waker.take(), mayMiss: true }
   let lookedAtAllAt = performance.now()
   let startedAt = lookedAtAllAt
   const count = (isSuccess: boolean) => {
@@ -83,13 +84,14 @@ async function loop(
   }
   while (!signal.aborted) {
     try {
-      if (payloads === undefined) lookedAtAllAt = performance.now()
+      if (notified.mayMiss) lookedAtAllAt = performance.now()
       fence ??= await lock?.drawFence()
       startedAt = performance.now()
-      await job.run(app, signal, payloads, fence)
+      await job.run(app, signal, notified, fence)
       count(true)
       if (failures > 0) app.log.info({ job: job.name, failures }, 'job works again')
       failures = 0
+      notified = NOTHING
     } catch (error) {
       if (signal.aborted) return
       failures += 1
@@ -98,9 +100,10 @@ async function loop(
     }
     const everyMs = job.everyMs(app)
     const restMs = failures === 0 ? everyMs : Math.min(2 ** failures * 250, BACKOFF_MS_MAX)
-    const payload = await waker.sleep(restMs, signal)
+    await waker.sleep(restMs, signal)
+    const { payloads, mayMiss } = waker.take(notified.payloads)
     const isTime = performance.now() - lookedAtAllAt >= everyMs
-    payloads = failures > 0 || isTime ? undefined : payload
+    notified = { payloads, mayMiss: mayMiss || isTime || failures > 0 }
   }
 }
 
@@ -121,12 +124,10 @@ function report(app: JobApp, job: Job, error: unknown, failures: number): void {
 interface Waker {
   /** An empty payload: some may have been missed. */
   wake(payload: string): void
-  /**
-   * Resolves after the time, on a wake-up, or at once if there was one since the last sleep.
-   *
-   * @returns payloads of the wake-ups; undefined when the time has passed or some may have been missed
-   */
-  sleep(ms: number, signal: AbortSignal): Promise<ReadonlySet<string> | undefined>
+  /** Resolves after the time, on a wake-up, or at once if there was one since the last `take`. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>
+  /** The wake-ups since the last call, with these payloads. Without a wake-up some may have been missed. */
+  take(also?: ReadonlySet<string>): Notified
 }
 
 function createWaker(): Waker {
@@ -134,20 +135,22 @@ function createWaker(): Waker {
   let waking: AbortController | undefined
   return {
     wake(payload) {
-      // If the job runs in another process the payloads are never taken: then one empty payload suffices.
-      if (payloads.size >= PAYLOADS_MAX) payloads = new Set([''])
-      else payloads.add(payload)
+      // A job that runs in another process never takes them.
+      payloads.add(payloads.size < PAYLOADS_MAX ? payload : '')
       waking?.abort()
     },
     async sleep(ms, signal) {
-      if (payloads.size === 0) {
-        waking = new AbortController()
-        const either = AbortSignal.any([signal, waking.signal])
-        await wait(ms, undefined, { signal: either }).catch(() => undefined)
-      }
+      if (payloads.size > 0) return
+      waking = new AbortController()
+      const either = AbortSignal.any([signal, waking.signal])
+      await wait(ms, undefined, { signal: either }).catch(() => undefined)
+    },
+    take(also = new Set()) {
       const woken = payloads
       payloads = new Set()
-      return woken.size === 0 || woken.has('') ? undefined : woken
+      const all = [...also, ...woken].filter((payload) => payload !== '')
+      const mayMiss = woken.size === 0 || woken.has('') || all.length > PAYLOADS_MAX
+      return { payloads: new Set(all.slice(0, PAYLOADS_MAX)), mayMiss }
     },
   }
 }

@@ -5,7 +5,7 @@ export const scanRounds: Job = {
   name: 'scan-rounds',
   role: 'watcher',
   everyMs: ({ evaluationIntervalMs }) => evaluationIntervalMs,
-  run: async ({ chain, confirmations, facts }, signal, _news, fence) => {
+  run: async ({ chain, confirmations, facts }, signal, _notified, fence) => {
     await facts.rounds.advance(await chain.confirmedBlock(confirmations, signal), signal, fence)
   },
 }

@@ -6,7 +6,7 @@ import type { Job } from './define.ts'
  * database's: a clock that jumps ahead would end and charge terms early and delete recent data.
  */
 export function byTrueClock(run: Job['run']): Job['run'] {
-  return async (app, signal, news, fence) => {
-    if (await agreesWithDatabase(app)) await run(app, signal, news, fence)
+  return async (app, signal, notified, fence) => {
+    if (await agreesWithDatabase(app)) await run(app, signal, notified, fence)
   }
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { countPublicFigures } from '#src/jobs/count-figures.ts'
+import { LOOK_AT_ALL } from '#src/jobs/define.ts'
 import { fitWatches } from '#src/jobs/fit-watches.ts'
 import { proveLedger } from '#src/jobs/prove-ledger.ts'
 import { prune } from '#src/jobs/prune.ts'
@@ -40,8 +41,8 @@ async function setClock(days: number): Promise<void> {
 }
 
 async function run(): Promise<number> {
-  await renewSubscriptions.run(service.app, signal, undefined)
-  await fitWatches.run(service.app, signal, undefined)
+  await renewSubscriptions.run(service.app, signal, LOOK_AT_ALL)
+  await fitWatches.run(service.app, signal, LOOK_AT_ALL)
   const [row] = await service.sql`
     select count(*)::int as terms from ledger_entries where type = 'subscription'`
   return row?.['terms']
@@ -85,12 +86,12 @@ test('nothing is forgotten, proved or counted while the clock is a year ahead', 
       (select count(*) from pg_inherits where inhparent = 'alerts'::regclass)::int as parts`
     return row
   }
-  for (const job of FORGETFUL) await job.run(service.app, signal, undefined)
+  for (const job of FORGETFUL) await job.run(service.app, signal, LOOK_AT_ALL)
   const before = await state()
   expect(before).toMatchObject({ topups: 1, proofs: 1 })
   await setClock(800)
   errors.length = 0
-  for (const job of FORGETFUL) await job.run(service.app, signal, undefined)
+  for (const job of FORGETFUL) await job.run(service.app, signal, LOOK_AT_ALL)
   expect(await state()).toEqual(before)
   expect(errors).toHaveLength(FORGETFUL.length)
 })

@@ -10,18 +10,19 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-type News = readonly string[] | 'anything'
+/** Payloads of a run, sorted; with 'all' where it looks at everything. */
+type Run = readonly string[]
 
-/** A job that notes what it was woken with, run after run. */
-function noting(over: Partial<Job> = {}, onRun: (run: number) => void = () => undefined) {
-  const runs: News[] = []
+/** A job that records what each run is given. */
+function recording(over: Partial<Job> = {}, onRun: (run: number) => void = () => undefined) {
+  const runs: Run[] = []
   const job: Job = {
-    name: `noting ${Math.floor(performance.now() * 1000)}`,
+    name: `recording ${Math.floor(performance.now() * 1000)}`,
     role: 'watcher',
     wakeOn: 'runner_test',
     everyMs: () => 60_000,
-    run: async (_app, _signal, news) => {
-      runs.push(news === undefined ? 'anything' : [...news])
+    run: async (_app, _signal, { payloads, mayMiss }) => {
+      runs.push([...(mayMiss ? ['all'] : []), ...payloads])
       onRun(runs.length)
     },
     ...over,
@@ -40,21 +41,21 @@ async function withJob(job: Job, work: () => Promise<void>): Promise<void> {
   }
 }
 
-test('a job reads everything first, then what it is notified of', async () => {
-  const { job, runs } = noting()
+test('a job looks at everything first, then at what it is notified of', async () => {
+  const { job, runs } = recording()
   await withJob(job, async () => {
-    await expect.poll(() => runs).toEqual(['anything'])
+    await expect.poll(() => runs).toEqual([['all']])
     await notify('one')
-    await expect.poll(() => runs).toEqual(['anything', ['one']])
+    await expect.poll(() => runs).toEqual([['all'], ['one']])
     await notify('two')
-    await expect.poll(() => runs).toEqual(['anything', ['one'], ['two']])
+    await expect.poll(() => runs).toEqual([['all'], ['one'], ['two']])
   })
 })
 
 test('a job that is run first is done then, unless it is in hand already', async () => {
-  const { job, runs } = noting()
+  const { job, runs } = recording()
   await runFirst(service.app, service.sql, job)
-  expect(runs).toEqual(['anything'])
+  expect(runs).toEqual([['all']])
   await withJob(job, async () => {
     await expect.poll(() => runs).toHaveLength(2)
     await runFirst(service.app, service.sql, job)
@@ -64,11 +65,11 @@ test('a job that is run first is done then, unless it is in hand already', async
 
 test('notifications during a run go to the next run, once each', async () => {
   const held = Promise.withResolvers<void>()
-  const { job, runs } = noting()
+  const { job, runs } = recording()
   const slow: Job = {
     ...job,
-    run: async (app, signal, news) => {
-      await job.run(app, signal, news)
+    run: async (app, signal, notified) => {
+      await job.run(app, signal, notified)
       if (runs.length === 1) await held.promise
     },
   }
@@ -80,45 +81,61 @@ test('notifications during a run go to the next run, once each', async () => {
       }
     })
     // Whoever listens has heard it when a later one has been heard.
-    const later = noting({ wakeOn: 'runner_test_later' })
+    const later = recording({ wakeOn: 'runner_test_later' })
     await withJob(later.job, async () => {
       await expect.poll(() => later.runs.length).toBe(1)
       await service.sql`select pg_notify('runner_test_later', 'now')`
       await expect.poll(() => later.runs.length).toBe(2)
     })
     held.resolve()
-    await expect.poll(() => runs).toEqual(['anything', ['one', 'two']])
+    await expect.poll(() => runs).toEqual([['all'], ['one', 'two']])
   })
 })
 
-test('a job that failed looks at everything soon, however rarely it runs', async () => {
-  const { job, runs } = noting({}, (run) => {
+test('a job that failed runs again soon, with the payloads it failed with and those since', async () => {
+  const { job, runs } = recording({}, (run) => {
     if (run === 2) throw new Error('no luck')
   })
   await withJob(job, async () => {
-    await expect.poll(() => runs).toEqual(['anything'])
+    await expect.poll(() => runs).toEqual([['all']])
     await notify('one')
-    await expect.poll(() => runs, { timeout: 10_000 }).toEqual(['anything', ['one'], 'anything'])
+    await expect.poll(() => runs.length, { timeout: 10_000 }).toBe(3)
+    await notify('two')
+    await expect.poll(() => runs).toEqual([['all'], ['one'], ['all', 'one'], ['two']])
   })
 })
 
-test('a job reads everything when a notification has no payload', async () => {
-  const { job, runs } = noting()
+test('a job looks at everything when a notification has no payload', async () => {
+  const { job, runs } = recording()
   await withJob(job, async () => {
-    await expect.poll(() => runs).toEqual(['anything'])
+    await expect.poll(() => runs).toEqual([['all']])
     await notify('')
-    await expect.poll(() => runs).toEqual(['anything', 'anything'])
+    await expect.poll(() => runs).toEqual([['all'], ['all']])
   })
 })
 
-test('a job looks at everything when its time has passed, however often it is woken', async () => {
-  const { job, runs } = noting({ everyMs: () => 50 })
+test('no payload is lost when the interval has passed as well', async () => {
+  const { job, runs } = recording({ everyMs: () => 5 })
   await withJob(job, async () => {
-    await expect
-      .poll(async () => {
-        await notify('one')
-        return runs.filter((news) => news === 'anything').length
-      })
-      .toBeGreaterThan(2)
+    for (let at = 0; at < 100; at += 1) await notify(String(at))
+    const heard = () => runs.flat().filter((payload) => payload !== 'all')
+    await expect.poll(heard).toEqual(Array.from({ length: 100 }, (_, at) => String(at)))
+    await expect.poll(() => runs.filter(([first]) => first === 'all').length).toBeGreaterThan(2)
+  })
+})
+
+test('a flood of payloads during failures stays bounded', async () => {
+  const failed = Promise.withResolvers<void>()
+  const { job, runs } = recording({}, (run) => {
+    if (run === 2) failed.resolve()
+    if (run <= 2) throw new Error('no luck')
+  })
+  await withJob(job, async () => {
+    await service.sql`select pg_notify('runner_test', 'a' || n) from generate_series(1, 900) n`
+    await failed.promise
+    await service.sql`select pg_notify('runner_test', 'b' || n) from generate_series(1, 900) n`
+    await expect.poll(() => runs.length, { timeout: 10_000 }).toBeGreaterThan(2)
+    expect(Math.max(...runs.map((given) => given.length))).toBeLessThanOrEqual(1001)
+    expect(runs[2]?.[0]).toBe('all')
   })
 })

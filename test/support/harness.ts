@@ -6,10 +6,12 @@ import { startTelegramApi } from '#sandbox/telegram-api.ts'
 import * as alerts from '#src/alerts/service.ts'
 import { createApp, type Service } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
+import { LOOK_AT_ALL } from '#src/jobs/define.ts'
 import { deliverDue } from '#src/jobs/deliver-due.ts'
 import { followUpMessages } from '#src/jobs/follow-up-messages.ts'
 import { notifyConnected } from '#src/jobs/notify-connected.ts'
 import { startJobs } from '#src/jobs/runner.ts'
+import { showLiveMessages } from '#src/jobs/show-live-messages.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
 import { registerPages } from '#src/pages/index.ts'
 import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
@@ -67,6 +69,7 @@ export async function harness(
   await telegram.waitFor(() => bot?.username())
   const jobs = await startJobs({ ...only.app, ...(bot && { bot }) }, only.service.sql, [
     notifyConnected,
+    showLiveMessages,
     followUpMessages,
   ])
   const signal = new AbortController().signal
@@ -87,7 +90,7 @@ export async function harness(
     /** Sends the confirmation mails that are due. */
     sendConfirmations: () => sendDueConfirmations(only.app, signal),
     /** Sends due deliveries. */
-    deliver: () => deliverDue.run(only.app, signal, undefined),
+    deliver: () => deliverDue.run(only.app, signal, LOOK_AT_ALL),
     close: async () => {
       await jobs.stop()
       await only.close()
