@@ -48,6 +48,7 @@ const ARGUMENTS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   terms: hex(8),
   'new.type.address': maybe(hex(40).map((text) => getAddress(`0x${text}`))),
   address: hex(40).map((text) => getAddress(`0x${text}`)),
+  watch: id,
   handle: hex(64).map((text) => `0x${text}`),
   asset: fc.stringMatching(/^[A-Za-z0-9._-]{1,11}$/),
   credits: fc.integer({ min: 1, max: 999_999_999 }),

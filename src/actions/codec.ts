@@ -14,6 +14,10 @@ const VERSION = '1'
 const BYTES_MAX = 64
 const ROW_ID = VERBS['watch.card'].id
 
+/** Schema of a button's data that `packed` wrote, perhaps in an earlier version with other verbs. */
+export const ButtonData = z.string().brand<'ButtonData'>()
+export type ButtonData = z.infer<typeof ButtonData>
+
 /** Decoded arguments of a verb. */
 export type ArgumentsOf<V extends Verb> = {
   readonly [Name in keyof (typeof VERBS)[V]]: z.output<(typeof VERBS)[V][Name] & z.ZodType>
@@ -36,7 +40,7 @@ export const VERB_NAMES: readonly Verb[] = Object.keys(VERBS).filter(isVerb)
 export function packed<V extends Verb>(
   verb: V,
   ...[args]: keyof ArgumentsOf<V> extends never ? [] : [ArgumentsOf<V>]
-): string {
+): ButtonData {
   return write(verb, { ...args })
 }
 
@@ -44,7 +48,7 @@ export function packed<V extends Verb>(
  * Data of a button that lists the alerts of the last 24 hours.
  * @param watchId of this watch only
  */
-export function alertsOfTheDay(watchId?: number): string {
+export function alertsOfTheDay(watchId?: number): ButtonData {
   const filter = { state: 'all', severity: 'all', time: '24h', watchId } as const
   return packed('alert.list', { filter, cursor: undefined })
 }
@@ -82,12 +86,12 @@ export function watchBehind(data: string): number | undefined {
   return parsed.success ? parsed.data : undefined
 }
 
-function write(verb: Verb, args: Readonly<Record<string, unknown>>): string {
+function write(verb: Verb, args: Readonly<Record<string, unknown>>): ButtonData {
   const schemas = Object.entries<z.ZodType<unknown, string>>(VERBS[verb])
   const texts = schemas.map(([name, schema]) => z.encode(schema, args[name]))
   const data = [VERSION, verb, ...texts].join(':')
   if (Buffer.byteLength(data) > BYTES_MAX) throw new Error(`${data} is too long for a button`)
-  return data
+  return ButtonData.parse(data)
 }
 
 function isVerb(name: string): name is Verb {

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { discordBody } from '#src/channels/discord.ts'
 import type { Envelope, MessageState } from '#src/channels/envelope.ts'
+import { alertMail } from '#src/channels/mail-content.ts'
+import { slackBody } from '#src/channels/slack.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
 import { shortAddress } from '#src/i18n/format.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
@@ -62,6 +65,58 @@ const linesOf = (text: string) =>
   plain(text)
     .split('\n')
     .filter((line) => line.trim() !== '')
+
+const READER = {
+  address: 'ops@example.org',
+  wallet: `0x${'1'.repeat(40)}`,
+  unsubscribeUrl: undefined,
+}
+
+/** Lines of an alert as people read it in each channel; in a mail those above its button. */
+const LINES_BY_CHANNEL: Readonly<Record<string, (envelope: Envelope) => readonly string[]>> = {
+  telegram: (envelope) => linesOf(alertView(envelope).plain),
+  discord: (envelope) => {
+    const [embed] = JSON.parse(discordBody(envelope)).embeds
+    expect(embed.fields).toEqual([])
+    return [embed.title, ...linesOf(embed.description)]
+  },
+  slack: (envelope) => {
+    const { blocks } = JSON.parse(slackBody(envelope))
+    const texts = blocks.flatMap(({ text, elements = [] }: SlackBlock) => [
+      ...elements.map((element) => element.text),
+      ...(text === undefined ? [] : [text.text]),
+    ])
+    return linesOf(texts.join('\n'))
+  },
+  mail: (envelope) => {
+    const { html } = alertMail(envelope, READER)
+    const above = html.slice(html.indexOf('<h1'), html.indexOf('<td class="button"'))
+    const rows = above.replaceAll(/<\/td>|<\/h1>|<br>/g, '\n').replaceAll(/<[^>]*>|&nbsp;/g, '')
+    return linesOf(rows)
+  },
+}
+
+interface SlackBlock {
+  readonly text?: { readonly text: string }
+  readonly elements?: readonly { readonly text: string }[]
+}
+
+describe.each(LOCALES)('an alert in every channel in %s', (locale) => {
+  test.each(EVENTS)('of %s is short and begins with what happened', (event) => {
+    const envelope = envelopeOf(event, locale)
+    const facts = linesOf(alertView(envelope).plain).at(-1)?.split(' · ').length
+    for (const [channel, read] of Object.entries(LINES_BY_CHANNEL)) {
+      const lines = read(envelope)
+      expect(lines.length, channel).toBeLessThanOrEqual(LINES_MAX)
+      const first = plain(lines[0] ?? '').replaceAll('\\', '')
+      expect(first, channel).toContain(plain(envelope.message.title).slice(0, 20))
+      expect(lines.join('\n').replaceAll(/<[^>]*>|\([^)]*\)/g, ''), channel).not.toMatch(
+        /0x[0-9a-fA-F]{40}/,
+      )
+      if (channel === 'mail') expect(lines.at(-1)?.split(' · ').length).toBe(facts)
+    }
+  })
+})
 
 describe.each(LOCALES)('an alert in a chat in %s', (locale) => {
   test.each(EVENTS)('of %s is short', (event) => {

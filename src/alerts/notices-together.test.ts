@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { packed } from '#src/actions/codec.ts'
 import type { Envelope, MessageButton } from '#src/channels/envelope.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
 import { translator } from '#src/i18n/translate.ts'
@@ -17,7 +18,7 @@ function noticeOf(title: string, buttons: readonly MessageButton[], severity: Se
 const labelsOf = ({ buttons = [] }: Envelope) => buttons.flat().map(({ label }) => label)
 
 test('one notice stays as it is', () => {
-  const one = noticeOf('A', [{ label: 'Menu', act: '1:home' }])
+  const one = noticeOf('A', [{ label: 'Menu', act: packed('home') }])
   expect(noticesTogether(t, [one], 'id')).toEqual({ ...one, deliveryId: 'id' })
 })
 
@@ -33,11 +34,11 @@ test('several have the content of all, the worst first', () => {
 test('buttons with one label for several subjects lead to the list of them, and none closes', () => {
   const linked = (id: number) =>
     noticeOf(`Chat ${id}`, [
-      { label: 'It was me', act: '1:close' },
-      { label: 'Remove…', act: `1:rec.delete:${id}` },
+      { label: 'It was me', act: packed('close') },
+      { label: 'Remove…', act: packed('rec.delete', { id }) },
     ])
   expect(labelsOf(noticesTogether(t, [linked(7), linked(8)], 'id'))).toEqual(['Recipients'])
-  const other = noticeOf('Credits', [{ label: 'Slots', act: '1:slots' }])
+  const other = noticeOf('Credits', [{ label: 'Slots', act: packed('slots') }])
   expect(labelsOf(noticesTogether(t, [linked(7), other], 'id'))).toEqual(['Remove…', 'Slots'])
 })
 

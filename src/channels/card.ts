@@ -17,7 +17,7 @@ import {
   written,
 } from './wording.ts'
 
-/** Most fields of a message that a chat shows; more would hide its text. */
+/** Most fields of a notice that a chat shows; more would hide its text. */
 export const CARD_FIELDS_MAX = 6
 
 /** Colours of a message. */
@@ -40,6 +40,7 @@ export interface Card {
   /** Lines below the title: test, severity, state; as the writer formats them. */
   readonly lines: readonly string[]
   readonly body: string
+  /** Fields of a notice, or what alerts of a group share; values of one alert are its facts. */
   readonly fields: readonly MessageField[]
   readonly items: readonly CardItem[]
   /** "and 12 more"; undefined if every item is shown. */
@@ -97,7 +98,7 @@ function alertCard(
     title: cut(message.title, TITLE_MAX),
     lines: [...test, severityLine(envelope, writer, { state, now })],
     body: message.body,
-    fields: message.fields,
+    fields: [],
     items: [],
     more: undefined,
     links: [{ label: t('messages:details'), url: message.link }],

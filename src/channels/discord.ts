@@ -9,6 +9,7 @@ import {
   USUAL_TRAITS,
 } from './define.ts'
 import type { Envelope, MessageState } from './envelope.ts'
+import { type FactWriter, factLine, factsOf, linksInText, withLinks } from './facts.ts'
 import {
   BodyPreview,
   type HookDeps,
@@ -55,6 +56,7 @@ const COLORS: Readonly<Record<Tone, number>> = {
 /** Discord's limits are 256, 4096, 25, 256, 1024 and 6000 in all; the sum of ours is lower. */
 const TITLE_MAX = 256
 const DESCRIPTION_MAX = 2600
+const FACTS_LENGTH_MAX = 1200
 const LABEL_MAX = 80
 const VALUE_MAX = 280
 const ITEM_MAX = 100
@@ -122,7 +124,7 @@ export function discordBody(
       {
         title: fitted([...glyph, card.title].join(' '), TITLE_MAX) || NOTHING,
         ...(link !== undefined && { url: link }),
-        description: fitted(describe(card), DESCRIPTION_MAX),
+        description: describe(card, envelope),
         color: COLORS[card.tone],
         fields: card.fields.slice(0, CARD_FIELDS_MAX).map(({ label, value }) => ({
           name: fitted(label, LABEL_MAX) || NOTHING,
@@ -136,22 +138,37 @@ export function discordBody(
   })
 }
 
-/** Lines, messages, body, links. Excess is cut from the end of the messages, then of the body. */
-function describe(card: Card): string {
+const EMBED_FACTS: FactWriter = {
+  text: escaped,
+  code: (text) => `\`${text}\``,
+  link: embedLink,
+}
+
+/** Angle brackets, so that Discord shows no preview of the page. */
+function embedLink(text: string, page: string): string {
+  return `[${escaped(text)}](<${new URL(page).href}>)`
+}
+
+/** Lines, messages, body, values, links. Excess is cut from the end of messages and values, then of the body. */
+function describe(card: Card, envelope: Envelope): string {
   const links = card.links
     .filter(({ url }, index) => index > 0 || !isOpenLink(url))
     .map(({ label, url }) => `${escaped(label)}: ${isOpenLink(url) ? `<${url}>` : escaped(url)}`)
+  const facts = factLine(envelope, factsOf(envelope, EMBED_FACTS), FACTS_LENGTH_MAX)
   const write = (items: readonly string[], body: string) =>
-    [card.lines.map(escaped).join('\n'), items.join('\n'), body, links.join('\n')]
+    [card.lines.map(escaped).join('\n'), items.join('\n'), body, facts, links.join('\n')]
       .filter((block) => block.trim() !== '')
       .join('\n\n')
   const more = card.more === undefined ? [] : [escaped(card.more)]
+  const body = escaped(card.body)
   for (let shown = card.items.length; shown > 0; shown -= 1) {
     const isAll = shown === card.items.length
     const items = [...card.items.slice(0, shown).map(itemText), ...(isAll ? more : ['…'])]
-    const text = write(items, escaped(card.body))
+    const text = write(items, body)
     if (text.length <= DESCRIPTION_MAX) return text
   }
+  const linked = write([], withLinks(body, linksInText(envelope.message), embedLink))
+  if (linked.length <= DESCRIPTION_MAX) return linked
   const room = DESCRIPTION_MAX - write([], '').length - 2
   return write([], fitted(card.body, room)).slice(0, DESCRIPTION_MAX)
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ButtonData } from '#src/actions/codec.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
 import { JsonObject } from '#src/kernel/units.ts'
@@ -55,13 +56,18 @@ export const ENVELOPE_KINDS = [
 ] as const
 export type EnvelopeKind = (typeof ENVELOPE_KINDS)[number]
 
+/** Whether a message is about one alert, not a list of them or a notice. */
+export function isOneAlert(kind: EnvelopeKind = 'alert'): boolean {
+  return kind === 'alert' || kind === 'raised' || kind === 'reminder'
+}
+
 /**
  * An action for the reader: a page, or an action of the bot given by its button data. Channels without
  * buttons show pages as links and omit actions.
  */
 export type MessageButton =
   | { readonly label: string; readonly url: string }
-  | { readonly label: string; readonly act: string }
+  | { readonly label: string; readonly act: ButtonData }
 
 /** What a group of alerts or recoveries means as a whole. */
 export interface Cause {
@@ -173,7 +179,7 @@ export const StoredEnvelope = z.object({
       z.array(
         z.union([
           z.object({ label: z.string(), url: z.string() }),
-          z.object({ label: z.string(), act: z.string() }),
+          z.object({ label: z.string(), act: ButtonData }),
         ]),
       ),
     )

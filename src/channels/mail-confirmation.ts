@@ -1,5 +1,5 @@
 import { formatDateTime, shortAddress } from '#src/i18n/format.ts'
-import { id, translator, typed } from '#src/i18n/translate.ts'
+import { escapeHtml, id, translator, typed } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { mailPieces } from './mail-page.ts'
 import { type MailContent, mailSubject, mailText } from './mail-text.ts'
@@ -39,7 +39,7 @@ export function confirmationMail(mail: ConfirmationRequest): MailContent {
     aside: '',
     content: [
       pieces.heading(t('mail:confirm.question', values.question)),
-      pieces.paragraph(askedBy),
+      pieces.paragraph(escapeHtml(askedBy)),
       pieces.button(t('mail:confirm.button'), mail.url),
       pieces.muted(t.html('mail:confirm.until', values.until)),
     ],

@@ -10,7 +10,8 @@ import {
   typed,
 } from '#src/i18n/translate.ts'
 import { type Card, type CardItem, cardOf, itemLine } from './card.ts'
-import type { Envelope, MessageField } from './envelope.ts'
+import { type Envelope, isOneAlert, type MessageField } from './envelope.ts'
+import { type Facts, type FactWriter, factLine, factsOf, linksInText, withLinks } from './facts.ts'
 import { type MailPieces, mailPieces } from './mail-page.ts'
 import { type MailContent, mailSubject, mailText } from './mail-text.ts'
 import {
@@ -18,6 +19,7 @@ import {
   helpOf,
   isCode,
   isForeign,
+  lineStart,
   plainLines,
   severityWord,
   shownLabel,
@@ -78,7 +80,8 @@ interface Parts {
 function htmlOf(t: Translate, envelope: Envelope, { card, action, reader }: Parts): string {
   const { message } = envelope
   const pieces = mailPieces(t.locale)
-  const { test, first, others } = linesOf(card, message.test)
+  const { test, title, first, others } = linesOf(card, message.test)
+  const facts = lineOf(envelope, card, htmlFacts(pieces))
   const stop = reader.unsubscribeUrl
   return pieces.page({
     title: card.title,
@@ -87,10 +90,11 @@ function htmlOf(t: Translate, envelope: Envelope, { card, action, reader }: Part
       message.watchLabel === null ? '' : `<bdi>${escapeHtml(shownLabel(message.watchLabel))}</bdi>`,
     content: [
       ...test.map((line) => pieces.muted(escapeHtml(line))),
+      pieces.heading(title),
       first === undefined ? '' : pieces.toned(card.tone, escapeHtml(first)),
       ...others.map((line) => pieces.muted(escapeHtml(line))),
-      pieces.heading(card.title),
-      card.body.trim() === '' ? '' : pieces.paragraph(card.body),
+      card.body.trim() === '' ? '' : pieces.paragraph(bodyHtml(pieces, envelope, card)),
+      facts === '' ? '' : pieces.muted(facts),
       pieces.lines([
         ...card.items.map((item) => itemHtml(t, pieces, item)),
         ...(card.more === undefined ? [] : [escapeHtml(card.more)]),
@@ -117,15 +121,17 @@ function htmlOf(t: Translate, envelope: Envelope, { card, action, reader }: Part
 }
 
 function textOf(t: Translate, envelope: Envelope, { card, action, reader }: Parts): string {
-  const { test, first, others } = linesOf(card, envelope.message.test)
+  const { test, title, first, others } = linesOf(card, envelope.message.test)
   const stop = reader.unsubscribeUrl
   return mailText([
     ...test,
+    title,
     ...(first === undefined ? [] : [first]),
     ...others,
-    card.title,
     '',
     card.body,
+    '',
+    lineOf(envelope, card, TEXT_FACTS),
     '',
     ...card.items.flatMap((item) => [itemLine(item, t.locale), ...pageOf(item)]),
     ...(card.more === undefined ? [] : [card.more]),
@@ -140,14 +146,40 @@ function textOf(t: Translate, envelope: Envelope, { card, action, reader }: Part
   ])
 }
 
-/** Test mark; severity with its glyph; other lines. */
-function linesOf({ glyph, lines }: Card, isTest: boolean) {
+/** Test mark; what happened, with its glyph; severity; other lines. */
+function linesOf({ glyph, title, lines }: Card, isTest: boolean) {
   const [first, ...others] = isTest ? lines.slice(1) : lines
   return {
     test: isTest ? lines.slice(0, 1) : [],
-    first: first === undefined ? undefined : `${glyph === '' ? '' : `${glyph} `}${first}`,
+    title: `${glyph === '' ? '' : `${glyph} `}${title}`,
+    first,
     others,
   }
+}
+
+/** A plain text has no words that open a page. */
+const TEXT_FACTS: FactWriter = { text: (text) => text, code: shortAddress, link: undefined }
+
+function htmlFacts(pieces: MailPieces): FactWriter {
+  return {
+    text: (text) => `<bdi>${escapeHtml(text)}</bdi>`,
+    code: (text) => `<span dir="ltr">${escapeHtml(text)}</span>`,
+    link: (text, page) => pieces.link(`<bdi>${escapeHtml(text)}</bdi>`, page),
+    isHtml: true,
+  }
+}
+
+/** Values of an alert and its number. */
+function lineOf(envelope: Envelope, card: Card, writer: FactWriter): string {
+  const facts: Facts = factsOf(envelope, writer)
+  const line = factLine(envelope, facts, BODY_MAX)
+  const parts = [line, card.number ?? ''].filter((part) => part !== '')
+  return parts.length === 0 ? '' : lineStart(envelope.locale) + parts.join(' · ')
+}
+
+function bodyHtml(pieces: MailPieces, { message }: Envelope, { body }: Card): string {
+  const write = (word: string, page: string) => pieces.link(escapeHtml(word), page)
+  return withLinks(escapeHtml(body), linksInText(message), write).replaceAll('\n', '<br>')
 }
 
 /**
@@ -199,8 +231,7 @@ function buttonsOf(t: Translate, envelope: Envelope, card: Card) {
   if (kind === 'notice' || (kind === 'summary' && links.length > 0)) return links
   // Each item links to its own page.
   if (card.items.some((item) => pageOf(item).length > 0)) return []
-  const isOne = kind === 'alert' || kind === 'raised' || kind === 'reminder'
-  return [{ label: t(isOne ? 'mail:seeAlert' : 'mail:seeAlerts'), url: message.link }]
+  return [{ label: t(isOneAlert(kind) ? 'mail:seeAlert' : 'mail:seeAlerts'), url: message.link }]
 }
 
 /** Page of one message in a list. */
@@ -210,9 +241,8 @@ function pageOf({ message }: CardItem): readonly string[] {
 
 /** First lines of the help of an active alert. */
 function actionOf(envelope: Envelope): readonly string[] {
-  const { kind = 'alert', message } = envelope
-  const isOpen = (kind === 'alert' || kind === 'raised' || kind === 'reminder') && !message.test
-  if (!isOpen || message.isRecovery) return []
+  const { kind, message } = envelope
+  if (!isOneAlert(kind) || message.test || message.isRecovery) return []
   const lines = helpOf(envelope, 'action')?.split('\n') ?? []
   return lines.slice(0, HELP_LINES).map((line) => cut(line, HELP_MAX))
 }

@@ -53,11 +53,10 @@ const LINE_HEIGHTS: Readonly<Partial<Record<Locale, string>>> = {
 
 /** Parts of an e-mail in one locale. Arguments that end in `Html` are markup with escaped values. */
 export interface MailPieces {
-  /** Severity, watch and start, beside a bar in the tone's colour. */
+  /** Severity, watch and start, below the heading beside a bar in the tone's colour. */
   toned(tone: Tone, lineHtml: string): string
   heading(text: string): string
-  /** Keeps line breaks of the text. */
-  paragraph(text: string): string
+  paragraph(textHtml: string): string
   muted(lineHtml: string): string
   /** Lines below each other; empty without lines. */
   lines(linesHtml: readonly string[]): string
@@ -93,6 +92,7 @@ export function mailPieces(locale: Locale): MailPieces {
 
   return {
     toned: (tone, lineHtml) =>
+      row('style="padding:8px 0 0;font-size:0;line-height:0"', '&nbsp;') +
       row(
         cell(tone, 13, `font-weight:600;padding:0 12px;border-${start}:4px solid ${LIGHT[tone]}`),
         lineHtml,
@@ -102,8 +102,7 @@ export function mailPieces(locale: Locale): MailPieces {
         cell('text', 20, 'padding:12px 0 0'),
         `<h1 style="margin:0;font-size:20px;font-weight:600;${lineHeight}">${escapeHtml(text)}</h1>`,
       ),
-    paragraph: (text) =>
-      row(cell('text', 16, 'padding:12px 0 0'), escapeHtml(text).replaceAll('\n', '<br>')),
+    paragraph: (textHtml) => row(cell('text', 16, 'padding:12px 0 0'), textHtml),
     lines: (linesHtml) =>
       linesHtml.length === 0
         ? ''

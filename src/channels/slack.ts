@@ -3,6 +3,7 @@ import { withoutDirections } from '#src/i18n/isolates.ts'
 import { CARD_FIELDS_MAX, type Card, type CardItem, cardOf } from './card.ts'
 import { type Channel, type ChannelDefinition, defineChannel, USUAL_TRAITS } from './define.ts'
 import type { Envelope, MessageField } from './envelope.ts'
+import { type FactWriter, factLine, factsOf } from './facts.ts'
 import {
   BodyPreview,
   type HookDeps,
@@ -40,6 +41,7 @@ const HEADER_MAX = 150
 const TEXT_MAX = 3000
 const FIELD_MAX = 600
 const ITEM_MAX = 200
+const FACTS_LENGTH_MAX = 2000
 const NOTHING = '\u2013'
 
 const Destination = z.strictObject({ url: z.string() })
@@ -91,19 +93,18 @@ export function slackBody(envelope: Envelope, now?: Date): string {
   const card = cardOf(envelope, { ...(now && { now }) })
   const glyph = card.glyph === '' ? [] : [card.glyph]
   const title = [...glyph, card.title].join(' ')
-  const lines = [...card.lines, ...(card.number === undefined ? [] : [card.number])]
   const fields = card.fields.slice(0, CARD_FIELDS_MAX)
   return JSON.stringify({
     text: fitted([title, ...card.lines].join('\n'), TEXT_MAX),
     blocks: [
       { type: 'header', text: plain(title, HEADER_MAX) },
-      ...(lines.length === 0
+      ...(card.lines.length === 0
         ? []
-        : [{ type: 'context', elements: [plain(lines.join('\n'), TEXT_MAX)] }]),
+        : [{ type: 'context', elements: [plain(card.lines.join('\n'), TEXT_MAX)] }]),
       ...itemBlocks(card),
       ...(card.body.trim() === '' ? [] : [{ type: 'section', text: plain(card.body, TEXT_MAX) }]),
       ...(fields.length === 0 ? [] : [{ type: 'section', fields: fields.map(fieldText) }]),
-      ...linkBlocks(card),
+      ...lastBlocks(card, envelope),
     ],
     unfurl_links: false,
     unfurl_media: false,
@@ -138,11 +139,20 @@ function fieldText({ label, value, href }: MessageField) {
     : plain(`${cut(label, 200)}\n${text}`, FIELD_MAX)
 }
 
-function linkBlocks(card: Card) {
+const BLOCK_FACTS: FactWriter = { text: escaped, code: escaped, link: linkTo }
+
+/** Values of an alert, its number and the links, on one line. */
+function lastBlocks(card: Card, envelope: Envelope) {
+  const facts = factLine(envelope, factsOf(envelope, BLOCK_FACTS), FACTS_LENGTH_MAX)
   const links = card.links.map(({ label, url }) =>
-    isOpenLink(url) ? link(url, escaped(label)) : escaped(`${label}: ${url}`),
+    isOpenLink(url) ? linkTo(label, url) : escaped(`${label}: ${url}`),
   )
-  return links.length === 0 ? [] : [{ type: 'section', text: markup(links.join(' · ')) }]
+  const line = [facts, card.number ?? '', ...links].filter((part) => part !== '')
+  return line.length === 0 ? [] : [{ type: 'section', text: markup(line.join(' · ')) }]
+}
+
+function linkTo(text: string, page: string): string {
+  return link(page, escaped(text))
 }
 
 function plain(text: string, max: number) {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseHtml } from '#sandbox/telegram/html.ts'
+import { packed } from '#src/actions/codec.ts'
 import { translate } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { type Button, labelWidth } from '#src/telegram/buttons.ts'
@@ -321,7 +322,7 @@ describe('other messages', () => {
       'Newest: 14:02:47 \u2068Node A\u2069, Alert 16',
     ])
     expect(buttons(view)).toEqual([
-      ['Open alerts 1:alert.list:aad:'],
+      ['Show alerts 1:alert.list:aad:'],
       ['Mute all 1\u00a0h 1:mute.all:1h'],
     ])
   })
@@ -345,7 +346,7 @@ describe('other messages', () => {
     expect(lines[2]).toBe('32 alerts.')
     expect(lines[4]).toBe('14:02 🟠 \u2068Node A\u2069: FTSO commit missing')
     expect(lines.at(-1)).toBe('and 12 more')
-    expect(buttons(view)).toEqual([['Open alerts 1:alert.list:aad:']])
+    expect(buttons(view)).toEqual([['Show alerts 1:alert.list:aad:']])
   })
 
   test('a notice has the buttons it brings, and pages no button can hold as text', () => {
@@ -359,7 +360,7 @@ describe('other messages', () => {
         },
         buttons: [
           [
-            { label: 'Renew', act: '1:slots' },
+            { label: 'Renew', act: packed('slots') },
             { label: 'Open', url: 'https://watchdog.example.org/x' },
           ],
           [{ label: 'Local', url: 'http://localhost/x' }],

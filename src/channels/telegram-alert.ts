@@ -3,16 +3,17 @@ import { type Rows, withoutLinks } from '#src/telegram/buttons.ts'
 import { botLink } from '#src/telegram/links.ts'
 import { inReadingOrder } from '#src/telegram/reading-order.ts'
 import { type Card, type CardItem, cardOf } from './card.ts'
-import type { Envelope, MessageState } from './envelope.ts'
+import { type Envelope, isOneAlert, type MessageState } from './envelope.ts'
+import { type FactWriter, factsOf, linksInText } from './facts.ts'
 import { asFlapping } from './flapping.ts'
 import { asReminded } from './reminder.ts'
 import { buttonsOf } from './telegram-buttons.ts'
-import { FACTS_MAX, factsOf, linksInText } from './telegram-facts.ts'
 import {
   type ChatParts,
   type ChatReader,
   type ChatText,
   chatLines,
+  chatLink,
   chatText,
   fieldLine,
 } from './telegram-html.ts'
@@ -51,13 +52,20 @@ export function alertView(
   }
 }
 
+const CHAT_FACTS: FactWriter = {
+  text: escapeHtml,
+  code: (text) => `<code>${escapeHtml(text)}</code>`,
+  link: chatLink,
+  isHtml: true,
+}
+
 function partsOf(envelope: Envelope, state: AlertViewState, options: AlertViewOptions): ChatParts {
-  const { kind = 'alert' } = envelope
   const { now } = options
   const writer = chatLines(envelope, options)
   const card = cardOf(envelope, { state, writer, ...(now && { now }) })
-  const isAlert = kind === 'alert' || kind === 'raised' || kind === 'reminder'
-  return isAlert ? alertParts(envelope, card, state, options) : listParts(envelope, card, options)
+  return isOneAlert(envelope.kind)
+    ? alertParts(envelope, card, state, options)
+    : listParts(envelope, card, options)
 }
 
 function alertParts(
@@ -69,13 +77,13 @@ function alertParts(
   const { message } = envelope
   const t = translator(envelope.locale)
   const help = state.help === undefined ? undefined : helpOf(envelope, state.help)
-  const facts = factsOf(t, message)
+  const facts = factsOf(envelope, CHAT_FACTS)
   return {
     headHtml: headOf(card, message.test),
     body: message.body,
     bodyLinks: linksInText(message),
-    linesHtml: facts.slice(0, FACTS_MAX),
-    hidden: Math.max(0, facts.length - FACTS_MAX),
+    linesHtml: facts.shown,
+    hidden: facts.hidden,
     moreHtml: t.html('messages:moreInDetails'),
     tailHtml: card.number === undefined ? [] : [card.number],
     oneLine: lineStart(envelope.locale),

@@ -1,4 +1,10 @@
-import { alertsOfTheDay, type HelpPart, type MuteDuration, packed } from '#src/actions/codec.ts'
+import {
+  alertsOfTheDay,
+  type ButtonData,
+  type HelpPart,
+  type MuteDuration,
+  packed,
+} from '#src/actions/codec.ts'
 import { type TextKey, translator } from '#src/i18n/translate.ts'
 import { type Button, layout, type Rows } from '#src/telegram/buttons.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from './envelope.ts'
@@ -148,7 +154,7 @@ function givenButtons({ buttons = [] }: Envelope): Rows {
 
 function pressesOf({ locale }: Envelope) {
   const t = translator(locale)
-  const press = (label: TextKey, data: string) => ({ label: t(label), data })
+  const press = (label: TextKey, data: ButtonData) => ({ label: t(label), data })
   /** Alerts of the last day, of one watch or of all. */
   const list = (label: TextKey, watchId: number | null = null) =>
     press(label, alertsOfTheDay(watchId ?? undefined))

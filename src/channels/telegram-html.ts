@@ -12,6 +12,7 @@ import { TEXT_MAX } from '#src/telegram/limits.ts'
 import { botLink } from '#src/telegram/links.ts'
 import { plainOf } from '#src/telegram/text.ts'
 import type { Envelope, MessageField } from './envelope.ts'
+import { withLinks } from './facts.ts'
 import { cut, isCode, isForeign, isOpenLink, type LineWriter, shownLabel } from './wording.ts'
 
 /** A chat message as Telegram HTML, and as plain text. */
@@ -92,7 +93,7 @@ function compose(
   const quote = escapeHtml(chosen.quote)
   const blocks = [
     [...headHtml, ...(isTight ? [...lines, ...more, ...tailHtml] : [])].join('\n'),
-    linked(escapeHtml(chosen.body), parts.bodyLinks),
+    withLinks(escapeHtml(chosen.body), parts.bodyLinks ?? new Map(), chatLink),
     [...(isTight ? [] : [...shown, ...more]), ...linksHtml].join('\n'),
     quote === '' ? '' : `<blockquote>${quote}</blockquote>`,
   ]
@@ -103,13 +104,9 @@ function compose(
   return { html: markup, plain: plainOf(markup) }
 }
 
-/** A text, already escaped, in which each of these words is a link. */
-function linked(text: string, links: ReadonlyMap<string, string> = new Map()): string {
-  return [...links].reduce(
-    (markup, [word, url]) =>
-      markup.replaceAll(word, () => `<a href="${escapeHtml(url)}">${word}</a>`),
-    text,
-  )
+/** A word that opens a page. */
+export function chatLink(text: string, page: string): string {
+  return `<a href="${escapeHtml(page)}">${escapeHtml(text)}</a>`
 }
 
 /** Reader of a message. */

@@ -1,4 +1,4 @@
-import { packed } from '#src/actions/codec.ts'
+import { type ButtonData, packed } from '#src/actions/codec.ts'
 import { SLOTS_MAX } from '#src/billing/price-list.ts'
 import type { MessageButton } from '#src/channels/envelope.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
@@ -32,8 +32,9 @@ interface Choice {
     | 'recipients'
     | 'fine'
     | 'remove'
+    | 'hear'
     | 'topic'
-  readonly act: string
+  readonly act: ButtonData
   /** It concerns the chat itself: the bot acts in place, also in a group. */
   readonly ofChat?: true
   /** Start parameter of the bot; undefined if there is nothing to open. */
@@ -96,6 +97,11 @@ function choicesOf(notice: Notice): readonly Choice[] {
       const start = `r${notice.id}`
       return [
         { text: 'fine', act: packed('close') },
+        {
+          text: 'hear',
+          act: packed('rec.hear', { id: notice.id, page: 1 }),
+          start: `h${notice.id}`,
+        },
         { text: 'remove', act: packed('rec.delete', { id: notice.id }), start },
       ]
     }

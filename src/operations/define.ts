@@ -44,7 +44,7 @@ export interface App {
   /** Sends notices about the service to a wallet's people. */
   readonly notices: Notices
   readonly box: SecretBox
-  /** Limits requests at all front doors of this process. */
+  /** Limits requests at all front doors. */
   readonly limits: Limits
   /** Public URL of the service, without a trailing slash. */
   readonly publicUrl: string

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { LOOK_AT_ALL } from '#src/jobs/define.ts'
 import { sendReminders } from '#src/jobs/send-reminders.ts'
 import { sendSummaries } from '#src/jobs/send-summaries.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
@@ -40,8 +41,8 @@ async function setOff(minutes: number): Promise<void> {
 /** What runs by the clock, as the service runs it. */
 async function runJobs(): Promise<void> {
   const signal = new AbortController().signal
-  await sendReminders.run(room.app, signal, undefined)
-  await sendSummaries.run(room.app, signal, undefined)
+  await sendReminders.run(room.app, signal, LOOK_AT_ALL)
+  await sendSummaries.run(room.app, signal, LOOK_AT_ALL)
   await room.deliver()
 }
 

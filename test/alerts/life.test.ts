@@ -198,8 +198,8 @@ describe('acknowledging', () => {
     await room.notice(watchId, ...recoveries.map((event) => ({ event })))
     await pass()
     await pass()
-    expect(oneLine(room.chatTexts().at(-1))).toContain('12:00 to 12:01 UTC · taken by Ann')
-    expect(room.inbox.mails.at(-1)?.text).toContain('taken by \u2068Ann\u2069')
+    expect(oneLine(room.chatTexts().at(-1))).toContain('12:00 to 12:01 UTC · acknowledged by Ann')
+    expect(room.inbox.mails.at(-1)?.text).toContain('acknowledged by \u2068Ann\u2069')
   })
 
   test('of one message covers every alert in it', async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import type { Channel } from '#src/channels/define.ts'
 import type { Envelope, EnvelopeMessage } from '#src/channels/envelope.ts'
 import { createChannels } from '#src/channels/index.ts'
@@ -7,6 +8,8 @@ import { contextOf, discordWorld, type HookWorld, NOW, slackWorld } from './worl
 
 const DISCORD = 'https://discord.com/api/webhooks/1234567890123456789/aB3-_aB3-_aB3-_aB3-_'
 const SLACK = 'https://hooks.slack.com/services/T0ABCDEF/B0ABCDEF/aB3dE5fG7hI9'
+
+const DiscordBody = z.object({ embeds: z.array(z.object({ description: z.string() })) })
 
 const real = createChannels({
   telegram: undefined,
@@ -84,13 +87,24 @@ describe('in Discord', () => {
           title: '🔴 Balance changed: -12,500 FLR',
           url: 'https://watchdog.example.org/a/abc123',
           color: 0xd93025,
-          fields: [{ name: 'Address' }, { name: 'Now', value: '242.5 FLR', inline: true }],
+          description: expect.stringMatching(
+            /Address: .?\[0x3f12…A91c\]\(<https:\/\/explorer[^)]*>\).? · Now: 242.5 FLR$/,
+          ),
+          fields: [],
           footer: { text: 'Watchdog · #4711' },
           timestamp: '2026-11-20T13:02:31.000Z',
         },
       ],
     })
     expect(bodyOf(world)).not.toHaveProperty('flags')
+  })
+
+  test('a list has the pages of its alerts as links, not as text', async () => {
+    const items = [itemOf(1), itemOf(2)]
+    await sendEnvelope(world.channel, world.destination(), envelopeOf({ kind: 'group', items }))
+    const { description } = DiscordBody.parse(bodyOf(world)).embeds[0] ?? {}
+    expect(description).toContain('🟠 [No commit in round 1](<https://watchdog.example.org/')
+    expect(description).not.toContain('\\[')
   })
 
   test('info and recoveries arrive without a sound', async () => {
