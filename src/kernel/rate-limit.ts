@@ -1,11 +1,11 @@
-import { type RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
 import { AppError } from './errors.ts'
 
 /**
  * Consumes one point of a key and returns the count also when the limit is exceeded, where the limiter
  * itself rejects.
  */
-export async function countOne(limiter: RateLimiterMemory, key: string): Promise<RateLimiterRes> {
+export async function countOne(limiter: RateLimiterAbstract, key: string): Promise<RateLimiterRes> {
   return limiter.consume(key).catch((reason: unknown) => {
     if (reason instanceof RateLimiterRes) return reason
     throw reason

@@ -1,6 +1,14 @@
-import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
-import { HOUR_SECONDS } from '#src/kernel/durations.ts'
+import {
+  type RateLimiterAbstract,
+  RateLimiterMemory,
+  type RateLimiterRes,
+} from 'rate-limiter-flexible'
+import type { Db } from '#src/db/connection.ts'
+import { deleteInBatches } from '#src/db/prune.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { HOUR_MS, HOUR_SECONDS } from '#src/kernel/durations.ts'
 import { countOne, tooManyRequests } from '#src/kernel/rate-limit.ts'
+import { createSharedLimiter, deleteCounts } from './limits-store.ts'
 
 const MINUTE_SECONDS = 60
 
@@ -30,12 +38,18 @@ export interface RateCount {
   readonly resetMs: number
 }
 
-/** Counts requests and refuses excess. Counts are per process. */
+/**
+ * Classes that guard sign-in, money and tests of destinations: counted over all processes. Confirmation
+ * mails are counted where they are stored. All other classes count per process.
+ */
+const SHARED: ReadonlySet<RateClass> = new Set(['challenge', 'token', 'payment', 'quote', 'test'])
+
+/** Counts requests and refuses excess. */
 export interface Limits {
   /**
    * Counts one request of a class under a key. The count is reported before the request is refused.
    *
-   * @throws AppError rate_limited `rate_limited`
+   * @throws AppError rate_limited `rate_limited`; database errors, for classes that all processes share
    */
   admit(rate: RateClass, key: string, report?: (count: RateCount) => void): Promise<void>
   /** Takes back the count of a successful request, for classes that count failures only. */
@@ -45,34 +59,68 @@ export interface Limits {
 /**
  * Creates one counter per class and key.
  *
+ * A shared class counts in this process first: what is too much here is refused without asking the
+ * database. While the database does not answer, shared classes refuse: sign-in and payments need it anyway,
+ * and a limit that opens when the database is slow invites making it slow.
+ *
  * @param scale multiplies the published limits: above 1 in benchmarks only
  */
-export function createLimits(scale = 1): Limits {
-  const limiters = new Map(
-    Object.entries(RATE_CLASSES).map(([name, { points, seconds }]) => [
-      name,
-      new RateLimiterMemory({ keyPrefix: name, points: points * scale, duration: seconds }),
-    ]),
+export function createLimits({ db }: { readonly db: Db }, scale = 1): Limits {
+  const limiters = new Map<string, { own: Limiter; shared: Limiter | undefined }>(
+    Object.entries(RATE_CLASSES).map(([name, { points, seconds }]) => {
+      const options = { keyPrefix: name, points: points * scale, duration: seconds }
+      const isShared = [...SHARED].some((one) => one === name)
+      const shared = isShared ? createSharedLimiter(db, options) : undefined
+      return [name, { own: new RateLimiterMemory(options), shared }]
+    }),
   )
-  const limiterOf = (name: RateClass): RateLimiterMemory => {
-    const limiter = limiters.get(name)
-    if (limiter === undefined) throw new Error(`no limit is called ${name}`)
-    return limiter
+  const limitersOf = (name: RateClass) => {
+    const found = limiters.get(name)
+    if (found === undefined) throw new Error(`no limit is called ${name}`)
+    return found
   }
   return {
     async admit(rate, key, report) {
-      const count = await countOne(limiterOf(rate), key)
+      const { own, shared } = limitersOf(rate)
+      const isTooMuch = ({ consumedPoints }: RateLimiterRes) =>
+        consumedPoints > RATE_CLASSES[rate].points * scale
+      const ownCount = await countOne(own, key)
+      const isAsked = shared !== undefined && !isTooMuch(ownCount)
+      const count = isAsked ? await countOne(shared, key) : ownCount
       report?.(countOf(rate, count))
-      if (count.consumedPoints > RATE_CLASSES[rate].points * scale) throw tooManyRequests(count)
+      if (isTooMuch(count)) throw tooManyRequests(count)
     },
     async forgive(rate, key, report) {
       // A request in progress counts as a failure until it succeeds: waiting costs as much as failing.
       if (!countsFailuresOnly(rate)) return
-      const count = await limiterOf(rate).get(key)
-      if (count === null || count.consumedPoints <= 0) return
-      report?.(countOf(rate, await limiterOf(rate).reward(key)))
+      const { own, shared } = limitersOf(rate)
+      const ownCount = await takeBack(own, key)
+      // The request has succeeded: a count that the database does not take back ends by itself.
+      const count = shared === undefined ? ownCount : await takeBack(shared, key).catch(() => null)
+      if (count !== null) report?.(countOf(rate, count))
     },
   }
+}
+
+type Limiter = RateLimiterAbstract
+
+/** Takes back one point; null if there is none. */
+async function takeBack(limiter: Limiter, key: string): Promise<RateLimiterRes | null> {
+  const count = await limiter.get(key)
+  if (count === null || count.consumedPoints <= 0) return null
+  return await limiter.reward(key)
+}
+
+/** Deletes shared counts that ended an hour ago. */
+export async function pruneCounts({
+  db,
+  clock,
+}: {
+  readonly db: Db
+  readonly clock: Clock
+}): Promise<void> {
+  const before = new Date(clock.now().getTime() - HOUR_MS)
+  await deleteInBatches((limit) => deleteCounts(db, before, limit))
 }
 
 /** Whether a class counts failures only, such as sign-ins, where guessing is limited. */

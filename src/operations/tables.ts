@@ -40,3 +40,19 @@ export const publicFigures = pgTable('public_figures', {
   figures: jsonb('figures').notNull(),
   asOf: timestamp('as_of', { withTimezone: true }).notNull(),
 })
+
+/**
+ * Counts of the limits that all processes share; columns as `rate-limiter-flexible` names them. A count
+ * ends by itself: rows past their end are deleted later.
+ */
+export const rateCounts = pgTable(
+  'rate_counts',
+  {
+    /** Class and key. */
+    key: text('key').primaryKey(),
+    points: integer('points').notNull(),
+    /** End of the count. */
+    expire: timestamp('expire', { withTimezone: true }),
+  },
+  (table) => [index('rate_counts_expire').on(table.expire)],
+)

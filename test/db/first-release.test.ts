@@ -6,6 +6,7 @@ import { XRPL_DEPOSIT_ADDRESS } from '#sandbox/xrpl.ts'
 import { proveLedger } from '#src/billing/account/proof.ts'
 import { renewDue } from '#src/billing/subscriptions/renewal.ts'
 import { migrate } from '#src/db/migrate.ts'
+import { LOOK_AT_ALL } from '#src/jobs/define.ts'
 import { deliverDue } from '#src/jobs/deliver-due.ts'
 import { retain } from '#src/jobs/retain.ts'
 import { runFirst } from '#src/jobs/runner.ts'
@@ -105,7 +106,7 @@ const sorted = (rows: readonly Row[]) =>
   rows.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
 
 async function deliver(): Promise<void> {
-  await deliverDue.run(world.service.app, new AbortController().signal, undefined)
+  await deliverDue.run(world.service.app, new AbortController().signal, LOOK_AT_ALL)
 }
 
 test('every table of the first release had rows', () => {

@@ -4,6 +4,7 @@ import { createApp, type Service } from '#src/app.ts'
 import { proveLedger } from '#src/billing/account/proof.ts'
 import { loadConfig } from '#src/config.ts'
 import { migrate } from '#src/db/migrate.ts'
+import { LOOK_AT_ALL } from '#src/jobs/define.ts'
 import { deliverDue } from '#src/jobs/deliver-due.ts'
 import { judgeLedgers } from '#src/jobs/judge-ledgers.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
@@ -50,7 +51,7 @@ restorable('a restored backup has its ledger, its tokens and its waiting deliver
   await alice.request('PUT', '/channels/webhook', { url: receiver.url() })
   const watch = { type: 'credits-balance', target: {}, settings: { limit: 1000 } }
   expect((await alice.request('POST', '/watches', watch)).status).toBe(201)
-  await judgeLedgers.run(before.app, signal, undefined)
+  await judgeLedgers.run(before.app, signal, LOOK_AT_ALL)
   const account = await alice.request('GET', '/account')
   const list = await alice.request('GET', '/alerts')
   expect(list.body.data).toHaveLength(1)
@@ -69,7 +70,7 @@ restorable('a restored backup has its ledger, its tokens and its waiting deliver
   expect((await get('/account')).body).toEqual(account.body)
   expect((await get('/alerts')).body).toEqual(list.body)
   expect(await proveLedger(after.app, signal)).toMatchObject({ wallets: 1, wrong: [] })
-  await deliverDue.run(after.app, signal, undefined)
+  await deliverDue.run(after.app, signal, LOOK_AT_ALL)
   expect(receiver.deliveries.map(({ json }) => json)).toMatchObject([
     { event: 'credits.low-balance', alertId: list.body.data[0].id },
   ])
