@@ -1,19 +1,23 @@
 import { erc20Abi } from 'viem'
-import { encodeFunctionData, formatUnits, numberToHex } from 'viem/utils'
+import { encodeFunctionData, numberToHex } from 'viem/utils'
 import type { PaymentPage } from '#src/billing/topups/link.ts'
 import { NOT_FOUND, type Topup, type TopupStatus } from '#src/billing/topups/model.ts'
 import { payerProblem } from '#src/billing/topups/rules.ts'
-import {
-  formatAmount,
-  formatDateTime,
-  formatPrice,
-  formatTime,
-  shortAddress,
-} from '#src/i18n/format.ts'
+import { formatTime, shortAddress } from '#src/i18n/format.ts'
+import { refusalTitle } from '#src/i18n/refusal.ts'
 import { builtKey, hasText, html, id, type Translate } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
-import { CHAIN_NAME, chainParams, explorerLink } from './chain-params.ts'
+import { CHAIN_NAME, chainParams } from './chain-params.ts'
 import { botUrl } from './home.ts'
+import {
+  details,
+  openTransaction,
+  orderLines,
+  orderRemarks,
+  receiptsOf,
+  shown,
+} from './pay-order.ts'
+import { payStepsOf } from './pay-steps.ts'
 import type { RefusalView } from './refusal-page.ts'
 import { walletApps } from './wallet-apps.ts'
 
@@ -31,8 +35,6 @@ export interface PayPage extends PaymentPage {
 
 /** States without a payment on its way. */
 const PAYABLE: readonly TopupStatus[] = ['draft', 'failed', 'rejected']
-/** States of a payment, in order. */
-const PROGRESS = ['submitted', 'confirming', 'credited'] as const
 /** Remaining seconds at which the time is announced to screen readers. */
 const ANNOUNCED_SECONDS = [300, 60] as const
 
@@ -44,13 +46,13 @@ export function payView(app: App, t: Translate, page: PayPage) {
   const isOpen = isUnpaid && !isPaused
   return {
     title: titleOf(t, topup),
-    about: aboutLine(t, topup),
-    price: isUnpaid ? priceLine(t, page) : undefined,
+    order: topup.status === 'credited' && rest === undefined ? [] : orderLines(t, topup, due),
+    orderRemarks: isUnpaid ? orderRemarks(t, topup, page.timezone) : [],
     countdown: isOpen ? countdown(t, topup, now) : undefined,
     status: topup.status,
     statusLine: statusLine(t, topup),
     remarks: remarks(t, page),
-    progress: progress(t, topup),
+    steps: payStepsOf(t, topup, { due, isOpen }),
     isSilent: page.isSilent,
     paused: isUnpaid && isPaused ? t('pages:pay.paused', { asset: id(topup.asset) }) : undefined,
     // They name the whole amount.
@@ -64,14 +66,15 @@ export function payView(app: App, t: Translate, page: PayPage) {
       topup.status === 'rejected'
         ? t(topup.reason === 'wrong_recipient' ? 'pages:pay.elsewhere' : 'pages:pay.support')
         : undefined,
-    isToken: topup.approval !== null,
     isNative: topup.transaction !== null && topup.approval === null,
     wallet: isOpen && topup.transaction !== null ? walletData(due) : undefined,
     texts: walletTexts(t, due),
     amount: shown(t, due, due.amount),
     details: isOpen ? details(t, due) : [],
     paid: topup.paidAmount?.toString() ?? '',
-    receipt: receiptRows(t, page),
+    receipts: receiptsOf(t, topup, page),
+    transaction: page.receipts.length === 0 ? openTransaction(t, topup) : [],
+    addSlots: topup.then?.status === 'done' ? undefined : botUrl(app, 'slots'),
     qr: page.qr,
     xrpLink: topup.destinationTag === null ? undefined : due.pageQr,
     // An unknown transaction has not failed: its sender must not be asked to pay again.
@@ -93,29 +96,6 @@ function titleOf(t: Translate, topup: Topup): string {
   }
   const credits = t('units:credits', { count: topup.creditedCredits })
   return t('pages:pay.title.credited', { credits })
-}
-
-function aboutLine(t: Translate, { credits, bonusCredits, wallet }: Topup): string {
-  const values = {
-    credits: t('units:credits', { count: credits }),
-    wallet: id(shortAddress(wallet)),
-  }
-  if (bonusCredits === 0) return t('pages:pay.about', values)
-  const bonus = t('units:credits', { count: bonusCredits })
-  return t('pages:pay.about.bonus', { ...values, bonus })
-}
-
-/** The price in total and per unit, and its validity. */
-function priceLine(t: Translate, { topup, timezone }: PayPage): string {
-  const { credits, amount, asset, decimals, expiresAt } = topup
-  const usd = { units: BigInt(credits), decimals: 3, symbol: 'USD' }
-  const perUnit = credits / 1000 / Number(formatUnits(amount, decimals))
-  return t('pages:pay.price', {
-    price: formatAmount(usd, t.locale),
-    asset: id(asset),
-    unit: formatPrice({ value: perUnit.toPrecision(6), symbol: 'USD' }, t.locale),
-    time: formatTime(expiresAt, t.locale, timezone, { offset: true }),
-  })
 }
 
 /** Remaining time, counted down by the page's script. */
@@ -168,119 +148,20 @@ function remarks(t: Translate, { topup, rest, receipts, timezone }: PayPage): re
     ...(rest === undefined ? [] : [restLine(t, rest, timezone)]),
     ...(paidAmount > amount ? [t('pages:pay.more', values)] : []),
     ...(isLate ? [t('pages:pay.late')] : []),
+    ...waitingPurchase(t, topup),
   ]
+}
+
+/** What keeps the slots from being bought. */
+function waitingPurchase(t: Translate, { then }: Topup): readonly string[] {
+  if (then === null || then.status === 'done' || then.reason === null) return []
+  const slots = t('units:slots', { count: then.slots })
+  return [t('bot:topup.slotsWaiting', { slots, reason: refusalTitle(t, then.reason) })]
 }
 
 function restLine(t: Translate, rest: Topup, timezone: string): string {
   const time = formatTime(rest.expiresAt, t.locale, timezone, { offset: true })
   return t('pages:pay.rest', { rest: shown(t, rest, rest.amount), time })
-}
-
-/** Progress of a seen payment; undefined before. */
-function progress(t: Translate, { status, confirmations, requiredConfirmations }: Topup) {
-  const order: readonly TopupStatus[] = PROGRESS
-  const at = order.indexOf(status)
-  if (at === -1) return []
-  return PROGRESS.map((step, index) => ({
-    isDone: index < at || status === 'credited',
-    isNow: index === at && status !== 'credited',
-    text: t(`pages:pay.progress.${step}`, {
-      count: Math.min(confirmations, requiredConfirmations),
-      total: requiredConfirmations,
-    }),
-  }))
-}
-
-/** An amount for reading, rounded. */
-function shown(t: Translate, { asset, decimals }: Topup, units: bigint): string {
-  return formatAmount({ units, decimals, symbol: asset }, t.locale)
-}
-
-/** An amount for paying, with all digits. */
-function exact({ asset, decimals }: Topup, units: bigint): string {
-  return `${formatUnits(units, decimals)}\u00a0${asset}`
-}
-
-interface Row {
-  readonly label: string
-  readonly value: string
-  /** Text for the copy button, null without one; the value by default. */
-  readonly copy?: string | null
-  readonly href?: string
-  readonly isBig?: boolean
-  /** Whether the value is prose in the reader's language and direction. */
-  readonly isText?: boolean
-}
-
-/** Rows with all details for a manual payment. */
-function details(t: Translate, topup: Topup): readonly Row[] {
-  const { amount, decimals, payTo, approval, transaction, destinationTag, handle } = topup
-  const { contractWallet } = topup
-  const isToken = approval !== null
-  return [
-    {
-      label: t('pages:pay.details.amount'),
-      value: exact(topup, amount),
-      copy: formatUnits(amount, decimals),
-    },
-    ...(isToken
-      ? [
-          { label: t('pages:pay.details.token'), value: approval.token },
-          // Tokens sent directly to the contract would be lost: it is shown for comparison only.
-          { label: t('pages:pay.details.contract'), value: payTo, copy: null },
-          { label: t('pages:pay.details.units'), value: String(amount) },
-        ]
-      : [{ label: t('pages:pay.details.address'), value: payTo }]),
-    ...(destinationTag === null
-      ? []
-      : [{ label: t('pages:pay.details.tag'), value: String(destinationTag), isBig: true }]),
-    ...(transaction === null
-      ? []
-      : [{ label: t('pages:pay.details.data'), value: transaction.data }]),
-    ...(isToken ? [{ label: t('pages:pay.details.reference'), value: handle }] : []),
-    ...(contractWallet === null
-      ? []
-      : [
-          { label: t('pages:pay.details.contractWallet'), value: contractWallet.to },
-          { label: t('pages:pay.details.contractData'), value: contractWallet.data },
-        ]),
-  ]
-}
-
-/** Rows of the payments and their credits, with a failed one. */
-function receiptRows(t: Translate, { topup, receipts, timezone }: PayPage): readonly Row[] {
-  const isXrp = topup.destinationTag !== null
-  const link = (txHash: string) =>
-    isXrp ? `https://livenet.xrpl.org/transactions/${txHash}` : explorerLink(txHash)
-  const transaction = (txHash: string): Row => ({
-    label: t('pages:pay.details.transaction'),
-    value: txHash,
-    href: link(txHash),
-  })
-  if (receipts.length === 0) {
-    return topup.txHash === null || topup.reason === NOT_FOUND ? [] : [transaction(topup.txHash)]
-  }
-  return receipts.flatMap(({ txHash, blockNumber, paidAt, amountUnits, credits }) => [
-    {
-      label: t('pages:pay.receipt.date'),
-      value: formatDateTime(paidAt, t.locale, timezone),
-      copy: null,
-      isText: true,
-    },
-    { label: t('pages:pay.receipt.paid'), value: exact(topup, amountUnits), copy: null },
-    {
-      label: t('pages:pay.receipt.credits'),
-      value: t('units:credits', { count: credits }),
-      copy: null,
-      isText: true,
-    },
-    transaction(txHash),
-    {
-      label: t(isXrp ? 'pages:pay.receipt.ledger' : 'pages:pay.receipt.block'),
-      value: String(blockNumber),
-      copy: null,
-    },
-  ])
 }
 
 /** Data that the page's script passes to a wallet. */
@@ -319,6 +200,5 @@ function walletTexts(t: Translate, topup: Topup) {
       have: place('have'),
     }),
     gas: t.html('pages:pay.wallet.gas', { need: place('need'), have: place('have') }),
-    switch: t('pages:pay.wallet.switch', { chain }),
   }
 }

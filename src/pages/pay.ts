@@ -13,6 +13,7 @@ import {
 import { formOf } from './form.ts'
 import { choicesOf, localeOf, sendPage, zoneOf } from './layout.ts'
 import { askerByLink, type LinkRoute } from './link.ts'
+import { confirmText } from './pay-steps.ts'
 import { payView, statusLine } from './pay-view.ts'
 import { qrImage } from './qr.ts'
 import { answerScript, type RefusalView, refusalOf } from './refusal-page.ts'
@@ -73,6 +74,7 @@ function publicFacts(t: Translate, topup: Topup) {
   return {
     status: topup.status,
     text: statusLine(t, topup),
+    step: confirmText(t, topup),
     asset: topup.asset,
     amount: topup.amount.toString(),
     decimals: topup.decimals,

@@ -150,7 +150,7 @@ async function openWindow({ dark = false, wallet = false }: PageLook = {}) {
     if (message.type() === 'error' && !isMissing) troubles.push(message.text())
   })
   page.on('pageerror', (error) => troubles.push(error.message))
-  if (wallet) await giveWallet(page, world.devnet.rpcUrl, { name: 'Test Wallet' })
+  if (wallet) await giveWallet(page, world.devnet.rpcUrl, { name: 'Test Wallet', sends: 0 })
   return {
     page,
     close: () => context.close(),
@@ -246,8 +246,8 @@ test('dark pages are looked at too, and those with a wallet', async () => {
   for (const [name, url] of Object.entries(pages)) {
     await go(url)
     if (name === 'pay-token') {
-      await page.getByRole('button', { name: 'Connect wallet' }).click()
-      await page.getByRole('button', { name: /^Approve/ }).waitFor()
+      await page.getByRole('button', { name: /^Pay / }).click()
+      await page.locator('[data-note]:visible').waitFor()
     }
     if (name === 'connect-elsewhere') {
       await page.getByLabel('Address of your wallet').fill(PEOPLE.bob.account.address)

@@ -66,7 +66,7 @@ describe('by keyboard alone and without any script', () => {
     await page.getByRole('heading', { name: 'Unsubscribed' }).waitFor()
     expect(await findRecipient(site.app, owner, id)).toMatchObject({ status: 'disabled' })
     await page.getByRole('button', { name: 'Undo' }).press('Space')
-    await page.getByRole('heading', { name: 'Restored' }).waitFor()
+    await page.getByRole('heading', { name: 'Alerts restored' }).waitFor()
     expect(await findRecipient(site.app, owner, id)).toMatchObject({ status: 'active' })
   })
   test('a reader connects a chat', async () => {

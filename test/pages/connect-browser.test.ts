@@ -268,7 +268,7 @@ describe('with a wallet', () => {
       }
     })
     await button(SIGN).click()
-    await says('The first message was older than 5 minutes. Please sign the new message.')
+    await says('The first message was older than 5 minutes. Sign the new message.')
     await button(SIGN).click()
     await page.getByRole('heading', { name: 'Connected' }).waitFor()
   })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { shortAddress } from '#src/i18n/format.ts'
+import { LOOK_AT_ALL } from '#src/jobs/define.ts'
 import { deliverDue } from '#src/jobs/deliver-due.ts'
 import { findRecipient, updateRecipient } from '#src/recipients/service.ts'
 import { openSite, type Site } from './site.ts'
@@ -46,7 +47,7 @@ describe('/confirm/<code>', () => {
     const mailbox = await site.askedMailbox()
     const mails = () => site.inbox.mails.filter(({ to }) => to === mailbox.address)
     for (let presses = 0; presses < 2; presses += 1) await site.post(mailbox.path, 'answer=yes')
-    await deliverDue.run(site.app, new AbortController().signal, undefined)
+    await deliverDue.run(site.app, new AbortController().signal, LOOK_AT_ALL)
     expect(mails()).toHaveLength(2)
     expect(mails()[1]?.subject).toBe('Test: alerts arrive here')
   })
@@ -107,7 +108,7 @@ describe('/unsubscribe/<code>', () => {
     expect((await site.post(path, 'answer=stop')).text).toMatch(/^Unsubscribed /)
     expect(await read(mailbox)).toMatchObject({ status: 'disabled', statusReason: 'unsubscribed' })
     expect((await site.get(path)).text).toMatch(/^Unsubscribed /)
-    expect((await site.post(path, 'answer=undo')).text).toMatch(/^Restored /)
+    expect((await site.post(path, 'answer=undo')).text).toMatch(/^Alerts restored /)
     expect(await statusOf(mailbox)).toBe('active')
   })
   test('leaves critical alerts, and takes that back', async () => {

@@ -72,8 +72,6 @@ describe('with a wallet', () => {
   test('a token is approved, paid and credited before the reader’s eyes', async () => {
     const draft = await draftOf(alice, { asset: 'WDG' })
     const wallet = await open(draft, {})
-    await button('Connect wallet').click()
-    await button(/^Approve 200/).click()
     await button(/^Pay 200/).click()
     await says('Payment sent. You may close this page')
     await says(/Confirming \d of 2/)
@@ -91,7 +89,6 @@ describe('with a wallet', () => {
   test('a coin is paid in one step', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const wallet = await open(draft, { name: 'Test Wallet' })
-    await button('Connect wallet').click()
     await button(/^Pay 500/).click()
     await says('Payment sent. You may close this page')
     await world.confirmAll()
@@ -104,7 +101,6 @@ describe('with a wallet', () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const says = { eth_getCode: '0x6001' }
     await open(draft, { says })
-    await button('Connect wallet').click()
     await button(/^Pay 500/).click()
     await shown('Payment sent. You may close this page').first().waitFor()
     await world.confirmAll()
@@ -119,7 +115,6 @@ describe('with a wallet', () => {
     const without = await draftOf(alice, { asset: 'FLR' })
     await world.contracts.setPaused(false)
     const wallet = await open(without, { says })
-    await button('Connect wallet').click()
     await button(/^Pay 500/).click()
     await page.locator('[data-note="contract"]').waitFor({ state: 'visible' })
     expect(sent(wallet)).toBe(0)
@@ -131,7 +126,6 @@ describe('with a wallet', () => {
     await world.confirmAll()
     const wallet = await open(draft, {})
     await says(/You can pay the remaining 250.FLR the same way/)
-    await button('Connect wallet').click()
     await button(/^Pay 250/).click()
     await says('Payment sent. You may close this page')
     await world.confirmAll()
@@ -143,26 +137,24 @@ describe('with a wallet', () => {
 
   test('that may take the amount already is asked for one signature only', async () => {
     const first = await draftOf(alice, { asset: 'WFLR' })
-    await open(first, {})
-    await button('Connect wallet').click()
-    await button(/^Approve 500/).click()
-    await button(/^Pay 500/).waitFor()
+    const approving = await open(first, { sends: 1 })
+    await button(/^Pay 500/).click()
+    await says('You declined the request in your wallet. Nothing was paid.')
+    expect(sent(approving)).toBe(2)
     await context.close()
     const second = await draftOf(alice, { asset: 'WFLR' })
-    await open(second, {})
-    await button('Connect wallet').click()
-    await button(/^Pay 500/).waitFor()
-    expect(await button(/^Approve/).count()).toBe(0)
+    const paying = await open(second, {})
     await button(/^Pay 500/).click()
     await says('Payment sent. You may close this page')
+    expect(sent(paying)).toBe(1)
     await world.confirmAll()
   })
 
   test('on another chain is asked to switch, and to add Flare where it is unknown', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
-    const wallet = await open(draft, { chainId: '0x1', knows: ['0x1'] })
-    await button('Connect wallet').click()
-    await button(/^Pay 500/).waitFor()
+    const wallet = await open(draft, { chainId: '0x1', knows: ['0x1'], sends: 0 })
+    await button(/^Pay 500/).click()
+    await says('You declined the request in your wallet. Nothing was paid.')
     expect(wallet.asked).toContain('wallet_addEthereumChain')
     expect(wallet.chain()).toBe('0xe')
   })
@@ -170,27 +162,37 @@ describe('with a wallet', () => {
   test('that stays on another chain sees which, and can switch later', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const wallet = await open(draft, { chainId: '0x1', declines: ['wallet_switchEthereumChain'] })
-    await button('Connect wallet').click()
+    await button(/^Pay 500/).click()
     await says('Your wallet is on Ethereum. This payment is on Flare.')
-    expect(await button(/^Pay 500/).count()).toBe(0)
+    expect(sent(wallet)).toBe(0)
     wallet.decline()
-    await button('Switch to Flare').click()
-    await button(/^Pay 500/).waitFor()
+    await button(/^Pay 500/).click()
+    await says('Payment sent. You may close this page')
+    await world.confirmAll()
   })
 
   test('that declines to be connected is asked again', async () => {
     const wallet = await open(await draftOf(alice), { declines: ['eth_requestAccounts'] })
-    await button('Connect wallet').click()
+    await button(/^Pay /).click()
     await says('You declined the request in your wallet. Nothing was paid.')
-    wallet.decline()
-    await button('Connect wallet').click()
-    await button(/^Approve/).waitFor()
+    wallet.decline('eth_sendTransaction')
+    await button(/^Pay /).click()
+    await expect.poll(() => sent(wallet)).toBe(1)
+  })
+
+  test('that is connected already shows account and balance, and is not asked', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    const wallet = await open(draft, { isConnected: true, sends: 0 })
+    await says(/^0x\w{4}…\w{4} · [\d,.]+.FLR$/)
+    expect(wallet.asked).not.toContain('eth_requestAccounts')
+    await button(/^Pay 500/).click()
+    await says('You declined the request in your wallet. Nothing was paid.')
+    expect(wallet.asked).not.toContain('eth_requestAccounts')
   })
 
   test('that declines has paid nothing, and can be asked again', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const wallet = await open(draft, { declines: ['eth_sendTransaction'] })
-    await button('Connect wallet').click()
     await button(/^Pay 500/).click()
     await says('You declined the request in your wallet. Nothing was paid.')
     expect((await topupOf(alice, draft)).status).toBe('draft')
@@ -203,21 +205,21 @@ describe('with a wallet', () => {
   test('with too little sees what it needs and has', async () => {
     const draft = await draftOf(alice, { asset: 'FXRP', credits: 1_000_000 })
     await open(draft, { owner: 'carol', says: { eth_call: `0x${'0'.repeat(64)}` } })
-    await button('Connect wallet').click()
+    await button(/^Pay /).click()
     await says(/You need [\d,.]+.FXRP and have 0.FXRP\./)
-    expect(await button(/^(Approve|Pay) /).count()).toBe(0)
+    expect(await button(/^Pay /).count()).toBe(0)
     await context.close()
     const coins = await draftOf(alice, { asset: 'FLR' })
     await open(coins, { says: { eth_getBalance: `0x${parseEther('499.5').toString(16)}` } })
-    await button('Connect wallet').click()
+    await button(/^Pay /).click()
     await says(/You need 500.FLR and have 499\.5.FLR\./)
   })
 
   test('without coins for the fee sees that', async () => {
     await open(await draftOf(alice, { asset: 'WFLR' }), { says: { eth_getBalance: '0x0' } })
-    await button('Connect wallet').click()
+    await button(/^Pay /).click()
     await says(/You need about [\d.]+.FLR for the network fee and have 0.FLR\./)
-    expect(await button(/^(Approve|Pay) /).count()).toBe(0)
+    expect(await button(/^Pay /).count()).toBe(0)
   })
 
   test('whose transaction fails sees that, and can pay again', async () => {
@@ -228,9 +230,6 @@ describe('with a wallet', () => {
       await read.promise
       await route.continue()
     })
-    await button('Connect wallet').click()
-    await button(/^Approve 500/).click()
-    await button(/^Pay 500/).waitFor()
     await world.contracts.setPaused(true)
     await button(/^Pay 500/).click()
     await says('The transaction failed on the chain. Nothing was paid.')
@@ -238,7 +237,6 @@ describe('with a wallet', () => {
     read.resolve()
     await world.pass(15)
     await says('Reason: This payment method is paused')
-    await button('Connect wallet').click()
     await button(/^Pay 500/).click()
     await says('Payment sent. You may close this page')
     await world.confirmAll()
@@ -250,12 +248,11 @@ describe('with a wallet', () => {
     await open(draft, {})
     // The service is away, so that it does not hear of the payment.
     await page.route('**/confirm', (route) => route.abort())
-    await button('Connect wallet').click()
     await button(/^Pay 500/).click()
     await says('Payment sent. You may close this page')
     await page.reload()
     await says('Payment sent. You may close this page')
-    expect(await button('Connect wallet').isVisible()).toBe(false)
+    expect(await button(/^Pay /).count()).toBe(0)
     await world.confirmAll()
     await says(/10,000 credits added/)
   })
@@ -274,7 +271,6 @@ describe('while the chain does not answer', () => {
     await world.rpc.down()
     await world.pass(LOOK_SECONDS)
     await says(SILENT)
-    await button('Connect wallet').click()
     await button(/^Pay 500/).click()
     await says('Payment sent. You may close this page')
     await page.reload()
@@ -302,21 +298,19 @@ describe('while the chain does not answer', () => {
     const draft = await draftOf(alice, { asset: 'WFLR' })
     const wallet = await open(draft, {}, { rpcUrl: world.rpc.url })
     await world.rpc.down()
-    await button('Connect wallet').click()
+    await button(/^Pay 500/).click()
     await says('Your wallet cannot read the chain right now. Nothing was paid.')
-    expect(await button(/^(Approve|Pay) /).count()).toBe(0)
-    await world.rpc.up()
-    await button('Check again').click()
-    await button(/^(Approve|Pay) 500/).waitFor()
     expect(sent(wallet)).toBe(0)
+    await world.rpc.up()
+    await button(/^Pay 500/).click()
+    await says('Payment sent. You may close this page')
+    await world.confirmAll()
   })
 
   test('what was sent before is never called unpaid', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const wallet = await open(draft, {}, { rpcUrl: world.rpc.url })
     await page.route('**/confirm', (route) => route.abort())
-    await button('Connect wallet').click()
-    await button(/^Pay 500/).waitFor()
     const away = { code: -32_000, message: 'header not found' }
     world.rpc.failNext(3, away, 'eth_getTransactionReceipt')
     await button(/^Pay 500/).click()
@@ -331,7 +325,7 @@ describe('while the chain does not answer', () => {
 describe('without a wallet', () => {
   test('the page says so', async () => {
     await open(await draftOf(alice))
-    await button('Connect wallet').click()
+    await button(/^Pay /).click()
     await says('No wallet was found in this browser')
     expect(problems).toEqual([])
   })
@@ -342,7 +336,7 @@ describe('without a wallet', () => {
     const app = page.getByRole('link', { name: 'Open in MetaMask' })
     await app.waitFor()
     expect(await app.getAttribute('class')).toContain('primary')
-    expect(await button('Connect wallet').getAttribute('class')).not.toContain('primary')
+    expect(await button(/^Pay /).getAttribute('class')).not.toContain('primary')
     expect(await app.getAttribute('href')).toContain(`/pay/${draft.handle}`)
     await page.getByText('In a wallet app or on another phone').click()
     expect(await page.locator('img.qr').isVisible()).toBe(false)
@@ -389,7 +383,7 @@ describe('the time that is left', () => {
     await says(/^0:0\d$/)
     await world.pass(10)
     await says('This quote has expired')
-    expect(await button('Connect wallet').count()).toBe(0)
+    expect(await button(/^Pay /).count()).toBe(0)
   })
 
   test('over, a new quote for the same is one press away, three times', async () => {
@@ -432,16 +426,15 @@ describe('the time that is left', () => {
   })
 })
 
-// Pages are folded as they load: one that is made wider afterwards does not show this.
 test.each([
   'WDG',
   'FLR',
   'XRP',
-])('in %s, payment details fit on a wide screen, and fold where a wallet pays', async (asset) => {
-  await open(await draftOf(alice, { asset }), undefined, { width: 1280 })
-  const folded = page.locator('details[data-folds]:not([open])')
-  expect(await folded.count()).toBe(asset === 'XRP' ? 0 : 1)
-  if (asset !== 'XRP') await folded.locator('summary').click()
+])('in %s, payment details fit on a wide screen, and are folded where a wallet pays', async (asset) => {
+  await open(await draftOf(alice, { asset }), {}, { width: 1280 })
+  const folded = page.locator('details.more:not([open])')
+  expect(await folded.count()).toBe(asset === 'XRP' ? 0 : 2)
+  for (const summary of await page.locator('details.more > summary').all()) await summary.click()
   expect(await folded.count()).toBe(0)
   const { overflow, small } = await page.evaluate(() => ({
     overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,

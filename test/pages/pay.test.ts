@@ -19,6 +19,12 @@ async function get(path: string) {
   return { status: statusCode, headers, html: payload }
 }
 const pageOf = ({ handle }: TopupDraft, query = '') => get(`/pay/${handle}${query}`)
+/** What a reader sees, in one line. */
+function readingOf({ html }: { readonly html: string }) {
+  const main = html.replace(/^[\s\S]*<main[^>]*>|<\/main>[\s\S]*$/g, '')
+  const bare = main.replace(/<[^>]*>/g, ' ').replace(/[\u2066-\u2069]/g, '')
+  return { text: bare.replace(/[\n ]+/g, ' ') }
+}
 const statusOf = async ({ handle }: TopupDraft, query = '') => {
   const { status, headers, html } = await get(`/pay/${handle}/status${query}`)
   expect([status, headers['cache-control']]).toEqual([200, 'no-store'])
@@ -72,6 +78,41 @@ describe('the pay page', () => {
     expect(html.indexOf('class="qr"')).toBeLessThan(html.indexOf('class="tag"'))
   })
 
+  test('sums up what is bought, in credits and dollars, with the slots that follow', async () => {
+    const body = { asset: 'WDG', then: { slots: 2, periods: 1 } }
+    const { text } = readingOf(await pageOf(await draftOf(alice, body)))
+    expect(text).toContain('10,000 credits 10\u00a0USD')
+    expect(text).toContain('plus a bonus 1,000 credits')
+    expect(text).toContain('including 2 slots, 30 days 1\u00a0USD')
+    expect(text).toContain('Total 200\u00a0WDG')
+    expect(text).toContain('The smallest top-up is 10,000 credits (10\u00a0USD).')
+    const more = await draftOf(alice, { asset: 'FLR', credits: 20_000 })
+    expect(readingOf(await pageOf(more)).text).not.toContain('The smallest top-up')
+  })
+
+  test('folds what only a payment by hand needs', async () => {
+    const { html } = await pageOf(await draftOf(alice, { asset: 'WFLR' }))
+    const folded = html.split('<details class="more">').slice(1).join('')
+    expect(folded).toContain('Transaction data')
+    expect(html).not.toMatch(/<details[^>]* open/)
+    expect(html.indexOf('Total')).toBeLessThan(html.indexOf('id="send"'))
+    expect(html.indexOf('id="send"')).toBeLessThan(html.indexOf('Transaction data'))
+  })
+
+  test('is a receipt once it is paid, with dollars, payer and the next step', async () => {
+    const draft = await draftOf(alice, { asset: 'WDG' })
+    await world.pay(draft)
+    await world.confirmAll()
+    const answer = await pageOf(draft)
+    const { text } = readingOf(answer)
+    expect(text).toMatch(/Receipt Date \w+ \d+, 2026/)
+    expect(text).toContain('Paid from 0x7099…79C8')
+    expect(text).toContain('Added 11,000 credits')
+    expect(text).toContain('Paid 200\u00a0WDG · 10\u00a0USD')
+    expect(text).not.toContain('Your order')
+    expect(answer.html).not.toContain('id="send"')
+  })
+
   test('shows the clock of the link, and keeps it on the way to a wallet app', async () => {
     const draft = await draftOf(alice)
     expect((await pageOf(draft)).html).toMatch(/locked until [^<]*UTC/)
@@ -114,6 +155,7 @@ describe('the pay page', () => {
         'reason',
         'requiredConfirmations',
         'status',
+        'step',
         'text',
         'txHash',
       ].toSorted(),

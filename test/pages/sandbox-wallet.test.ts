@@ -60,10 +60,9 @@ describe('in a sandbox', () => {
 
   test('it pays, and the credits come', async () => {
     await page.goto(await topupPage())
-    await button('Connect wallet').click()
+    await button(/^Pay /).click()
     await page.getByLabel('Account').selectOption(PEOPLE.alice.account.address)
     await button('Confirm').click()
-    await button(/^Pay /).click()
     await page.getByText('Send this transaction?').waitFor()
     await button('Confirm').click()
     await page.getByRole('heading', { name: '10,000 credits added' }).waitFor()

@@ -16,6 +16,10 @@ export interface WalletOptions {
   readonly declines?: readonly string[]
   /** What it says to a method instead of the chain. */
   readonly says?: Readonly<Record<string, unknown>>
+  /** Number of transactions that its user agrees to; any by default. */
+  readonly sends?: number
+  /** Whether the page was connected to it before. */
+  readonly isConnected?: boolean
   /** Says its name, as wallets do. */
   readonly name?: string
 }
@@ -41,6 +45,7 @@ export async function giveWallet(
   const asked: string[] = []
   let chain = options.chainId ?? '0xe'
   let declined = options.declines ?? []
+  let left = options.sends ?? Number.POSITIVE_INFINITY
   const known = new Set(options.knows ?? ['0xe'])
   const move = (chainId: string) => {
     if (!known.has(chainId)) throw { code: 4902 }
@@ -51,7 +56,11 @@ export async function giveWallet(
     const [first] = params as readonly [{ chainId: string }]
     if (declined.includes(method)) throw { code: 4001 }
     if (method in says) return says[method]
+    if (method === 'eth_sendTransaction' && left <= 0) throw { code: 4001 }
+    if (method === 'eth_sendTransaction') left -= 1
     switch (method) {
+      case 'eth_accounts':
+        return options.isConnected === true ? [account] : []
       case 'eth_requestAccounts':
         return [account]
       case 'eth_chainId':

@@ -15,6 +15,9 @@ export interface Receipt {
   readonly amountUnits: bigint
   /** Including the bonus. */
   readonly credits: number
+  readonly bonusCredits: number
+  /** Account that paid, in the notation of its chain. */
+  readonly payer: string
 }
 
 /** Payments of a top-up. */
@@ -39,10 +42,11 @@ export async function getPayments(
 export async function readPayments({ db }: { readonly db: Db }, handle: Hash): Promise<Payments> {
   const payments = await listPaymentsFor(db, handle)
   const receipts = payments.flatMap(({ payment }) => {
-    const { txHash, blockNumber, blockAt, amountUnits, credits, bonusCredits } = payment
-    if (credits === null) return []
-    const brought = credits + (bonusCredits ?? 0)
-    return [{ txHash, blockNumber, paidAt: blockAt, amountUnits, credits: brought }]
+    const { txHash, blockNumber, blockAt: paidAt, amountUnits, payer } = payment
+    if (payment.credits === null) return []
+    const bonusCredits = payment.bonusCredits ?? 0
+    const credits = payment.credits + bonusCredits
+    return [{ txHash, blockNumber, paidAt, amountUnits, credits, bonusCredits, payer }]
   })
   return { isOpen: payments.some(({ payment }) => payment.settledAt === null), receipts }
 }

@@ -49,14 +49,14 @@ async function start() {
     isSpendChosen = true
   })
   check.addEventListener('click', () => void once(() => claim(kept ?? {})))
-  const count = await offerWallets(sign, {
+  const wallets = await offerWallets(sign, {
     choose: (wallet) => void once(() => signIn(wallet)),
     none: () => {
       note('none')
       find('#open-in').setAttribute('open', '')
     },
   })
-  if (count === 0 && !isInUse) find('#open-in').setAttribute('open', '')
+  if (wallets.length === 0 && !isInUse) find('#open-in').setAttribute('open', '')
 }
 
 /** @param {() => Promise<void>} work */

@@ -26,6 +26,8 @@ const TELL_MS = 2000
 const GAS = 200_000n
 /** Asset of the estimated fee: coins with 18 decimals. */
 const COIN = { asset: 'FLR', decimals: 18 }
+/** Width from which on there is a second column. */
+const WIDE = '(min-width: 1024px)'
 
 /** @type {HTMLElement} */
 let section
@@ -39,7 +41,7 @@ let account = ''
 let isBusy = false
 
 /**
- * Offers the available wallets.
+ * Lets the page's one button pay: it connects, approves and pays, and the wallet asks its user each time.
  *
  * @param {HTMLElement} element
  * @param {string} memory
@@ -49,65 +51,100 @@ export async function startWallet(element, memory) {
   key = memory
   order = JSON.parse(section.dataset.wallet ?? '')
   section.hidden = false
+  for (const one of document.querySelectorAll('[data-step][hidden]')) one.removeAttribute('hidden')
   // The page offers to pay again, so the stored transaction has not paid.
   if (sessionStorage.getItem(key) === section.dataset.tx) sessionStorage.removeItem(key)
   const sent = sessionStorage.getItem(key)
   if (sent !== null) {
-    show()
-    note('sent')
+    showSent(sent)
     return await tellService(sent)
   }
+  step('send', 'open')
   step('connect', 'next')
-  find('#switch').addEventListener('click', () => void once(moveToChain))
-  find('#again').addEventListener('click', () => void once(look))
-  find('#send').addEventListener('click', () => void once(pay))
   find('#other').addEventListener('click', () => void once(chooseAccount))
-  document.getElementById('approve')?.addEventListener('click', () => void once(approve))
-  await offerWallets(find('#connect'), {
-    choose: (wallet) => void once(() => connectTo(wallet)),
+  const wallets = await offerWallets(find('#send'), {
+    choose: (wallet) => void once(() => payWith(wallet)),
     none: () => note('none'),
   })
+  const [only] = wallets
+  if (only === undefined) openOtherWays()
+  else if (wallets.length === 1) void once(() => recognize(only))
 }
 
-/** @param {Wallet} wallet */
-async function connectTo(wallet) {
-  provider = wallet.provider
-  note('waiting')
-  account = await askAccount(provider)
+/** Shows the code for a phone, where there is room. */
+function openOtherWays() {
+  if (matchMedia(WIDE).matches) document.getElementById('open-in')?.setAttribute('open', '')
+}
+
+/**
+ * Shows the account of a wallet that this page was connected to before, without asking for it.
+ *
+ * @param {Wallet} wallet
+ */
+async function recognize({ provider: known }) {
+  const [first] = await known.request({ method: 'eth_accounts' }).catch(() => [])
+  if (first === undefined) return
+  use(known, first)
+  if ((await chainOf(known)) === order.chain.chainId) await look()
+}
+
+/** @param {Provider} chosen @param {string} first */
+function use(chosen, first) {
+  const isNew = provider !== chosen
+  provider = chosen
+  account = first
+  step('connect', 'done', shortAddress(account))
+  if (!isNew) return
   provider.on?.('accountsChanged', (accounts) => {
     ;[account = account] = accounts
     void once(look)
   })
   provider.on?.('chainChanged', () => void once(look))
-  await moveToChain()
 }
 
 async function chooseAccount() {
   const permission = { eth_accounts: {} }
   await provider.request({ method: 'wallet_requestPermissions', params: [permission] })
-  account = await askAccount(provider)
+  use(provider, await askAccount(provider))
   await look()
 }
 
-async function moveToChain() {
+/**
+ * Goes as far as the wallet and its user let it. The next press goes on from there.
+ *
+ * @param {Wallet} wallet
+ */
+async function payWith(wallet) {
+  if (provider !== wallet.provider || account === '') {
+    note('waiting')
+    use(wallet.provider, await askAccount(wallet.provider))
+  }
   await switchChain(provider, order.chain)
-  await look()
+  const next = await look()
+  if (next === undefined) return
+  if (next === 'approve' && !(await approve())) return
+  await pay()
 }
 
-/** Determines the next step, and obstacles. */
+/**
+ * Determines the next step, and obstacles.
+ *
+ * @returns {Promise<'approve' | 'send' | undefined>} undefined while something is in the way
+ */
 async function look() {
-  step('connect', 'done', shortAddress(account))
   const chain = await chainOf(provider)
   if (chain !== order.chain.chainId) {
-    show('switch')
-    return note('chain', { current: chainName(chain) })
+    note('chain', { current: chainName(chain) })
+    return undefined
   }
   note()
   const needsApproval = order.approval !== null && !(await isApproved(provider, order, account))
   if (order.approval !== null) step('approve', needsApproval ? 'next' : 'done')
   step('send', needsApproval ? 'open' : 'next')
   const isShort = await showShortage()
-  show(...(isShort ? [] : [needsApproval ? 'approve' : 'send']), ...(isShort ? ['other'] : []))
+  show(isShort ? 'other' : 'pay')
+  if (isShort) return undefined
+  return needsApproval ? 'approve' : 'send'
 }
 
 /** @returns {Promise<boolean>} whether this account has too little; the note says of what */
@@ -116,6 +153,7 @@ async function showShortage() {
   const fee = BigInt(await callOf(provider, 'eth_gasPrice', [])) * GAS
   const need = BigInt(order.amount)
   const held = order.approval === null ? coins : await tokenBalance(provider, order, account)
+  step('connect', 'done', `${shortAddress(account)} · ${formatUnits(held, order)}`)
   if (held < need) {
     note('balance', { have: formatUnits(held, order) })
     return true
@@ -126,44 +164,59 @@ async function showShortage() {
   return true
 }
 
+/** @returns {Promise<boolean>} whether the payment can follow */
 async function approve() {
   const { approval } = order
-  if (approval === null || !(await isOnChain())) return
+  if (approval === null) return true
   note('waiting')
   const hash = await send({ to: approval.token, data: approval.data })
   show()
   note('approving')
   const isGood = await succeeds(hash)
-  await look()
+  const next = await look()
   if (!isGood) note('failed')
+  return isGood && next === 'send'
 }
 
 async function pay() {
-  if (!(await isOnChain())) return
   note('waiting')
   const payment = await paymentFrom(provider, order, account)
   if (payment === null) {
     show('other')
     return note('contract')
   }
+  if (!(await isOnChain())) return
   const hash = await send(payment)
   // Also after a reload the same page must not ask to pay twice.
   sessionStorage.setItem(key, hash)
-  show()
-  step('send', 'done', shortAddress(hash))
-  note('sent')
+  showSent(hash)
   void tellService(hash)
   if (await succeeds(hash)) return
   sessionStorage.removeItem(key)
+  find('#status').hidden = false
+  step('confirm', 'open')
   await look()
   note('failed')
 }
 
-/** The user may have changed the chain meanwhile. */
+/** @param {string} hash */
+function showSent(hash) {
+  show()
+  for (const name of ['connect', 'approve']) {
+    if (document.querySelector(`[data-step="${name}"]`) !== null) step(name, 'done')
+  }
+  step('send', 'done', shortAddress(hash))
+  step('confirm', 'next')
+  // The note says more, until the service has seen the payment.
+  find('#status').hidden = true
+  note('sent')
+}
+
+/** The user may have changed the chain while the approval was on its way. */
 async function isOnChain() {
-  if ((await chainOf(provider)) === order.chain.chainId) return true
-  await moveToChain()
-  return (await chainOf(provider)) === order.chain.chainId
+  if (await switchChain(provider, order.chain)) return true
+  await look()
+  return false
 }
 
 /**
@@ -218,7 +271,7 @@ async function tellService(txHash) {
 /**
  * Runs a button's action, one at a time.
  *
- * @param {() => Promise<void>} work
+ * @param {() => Promise<unknown>} work
  */
 async function once(work) {
   if (isBusy) return
@@ -227,7 +280,6 @@ async function once(work) {
   try {
     await work()
   } catch (error) {
-    if (error instanceof Silence) show('again')
     note(error instanceof Silence ? 'silent' : isDeclined(error) ? 'declined' : 'error')
   } finally {
     isBusy = false
@@ -235,9 +287,16 @@ async function once(work) {
   }
 }
 
-/** Shows these buttons of the wallet's part. @param {readonly string[]} names */
-function show(...names) {
+/**
+ * Shows the buttons for paying, the one for another account, or none.
+ *
+ * @param {'pay' | 'other'} [which]
+ */
+function show(which) {
   for (const button of section.querySelectorAll('.actions button')) {
-    if (button instanceof HTMLElement) button.hidden = !names.includes(button.id)
+    if (!(button instanceof HTMLElement)) continue
+    // Where there are several wallets, each has a button in place of the first.
+    const isReplaced = button.id === 'send' && section.querySelector('button.wallet') !== null
+    button.hidden = isReplaced || which !== (button.id === 'other' ? 'other' : 'pay')
   }
 }

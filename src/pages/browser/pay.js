@@ -6,28 +6,20 @@ import { startWallet } from './pay-wallet.js'
 
 const POLL_MS = 3000
 const SECOND_MS = 1000
-/** Width from which on there is a second column. */
-const WIDE = '(min-width: 1024px)'
 /** Validity of a quote, which is a full ring. */
 const QUOTE_SECONDS = 600
 
 const page = find('#pay')
 offerCopies()
 offerPrint()
-foldDetails()
+// The page looks for news by itself.
+const refresh = document.getElementById('refresh')
+if (refresh !== null) refresh.hidden = true
 const wallet = document.getElementById('wallet')
 if (wallet !== null) void startWallet(wallet, page.dataset.statusPath ?? '')
 const clock = document.getElementById('countdown')
 if (clock !== null) countDown(clock)
 void follow(page)
-
-/** Folds what a wallet in this browser makes needless. The code for phones stays open on wide screens. */
-function foldDetails() {
-  const isWide = matchMedia(WIDE).matches
-  for (const one of document.querySelectorAll('[data-folds]')) {
-    if (!isWide || one.getAttribute('data-folds') !== 'narrow') one.removeAttribute('open')
-  }
-}
 
 function offerPrint() {
   const button = document.getElementById('print')
@@ -86,6 +78,8 @@ async function follow(page) {
     if (facts === undefined) continue
     if (silent !== null) silent.hidden = facts.chainAnswers
     if (line.textContent !== facts.text) line.textContent = facts.text
+    const place = document.querySelector('[data-step="confirm"] span')
+    if (place !== null) place.textContent = facts.step
     // In another state, or with less left to pay, the page has other content.
     if (facts.status !== first || (facts.paidAmount ?? '') !== paid) return location.reload()
   }
@@ -93,7 +87,7 @@ async function follow(page) {
 
 /**
  * @param {string} path
- * @returns {Promise<{ status: string, text: string, paidAmount: string | null, chainAnswers: boolean } |
+ * @returns {Promise<{ status: string, text: string, step: string, paidAmount: string | null, chainAnswers: boolean } |
  *   undefined>} undefined while nobody answers
  */
 async function ask(path) {

@@ -36,7 +36,7 @@ const CHAIN_NAMES = {
  *
  * @param {HTMLElement} bare
  * @param {{ choose(wallet: Wallet): void, none(): void }} answers
- * @returns {Promise<number>} number of wallets at first
+ * @returns {Promise<Wallet[]>} those found at first
  */
 export async function offerWallets(bare, { choose, none }) {
   bare.addEventListener('click', async () => {
@@ -51,7 +51,7 @@ export async function offerWallets(bare, { choose, none }) {
   if (wallets.length > 1) showChoice(bare, wallets, choose)
   // Browsers of phones have no wallet, but a wallet app has a browser.
   preferApp(bare, wallets.length === 0 && matchMedia('(pointer: coarse)').matches)
-  return wallets.length
+  return wallets
 }
 
 /**

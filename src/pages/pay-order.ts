@@ -1,0 +1,201 @@
+/** What the pay page says is bought, and what was paid: the order, the details of a payment, the receipt. */
+import { formatUnits } from 'viem/utils'
+import { MIN_TOPUP_CREDITS, PERIOD_DAYS } from '#src/billing/price-list.ts'
+import { priceSlots } from '#src/billing/subscriptions/rules.ts'
+import { NOT_FOUND, type Topup } from '#src/billing/topups/model.ts'
+import type { Receipt } from '#src/billing/topups/receipt.ts'
+import {
+  formatAmount,
+  formatDateTime,
+  formatDuration,
+  formatPrice,
+  formatTime,
+  shortAddress,
+} from '#src/i18n/format.ts'
+import { id, type Translate } from '#src/i18n/translate.ts'
+import { DAY_SECONDS } from '#src/kernel/durations.ts'
+import { explorerLink } from './chain-params.ts'
+
+/** A line of the order. */
+interface OrderLine {
+  readonly label: string
+  readonly value: string
+  /** Whether the value is an address or a hash, which runs from left to right. */
+  readonly isCode?: boolean
+  /** Part of the line above. */
+  readonly isPart?: boolean
+  readonly isTotal?: boolean
+}
+
+/** A labelled value with a copy button. */
+interface Row {
+  readonly label: string
+  readonly value: string
+  /** Text for the copy button, null without one; the value by default. */
+  readonly copy?: string | null
+  readonly href?: string
+  readonly isBig?: boolean
+  /** Whether the value is prose in the reader's language and direction. */
+  readonly isText?: boolean
+}
+
+/** An amount for reading, rounded. */
+export function shown(t: Translate, { asset, decimals }: Topup, units: bigint): string {
+  return formatAmount({ units, decimals, symbol: asset }, t.locale)
+}
+
+/** An amount for paying, with all digits. */
+function exact({ asset, decimals }: Topup, units: bigint): string {
+  return `${formatUnits(units, decimals)}\u00a0${asset}`
+}
+
+function usd(t: Translate, credits: number): string {
+  return formatAmount({ units: BigInt(credits), decimals: 3, symbol: 'USD' }, t.locale)
+}
+
+function credits(t: Translate, count: number): string {
+  return t('units:credits', { count })
+}
+
+/** The slots of a purchase and their duration; undefined without one. */
+export function slotsText(t: Translate, { then }: Topup): string | undefined {
+  if (then === null) return undefined
+  return t('pages:pay.order.slots', {
+    slots: t('units:slots', { count: then.slots }),
+    duration: formatDuration(then.periods * PERIOD_DAYS * DAY_SECONDS, t.locale, 'short'),
+  })
+}
+
+/** The order of a quote: credits, slots that they buy, the wallet, the total. */
+export function orderLines(t: Translate, topup: Topup, due: Topup): readonly OrderLine[] {
+  const { then, bonusCredits, wallet } = topup
+  const slots = slotsText(t, topup)
+  const isWhole = due === topup
+  return [
+    { label: credits(t, topup.credits), value: usd(t, topup.credits) },
+    ...(bonusCredits === 0
+      ? []
+      : [{ label: t('pages:pay.order.bonus'), value: credits(t, bonusCredits), isPart: true }]),
+    ...(then === null || slots === undefined
+      ? []
+      : [
+          {
+            label: t('pages:pay.order.part', { what: slots }),
+            value: usd(t, priceSlots(then.slots, then.periods).totalCredits),
+            isPart: true,
+          },
+        ]),
+    { label: t('pages:pay.order.wallet'), value: shortAddress(wallet), isCode: true },
+    ...(isWhole
+      ? []
+      : [{ label: t('pages:pay.receipt.paid'), value: shown(t, topup, topup.paidAmount ?? 0n) }]),
+    { label: t('pages:pay.order.total'), value: shown(t, due, due.amount), isTotal: true },
+  ]
+}
+
+/** Remarks on the order: the price of a unit and its validity, the smallest top-up. */
+export function orderRemarks(t: Translate, topup: Topup, timezone: string): readonly string[] {
+  const { amount, asset, decimals, expiresAt } = topup
+  const perUnit = topup.credits / 1000 / Number(formatUnits(amount, decimals))
+  return [
+    t('pages:pay.price', {
+      asset: id(asset),
+      unit: formatPrice({ value: perUnit.toPrecision(6), symbol: 'USD' }, t.locale),
+      time: formatTime(expiresAt, t.locale, timezone, { offset: true }),
+    }),
+    ...(topup.credits > MIN_TOPUP_CREDITS
+      ? []
+      : [
+          t('bot:noSlot.minimum', {
+            credits: credits(t, MIN_TOPUP_CREDITS),
+            usd: usd(t, MIN_TOPUP_CREDITS),
+          }),
+        ]),
+  ]
+}
+
+/** Rows with all details for a manual payment. */
+export function details(t: Translate, topup: Topup): readonly Row[] {
+  const { amount, decimals, payTo, approval, transaction, destinationTag, handle } = topup
+  const { contractWallet } = topup
+  const isToken = approval !== null
+  return [
+    {
+      label: t('pages:pay.details.amount'),
+      value: exact(topup, amount),
+      copy: formatUnits(amount, decimals),
+    },
+    ...(isToken
+      ? [
+          { label: t('pages:pay.details.token'), value: approval.token },
+          // Tokens sent directly to the contract would be lost: it is shown for comparison only.
+          { label: t('pages:pay.details.contract'), value: payTo, copy: null },
+          { label: t('pages:pay.details.units'), value: String(amount) },
+        ]
+      : [{ label: t('pages:pay.details.address'), value: payTo }]),
+    ...(destinationTag === null
+      ? []
+      : [{ label: t('pages:pay.details.tag'), value: String(destinationTag), isBig: true }]),
+    ...(transaction === null
+      ? []
+      : [{ label: t('pages:pay.details.data'), value: transaction.data }]),
+    ...(isToken ? [{ label: t('pages:pay.details.reference'), value: handle }] : []),
+    ...(contractWallet === null
+      ? []
+      : [
+          { label: t('pages:pay.details.contractWallet'), value: contractWallet.to },
+          { label: t('pages:pay.details.contractData'), value: contractWallet.data },
+        ]),
+  ]
+}
+
+/** The receipts of a top-up, oldest first: lines to read, and rows of the transaction. */
+export function receiptsOf(
+  t: Translate,
+  topup: Topup,
+  { receipts, timezone }: { readonly receipts: readonly Receipt[]; readonly timezone: string },
+) {
+  return receipts.map((receipt) => {
+    const { paidAt, amountUnits, bonusCredits, payer } = receipt
+    const lines: readonly OrderLine[] = [
+      { label: t('pages:pay.receipt.date'), value: formatDateTime(paidAt, t.locale, timezone) },
+      { label: t('pages:pay.receipt.credits'), value: credits(t, receipt.credits) },
+      { label: t('pages:pay.order.wallet'), value: shortAddress(topup.wallet), isCode: true },
+      { label: t('pages:pay.receipt.from'), value: shortAddress(payer), isCode: true },
+      {
+        label: t('pages:pay.receipt.paid'),
+        value: `${shown(t, topup, amountUnits)} · ${usd(t, receipt.credits - bonusCredits)}`,
+        isTotal: true,
+      },
+    ]
+    return { lines, rows: transactionRows(t, topup, receipt) }
+  })
+}
+
+/** A transaction that is not credited: on its way, or failed. */
+export function openTransaction(t: Translate, topup: Topup): readonly Row[] {
+  const { txHash, reason } = topup
+  return txHash === null || reason === NOT_FOUND ? [] : [transactionRow(t, topup, txHash)]
+}
+
+function transactionRows(
+  t: Translate,
+  topup: Topup,
+  { txHash, blockNumber }: Receipt,
+): readonly Row[] {
+  const block = topup.destinationTag === null ? 'block' : 'ledger'
+  return [
+    transactionRow(t, topup, txHash),
+    { label: t(`pages:pay.receipt.${block}`), value: String(blockNumber), copy: null },
+    { label: t('pages:pay.details.reference'), value: topup.handle },
+  ]
+}
+
+function transactionRow(t: Translate, { destinationTag }: Topup, txHash: string): Row {
+  const isXrp = destinationTag !== null
+  return {
+    label: t('pages:pay.details.transaction'),
+    value: txHash,
+    href: isXrp ? `https://livenet.xrpl.org/transactions/${txHash}` : explorerLink(txHash),
+  }
+}
