@@ -12,6 +12,7 @@ import { newFeature } from './new/handlers.ts'
 import { providerFeature } from './provider/handlers.ts'
 import { recipientAddFeature } from './recipients/add.ts'
 import { recipientsFeature } from './recipients/handlers.ts'
+import { recipientHearingFeature } from './recipients/hearing.ts'
 import { recipientStateFeature } from './recipients/state.ts'
 import { settingsFeature } from './settings/handlers.ts'
 import { signalsFeature } from './signals/handlers.ts'
@@ -50,6 +51,7 @@ export const REGISTRY: readonly Feature[] = [
   recipientsFeature,
   recipientAddFeature,
   recipientStateFeature,
+  recipientHearingFeature,
   settingsFeature,
   muteFeature,
   createLanguageFeature(() => REGISTRY),

@@ -189,7 +189,13 @@ export function groupHome(
     readonly managers: readonly string[]
   },
   watches: readonly Watch[],
-  options: { readonly now: Date; readonly buttons: boolean; readonly notice?: string },
+  options: {
+    readonly now: Date
+    readonly buttons: boolean
+    readonly notice?: string
+    /** Buttons of the notice. */
+    readonly rows: Rows
+  },
 ): View {
   const { t } = reader
   const chosen = group.wallets.length > 1 ? group.wallets[0] : undefined
@@ -204,6 +210,7 @@ export function groupHome(
     ...summary(reader, watches, options.now),
   ]
   const rows = [
+    ...options.rows,
     [
       act(t('bot:button.watches'), packed('watch.list', { page: 1 })),
       act(t('bot:button.status'), packed('status')),

@@ -81,7 +81,7 @@ export async function homeScreen(ctx: BotContext, notice?: string, rows: Rows = 
     topic: ctx.chat?.is_forum === true ? topic : undefined,
     managers: await managerNames(ctx),
   }
-  return groupHome(reader, group, watches, { ...options, buttons: hasButtons(ctx) })
+  return groupHome(reader, group, watches, { ...options, rows, buttons: hasButtons(ctx) })
 }
 
 /** The topic of the update; undefined in General, and where there are no topics. */

@@ -21,9 +21,10 @@ import { show } from '../../core/show.ts'
 import { walletName } from '../../views/view.ts'
 import { putFollowUp } from './follow-up-store.ts'
 import { showRecipients } from './handlers.ts'
+import { showHearing } from './hearing.ts'
 import { addChoice, addQuestion, chatLink, chatRights, mailAsked } from './list-view.ts'
 import { endFollowUp, findRecipient, sendTest, showRecipient, testLine } from './recipients.ts'
-import { rotateQuestion, secretHidden, secretShown } from './secret-view.ts'
+import { hiddenLine, rotateQuestion, secretHidden, secretShown } from './secret-view.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -92,7 +93,7 @@ async function add(ctx: BotContext, channel: TypedChannel, text: string): Promis
     return follow(ctx, id, messageId, 'confirmation')
   }
   const recipient = await findRecipient(ctx, id)
-  await showRecipient(ctx, id, testLine(ctx, recipient, await sendTest(ctx, recipient)))
+  await showHearing(ctx, id, { notice: testLine(ctx, recipient, await sendTest(ctx, recipient)) })
 }
 
 /** Default name of a destination. */
@@ -128,7 +129,14 @@ async function showSecret(ctx: BotContext, id: number, secret: string): Promise<
 onPress(composer, 'rec.saved', async (ctx, { id }) => {
   const now = ctx.app.clock.now()
   const shownAt = (await endFollowUp(ctx)) ?? now
-  await show(ctx, secretHidden(ctx.reader, await findRecipient(ctx, id), { shownAt, now }))
+  const recipient = await findRecipient(ctx, id)
+  const { createdAt, key } = recipient.destination
+  const isNew = key?.since.getTime() === createdAt.getTime()
+  if (!isNew) {
+    await show(ctx, secretHidden(ctx.reader, recipient, { shownAt, now }))
+    return
+  }
+  await showHearing(ctx, id, { notice: hiddenLine(ctx.reader, recipient, { shownAt, now }) })
 })
 
 /** Time until a secret is hidden, and until a mailbox's confirmation is no longer awaited. */

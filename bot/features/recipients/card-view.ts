@@ -171,14 +171,7 @@ function changes(reader: Reader, facts: RecipientFacts): Rows {
       ...(own ? [] : [act(t('bot:button.rename'), packed('rec.ask', params))]),
       ...(isProgrammatic || own ? [] : [act(t('bot:button.zone'), packed('rec.zone', params))]),
     ],
-    own
-      ? []
-      : [
-          act(
-            t(`bot:button.isDefault.${yesNo(destination.default)}`),
-            packed('rec.default', { ...params, on: !destination.default }),
-          ),
-        ],
+    own ? [] : [hearingButton(t, destination.id)],
     [act(t('bot:button.delete'), packed('rec.delete', params), 'danger')],
   ]
 }
@@ -201,6 +194,11 @@ function firstRow({ t }: Reader, { destination, retained }: RecipientFacts): rea
     act(t('bot:button.sendRetained', { count: retained }), packed('rec.kept', params), 'primary'),
     act(t('bot:button.dropRetained'), packed('rec.keptDrop', params)),
   ]
+}
+
+/** Button that asks what a recipient hears of. */
+export function hearingButton(t: Reader['t'], recipientId: number): Button {
+  return act(t('bot:button.hear'), packed('rec.hear', { id: recipientId, page: 1 }))
 }
 
 /** Button back to a destination, labelled with its name. */
@@ -234,6 +232,7 @@ export function recipientConfirmed(reader: Reader, { destination, hereId }: Name
   return screen(
     [`✅ ${reader.t.html('bot:rec.confirmed', { name })}`],
     [
+      [hearingButton(reader.t, destination.id)],
       [act(reader.t('bot:button.test'), packed('rec.test', { id: destination.id }))],
       [backToRecipient(reader, destination, hereId)],
     ],

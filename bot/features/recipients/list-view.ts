@@ -166,6 +166,12 @@ export function mailAsked(
 ): View {
   return screen(
     [`📨 ${t.html('bot:rec.confirmAsked', { target: typed(name) })}`],
-    [[act(t('bot:button.sendAgain'), packed('rec.resend', { id: recipientId }))], [backToList(t)]],
+    [
+      [
+        act(t('bot:button.sendAgain'), packed('rec.resend', { id: recipientId })),
+        act(t('bot:button.hear'), packed('rec.hear', { id: recipientId, page: 1 })),
+      ],
+      [backToList(t)],
+    ],
   )
 }

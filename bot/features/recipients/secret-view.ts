@@ -3,7 +3,7 @@ import { escapeHtml, html, id, typed } from '#src/i18n/translate.ts'
 import { destinationName } from '../../views/destination.ts'
 import { nearTime } from '../../views/time.ts'
 import { act, type Reader, screen, type View } from '../../views/view.ts'
-import { type About, backToRecipient, type Named } from './card-view.ts'
+import { type About, backToRecipient, hearingButton, type Named } from './card-view.ts'
 import { backToList } from './list-view.ts'
 
 /** Asks for confirmation of a new signing secret. */
@@ -53,22 +53,37 @@ export function secretShown(
   )
 }
 
-/** Message after a secret was hidden. */
-export function secretHidden(
+interface HiddenOptions {
+  readonly shownAt: Date
+  readonly now: Date
+}
+
+/** Line instead of a secret: HTML. */
+export function hiddenLine(
   reader: Reader,
   { destination, hereId }: Named,
-  options: { readonly shownAt: Date; readonly now: Date },
-): View {
+  options: HiddenOptions,
+): string {
   const { t } = reader
   const values = {
     name: typed(destinationName(t, destination, hereId)),
     ending: id(destination.key?.ending ?? ''),
     time: nearTime(reader, options.shownAt, options.now),
   }
+  return `✅ ${t.html('bot:rec.secretHidden', values)}`
+}
+
+/** Message after a secret was hidden. */
+export function secretHidden(reader: Reader, about: Named, options: HiddenOptions): View {
+  const { t } = reader
+  const { destination, hereId } = about
   return screen(
-    [`✅ ${t.html('bot:rec.secretHidden', values)}`],
+    [hiddenLine(reader, about, options)],
     [
-      [act(t('bot:button.test'), packed('rec.test', { id: destination.id }))],
+      [
+        act(t('bot:button.test'), packed('rec.test', { id: destination.id })),
+        hearingButton(t, destination.id),
+      ],
       [backToRecipient(reader, destination, hereId)],
     ],
   )

@@ -11,12 +11,20 @@ import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { identifyAgain } from '../../core/middleware/identify.ts'
 import { ask, remove, send, show } from '../../core/show.ts'
 import { changeChat } from '../../core/store.ts'
-import { anonymousNotice, blockedLinks, homeScreen, showCard } from '../../views/screens.ts'
+import {
+  allWatches,
+  anonymousNotice,
+  blockedLinks,
+  homeScreen,
+  showCard,
+} from '../../views/screens.ts'
+import { deepLink } from '../../views/view.ts'
 import { showAlert } from '../alerts/alerts.ts'
 import { showConnect } from '../connect/handlers.ts'
 import { helpMenu } from '../help/view.ts'
 import { openWizard } from '../new/handlers.ts'
 import { showChatChoice } from '../recipients/add.ts'
+import { showHearing } from '../recipients/hearing.ts'
 import { showRecipient } from '../recipients/recipients.ts'
 import { showSlots } from '../slots/handlers.ts'
 import { openTopup } from '../topup/handlers.ts'
@@ -42,6 +50,8 @@ composer.command('start', async (ctx) => {
   if (recipientId !== undefined && isLinked && isPrivate) {
     return showRecipient(ctx, Number(recipientId))
   }
+  const heardBy = /^h(\d{1,9})$/.exec(payload)?.[1]
+  if (heardBy !== undefined && isLinked && isPrivate) return showHearing(ctx, Number(heardBy))
   if (payload === 'group' && isPrivate) {
     return isLinked ? showChatChoice(ctx) : showConnect(ctx)
   }
@@ -87,7 +97,17 @@ onPress(composer, 'link.yes', async (ctx, { code }) => {
   await identifyAgain(ctx)
   const rights = rightsText(ctx.t, linked.scopes)
   const key = linked.again ? 'bot:link.again' : 'bot:link.done'
-  await show(ctx, await homeScreen(ctx, `✅ ${ctx.t.html(key, { rights })}`))
+  const notice = `✅ ${ctx.t.html(key, { rights })}`
+  const { recipient } = linked
+  const isAsked = !linked.again && (await allWatches(ctx)).length > 0
+  const mayChoose = linked.scopes.includes('write')
+  if (isAsked && mayChoose && !ctx.reader.isGroup) {
+    return showHearing(ctx, recipient.id, { notice })
+  }
+  // Watches are private, so what a group hears of is chosen in the private chat.
+  const label = ctx.t('bot:button.hear')
+  const row = isAsked ? [{ label, url: deepLink(ctx.reader, `h${recipient.id}`) }] : []
+  await show(ctx, await homeScreen(ctx, notice, ctx.reader.isGroup ? [row] : []))
 })
 
 onPress(composer, 'link.no', async (ctx, { code }) => {

@@ -1,0 +1,148 @@
+import { packed } from '#src/actions/codec.ts'
+import { isolate } from '#src/i18n/isolates.ts'
+import { builtKey, typed } from '#src/i18n/translate.ts'
+import type { Destination } from '#src/recipients/directory.ts'
+import type { Button, Rows } from '#src/telegram/buttons.ts'
+import type { Watch } from '#src/watches/model.ts'
+import { destinationName } from '../../views/destination.ts'
+import {
+  act,
+  inRows,
+  labelWithName,
+  nameList,
+  pageRow,
+  type Reader,
+  screen,
+  type View,
+} from '../../views/view.ts'
+import { backToRecipient } from './card-view.ts'
+
+const PAGE_SIZE = 6
+/** The type whose watches are offered as a whole: its alerts interest other people than those of a wallet. */
+const OFFERED_TYPE = 'provider-fsp'
+
+/** A recipient, and the watches of which it hears or may hear. */
+export interface Hearing {
+  readonly destination: Destination
+  readonly hereId: number | undefined
+  readonly watches: readonly Pick<Watch, 'id' | 'type' | 'label' | 'recipientIds'>[]
+  /** All destinations of the wallet. */
+  readonly destinations: readonly Destination[]
+}
+
+interface HearingOptions {
+  /** Counts from 1; beyond the last page it is the last one. */
+  readonly page: number
+  /** Line about what happened before: HTML. */
+  readonly notice?: string | undefined
+}
+
+/**
+ * Recipients that a watch names, after a recipient is added to them or removed; null: it names none any
+ * more. A watch that named none keeps those that it notified by default.
+ */
+export function namedAfter(
+  { destination: { id }, destinations }: Pick<Hearing, 'destination' | 'destinations'>,
+  { recipientIds }: Pick<Watch, 'recipientIds'>,
+  isAdded: boolean,
+): readonly number[] | null {
+  const nameable = destinations.filter(({ own }) => !own)
+  const named = nameable.filter((one) => recipientIds?.includes(one.id))
+  const before = named.length > 0 ? named : isAdded ? nameable.filter((one) => one.default) : []
+  const others = before.map((one) => one.id).filter((one) => one !== id)
+  const after = isAdded ? [...others, id] : others
+  return after.length === 0 ? null : after
+}
+
+/** Page of the watch at this place in the list. */
+export function pageOf(at: number): number {
+  return Math.floor(at / PAGE_SIZE) + 1
+}
+
+/** Whether a recipient hears of a watch. */
+export function hearsOf(
+  { destination, destinations }: Pick<Hearing, 'destination' | 'destinations'>,
+  { recipientIds }: Pick<Watch, 'recipientIds'>,
+): boolean {
+  const isNamed = destinations.some(({ id, own }) => !own && recipientIds?.includes(id))
+  if (isNamed) return recipientIds?.includes(destination.id) === true
+  return destination.default || destination.own
+}
+
+/** What a recipient hears of: all watches or some, and from which severity. */
+export function hearingScreen(reader: Reader, hearing: Hearing, options: HearingOptions): View {
+  const { t } = reader
+  const { destination, hereId } = hearing
+  const name = typed(destinationName(t, destination, hereId))
+  const lines = [
+    ...(options.notice === undefined ? [] : [options.notice, '']),
+    t.html('bot:rec.hearQuestion', { name }),
+    ...scopeLines(reader, hearing),
+  ]
+  const from = act(
+    t(`bot:button.from.${destination.minSeverity}`),
+    packed('rec.sev', { id: destination.id, level: 'ask' }),
+  )
+  return screen(lines, [
+    ...(destination.own ? [] : scopeRows(reader, hearing, options.page)),
+    [from],
+    [backToRecipient(reader, destination, hereId)],
+  ])
+}
+
+function scopeLines({ t }: Reader, hearing: Hearing): readonly (string | undefined)[] {
+  const { destination, watches, destinations } = hearing
+  if (destination.own) return [t.html('bot:rec.defaultOwn')]
+  if (destination.default) {
+    const isAll = watches.every((watch) => hearsOf(hearing, watch))
+    return [t.html(isAll ? 'bot:rec.hearAll' : 'bot:rec.isDefault.yes')]
+  }
+  const own = destinations.filter((one) => one.own).map((one) => destinationName(t, one, undefined))
+  const isAny = watches.some((watch) => hearsOf(hearing, watch))
+  return [
+    t.html(isAny ? 'bot:rec.hearSome' : 'bot:rec.hearNone'),
+    // A watch cannot name the wallet's own channels, so naming others takes it from them.
+    own.length === 0
+      ? undefined
+      : `⚠️ ${t.html('bot:rec.hearOwn', { names: nameList(own, t.locale) })}`,
+  ]
+}
+
+function scopeRows(reader: Reader, hearing: Hearing, wanted: number): Rows {
+  const { t } = reader
+  const { destination, watches } = hearing
+  const params = { id: destination.id }
+  const isAll = destination.default
+  const scope = [
+    act(chosen(isAll, t('bot:button.hearAll')), packed('rec.hearAll', params)),
+    act(chosen(!isAll, t('bot:button.hearSome')), packed('rec.hearSome', params)),
+  ]
+  if (isAll) return [scope]
+  const types = new Set(watches.map(({ type }) => type))
+  const pages = Math.max(1, Math.ceil(watches.length / PAGE_SIZE))
+  const page = Math.min(wanted, pages)
+  const shown = watches.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
+  const ofType = t(builtKey(`bot:button.type.${OFFERED_TYPE}`))
+  return [
+    scope,
+    types.has(OFFERED_TYPE) && types.size > 1
+      ? [act(`+ ${ofType}`, packed('rec.hearType', { ...params, type: OFFERED_TYPE }))]
+      : [],
+    ...inRows(
+      shown.map((watch) => watchButton(hearing, watch)),
+      2,
+    ),
+    pageRow(page, pages, (to) => packed('rec.hear', { ...params, page: to })),
+  ]
+}
+
+function watchButton(hearing: Hearing, watch: Hearing['watches'][number]): Button {
+  const mark = hearsOf(hearing, watch) ? '✓' : '○'
+  const label = labelWithName(watch.label, (name) => `${mark} ${isolate(name)}`, 2)
+  const params = { id: hearing.destination.id, watch: watch.id }
+  return act(label, packed('rec.hearFlip', params))
+}
+
+function chosen(isChosen: boolean, label: string): string {
+  return isChosen ? `✓ ${label}` : label
+}
