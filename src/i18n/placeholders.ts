@@ -101,6 +101,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
     'bot:provider.next.soon': 'longDuration',
     'bot:*': 'shortDuration',
     'messages:firing.entry': 'shortDuration',
+    'pages:pay.order.slots': 'shortDuration',
     otherwise: 'longDuration',
   },
   duty: 'term',
