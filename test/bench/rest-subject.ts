@@ -11,6 +11,6 @@ import { testEnvironment } from '../support/environment.ts'
  */
 const config = loadConfig(testEnvironment())
 const { app } = createApp(config, { databaseUrl: process.argv[2] ?? '', log: silentLogger })
-const server = createServer({ ...app, limits: createLimits(1e6) }, config.http)
+const server = createServer({ ...app, limits: createLimits(app, 1e6) }, config.http)
 const address = await server.listen({ host: '127.0.0.1', port: 0 })
 process.stdout.write(`${address}\n`)

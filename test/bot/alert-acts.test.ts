@@ -73,7 +73,7 @@ describe('an alert in a chat', () => {
     expect(labelsOf(ann, id)).toContainEqual(['Mute 1\u00a0h', 'Mute 8\u00a0h'])
 
     expect(await ann.press('Acknowledge')).toEqual({
-      text: 'Acknowledged. No reminders until it recovers.',
+      text: 'Acknowledged. No reminders until the alert recovers.',
       box: false,
     })
     expect(message(ann, id).text).toMatch(/acknowledged by \u2068Ann\u2069, \d\d:\d\d/)
@@ -150,7 +150,7 @@ describe('an alert in a chat', () => {
     const watch = await world.addWatch('alice', { label: 'Node E' })
     const id = await alerted(ann, watch, COMMIT)
     expect((await ann.press('Mute until recovered')).text).toBe(
-      'Muted until it recovers. You will be notified then.',
+      'Muted until the alert recovers. You will be notified then.',
     )
     expect(message(ann, id).text).toContain('🔕 until recovered')
     expect((await watchOf('alice', watch)).mutedUntil).toBeNull()

@@ -74,7 +74,7 @@ describe('the history', () => {
     expect(lines[0]).toMatch(/^🔵 \d\d:\d\d\u00a0UTC Treasury: 12,500.FLR left the wallet/)
     expect(lines[1]).toMatch(/^🔴 \d\d:\d\d\u00a0UTC Node <b>A: FTSO reveal: too late/)
     expect(lines[2]).toMatch(/^🟢 \d\d:\d\d\u00a0UTC Node <b>A: FTSO commit: missing.* · 4 min$/)
-    expect(bob.labels()).toEqual([['Filter', 'Clear…', 'CSV'], ['‹ Menu']])
+    expect(bob.labels()).toEqual([['Filter', 'Delete…', 'CSV'], ['‹ Menu']])
 
     const { url } = bob.last().entities.find(({ type }) => type === 'text_link') ?? {}
     const start = new URL(url ?? '').searchParams.get('start')
@@ -211,13 +211,13 @@ describe('deleting', () => {
   test('clears what is older than the list shows, and asks anew when that has changed', async () => {
     const chat = await linked('alice')
     await chat.say('/alerts')
-    await chat.press('Clear…')
-    expect(chat.last().text).toContain('Nothing is older than 7 days.')
+    await chat.press('Delete…')
+    expect(chat.last().text).toContain('No alert is older than 7 days.')
     world.clock.advance(8 * 86_400)
     const watch = await world.addWatch('alice', { label: 'Second' })
     await alerts.notice(watch, { event: COMMIT })
     await chat.say('/alerts')
-    await chat.press('Clear…')
+    await chat.press('Delete…')
     expect(chat.last().text).toContain('Delete 1 alert from the history?')
     expect(chat.last().text).toContain('all watches · older than 7 days')
     const filter = { state: 'all', severity: 'all', time: '7d', watchId: undefined } as const
@@ -232,7 +232,7 @@ describe('deleting', () => {
   test('is nothing for a chat that only receives', async () => {
     const reader = await linked('alice', ['read'])
     await reader.say('/alerts')
-    expect(reader.labels().flat()).not.toContain('Clear…')
+    expect(reader.labels().flat()).not.toContain('Delete…')
     const filter = { state: 'all', severity: 'all', time: 'all', watchId: undefined } as const
     const data = packed('alert.clearYes', { filter, index: 1 })
     world.telegram.pressRaw(reader.id, reader.last().id, data)

@@ -53,7 +53,7 @@ describe('an address without a word', () => {
   ])('%s can be watched, or looked at as a provider', async (_how, text) => {
     const ann = await linked()
     await ann.say(text)
-    expect(ann.last().text).toBe(`What about ${walletOf('bob')}?`)
+    expect(ann.last().text).toBe(`What do you want to do with ${walletOf('bob')}?`)
     expect(ann.labels()).toEqual([['Watch its balance'], ['Provider status'], ['‹ Menu']])
   })
 

@@ -1,7 +1,9 @@
 /** What a group never reads: credits and their alerts, and where else a wallet's people are told. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { REGISTRY } from '#bot/features/index.ts'
 import { packed } from '#src/actions/codec.ts'
+import { LOOK_AT_ALL } from '#src/jobs/define.ts'
 import { judgeLedgers } from '#src/jobs/judge-ledgers.ts'
 import { createRecipient, updateRecipient } from '#src/operations/recipients.ts'
 import { createWatch } from '#src/operations/watches.ts'
@@ -50,7 +52,7 @@ beforeAll(async () => {
   await world.giveSlots('alice', 2)
   const own = { label: 'Own', type: 'credits-balance', target: {}, settings: { limit: 30_000 } }
   credits = (await world.as('alice', createWatch, { body: own })).id
-  await judgeLedgers.run(world.service.app, new AbortController().signal, undefined)
+  await judgeLedgers.run(world.service.app, new AbortController().signal, LOOK_AT_ALL)
   await alertsIn(world).fire(credits, { event: 'credits.low-balance' })
   // Linked only now: no alert of credits was sent to it.
   group = world.chat(id, owner)

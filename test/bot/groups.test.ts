@@ -291,11 +291,14 @@ describe('in a linked group', () => {
     expect(await stands()).toEqual(['blocked'])
     world.telegram.addBot(group.id, { from: group.member })
     await world.settle()
-    const question = /^⚠️ Alerts of 0xf39F…2266 have been off here since the bot was removed\./
+    const question = /^⚠️ Alerts for 0xf39F…2266 have been off here since the bot was removed\./
     expect(group.last().text).toMatch(question)
-    expect(group.labels()).toEqual([['Alerts here again'], ['Unlink…']])
+    expect(group.labels()).toEqual([['Get alerts here again'], ['Unlink…']])
     for (const other of [group.member, group.admin]) {
-      expect(await group.press('Alerts here again', other)).toEqual({ text: LINKERS, box: true })
+      expect(await group.press('Get alerts here again', other)).toEqual({
+        text: LINKERS,
+        box: true,
+      })
     }
     for (const command of ['/start', '/menu']) {
       await world.chat(group.id, group.member).say(`${command}@${BOT_NAME}`)
@@ -303,7 +306,7 @@ describe('in a linked group', () => {
     }
     expect(await stands()).toEqual(['blocked'])
 
-    await group.press('Alerts here again')
+    await group.press('Get alerts here again')
     expect(await stands()).toEqual(['active'])
     expect(group.last().text).toContain('This chat receives alerts again.')
     expect(group.last().text).toContain('is linked to 0xf39F…2266')

@@ -137,7 +137,11 @@ describe('a watch of a balance', () => {
     await ann.press('Create')
     expect(ann.last().id).toBe(form)
     expect(ann.last().text).toMatch(/^✅ .*0xf39F…2266.* is now being watched\./)
-    expect(ann.labels()).toEqual([['Send a test alert'], ['Open it', 'New watch'], ['‹ Watches']])
+    expect(ann.labels()).toEqual([
+      ['Send a test alert'],
+      ['Open watch', 'New watch'],
+      ['‹ Watches'],
+    ])
     const [watch, ...others] = await watches()
     expect(others).toEqual([])
     expect(watch).toMatchObject({
@@ -147,7 +151,7 @@ describe('a watch of a balance', () => {
       recipientIds: null,
       minSeverity: 'info',
     })
-    await ann.press('Open it')
+    await ann.press('Open watch')
     expect(ann.last().text).toContain(`#${watch?.id}`)
   })
 
@@ -205,8 +209,8 @@ describe('a watch of a balance', () => {
     const id = await world.addWatch('alice', { label: 'Old one' })
     await ann.say('/new wallet')
     await ann.press('\u2068Old one\u2069')
-    expect(ann.last().text).toContain('⚠️ You watch it already: \u2068Old one\u2069.')
-    await ann.press('Open it')
+    expect(ann.last().text).toContain('⚠️ You already watch this: \u2068Old one\u2069.')
+    await ann.press('Open watch')
     expect(ann.last().text).toContain(`#${id}`)
   })
 
@@ -250,7 +254,7 @@ describe('a watch of a price', () => {
     ])
     await ann.press('2%')
     await ann.press(await dataOf('Other…', 1))
-    expect(ann.last().text).toContain('Within which time?\nSend a duration, such as 90m')
+    expect(ann.last().text).toContain('Within what time?\nSend a duration, such as 90m')
     expect(ann.last().text).not.toContain('or choose')
     await ann.say('90m')
     expect(ann.labels().flat()).toContain('✓ 1 hr, 30 min')
@@ -373,7 +377,7 @@ describe('the recipients of a new watch', () => {
     await ann.press('500')
     await ann.press('Recipients')
     const { text, box } = await ann.press(`✓ ${iso('this chat')}`)
-    expect(text).toContain('At least one recipient is needed.')
+    expect(text).toContain('A watch needs at least one recipient.')
     expect(box).toBe(true)
     expect(ann.labels().flat()).toContain(`✓ ${iso('this chat')}`)
   })
@@ -466,7 +470,7 @@ describe('a form', () => {
     await ann.say('/new credit')
     const press = world.telegram.pressRaw(ann.id, old.id, data)
     await world.settle()
-    expect((await press.answer()).text).toBe('This form was replaced.')
+    expect((await press.answer()).text).toBe('A newer form has replaced this one.')
     expect(ann.all().find(({ id }) => id === old.id)?.text).toContain('My credits')
   })
 

@@ -232,7 +232,7 @@ describe('the picture', () => {
     expect(other.last().text).toContain('Name: \u2068Alpha Oracle\u2069')
     await other.press('Create')
     expect(other.last().text).toContain('Alpha Oracle')
-    await other.press('Open it')
+    await other.press('Open watch')
     expect(other.last().text).toContain(line)
     await other.say('/watches')
     expect(other.last().text).toContain('Alpha Oracle')

@@ -307,7 +307,7 @@ describe('a webhook', () => {
     const chat = await linked('bob')
     const before = await addHook(chat, 'rotated')
     await chat.press('Secret…')
-    expect(chat.last().text).toContain('For 24 hours both secrets sign')
+    expect(chat.last().text).toContain('For 24 hours, messages are signed with both secrets')
     await chat.press('‹ Keep')
     await chat.press('Secret…')
     await chat.press('New secret')
@@ -339,10 +339,12 @@ describe('a webhook', () => {
     expect(chat.last().text).toContain('1 alert is kept for this recipient')
     receiver.answerNext(500)
     await chat.press('Switch on and test')
-    expect(chat.last().text).toMatch(/✕ .*: 500 after \d+\u00a0ms\nIt stays off\./)
+    expect(chat.last().text).toMatch(/✕ .*: 500 after \d+\u00a0ms\nThe recipient stays off\./)
     await chat.press('Switch on and test')
-    expect(chat.last().text).toContain('✓ On again.')
-    expect(chat.last().text).toContain('It missed 1 alert while it was off. Send it now?')
+    expect(chat.last().text).toContain('✓ The recipient is on again.')
+    expect(chat.last().text).toContain(
+      'This recipient missed 1 alert while it was off. Send it now?',
+    )
     await chat.press('Send 1')
     expect(chat.last().text).toContain('✓ 1 alert is on its way.')
     await alerts.deliver()
@@ -425,13 +427,15 @@ describe('a mailbox', () => {
     await chat.press('Language')
     await chat.press('Deutsch')
     await chat.press('Severity')
-    await chat.press('From: critical')
+    await chat.press('Critical only')
     await chat.press('Time zone')
     await chat.say('nowhere at all')
     expect(chat.last().text).toContain('No time zone “\u2068nowhere at all\u2069” was found.')
     await chat.say('york')
     expect(chat.last().text).toContain('Time zone: America/New_York')
-    await chat.press('Default: yes')
+    await chat.press('What it hears…')
+    await chat.press('Only some')
+    await chat.press('‹ \u2068Night <b>shift\u2069')
     expect((await recipientsOf('carol')).find((one) => one.id === id)).toMatchObject({
       name: 'Night <b>shift',
       locale: 'de',

@@ -37,12 +37,12 @@ describe('settings', () => {
     const chat = await linked('alice')
     await chat.say('/settings')
     expect(chat.last().text).toMatch(
-      /^Settings\nThis chat: English · UTC \(\d\d:\d\d\u00a0UTC now\)\nFor all of 0xf39F…2266:\nQuiet hours: off \(22:00 – 07:00\)\nDigest: off\nReminders: critical after 15\u00a0min, 1\u00a0h, 4\u00a0h\nMinimum severity: Info\nRecoveries: on$/,
+      /^Settings\nThis chat: English · UTC \(\d\d:\d\d\u00a0UTC now\)\nFor all of 0xf39F…2266:\nQuiet hours: off \(22:00 – 07:00\)\nDigest: off\nReminders of critical alerts: after 15\u00a0min, 1\u00a0h, 4\u00a0h\nMinimum severity: Info\nRecoveries: on$/,
     )
     await chat.press('Severity: all')
-    await chat.press('From: warning')
+    await chat.press('Warning or higher')
     expect((await settingsOf('alice')).minSeverity).toBe('critical')
-    await chat.press('From: critical')
+    await chat.press('Critical only')
     expect((await settingsOf('alice')).minSeverity).toBe('info')
     await chat.press('Recoveries: on')
     expect(chat.last().text).toContain('Recoveries: off')
@@ -88,7 +88,9 @@ describe('quiet hours', () => {
     })
     expect(chat.last().text).toContain('Quiet hours: 23:00 – 07:00, critical alerts still sent')
     await chat.press('✓ Allow critical alerts')
-    expect(chat.last().text).toContain('⚠️ Then no alerts arrive at night, not even offences.')
+    expect(chat.last().text).toContain(
+      '⚠️ During quiet hours no alerts are sent, not even about offences.',
+    )
     await chat.press('Off')
     expect((await settingsOf('alice')).quietHours.enabled).toBe(false)
     await chat.press('On')
@@ -107,7 +109,7 @@ describe('quiet hours', () => {
     await chat.say('25:00')
     expect(chat.last().text).toContain('is not a time of day.')
     await chat.say('06:00')
-    expect(chat.last().text).toContain('They cannot begin and end at the same time.')
+    expect(chat.last().text).toContain('Quiet hours cannot begin and end at the same time.')
     await chat.press('Start: 23:00')
     await chat.say('২২:৩০')
     expect((await settingsOf('alice')).quietHours.from).toBe('22:30')
@@ -153,7 +155,7 @@ test('reminders are chosen, and switched off below a reminder, which stays', asy
   expect((await settingsOf('carol')).repeat.critical).toEqual([5, 15, 60])
   await chat.press('Every hour')
   expect((await settingsOf('carol')).repeat.critical).toHaveLength(24)
-  expect(chat.last().text).toContain('Reminders: critical, hourly for a day')
+  expect(chat.last().text).toContain('Reminders of critical alerts: hourly for a day')
   const alerts = alertsIn(world)
   const watch = await world.addWatch('carol', { label: 'Node' })
   await alerts.fire(watch, { event: 'fsp.ftso-commit', severity: 'critical' })

@@ -53,7 +53,7 @@ describe('/start', () => {
     const ann = await linked('bob')
     await world.addWatch('bob', { label: 'One' })
     await ann.say('/start')
-    expect(ann.last().text).toContain('1 watch, all OK')
+    expect(ann.last().text).toContain('1 watch, OK')
     await world.addWatch('bob', { label: 'Two', status: 'paused' })
     await ann.say('/start')
     expect(ann.last().text).toContain('🟢 1 OK')
@@ -273,7 +273,7 @@ describe('a link', () => {
       await ann.press('Link this chat')
     }
     const last = people.at(-1)
-    expect(last?.last().text).toMatch(/^⚠️ A wallet can have 20 recipients/)
+    expect(last?.last().text).toMatch(/^⚠️ A wallet can have at most 20 recipients/)
     expect(last?.last().text).toContain('Link this chat?')
     expect(last?.labels()[0]).toEqual(['Retry'])
     const code = last?.last().entities.find(({ type }) => type === 'code')

@@ -332,7 +332,7 @@ describe('a payment', () => {
     const hash = await world.pay(quote)
     await world.look()
     await world.follow()
-    expect(says(ann)).toContain('Payment seen. Confirming 1 of 2.')
+    expect(says(ann)).toContain('Payment detected. Confirming 1 of 2.')
     expect(says(ann)).toContain(hash)
     expect(ann.labels()).toEqual([['Refresh'], ['‹ Menu']])
     await world.confirmAll()
@@ -520,7 +520,7 @@ describe('Already paid', () => {
     expect(says(ann)).toContain('That is not a transaction hash.')
     const hash = await world.pay(quote)
     await ann.say(`https://flare-explorer.example/tx/${hash}?tab=index`)
-    expect(says(ann)).toContain('Payment seen. Confirming 1 of 2.')
+    expect(says(ann)).toContain('Payment detected. Confirming 1 of 2.')
     await world.confirmAll()
     await world.follow()
     expect(says(ann)).toContain('✅ 10,000 credits added')
@@ -598,7 +598,7 @@ describe('Already paid', () => {
     expect(says(ann)).not.toContain('recorded')
     await ann.press('Already paid')
     await ann.say(await world.pay(quote))
-    expect(says(ann)).toContain('Payment seen.')
+    expect(says(ann)).toContain('Payment detected.')
   })
 
   test('is not painted over while it is asked', async () => {

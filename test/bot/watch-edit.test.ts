@@ -159,7 +159,7 @@ describe('a typed value', () => {
     await ann.press('Threshold')
     world.telegram.sendMedia(ann.id, 'photo')
     await world.settle()
-    expect(ann.last().text).toMatch(/^⚠️ Please send text, or use the buttons\./)
+    expect(ann.last().text).toMatch(/^⚠️ Send text, or use the buttons\./)
     await ann.say('7')
     expect(await threshold()).toMatchObject({ threshold: '7' })
   })

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createPlayer, type Player } from '#sandbox/devnet/provider-script.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import { retainDeliveries } from '#src/delivery/retention.ts'
+import { LOOK_AT_ALL } from '#src/jobs/define.ts'
 import { sendPictures } from '#src/jobs/send-pictures.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
@@ -82,7 +83,7 @@ async function recover(...duties: readonly string[]) {
     })),
   )
 }
-const runJob = () => sendPictures.run(world.service.app, new AbortController().signal, undefined)
+const runJob = () => sendPictures.run(world.service.app, new AbortController().signal, LOOK_AT_ALL)
 const pictures = () => chat.all().filter(({ file }) => file !== undefined)
 
 test('comes after the alert, in reply to it, without a sound, and once', async () => {

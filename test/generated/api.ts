@@ -46,10 +46,10 @@ export interface AcknowledgeInput {
 export interface Acknowledgement {
   /** Time of the acknowledgement; null without one. */
   acknowledgedAt: string | null;
-  /** Name of the person who acknowledged the alert, as shown in messages; null while nobody has. */
+  /** Name of the person who acknowledged the alert, as shown in messages; null until someone acknowledges it. */
   acknowledgedBy: string | null;
   /**
-   * Number by which it is addressed.
+   * Number that identifies the object.
    * @min 1
    * @max 2147483647
    */
@@ -59,7 +59,7 @@ export interface Acknowledgement {
 export interface Alert {
   /** Time of the acknowledgement; null without one. */
   acknowledgedAt: string | null;
-  /** Name of the person who acknowledged the alert, as shown in messages; null while nobody has. */
+  /** Name of the person who acknowledged the alert, as shown in messages; null until someone acknowledges it. */
   acknowledgedBy: string | null;
   /**
    * Values of the event, as an object that depends on `event`. More properties may be added.
@@ -138,7 +138,7 @@ export interface Alert {
   /** Group of the signal; null without one. */
   group: string | null;
   /**
-   * Number by which it is addressed.
+   * Number that identifies the object.
    * @min 1
    * @max 2147483647
    */
@@ -381,7 +381,7 @@ export interface ChannelState {
   lastSuccessAt: string | null;
   /** The signing secret, shown only when it is created or rotated. */
   secret?: string;
-  /** Status; only active ones are in use. */
+  /** Status; anything other than `active` is not in use. */
   status: "pending" | "active" | "disabled" | "blocked" | null;
   /** Why the destination is off; null if it is not. */
   statusReason: string | null;
@@ -482,7 +482,7 @@ export interface MeteredResource {
   description: string;
   /** Price of one call, in credits. */
   priceCredits: number;
-  /** What is called. */
+  /** Called resource. */
   resource:
     | "rewards-intelligence-reports"
     | "providers-rewards"
@@ -551,7 +551,7 @@ export interface NewSettings {
   quietHours: {
     /** Whether critical alerts are sent during quiet hours too. */
     criticalBypass: boolean;
-    /** Whether it is on. */
+    /** true: on; false: off. */
     enabled: boolean;
     /**
      * Time of day in the time zone of the settings, as HH:MM.
@@ -633,7 +633,7 @@ export type NewWatch =
       /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
       escalateAfterMinutes?: number | null;
       /**
-       * Ids of the recipients of alerts that nobody acknowledges in time, beside the watch’s own recipients.
+       * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
        * @maxItems 20
        */
       escalateTo?: number[];
@@ -685,7 +685,7 @@ export type NewWatch =
       /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
       escalateAfterMinutes?: number | null;
       /**
-       * Ids of the recipients of alerts that nobody acknowledges in time, beside the watch’s own recipients.
+       * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
        * @maxItems 20
        */
       escalateTo?: number[];
@@ -743,7 +743,7 @@ export type NewWatch =
       /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
       escalateAfterMinutes?: number | null;
       /**
-       * Ids of the recipients of alerts that nobody acknowledges in time, beside the watch’s own recipients.
+       * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
        * @maxItems 20
        */
       escalateTo?: number[];
@@ -785,7 +785,7 @@ export type NewWatch =
       /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
       escalateAfterMinutes?: number | null;
       /**
-       * Ids of the recipients of alerts that nobody acknowledges in time, beside the watch’s own recipients.
+       * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
        * @maxItems 20
        */
       escalateTo?: number[];
@@ -825,7 +825,7 @@ export type NewWatch =
       /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
       escalateAfterMinutes?: number | null;
       /**
-       * Ids of the recipients of alerts that nobody acknowledges in time, beside the watch’s own recipients.
+       * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
        * @maxItems 20
        */
       escalateTo?: number[];
@@ -867,7 +867,7 @@ export type NewWatch =
       /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
       escalateAfterMinutes?: number | null;
       /**
-       * Ids of the recipients of alerts that nobody acknowledges in time, beside the watch’s own recipients.
+       * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
        * @maxItems 20
        */
       escalateTo?: number[];
@@ -902,7 +902,7 @@ export type NewWatch =
 export type OpenApiDocument = Partial<Record<string, any>>;
 
 export interface ParameterDefinition {
-  /** Value without a setting. */
+  /** Default value. */
   default: number | boolean;
   /** Explanation. */
   help: Text;
@@ -995,7 +995,7 @@ export interface PaymentOffer {
   /** Address to pay to. */
   payTo: string;
   /**
-   * What is called.
+   * Called resource.
    * @format uri
    */
   resource: string;
@@ -1203,13 +1203,13 @@ export interface PricingDocument {
 export interface Problem {
   /** Error code, the same in every language. */
   code: string;
-  /** What is the case and what to do, in the language of the request. */
+  /** What happened and what to do, in the language of the request. */
   detail: string;
   /** Every field that is wrong. */
   errors?: {
     /** Error code, the same in every language. */
     code: string;
-    /** What is the case and what to do, in the language of the request. */
+    /** What happened and what to do, in the language of the request. */
     detail: string;
     /** Place of the field, as a JSON pointer. */
     pointer: string;
@@ -1281,12 +1281,12 @@ export interface ProviderView {
     blocksSinceUpdate: number;
     /** Block of the last fast update; null if none was seen. */
     lastUpdateBlock: number | null;
-    /** Probability that so many blocks without a fast update are chance, 0 to 1. */
+    /** Probability that so many blocks without a fast update occur by chance, 0 to 1. */
     probabilityOfSilence: number;
   } | null;
   /** Whether the provider is in the current signing policy; null if unknown. */
   inPolicy: boolean | null;
-  /** Rates reached, beside the minimums of the protocol. */
+  /** Rates reached, and the minimums of the protocol. */
   minimalConditions: {
     /** Rate over the last 80 rounds; null without enough data. */
     anchor: {
@@ -1425,7 +1425,7 @@ export interface Recipient {
   /** Whether this recipient gets alerts from watches without recipients of their own. */
   default: boolean;
   /**
-   * Number by which it is addressed.
+   * Number that identifies the object.
    * @min 1
    * @max 2147483647
    */
@@ -1442,7 +1442,7 @@ export interface Recipient {
   name: string;
   /** The signing secret, shown only when it is created or rotated. */
   secret?: string;
-  /** Status; only active ones are in use. */
+  /** Status; anything other than `active` is not in use. */
   status: "pending" | "active" | "disabled" | "blocked";
   /** Why the destination is off; null if it is not. */
   statusReason: string | null;
@@ -1515,7 +1515,7 @@ export interface Settings {
   quietHours: {
     /** Whether critical alerts are sent during quiet hours too. */
     criticalBypass: boolean;
-    /** Whether it is on. */
+    /** true: on; false: off. */
     enabled: boolean;
     /**
      * Time of day in the time zone of the settings, as HH:MM.
@@ -1545,7 +1545,7 @@ export interface Settings {
 }
 
 export interface SignalChoice {
-  /** Whether it is on. */
+  /** true: on; false: off. */
   enabled?: boolean;
   /** Id of the signal. */
   id: string;
@@ -1553,13 +1553,13 @@ export interface SignalChoice {
   parameters?: Partial<Record<string, number | boolean>>;
   /** Whether a recovery is sent too; absent for signals without one. */
   recovery?: {
-    /** Whether it is on. */
+    /** true: on; false: off. */
     enabled: boolean;
   };
 }
 
 export interface SignalDefinition {
-  /** Whether it is on in a new watch. */
+  /** Default of `enabled` in a new watch. */
   defaultEnabled: boolean;
   /** Description in one sentence. */
   description: Text;
@@ -1607,13 +1607,13 @@ export interface SignalDefinition {
   parameters?: ParameterDefinition[];
   /** Whether a recovery is sent too; absent for signals without one. */
   recovery?: {
-    /** Whether it is on in a new watch. */
+    /** Default of `enabled` in a new watch. */
     defaultEnabled: boolean;
   };
 }
 
 export interface SignalSetting {
-  /** Whether it is on. */
+  /** true: on; false: off. */
   enabled: boolean;
   /** Id of the signal. */
   id: string;
@@ -1621,7 +1621,7 @@ export interface SignalSetting {
   parameters: Partial<Record<string, number | boolean>>;
   /** Whether a recovery is sent too; absent for signals without one. */
   recovery?: {
-    /** Whether it is on. */
+    /** true: on; false: off. */
     enabled: boolean;
   };
 }
@@ -1705,7 +1705,7 @@ export interface Subscription {
    */
   endsAt: string;
   /**
-   * Number by which it is addressed.
+   * Number that identifies the object.
    * @min 1
    * @max 2147483647
    */
@@ -1760,7 +1760,7 @@ export interface SubscriptionList {
 
 export interface TelegramLink {
   /**
-   * Time at which it expires.
+   * Expiry time.
    * @format date-time
    */
   expiresAt: string;
@@ -1841,12 +1841,12 @@ export interface TokenMetadata {
    */
   createdAt: string;
   /**
-   * Time at which it expires.
+   * Expiry time.
    * @format date-time
    */
   expiresAt: string;
   /**
-   * Number by which it is addressed.
+   * Number that identifies the object.
    * @min 1
    * @max 2147483647
    */
@@ -1861,7 +1861,7 @@ export interface TokenMetadata {
   revokedAt: string | null;
   /** Scopes of the token; `read` is always included. */
   scopes: ("read" | "write" | "spend")[];
-  /** Status; only active ones are in use. */
+  /** Status; anything other than `active` is not in use. */
   status: "active" | "expired" | "revoked";
 }
 
@@ -1970,7 +1970,7 @@ export interface Topup {
     | "onchain_router_prepaid"
     | "native_transfer_prepaid"
     | "xrpl_tag_prepaid";
-  /** Status of the top-up; confirming: paid, but not yet confirmed often enough. */
+  /** Status of the top-up; confirming: paid, but without enough confirmations yet. */
   status:
     | "draft"
     | "submitted"
@@ -2147,12 +2147,12 @@ export interface Watch {
   createdAt: string;
   /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
   escalateAfterMinutes: number | null;
-  /** Ids of the recipients of alerts that nobody acknowledges in time, beside the watch’s own recipients. */
+  /** Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients. */
   escalateTo: number[];
   /** no_data while the target cannot be read. */
   health: "ok" | "no_data";
   /**
-   * Number by which it is addressed.
+   * Number that identifies the object.
    * @min 1
    * @max 2147483647
    */
@@ -2206,7 +2206,7 @@ export interface WatchChanges {
   /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
   escalateAfterMinutes?: number | null;
   /**
-   * Ids of the recipients of alerts that nobody acknowledges in time, beside the watch’s own recipients.
+   * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
    * @maxItems 20
    */
   escalateTo?: number[];

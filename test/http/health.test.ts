@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createInternalServer } from '#src/http/internal.ts'
+import { LOOK_AT_ALL } from '#src/jobs/define.ts'
 import { sendHeartbeat } from '#src/jobs/send-heartbeat.ts'
 import { serviceOnly } from '../support/harness.ts'
 
@@ -49,7 +50,7 @@ async function ready() {
   return { statusCode, ...JSON.parse(payload) }
 }
 
-const beat = () => sendHeartbeat.run(service.app, signal, undefined)
+const beat = () => sendHeartbeat.run(service.app, signal, LOOK_AT_ALL)
 
 test('a service whose every part works is ready, and calls its monitor', async () => {
   expect(await ready()).toEqual({ statusCode: 200, status: 'ok', problems: [] })

@@ -97,7 +97,12 @@ describe('a destination that was added', () => {
           'Added on Nov 20, 2026, 12:00\u00a0UTC.',
           'If you do not recognize this change, remove the recipient.',
         ].join('\n'),
-        buttons: [[{ label: 'Remove…', url: `https://t.me/watchdog_test_bot?start=r${chat}` }]],
+        buttons: [
+          [
+            { label: 'What it hears…', url: `https://t.me/watchdog_test_bot?start=h${chat}` },
+            { label: 'Remove…', url: `https://t.me/watchdog_test_bot?start=r${chat}` },
+          ],
+        ],
       },
     ])
   })
@@ -148,6 +153,7 @@ describe('a destination that was added', () => {
         buttons: [
           [
             { label: 'It was me', act: '1:close' },
+            { label: 'What it hears…', act: `1:rec.hear:${id.toString(36)}:1` },
             { label: 'Remove…', act: `1:rec.delete:${id.toString(36)}` },
           ],
         ],

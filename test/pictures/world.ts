@@ -6,6 +6,7 @@ import { startProtocolData } from '#sandbox/world/protocol-data.ts'
 import { startXrpl } from '#sandbox/xrpl.ts'
 import { packed } from '#src/actions/codec.ts'
 import * as alerts from '#src/alerts/service.ts'
+import { LOOK_AT_ALL } from '#src/jobs/define.ts'
 import { deliverDue } from '#src/jobs/deliver-due.ts'
 import { fetchPublications } from '#src/jobs/fetch-publications.ts'
 import { scanRounds } from '#src/jobs/scan-rounds.ts'
@@ -80,8 +81,8 @@ export async function pictureWorld(): Promise<PictureWorld> {
   const { signal } = new AbortController()
   const look = async () => {
     await devnet.mine(2, 1)
-    await fetchPublications.run(app, signal, undefined)
-    await scanRounds.run(app, signal, undefined)
+    await fetchPublications.run(app, signal, LOOK_AT_ALL)
+    await scanRounds.run(app, signal, LOOK_AT_ALL)
     await observeWatches({ ...app, raise: (tx, raised) => alerts.raise(app, tx, raised) }, signal)
   }
   await player.playTo(ROUNDS_AT_SECONDS)
@@ -100,8 +101,8 @@ export async function pictureWorld(): Promise<PictureWorld> {
   await player.behave('Alpha', 'silent')
   await player.playRounds(SILENT_ROUNDS)
   await look()
-  await deliverDue.run(app, signal, undefined)
-  await sendPictures.run(app, signal, undefined)
+  await deliverDue.run(app, signal, LOOK_AT_ALL)
+  await sendPictures.run(app, signal, LOOK_AT_ALL)
   await salma.say('/watches')
   await salma.press(packed('watch.card', { id: salmasWatch }))
   const body = { asset: 'FLR', credits: CREDITS }

@@ -1,4 +1,5 @@
 import { raise } from '#src/alerts/service.ts'
+import { LOOK_AT_ALL } from '#src/jobs/define.ts'
 import { deliverDue } from '#src/jobs/deliver-due.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
@@ -48,7 +49,7 @@ export function alertsIn(world: Pick<BotWorld, 'app' | 'service' | 'clock'>) {
     })
   }
 
-  const deliver = () => deliverDue.run(app, new AbortController().signal, undefined)
+  const deliver = () => deliverDue.run(app, new AbortController().signal, LOOK_AT_ALL)
   return {
     notice,
     /** Sends due deliveries and edits outdated messages. */

@@ -1,5 +1,6 @@
 import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
 import type { PlayerOptions } from '#sandbox/devnet/provider-script.ts'
+import { LOOK_AT_ALL } from '#src/jobs/define.ts'
 import { fetchPublications } from '#src/jobs/fetch-publications.ts'
 import { pollValidators } from '#src/jobs/poll-validators.ts'
 import type { Logger } from '#src/kernel/logger.ts'
@@ -47,8 +48,8 @@ export async function roundWorld(
 
   async function publish(): Promise<void> {
     const { signal } = new AbortController()
-    await fetchPublications.run(world.running(), signal, undefined)
-    await pollValidators.run(world.running(), signal, undefined)
+    await fetchPublications.run(world.running(), signal, LOOK_AT_ALL)
+    await pollValidators.run(world.running(), signal, LOOK_AT_ALL)
   }
 
   for (const name of watched) await watch(name)

@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Receiver, startReceiver } from '#sandbox/receiver.ts'
+import { packed } from '#src/actions/codec.ts'
+import { configureChannel } from '#src/operations/channels.ts'
+import { listRecipients, updateRecipient } from '#src/operations/recipients.ts'
+import { getWatch, updateWatch } from '#src/operations/watches.ts'
+import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+import { BOT_NAME } from '../support/harness.ts'
+
+let world: BotWorld
+let receiver: Receiver
+let ann: Chatting
+let treasury: number
+let node: number
+const iso = (label: string) => `\u2068${label}\u2069`
+
+beforeAll(async () => {
+  world = await botWorld()
+  receiver = await startReceiver({ clock: world.clock })
+  await world.giveSlots('alice', 9)
+  ann = await world.linked('alice')
+  treasury = await world.addWatch('alice', { label: 'Treasury' })
+  node = await world.addWatch('alice', {
+    label: 'Node A',
+    type: 'provider-fsp',
+    target: { provider: `0x${'a1'.repeat(20)}` },
+    settings: {},
+  })
+})
+afterAll(async () => {
+  await world.close()
+  await receiver.close()
+})
+
+async function recipients() {
+  return (await world.as('alice', listRecipients, { query: { limit: '50' } })).data
+}
+
+async function recipientOf(id: number) {
+  return (await recipients()).find((one) => one.id === id)
+}
+
+async function recipientIdOf(name: string) {
+  const data = await recipients()
+  const found = data.findLast((one) => one.name === name)
+  if (found === undefined) throw new Error(`nobody is called ${name}`)
+  return found.id
+}
+
+async function named(id: number) {
+  return (await world.as('alice', getWatch, { params: { id: String(id) } })).recipientIds
+}
+
+async function addHook(hook: string) {
+  world.clock.advance(30)
+  await ann.say('/recipients')
+  await ann.press('Add recipient')
+  await ann.press('Webhook')
+  await ann.say(receiver.url(hook))
+  await ann.press('Saved')
+  return await recipientIdOf('127.0.0.1')
+}
+
+describe('a new recipient', () => {
+  test('is asked about at once what it is to hear of', async () => {
+    const id = await addHook('first')
+    expect(ann.last().text).toContain('Which alerts should \u2068127.0.0.1\u2069 get?')
+    expect(ann.last().text).toContain('Those of all watches, also of watches added later.')
+    expect(ann.labels()).toEqual([
+      ['✓ All watches', 'Only some'],
+      ['Severity: all'],
+      [`‹ ${iso('127.0.0.1')}`],
+    ])
+    await ann.press('Only some')
+    expect(ann.last().text).toContain('No watch is checked yet: nothing is sent there.')
+    expect((await recipientOf(id))?.default).toBe(false)
+    expect(await named(treasury)).toBeNull()
+  })
+
+  test('hears of the checked watches, which keep those that they notified', async () => {
+    const id = await addHook('some')
+    const here = await recipientIdOf('Ann')
+    const others = (await recipients())
+      .filter((one) => one.default && one.id !== id)
+      .map((one) => one.id)
+    expect(others).toContain(here)
+    await ann.press('Only some')
+    await ann.press('+ Data provider')
+    expect([...((await named(node)) ?? [])].sort()).toEqual([...others, id].sort())
+    expect(await named(treasury)).toBeNull()
+    expect(ann.labels().flat()).toContain(`✓ ${iso('Node A')}`)
+    expect(ann.labels().flat()).toContain(`○ ${iso('Treasury')}`)
+    await ann.press(`✓ ${iso('Node A')}`)
+    expect(await named(node)).toEqual(others)
+    expect(ann.last().text).toContain('No watch is checked yet')
+    await ann.press('All watches')
+    expect(await named(node)).toEqual([...others, id])
+    expect(ann.last().text).toContain('Those of all watches')
+  })
+
+  test('keeps a change of the watch that came in between', async () => {
+    await addHook('late')
+    await ann.press('Only some')
+    const params = { id: String(treasury) }
+    await world.as('alice', updateWatch, { params, body: { label: 'Vault' } })
+    await ann.press(`○ ${iso('Treasury')}`)
+    expect(ann.labels().flat()).toContain(`✓ ${iso('Vault')}`)
+    await world.as('alice', updateWatch, {
+      params,
+      body: { label: 'Treasury', recipientIds: null },
+    })
+  })
+
+  test('says which of the wallet’s own channels a checked watch no longer notifies', async () => {
+    const input = { params: { key: 'webhook' }, body: { url: receiver.url('own') } }
+    await world.as('alice', configureChannel, input)
+    await addHook('beside')
+    await ann.press('Only some')
+    expect(ann.last().text).toContain(
+      '⚠️ A watch that is checked here no longer notifies \u2068My webhook\u2069.',
+    )
+  })
+
+  test('of another wallet cannot be asked about or changed', async () => {
+    const bob = await world.linked('bob')
+    const id = await recipientIdOf('Ann')
+    await bob.say('/recipients')
+    const data = [
+      packed('rec.hear', { id, page: 1 }),
+      packed('rec.hearSome', { id }),
+      packed('rec.hearFlip', { id, watch: treasury }),
+    ]
+    for (const one of data) {
+      world.telegram.pressRaw(bob.id, bob.last().id, one)
+      await world.settle()
+      expect(bob.last().text).toBe('This no longer exists, or belongs to another wallet.')
+    }
+    expect((await recipientOf(id))?.default).toBe(true)
+  })
+
+  test('has its lowest severity a press away', async () => {
+    const id = await addHook('severe')
+    await ann.press('Severity: all')
+    await ann.press('Warning or higher')
+    expect((await recipientOf(id))?.minSeverity).toBe('warning')
+    await world.as('alice', updateRecipient, {
+      params: { id: String(id) },
+      body: { default: true },
+    })
+    await ann.press('What it hears…')
+    expect(ann.labels()[1]).toEqual(['Warning or higher'])
+  })
+})
+
+describe('a linked chat', () => {
+  test('of a manager asks what it is to hear of', async () => {
+    const chat = world.person()
+    await chat.say(`/start ${await world.linkCode('alice', ['read', 'write'])}`)
+    await chat.press('Link this chat')
+    expect(chat.last().text).toContain('✅ This chat is linked.')
+    expect(chat.last().text).toContain('Which alerts should \u2068This chat\u2069 get?')
+  })
+
+  test('that only receives, or has no watches yet, shows its menu', async () => {
+    const chat = world.person()
+    await chat.say(`/start ${await world.linkCode('alice', ['read'])}`)
+    await chat.press('Link this chat')
+    expect(chat.last().text).not.toContain('Which alerts')
+    const first = world.person()
+    await first.say(`/start ${await world.linkCode('carol')}`)
+    await first.press('Link this chat')
+    expect(first.last().text).not.toContain('Which alerts')
+  })
+
+  test('that is a group leads to the question in the private chat', async () => {
+    const { id } = world.telegram.group({ title: 'Crew', members: [ann.id], admins: [ann.id] })
+    const group = world.chat(id, ann.id)
+    await group.say(`/start@${BOT_NAME} ${await world.groupCode('alice')}`)
+    await group.press('Link this chat')
+    const [button] = group.last().keyboard[0] ?? []
+    expect(button?.text).toBe('What it hears…')
+    const payload = new URL(button?.url ?? '').searchParams.get('start') ?? ''
+    expect(payload).toBe(`h${await recipientIdOf('Crew')}`)
+    await ann.say(`/start ${payload}`)
+    expect(ann.last().text).toContain('Which alerts should \u2068Crew\u2069 get?')
+    await group.say(`/start@${BOT_NAME} ${payload}`)
+    expect(group.last().text).not.toContain('Which alerts')
+  })
+})
