@@ -19,6 +19,8 @@ let base: string
 let context: BrowserContext
 let page: Page
 let problems: string[]
+/** The notes the page has shown so far, also those of a moment: it reloads as the payment is seen. */
+let said: string[]
 
 beforeAll(async () => {
   ;[browser, world] = await Promise.all([openBrowser(), payWorld({ TRUST_PROXY: '1' })])
@@ -32,6 +34,21 @@ afterAll(async () => {
 afterEach(() => context.close())
 
 let visitors = 0
+
+/** Runs in the page: tells the test each note as it is shown. */
+function reportNotes(): void {
+  const options = { subtree: true, childList: true, attributes: true, attributeFilter: ['hidden'] }
+  const shown = new Set<Element>()
+  new MutationObserver(() => {
+    for (const note of document.querySelectorAll<HTMLElement>('[data-note]')) {
+      if (note.hidden) shown.delete(note)
+      else if (!shown.has(note)) {
+        shown.add(note)
+        Reflect.get(window, 'tellTest')(note.dataset.note)
+      }
+    }
+  }).observe(document, options)
+}
 
 async function open(
   draft: Pick<TopupDraft, 'handle'>,
@@ -54,6 +71,9 @@ async function open(
     if (message.type() === 'error') problems.push(message.text())
   })
   const none = { asked: [], decline: () => undefined, chain: () => '' }
+  said = []
+  await page.exposeFunction('tellTest', (note: string) => said.push(note))
+  await page.addInitScript(reportNotes)
   await hurry(page)
   const given = wallet === undefined ? none : await giveWallet(page, rpcUrl, wallet)
   await page.goto(`${base}/pay/${draft.handle}`)
@@ -63,6 +83,7 @@ async function open(
 const button = (name: RegExp | string) => page.getByRole('button', { name })
 const shown = (text: string | RegExp) => page.getByText(text).filter({ visible: true })
 const says = (text: string | RegExp) => shown(text).first().waitFor()
+const saysSent = () => expect.poll(() => said, { timeout: WAIT_MS }).toContain('sent')
 const sent = ({ asked }: PageWallet) =>
   asked.filter((method) => method === 'eth_sendTransaction').length
 const receipts = ({ asked }: PageWallet) =>
@@ -73,7 +94,7 @@ describe('with a wallet', () => {
     const draft = await draftOf(alice, { asset: 'WDG' })
     const wallet = await open(draft, {})
     await button(/^Pay 200/).click()
-    await says('Payment sent. You may close this page')
+    await saysSent()
     await says(/Confirming \d of 2/)
     await world.confirmAll()
     await page.getByRole('heading', { name: '11,000 credits added' }).waitFor()
@@ -90,7 +111,7 @@ describe('with a wallet', () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const wallet = await open(draft, { name: 'Test Wallet' })
     await button(/^Pay 500/).click()
-    await says('Payment sent. You may close this page')
+    await saysSent()
     await world.confirmAll()
     await says(/10,000 credits added/)
     expect(sent(wallet)).toBe(1)
@@ -102,7 +123,7 @@ describe('with a wallet', () => {
     const says = { eth_getCode: '0x6001' }
     await open(draft, { says })
     await button(/^Pay 500/).click()
-    await shown('Payment sent. You may close this page').first().waitFor()
+    await saysSent()
     await world.confirmAll()
     const { status, txHash } = await topupOf(alice, draft)
     expect(status).toBe('credited')
@@ -127,7 +148,7 @@ describe('with a wallet', () => {
     const wallet = await open(draft, {})
     await says(/You can pay the remaining 250.FLR the same way/)
     await button(/^Pay 250/).click()
-    await says('Payment sent. You may close this page')
+    await saysSent()
     await world.confirmAll()
     await page.getByRole('heading', { name: '10,000 credits added' }).waitFor()
     expect(await page.locator('#wallet').count()).toBe(0)
@@ -145,7 +166,7 @@ describe('with a wallet', () => {
     const second = await draftOf(alice, { asset: 'WFLR' })
     const paying = await open(second, {})
     await button(/^Pay 500/).click()
-    await says('Payment sent. You may close this page')
+    await saysSent()
     expect(sent(paying)).toBe(1)
     await world.confirmAll()
   })
@@ -167,7 +188,7 @@ describe('with a wallet', () => {
     expect(sent(wallet)).toBe(0)
     wallet.decline()
     await button(/^Pay 500/).click()
-    await says('Payment sent. You may close this page')
+    await saysSent()
     await world.confirmAll()
   })
 
@@ -198,7 +219,7 @@ describe('with a wallet', () => {
     expect((await topupOf(alice, draft)).status).toBe('draft')
     wallet.decline()
     await button(/^Pay 500/).click()
-    await says('Payment sent. You may close this page')
+    await saysSent()
     await world.confirmAll()
   })
 
@@ -237,8 +258,9 @@ describe('with a wallet', () => {
     read.resolve()
     await world.pass(15)
     await says('Reason: This payment method is paused')
+    said = []
     await button(/^Pay 500/).click()
-    await says('Payment sent. You may close this page')
+    await saysSent()
     await world.confirmAll()
     await says(/10,000 credits added/)
   })
@@ -272,10 +294,11 @@ describe('while the chain does not answer', () => {
     await world.pass(LOOK_SECONDS)
     await says(SILENT)
     await button(/^Pay 500/).click()
-    await says('Payment sent. You may close this page')
+    await saysSent()
+    said = []
     await page.reload()
     await says(SILENT)
-    await says('Payment sent. You may close this page')
+    await saysSent()
     expect((await topupOf(alice, draft)).status).toBe('draft')
     await world.rpc.up()
     await world.confirmAll()
@@ -303,7 +326,7 @@ describe('while the chain does not answer', () => {
     expect(sent(wallet)).toBe(0)
     await world.rpc.up()
     await button(/^Pay 500/).click()
-    await says('Payment sent. You may close this page')
+    await saysSent()
     await world.confirmAll()
   })
 
@@ -314,7 +337,7 @@ describe('while the chain does not answer', () => {
     const away = { code: -32_000, message: 'header not found' }
     world.rpc.failNext(3, away, 'eth_getTransactionReceipt')
     await button(/^Pay 500/).click()
-    await says('Payment sent. You may close this page')
+    await saysSent()
     await expect.poll(() => receipts(wallet)).toBeGreaterThan(3)
     expect(await shown('Nothing was paid').count()).toBe(0)
     await world.confirmAll()
