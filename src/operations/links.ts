@@ -17,6 +17,7 @@ import * as consent from '#src/recipients/consent.ts'
 import { TimeZone } from '#src/recipients/model.ts'
 import { getProviderView } from '#src/watches/provider-view.ts'
 import { undefinedIfUnavailable } from '#src/watches/unavailable.ts'
+import { draftConnectPurchase } from './connect-purchase.ts'
 import { defineLinkOperation } from './define.ts'
 
 /** Voting rounds of a provider on an alert's page. */
@@ -155,6 +156,16 @@ export const claimConnectCode = defineLinkOperation({
   rate: 'token',
   body: z.strictObject({ ...TokenRequest.shape, timezone: TimeZone.exactOptional() }),
   handle: ({ app, caller: { code }, body }) => connect.claimConnectCode(app, { code, ...body }),
+})
+
+/** Drafts the top-up that the linked chat goes on with. Returns its handle; undefined without one. */
+export const draftLinkedPurchase = defineLinkOperation({
+  id: 'draftLinkedPurchase',
+  scope: 'link:connect',
+  handle: async ({ app, caller }) => {
+    const linked = await connect.findLinkedCode(app, caller.code)
+    return linked === undefined ? undefined : await draftConnectPurchase(app, linked)
+  },
 })
 
 /** Uses the code up without linking the chat. */

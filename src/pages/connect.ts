@@ -6,6 +6,7 @@ import type { App } from '#src/operations/define.ts'
 import {
   claimConnectCode,
   createConnectChallenge,
+  draftLinkedPurchase,
   peekConnectCode,
   refuseConnectCode,
 } from '#src/operations/links.ts'
@@ -82,7 +83,10 @@ async function claim(ask: AskByLink, request: FastifyRequest<LinkRoute>) {
     // An unknown time zone is ignored, not refused.
     ...(isTimeZone(textOf(timezone)) && { timezone }),
   }
-  return await ask(request, claimConnectCode, { body })
+  const claimed = await ask(request, claimConnectCode, { body })
+  // The purchase that the chat asked for goes on at once.
+  const handle = await ask(request, draftLinkedPurchase)
+  return { ...claimed, ...(handle !== undefined && { next: `/pay/${handle}` }) }
 }
 
 async function refuse(
@@ -104,6 +108,7 @@ async function answerForm(
     readonly message?: string
     readonly wallet: string
     readonly maySpend?: boolean
+    readonly next?: string
   }>,
 ): Promise<FastifyReply> {
   const offer = await peek(ask, request)
@@ -112,7 +117,7 @@ async function answerForm(
   const filled = { wallet: textOf(wallet), spend: spend === 'on' }
   try {
     const made = await work()
-    if (answer === 'claim') return reply.redirect(request.url, 303)
+    if (answer === 'claim') return reply.redirect(made.next ?? request.url, 303)
     return await sendOffer(app, request, reply, offer, { ...filled, ...made })
   } catch (error) {
     const refusal = refusalOf(error, localeOf(request, offer.locale))

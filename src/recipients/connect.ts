@@ -76,6 +76,18 @@ export interface ConnectOffer {
   readonly wallet: Address | undefined
 }
 
+/** A used code and the link it made. */
+export interface LinkedCode {
+  /** Identifies the code without revealing it. */
+  readonly hash: string
+  readonly chatId: number
+  /** Who asked for the code. */
+  readonly by: number
+  /** What the chat continues with, in its own format. */
+  readonly goesOn: string | undefined
+  readonly wallet: Address
+}
+
 /** Result of a claim. */
 export interface Connected {
   readonly wallet: Address
@@ -209,6 +221,17 @@ function repeated({ wallet, title }: codes.ConnectCodeRow, message: string): Con
   return { wallet, title }
 }
 
+/** The link that a code made; undefined while it is open, refused or unknown. */
+export async function findLinkedCode(
+  { db }: Pick<Deps, 'db'>,
+  code: string,
+): Promise<LinkedCode | undefined> {
+  const row = await codes.findCode(db, hashOf(code))
+  if (row === undefined || row.wallet === null) return undefined
+  const { hash, chatId, askedBy: by, goesOn, wallet } = row
+  return { hash, chatId, by, goesOn: goesOn ?? undefined, wallet }
+}
+
 /** Uses a code up without linking the chat, and notifies the chat. An expired or used one is ignored. */
 export async function refuseConnectCode(deps: Deps, code: string): Promise<void> {
   const now = deps.clock.now()
@@ -217,6 +240,8 @@ export async function refuseConnectCode(deps: Deps, code: string): Promise<void>
 
 /** Notification of a chat about its code. */
 export interface ConnectOutcome {
+  /** Identifies the code without revealing it. */
+  readonly hash: string
   readonly chatId: number
   readonly by: number
   /** The message that shows the code, if known. */
@@ -245,6 +270,7 @@ export async function notifyConnects(
   for await (const row of claimAll(deps, codes.UNNOTIFIED, options)) {
     if (row.notifyAttempts <= NOTIFY_ATTEMPTS_MAX) {
       await notify({
+        hash: row.hash,
         chatId: row.chatId,
         by: row.askedBy,
         messageId: row.messageId ?? undefined,

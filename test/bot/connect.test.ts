@@ -10,7 +10,8 @@ import { listWatches } from '#src/operations/watches.ts'
 import { chatLinks } from '#src/recipients/chats.ts'
 import { claimConnectCode, connectScopes, refuseConnectCode } from '#src/recipients/connect.ts'
 import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
-import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { giveCredits } from '../support/credits.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 
 let world: BotWorld
@@ -199,6 +200,7 @@ describe('a signature on the page', () => {
   })
 
   test('that lets the chat spend leads back to the quote it was asked for, also on the second try', async () => {
+    await giveCredits(world.app, walletOf('carol'), 20_000)
     const ann = await world.linked('carol')
     const quote = { quantity: 3, periods: 6, renew: true }
     await ann.say('/slots')
@@ -207,7 +209,7 @@ describe('a signature on the page', () => {
     await ann.press('+')
     await ann.press('180 days')
     await ann.press('Auto-renew: off')
-    await ann.press('Pay and add slots')
+    await ann.press('Allow spending')
     await refuseConnectCode(world.app, shown(ann).code)
     await notify()
     await ann.press('Retry')

@@ -81,8 +81,11 @@ test.each(WALKED)('in %s leads somewhere and is answered', async (locale) => {
     await press(chat)
   }
   if (locale === 'en') {
-    // Who may not spend is shown how to allow it.
+    // Who may not spend is shown how to allow it, with and without credits.
     const manager = await world.linked('carol', ['read', 'write'], locale)
+    await manager.say('/slots')
+    await press(manager)
+    await giveCredits(world.app, walletOf('carol'), 3000)
     await manager.say('/slots')
     return press(manager)
   }

@@ -1,14 +1,22 @@
 import { formatUnits } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { listLive } from '#bot/core/live-store.ts'
+import { notifyConnected } from '#bot/features/connect/notifications.ts'
+import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import type { ChatMessage } from '#sandbox/telegram/model.ts'
 import { packed } from '#src/actions/codec.ts'
+import { createChallenge } from '#src/auth/service.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { getAccount } from '#src/operations/account.ts'
+import { invoke } from '#src/operations/invoke.ts'
+import { draftLinkedPurchase } from '#src/operations/links.ts'
 import { listSubscriptions, updateSubscriptions } from '#src/operations/subscriptions.ts'
 import { createTopup } from '#src/operations/topups.ts'
+import { claimConnectCode, connectScopes, refuseConnectCode } from '#src/recipients/connect.ts'
+import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
 import type { Chatting } from '../support/bot.ts'
 import { type MoneyWorld, moneyWorld } from '../support/bot-money.ts'
+import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 
 /** Buying credits in the chat, paid on a real chain. */
 
@@ -656,13 +664,77 @@ describe('a payment for slots', () => {
     expect(capacity).toMatchObject({ purchased: 1, available: 1 })
   })
 
-  test('in a chat that may not spend asks for that right first', async () => {
-    const reader = await world.linked('bob', ['read', 'write'])
+  describe('in a chat that may not spend', () => {
     const buy = { asset: 'FLR', credits: 10_000, quantity: 1, periods: 1, renew: false }
-    await reader.say('/topup')
-    const press = world.telegram.pressRaw(reader.id, reader.last().id, packed('topup.buy', buy))
-    await world.settle()
-    await press.answer()
-    expect(says(reader)).toContain('This chat is not allowed to do that.')
+
+    async function asked(quantity = 1): Promise<{ reader: Chatting; code: string }> {
+      const reader = await world.linked('carol', ['read', 'write'])
+      await reader.say('/topup')
+      const data = packed('topup.buy', { ...buy, quantity })
+      const press = world.telegram.pressRaw(reader.id, reader.last().id, data)
+      await world.settle()
+      await press.answer()
+      expect(says(reader)).toContain('tick the box on the page')
+      return { reader, code: copied(reader, 'Copy link')?.split('/connect/')[1] ?? '' }
+    }
+
+    async function sign(code: string, spend: boolean): Promise<void> {
+      const { account } = PEOPLE.carol
+      const wallet = account.address
+      const scopes = [...connectScopes(spend)]
+      const { message } = await createChallenge(world.app, { wallet, scopes, label: undefined })
+      const signature = await account.signMessage({ message })
+      await claimConnectCode(world.app, { code, message, signature })
+    }
+
+    const api = () =>
+      createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, API_TIMEOUT_SECONDS)
+    const notify = () => notifyConnected({ app: world.app, api: api(), username: BOT_NAME })
+    const draft = (code: string) =>
+      invoke(world.app, draftLinkedPurchase, { link: 'connect', code }, {}).then(
+        ({ output }) => output,
+      )
+
+    test('asks for that right, then shows the quote by itself; the page and the chat draft one', async () => {
+      await world.accept('carol')
+      const { reader, code } = await asked()
+      expect(await draft(code)).toBeUndefined()
+      await sign(code, true)
+      const [, page, again] = await Promise.all([notify(), draft(code), draft(code)])
+      const quote = await world.quoteOf('carol')
+      expect(quote.then).toMatchObject({ slots: 1, periods: 1, status: 'waiting' })
+      expect([page, again, await draft(code)]).toEqual([quote.handle, quote.handle, quote.handle])
+      const [connected, shown] = reader.all().slice(-2)
+      expect(connected?.text).toContain('spend credits on slots')
+      expect(shown && plain(shown)).toContain('Pay 500 FLR for 10,000 credits')
+      await world.pay(quote)
+      await world.confirmAll()
+      await world.follow()
+      expect(says(reader)).toContain('1 slot added.')
+      expect(reader.labels()[0]).toEqual(['New watch'])
+    })
+
+    test('offers the purchase again when the right was not given', async () => {
+      await world.accept('carol')
+      const { reader, code } = await asked(2)
+      await sign(code, false)
+      await notify()
+      expect(await draft(code)).toBeUndefined()
+      expect(reader.labels()[0]).toEqual(['Add slots'])
+      const [add] = reader.last().keyboard[0] ?? []
+      expect(add?.callback_data).toBe(
+        packed('slots.quote', { quantity: 2, periods: 1, renew: false }),
+      )
+    })
+
+    test('asks anew after the code was refused, with the same purchase', async () => {
+      await world.accept('carol')
+      const { reader, code } = await asked()
+      await refuseConnectCode(world.app, code)
+      await notify()
+      expect(says(reader)).toContain('Nothing was linked.')
+      const [retry] = reader.last().keyboard[0] ?? []
+      expect(retry?.callback_data).toBe(packed('topup.buy', buy))
+    })
   })
 })

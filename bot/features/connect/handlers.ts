@@ -1,6 +1,6 @@
 import { Composer } from 'grammy'
 import { z } from 'zod'
-import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
+import { type ButtonData, packed } from '#src/actions/codec.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import { formatDate } from '#src/i18n/format.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -16,6 +16,7 @@ import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { rewrite, show } from '../../core/show.ts'
 import { continueDraft, openWizard } from '../new/handlers.ts'
 import { created } from '../new/view.ts'
+import { againData } from './again.ts'
 import { suggestedThreshold, trialOffer } from './trial.ts'
 import { connectReplaced, connectScreen, trialTerms } from './view.ts'
 
@@ -26,7 +27,9 @@ onCommand(composer, 'connect', (ctx) => showConnect(ctx), {
   unlinked: true,
 })
 onPress(composer, 'connect', (ctx, { spend }) => showConnect(ctx, { spend }))
-onPress(composer, 'slots.allow', (ctx, quote) => showConnect(ctx, { spend: true, quote }))
+onPress(composer, 'slots.allow', (ctx, quote) =>
+  showConnect(ctx, { spend: true, goesOn: packed('slots.quote', quote) }),
+)
 
 /** Shows a new code for the sign-in page, and invalidates the previous one. */
 export async function showConnect(
@@ -34,11 +37,11 @@ export async function showConnect(
   asked: {
     /** Whether the right to spend is requested too. */
     readonly spend?: boolean
-    /** Purchase to continue with once the chat may spend. */
-    readonly quote?: ArgumentsOf<'slots.quote'>
+    /** Button data of the purchase to continue with once the chat may spend. */
+    readonly goesOn?: ButtonData
   } = {},
 ): Promise<void> {
-  const { spend = false, quote } = asked
+  const { spend = false, goesOn } = asked
   const { app, known, reader, chat, from } = ctx
   if (from === undefined || known.kind !== 'private') return
   const username = chat?.type === 'private' ? chat.username : undefined
@@ -48,11 +51,11 @@ export async function showConnect(
       by: { id: from.id },
       locale: known.locale,
       spend,
-      ...(quote !== undefined && { goesOn: packed('slots.quote', quote) }),
+      ...(goesOn !== undefined && { goesOn }),
     },
   })
   const isLinked = ctx.links.length > 0
-  const again = quote === undefined ? packed('connect', { spend }) : packed('slots.allow', quote)
+  const again = againData({ spend, goesOn })
   const isOpen = isOpenLink(code.url)
   const view = connectScreen(reader, code, { spend, isOpen, isLinked, again })
   const messageId = await show(ctx, view)

@@ -5,10 +5,11 @@
  */
 
 import type { Api } from 'grammy'
-import { argumentsOf, packed, unpacked } from '#src/actions/codec.ts'
+import { argumentsOf, type ButtonData, packed, unpacked } from '#src/actions/codec.ts'
 import { translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { getAccount } from '#src/operations/account.ts'
+import { draftConnectPurchase } from '#src/operations/connect-purchase.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { listSubscriptions } from '#src/operations/subscriptions.ts'
@@ -20,6 +21,8 @@ import { post } from '#src/telegram/send.ts'
 import { contentOf } from '../../core/show.ts'
 import { changeChat, findChat } from '../../core/store.ts'
 import type { Reader, View } from '../../views/view.ts'
+import { againData } from './again.ts'
+import { postPurchase } from './purchase.ts'
 import { trialOffer } from './trial.ts'
 import { connectDeclined, connectExpired, connected } from './view.ts'
 
@@ -42,19 +45,47 @@ export async function notifyConnected(
   await notifyConnects(notifier.app, (news) => notifyChat(notifier, news), signal)
 }
 
-async function notifyChat(
-  { app, api, username }: ConnectNotifier,
-  news: ConnectOutcome,
-): Promise<void> {
-  const { chatId, wallet, messageId } = news
+async function notifyChat(notifier: ConnectNotifier, news: ConnectOutcome): Promise<void> {
+  const { app, api, username } = notifier
+  const { chatId, wallet, by } = news
   const chat = await findChat(app.db, chatId)
   const locale = chat?.locale ?? news.locale
   const reader: Reader = { t: translator(locale), timezone: 'UTC', isGroup: false, bot: username }
-  const content = contentOf(await viewOf(app, reader, news), locale)
-  if (wallet !== undefined) await changeChat(app.db, chatId, { wallet }, app.clock.now())
+  if (wallet === undefined) {
+    const end = news.end === 'expired' ? connectExpired : connectDeclined
+    return await showOutcome(notifier, news, end(reader, againData(news)))
+  }
+  const link = (await chatLinks(app, chatId)).find((one) => one.wallet === wallet)
+  const caller: Caller = {
+    wallet,
+    scopes: link?.scopes ?? ['read'],
+    via: 'telegram',
+    telegramUserId: by,
+  }
+  const here = { ...reader, timezone: link?.timezone ?? reader.timezone }
+  const handle = await draftConnectPurchase(app, { ...news, wallet })
+  const goesOn = handle === undefined ? news.goesOn : undefined
+  const view = await connectedView(app, here, caller, goesOn)
+  await changeChat(app.db, chatId, { wallet }, app.clock.now())
+  await showOutcome(notifier, news, view)
+  if (handle === undefined) return
+  await unlessBlocked(() =>
+    postPurchase({ app, api }, { chatId, caller, reader: here, locale, handle }),
+  )
+}
+
+/** Shows the outcome in the message with the code, or in a new one. */
+async function showOutcome(
+  { app, api }: ConnectNotifier,
+  news: ConnectOutcome,
+  view: View,
+): Promise<void> {
+  const { chatId, messageId } = news
+  const chat = await findChat(app.db, chatId)
+  const content = contentOf(view, chat?.locale ?? news.locale)
   const living = chat?.living.navigation ?? null
   const isThere = messageId !== undefined && messageId === living
-  try {
+  await unlessBlocked(async () => {
     if (isThere && (await edit(api, chatId, messageId, content))) return
     // A person who went on without the code needs no message about its expiry.
     if (news.end === 'expired') return
@@ -63,50 +94,52 @@ async function notifyChat(
       const changes = { living: { navigation: sent.messageId } }
       await changeChat(app.db, chatId, changes, app.clock.now())
     }
+  })
+}
+
+/** Blocking is handled by the membership updates. */
+async function unlessBlocked(work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
   } catch (error) {
-    // Blocking is handled by the membership updates.
     if (!isRefused(error, 403)) throw error
   }
-}
-
-async function viewOf(app: App, reader: Reader, news: ConnectOutcome): Promise<View> {
-  if (news.wallet !== undefined) return await connectedView(app, reader, news, news.wallet)
-  const end = news.end === 'expired' ? connectExpired : connectDeclined
-  return end(reader, again(news))
-}
-
-/** Button data for a new code with the same rights and the same continuation. */
-function again({ spend, goesOn }: ConnectOutcome): string {
-  const press = goesOn === undefined ? undefined : unpacked(goesOn)
-  return press?.verb === 'slots.quote'
-    ? packed('slots.allow', argumentsOf<'slots.quote'>({ verb: press.verb, args: press.args }))
-    : packed('connect', { spend })
 }
 
 async function connectedView(
   app: App,
   reader: Reader,
-  { chatId, by, goesOn }: ConnectOutcome,
-  wallet: Caller['wallet'],
+  caller: Caller,
+  goesOn: string | undefined,
 ): Promise<View> {
-  const link = (await chatLinks(app, chatId)).find((one) => one.wallet === wallet)
-  const scopes = link?.scopes ?? ['read']
-  const caller: Caller = { wallet, scopes, via: 'telegram', telegramUserId: by }
+  const { wallet, scopes } = caller
   const query = { limit: '1' }
   const { output: account } = await invoke(app, getAccount, caller, { query })
   const { output: slots } = await invoke(app, listSubscriptions, caller, { query })
   const mayStart = app.billing.enabled && slots.trial.available && scopes.includes('write')
-  const here = { ...reader, timezone: link?.timezone ?? reader.timezone }
   return connected(
-    here,
+    reader,
     { wallet, scopes },
     {
       trial: mayStart ? trialOffer(app) : undefined,
       hasSlot: account.slots.available > 0,
       hasWatches: account.slots.used > 0,
-      goesOn,
+      quote: goesOn === undefined ? undefined : quoteData(goesOn),
     },
   )
+}
+
+/** Button data of the quote of a purchase; undefined for data of another version. */
+function quoteData(goesOn: string): ButtonData | undefined {
+  const press = unpacked(goesOn)
+  if (press?.verb === 'slots.quote')
+    return packed('slots.quote', argumentsOf<'slots.quote'>({ verb: press.verb, args: press.args }))
+  if (press?.verb !== 'topup.buy') return undefined
+  const { quantity, periods, renew } = argumentsOf<'topup.buy'>({
+    verb: press.verb,
+    args: press.args,
+  })
+  return packed('slots.quote', { quantity, periods, renew })
 }
 
 /**

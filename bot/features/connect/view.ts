@@ -1,4 +1,4 @@
-import { packed } from '#src/actions/codec.ts'
+import { type ButtonData, packed } from '#src/actions/codec.ts'
 import { html, id, type Translate } from '#src/i18n/translate.ts'
 import { modernZone } from '#src/i18n/zones.ts'
 import type { Scope } from '#src/kernel/caller.ts'
@@ -67,10 +67,10 @@ export function connected(
     readonly hasSlot: boolean
     readonly hasWatches: boolean
     /** Button data of the quote that waits for the right to spend. */
-    readonly goesOn: string | undefined
+    readonly quote: ButtonData | undefined
   },
 ): View {
-  const { trial, goesOn } = options
+  const { trial, quote } = options
   const lines = [
     `✅ ${t.html('bot:connect.done', { address: wholeAddress(link.wallet) })}`,
     t.html('bot:connect.rights', { rights: rightsText(t, link.scopes) }),
@@ -83,21 +83,14 @@ export function connected(
     trial === undefined
       ? []
       : [
-          [
-            start(
-              t('bot:button.trialWallet'),
-              'wallet',
-              trial.mark,
-              goesOn ? undefined : 'primary',
-            ),
-          ],
+          [start(t('bot:button.trialWallet'), 'wallet', trial.mark, quote ? undefined : 'primary')],
           [start(t('bot:button.trialChoose'), 'choose', trial.mark)],
         ]
   const first =
-    goesOn === undefined && trial === undefined ? nextButtons(t, link.scopes, options) : []
-  const isOffered = trial !== undefined || goesOn !== undefined
+    quote === undefined && trial === undefined ? nextButtons(t, link.scopes, options) : []
+  const isOffered = trial !== undefined || quote !== undefined
   return screen(lines, [
-    goesOn === undefined ? [] : [act(t('bot:button.addSlots'), goesOn, 'primary')],
+    quote === undefined ? [] : [act(t('bot:button.addSlots'), quote, 'primary')],
     ...trialButtons,
     ...first,
     [

@@ -175,12 +175,12 @@ export function waysToBuy(
 ): readonly Button[] {
   const { canSpend, isShort, asked } = options
   if (canSpend && !isShort) return [buy]
-  const allow = packed('slots.allow', asked)
-  if (!isShort) return [act(t('bot:button.allowSpending'), allow, 'primary')]
+  if (!isShort) {
+    return [act(t('bot:button.allowSpending'), packed('slots.allow', asked), 'primary')]
+  }
   // The slots are bought with the credits of the top-up, once these arrive.
-  const both = canSpend ? packed('topup.slots', asked) : allow
   return [
-    act(t('bot:button.payForSlots'), both, 'primary'),
+    act(t('bot:button.payForSlots'), packed('topup.slots', asked), 'primary'),
     ...(canSpend ? [] : [act(t('bot:button.topUp'), packed('topup'))]),
   ]
 }

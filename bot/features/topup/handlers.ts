@@ -1,11 +1,12 @@
 import { Composer, InputFile } from 'grammy'
 import qrcode from 'qrcode'
 import { z } from 'zod'
-import type { ArgumentsOf } from '#src/actions/codec.ts'
+import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { type AssetKey, MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
 import type { NewPurchase } from '#src/billing/topups/model.ts'
 import { formatNumber } from '#src/i18n/format.ts'
 import { escapeHtml, typed } from '#src/i18n/translate.ts'
+import type { Scope } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { Hash } from '#src/kernel/units.ts'
 import { getAccount } from '#src/operations/account.ts'
@@ -25,6 +26,7 @@ import { freeOfCharge } from '../../views/notices.ts'
 import { homeScreen } from '../../views/screens.ts'
 import { clockTime } from '../../views/time.ts'
 import type { View } from '../../views/view.ts'
+import { showConnect } from '../connect/handlers.ts'
 import { hasTerms, isTermsRefusal, showTerms } from '../terms/card.ts'
 import { amountText, leftText } from './amounts-view.ts'
 import { creditsMax, type OfferedAsset } from './asset-view.ts'
@@ -50,7 +52,7 @@ export async function openTopup(ctx: BotContext, text = ''): Promise<void> {
     await show(ctx, freeOfCharge(ctx.reader))
     return
   }
-  if (ctx.links[0]?.caller.scopes.includes('write') !== true) {
+  if (!has(ctx, 'write')) {
     await show(ctx, onlyReceives(ctx.reader))
     return
   }
@@ -74,8 +76,13 @@ async function showAssets(
 }
 
 onPress(composer, 'topup.slots', async (ctx, asked) => {
-  if (await hasTerms(ctx, asked)) await showAssetsFor(ctx, asked)
+  // A chat that cannot accept terms gets the right to do so first, and is asked then.
+  if (!has(ctx, 'write') || (await hasTerms(ctx, asked))) await showAssetsFor(ctx, asked)
 })
+
+function has({ links: [link] }: BotContext, scope: Scope): boolean {
+  return link?.caller.scopes.includes(scope) === true
+}
 
 /** Asks for the asset of a top-up whose credits buy slots as soon as they arrive. */
 async function showAssetsFor(
@@ -100,6 +107,11 @@ function taskOfPurchase({ callbackQuery, known }: BotContext): Task {
 
 onPress(composer, 'topup.buy', async (ctx, { asset, credits, ...asked }) => {
   const key = assetKey(asset)
+  if (key !== undefined && ctx.known.kind === 'private' && !has(ctx, 'spend')) {
+    // The page that gives the chat the right to spend goes on with the payment.
+    const goesOn = packed('topup.buy', { asset, credits, ...asked })
+    return showConnect(ctx, { spend: true, goesOn })
+  }
   const { quantity: slots, periods, renew: autoRenew } = asked
   const refusal = key && (await quoted(ctx, key, credits, { slots, periods, autoRenew }))
   if (key === undefined) return showAssetsFor(ctx, asked)

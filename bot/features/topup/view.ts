@@ -222,10 +222,11 @@ function credited(reader: Reader, shown: ShownTopup): View {
     ...(rest === undefined ? [] : restLines(reader, rest)),
   ]
   const isNext = rest === undefined ? 'primary' : undefined
-  const goOn =
-    resume === undefined
-      ? act(t('bot:button.slots'), packed('slots'), isNext)
-      : resumeButton(t, resume, isNext)
+  const next =
+    topup.then?.status === 'done'
+      ? act(t('bot:button.newWatch'), packed('new.start'), isNext)
+      : act(t('bot:button.slots'), packed('slots'), isNext)
+  const goOn = resume === undefined ? next : resumeButton(t, resume, isNext)
   const rows =
     rest === undefined
       ? [[goOn], [againButton(t, shown)]]

@@ -124,10 +124,12 @@ async function makeMessage(account) {
 /** @param {Record<string, string>} fields */
 async function claim(fields) {
   kept = fields
-  if ((await ask(fields)) === undefined) return
+  const linked = await ask(fields)
+  if (linked === undefined) return
   step('link', 'done')
-  // The page of a used code shows its outcome.
-  location.reload()
+  // A purchase goes on with its payment. The page of a used code shows its outcome.
+  if (linked.next === undefined) location.reload()
+  else location.assign(linked.next)
 }
 
 /**

@@ -1,0 +1,24 @@
+import { argumentsOf, type ButtonData, packed, unpacked } from '#src/actions/codec.ts'
+
+/**
+ * Button data for a new code with the same rights and the same continuation.
+ * @param asked `goesOn`: button data of what the chat continues with, if any
+ */
+export function againData(asked: {
+  readonly spend: boolean
+  readonly goesOn: string | undefined
+}): ButtonData {
+  const press = asked.goesOn === undefined ? undefined : unpacked(asked.goesOn)
+  switch (press?.verb) {
+    case 'slots.quote':
+      return packed(
+        'slots.allow',
+        argumentsOf<'slots.quote'>({ verb: press.verb, args: press.args }),
+      )
+    // Asks for the right to spend as long as the chat lacks it.
+    case 'topup.buy':
+      return packed('topup.buy', argumentsOf<'topup.buy'>({ verb: press.verb, args: press.args }))
+    default:
+      return packed('connect', { spend: asked.spend })
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * A purchase that a chat asked for before it might spend: once its wallet has linked it with that right, the
+ * top-up is drafted. The page leads to the payment at once, and the chat shows it.
+ */
+import { setTimeout as wait } from 'node:timers/promises'
+import { argumentsOf, unpacked } from '#src/actions/codec.ts'
+import type { NewTopup } from '#src/billing/topups/model.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { Hash } from '#src/kernel/units.ts'
+import { chatLinks } from '#src/recipients/chats.ts'
+import type { LinkedCode } from '#src/recipients/connect.ts'
+import type { App } from './define.ts'
+import { invoke } from './invoke.ts'
+import { createTopup } from './topups.ts'
+
+/** Page and chat draft the same top-up at the same moment: the second waits for the answer of the first. */
+const TRIES_MAX = 15
+const TRY_AGAIN_MS = 200
+
+/**
+ * Drafts the top-up that the chat of a used code goes on with, once for each code.
+ *
+ * @returns its handle; undefined without such a purchase, or when it is refused: then the chat offers the
+ * purchase again and says why
+ */
+export async function draftConnectPurchase(
+  app: App,
+  linked: LinkedCode,
+): Promise<Hash | undefined> {
+  const body = purchaseOf(app, linked.goesOn)
+  const link = (await chatLinks(app, linked.chatId)).find(({ wallet }) => wallet === linked.wallet)
+  if (body === undefined || link === undefined) return undefined
+  const { wallet, scopes } = link
+  const caller: Caller = { wallet, scopes, via: 'telegram', telegramUserId: linked.by }
+  const request = { body, idempotencyKey: `connect ${linked.hash}` }
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const { output } = await invoke(app, createTopup, caller, request)
+      return output.handle
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      const isUnderWay = error.code === 'idempotency_in_progress'
+      if (!isUnderWay || tries === TRIES_MAX) return undefined
+      await wait(TRY_AGAIN_MS)
+    }
+  }
+}
+
+function purchaseOf({ billing }: App, goesOn: string | undefined): NewTopup | undefined {
+  const press = goesOn === undefined ? undefined : unpacked(goesOn)
+  if (press?.verb !== 'topup.buy') return undefined
+  const asked = argumentsOf<'topup.buy'>({ verb: press.verb, args: press.args })
+  const { asset, credits, quantity: slots, periods, renew: autoRenew } = asked
+  const symbol = asset === 'service' ? billing.serviceTokenSymbol : asset
+  return { asset: symbol, credits, then: { slots, periods, autoRenew } }
+}
