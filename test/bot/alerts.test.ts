@@ -47,11 +47,11 @@ describe('the history', () => {
     const carol = await linked('carol')
     await carol.say('/alerts')
     expect(carol.last().text).toBe(
-      'Alerts · active and past · all watches · 7 days\nNo alert in the last 7 days.',
+      'Alerts · active and past · all watches · 7 days\nNo alerts in the last 7 days.',
     )
     expect(carol.labels()).toEqual([['All time'], ['Filter'], ['‹ Menu']])
     await carol.press('All time')
-    expect(carol.last().text).toContain('No alert yet.')
+    expect(carol.last().text).toContain('No alerts yet.')
     expect(carol.labels()).toEqual([['Filter'], ['‹ Menu']])
   })
 
@@ -118,7 +118,7 @@ describe('the history', () => {
     expect(chat.last().text).toBe(first)
     world.clock.advance(8 * 86_400)
     await chat.say('/alerts')
-    expect(chat.last().text).toContain('No alert in the last 7 days.')
+    expect(chat.last().text).toContain('No alerts in the last 7 days.')
   })
 
   test('opens one alert by its number, of one’s own wallet only', async () => {
@@ -212,7 +212,7 @@ describe('deleting', () => {
     const chat = await linked('alice')
     await chat.say('/alerts')
     await chat.press('Delete…')
-    expect(chat.last().text).toContain('No alert is older than 7 days.')
+    expect(chat.last().text).toContain('No alerts are older than 7 days.')
     world.clock.advance(8 * 86_400)
     const watch = await world.addWatch('alice', { label: 'Second' })
     await alerts.notice(watch, { event: COMMIT })

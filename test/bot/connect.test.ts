@@ -99,7 +99,9 @@ describe('/connect', () => {
     const before = ann.last()
     await ann.say('/connect')
     const old = ann.all().find(({ id }) => id === before.id)
-    expect(old?.text).toBe('A newer code has replaced this one. Nothing was linked with it.')
+    expect(old?.text).toBe(
+      'A newer code has replaced this code. Nothing was linked with this code.',
+    )
     expect(old?.keyboard).toEqual([])
     expect(ann.last().text).toMatch(/\d\d \d\d/)
     await ann.press('New code')

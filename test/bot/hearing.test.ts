@@ -65,14 +65,14 @@ describe('a new recipient', () => {
   test('is asked about at once what it is to hear of', async () => {
     const id = await addHook('first')
     expect(ann.last().text).toContain('Which alerts should \u2068127.0.0.1\u2069 get?')
-    expect(ann.last().text).toContain('Those of all watches, also of watches added later.')
+    expect(ann.last().text).toContain('Alerts from all watches, including watches added later.')
     expect(ann.labels()).toEqual([
       ['✓ All watches', 'Only some'],
       ['Severity: all'],
       [`‹ ${iso('127.0.0.1')}`],
     ])
     await ann.press('Only some')
-    expect(ann.last().text).toContain('No watch is checked yet: nothing is sent there.')
+    expect(ann.last().text).toContain('No watch is checked yet: nothing is sent to this recipient.')
     expect((await recipientOf(id))?.default).toBe(false)
     expect(await named(treasury)).toBeNull()
   })
@@ -95,7 +95,7 @@ describe('a new recipient', () => {
     expect(ann.last().text).toContain('No watch is checked yet')
     await ann.press('All watches')
     expect(await named(node)).toEqual([...others, id])
-    expect(ann.last().text).toContain('Those of all watches')
+    expect(ann.last().text).toContain('Alerts from all watches')
   })
 
   test('keeps a change of the watch that came in between', async () => {
@@ -147,7 +147,7 @@ describe('a new recipient', () => {
       params: { id: String(id) },
       body: { default: true },
     })
-    await ann.press('What it hears…')
+    await ann.press('Choose alerts…')
     expect(ann.labels()[1]).toEqual(['Warning or higher'])
   })
 })
@@ -178,7 +178,7 @@ describe('a linked chat', () => {
     await group.say(`/start@${BOT_NAME} ${await world.groupCode('alice')}`)
     await group.press('Link this chat')
     const [button] = group.last().keyboard[0] ?? []
-    expect(button?.text).toBe('What it hears…')
+    expect(button?.text).toBe('Choose alerts…')
     const payload = new URL(button?.url ?? '').searchParams.get('start') ?? ''
     expect(payload).toBe(`h${await recipientIdOf('Crew')}`)
     await ann.say(`/start ${payload}`)

@@ -131,7 +131,9 @@ describe('a watch of a balance', () => {
     ])
     await ann.press('100\u00a0FLR')
     expect(ann.last().text).toMatch(/^New watch · Wallet balance · 3\/3/)
-    expect(ann.last().text).toContain('Alert: a change of 100\u00a0FLR or more, any direction')
+    expect(ann.last().text).toContain(
+      'Alert: a change of 100\u00a0FLR or more, in either direction',
+    )
     expect(ann.last().text).toContain('Notifies: \u2068this chat\u2069')
     expect(ann.last().text).toContain('Uses: 1 slot (free: 3)')
     await ann.press('Create')
@@ -209,7 +211,7 @@ describe('a watch of a balance', () => {
     const id = await world.addWatch('alice', { label: 'Old one' })
     await ann.say('/new wallet')
     await ann.press('\u2068Old one\u2069')
-    expect(ann.last().text).toContain('⚠️ You already watch this: \u2068Old one\u2069.')
+    expect(ann.last().text).toContain('⚠️ You already have a watch for this: \u2068Old one\u2069.')
     await ann.press('Open watch')
     expect(ann.last().text).toContain(`#${id}`)
   })
@@ -354,7 +356,7 @@ describe('a watch of a provider', () => {
     await ann.say('/new provider-fsp')
     await ann.press(iso('My wallet'))
     expect(ann.last().text).toContain('Signals: 13 of 22 on')
-    expect(ann.labels()[0]).toEqual(['✓ The 13 usual ones'])
+    expect(ann.labels()[0]).toEqual(['✓ 13 usual signals'])
     await ann.press('All 22')
     expect(ann.last().text).toContain('Signals: 22 of 22 on')
     await ann.press('Choose…')

@@ -91,12 +91,12 @@ describe('/status with a provider', () => {
 
   test('lets choose where a name fits several', async () => {
     await chat.say('/status alp')
-    expect(chat.last().text).toContain('Several providers fit')
+    expect(chat.last().text).toContain('Several providers match')
     expect(chat.labels().slice(0, 1)).toEqual([['Alpha Oracle', 'Alpine']])
     await chat.press('Alpine')
     expect(chat.last().text).toContain(identity('Alpine'))
     // The question is not left behind above the picture.
-    expect(chat.all().filter(({ text }) => text.includes('Several providers fit'))).toEqual([])
+    expect(chat.all().filter(({ text }) => text.includes('Several providers match'))).toEqual([])
   })
 
   test('the wizard offers no wallet that is no provider, and lists all providers', async () => {
@@ -218,7 +218,7 @@ describe('the picture', () => {
     await other.say('/new provider-fsp')
     expect(other.last().text).toContain('Send its name or any of its five addresses')
     await other.say('al')
-    expect(other.last().text).toMatch(/^⚠️ Several providers fit “.*al.*”\. Choose one:/)
+    expect(other.last().text).toMatch(/^⚠️ Several providers match “.*al.*”\. Choose one:/)
     expect(other.labels().flat()).toEqual(
       expect.arrayContaining(['\u2068Alpha Oracle\u2069', '\u2068Alpine\u2069']),
     )

@@ -399,7 +399,7 @@ describe('a mailbox', () => {
     await follow()
     expect(chat.last()).toMatchObject({ id })
     expect(chat.last().text).toBe(
-      '✅ \u2068ops@example.org\u2069 is confirmed. Alerts go there from now on.',
+      '✅ \u2068ops@example.org\u2069 is confirmed. Alerts are sent to this recipient from now on.',
     )
   })
 
@@ -430,10 +430,10 @@ describe('a mailbox', () => {
     await chat.press('Critical only')
     await chat.press('Time zone')
     await chat.say('nowhere at all')
-    expect(chat.last().text).toContain('No time zone “\u2068nowhere at all\u2069” was found.')
+    expect(chat.last().text).toContain('No time zone was found for “\u2068nowhere at all\u2069”.')
     await chat.say('york')
     expect(chat.last().text).toContain('Time zone: America/New_York')
-    await chat.press('What it hears…')
+    await chat.press('Choose alerts…')
     await chat.press('Only some')
     await chat.press('‹ \u2068Night <b>shift\u2069')
     expect((await recipientsOf('carol')).find((one) => one.id === id)).toMatchObject({

@@ -37,7 +37,7 @@ describe('settings', () => {
     const chat = await linked('alice')
     await chat.say('/settings')
     expect(chat.last().text).toMatch(
-      /^Settings\nThis chat: English · UTC \(\d\d:\d\d\u00a0UTC now\)\nFor all of 0xf39F…2266:\nQuiet hours: off \(22:00 – 07:00\)\nDigest: off\nReminders of critical alerts: after 15\u00a0min, 1\u00a0h, 4\u00a0h\nMinimum severity: Info\nRecoveries: on$/,
+      /^Settings\nThis chat: English · UTC \(\d\d:\d\d\u00a0UTC now\)\nFor the whole wallet 0xf39F…2266:\nQuiet hours: off \(22:00 – 07:00\)\nDigest: off\nReminders of critical alerts: after 15\u00a0min, 1\u00a0h, 4\u00a0h\nMinimum severity: Info\nRecoveries: on$/,
     )
     await chat.press('Severity: all')
     await chat.press('Warning or higher')
@@ -179,7 +179,7 @@ describe('the time zone of a chat', () => {
     await chat.say('/settings')
     await chat.press('Time zone')
     await chat.say('Nowhereville')
-    expect(chat.last().text).toContain('No time zone “\u2068Nowhereville\u2069” was found.')
+    expect(chat.last().text).toContain('No time zone was found for “\u2068Nowhereville\u2069”.')
     await chat.say('dhaka')
     expect(chat.last().text).toContain('✓ Time zone: Asia/Dhaka')
     expect(await zone()).toBe('Asia/Dhaka')

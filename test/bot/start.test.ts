@@ -252,7 +252,7 @@ describe('a link', () => {
     const ann = await linked()
     await ann.say(`/start ${await world.linkCode('alice', ['read'])}`)
     await ann.press('Link this chat')
-    expect(ann.last().text).toContain('Already linked. Its rights are now: receive alerts.')
+    expect(ann.last().text).toContain('This chat is already linked. It can now: receive alerts.')
     expect(await linksOf(ann.id)).toMatchObject([{ scopes: ['read'] }])
   })
 

@@ -158,8 +158,8 @@ describe('/topup', () => {
     ['too few', '9,999', 'The minimum is 10,000 credits.'],
     ['parts of credits', '10000.5', 'Whole credits only.'],
     ['words', 'a lot', '“\u2068a lot\u2069” is not a number.'],
-    ['more than the cap', '2,500,001', 'At most 1,000 FXRP at once: 2,500,000 credits.'],
-    ['more than anybody may', '99,999,999,999', 'At most 1,000 FXRP at once'],
+    ['more than the cap', '2,500,001', 'The maximum per top-up is 1,000 FXRP (2,500,000 credits).'],
+    ['more than anybody may', '99,999,999,999', 'The maximum per top-up is 1,000 FXRP'],
   ])('refuses %s and asks again', async (_what, text, answer) => {
     const ann = await chatIn()
     await ann.say('/topup')
@@ -340,7 +340,7 @@ describe('a payment', () => {
     const hash = await world.pay(quote)
     await world.look()
     await world.follow()
-    expect(says(ann)).toContain('Payment detected. Confirming 1 of 2.')
+    expect(says(ann)).toContain('Payment detected. Confirmations: 1 of 2.')
     expect(says(ann)).toContain(hash)
     expect(ann.labels()).toEqual([['Refresh'], ['‹ Menu']])
     await world.confirmAll()
@@ -391,7 +391,9 @@ describe('a payment', () => {
     await world.confirmAll()
     await world.follow()
     expect(says(less.ann)).toContain('✅ 7,500 credits added')
-    expect(says(less.ann)).toContain('You paid 375 WFLR of 500 WFLR; credited at the locked price.')
+    expect(says(less.ann)).toContain(
+      'You paid 375 WFLR of 500 WFLR. The payment was credited at the locked price.',
+    )
     const more = await quoted('WFLR')
     await world.pay(more.quote, more.quote.amount * 2n)
     await world.confirmAll()
@@ -470,7 +472,7 @@ describe('a payment', () => {
     await world.pay(quote)
     await world.look()
     await world.follow()
-    expect(says(ann)).toContain('Confirming 1 of 2')
+    expect(says(ann)).toContain('Confirmations: 1 of 2')
     await world.devnet.reorg(1)
     await world.devnet.mine(2, 1)
     await world.look()
@@ -528,7 +530,7 @@ describe('Already paid', () => {
     expect(says(ann)).toContain('That is not a transaction hash.')
     const hash = await world.pay(quote)
     await ann.say(`https://flare-explorer.example/tx/${hash}?tab=index`)
-    expect(says(ann)).toContain('Payment detected. Confirming 1 of 2.')
+    expect(says(ann)).toContain('Payment detected. Confirmations: 1 of 2.')
     await world.confirmAll()
     await world.follow()
     expect(says(ann)).toContain('✅ 10,000 credits added')

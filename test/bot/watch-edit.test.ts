@@ -267,7 +267,7 @@ describe('a change', () => {
       expect(press.queryId).not.toBe('')
     })
     await rename
-    expect(ann.last().text).toContain('⚠️ This was changed a moment ago. Look again.')
+    expect(ann.last().text).toContain('⚠️ This was changed a moment ago. Check the current version.')
     expect(ann.last().text).toContain('\u2068New\u2069')
     expect(await threshold()).toMatchObject({ threshold: '100' })
   })

@@ -186,7 +186,9 @@ describe('the card', () => {
     expect(alice.last().text).toContain('🟢 \u2068Treasury\u2069')
     expect(alice.last().text).toContain(`Wallet balance · #${id} · not checked yet`)
     expect(alice.last().text).toContain(`Wallet: ${walletOf('bob')} (\u2068FLR\u2069)`)
-    expect(alice.last().text).toContain('Alert: a change of 100\u00a0FLR or more, any direction')
+    expect(alice.last().text).toContain(
+      'Alert: a change of 100\u00a0FLR or more, in either direction',
+    )
     expect(alice.last().text).toContain('Notifies: \u2068this chat')
     expect(alice.labels()).toEqual(CARD)
   })

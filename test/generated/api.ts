@@ -24,7 +24,7 @@ export interface Account {
   };
   /** Changes of the balance, newest first. */
   ledger: {
-    /** Entries of this page. */
+    /** Entries on this page. */
     data: LedgerEntry[];
     /** Cursor of the next page; null on the last page. */
     nextCursor: string | null;
@@ -143,7 +143,7 @@ export interface Alert {
    * @max 2147483647
    */
   id: number;
-  /** Time of the recovery; null before. */
+  /** Time of the recovery; null until then. */
   recoveredAt: string | null;
   /** Number of the alert that this recovery ends; null for alerts. */
   recoveryOf: number | null;
@@ -168,7 +168,7 @@ export interface Alert {
 }
 
 export interface AlertList {
-  /** Entries of this page. */
+  /** Entries on this page. */
   data: Alert[];
   /** Cursor of the next page; null on the last page. */
   nextCursor: string | null;
@@ -343,7 +343,7 @@ export interface ChallengeRequest {
 }
 
 export interface ChannelList {
-  /** Entries of this page. */
+  /** Entries on this page. */
   data: ChannelState[];
   /** Always null: the list is complete. */
   nextCursor: null;
@@ -359,7 +359,7 @@ export interface ChannelSetup {
   /** true replaces the signing secret of a webhook. */
   rotateSecret?: boolean;
   /**
-   * The URL that messages are posted to, for all other channels.
+   * The URL that messages are posted to, for every channel except `email`.
    * @format uri
    * @maxLength 2048
    */
@@ -407,7 +407,7 @@ export interface Delivery {
   attempts: number;
   /** Channel that the recipient is notified through. */
   channel: "telegram" | "email" | "webhook" | "discord" | "slack";
-  /** Time of delivery; null before. */
+  /** Time of delivery; null until then. */
   deliveredAt: string | null;
   /**
    * UUID of the delivery, the same for every attempt.
@@ -482,7 +482,7 @@ export interface MeteredResource {
   description: string;
   /** Price of one call, in credits. */
   priceCredits: number;
-  /** Called resource. */
+  /** The resource that was called. */
   resource:
     | "rewards-intelligence-reports"
     | "providers-rewards"
@@ -528,7 +528,7 @@ export interface NewRecipient {
   /** IANA time zone, such as Europe/Berlin. */
   timezone?: string;
   /**
-   * The URL that messages are posted to, for all other channels.
+   * The URL that messages are posted to, for every channel except `email`.
    * @format uri
    * @maxLength 2048
    */
@@ -617,7 +617,7 @@ export interface NewTopup {
    * @max 1000000000000
    */
   credits?: number;
-  /** Slots that are bought with the credits once they arrive; needs the scope `spend`. */
+  /** Slots to buy with the credits as soon as the credits arrive; needs the scope `spend`. */
   then?: NewPurchase;
 }
 
@@ -995,7 +995,7 @@ export interface PaymentOffer {
   /** Address to pay to. */
   payTo: string;
   /**
-   * Called resource.
+   * The resource that was called.
    * @format uri
    */
   resource: string;
@@ -1205,7 +1205,7 @@ export interface Problem {
   code: string;
   /** What happened and what to do, in the language of the request. */
   detail: string;
-  /** Every field that is wrong. */
+  /** Every invalid field. */
   errors?: {
     /** Error code, the same in every language. */
     code: string;
@@ -1450,7 +1450,7 @@ export interface Recipient {
   target: string;
   /** IANA time zone, such as Europe/Berlin. */
   timezone: string;
-  /** Time of the confirmation; null before. */
+  /** Time of the confirmation; null until then. */
   verifiedAt: string | null;
 }
 
@@ -1476,7 +1476,7 @@ export interface RecipientChanges {
   /** IANA time zone, such as Europe/Berlin. */
   timezone?: string;
   /**
-   * The URL that messages are posted to, for all other channels.
+   * The URL that messages are posted to, for every channel except `email`.
    * @format uri
    * @maxLength 2048
    */
@@ -1484,7 +1484,7 @@ export interface RecipientChanges {
 }
 
 export interface RecipientList {
-  /** Entries of this page. */
+  /** Entries on this page. */
   data: Recipient[];
   /** Cursor of the next page; null on the last page. */
   nextCursor: string | null;
@@ -1635,7 +1635,7 @@ export interface SignalState {
   severity: "info" | "warning" | "critical" | null;
   /** Start of this state; null before the first evaluation. */
   since: string | null;
-  /** State of the signal; pending: bad, but not yet for long enough. */
+  /** State of the signal; pending: failing, but not yet long enough for an alert. */
   state: "unknown" | "ok" | "pending" | "firing";
   /** Number of bad evaluations in a row. */
   streak?: number;
@@ -1743,7 +1743,7 @@ export interface SubscriptionChanges {
 export interface SubscriptionList {
   /** Slots of the wallet. */
   capacity: Capacity;
-  /** Entries of this page. */
+  /** Entries on this page. */
   data: Subscription[];
   /** Cursor of the next page; null on the last page. */
   nextCursor: string | null;
@@ -1783,13 +1783,13 @@ export interface TelegramLinkRequest {
 export interface TermsAcceptance {
   /** Whether the wallet has accepted the current version. */
   accepted: boolean;
-  /** Time at which the wallet accepted the terms; null before. */
+  /** Time at which the wallet accepted the terms; null until then. */
   acceptedAt: string | null;
-  /** Version of the terms that the wallet accepted; null before. */
+  /** Version of the terms that the wallet accepted; null until then. */
   acceptedVersion: string | null;
   /** Version of the terms in force. */
   currentVersion: string;
-  /** Link of the terms. */
+  /** Link to the terms. */
   url: string;
 }
 
@@ -1826,7 +1826,7 @@ export interface Text {
 
 export interface TokenList {
   /**
-   * Entries of this page.
+   * Entries on this page.
    * @maxItems 50
    */
   data: TokenMetadata[];
@@ -1894,7 +1894,7 @@ export interface Topup {
      */
     amount: string;
     /**
-     * Contract that may take the tokens.
+     * Contract that may spend the tokens.
      * @pattern ^0x[0-9a-fA-F]{40}$
      */
     spender: string;
@@ -1936,7 +1936,7 @@ export interface Topup {
   /** Destination tag that an XRP payment must carry; null for other assets. */
   destinationTag: number | null;
   /**
-   * End of the locked price.
+   * Time until which the price is locked.
    * @format date-time
    */
   expiresAt: string;
@@ -1948,7 +1948,7 @@ export interface Topup {
   /** How to pay, in the language of the request. */
   instructions: string;
   /**
-   * Link of the payment page.
+   * Link to the payment page.
    * @format uri
    */
   page: string;
@@ -1979,7 +1979,7 @@ export interface Topup {
     | "expired"
     | "failed"
     | "rejected";
-  /** Slots that are bought with the credits once they arrive; needs the scope `spend`. */
+  /** Slots to buy with the credits as soon as the credits arrive; needs the scope `spend`. */
   then: Purchase | null;
   /** Transaction that the wallet sends; null for XRP. */
   transaction: {
@@ -2019,7 +2019,7 @@ export interface TopupDraft {
      */
     amount: string;
     /**
-     * Contract that may take the tokens.
+     * Contract that may spend the tokens.
      * @pattern ^0x[0-9a-fA-F]{40}$
      */
     spender: string;
@@ -2057,7 +2057,7 @@ export interface TopupDraft {
   /** Destination tag that an XRP payment must carry; null for other assets. */
   destinationTag: number | null;
   /**
-   * End of the locked price.
+   * Time until which the price is locked.
    * @format date-time
    */
   expiresAt: string;
@@ -2069,7 +2069,7 @@ export interface TopupDraft {
   /** How to pay, in the language of the request. */
   instructions: string;
   /**
-   * Link of the payment page.
+   * Link to the payment page.
    * @format uri
    */
   page: string;
@@ -2094,7 +2094,7 @@ export interface TopupDraft {
     | "expired"
     | "failed"
     | "rejected";
-  /** Slots that are bought with the credits once they arrive; needs the scope `spend`. */
+  /** Slots to buy with the credits as soon as the credits arrive; needs the scope `spend`. */
   then: Purchase | null;
   /** Transaction that the wallet sends; null for XRP. */
   transaction: {
@@ -2222,12 +2222,12 @@ export interface WatchChanges {
   settings?: Partial<Record<string, any>>;
   /** Settings of the signals; omitted ones have their defaults. */
   signals?: SignalChoice[];
-  /** paused stops the watch, active continues it. */
+  /** paused pauses the watch, active resumes it. */
   status?: "active" | "paused";
 }
 
 export interface WatchList {
-  /** Entries of this page. */
+  /** Entries on this page. */
   data: Watch[];
   /** Cursor of the next page; null on the last page. */
   nextCursor: string | null;
@@ -2275,7 +2275,7 @@ export interface WebhookPayload {
     event: string;
     /** Facts of the message, as label and value. */
     fields: {
-      /** Link of the value; absent without one. */
+      /** Link for the value; absent without one. */
       href?: string;
       /** Name of the fact, the same in every language. */
       key: string;
@@ -2289,7 +2289,7 @@ export interface WebhookPayload {
      * @format date-time
      */
     firedAt: string;
-    /** Link of the alert page. */
+    /** Link to the alert page. */
     link: string;
     /** Severity of the alert. */
     severity: "info" | "warning" | "critical";

@@ -99,7 +99,7 @@ describe('a destination that was added', () => {
         ].join('\n'),
         buttons: [
           [
-            { label: 'What it hears…', url: `https://t.me/watchdog_test_bot?start=h${chat}` },
+            { label: 'Choose alerts…', url: `https://t.me/watchdog_test_bot?start=h${chat}` },
             { label: 'Remove…', url: `https://t.me/watchdog_test_bot?start=r${chat}` },
           ],
         ],
@@ -153,7 +153,7 @@ describe('a destination that was added', () => {
         buttons: [
           [
             { label: 'It was me', act: '1:close' },
-            { label: 'What it hears…', act: `1:rec.hear:${id.toString(36)}:1` },
+            { label: 'Choose alerts…', act: `1:rec.hear:${id.toString(36)}:1` },
             { label: 'Remove…', act: `1:rec.delete:${id.toString(36)}` },
           ],
         ],

@@ -95,7 +95,7 @@ describe('with a wallet', () => {
     const wallet = await open(draft, {})
     await button(/^Pay 200/).click()
     await saysSent()
-    await says(/Confirming \d of 2/)
+    await says(/Confirmations: \d of 2/)
     await world.confirmAll()
     await page.getByRole('heading', { name: '11,000 credits added' }).waitFor()
     expect(await page.locator('#wallet').count()).toBe(0)
