@@ -10,7 +10,7 @@ export interface AcceptTerms {
 export interface Account {
   /** Balance of the wallet, in credits. */
   balanceCredits: number;
-  /** Free calls of the day. */
+  /** Free calls for the day. */
   freeTier: {
     /** Number of free calls a day. */
     limit: number;
@@ -933,7 +933,7 @@ export interface PaymentAsset {
   capPerTopup: string | null;
   /** Number of decimals of the asset. */
   decimals: number;
-  /** Largest amount that the service holds, in the smallest unit; null without a limit. */
+  /** Largest amount that the service may hold, in the smallest unit; null without a limit. */
   holdingsCap: string | null;
   /** Whether payments in this asset are paused. */
   paused: boolean;
@@ -1139,7 +1139,7 @@ export interface PricingDocument {
     available: boolean;
     /** Largest top-up in the smallest unit of the asset; null without a limit. */
     capPerTopup: string | null;
-    /** Largest amount that the service holds, in the smallest unit; null without a limit. */
+    /** Largest amount that the service may hold, in the smallest unit; null without a limit. */
     holdingsCap: string | null;
     /** Remark; may be absent. */
     note: string;
@@ -1158,7 +1158,7 @@ export interface PricingDocument {
     available: boolean;
     /** Largest top-up in the smallest unit of the asset; null without a limit. */
     capPerTopup: string | null;
-    /** Largest amount that the service holds, in the smallest unit; null without a limit. */
+    /** Largest amount that the service may hold, in the smallest unit; null without a limit. */
     holdingsCap: string | null;
     /** Remark; may be absent. */
     note: string;
@@ -1319,7 +1319,7 @@ export interface ProviderView {
   registered: boolean | null;
   /** Whether the provider is registered for the next reward epoch; null before that registration opens. */
   registeredNext: boolean | null;
-  /** Expected time at which preparation of the registration for the next reward epoch starts; voters register soon after. Null if the chain cannot be read. */
+  /** Expected time at which preparations for the registration of the next reward epoch begin; voters register soon after. Null if the chain cannot be read. */
   registrationOpensAt: string | null;
   /** Number of the current reward epoch; null if unknown. */
   rewardEpoch: number | null;
@@ -1386,7 +1386,7 @@ export interface ProviderView {
   }[];
   /** Whether the last evaluated round is older than 5 minutes or the chain cannot be read. */
   stale: boolean;
-  /** The provider’s validators as listed on the P-chain; null if it was not queried. Watched providers only. */
+  /** The provider’s validators as listed on the P-chain; null if the P-chain was not queried. Watched providers only. */
   validators:
     | {
         /** Whether the P-chain lists the validator. */
@@ -1733,7 +1733,7 @@ export interface SubscriptionChanges {
   /** Whether auto-renew is on. */
   autoRenew: boolean;
   /**
-   * Number of the subscription; all if it is absent.
+   * Number of the subscription; if omitted, all subscriptions that have not expired.
    * @min 1
    * @max 2147483647
    */

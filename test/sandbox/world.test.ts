@@ -63,7 +63,7 @@ describe('sandbox', { timeout: 60_000 }, () => {
       Receiver: '<h1>Receiver</h1>',
       Hooks: '<h1>Discord and Slack</h1>',
       Happen: '<h1>Happen</h1>',
-      Watchdog: 'Know before it costs you money',
+      Watchdog: 'Know about a problem before it costs you money',
       Health: '"status":"ok"',
     }
     for (const [name, content] of Object.entries(pages)) {
