@@ -21,6 +21,8 @@ interface TransactionScope {
   over: boolean
   /** Reason why the transaction must not be committed, whatever the result of its work. */
   violation: Error | undefined
+  /** Called once it is committed. */
+  readonly effects: (() => void)[]
 }
 
 const transactions = new AsyncLocalStorage<TransactionScope>()
@@ -28,16 +30,43 @@ const transactions = new AsyncLocalStorage<TransactionScope>()
 /**
  * Runs the work of a transaction.
  *
+ * @returns its result, and what `afterCommit` was given meanwhile
  * @throws the error that `forbidInTransaction` recorded meanwhile
  */
-export async function asTransaction<T>(work: () => Promise<T>): Promise<T> {
-  const scope: TransactionScope = { over: false, violation: undefined }
+export async function asTransaction<T>(
+  work: () => Promise<T>,
+): Promise<{ readonly result: T; readonly effects: readonly (() => void)[] }> {
+  const scope: TransactionScope = { over: false, violation: undefined, effects: [] }
   try {
     const result = await transactions.run(scope, work)
     if (scope.violation !== undefined) throw scope.violation
-    return result
+    return { result, effects: scope.effects }
   } finally {
     scope.over = true
+  }
+}
+
+/**
+ * Calls `effect` once the transaction in whose work it is called is committed; never if it is rolled back,
+ * at once outside of transactions. An effect that must not be lost is a row of the transaction instead.
+ *
+ * @param effect does not throw
+ */
+export function afterCommit(effect: () => void): void {
+  const scope = transactions.getStore()
+  if (scope === undefined || scope.over) effect()
+  else scope.effects.push(effect)
+}
+
+/** Runs the part of a transaction since a savepoint; if it throws, its effects are dropped. */
+export async function asSavepoint<T>(work: () => Promise<T>): Promise<T> {
+  const effects = transactions.getStore()?.effects ?? []
+  const before = effects.length
+  try {
+    return await work()
+  } catch (error) {
+    effects.length = before
+    throw error
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { asTransaction, endSignal } from './scope.ts'
+import { asSavepoint, asTransaction, endSignal } from './scope.ts'
 import {
   type QueryOptions,
   type Slot,
@@ -47,8 +47,9 @@ export async function runTransaction<T>(
     const scope = runScope({ slot, options, savepoints: 0 }, 'rollback', (client) =>
       asTransaction(() => work(client)),
     )
-    const result = await Promise.race([scope, lost.promise])
+    const { result, effects } = await Promise.race([scope, lost.promise])
     await send(slot, 'commit')
+    for (const effect of effects) effect()
     return result
   } finally {
     end?.removeEventListener('abort', lose)
@@ -83,7 +84,7 @@ async function runScope<T>(
       context.savepoints += 1
       const name = `savepoint_${context.savepoints}`
       await client.unsafe(`savepoint ${name}`)
-      return await runScope(context, `rollback to savepoint ${name}`, inner)
+      return await asSavepoint(() => runScope(context, `rollback to savepoint ${name}`, inner))
     },
   }
 

@@ -8,6 +8,7 @@ import { request } from 'undici'
 import { createClient, http } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { transact } from '#src/db/connection.ts'
+import { afterCommit } from '#src/db/scope.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { forgetViolations } from '../support/transaction-guard.ts'
 
@@ -64,4 +65,36 @@ test('what a transaction leaves running is not its own once it has ended', async
   ended.resolve()
   expect((await later.answer).status).toBe(200)
   expect(forgetViolations()).toEqual([])
+})
+
+describe('what waits for the commit', () => {
+  const done: string[] = []
+  const later = (what: string) => afterCommit(() => done.push(what))
+  const boom = new Error('boom')
+
+  test('happens after it, in order, without what a savepoint took back', async () => {
+    done.length = 0
+    await transact(database.db, async (tx) => {
+      later('first')
+      const inner = tx.transaction(async () => {
+        later('taken back')
+        throw boom
+      })
+      await expect(inner).rejects.toThrow(boom)
+      await tx.transaction(async () => later('second'))
+      expect(done).toEqual([])
+    })
+    expect(done).toEqual(['first', 'second'])
+  })
+
+  test('never happens if the transaction is rolled back, and at once outside of one', async () => {
+    done.length = 0
+    const work = transact(database.db, async () => {
+      later('lost')
+      throw boom
+    })
+    await expect(work).rejects.toThrow(boom)
+    later('outside')
+    expect(done).toEqual(['outside'])
+  })
 })
