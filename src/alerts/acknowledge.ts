@@ -9,6 +9,7 @@ import type { FspChain } from '#src/fsp/chain.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import type { Logger } from '#src/kernel/logger.ts'
 import { getSettings } from '#src/recipients/settings.ts'
 import { updateWatch } from '#src/watches/manage/service.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
@@ -16,10 +17,12 @@ import * as acting from './acknowledge-store.ts'
 import { escalateAgain, escalateUnmuted } from './escalation.ts'
 import { episodeKeys, isMuted, nextReminder } from './rules.ts'
 import * as store from './store.ts'
+import { logEach } from './trail.ts'
 
 interface Deps {
   readonly db: Db
   readonly clock: Clock
+  readonly log: Logger
 }
 
 /** State of an alert after an action. */
@@ -54,7 +57,7 @@ export async function acknowledgeAlert(
   caller: Caller,
   { id, by }: { readonly id: number; readonly by: string | null },
 ): Promise<Acted> {
-  return await act(deps, caller, id, (tx, chosen, at) =>
+  return await act(deps, caller, { id, what: 'alert acknowledged' }, (tx, chosen, at) =>
     acting.acknowledge(tx, caller.wallet, { ...chosen, at, by }),
   )
 }
@@ -68,7 +71,8 @@ export async function unacknowledgeAlert(
   caller: Caller,
   { id }: { readonly id: number },
 ): Promise<Acted> {
-  return await act(deps, caller, id, async (tx, chosen) => {
+  const what = 'acknowledgement removed'
+  return await act(deps, caller, { id, what }, async (tx, chosen) => {
     const ids = await acting.unacknowledge(tx, caller.wallet, chosen)
     await goOnReminding(deps, tx, caller, ids)
     await escalateAgain(tx, ids, deps.clock.now())
@@ -110,7 +114,8 @@ export async function muteEpisode(
   caller: Caller,
   { id, muted }: { readonly id: number; readonly muted: boolean },
 ): Promise<Acted> {
-  return await act(deps, caller, id, async (tx, chosen, at) => {
+  const what = muted ? 'alert muted' : 'alert unmuted'
+  return await act(deps, caller, { id, what }, async (tx, chosen, at) => {
     const mutedAt = muted ? at : null
     const ids = await acting.muteEpisode(tx, caller.wallet, { ...chosen, mutedAt })
     if (!muted) {
@@ -186,6 +191,7 @@ export async function muteWatchOf(
     await updateWatch(inside, caller, { id: row.watchId, changes: { mutedUntil: until } })
     const open = await store.listOpenOfWatches(tx, [row.watchId])
     await delivery.reviseMessages(tx, [...new Set([id, ...open.map((one) => one.id)])])
+    logEach(deps, [id], until === null ? 'watch of the alert unmuted' : 'watch of the alert muted')
     return { ...(await status(inside, caller, id)), already: false }
   })
 }
@@ -193,13 +199,14 @@ export async function muteWatchOf(
 async function act(
   deps: Deps,
   caller: Caller,
-  id: number,
+  { id, what }: { readonly id: number; readonly what: string },
   change: (tx: Db, chosen: acting.Chosen, at: Date) => Promise<readonly number[]>,
 ): Promise<Acted> {
   return await transact(deps.db, async (tx) => {
     const { event } = await requireAlert(tx, caller, id)
     const changed = await change(tx, { id, keys: episodeKeys(event) }, deps.clock.now())
     await delivery.reviseMessages(tx, await withAnchors(tx, changed))
+    logEach(deps, changed, what)
     const already = changed.length === 0
     return { ...(await status({ ...deps, db: tx }, caller, id)), already }
   })
@@ -245,7 +252,11 @@ async function requireAlert(db: Db, caller: Caller, id: number): Promise<store.A
  * State of an alert of the wallet.
  * @throws AppError not_found
  */
-export async function status(deps: Deps, caller: Caller, id: number): Promise<ActedAlert> {
+export async function status(
+  deps: Omit<Deps, 'log'>,
+  caller: Caller,
+  id: number,
+): Promise<ActedAlert> {
   const row = await requireAlert(deps.db, caller, id)
   const watch = (await listForNotification(deps.db, [row.watchId])).get(row.watchId)
   const until = watch?.mutedUntil ?? null

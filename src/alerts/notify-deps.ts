@@ -1,10 +1,12 @@
 import type { Clock } from '#src/kernel/clock.ts'
+import type { Logger } from '#src/kernel/logger.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 
 /** Dependencies of notifications. */
 export interface NotifyDeps {
   readonly clock: Clock
+  readonly log: Logger
   /** Quarantine for alerts that cannot be rendered; the others of their batch are sent. */
   readonly quarantine: Quarantine
   readonly box: SecretBox

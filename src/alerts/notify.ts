@@ -16,6 +16,7 @@ import { announcement, applyBudget, type Planned } from './budget.ts'
 import type { OpenAlert } from './episodes.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import { createRenderer, type Note, type Renderable, remind, type renderMessage } from './render.ts'
+import { logNotified } from './trail.ts'
 
 /** A recorded alert. */
 export interface Recorded {
@@ -113,6 +114,7 @@ export async function notify(
     return [announcement(deps, { ...about, reader: { ...reader, wallet: watch.wallet } })]
   })
   await delivery.enqueue(tx, [...rows, ...announced])
+  logNotified(deps, notifications, rows)
 }
 
 /** The recipients of each notification, in the order given. */
@@ -151,7 +153,7 @@ function attempt(
   try {
     return plan()
   } catch (error) {
-    quarantine.add('alert', alertId, error)
+    quarantine.add('alert', alertId, error, { alertId })
     return []
   }
 }
@@ -318,7 +320,7 @@ function titleOf(
   try {
     return write(answers)
   } catch (error) {
-    quarantine.add('alert', answers.alertId, error)
+    quarantine.add('alert', answers.alertId, error, { alertId: answers.alertId })
     return ''
   }
 }

@@ -21,6 +21,7 @@ import { stepFor } from './reminder-rules.ts'
 import * as reminderStore from './reminder-store.ts'
 import { episodeOf, isMuted } from './rules.ts'
 import * as store from './store.ts'
+import { logClosed } from './trail.ts'
 import { releaseForgotten } from './uninhibit.ts'
 
 /** Alerts or watches of one transaction. */
@@ -34,6 +35,8 @@ type Deps = NotifyDeps & { readonly db: Db }
 interface Pass {
   /** Kind of the items for the quarantine. */
   readonly kind: string
+  /** Name of an item's id in the log. */
+  readonly key: 'alertId' | 'watchId'
   list(db: Db, now: Date, limit: number): Promise<readonly number[]>
   /**
    * Processes the items in one transaction.
@@ -47,18 +50,21 @@ interface Pass {
 const PASSES: readonly Pass[] = [
   {
     kind: 'escalation',
+    key: 'alertId',
     list: escalationStore.listDue,
     run: escalateDue,
     giveUp: escalationStore.endEscalations,
   },
   {
     kind: 'mute',
+    key: 'watchId',
     list: listEndedMutes,
     run: afterMutes,
     giveUp: endMutes,
   },
   {
     kind: 'reminder',
+    key: 'alertId',
     list: reminderStore.listDue,
     run: remindDue,
     giveUp: reminderStore.endReminders,
@@ -85,7 +91,12 @@ async function runPass(deps: Deps, pass: Pass, ids: readonly number[]): Promise<
   } catch (error) {
     if (isSharedFailure(error)) throw error
   }
-  const options = { quarantine: deps.quarantine, kind: pass.kind, idOf: (id: number) => id }
+  const options = {
+    quarantine: deps.quarantine,
+    kind: pass.kind,
+    idOf: (id: number) => id,
+    about: (id: number) => ({ [pass.key]: id }),
+  }
   const done = await isolateEach(ids, options, async (id) => {
     await transact(deps.db, (tx) => pass.run(deps, tx, [id]))
     return id
@@ -164,7 +175,7 @@ function readable(
       recordedOf(row)
       return true
     } catch (error) {
-      quarantine.add('alert', row.id, error)
+      quarantine.add('alert', row.id, error, { alertId: row.id })
       return false
     }
   })
@@ -199,12 +210,11 @@ async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<nu
     tx,
     all.filter((row) => !rows.includes(row)).map(({ id }) => id),
   )
-  await closeAlerts(
-    tx,
-    decided.flatMap(({ row, step }) =>
-      step.act === 'close' ? [{ alertIds: [row.id], at: now }] : [],
-    ),
+  const closings = decided.flatMap(({ row, step }) =>
+    step.act === 'close' ? [{ alertIds: [row.id], at: now }] : [],
   )
+  await closeAlerts(tx, closings)
+  logClosed(deps, closings)
   await reminderStore.saveReminded(
     tx,
     decided.map(({ row, step }) => ({

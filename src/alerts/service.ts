@@ -17,6 +17,7 @@ import {
   nextReminder,
 } from './rules.ts'
 import * as store from './store.ts'
+import { logClosed, logInhibited, logRecorded } from './trail.ts'
 import { liveCauses, release } from './uninhibit.ts'
 
 /** A firing and its record, if it has one. */
@@ -41,12 +42,13 @@ export async function raise(
     const { signal, event, position } = one
     const watchId = one.watch.id
     const alertId = idOf.get(store.alertKey({ watchId, signal, event, position }))
+    if (alertId !== undefined) logRecorded(deps, alertId, one)
     return { ...one, raised: one, alertId, watchId }
   })
   const isEpisode = ({ isRecovery, event }: RecordedFiring) => isRecovery || hasRecovery(event)
   const alone = fired.filter((one) => !isEpisode(one)).filter(isFresh)
   const following = fired.filter((one) => isEpisode(one) && (isFresh(one) || one.isRecovery))
-  const notifications = following.length === 0 ? [] : await follow(tx, following, now)
+  const notifications = following.length === 0 ? [] : await follow(deps, tx, following, now)
   await notify(deps, tx, [
     ...alone.map((one) =>
       notificationOf(one, { kind: 'alert', effectiveSeverity: one.severity }, now),
@@ -57,6 +59,7 @@ export async function raise(
 
 /** Opens, escalates and closes episodes. Returns the notifications. */
 async function follow(
+  deps: NotifyDeps,
   tx: Db,
   fired: readonly RecordedFiring[],
   now: Date,
@@ -65,6 +68,7 @@ async function follow(
   const before = await episodes.listOpen(tx, wallets)
   const followed = followEpisodes(fired, before)
   await episodes.closeAlerts(tx, followed.closings)
+  logClosed(deps, followed.closings)
   const settings = await listSettings(tx, wallets)
   const fresh = fired.filter(isFresh)
   const rested = await rest(tx, before, followed)
@@ -95,6 +99,7 @@ async function follow(
     ]
   })
   await episodes.markAlerts(tx, marks)
+  logInhibited(deps, inhibited)
   const released = await release(tx, { open: followed.open, causes, settings, now })
   await delivery.reviseMessages(tx, [
     ...followed.closings.flatMap(({ alertIds }) => alertIds),

@@ -199,10 +199,10 @@ async function readable(
   rows: readonly deferred.DeferredRow[],
 ): Promise<readonly Readable[]> {
   const read = rows.map((row) => ({ row, parsed: DecodedEnvelope.safeParse(row.envelope) }))
-  const broken = read.flatMap(({ row: { id }, parsed }) =>
-    parsed.success ? [] : [{ id, error: parsed.error }],
+  const broken = read.flatMap(({ row: { id, alertId }, parsed }) =>
+    parsed.success ? [] : [{ id, alertId, error: parsed.error }],
   )
-  for (const { id, error } of broken) quarantine.add('delivery', id, error)
+  for (const { id, alertId, error } of broken) quarantine.add('delivery', id, error, { alertId })
   await deferred.failDeferred(
     tx,
     broken.map(({ id }) => id),

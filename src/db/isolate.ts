@@ -9,6 +9,8 @@ interface IsolateOptions<Item> {
   /** Kind of the items, such as `delivery`. */
   readonly kind: string
   readonly idOf: (item: Item) => string | number
+  /** Further fields of the log line of a failed item. */
+  readonly about?: (item: Item) => Record<string, unknown>
 }
 
 /**
@@ -24,7 +26,7 @@ interface IsolateOptions<Item> {
  */
 export async function isolateEach<Item, Result>(
   items: readonly Item[],
-  { quarantine, kind, idOf }: IsolateOptions<Item>,
+  { quarantine, kind, idOf, about }: IsolateOptions<Item>,
   work: (item: Item) => Promise<Result> | Result,
 ): Promise<Result[]> {
   const results: Result[] = []
@@ -33,7 +35,7 @@ export async function isolateEach<Item, Result>(
       results.push(await work(item))
     } catch (error) {
       if (isSharedFailure(error)) throw error
-      quarantine.add(kind, idOf(item), error)
+      quarantine.add(kind, idOf(item), error, about?.(item))
     }
   }
   return results

@@ -11,6 +11,7 @@ import { unsubscribeUrl } from '#src/recipients/mail-links.ts'
 import { canBeSentTo, UNREADABLE } from './rules.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
 import type { Ended, Ending, Task } from './task.ts'
+import { aboutEach } from './trail.ts'
 
 interface Deps {
   readonly clock: Clock
@@ -50,8 +51,9 @@ export async function attempt(
   } catch (error) {
     if (error instanceof DeliveryError) return end({ kind: 'failed', error })
     if (signal.aborted) return end({ kind: 'broken_off' })
-    const deliveryId = task.rows[0]?.id ?? task.change?.id
-    deps.log.error({ deliveryId, channel: task.channel, error: traceOf(error) }, 'delivery broke')
+    const trace = traceOf(error)
+    for (const about of aboutEach(task))
+      deps.log.error({ ...about, error: trace }, 'delivery broke')
     return end({
       kind: 'failed',
       error: new DeliveryError('internal', { isOurFault: true, cause: error }),
@@ -60,22 +62,24 @@ export async function attempt(
 }
 
 /** @throws DeliveryError when the envelope is not one */
-function read({ quarantine }: Deps, { envelope, rows, change }: Task): Envelope {
+function read({ quarantine }: Deps, task: Task): Envelope {
+  const { envelope, rows, change } = task
   const result = DecodedEnvelope.safeParse(envelope)
   if (result.success) return result.data
-  quarantine.add('delivery', rows[0]?.id ?? change?.id ?? '', result.error)
+  const id = rows[0]?.id ?? change?.id ?? ''
+  quarantine.add('delivery', id, result.error, aboutEach(task)[0])
   throw unreadable(result.error)
 }
 
 /** @throws DeliveryError when the destination is not one of the channel's */
 function checked(
   { channels, quarantine }: Deps,
-  { channel }: Task,
+  task: Task,
   opened: OpenDestination,
 ): OpenDestination {
-  const result = channels[channel].destination.safeParse(opened.destination)
+  const result = channels[task.channel].destination.safeParse(opened.destination)
   if (result.success) return opened
-  quarantine.add('destination', opened.id, result.error)
+  quarantine.add('destination', opened.id, result.error, aboutEach(task)[0])
   throw unreadable(result.error)
 }
 

@@ -93,7 +93,7 @@ async function sendPicture(
   drawn: Drawings,
   signal: AbortSignal,
 ) {
-  const { recipientId, watchId, messageId } = row
+  const { recipientId, watchId, alertId, messageId } = row
   try {
     const reader = await readerOf(deps, row)
     if (reader === undefined) return
@@ -105,7 +105,7 @@ async function sendPicture(
     const picture = { png, caption }
     await deps.channels[channel].sendPicture?.(destination, messageId, picture, { signal })
   } catch (error) {
-    deps.log.warn({ recipientId, watchId, error: traceOf(error) }, 'picture not sent')
+    deps.log.warn({ alertId, recipientId, watchId, error: traceOf(error) }, 'picture not sent')
   }
 }
 

@@ -9,7 +9,6 @@ import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
-import { traceOf } from '#src/kernel/trace.ts'
 import { type ChatLink, chatLinks, findChatId } from '#src/recipients/chats.ts'
 import {
   recordOutcomes,
@@ -26,6 +25,7 @@ import * as kept from './retained-store.ts'
 import { afterFailure, isUnanswered, outcomesOf, RETRY_SECONDS } from './rules.ts'
 import * as store from './store.ts'
 import type { Ended, Task } from './task.ts'
+import { aboutEach, logUnwritten } from './trail.ts'
 
 export interface RecordDeps {
   readonly db: Db
@@ -85,7 +85,7 @@ async function recordAlone(deps: RecordDeps, one: Ended): Promise<boolean> {
     return true
   } catch (error) {
     if (isSharedFailure(error)) throw error
-    deps.quarantine.add('delivery_result', id, error)
+    deps.quarantine.add('delivery_result', id, error, aboutEach(one.task)[0])
     return await recordBare(deps, one)
   }
 }
@@ -104,7 +104,7 @@ async function recordBare(deps: RecordDeps, one: Ended): Promise<boolean> {
     return true
   } catch (error) {
     if (isSharedFailure(error)) throw error
-    deps.log.error({ error: traceOf(error) }, 'delivery result cannot be written')
+    logUnwritten(deps.log, one.task, error)
     return false
   }
 }

@@ -5,6 +5,7 @@ import { LEASE_SECONDS } from './model.ts'
 import { type RecordDeps, record } from './record.ts'
 import type { Unwritten } from './sending.ts'
 import type { Ended } from './task.ts'
+import { logEnded } from './trail.ts'
 
 /**
  * Minimum interval between two transactions, so that each takes many: one delivery costs the database about
@@ -81,9 +82,10 @@ export function createResults(
   /** @returns those that could not be recorded; undefined if the failure concerns none of them */
   async function tryRecord(batch: readonly Ended[]): Promise<readonly Ended[] | undefined> {
     try {
-      const recorded = await record(deps, batch)
-      keep(recorded)
-      return recorded
+      const left = await record(deps, batch)
+      for (const one of batch) if (!left.includes(one)) logEnded(deps.log, one)
+      keep(left)
+      return left
     } catch (error) {
       const trace = traceOf(error)
       deps.log.warn({ rows: batch.length, error: trace }, 'delivery results not recorded yet')

@@ -16,7 +16,7 @@ export function readEach(stateOf: StateReader, quarantine: Quarantine): StateRea
           for (const [key, state] of await stateOf(db, [id])) states.set(key, state)
         } catch (problem) {
           if (isSharedFailure(problem)) throw problem
-          quarantine.add('alert', id, problem)
+          quarantine.add('alert', id, problem, { alertId: id })
         }
       }
       return states

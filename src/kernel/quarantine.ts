@@ -12,8 +12,9 @@ export interface Quarantine {
    *
    * @param kind kind of the row, such as `delivery`; also a Prometheus label, so it is a fixed word
    * @param id the row's key
+   * @param about further fields of the line, such as the alert that the row belongs to
    */
-  add(kind: string, id: string | number, error: unknown): void
+  add(kind: string, id: string | number, error: unknown, about?: Record<string, unknown>): void
   /** Rows set aside since the process started, by kind. */
   read(): readonly { readonly kind: string; readonly rows: number }[]
 }
@@ -28,7 +29,7 @@ export function createQuarantine({ log }: { readonly log: Logger }): Quarantine 
   const counts = new Map<string, number>()
   const loggedAtMs = new Map<string, number>()
   return {
-    add(kind, id, error) {
+    add(kind, id, error, about = {}) {
       const key = `${kind} ${id}`
       const now = performance.now()
       const last = loggedAtMs.get(key)
@@ -36,7 +37,10 @@ export function createQuarantine({ log }: { readonly log: Logger }): Quarantine 
       if (loggedAtMs.size >= REMEMBERED_MAX) loggedAtMs.clear()
       loggedAtMs.set(key, now)
       counts.set(kind, (counts.get(kind) ?? 0) + 1)
-      log.error({ kind, id, error: traceOf(error) }, 'row set aside: it cannot be processed')
+      log.error(
+        { ...about, kind, id, error: traceOf(error) },
+        'row set aside: it cannot be processed',
+      )
     },
     read: () => [...counts].map(([kind, rows]) => ({ kind, rows })),
   }

@@ -4,6 +4,7 @@ import { sendReminders } from '#src/alerts/reminders.ts'
 import { raise } from '#src/alerts/service.ts'
 import { sendSummaries } from '#src/alerts/summaries.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
+import type { Logger } from '#src/kernel/logger.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import { findEventSource } from '#src/watches/events.ts'
@@ -28,8 +29,8 @@ export interface Noticed {
 }
 
 /** A wallet with a chat, a mailbox and a webhook, and watches whose signals fire when a test says so. */
-export async function alertRoom() {
-  const world = await harness()
+export async function alertRoom(log?: Logger) {
+  const world = await harness({}, log)
   const { app, clock } = world
   const alice = await signIn(world, 'alice')
   const { body: terms } = await alice.request('GET', '/account/terms')

@@ -196,6 +196,7 @@ async function measureLatencies(
   const deps = {
     clock: systemClock,
     box: createSecretBox(Buffer.alloc(32, 7)),
+    log: silentLogger,
     quarantine: createQuarantine({ log: silentLogger }),
     publicUrl: 'https://watchdog.example.org',
   }

@@ -118,7 +118,8 @@ function createWorld({ db }: Connection) {
     rewardDataUrls: [],
   })
   const box = createSecretBox(Buffer.alloc(32, 7))
-  const notification = { clock, box, quarantine, publicUrl: 'https://watchdog.example.org' }
+  const publicUrl = 'https://watchdog.example.org'
+  const notification = { clock, log: silentLogger, box, quarantine, publicUrl }
   const look = () =>
     observeWatches(
       {

@@ -1,0 +1,84 @@
+/**
+ * The log lines of an alert, each with `alertId`, written once what they tell is committed. Those of its
+ * messages are in `delivery/trail.ts`.
+ */
+import { afterCommit } from '#src/db/scope.ts'
+import type { NewDelivery } from '#src/delivery/service.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
+import type { Closing } from './episodes.ts'
+
+interface Deps {
+  readonly log: Logger
+}
+
+/** What of a notification is logged. */
+interface Notified {
+  readonly alertId: number
+  readonly kind: 'alert' | 'raised' | 'reminder'
+  readonly isEscalation?: boolean
+  readonly isRecovery: boolean
+}
+
+/** An evaluation fired; `position` is the block, or the count of a ledger. */
+export function logRecorded(
+  { log }: Deps,
+  alertId: number,
+  { watch, type, signal, event, severity, position, isRecovery }: AlertCandidate,
+): void {
+  const fields = { alertId, watchId: watch.id, type, signal, event, severity, position, isRecovery }
+  afterCommit(() => log.info(fields, 'alert recorded'))
+}
+
+/** Signals recovered, or nothing can end the alerts any more. */
+export function logClosed(deps: Deps, closings: readonly Closing[]): void {
+  logEach(
+    deps,
+    closings.flatMap(({ alertIds }) => alertIds),
+    'alert closed',
+  )
+}
+
+/** Other alerts are their cause: they are notified when those are over. */
+export function logInhibited(deps: Deps, fired: Iterable<{ readonly alertId: number }>): void {
+  logEach(
+    deps,
+    Array.from(fired, ({ alertId }) => alertId),
+    'alert inhibited',
+  )
+}
+
+/** Something happened to each of these alerts, such as an acknowledgement. */
+export function logEach({ log }: Deps, alertIds: readonly number[], what: string): void {
+  afterCommit(() => {
+    for (const alertId of alertIds) log.info({ alertId }, what)
+  })
+}
+
+/** Each notification was planned, with its deliveries; none if it is for nobody. */
+export function logNotified(
+  { log }: Deps,
+  notifications: readonly Notified[],
+  rows: readonly NewDelivery[],
+): void {
+  afterCommit(() => {
+    const rowsOf = Map.groupBy(rows, keyOf)
+    for (const { alertId, kind, isEscalation = false, isRecovery } of notifications) {
+      const own = rowsOf.get(keyOf({ alertId, envelope: { kind } })) ?? []
+      const deliveries = own.map(({ id, recipientId, channel, status }) => ({
+        ...{ deliveryId: id, recipientId, channel, status },
+      }))
+      log.info({ alertId, kind, isEscalation, isRecovery, deliveries }, 'alert notified')
+    }
+  })
+}
+
+function keyOf({
+  alertId,
+  envelope: { kind = 'alert' },
+}: {
+  readonly alertId: number | null
+  readonly envelope: Pick<NewDelivery['envelope'], 'kind'>
+}): string {
+  return `${alertId} ${kind}`
+}

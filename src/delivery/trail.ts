@@ -1,0 +1,47 @@
+/** The log lines of deliveries: those of an alert carry `alertId`. */
+import type { Logger } from '#src/kernel/logger.ts'
+import { traceOf } from '#src/kernel/trace.ts'
+import type { Ended, Task } from './task.ts'
+
+/** Fields that name a delivery, or an alert in a message that is only changed. */
+interface About extends Record<string, unknown> {
+  readonly deliveryId: string | undefined
+  readonly alertId?: number
+}
+
+/** One entry for each delivery of a task; of a message that is only changed, one for each alert in it. */
+export function aboutEach({ rows, change, keep, channel, recipientId }: Task): readonly About[] {
+  const common = { channel, recipientId }
+  if (rows.length > 0) {
+    return rows.map(({ id: deliveryId, alertId, attempts: attempt }) => ({
+      ...{ deliveryId, ...(alertId !== null && { alertId }), attempt, ...common },
+    }))
+  }
+  const deliveryId = change?.id
+  const alertIds = [...(keep?.states.keys() ?? [])]
+  if (alertIds.length === 0) return [{ deliveryId, ...common }]
+  return alertIds.map((alertId) => ({ deliveryId, alertId, ...common }))
+}
+
+/** Logs what a recorded attempt came to. */
+export function logEnded(log: Logger, { task, ending }: Ended): void {
+  const what = task.change === undefined ? 'delivery attempted' : 'message changed'
+  const result = {
+    outcome: ending.kind,
+    ...(ending.kind === 'delivered' && { statusCode: ending.receipt.statusCode }),
+    ...(ending.kind === 'failed' && {
+      statusCode: ending.error.statusCode,
+      reason: ending.error.reason,
+      isPermanent: ending.error.permanent,
+    }),
+  }
+  for (const about of aboutEach(task)) log.info({ ...about, ...result }, what)
+}
+
+/** Logs that what came of a task cannot be recorded. */
+export function logUnwritten(log: Logger, task: Task, error: unknown): void {
+  const trace = traceOf(error)
+  for (const about of aboutEach(task)) {
+    log.error({ ...about, error: trace }, 'delivery result cannot be written')
+  }
+}
