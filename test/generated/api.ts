@@ -381,7 +381,7 @@ export interface ChannelState {
   lastSuccessAt: string | null;
   /** The signing secret, shown only when it is created or rotated. */
   secret?: string;
-  /** Status; anything other than `active` is not in use. */
+  /** Status; in use only while `active`. */
   status: "pending" | "active" | "disabled" | "blocked" | null;
   /** Why the destination is off; null if it is not. */
   statusReason: string | null;
@@ -706,7 +706,7 @@ export type NewWatch =
          */
         direction?: "any" | "up" | "down";
         /**
-         * Change of the price in percent that raises an alert.
+         * Price change that raises an alert, in percent.
          * @min 0.01
          * @multipleOf 0.01
          * @max 1000
@@ -1442,7 +1442,7 @@ export interface Recipient {
   name: string;
   /** The signing secret, shown only when it is created or rotated. */
   secret?: string;
-  /** Status; anything other than `active` is not in use. */
+  /** Status; in use only while `active`. */
   status: "pending" | "active" | "disabled" | "blocked";
   /** Why the destination is off; null if it is not. */
   statusReason: string | null;
@@ -1861,7 +1861,7 @@ export interface TokenMetadata {
   revokedAt: string | null;
   /** Scopes of the token; `read` is always included. */
   scopes: ("read" | "write" | "spend")[];
-  /** Status; anything other than `active` is not in use. */
+  /** Status; in use only while `active`. */
   status: "active" | "expired" | "revoked";
 }
 
