@@ -103,3 +103,10 @@ test('a change of a table waits for its users, and others wait behind it only br
   expect(await other.sql`select more from first`).toEqual([])
   await Promise.all([reader.close(), other.close()])
 })
+
+test('statements of a migration wait two seconds for a table, and as long as they need otherwise', async () => {
+  const read = "select current_setting('lock_timeout'), current_setting('statement_timeout')"
+  await addMigration('0001_second', 2000, `create table second (lock, statement) as ${read}`)
+  await migrate(database.sql, folder)
+  expect(await database.sql`select * from second`).toEqual([{ lock: '2s', statement: '0' }])
+})

@@ -15,6 +15,12 @@ const RULES: readonly (readonly [string, RegExp])[] = [
   ['rewrites a table', /alter column \S+ (set data )?type\b/],
   ['drops what the release before still uses', /\bdrop (column|table)\b/],
   ['renames what the release before still uses', /\brename\b/],
+  ['drops what the release before counts on', /\bdrop (default|function|view|type|sequence)\b/],
+  ['reads a whole table while nobody can write to it', /\bset not null\b/],
+  [
+    'adds a constraint that rows of the release before may break, or reads a whole table for it',
+    /\badd constraint \S+ (?!primary key|.* not valid$)/,
+  ],
   [
     'makes an index of a big table while nobody can write to it',
     new RegExp(
@@ -31,6 +37,7 @@ const RULES: readonly (readonly [string, RegExp])[] = [
 const EARLY = 'part of the update from the first release, whose tables are small'
 /** Migrations that break a rule, each with the reason why it may. */
 const ALLOWED: Readonly<Record<string, string>> = {
+  '0014_links-and-limits': 'its unique constraint is on a column that the same migration adds',
   '0015_payments-apart': EARLY,
   '0018_public-figures': EARLY,
   '0019_fair-claims': EARLY,
@@ -73,6 +80,13 @@ describe('a migration blocks no one, and the release before can go on with its r
     ['CREATE UNIQUE INDEX "a" ON "accounts" USING btree ("b");', 1],
     ['CREATE INDEX "a" ON "alert_budgets" USING btree ("b");', 0],
     ['-- DROP TABLE "tokens";', 0],
+    ['ALTER TABLE "tokens" ALTER COLUMN "a" DROP DEFAULT;', 1],
+    ['ALTER TABLE "tokens" ALTER COLUMN "a" DROP NOT NULL;', 0],
+    ['ALTER TABLE "tokens" ALTER COLUMN "a" SET NOT NULL;', 1],
+    ['ALTER TABLE "tokens" ADD CONSTRAINT "a" CHECK ("b" > 0);', 1],
+    ['ALTER TABLE "tokens" ADD CONSTRAINT "a" CHECK ("b" > 0) NOT VALID;', 0],
+    ['ALTER TABLE "tokens" ADD CONSTRAINT "a" UNIQUE("b");', 1],
+    ['ALTER TABLE "tokens" VALIDATE CONSTRAINT "a";', 0],
   ])('the rules read %s', (text, count) => {
     expect(broken(text)).toHaveLength(count)
   })

@@ -13,6 +13,8 @@ export interface ServiceProcess {
   readonly url: string
   /** Messages of its log lines so far, in order. */
   readonly messages: readonly string[]
+  /** Its log lines at `error`. */
+  readonly errors: readonly string[]
   /** Stops it in order, by SIGTERM. */
   stop(): Promise<void>
   /** Sends SIGKILL and waits for its end. */
@@ -24,9 +26,14 @@ const ROOT = new URL('../../', import.meta.url).pathname
 /** The command of `npm start`, without npm. */
 const [, ...START] = packageJson.scripts.start.split(' ')
 
-/** Starts `src/main.ts` with the test environment and the given variables, and waits until it is ready. */
+/**
+ * Starts `src/main.ts` with the test environment and the given variables, and waits until it is ready.
+ *
+ * @param root folder of the code; that of this release by default
+ */
 export async function startServiceProcess(
   over: Readonly<Record<string, string>>,
+  root = ROOT,
 ): Promise<ServiceProcess> {
   const port = await findPort()
   const env = {
@@ -40,13 +47,14 @@ export async function startServiceProcess(
   }
   const startedAt = performance.now()
   const child = spawn(process.execPath, START, {
-    cwd: ROOT,
+    cwd: root,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const exited = once(child, 'exit')
   const messages: string[] = []
-  await untilReady(child, messages)
+  const errors: string[] = []
+  await untilReady(child, messages, errors)
   const end = async (signal: NodeJS.Signals) => {
     child.kill(signal)
     await exited
@@ -56,12 +64,17 @@ export async function startServiceProcess(
     readyMs: performance.now() - startedAt,
     url: `http://127.0.0.1:${port}`,
     messages,
+    errors,
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   }
 }
 
-async function untilReady(child: ChildProcess, messages: string[]): Promise<void> {
+async function untilReady(
+  child: ChildProcess,
+  messages: string[],
+  errors: string[],
+): Promise<void> {
   if (child.stdout === null || child.stderr === null) throw new Error('the process has no output')
   const lines: string[] = []
   const isReady = Promise.withResolvers<void>()
@@ -70,6 +83,7 @@ async function untilReady(child: ChildProcess, messages: string[]): Promise<void
     .on('line', (line) => {
       const message = messageOf(line)
       messages.push(message)
+      if (line.includes('"level":"error"')) errors.push(line)
       if (message === 'ready') isReady.resolve()
       if (!messages.includes('ready')) lines.push(line)
     })
