@@ -1,8 +1,7 @@
 /** Parses typed text into values. Pure. */
-import { getAddress, isAddress, parseUnits } from 'viem/utils'
+import { parseUnits } from 'viem/utils'
 import { parseAmount } from '#src/i18n/parse.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import type { Address } from '#src/kernel/units.ts'
 import type { Parameter } from '#src/watches/define.ts'
 import type { DurationField, NumberField } from '#src/watches/form.ts'
 
@@ -11,7 +10,6 @@ export type Typed<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly reason: TypedProblem }
 export type TypedProblem = 'not_understood' | 'too_small' | 'too_big' | 'too_many_decimals'
-export type AddressProblem = 'no_address' | 'two_addresses' | 'checksum'
 
 /** Decimal places in comparisons: more than any value has. */
 const SCALE = 40
@@ -105,27 +103,6 @@ function readChance(text: string): number | undefined {
   const odds = /^1\s*:\s*([\d., ]+)$/.exec(text.trim())
   const against = odds?.[1] === undefined ? Number.NaN : Number(odds[1].replace(/[., ]/g, ''))
   return against > 0 ? 1 / against : undefined
-}
-
-/**
- * Finds the address in a text: in any case, inside other text such as an explorer's link. Two different
- * addresses are refused, and one with a wrong checksum.
- */
-export function readAddress(
-  text: string,
-):
-  | { readonly ok: true; readonly value: Address }
-  | { readonly ok: false; readonly reason: AddressProblem } {
-  const found = text.match(/(?<![0-9a-z])0x[0-9a-f]{40}(?![0-9a-z])/gi) ?? []
-  const [first] = found
-  if (first === undefined) return { ok: false, reason: 'no_address' }
-  if (new Set(found.map((one) => one.toLowerCase())).size > 1) {
-    return { ok: false, reason: 'two_addresses' }
-  }
-  const digits = first.slice(2)
-  const isPlain = digits === digits.toLowerCase() || digits === digits.toUpperCase()
-  if (!isPlain && !isAddress(`0x${digits}`)) return { ok: false, reason: 'checksum' }
-  return { ok: true, value: getAddress(`0x${digits.toLowerCase()}`) }
 }
 
 /**

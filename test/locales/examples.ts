@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { readAddress, readDuration, readFeed, readNumber, readTime } from '#bot/core/typed-input.ts'
+import { readDuration, readFeed, readNumber, readTime } from '#bot/core/typed-input.ts'
 import { isTimeZone } from '#src/i18n/format.ts'
 import { findZones } from '#src/i18n/zones.ts'
 import type { Locale } from '#src/kernel/locale.ts'
+import { readAddress } from '#src/kernel/typed-address.ts'
 
 /** What the service makes of a typed text, to be compared; undefined if it refuses it. */
 type Reader = (text: string, locale: Locale) => string | number | undefined

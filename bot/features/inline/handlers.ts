@@ -2,11 +2,13 @@
  * Inline queries: the bot's name in any chat finds the status of a provider or the price of a feed, to be
  * posted there.
  */
+
 import type { Middleware } from 'grammy'
 import type { InlineQueryResult } from 'grammy/types'
 import { translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { type Locale, localeOfTag } from '#src/kernel/locale.ts'
+import { readAddress } from '#src/kernel/typed-address.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { Answering, App } from '#src/operations/define.ts'
 import { invoke, type RawInput } from '#src/operations/invoke.ts'
@@ -18,7 +20,7 @@ import { describe, isRefused } from '#src/telegram/errors.ts'
 import type { BotContext } from '../../core/context.ts'
 import { keyboard } from '../../core/show.ts'
 import { findChat } from '../../core/store.ts'
-import { feedKey, readAddress } from '../../core/typed-input.ts'
+import { feedKey } from '../../core/typed-input.ts'
 import type { Reader } from '../../views/view.ts'
 import { propertyOf } from '../../views/watch-facts.ts'
 import { feedResult, INLINE_ROUNDS, type InlineResult, providerResult } from './view.ts'

@@ -1,5 +1,7 @@
 /** Search for data providers by address or public name. */
+
 import { typed } from '#src/i18n/translate.ts'
+import { readAddress } from '#src/kernel/typed-address.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { searchProviders } from '#src/operations/previews.ts'
 import { getProviderFsp } from '#src/operations/providers.ts'
@@ -8,7 +10,6 @@ import type { NamedProvider } from '#src/watches/provider-names.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
 import type { BotContext } from '../../core/context.ts'
 import type { Refusal } from '../../core/session.ts'
-import { readAddress } from '../../core/typed-input.ts'
 import { cut } from '../../views/fields.ts'
 
 /** Upper limit of the suggestions. */

@@ -1,0 +1,36 @@
+import fc from 'fast-check'
+import { getAddress } from 'viem/utils'
+import { describe, expect, test } from 'vitest'
+import { readAddress } from './typed-address.ts'
+
+describe('an address', () => {
+  const address = '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C'.toLowerCase()
+  const value = getAddress(address as `0x${string}`)
+
+  test('is found in any case and in whatever stands around it', () => {
+    for (const text of [
+      address,
+      value,
+      `0x${address.slice(2).toUpperCase()}`,
+      `Send it to ${address}, please`,
+      `https://flare-explorer.flare.network/address/${address}?tab=txs`,
+      `${address} ${value}`,
+    ]) {
+      expect(readAddress(text), text).toEqual({ ok: true, value })
+    }
+  })
+
+  test('is refused when it is none, one of two, or mistyped', () => {
+    const other = `0x${'1'.repeat(40)}`
+    expect(readAddress('hello')).toEqual({ ok: false, reason: 'no_address' })
+    expect(readAddress(address.slice(0, 41))).toEqual({ ok: false, reason: 'no_address' })
+    expect(readAddress(`${address}0`)).toEqual({ ok: false, reason: 'no_address' })
+    expect(readAddress(`${address} or ${other}`)).toEqual({ ok: false, reason: 'two_addresses' })
+    const wrong = value.replace(/[a-f]/, (letter) => letter.toUpperCase())
+    expect(readAddress(wrong)).toEqual({ ok: false, reason: 'checksum' })
+  })
+
+  test('of any text is looked for without an error', () => {
+    fc.assert(fc.property(fc.string(), (text) => void readAddress(text)))
+  })
+})

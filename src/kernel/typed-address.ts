@@ -1,0 +1,26 @@
+import { getAddress, isAddress } from 'viem/utils'
+import type { Address } from './units.ts'
+
+/** Why a text has no usable address. */
+export type AddressProblem = 'no_address' | 'two_addresses' | 'checksum'
+
+/**
+ * Finds the address in a text: in any case, inside other text such as an explorer's link. Two different
+ * addresses are refused, and one with a wrong checksum.
+ */
+export function readAddress(
+  text: string,
+):
+  | { readonly ok: true; readonly value: Address }
+  | { readonly ok: false; readonly reason: AddressProblem } {
+  const found = text.match(/(?<![0-9a-z])0x[0-9a-f]{40}(?![0-9a-z])/gi) ?? []
+  const [first] = found
+  if (first === undefined) return { ok: false, reason: 'no_address' }
+  if (new Set(found.map((one) => one.toLowerCase())).size > 1) {
+    return { ok: false, reason: 'two_addresses' }
+  }
+  const digits = first.slice(2)
+  const isPlain = digits === digits.toLowerCase() || digits === digits.toUpperCase()
+  if (!isPlain && !isAddress(`0x${digits}`)) return { ok: false, reason: 'checksum' }
+  return { ok: true, value: getAddress(`0x${digits.toLowerCase()}`) }
+}
