@@ -46,6 +46,7 @@ import { createLimits } from '#src/operations/limits.ts'
 import { registerPages } from '#src/pages/index.ts'
 import { countLimited } from '#src/telegram/api.ts'
 import { createFacts } from '#src/watches/facts.ts'
+import { createLookUps } from '#src/watches/look-up.ts'
 
 /** The service, built but not started. */
 export interface Service {
@@ -159,6 +160,7 @@ export function createApp(
     pChain: pChain(config, log),
     published: createPublished({ log }),
   }
+  const facts = createFacts({ db, ...factSource })
   const metered = { db: meteringDb, clock, log }
   const app: JobApp = {
     db,
@@ -168,7 +170,8 @@ export function createApp(
     meters,
     quarantine: createQuarantine({ log }),
     chain,
-    facts: createFacts({ db, ...factSource }),
+    facts,
+    lookUps: createLookUps({ chain, facts, clock, confirmations: config.chain.confirmations }),
     xrpl,
     paymentOptions: createPaymentOptions({ chain, xrpl, clock, log, billing }),
     metering: createMetering({ ...metered, tokens: createTokenLookup(metered) }),

@@ -221,6 +221,8 @@ export interface Chain {
    * is pruned everywhere. Rejects when an endpoint refuses and no other answers.
    */
   balanceAt(holder: Address, block: number, signal?: AbortSignal): Promise<bigint | undefined>
+  /** Whether there is a contract at the address now. */
+  isContract(address: Address, signal?: AbortSignal): Promise<boolean>
   /** The canonical block of that number; undefined while the chain is shorter. */
   blockAt(number: number, signal?: AbortSignal): Promise<BlockRef | undefined>
   /**

@@ -136,6 +136,11 @@ export function createChain({
     internalTransfers: (holder, span, signal) =>
       findInternalTransfers(endpoints, holder, span, signal),
     balanceAt: (holder, block, signal) => findBalanceAt(endpoints, holder, block, signal),
+    isContract: (address, signal) =>
+      endpoints.ask(async (client) => {
+        const code = await client.request({ method: 'eth_getCode', params: [address, 'latest'] })
+        return code !== '0x'
+      }, signal),
     blockAt: (number, signal) =>
       endpoints.askUntil(
         (client) => readBlock(client, number),

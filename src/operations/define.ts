@@ -18,6 +18,7 @@ import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Notices } from '#src/notices/service.ts'
 import type { Facts } from '#src/watches/facts.ts'
+import type { LookUps } from '#src/watches/look-up.ts'
 import type { Limits, RateClass } from './limits.ts'
 
 /** Dependencies of all verbs, created once in `app.ts`. Verbs name only the parts that they use. */
@@ -34,6 +35,8 @@ export interface App {
   readonly chain: FspChain
   /** Stored facts about the chain's past, and published data. */
   readonly facts: Facts
+  /** Answers about addresses and providers for people who have not signed in. */
+  readonly lookUps: LookUps
   /** Undefined if XRP is not configured. */
   readonly xrpl: Xrpl | undefined
   /** Prices and availability of the payment assets. */
@@ -210,7 +213,7 @@ export function defineOperation<
   return operation
 }
 
-/** An operation of the bot that the REST API does not have; no document names it. */
+/** An operation of chats or pages that the REST API does not have; no document names it. */
 export function defineChatOperation<
   Params = undefined,
   Query = undefined,

@@ -37,3 +37,12 @@ export const searchProviders = defineChatOperation({
   output: z.object({ data: z.array(names.NamedProvider) }),
   handle: async ({ app, query }) => ({ data: await names.searchProviders(app, query) }),
 })
+
+/** What is at an address, or which provider has a name; for anybody. */
+export const lookUp = defineChatOperation({
+  id: 'lookUp',
+  scope: 'none',
+  rate: 'preview',
+  query: names.ProviderSearch,
+  handle: ({ app, query }) => app.lookUps.find(query.text),
+})

@@ -4,9 +4,9 @@ import { glyphOf, isCode, severityWord, TEST_GLYPH } from '#src/channels/wording
 import { formatDateTime, formatDuration, formatTime } from '#src/i18n/format.ts'
 import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
-import { drawProvider } from '#src/pictures/provider-picture.ts'
-import type { ProviderView, RoundCell } from '#src/watches/provider-view.ts'
+import type { ProviderView } from '#src/watches/provider-view.ts'
 import { botUrl } from './home.ts'
+import { roundsGrid } from './rounds-view.ts'
 
 /** Input of the alert's page. */
 export interface AlertFacts {
@@ -23,8 +23,6 @@ export function isAlertAct(answer: unknown): answer is AlertAct {
 
 /** Parts of the help that follow the facts; what to do comes before them. */
 const REASONS = ['checked', 'why', 'causes'] as const
-/** Duties of a provider in a round, as rows. */
-const DUTIES = ['commit', 'reveal', 'signature', 'bitvote', 'fdcSignature'] as const
 
 /** Template data of the alert's page. */
 export function alertView(app: App, t: Translate, facts: AlertFacts) {
@@ -196,39 +194,4 @@ function deliveryRows(t: Translate, { deliveries, timezone }: AlertPage) {
       answer: one.lastStatusCode ?? one.lastError,
     }
   })
-}
-
-/** The provider's last rounds: as a picture, and as a table for screen readers. Oldest first. */
-function roundsGrid(
-  t: Translate,
-  provider: ProviderView,
-  { timezone, label }: { readonly timezone: string; readonly label: string | null },
-) {
-  const rounds = provider.rounds.toReversed()
-  if (rounds.length === 0) return undefined
-  const cellOf = (round: ProviderView['rounds'][number], duty: (typeof DUTIES)[number]) => {
-    if (duty === 'bitvote') return round.fdc.bitvote
-    return duty === 'fdcSignature' ? round.fdc.signature : round.ftso[duty]
-  }
-  return {
-    title:
-      label === null
-        ? t('pages:alert.rounds')
-        : t('messages:picture.caption', { watch: typed(label) }),
-    picture: drawProvider(provider, { rounds: 20, palette: 'page' }),
-    asOf:
-      provider.asOf === null
-        ? undefined
-        : t('pages:alert.rounds.asOf', {
-            time: formatTime(provider.asOf, t.locale, timezone, { seconds: true, offset: true }),
-          }),
-    ids: rounds.map(({ id: round }) => String(round)),
-    rows: DUTIES.map((duty) => ({
-      label: t(`pages:alert.duty.${duty}`),
-      words: rounds.map((round) => {
-        const cell: RoundCell = cellOf(round, duty)
-        return t(`pages:alert.cell.${cell}`)
-      }),
-    })),
-  }
 }

@@ -27,7 +27,7 @@ export async function listProviders({
  * at most six. Empty without a published list of names.
  */
 export async function searchProviders(
-  { facts }: { readonly facts: Facts },
+  { facts }: { readonly facts: Pick<Facts, 'providerNames'> },
   { text }: z.output<typeof ProviderSearch>,
 ): Promise<NamedProvider[]> {
   const wanted = text.trim().toLowerCase()

@@ -27,6 +27,9 @@ export const ROUND_CELLS = [
   'unknown',
 ] as const
 export type RoundCell = (typeof ROUND_CELLS)[number]
+/** Duties of a provider in a round, as rows: those of the FTSO, then those of the FDC. */
+export const DUTIES = ['commit', 'reveal', 'signature', 'bitvote', 'fdcSignature'] as const
+export type Duty = (typeof DUTIES)[number]
 const Cell = z.enum(ROUND_CELLS).meta({ description: 'operations:field.roundCell' })
 
 const Rate = z
@@ -135,9 +138,13 @@ interface Deps {
  * registered is answered too; without the chain the answer has stored data, marked stale. Unknown values
  * are null.
  */
-export async function getProviderView(deps: Deps, query: ProviderQuery): Promise<ProviderView> {
+export async function getProviderView(
+  deps: Deps,
+  query: ProviderQuery,
+  signal?: AbortSignal,
+): Promise<ProviderView> {
   const { facts, clock } = deps
-  const live = await undefinedIfUnavailable(() => readLive(deps, query.provider))
+  const live = await undefinedIfUnavailable(() => readLive(deps, query.provider, signal), signal)
   const provider = live?.provider ?? query.provider
   const rounds = await facts.rounds.newest(provider, Math.max(query.rounds, ROUNDS_KEPT))
   const [last] = rounds
@@ -179,21 +186,55 @@ export async function getProviderView(deps: Deps, query: ProviderQuery): Promise
   }
 }
 
+/** Result of a duty in a round. */
+export function cellOf({ ftso, fdc }: ProviderView['rounds'][number], duty: Duty): RoundCell {
+  if (duty === 'bitvote') return fdc.bitvote
+  return duty === 'fdcSignature' ? fdc.signature : ftso[duty]
+}
+
+/** Whether a duty was not fulfilled as it should. */
+export function isBad(cell: RoundCell): boolean {
+  return cell !== 'ok' && cell !== 'unknown'
+}
+
+/** Rounds of which something is known, and those of them with an unfulfilled duty. */
+export function countRounds(rounds: ProviderView['rounds']): {
+  readonly seen: number
+  readonly bad: number
+} {
+  const some = (is: (cell: RoundCell) => boolean) =>
+    rounds.filter((round) => DUTIES.some((duty) => is(cellOf(round, duty)))).length
+  return { seen: some((cell) => cell !== 'unknown'), bad: some(isBad) }
+}
+
+/** Whether there is evidence that the address is a provider's: rounds it took part in, or a registration. */
+export function isProvider({ rounds, ...view }: ProviderView): boolean {
+  const isSeen = rounds.some(({ ftso }) => Object.values(ftso).some((cell) => cell !== 'unknown'))
+  return (
+    isSeen || view.registered === true || view.inPolicy === true || view.registeredNext === true
+  )
+}
+
 /** Reads the provider from the chain; undefined on a chain without the protocol. @throws AppError upstream */
-async function readLive({ chain, confirmations }: Deps, asked: Address): Promise<Live | undefined> {
-  const block = await chain.confirmedBlock(confirmations)
-  const policies = await chain.rounds.policies(block)
+async function readLive(
+  { chain, confirmations }: Deps,
+  asked: Address,
+  signal: AbortSignal | undefined,
+): Promise<Live | undefined> {
+  const block = await chain.confirmedBlock(confirmations, signal)
+  const policies = await chain.rounds.policies(block, signal)
   if (policies === undefined) return undefined
-  const identity = await chain.protocol.identityOf(asked)
+  const identity = await chain.protocol.identityOf(asked, signal)
   const { currentEpoch } = policies
   const inForce = policies.policies.find(({ rewardEpoch }) => rewardEpoch === currentEpoch)
-  const { registration, providers } = await chain.rounds.states({
+  const query = {
     currentEpoch,
     voters: [identity],
     members: new Map(inForce?.providers.map((one) => [one.voter, one])),
     extra: new Map(),
     block,
-  })
+  }
+  const { registration, providers } = await chain.rounds.states(query, signal)
   const state = providers.get(identity)
   const policy = inForce
   const member = policy?.providers.find(({ voter }) => voter === identity)

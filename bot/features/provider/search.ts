@@ -7,7 +7,7 @@ import { searchProviders } from '#src/operations/previews.ts'
 import { getProviderFsp } from '#src/operations/providers.ts'
 import type { PictureRounds } from '#src/pictures/provider-picture.ts'
 import type { NamedProvider } from '#src/watches/provider-names.ts'
-import type { ProviderView } from '#src/watches/provider-view.ts'
+import { isProvider, type ProviderView } from '#src/watches/provider-view.ts'
 import type { BotContext } from '../../core/context.ts'
 import type { Refusal } from '../../core/session.ts'
 import { cut } from '../../views/fields.ts'
@@ -73,10 +73,6 @@ export async function readProvider(
 }> {
   const query = { provider, rounds: String(rounds) }
   const view = await ctx.call(getProviderFsp, { query })
-  const isSeen = view.rounds.some(({ ftso }) =>
-    Object.values(ftso).some((cell) => cell !== 'unknown'),
-  )
-  const isThere = isSeen || view.registered || view.inPolicy || view.registeredNext === true
   const name = await providerName(ctx, view.provider)
-  return { view, name, isKnown: isThere || view.stale || name !== undefined }
+  return { view, name, isKnown: isProvider(view) || view.stale || name !== undefined }
 }

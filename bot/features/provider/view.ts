@@ -6,7 +6,15 @@ import { hoursToRegistration, type PictureRounds } from '#src/pictures/provider-
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { CAPTION_MAX } from '#src/telegram/limits.ts'
 import type { NamedProvider } from '#src/watches/provider-names.ts'
-import type { ProviderView, RoundCell } from '#src/watches/provider-view.ts'
+import {
+  cellOf,
+  countRounds,
+  DUTIES,
+  type Duty,
+  isBad,
+  type ProviderView,
+  type RoundCell,
+} from '#src/watches/provider-view.ts'
 import { lowSeverity } from '#src/watches/types/provider-fsp/transactions.ts'
 import { clockTime } from '../../views/time.ts'
 import {
@@ -37,11 +45,6 @@ interface Options {
   readonly buttons: boolean
   readonly canShare: boolean
 }
-
-type Round = ProviderView['rounds'][number]
-
-const DUTIES = ['commit', 'reveal', 'signature', 'bitvote', 'fdcSignature'] as const
-type Duty = (typeof DUTIES)[number]
 
 /** Protocol names, as in the picture: the same in every language. */
 const NAMES: Readonly<Record<Duty, string>> = {
@@ -111,13 +114,6 @@ function linesOf(reader: Reader, { view, name }: ShownProvider, { now }: Options
   ].filter((line) => line !== undefined)
 }
 
-function cellOf({ ftso, fdc }: Round, duty: Duty): RoundCell {
-  if (duty === 'bitvote') return fdc.bitvote
-  return duty === 'fdcSignature' ? fdc.signature : ftso[duty]
-}
-
-const isBad = (cell: RoundCell) => cell !== 'ok' && cell !== 'unknown'
-
 /** A failed duty, in words. */
 interface Wrong {
   readonly duty: string
@@ -158,9 +154,7 @@ function badLines(reader: Reader, view: ProviderView): readonly string[] {
 }
 
 function roundsLine({ t }: Reader, { rounds }: ProviderView): string {
-  const seen = rounds.filter((round) => DUTIES.some((duty) => cellOf(round, duty) !== 'unknown'))
-  const bad = seen.filter((round) => DUTIES.some((duty) => isBad(cellOf(round, duty)))).length
-  const count = seen.length
+  const { seen: count, bad } = countRounds(rounds)
   if (count === 0) return `⚪ ${t.html('bot:provider.unseen')}`
   if (bad === 0) return `🟢 ${t.html('bot:provider.allFine', { count })}`
   return t.html('bot:provider.rounds', { count, fine: count - bad, bad })

@@ -1,0 +1,171 @@
+/**
+ * Answers for people who have not signed in: which provider is meant, or what is at an address. Anybody may
+ * ask, so answers are kept for a moment, and few are looked up at once.
+ */
+import type { BlockRef } from '#src/chain/chain.ts'
+import { createTurns } from '#src/chain/turns.ts'
+import type { FspChain } from '#src/fsp/chain.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { MINUTE_MS } from '#src/kernel/durations.ts'
+import { type AddressProblem, readAddress } from '#src/kernel/typed-address.ts'
+import type { Address } from '#src/kernel/units.ts'
+import type { Facts } from './facts.ts'
+import { type NamedProvider, searchProviders } from './provider-names.ts'
+import { getProviderView, isProvider, type ProviderView } from './provider-view.ts'
+import { undefinedIfUnavailable } from './unavailable.ts'
+
+/** What is at an address. */
+export type AddressAnswer =
+  /** `rounds` of the view: a hundred. `name`: the public one, if there is any. */
+  | { readonly kind: 'provider'; readonly view: ProviderView; readonly name: string | undefined }
+  /** `balanceWei` is null where the chain gives none. */
+  | {
+      readonly kind: 'account'
+      readonly address: Address
+      readonly balanceWei: bigint | null
+      readonly isContract: boolean
+    }
+  /** The chain does not answer in time, and nothing is stored. */
+  | { readonly kind: 'unavailable'; readonly address: Address }
+
+/** Answer to a text. */
+export type LookUpAnswer =
+  | AddressAnswer
+  /** Providers whose name contains the text. */
+  | { readonly kind: 'several'; readonly providers: readonly NamedProvider[] }
+  | { readonly kind: 'nothing'; readonly why: AddressProblem }
+
+/** Looks up what people type. */
+export interface LookUps {
+  /**
+   * The provider or account of an address in the text, or else the provider whose name contains it.
+   * @throws errors of the database
+   */
+  find(text: string): Promise<LookUpAnswer>
+}
+
+interface Deps {
+  readonly chain: FspChain
+  readonly facts: Facts
+  readonly clock: Clock
+  readonly confirmations: number
+}
+
+const ROUNDS = 100
+/** Longest wait for the chain, the wait for a turn included. */
+const ANSWER_MS = 4000
+/** Look-ups at once, each with a few requests one after another; further ones wait. */
+const TURNS = { atOnce: 6, waitingMax: 60 } as const
+/** Time for which an answer is kept. */
+const FRESH_MS = 30_000
+/** The same without an answer of the chain. */
+const RETRY_MS = 5000
+/** Upper limit of the kept answers; one with all its rounds has about 30 KB. */
+const KEPT_MAX = 300
+
+/** Creates the look-ups of one process. */
+export function createLookUps(deps: Deps): LookUps {
+  const { clock, facts } = deps
+  const turns = createTurns(TURNS)
+  const names = keep<'names', ReadonlyMap<Address, string>>(clock, {
+    max: 1,
+    freshMs: () => MINUTE_MS,
+  })
+  const answers = keep<Address, AddressAnswer>(clock, {
+    max: KEPT_MAX,
+    freshMs: ({ kind }) => (kind === 'unavailable' ? RETRY_MS : FRESH_MS),
+  })
+  const named = {
+    facts: { providerNames: () => names.get('names', () => facts.providerNames()) },
+  }
+  const lookUp = (address: Address) =>
+    answers.get(address, async () => {
+      const signal = AbortSignal.timeout(ANSWER_MS)
+      const run = () => answerOf(deps, named, address, signal)
+      const answer = await undefinedIfUnavailable(() => turns.take(run, signal), signal)
+      return answer ?? { kind: 'unavailable', address }
+    })
+  return {
+    async find(text) {
+      const typed = readAddress(text)
+      if (typed.ok) return lookUp(typed.value)
+      if (typed.reason !== 'no_address') return { kind: 'nothing', why: typed.reason }
+      const providers = await searchProviders(named, { text })
+      const [first] = providers
+      if (first === undefined) return { kind: 'nothing', why: 'no_address' }
+      const isSame = first.name.toLowerCase() === text.trim().toLowerCase()
+      if (providers.length > 1 && !isSame) return { kind: 'several', providers }
+      return lookUp(first.provider)
+    },
+  }
+}
+
+/** @throws AppError upstream; the signal's reason */
+async function answerOf(
+  deps: Deps,
+  named: Parameters<typeof searchProviders>[0],
+  address: Address,
+  signal: AbortSignal,
+): Promise<AddressAnswer> {
+  const { chain, confirmations } = deps
+  const view = await getProviderView(deps, { provider: address, rounds: ROUNDS }, signal)
+  const [found] = await searchProviders(named, { text: view.provider })
+  if (isProvider(view) || found !== undefined) {
+    return { kind: 'provider', view, name: found?.name }
+  }
+  const block = await chain.confirmedBlock(confirmations, signal)
+  const [balanceWei, isContract] = await Promise.all([
+    balanceOf(chain, address, block, signal),
+    chain.isContract(address, signal),
+  ])
+  return { kind: 'account', address, balanceWei, isContract }
+}
+
+async function balanceOf(
+  chain: FspChain,
+  address: Address,
+  block: BlockRef,
+  signal: AbortSignal,
+): Promise<bigint | null> {
+  const [balance] = await chain.balances([{ address, asset: 'FLR' }], block, signal)
+  return balance ?? null
+}
+
+/** Values that are read once for all who ask at the same time, and kept for a while. */
+interface Kept<Key, Value> {
+  /** @throws errors of `read`, to all who waited for it; they are not kept */
+  get(key: Key, read: () => Promise<Value>): Promise<Value>
+}
+
+/** @param options `max`: beyond it the oldest is dropped. `freshMs`: for how long a value is kept */
+function keep<Key, Value>(
+  clock: Clock,
+  options: { readonly max: number; freshMs(value: Value): number },
+): Kept<Key, Value> {
+  const kept = new Map<
+    Key,
+    { readonly value: Promise<Value>; untilMs: number; readonly atMs: number }
+  >()
+  return {
+    get(key, read) {
+      const nowMs = clock.now().getTime()
+      const known = kept.get(key)
+      // An entry of the future was made before the clock was set back.
+      if (known !== undefined && known.atMs <= nowMs && nowMs < known.untilMs) return known.value
+      const entry = { value: read(), atMs: nowMs, untilMs: Number.POSITIVE_INFINITY }
+      kept.delete(key)
+      kept.set(key, entry)
+      const [oldest] = kept.keys()
+      if (kept.size > options.max && oldest !== undefined) kept.delete(oldest)
+      entry.value.then(
+        (value) => {
+          entry.untilMs = clock.now().getTime() + options.freshMs(value)
+        },
+        () => {
+          if (kept.get(key) === entry) kept.delete(key)
+        },
+      )
+      return entry.value
+    },
+  }
+}
