@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { deleteDraft } from '#bot/core/session-store.ts'
+import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import { packed } from '#src/actions/codec.ts'
 import { createSubscription } from '#src/operations/subscriptions.ts'
 import { deleteWatch, listWatches } from '#src/operations/watches.ts'
+import { watchStart } from '#src/telegram/links.ts'
 import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
 
 let world: BotWorld
@@ -107,6 +109,15 @@ describe('/new', () => {
     expect(ann.last().text).toContain('What should be watched?')
     await ann.say('/start new-feed-move')
     expect(ann.last().text).toMatch(/^New watch · Price · 1\/3/)
+  })
+
+  test('opens by a link with an address, at the step after it', async () => {
+    const { address } = PEOPLE.bob.account
+    await ann.say(`/start ${watchStart('wallet-balance', address)}`)
+    expect(ann.last().text).toMatch(/^New watch · Wallet balance · 2\/3/)
+    expect(ann.last().text).toContain(address)
+    await ann.say(`/start ${watchStart('nonsense', address)}`)
+    expect(ann.last().text).toContain('What should be watched?')
   })
 })
 

@@ -4,6 +4,7 @@ import type { ArgumentsOf, Verb } from '#src/actions/codec.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { Label } from '#src/kernel/label.ts'
 import { readAddress } from '#src/kernel/typed-address.ts'
+import type { Address } from '#src/kernel/units.ts'
 import { validationErrors } from '#src/kernel/validation.ts'
 import { createWatch, getWatch } from '#src/operations/watches.ts'
 import { getWatchType } from '#src/watches/types/index.ts'
@@ -42,10 +43,7 @@ composer.command('cancel', async (ctx, next) => {
 })
 
 onPress(composer, 'new.start', showTypes)
-onPress(composer, 'new.type', async (ctx, { type, address }) => {
-  if (!views.GUIDED_TYPES.includes(type)) return showTypes(ctx)
-  await beginType(ctx, type, address === undefined ? undefined : { address, provider: address })
-})
+onPress(composer, 'new.type', (ctx, { type, address }) => openType(ctx, type, address))
 
 onPress(composer, 'new.like', async (ctx, { id }) => {
   const { watch, link } = await findWatch(ctx, id)
@@ -169,7 +167,15 @@ const wizardQuestion = defineQuestion({
 /** Asks for the type of the watch, or, with a type, its first question. */
 export async function openWizard(ctx: BotContext, text: string): Promise<void> {
   const type = views.typeNamed(ctx.t, text)
-  await (type === undefined ? showTypes(ctx) : beginType(ctx, type))
+  await (type === undefined ? showTypes(ctx) : openType(ctx, type))
+}
+
+/** Starts a watch of a type on an address, if one is given; without a free slot shows the options. */
+export async function openType(ctx: BotContext, type: string, address?: Address): Promise<void> {
+  if (!views.GUIDED_TYPES.includes(type)) return showTypes(ctx)
+  const [link] = ctx.links
+  if (link === undefined) throw new AppError('unauthenticated', 'missing_token')
+  await begin(ctx, link, type, {}, address && { address, provider: address })
 }
 
 /** The person's draft, unless its watch was created. */
@@ -187,17 +193,6 @@ export async function continueDraft(ctx: BotContext): Promise<boolean> {
   if (draft === undefined) return false
   await showStep(ctx, draft)
   return true
-}
-
-/** Starts a watch of a type; without a free slot shows the options. */
-async function beginType(
-  ctx: BotContext,
-  type: string,
-  target?: Readonly<Record<string, unknown>>,
-): Promise<void> {
-  const [link] = ctx.links
-  if (link === undefined) throw new AppError('unauthenticated', 'missing_token')
-  await begin(ctx, link, type, {}, target)
 }
 
 async function begin(

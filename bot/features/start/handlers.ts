@@ -6,6 +6,7 @@ import {
   peekTelegramLink,
   refuseTelegramLink,
 } from '#src/operations/chat.ts'
+import { readWatchStart } from '#src/telegram/links.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { identifyAgain } from '../../core/middleware/identify.ts'
@@ -22,7 +23,7 @@ import { deepLink } from '../../views/view.ts'
 import { showAlert } from '../alerts/alerts.ts'
 import { showConnect } from '../connect/handlers.ts'
 import { helpMenu } from '../help/view.ts'
-import { openWizard } from '../new/handlers.ts'
+import { openType, openWizard } from '../new/handlers.ts'
 import { showChatChoice } from '../recipients/add.ts'
 import { showHearing } from '../recipients/hearing.ts'
 import { showRecipient } from '../recipients/recipients.ts'
@@ -57,6 +58,8 @@ composer.command('start', async (ctx) => {
   }
   const type = /^new(?:-([a-z-]{1,20}))?$/.exec(payload)
   if (type !== null && isLinked && !ctx.reader.isGroup) return openWizard(ctx, type[1] ?? '')
+  const watch = readWatchStart(payload)
+  if (watch !== undefined && isLinked && isPrivate) return openType(ctx, watch.type, watch.address)
   if (payload === 'topup' && isLinked && isPrivate) return openTopup(ctx)
   if (payload === 'slots' && isLinked && isPrivate) return showSlots(ctx)
   if (payload === 'help' && isPrivate) {
