@@ -1,11 +1,20 @@
 import type { Envelope } from '#src/channels/envelope.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
+import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource } from '#src/watches/events.ts'
 import { type Reader, renderMessage } from './render.ts'
 
 /** Label of the watch in examples. */
 export const EXAMPLE_LABEL = 'Node A'
+/** The event shown to newcomers: the most frequent reason why operators of data providers come. */
+const EVENT = 'fsp.ftso-commit'
+/** Made-up ids, in the form of real ones. */
+const IDS = { alertId: 4711, watchId: 42 }
+/** Age of a new example: two voting rounds, and the time until both can be judged. */
+const AGE_MS = 5 * MINUTE_MS
+/** Length of a voting round. */
+const ROUND_MS = 90_000
 
 /**
  * An example of an event as people receive it, with the texts of real alerts and the data of its signal's
@@ -54,3 +63,36 @@ export function exampleEnvelope(
     message,
   }
 }
+
+/** The example for newcomers, as if it had happened a few minutes before `openedAt`. */
+export function recentExample(
+  reader: Reader,
+  { openedAt, publicUrl }: { readonly openedAt: Date; readonly publicUrl: string },
+): Envelope {
+  const own = Date.parse(String(findEventSource(EVENT)?.signal.examples[EVENT]?.['since']))
+  const rounds = Math.floor((openedAt.getTime() - AGE_MS - own) / ROUND_MS)
+  return exampleEnvelope(EVENT, reader, {
+    severity: 'warning',
+    firedAt: new Date(own + rounds * ROUND_MS),
+    publicUrl,
+    ids: IDS,
+    data: (example) => moved(example, rounds),
+  })
+}
+
+/** Shifts the times and round numbers of the data. */
+function moved(data: JsonObject, rounds: number): JsonObject {
+  const entries = Object.entries(data).map(([name, value]) => {
+    if (ROUND_NUMBERS.has(name)) return [name, Number(value) + rounds]
+    const isInstant = typeof value === 'string' && INSTANT.test(value)
+    return [name, isInstant ? later(value, rounds) : value]
+  })
+  return Object.fromEntries(entries)
+}
+
+function later(instant: string, rounds: number): string {
+  return new Date(Date.parse(instant) + rounds * ROUND_MS).toISOString()
+}
+
+const ROUND_NUMBERS: ReadonlySet<string> = new Set(['votingRoundId', 'firstRoundId'])
+const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/

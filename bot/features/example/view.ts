@@ -1,25 +1,14 @@
 import { argumentsOf, packed, unpacked } from '#src/actions/codec.ts'
 import type { HelpPart } from '#src/actions/verbs.ts'
-import { exampleEnvelope } from '#src/alerts/example.ts'
-import type { Envelope, MessageState } from '#src/channels/envelope.ts'
+import { recentExample } from '#src/alerts/example.ts'
+import type { MessageState } from '#src/channels/envelope.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
 import { TEST_GLYPH } from '#src/channels/wording.ts'
-import { HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
-import type { JsonObject } from '#src/kernel/units.ts'
+import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { Button } from '#src/telegram/buttons.ts'
-import { findEventSource } from '#src/watches/events.ts'
 import { act, back, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { HELP_TOPICS } from '../alerts/card-view.ts'
 
-/** The example's event: the most frequent reason why operators of data providers come. */
-const EVENT = 'fsp.ftso-commit'
-/** A made-up id, in the form of real ones. */
-const ALERT_ID = 4711
-const WATCH_ID = 42
-/** Age of a new example: two voting rounds, and the time until both can be judged. */
-const AGE_MS = 5 * MINUTE_MS
-/** Length of a voting round. */
-const ROUND_MS = 90_000
 const MUTE_MS = HOUR_MS
 
 /** State of an example: stored only in its buttons. */
@@ -55,7 +44,9 @@ export function exampleAlert(
     ...(help !== undefined && { help: HELP_TOPICS[help] }),
   }
   // Without the bot's name: its watch has no link, because its id does not exist.
-  const view = alertView(envelopeOf(reader, openedAt, options.pages), shown, { now: openedAt })
+  const place = { locale: t.locale, timezone: reader.timezone }
+  const envelope = recentExample(place, { openedAt, publicUrl: options.pages })
+  const view = alertView(envelope, shown, { now: openedAt })
   const rows = view.rows.map((row) => row.flatMap((button) => exampleButton(button, state)))
   const connect = act(t('bot:button.connect'), packed('connect', { spend: false }), 'primary')
   return screen(
@@ -67,45 +58,6 @@ export function exampleAlert(
     ],
   )
 }
-
-function envelopeOf({ t, timezone }: Reader, openedAt: Date, publicUrl: string): Envelope {
-  const { rounds, firedAt } = placeOf(openedAt)
-  return exampleEnvelope(
-    EVENT,
-    { locale: t.locale, timezone },
-    {
-      severity: 'warning',
-      firedAt,
-      publicUrl,
-      ids: { alertId: ALERT_ID, watchId: WATCH_ID },
-      data: (example) => moved(example, rounds),
-    },
-  )
-}
-
-/** Number of rounds between the signal's own example and this one, and its time. */
-function placeOf(openedAt: Date): { readonly rounds: number; readonly firedAt: Date } {
-  const own = Date.parse(String(findEventSource(EVENT)?.signal.examples[EVENT]?.['since']))
-  const rounds = Math.floor((openedAt.getTime() - AGE_MS - own) / ROUND_MS)
-  return { rounds, firedAt: new Date(own + rounds * ROUND_MS) }
-}
-
-/** Shifts the times and round numbers of the data. */
-function moved(data: JsonObject, rounds: number): JsonObject {
-  const entries = Object.entries(data).map(([name, value]) => {
-    if (ROUND_NUMBERS.has(name)) return [name, Number(value) + rounds]
-    const isInstant = typeof value === 'string' && INSTANT.test(value)
-    return [name, isInstant ? later(value, rounds) : value]
-  })
-  return Object.fromEntries(entries)
-}
-
-function later(instant: string, rounds: number): string {
-  return new Date(Date.parse(instant) + rounds * ROUND_MS).toISOString()
-}
-
-const ROUND_NUMBERS: ReadonlySet<string> = new Set(['votingRoundId', 'firstRoundId'])
-const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 
 /** The example's form of a real alert's button; those that need a real alert are omitted. */
 function exampleButton(button: Button, state: ExampleState): readonly Button[] {

@@ -1,5 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import { MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
+import { usdText } from '#src/billing/price-text.ts'
 import { builtKey, html, type Translate, typed } from '#src/i18n/translate.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import { settingValue } from '#src/watches/form.ts'
@@ -11,7 +12,6 @@ import { act, back, inRows, menuButton, type Reader, screen, type View } from '.
 import { type Described, formOf, typeLine, typeName } from '../../views/watch-facts.ts'
 import { waysToBuy } from '../slots/view.ts'
 import { resumeButton } from '../start/resume-view.ts'
-import { usdText } from '../topup/amounts-view.ts'
 import type { Draft, Step } from './draft.ts'
 
 /** Watch types that can be created, in the order of the catalogue. */

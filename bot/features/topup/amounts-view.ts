@@ -43,11 +43,6 @@ export function amountText(
   return formatAmount({ units, decimals, symbol: asset }, t.locale)
 }
 
-/** Price of credits in US dollars. */
-export function usdText(t: Translate, credits: number): string {
-  return formatAmount({ units: BigInt(credits), decimals: 3, symbol: 'USD' }, t.locale)
-}
-
 export function count(t: Translate, credits: number): string {
   return t('units:credits', { count: credits })
 }

@@ -1,5 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import { MIN_TOPUP_CREDITS, PERIOD_DAYS, SLOT_PRICE_CREDITS } from '#src/billing/price-list.ts'
+import { usdText } from '#src/billing/price-text.ts'
 import {
   formatAmount,
   formatDate,
@@ -11,7 +12,7 @@ import { builtKey, html, id, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import { act, back, inRows, menuButton, type Reader, screen, type View } from '../../views/view.ts'
-import { amountText, usdText } from './amounts-view.ts'
+import { amountText } from './amounts-view.ts'
 import { creditsMax, type OfferedAsset, unitsOf } from './asset-view.ts'
 import { chosenData, purchaseLine, type SlotPurchase } from './purchase-view.ts'
 

@@ -1,12 +1,14 @@
 /** Slots that are paid for with a top-up. */
+
 import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { PERIOD_DAYS } from '#src/billing/price-list.ts'
+import { usdText } from '#src/billing/price-text.ts'
 import type { Topup } from '#src/billing/topups/model.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { refusalTitle } from '#src/i18n/refusal.ts'
 import type { Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
-import { count, usdText } from './amounts-view.ts'
+import { count } from './amounts-view.ts'
 import type { OfferedAsset } from './asset-view.ts'
 
 /** Slots that the credits of a top-up buy once they arrive. */

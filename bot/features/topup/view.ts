@@ -1,6 +1,7 @@
 import { formatUnits } from 'viem/utils'
 import { packed } from '#src/actions/codec.ts'
 import { type AssetKey, MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
+import { usdText } from '#src/billing/price-text.ts'
 import { NOT_FOUND, type Topup } from '#src/billing/topups/model.ts'
 import { payerProblem } from '#src/billing/topups/rules.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
@@ -19,7 +20,7 @@ import {
   wholeAddress,
 } from '../../views/view.ts'
 import { resumeButton } from '../start/resume-view.ts'
-import { amountText, copy, count, hashText, leftText, link, usdText } from './amounts-view.ts'
+import { amountText, copy, count, hashText, leftText, link } from './amounts-view.ts'
 import { contractWalletLine } from './asset-view.ts'
 import { pageFor } from './page-link.ts'
 import { boughtLine } from './purchase-view.ts'
