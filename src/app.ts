@@ -112,11 +112,13 @@ export function createApp(
   const waits = (pool: string) => ({
     onWaited: (seconds: number) => meters.waited(pool, seconds),
   })
-  const connection = connect(given.databaseUrl, { ...REQUESTS_POOL, ...waits('requests') })
+  const { poolerUrl, readUrl } = config.database
+  const connection = connect(given.databaseUrl, {
+    ...{ ...REQUESTS_POOL, ...waits('requests'), poolerUrl },
+  })
   const { db, sql } = connection
   const jobsDb = connection.openPool({ ...JOBS_POOL, ...waits('jobs') })
   const meteringDb = connection.openPool({ ...METERING_POOL, ...waits('metering') })
-  const { readUrl } = config.database
   const replica =
     readUrl === undefined ? undefined : connect(readUrl, { ...REPLICA_POOL, ...waits('replica') })
   const telegramApi = config.telegram.token === undefined ? undefined : telegram(config, meters)

@@ -55,6 +55,7 @@ const TAKEN_SYMBOLS = ['FLR', 'WFLR', 'XRP', 'FXRP']
 /** Schema of the whole environment. Names are fixed; `.env.example` explains each. */
 const Environment = z.object({
   DATABASE_URL: databaseUrl.optional(),
+  DATABASE_POOLER_URL: databaseUrl.optional(),
   DATABASE_READ_URL: databaseUrl.optional(),
   DATA_DIR: z.string().default('.data'),
   PUBLIC_URL: httpUrl,
@@ -182,7 +183,7 @@ function shape(env: z.output<typeof Environment>) {
     heartbeatUrl: env.HEARTBEAT_URL,
     roles: env.ROLES,
     logLevel: env.LOG_LEVEL,
-    database: { url: env.DATABASE_URL, readUrl: env.DATABASE_READ_URL, dataDir: env.DATA_DIR },
+    database: shapeDatabase(env),
     http: {
       host: env.HOST,
       port: env.PORT,
@@ -228,6 +229,15 @@ function shape(env: z.output<typeof Environment>) {
     },
     email: { smtpUrl: env.SMTP_URL, from: env.EMAIL_FROM },
     webhook: { allowPrivate: env.WEBHOOK_ALLOW_PRIVATE },
+  }
+}
+
+function shapeDatabase(env: z.output<typeof Environment>) {
+  return {
+    url: env.DATABASE_URL,
+    poolerUrl: env.DATABASE_POOLER_URL,
+    readUrl: env.DATABASE_READ_URL,
+    dataDir: env.DATA_DIR,
   }
 }
 

@@ -61,7 +61,7 @@ export async function startStandby(primary: Cluster, name: string): Promise<Clus
 
 async function newCluster() {
   const folder = await mkdtemp(join(tmpdir(), 'watchdog-cluster-'))
-  const user = await account()
+  const user = await postgresAccount()
   if (user !== undefined) await chown(folder, user.uid, user.gid)
   const data = join(folder, 'data')
   const port = await findPort()
@@ -100,7 +100,7 @@ async function newCluster() {
 }
 
 /** PostgreSQL does not run as root: its Debian account, when this process does. */
-async function account(): Promise<{ uid: number; gid: number } | undefined> {
+export async function postgresAccount(): Promise<{ uid: number; gid: number } | undefined> {
   if (process.getuid?.() !== 0) return undefined
   const [uid, gid] = await Promise.all(['-u', '-g'].map((part) => run('id', [part, 'postgres'])))
   return { uid: Number(uid?.stdout), gid: Number(gid?.stdout) }

@@ -65,6 +65,12 @@ interface PoolOptions {
 interface ConnectOptions extends PoolOptions {
   /** Time after which the server cancels a statement; 0 disables it. */
   readonly statementTimeoutMs?: number
+  /**
+   * Address of a PgBouncer in transaction mode, for the pools; `sql`, and with it LISTEN, locks and
+   * migrations, stays on sessions of the server. Time limits of statements are then those of the role, as a
+   * pooler takes none from its clients; statements are not kept prepared.
+   */
+  readonly poolerUrl?: string | undefined
 }
 
 const CONNECTIONS_MAX = 10
@@ -93,21 +99,13 @@ const JSONB = 3802
  * first one that accepts writes: after a failover the promoted standby.
  */
 export function connect(url: string, options: ConnectOptions = {}): Connection {
-  const { statementTimeoutMs = 30_000, ...first } = options
-  const sql = postgres(url, {
-    max: 2,
-    idle_timeout: 30,
-    fetch_types: false,
-    connect_timeout: CONNECT_TIMEOUT_SECONDS,
-    ...(hasSeveralHosts(url) && SEVERAL_HOSTS),
-    onnotice: () => undefined,
-    connection: {
-      application_name: 'flare-watchdog',
-      statement_timeout: statementTimeoutMs,
-      idle_in_transaction_session_timeout: 60_000,
-      TimeZone: 'UTC',
-    },
-  })
+  const { statementTimeoutMs = 30_000, poolerUrl, ...first } = options
+  const limits = {
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: 60_000,
+  }
+  const sql = openClient(url, limits)
+  const pooled = poolerUrl === undefined ? sql : openClient(poolerUrl, {}, { prepare: false })
   const longestMs = statementTimeoutMs === 0 ? 0 : statementTimeoutMs + 15_000
   const pools: ReturnType<typeof openDb>[] = []
   const openPool = (of: PoolOptions = {}) => {
@@ -117,7 +115,13 @@ export function connect(url: string, options: ConnectOptions = {}): Connection {
       // The server's own cancellation comes first, because it keeps the connection.
       ...(answerMs !== undefined && { statement_timeout: Math.ceil(answerMs * CANCEL_SHARE) }),
     }
-    const pool = openDb(sql, { max, waitMs, answerMs: answerMs ?? longestMs, settings, onWaited })
+    const pool = openDb(pooled, {
+      max,
+      waitMs,
+      answerMs: answerMs ?? longestMs,
+      onWaited,
+      ...(pooled === sql && { settings }),
+    })
     pools.push(pool)
     return pool.db
   }
@@ -131,6 +135,23 @@ export function connect(url: string, options: ConnectOptions = {}): Connection {
       await sql.end({ timeout: 1 })
     },
   }
+}
+
+function openClient(
+  url: string,
+  limits: Readonly<Record<string, number>>,
+  more: { readonly prepare?: boolean } = {},
+): Sql {
+  return postgres(url, {
+    max: 2,
+    idle_timeout: 30,
+    fetch_types: false,
+    connect_timeout: CONNECT_TIMEOUT_SECONDS,
+    ...(hasSeveralHosts(url) && SEVERAL_HOSTS),
+    ...more,
+    onnotice: () => undefined,
+    connection: { application_name: 'flare-watchdog', TimeZone: 'UTC', ...limits },
+  })
 }
 
 function hasSeveralHosts(url: string): boolean {
