@@ -190,7 +190,10 @@ export function createApp(
     evaluationIntervalMs: config.chain.evaluationIntervalMs,
     tally: createTally(meters),
     jobFigures: createJobFigures({ clock }),
-    health: healthChecks({ db, clock, sql, bot: () => bot, migrations: MIGRATIONS }),
+    health: healthChecks({
+      ...{ db, clock, sql, bot: () => bot, migrations: MIGRATIONS },
+      hasCanary: heartbeatUrl !== undefined,
+    }),
     heartbeat: heartbeatUrl === undefined ? undefined : createHeartbeat(heartbeatUrl),
     sending: createSending(channels),
     deliveryClock:

@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres'
 import type { BotService } from '#bot/core/service.ts'
+import { findCanary } from '#src/alerts/canary.ts'
 import { countPending } from '#src/db/migrate.ts'
 import { readBacklog } from '#src/delivery/service.ts'
 import type { JobApp } from '#src/jobs/define.ts'
@@ -14,6 +15,8 @@ const CHECK_MS = 5000
 const CHAIN_LATE_MS = 90_000
 /** Time for which the longest waiting delivery may be due. */
 const OUTBOX_LATE_MS = 2 * MINUTE_MS
+/** Age of the last arrived synthetic alert, of which one is raised every five minutes, that is a problem. */
+const CANARY_LATE_MS = 12 * MINUTE_MS
 
 /**
  * Checks of the service's dependencies. Without the database or its migrations nothing works; the others
@@ -25,11 +28,14 @@ export function healthChecks({
   sql,
   bot,
   migrations,
+  hasCanary,
 }: Pick<JobApp, 'db' | 'clock'> & {
   readonly sql: Sql
   /** Returns undefined without a bot token. */
   bot(): BotService | undefined
   readonly migrations: string
+  /** Whether synthetic alerts are raised. */
+  readonly hasCanary: boolean
 }): readonly HealthCheck[] {
   const msSince = (at: Date) => clock.now().getTime() - at.getTime()
   const checks: readonly HealthCheck[] = [
@@ -70,6 +76,16 @@ export function healthChecks({
         )
         if (late.length === 0) return undefined
         return `deliveries wait: ${late.map(({ channel }) => channel).join(', ')}`
+      },
+    },
+    {
+      name: 'alerts',
+      problem: async () => {
+        if (!hasCanary) return undefined
+        const arrival = await findCanary({ db })
+        if (arrival === undefined) return 'no synthetic alert has arrived'
+        const lateMs = msSince(arrival.at)
+        return lateMs > CANARY_LATE_MS ? `no synthetic alert for ${seconds(lateMs)}` : undefined
       },
     },
     {

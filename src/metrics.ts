@@ -1,3 +1,4 @@
+import { findCanary } from '#src/alerts/canary.ts'
 import { findLastProof } from '#src/billing/account/proof.ts'
 import { readBacklog } from '#src/delivery/service.ts'
 import type { Reading } from '#src/http/internal.ts'
@@ -15,6 +16,7 @@ export function createReadings(app: JobApp): readonly Reading[] {
     ...creditReadings(app),
     ...deliveryReadings(app),
     ...workReadings(app),
+    ...canaryReadings(app),
     headReading(app),
     quarantineReading(app),
   ]
@@ -42,6 +44,30 @@ function creditReadings(app: JobApp): readonly Reading[] {
       name: 'watchdog_credits_spent',
       help: 'Credits spent since the beginning without those given back, at most a minute old.',
       read: async () => (await readFigures(app)).creditsSpent,
+    },
+  ]
+}
+
+/** Metrics of the synthetic alert, if the operator has a monitor. */
+function canaryReadings({ db, heartbeat }: JobApp): readonly Reading[] {
+  if (heartbeat === undefined) return []
+  const arrival = keep(() => findCanary({ db }))
+  return [
+    {
+      name: 'watchdog_canary_arrived_timestamp_seconds',
+      help: 'When a synthetic alert arrived last.',
+      read: async () => {
+        const found = await arrival()
+        return found && found.at.getTime() / 1000
+      },
+    },
+    {
+      name: 'watchdog_canary_seconds',
+      help: 'How long it took, from the record of the alert until its receipt.',
+      read: async () => {
+        const found = await arrival()
+        return found && found.tookMs / 1000
+      },
     },
   ]
 }

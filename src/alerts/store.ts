@@ -9,12 +9,14 @@ import {
   isNotNull,
   isNull,
   lt,
+  ne,
   or,
   type SQL,
   sql,
 } from 'drizzle-orm'
 import { ANY_LENGTH, jsonTexts } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
+import { CANARY_WALLET } from '#src/kernel/canary.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import type { AlertFilter } from './model.ts'
@@ -217,10 +219,11 @@ export function listOpenOfWatches(db: Db, watchIds: readonly number[]): Promise<
     .orderBy(asc(alerts.position), asc(alerts.id))
 }
 
-/** Number of alerts of all wallets recorded in a time span; without an end up to now. */
+/** Number of alerts of all people recorded in a time span; without an end up to now. */
 export async function countSpan(db: Db, since: Date, until: Date | undefined): Promise<number> {
   const { createdAt } = alerts
   const isWithin = and(
+    ne(alerts.wallet, CANARY_WALLET),
     gte(createdAt, since),
     until === undefined ? undefined : lt(createdAt, until),
   )

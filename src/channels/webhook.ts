@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { z } from 'zod'
+import { DISCARD_URL } from '#src/kernel/canary.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
@@ -118,12 +119,14 @@ function createWebhook(deps: Deps): Channel<unknown> {
       const { kind = 'alert' } = envelope
       if (!SENT_KINDS.includes(kind)) throw new Error(`webhooks are not notified of a ${kind}`)
       const body = payload(envelope)
+      const headers = {
+        'Content-Type': 'application/json',
+        'User-Agent': deps.userAgent,
+        ...signedHeaders(destination, envelope, body, context),
+      }
+      if (destination.url === DISCARD_URL) return { statusCode: 200 }
       const answer = await deps.post(destination.url, {
-        headers: {
-          'Content-Type': 'application/json',
-          'User-Agent': deps.userAgent,
-          ...signedHeaders(destination, envelope, body, context),
-        },
+        headers,
         body,
         signal: context.signal,
         timeoutMs: context.timeoutMs,

@@ -1,11 +1,12 @@
 /** Counts of deliveries. */
-import { and, gte, lt, sql } from 'drizzle-orm'
+import { and, gte, lt, ne, sql } from 'drizzle-orm'
 import { CHANNEL_KEYS } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
+import { CANARY_WALLET } from '#src/kernel/canary.ts'
 import { KEPT_MAX } from './model.ts'
 import { deliveries } from './tables.ts'
 
-/** Number of deliveries of all wallets created in a period, and their results. */
+/** Number of deliveries of all people created in a period, and their results. */
 export async function countSpan(db: Db, since: Date, until: Date | undefined) {
   const { status, createdAt } = deliveries
   const [row] = await db
@@ -17,7 +18,13 @@ export async function countSpan(db: Db, since: Date, until: Date | undefined) {
       failed: sql`count(*) filter (where ${status} = 'failed')`.mapWith(Number),
     })
     .from(deliveries)
-    .where(and(gte(createdAt, since), until === undefined ? undefined : lt(createdAt, until)))
+    .where(
+      and(
+        ne(deliveries.wallet, CANARY_WALLET),
+        gte(createdAt, since),
+        until === undefined ? undefined : lt(createdAt, until),
+      ),
+    )
   return { sent: row?.sent ?? 0, delivered: row?.delivered ?? 0, failed: row?.failed ?? 0 }
 }
 

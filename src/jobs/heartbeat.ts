@@ -5,6 +5,8 @@ const CALL_MS = 10_000
 
 /** A monitor that expects regular calls, in the way of healthchecks.io and its like. */
 export interface Heartbeat {
+  /** Reports that the checks begin. @throws Error as `succeed` */
+  start(signal: AbortSignal): Promise<void>
   /** Reports that everything works. @throws Error when the monitor cannot be reached or refuses */
   succeed(signal: AbortSignal): Promise<void>
   /** Reports problems, one a line. @throws Error as `succeed` */
@@ -23,6 +25,7 @@ export function createHeartbeat(url: string): Heartbeat {
     if (answer.statusCode >= 400) throw new Error(`the monitor answered ${answer.statusCode}`)
   }
   return {
+    start: (signal) => call('/start', '', signal),
     succeed: (signal) => call('', '', signal),
     fail: (problems, signal) => call('/fail', problems.join('\n'), signal),
   }

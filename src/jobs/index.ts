@@ -11,6 +11,7 @@ import { observeWatches } from './observe-watches.ts'
 import { pollValidators } from './poll-validators.ts'
 import { proveLedger } from './prove-ledger.ts'
 import { prune } from './prune.ts'
+import { raiseCanaryAlert } from './raise-canary.ts'
 import { renewSubscriptions } from './renew-subscriptions.ts'
 import { resealSecrets } from './reseal-secrets.ts'
 import { retain } from './retain.ts'
@@ -51,5 +52,6 @@ export const REGISTRY: readonly Job[] = [
   prune,
   retain,
   resealSecrets,
+  raiseCanaryAlert,
   sendHeartbeat,
 ]

@@ -13,13 +13,18 @@ export const sendHeartbeat: Job = {
   everyMs: () => MINUTE_MS,
   run: async ({ heartbeat, health, log }, signal) => {
     if (heartbeat === undefined) return
+    const call = async (work: Promise<void>) => {
+      try {
+        await work
+      } catch (error) {
+        // Another call follows in a minute, and the monitor reports its absence.
+        log.warn({ problem: traceOf(error) }, 'heartbeat not sent')
+      }
+    }
+    // Between this call and the next the monitor measures the checks, and notices that they hang.
+    await call(heartbeat.start(signal))
     const found = await findProblems(health)
     const problems = found.map(({ name, problem }) => `${name}: ${problem}`)
-    try {
-      await (problems.length === 0 ? heartbeat.succeed(signal) : heartbeat.fail(problems, signal))
-    } catch (error) {
-      // Another call follows in a minute, and the monitor reports its absence.
-      log.warn({ problem: traceOf(error) }, 'heartbeat not sent')
-    }
+    await call(problems.length === 0 ? heartbeat.succeed(signal) : heartbeat.fail(problems, signal))
   },
 }

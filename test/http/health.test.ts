@@ -3,9 +3,13 @@ import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createInternalServer } from '#src/http/internal.ts'
+import { countPublicFigures } from '#src/jobs/count-figures.ts'
 import { LOOK_AT_ALL } from '#src/jobs/define.ts'
+import { deliverDue } from '#src/jobs/deliver-due.ts'
+import { raiseCanaryAlert } from '#src/jobs/raise-canary.ts'
 import { sendHeartbeat } from '#src/jobs/send-heartbeat.ts'
 import { serviceOnly } from '../support/harness.ts'
+import { request } from '../support/people.ts'
 
 const signal = new AbortController().signal
 const calls: { readonly path: string | undefined; readonly body: string }[] = []
@@ -21,13 +25,18 @@ beforeAll(async () => {
   await once(monitor, 'listening')
   const address = monitor.address()
   const port = typeof address === 'object' ? address?.port : 0
-  service = await serviceOnly({ HEARTBEAT_URL: `http://127.0.0.1:${port}/check` })
+  service = await serviceOnly({
+    HEARTBEAT_URL: `http://127.0.0.1:${port}/check`,
+    WEBHOOK_ALLOW_PRIVATE: 'false',
+  })
 })
 beforeEach(async () => {
   calls.length = 0
   status = 200
+  service.clock.advance(1)
   await service.sql`truncate observation_cursors`
   await headAt(service.clock.now())
+  await canary()
 })
 afterAll(async () => {
   await service.close()
@@ -39,6 +48,12 @@ async function headAt(at: Date): Promise<void> {
   await service.sql`
     insert into observation_cursors (type, block_number, block_at, observed_at)
     values ('chain', 7, ${at}, ${at}) on conflict (type) do update set block_at = ${at}`
+}
+
+/** Raises a synthetic alert and sends it. */
+async function canary(): Promise<void> {
+  await raiseCanaryAlert.run(service.app, signal, LOOK_AT_ALL)
+  await deliverDue.run(service.app, signal, LOOK_AT_ALL)
 }
 
 const ago = (seconds: number) => new Date(service.clock.now().getTime() - seconds * 1000)
@@ -55,7 +70,10 @@ const beat = () => sendHeartbeat.run(service.app, signal, LOOK_AT_ALL)
 test('a service whose every part works is ready, and calls its monitor', async () => {
   expect(await ready()).toEqual({ statusCode: 200, status: 'ok', problems: [] })
   await beat()
-  expect(calls).toEqual([{ path: '/check', body: '' }])
+  expect(calls).toEqual([
+    { path: '/check/start', body: '' },
+    { path: '/check', body: '' },
+  ])
 })
 
 test('a chain without new blocks and a type without data degrade it, and the monitor hears what', async () => {
@@ -69,13 +87,16 @@ test('a chain without new blocks and a type without data degrade it, and the mon
   expect(await ready()).toEqual({ statusCode: 200, status: 'degraded', problems })
   await beat()
   const body = 'chain: no new block for 91 s\nevaluation: not evaluated: feed-move'
-  expect(calls).toEqual([{ path: '/check/fail', body }])
+  expect(calls).toEqual([
+    { path: '/check/start', body: '' },
+    { path: '/check/fail', body },
+  ])
 })
 
 test('a monitor that refuses fails nothing', async () => {
   status = 500
   await beat()
-  expect(calls).toHaveLength(1)
+  expect(calls.map(({ path }) => path)).toEqual(['/check/start', '/check'])
 })
 
 test('a migration that is not applied is down', async () => {
@@ -112,4 +133,47 @@ test('a check that cannot be answered is a problem of its own', async () => {
     problems: [{ name: 'chain', problem: 'does not answer' }, { name: 'evaluation' }],
   })
   await service.sql`alter table elsewhere rename to observation_cursors`
+})
+
+test('a synthetic alert takes the way of every alert, up to the request', async () => {
+  service.clock.advance(300)
+  await canary()
+  const [alert] = await service.sql`select id, wallet from alerts order by id desc limit 1`
+  const sent = await service.sql`
+    select channel, status, attempts, last_status_code from deliveries where alert_id = ${alert?.['id']}`
+  expect(sent).toEqual([
+    { channel: 'webhook', status: 'delivered', attempts: 1, last_status_code: 200 },
+  ])
+  const recipients = await service.sql`select target from recipients`
+  expect(recipients).toEqual([{ target: 'discard.invalid' }])
+  const { payload } = await service.internal.inject({ method: 'GET', url: '/metrics' })
+  const at = service.clock.now().getTime() / 1000
+  expect(payload).toContain(`watchdog_canary_arrived_timestamp_seconds ${at}\n`)
+  expect(payload).toContain('watchdog_canary_seconds 0\n')
+})
+
+test('it degrades the service while it does not arrive, and counts in no public figure', async () => {
+  service.clock.advance(300)
+  await raiseCanaryAlert.run(service.app, signal, LOOK_AT_ALL)
+  service.clock.advance(421)
+  await headAt(service.clock.now())
+  const { problems } = await ready()
+  expect(problems).toContainEqual({ name: 'alerts', problem: 'no synthetic alert for 721 s' })
+  await deliverDue.run(service.app, signal, LOOK_AT_ALL)
+  expect(await ready()).toMatchObject({ status: 'ok', problems: [] })
+  await countPublicFigures.run(service.app, signal, LOOK_AT_ALL)
+  const { body } = await request(service, 'GET', '/stats')
+  expect(body).toMatchObject({ wallets: 0, alerts24h: 0, deliveries24h: 0 })
+})
+
+test('a service without a monitor raises none', async () => {
+  const other = await serviceOnly()
+  try {
+    await raiseCanaryAlert.run(other.app, signal, LOOK_AT_ALL)
+    expect(await other.sql`select id from alerts`).toEqual([])
+    const { payload } = await other.internal.inject({ method: 'GET', url: '/metrics' })
+    expect(payload).not.toContain('watchdog_canary')
+  } finally {
+    await other.close()
+  }
 })

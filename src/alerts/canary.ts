@@ -1,0 +1,71 @@
+/**
+ * A synthetic alert that proves the way of every other one: it is recorded, notified, sent and its receipt
+ * recorded as for a webhook, only the request itself is left out.
+ */
+import { transact } from '#src/db/connection.ts'
+import * as delivery from '#src/delivery/service.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import { CANARY_WALLET, DISCARD_URL } from '#src/kernel/canary.ts'
+import { configureChannel } from '#src/recipients/destinations.ts'
+import { findEventSource } from '#src/watches/events.ts'
+import { raise } from './service.ts'
+import * as store from './store.ts'
+
+type Deps = Parameters<typeof raise>[0] & Parameters<typeof configureChannel>[0]
+
+/** When the last synthetic alert arrived, and how long it took. */
+export interface CanaryArrival {
+  readonly at: Date
+  readonly tookMs: number
+}
+
+const CALLER: Caller = { wallet: CANARY_WALLET, scopes: [], via: 'http' }
+/** An alert that neither recovers nor is repeated. */
+const EVENT = 'wallet-balance.moved'
+/** No watch has this id. */
+const WATCH_ID = 0
+/** Newest synthetic alerts that are looked at; an earlier one that has arrived proves nothing any more. */
+const LOOKED_AT = 4
+
+/** Raises the synthetic alert. */
+export async function raiseCanary(deps: Deps): Promise<void> {
+  const source = findEventSource(EVENT)
+  if (source === undefined) throw new Error(`no signal emits ${EVENT}`)
+  await configureChannel(deps, CALLER, { key: 'webhook', setup: { url: DISCARD_URL } })
+  const now = deps.clock.now()
+  const watch = {
+    ...{ id: WATCH_ID, wallet: CANARY_WALLET, label: 'Canary', recipientIds: null },
+    ...({ minSeverity: 'info', mutedUntil: null } as const),
+  }
+  await transact(deps.db, (tx) =>
+    raise(deps, tx, [
+      {
+        watch,
+        type: source.type ?? '',
+        signal: source.signal.id,
+        group: source.signal.group,
+        event: EVENT,
+        severity: 'info',
+        data: source.signal.examples[EVENT] ?? {},
+        isRecovery: false,
+        isNotified: true,
+        position: Math.floor(now.getTime() / 1000),
+        firedAt: now,
+      },
+    ]),
+  )
+}
+
+/** The last synthetic alert that arrived; undefined if none of the newest did. */
+export async function findCanary({ db }: Pick<Deps, 'db'>): Promise<CanaryArrival | undefined> {
+  const rows = await store.listAlerts(db, CANARY_WALLET, {}, undefined, LOOKED_AT)
+  const entries = await delivery.listForAlerts(
+    db,
+    rows.map(({ id }) => id),
+  )
+  for (const { id, createdAt } of rows) {
+    const at = entries.get(id)?.find(({ deliveredAt }) => deliveredAt !== null)?.deliveredAt
+    if (at) return { at, tookMs: at.getTime() - createdAt.getTime() }
+  }
+  return undefined
+}
