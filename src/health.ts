@@ -38,6 +38,7 @@ export function healthChecks({
   readonly hasCanary: boolean
 }): readonly HealthCheck[] {
   const msSince = (at: Date) => clock.now().getTime() - at.getTime()
+  const progress = sharing(() => readProgress(db))
   const checks: readonly HealthCheck[] = [
     { name: 'database', isVital: true, problem: async () => void (await sql`select 1`) },
     {
@@ -51,7 +52,7 @@ export function healthChecks({
     {
       name: 'chain',
       problem: async () => {
-        const { head } = await readProgress(db)
+        const { head } = await progress()
         if (head === undefined) return 'no block has been read yet'
         const lateMs = msSince(head.at)
         return lateMs > CHAIN_LATE_MS ? `no new block for ${seconds(lateMs)}` : undefined
@@ -60,7 +61,7 @@ export function healthChecks({
     {
       name: 'evaluation',
       problem: async () => {
-        const { types } = await readProgress(db)
+        const { types } = await progress()
         const failing = types.filter(
           ({ failingSince }) => failingSince !== null && msSince(failingSince) > CHAIN_LATE_MS,
         )
@@ -98,6 +99,17 @@ export function healthChecks({
     },
   ]
   return checks.map((check) => ({ ...check, problem: () => answerOf(check) }))
+}
+
+/** Concurrent callers share one reading. */
+function sharing<T>(read: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined
+  return () => {
+    running ??= read().finally(() => {
+      running = undefined
+    })
+    return running
+  }
 }
 
 /** The problem of a check; one that fails or takes too long is a problem itself. */

@@ -2,14 +2,17 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { healthChecks } from '#src/health.ts'
 import { createInternalServer } from '#src/http/internal.ts'
 import { countPublicFigures } from '#src/jobs/count-figures.ts'
 import { LOOK_AT_ALL } from '#src/jobs/define.ts'
 import { deliverDue } from '#src/jobs/deliver-due.ts'
 import { raiseCanaryAlert } from '#src/jobs/raise-canary.ts'
 import { sendHeartbeat } from '#src/jobs/send-heartbeat.ts'
+import { findProblems } from '#src/kernel/health.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { request } from '../support/people.ts'
+import { MIGRATIONS } from '../support/releases.ts'
 
 const signal = new AbortController().signal
 const calls: { readonly path: string | undefined; readonly body: string }[] = []
@@ -124,6 +127,20 @@ test('deliveries that wait too long degrade it', async () => {
     problems: [{ name: 'outbox', problem: 'deliveries wait: webhook' }],
   })
   await service.sql`truncate deliveries`
+})
+
+test('the stored progress is read once for all checks', async () => {
+  let asked = 0
+  const db = new Proxy(service.app.db, {
+    get(target, name, receiver) {
+      if (name === 'select') asked += 1
+      return Reflect.get(target, name, receiver)
+    },
+  })
+  const { clock, sql } = service
+  const parts = { db, clock, sql, bot: () => undefined, hasCanary: false }
+  await findProblems(healthChecks({ ...parts, migrations: MIGRATIONS }))
+  expect(asked).toBe(1)
 })
 
 test('a check that cannot be answered is a problem of its own', async () => {
