@@ -27,7 +27,6 @@ import { healthChecks } from '#src/health.ts'
 import { createInternalServer } from '#src/http/internal.ts'
 import { createServer } from '#src/http/server.ts'
 import type { JobApp } from '#src/jobs/define.ts'
-import { createJobFigures } from '#src/jobs/figures.ts'
 import { createHeartbeat } from '#src/jobs/heartbeat.ts'
 import { REGISTRY as JOBS } from '#src/jobs/index.ts'
 import { retain } from '#src/jobs/retain.ts'
@@ -189,7 +188,6 @@ export function createApp(
     confirmations: config.chain.confirmations,
     evaluationIntervalMs: config.chain.evaluationIntervalMs,
     tally: createTally(meters),
-    jobFigures: createJobFigures({ clock }),
     health: healthChecks({
       ...{ db, clock, sql, bot: () => bot, migrations: MIGRATIONS },
       hasCanary: heartbeatUrl !== undefined,

@@ -149,8 +149,8 @@ function deliveryReadings({ db, clock, tally }: JobApp): readonly Reading[] {
   ]
 }
 
-/** Metrics of the chain's reading, of evaluation and of jobs. */
-function workReadings({ db, clock, jobFigures }: JobApp): readonly Reading[] {
+/** Metrics of the chain's reading and of evaluation. */
+function workReadings({ db, clock }: Pick<JobApp, 'db' | 'clock'>): readonly Reading[] {
   const ageOf = (at: Date) => Math.max(0, clock.now().getTime() - at.getTime()) / 1000
   const progress = keep(() => readProgress(db))
   return [
@@ -175,29 +175,6 @@ function workReadings({ db, clock, jobFigures }: JobApp): readonly Reading[] {
         (await progress()).types.flatMap(({ type, observedAt }) =>
           observedAt === null ? [] : { labels: { type }, value: ageOf(observedAt) },
         ),
-    },
-    {
-      name: 'watchdog_job_runs_total',
-      help: 'Runs of a job in this process, by result.',
-      labels: ['job', 'result'],
-      read: async () =>
-        jobFigures.read().flatMap(({ job, succeeded, failed }) => [
-          { labels: { job, result: 'success' }, value: succeeded },
-          { labels: { job, result: 'failure' }, value: failed },
-        ]),
-    },
-    {
-      name: 'watchdog_job_success_timestamp_seconds',
-      help: 'When a run of a job in this process succeeded last.',
-      labels: ['job'],
-      read: async () =>
-        jobFigures
-          .read()
-          .flatMap(({ job, succeededAt }) =>
-            succeededAt === undefined
-              ? []
-              : { labels: { job }, value: succeededAt.getTime() / 1000 },
-          ),
     },
   ]
 }

@@ -6,7 +6,6 @@ import type { Tally } from '#src/delivery/tally.ts'
 import type { HealthCheck } from '#src/kernel/health.ts'
 import type { Role } from '#src/kernel/role.ts'
 import type { App } from '#src/operations/define.ts'
-import type { JobFigures } from './figures.ts'
 import type { Heartbeat } from './heartbeat.ts'
 
 /** Periodic work of the bot; does nothing before Telegram has introduced the bot. */
@@ -32,8 +31,6 @@ export interface JobApp extends App {
   readonly tally: Tally
   /** State of deliveries between runs. */
   readonly sending: Sending
-  /** Runs of jobs in this process. */
-  readonly jobFigures: JobFigures
   /** Checks of the service's dependencies. */
   readonly health: readonly HealthCheck[]
   /** The operator's monitor; undefined without one. */

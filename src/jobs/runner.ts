@@ -78,9 +78,8 @@ async function loop(
   let lookedAtAllAt = performance.now()
   let startedAt = lookedAtAllAt
   const count = (isSuccess: boolean) => {
-    const ms = performance.now() - startedAt
-    app.jobFigures.count(job.name, isSuccess)
-    app.meters.ran(job.name, ms / 1000)
+    const seconds = (performance.now() - startedAt) / 1000
+    app.meters.ran(job.name, { isSuccess, seconds, at: app.clock.now() })
   }
   while (!signal.aborted) {
     try {

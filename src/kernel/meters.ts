@@ -1,4 +1,4 @@
-import { Counter, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 /** Longest duration of each bar of a histogram, in seconds. */
 const CALL_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -27,7 +27,8 @@ export interface Meters {
   head(): Head | undefined
   answered(operation: string, statusCode: number, seconds: number): void
   waited(pool: string, seconds: number): void
-  ran(job: string, seconds: number): void
+  /** @param at end of the run */
+  ran(job: string, run: { isSuccess: boolean; seconds: number; at: Date }): void
   sent(channel: string, seconds: number): void
   telegramLimited(): void
 }
@@ -44,10 +45,14 @@ export function createMeters(): Meters {
     buckets: number[],
     ...labelNames: L[]
   ) => new Histogram({ name, help, buckets, labelNames, registers })
-  const { rpcRequests, rpcSeconds, requests, requestSeconds, waits, runSeconds } = {
-    ...metersOfCalls(counter, histogram),
-    ...metersOfWork(histogram),
-  }
+  const { rpcRequests, rpcSeconds, requests, requestSeconds } = metersOfCalls(counter, histogram)
+  const waits = histogram(
+    'watchdog_pool_wait_seconds',
+    'Waits for a connection to the database, also those that were refused.',
+    WAIT_SECONDS,
+    'pool',
+  )
+  const ran = meterOfJobs(counter, histogram, registers)
   const sentSeconds = histogram(
     'watchdog_alert_to_sent_seconds',
     'From the record of an alert until a channel took it.',
@@ -71,7 +76,7 @@ export function createMeters(): Meters {
       requestSeconds.observe({ operation }, seconds)
     },
     waited: (pool, seconds) => waits.observe({ pool }, seconds),
-    ran: (job, seconds) => runSeconds.observe({ job }, seconds),
+    ran,
     sent: (channel, seconds) => sentSeconds.observe({ channel }, Math.max(0, seconds)),
     telegramLimited: () => limited.inc(),
   }
@@ -114,14 +119,29 @@ function metersOfCalls(counter: MakeCounter, histogram: MakeHistogram) {
   }
 }
 
-function metersOfWork(histogram: MakeHistogram) {
-  return {
-    waits: histogram(
-      'watchdog_pool_wait_seconds',
-      'Waits for a connection to the database, also those that were refused.',
-      WAIT_SECONDS,
-      'pool',
-    ),
-    runSeconds: histogram('watchdog_job_seconds', 'Duration of runs of jobs.', JOB_SECONDS, 'job'),
+/** Counts runs of jobs. A job's first run gives it both results, so that a later failure is an increase. */
+function meterOfJobs(
+  counter: MakeCounter,
+  histogram: MakeHistogram,
+  registers: Registry[],
+): Meters['ran'] {
+  const seconds = histogram('watchdog_job_seconds', 'Duration of runs of jobs.', JOB_SECONDS, 'job')
+  const runs = counter(
+    'watchdog_job_runs_total',
+    'Runs of a job in this process, by result.',
+    'job',
+    'result',
+  )
+  const succeeded = new Gauge({
+    name: 'watchdog_job_success_timestamp_seconds',
+    help: 'When a run of a job in this process succeeded last.',
+    labelNames: ['job'],
+    registers,
+  })
+  return (job, { isSuccess, seconds: duration, at }) => {
+    seconds.observe({ job }, duration)
+    runs.inc({ job, result: 'success' }, isSuccess ? 1 : 0)
+    runs.inc({ job, result: 'failure' }, isSuccess ? 0 : 1)
+    if (isSuccess) succeeded.set({ job }, at.getTime() / 1000)
   }
 }
