@@ -145,12 +145,7 @@ export async function resealAnswers(
   deps: Pick<App, 'db' | 'box' | 'log'>,
   signal: AbortSignal,
 ): Promise<number> {
-  const column = {
-    purpose: PURPOSE,
-    read: (after: store.KeyOf | undefined) => store.listSealed(deps.db, after),
-    write: (rows: Parameters<typeof store.replaceSealed>[1]) => store.replaceSealed(deps.db, rows),
-  }
-  return resealColumn(deps, column, signal)
+  return await resealColumn(deps, { purpose: PURPOSE, ...store.SEALED }, signal)
 }
 
 /** Deletes expired responses. */

@@ -1,9 +1,16 @@
-import { and, asc, eq, lte, sql } from 'drizzle-orm'
+import { and, eq, lte, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
-import { RESEAL_BATCH, type Resealed } from '#src/db/reseal.ts'
+import type { SealedColumn } from '#src/db/reseal.ts'
 import { idempotencyKeys } from './tables.ts'
 
 export type StoredAnswer = typeof idempotencyKeys.$inferSelect
+
+/** Where responses are sealed. */
+export const SEALED: Omit<SealedColumn, 'purpose'> = {
+  table: idempotencyKeys,
+  key: [idempotencyKeys.wallet, idempotencyKeys.operation, idempotencyKeys.key],
+  sealed: idempotencyKeys.answer,
+}
 
 export type KeyOf = Pick<StoredAnswer, 'wallet' | 'operation' | 'key'>
 
@@ -40,34 +47,6 @@ export async function keepAnswer(tx: Db, answer: StoredAnswer, after: Date): Pro
 /** Deletes responses stored up to `before`. */
 export async function deleteAnswersBefore(db: Db, before: Date): Promise<void> {
   await db.delete(idempotencyKeys).where(lte(idempotencyKeys.createdAt, before))
-}
-
-/** Reads sealed responses in order of keys, after one of them. */
-export async function listSealed(db: Db, after: KeyOf | undefined) {
-  const { wallet, operation, key, answer } = idempotencyKeys
-  const rows = await db
-    .select({ wallet, operation, key, sealed: answer })
-    .from(idempotencyKeys)
-    .where(
-      after &&
-        sql`(${wallet}, ${operation}, ${key}) > (${after.wallet}, ${after.operation}, ${after.key})`,
-    )
-    .orderBy(asc(wallet), asc(operation), asc(key))
-    .limit(RESEAL_BATCH)
-  return rows.map(({ sealed, ...of }) => ({ key: of, sealed }))
-}
-
-/** Replaces sealed responses that did not change since they were read. */
-export async function replaceSealed(db: Db, rows: readonly Resealed<KeyOf>[]): Promise<void> {
-  const column = (pick: (row: Resealed<KeyOf>) => string) =>
-    sql`${sql.param(rows.map(pick))}::text[]`
-  await db.execute(sql`
-    update idempotency_keys as stored set answer = row.resealed
-    from unnest(${column(({ key }) => key.wallet)}, ${column(({ key }) => key.operation)},
-      ${column(({ key }) => key.key)}, ${column(({ sealed }) => sealed)},
-      ${column(({ resealed }) => resealed)}) as row(wallet, operation, key, sealed, resealed)
-    where (stored.wallet, stored.operation, stored.key, stored.answer)
-      = (row.wallet, row.operation, row.key, row.sealed)`)
 }
 
 function sameKey(of: KeyOf) {

@@ -3,7 +3,7 @@ import type { Db } from '#src/db/connection.ts'
 import { resealColumn } from '#src/db/reseal.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
-import * as store from './reseal-store.ts'
+import { SEALED } from './store.ts'
 
 /** Purpose that destinations are sealed for. */
 const PURPOSE = 'destination'
@@ -41,10 +41,5 @@ export async function resealDestinations(
   deps: { readonly db: Db; readonly box: SecretBox; readonly log: Logger },
   signal: AbortSignal,
 ): Promise<number> {
-  const column = {
-    purpose: PURPOSE,
-    read: (after: number | undefined) => store.listSealed(deps.db, after),
-    write: (rows: Parameters<typeof store.replaceSealed>[1]) => store.replaceSealed(deps.db, rows),
-  }
-  return resealColumn(deps, column, signal)
+  return await resealColumn(deps, { purpose: PURPOSE, ...SEALED }, signal)
 }

@@ -1,6 +1,7 @@
 import { and, asc, count, desc, eq, gt, inArray, isNotNull, or, type SQL, sql } from 'drizzle-orm'
 import { CHANNEL_KEYS, REGISTRY as CHANNELS, type ChannelKey } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
+import type { SealedColumn } from '#src/db/reseal.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { Candidate, OutcomeSum } from './rules.ts'
@@ -8,6 +9,13 @@ import { recipients } from './tables.ts'
 
 /** A stored recipient, its destination sealed. */
 export type RecipientRow = typeof recipients.$inferSelect
+
+/** Where destinations are sealed. */
+export const SEALED: Omit<SealedColumn, 'purpose'> = {
+  table: recipients,
+  key: [recipients.id],
+  sealed: recipients.destination,
+}
 export type NewRecipientRow = Omit<typeof recipients.$inferInsert, 'switchedAt'>
 type Changes = Partial<Omit<NewRecipientRow, 'id' | 'wallet' | 'own' | 'channel'>> & {
   readonly updatedAt: Date
