@@ -59,7 +59,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
     'pages:home.stats': 'number',
     otherwise: 'counted',
   },
-  amount: { 'pages:home.cost.slot': 'counted', otherwise: 'amount' },
+  amount: 'amount',
   asset: 'code',
   assets: 'list',
   available: 'number',

@@ -5,7 +5,7 @@ import { formatDateTime, formatDuration, formatTime } from '#src/i18n/format.ts'
 import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
-import { botUrl } from './home.ts'
+import { botUrl } from './bot-url.ts'
 import { roundsGrid } from './rounds-view.ts'
 
 /** Input of the alert's page. */

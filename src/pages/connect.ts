@@ -11,9 +11,9 @@ import {
   refuseConnectCode,
 } from '#src/operations/links.ts'
 import type { ConnectOffer } from '#src/recipients/connect.ts'
+import { botUrl } from './bot-url.ts'
 import { chainParams } from './chain-params.ts'
 import { formOf } from './form.ts'
-import { botUrl } from './home.ts'
 import { localeOf, sendPage } from './layout.ts'
 import { type AskByLink, askerByLink, type LinkRoute } from './link.ts'
 import { qrImage } from './qr.ts'

@@ -7,11 +7,11 @@ import { isLocale } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
 import { API_PREFIX } from '#src/operations/openapi.ts'
 import { apiReference } from './api-reference.ts'
+import { botUrl } from './bot-url.ts'
 import type { OperationDoc } from './docs-api.ts'
 import { QUERY_LENGTH_MAX, searchDocs } from './docs-search.ts'
 import { asHeading, type Part, sideList } from './docs-side.ts'
 import { eventList, findType, signalDoc, typeDoc, watchTypes } from './docs-watches.ts'
-import { botUrl } from './home.ts'
 import { type Page, queryOf, sendPage } from './layout.ts'
 
 /** Verifiers of webhooks by language; tests run them with the published vector. */

@@ -1,52 +1,89 @@
-import type { FastifyInstance } from 'fastify'
-import { exampleEnvelope } from '#src/alerts/example.ts'
-import {
-  DURATION_DISCOUNTS,
-  SLOT_PRICE_CREDITS,
-  TRIAL_DAYS,
-  USD_PER_1000_CREDITS_MICROS,
-} from '#src/billing/price-list.ts'
-import type { AssetState } from '#src/billing/topups/payment-options.ts'
-import { symbolOf } from '#src/billing/topups/rules.ts'
-import { glyphOf, severityWord } from '#src/channels/wording.ts'
-import {
-  formatAmount,
-  formatList,
-  formatNumber,
-  formatPercent,
-  formatTime,
-} from '#src/i18n/format.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { recentExample } from '#src/alerts/example.ts'
+import type { Envelope } from '#src/channels/envelope.ts'
+import { alertView } from '#src/channels/telegram-alert.ts'
+import { formatNumber, formatPercent, formatTime } from '#src/i18n/format.ts'
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
+import { networkOf } from '#src/kernel/network.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
+import { lookUp } from '#src/operations/previews.ts'
 import { getStats } from '#src/operations/stats.ts'
-import { botLink } from '#src/telegram/links.ts'
+import type { LookUpAnswer } from '#src/watches/look-up.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
-import { sendPage } from './layout.ts'
+import { botUrl } from './bot-url.ts'
+import { choicesOf, localeOf, queryOf, sendPage, zoneOf } from './layout.ts'
+import { answerView, exampleCard } from './look-up-view.ts'
+import { priceCards } from './price-cards.ts'
 
-/** The sample event: the most frequent reason why operators of data providers come. */
-const SAMPLE_EVENT = 'fsp.ftso-commit'
+/** Longest text of the box; more is cut. */
+const INPUT_MAX = 200
 
-/** `/`: description, sample message, present prices, and entry points. */
+/**
+ * `/`: a box that answers about an address or a provider without sign-in, an example of an alert, prices,
+ * and entry points. `?q=`: what was typed into the box.
+ */
 export function homePage(server: FastifyInstance, app: App): void {
   server.get('/', async (request, reply) => {
-    const [assets, stats] = await Promise.all([
-      app.billing.enabled ? app.paymentOptions.list() : [],
-      readStats(app),
-    ])
-    return sendPage(app, request, reply, {
-      view: 'home',
-      data: (t) => ({
+    const input = typedIn(request)
+    if (input === '') return sendHome(app, request, reply)
+    const { output } = await invoke(app, lookUp, undefined, {
+      query: { text: input },
+      locale: localeOf(request),
+      limitKey: networkOf(request.ip),
+    })
+    return sendHome(app, request, reply, { input, answer: output })
+  })
+}
+
+/** The text of the box, without characters that nobody types. */
+function typedIn(request: FastifyRequest): string {
+  const { q = '' } = queryOf(request)
+  return q
+    .replaceAll(/\p{Cc}+/gu, ' ')
+    .trim()
+    .slice(0, INPUT_MAX)
+    .toWellFormed()
+}
+
+async function sendHome(
+  app: App,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  asked?: { readonly input: string; readonly answer: LookUpAnswer },
+): Promise<FastifyReply> {
+  const [assets, stats] = await Promise.all([
+    app.billing.enabled ? app.paymentOptions.list() : [],
+    readStats(app),
+  ])
+  const now = app.clock.now()
+  const timezone = zoneOf(request)
+  const choices = new URLSearchParams(choicesOf(request))
+  const hrefOf = (text: string) => `/?${new URLSearchParams([['q', text], ...choices])}`
+  return sendPage(app, request, reply, {
+    view: 'home',
+    // An answer is soon out of date.
+    secret: asked !== undefined,
+    data: (t) => {
+      const reader = { locale: t.locale, timezone }
+      const example = recentExample(reader, { openedAt: now, publicUrl: app.publicUrl })
+      const answer = asked && answerView(app, t, asked, { timezone, hrefOf })
+      const card = answer?.card
+      return {
         title: t('pages:home.title'),
         botUrl: botUrl(app),
-        sample: sample(app, t),
+        input: asked?.input ?? '',
+        choices: [...choices].map(([name, value]) => ({ name, value })),
+        answer,
+        card: card ?? exampleCard(t, example, timezone),
+        isExample: card === undefined,
+        alert: alertMessage(t, example, now),
         watches: watchTypes(app, t),
-        costs: costs(app, t, assets),
-        isBilled: app.billing.enabled,
+        prices: app.billing.enabled ? priceCards(app, t, assets) : [],
         stats: stats && statsLine(t, stats),
-      }),
-    })
+      }
+    },
   })
 }
 
@@ -63,81 +100,25 @@ async function readStats(app: App) {
   }
 }
 
-/** Link to the bot, optionally with a start parameter; undefined without a bot. */
-export function botUrl(app: App, start?: string): string | undefined {
-  const bot = app.botUsername()
-  if (bot === undefined) return undefined
-  return start === undefined ? `https://t.me/${bot}` : botLink(bot, start)
-}
-
-/** A sample message as people receive it. */
-function sample(app: App, t: Translate) {
-  const { message } = exampleEnvelope(
-    SAMPLE_EVENT,
-    { locale: t.locale, timezone: 'UTC' },
-    {
-      severity: 'warning',
-      firedAt: app.clock.now(),
-      publicUrl: app.publicUrl,
-    },
-  )
+/** The example as a chat shows it: the markup and the labels of the buttons that a real alert has. */
+function alertMessage(t: Translate, example: Envelope, now: Date) {
+  const { html, rows } = alertView(example, {}, { now })
   return {
-    title: message.title,
-    chip: { tone: message.severity, text: `${glyphOf(message)} ${severityWord(t, message)}` },
-    label: message.watchLabel,
-    paragraphs: message.body.split('\n').filter((line) => line !== ''),
+    html,
+    rows: rows.map((row) => row.map(({ label }) => label)),
+    time: formatTime(now, t.locale, example.timezone),
   }
 }
 
 /** Watch types; without billing those of credits are omitted. */
 function watchTypes(app: App, t: Translate) {
   const shown = REGISTRY.filter(({ reads }) => reads === 'chain' || app.billing.enabled)
-  return shown.map(({ name }) => ({
+  return shown.map(({ name, form }) => ({
     path: `/docs/watches/${name}`,
+    icon: form.icon,
     label: t(builtKey(`signals:type.${name}.label`)),
     description: t(builtKey(`signals:type.${name}.description`)),
   }))
-}
-
-function costs(app: App, t: Translate, assets: readonly AssetState[]): readonly string[] {
-  if (!app.billing.enabled) return [t('pages:home.cost.free')]
-  const usd = (credits: number) => {
-    const micros = (BigInt(credits) * BigInt(USD_PER_1000_CREDITS_MICROS)) / 1000n
-    return formatAmount({ units: micros, decimals: 6, symbol: 'USD' }, t.locale)
-  }
-  return [
-    t('pages:home.cost.slot', {
-      slot: t('units:credits', { count: SLOT_PRICE_CREDITS }),
-      usd: usd(SLOT_PRICE_CREDITS),
-      amount: t('units:credits', { count: 1000 }),
-      price: usd(1000),
-    }),
-    ...DURATION_DISCOUNTS.toReversed().map(({ minPeriods, discountBps }) =>
-      t('pages:home.cost.discount', {
-        percent: formatPercent(discountBps / 10_000, t.locale),
-        count: minPeriods,
-      }),
-    ),
-    ...payments(app, t, assets),
-    t('pages:home.cost.trial', { count: TRIAL_DAYS }),
-  ]
-}
-
-/** Payment assets available now, with bonuses. */
-function payments(
-  { billing }: App,
-  t: Translate,
-  assets: readonly AssetState[],
-): readonly string[] {
-  const usable = assets.filter(({ available, paused }) => available && !paused)
-  if (usable.length === 0) return []
-  const names = usable.map(({ asset }) => {
-    const symbol = symbolOf(asset.key, billing.serviceTokenSymbol)
-    if (asset.bonusBps === 0) return symbol
-    const percent = formatPercent(asset.bonusBps / 10_000, t.locale, { signed: true })
-    return `${symbol} (${percent})`
-  })
-  return [t('pages:home.cost.assets', { assets: formatList(names, t.locale) })]
 }
 
 function statsLine(

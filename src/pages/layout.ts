@@ -45,7 +45,7 @@ export interface Page {
   /** Template data in addition to `t` and `lang`. */
   data(t: Translate): { readonly title: string } & Readonly<Record<string, unknown>>
   readonly status?: number
-  /** Whether the URL contains a code or a signature: then the page is not cached. */
+  /** Whether the URL contains a code or a signature, or the page is soon out of date: it is not cached. */
   readonly secret?: boolean
 }
 
@@ -96,13 +96,6 @@ export function sendPage(
     link: linker(request),
     action: pathOf(request),
     publicUrl: app.publicUrl,
-  }
-  const body = keepWhole(eta.render(`./${page.view}`, { ...shared, ...data }))
-  const html = eta.render('./layout', {
-    ...shared,
-    title: data.title,
-    body,
-    style: `/assets/style.css?v=${styleVersion}`,
     languages: LOCALES.map((code) => ({
       code,
       name: localeName(code),
@@ -110,6 +103,13 @@ export function sendPage(
       href: hrefIn(request, code),
       isCurrent: code === locale,
     })),
+  }
+  const body = keepWhole(eta.render(`./${page.view}`, { ...shared, ...data }))
+  const html = eta.render('./layout', {
+    ...shared,
+    title: data.title,
+    body,
+    style: `/assets/style.css?v=${styleVersion}`,
     termsUrl: app.billing.enabled ? app.billing.terms.url : undefined,
   })
   return reply

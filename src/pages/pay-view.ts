@@ -7,8 +7,8 @@ import { formatTime, shortAddress } from '#src/i18n/format.ts'
 import { refusalTitle } from '#src/i18n/refusal.ts'
 import { builtKey, hasText, html, id, type Translate } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
+import { botUrl } from './bot-url.ts'
 import { CHAIN_NAME, chainParams } from './chain-params.ts'
-import { botUrl } from './home.ts'
 import {
   details,
   openTransaction,

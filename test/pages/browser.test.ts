@@ -2,6 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { translator } from '#src/i18n/translate.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
 import { createConnectCode } from '#src/recipients/connect.ts'
 import { findRecipient } from '#src/recipients/service.ts'
 import { openBrowser } from '../support/browser.ts'
@@ -106,6 +107,33 @@ describe('by keyboard alone and without any script', () => {
     expect(await page.evaluate(() => document.documentElement.dir)).toBe('rtl')
     await page.locator('.codes a').first().press('Enter')
     await page.waitForURL('**?lang=ar')
+  })
+})
+
+describe('the home page', () => {
+  test.each(LOCALES)('in %s fits a phone without scrolling sideways', async (locale) => {
+    for (const q of ['', `&q=${PEOPLE.bob.account.address}`, `&q=${'nobody'.repeat(30)}`]) {
+      await show(`/?lang=${locale}${q}`)
+      const widths = await page.evaluate(() => {
+        const { scrollWidth, clientWidth } = document.documentElement
+        return [scrollWidth, clientWidth]
+      })
+      expect(widths, q).toEqual([360, 360])
+    }
+    expect(problems).toEqual([])
+  })
+  test('answers by keyboard and without any script, in the language of the page', async () => {
+    await open({ script: false })
+    await show('/?lang=de')
+    await page.getByLabel('Adresse oder Datenanbieter').fill('niemand')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/?q=niemand&lang=de')
+    await page.getByRole('status').getByText('niemand').waitFor()
+    expect(await page.getByRole('searchbox').inputValue()).toBe('niemand')
+    const languages = page.locator('.tongues').getByRole('link')
+    expect(await languages.count()).toBe(LOCALES.length)
+    await languages.getByText('Français').press('Enter')
+    await page.waitForURL('**/?q=niemand&lang=fr')
   })
 })
 

@@ -1,4 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { recentExample } from '#src/alerts/example.ts'
+import * as prices from '#src/billing/price-list.ts'
+import { alertView } from '#src/channels/telegram-alert.ts'
+import { translate } from '#src/i18n/translate.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { plainOf } from '#src/telegram/text.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
 import { openSite, type Site } from './site.ts'
 
@@ -9,18 +15,62 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([site.close(), free.close()]))
 
-test('says what it is, what it watches and what it costs', async () => {
+/** Text without the marks of direction. */
+const bare = (text: string) => text.replaceAll(/[\u200e\u200f\u2066-\u2069]/gu, '')
+/** Letters alone: tags leave blanks where a reader sees none. */
+const letters = (text: string) => bare(text).replaceAll(/\s+/gu, '')
+
+test('says what it is and what it watches', async () => {
   const { text, html } = await site.get('/')
   expect(text).toContain('Alerts for the Flare network')
-  expect(html.match(/<li><a href="\/docs\/watches\//g)).toHaveLength(REGISTRY.length)
-  expect(text).toContain(
-    'A slot has room for one watch and costs 500 credits (0.5 USD) for 30 days.',
-  )
-  expect(text).toContain('10% off when you pay for 6 months or more.')
-  expect(text).toContain('Example of an alert')
-  expect(text).toContain('FTSO commit: missing')
-  expect(text).toContain('1,000 credits cost 1 USD.')
-  expect(text).toContain('The first slot is free for 14 days.')
+  expect(html.match(/<a href="\/docs\/watches\//g)).toHaveLength(REGISTRY.length)
+})
+
+describe('the prices', () => {
+  test('are those of the price list', async () => {
+    const { text } = await site.get('/')
+    expect(text).toContain('Free 0 USD A signature is enough')
+    expect(text).toContain(`1 slot ${prices.TRIAL_DAYS} days`)
+    expect(text).toContain(`Data calls ${prices.FREE_TIER_DAILY_CALLS} a day`)
+    const usd = (credits: number) => (credits * prices.USD_PER_1000_CREDITS_MICROS) / 1e9
+    const slot = prices.SLOT_PRICE_CREDITS
+    const period = prices.PERIOD_DAYS
+    expect(text).toContain(`A slot ${slot} credits ${usd(slot)} USD · ${period} days`)
+    for (const { minPeriods, discountBps } of prices.DURATION_DISCOUNTS) {
+      expect(text).toContain(`${minPeriods * period} days −${discountBps / 100}%`)
+    }
+    for (const { minQuantity, discountBps } of prices.VOLUME_DISCOUNTS) {
+      expect(text).toContain(`${minQuantity} slots or more −${discountBps / 100}%`)
+    }
+    for (const id of prices.RESOURCES) {
+      const price = prices.RESOURCE_PRICES_CREDITS[id]
+      const name = translate('en', `pages:home.price.resource.${id}`)
+      const credits = translate('en', 'units:credits', { count: price })
+      expect(text).toContain(`${name} ${credits} ${usd(price)} USD`)
+    }
+  })
+  test.each(LOCALES)('of a slot in %s are written as in the chat', async (locale) => {
+    const { text } = await site.get(`/?lang=${locale}`)
+    const credits = translate(locale, 'units:credits', { count: prices.SLOT_PRICE_CREDITS })
+    expect(letters(text)).toContain(letters(credits))
+  })
+  test('are none on a service without billing', async () => {
+    const { text, html } = await free.get('/')
+    expect(text).toContain('This service is free of charge.')
+    expect(text).not.toContain('credits')
+    expect(html).not.toContain('watchdog.example.org/terms')
+  })
+})
+
+test.each(LOCALES)('shows in %s an alert with the words and buttons of a chat', async (locale) => {
+  const { text } = await site.get(`/?lang=${locale}`)
+  const openedAt = site.clock.now()
+  const reader = { locale, timezone: 'UTC' }
+  const envelope = recentExample(reader, { openedAt, publicUrl: site.app.publicUrl })
+  const { html, rows } = alertView(envelope, {}, { now: openedAt })
+  expect(letters(text)).toContain(letters(plainOf(html)))
+  expect(rows.flat().length).toBeGreaterThan(4)
+  for (const { label } of rows.flat()) expect(letters(text)).toContain(letters(label))
 })
 
 test('leads to prices and operations that are there', async () => {
@@ -32,11 +82,4 @@ test('leads to prices and operations that are there', async () => {
 
 test('shows no bot where there is none', async () => {
   expect((await site.get('/')).html).not.toContain('t.me')
-})
-
-test('says that a service without billing is free', async () => {
-  const { text } = await free.get('/')
-  expect(text).toContain('This service is free of charge.')
-  expect(text).not.toContain('credits')
-  expect((await free.get('/')).html).not.toContain('watchdog.example.org/terms')
 })

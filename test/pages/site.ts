@@ -146,7 +146,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '&amp;': '&',
 }
 
-function textOf(html: string): string {
+/** What a reader sees of a page, in one line, entities read. */
+export function textOf(html: string): string {
   const body = html.replace(/^[\s\S]*<main[^>]*>|<\/main>[\s\S]*$/g, '')
   return body
     .replace(/<[^>]*>/g, ' ')

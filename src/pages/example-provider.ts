@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import type { Envelope } from '#src/channels/envelope.ts'
+import { Address } from '#src/kernel/units.ts'
+import type { ProviderView, RoundCell } from '#src/watches/provider-view.ts'
+
+const ROUNDS = 20
+/** Length of a voting round. */
+const ROUND_MS = 90_000
+/** A late signature this many rounds ago, for a picture with more than one state. */
+const LATE = 11
+
+/** What the example of an alert says about its provider. */
+const Data = z.object({
+  provider: Address,
+  rewardEpochId: z.int(),
+  votingRoundId: z.int(),
+  firstRoundId: z.int(),
+  roundStart: z.iso.datetime().transform((text) => new Date(text)),
+})
+
+/** The made-up provider of an example of an alert, whose commits are missing, with its last rounds. */
+export function exampleProvider({ data }: Envelope): ProviderView {
+  const { provider, rewardEpochId, votingRoundId, firstRoundId, roundStart } = Data.parse(data)
+  return {
+    provider,
+    addresses: null,
+    rewardEpoch: rewardEpochId,
+    registered: true,
+    registeredNext: null,
+    registrationOpensAt: null,
+    inPolicy: true,
+    weight: 0.0231,
+    currentRound: votingRoundId + 1,
+    rounds: Array.from({ length: ROUNDS }, (_, back) => {
+      const isMissing = votingRoundId - back >= firstRoundId
+      const duty: RoundCell = isMissing ? 'missing' : 'ok'
+      return {
+        id: votingRoundId - back,
+        startsAt: new Date(roundStart.getTime() - back * ROUND_MS),
+        // Nothing can be revealed that was not committed.
+        ftso: { commit: duty, reveal: duty, signature: back === LATE ? 'late' : 'ok' },
+        fdc: { bitvote: 'ok', signature: 'ok' },
+      }
+    }),
+    fastUpdates: null,
+    minimalConditions: { anchor: null, fdc: null, uptime: null },
+    validators: null,
+    balances: [],
+    asOf: null,
+    stale: false,
+  }
+}

@@ -1,0 +1,203 @@
+import { EXAMPLE_LABEL } from '#src/alerts/example.ts'
+import type { Envelope } from '#src/channels/envelope.ts'
+import { formatAmount, formatPercent, shortAddress } from '#src/i18n/format.ts'
+import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
+import type { Address } from '#src/kernel/units.ts'
+import type { App } from '#src/operations/define.ts'
+import { watchStart } from '#src/telegram/links.ts'
+import type { LookUpAnswer } from '#src/watches/look-up.ts'
+import { countRounds, type ProviderView } from '#src/watches/provider-view.ts'
+import { REGISTRY } from '#src/watches/types/index.ts'
+import { botUrl } from './bot-url.ts'
+import { exampleProvider } from './example-provider.ts'
+import { roundsGrid } from './rounds-view.ts'
+
+/** The box's answer. At most one of its parts is given. */
+export interface AnswerView {
+  /** A sentence about a text that has no answer. */
+  readonly sentence?: string
+  /** Providers to choose from. */
+  readonly choices?: readonly { readonly label: string; readonly href: string }[]
+  readonly card?: Card
+}
+
+interface Card {
+  readonly title: string
+  readonly address: Address | undefined
+  readonly chip: { readonly tone: string; readonly text: string } | undefined
+  readonly lines: readonly string[]
+  readonly fields: readonly { readonly label: string; readonly value: string }[]
+  readonly rounds: ReturnType<typeof roundsGrid>
+  readonly main: Action | undefined
+  readonly others: readonly Action[]
+}
+
+interface Action {
+  readonly label: string
+  readonly href: string
+}
+
+/** What the view needs of the request. */
+interface Place {
+  readonly timezone: string
+  /** Link that asks the box, in the reader's language. */
+  hrefOf(text: string): string
+}
+
+/** Numbers of rounds whose problems are counted. */
+const COUNTED = [20, 100] as const
+
+/** The answer to what was typed. */
+export function answerView(
+  app: App,
+  t: Translate,
+  { input, answer }: { readonly input: string; readonly answer: LookUpAnswer },
+  place: Place,
+): AnswerView {
+  switch (answer.kind) {
+    case 'nothing':
+      return {
+        sentence:
+          answer.why === 'no_address'
+            ? t('pages:home.answer.nothing', { input: typed(input) })
+            : t(`pages:home.answer.${answer.why}`),
+      }
+    case 'several':
+      return {
+        sentence: t('bot:provider.several', { input: typed(input) }),
+        choices: answer.providers.map(({ provider, name }) => ({
+          label: name,
+          href: place.hrefOf(provider),
+        })),
+      }
+    case 'provider':
+      return { card: providerCard(app, t, answer, place) }
+    case 'account':
+      return { card: accountCard(app, t, answer) }
+    case 'unavailable':
+      return {
+        card: {
+          ...emptyCard(answer.address),
+          lines: [t('pages:home.answer.unavailable')],
+          main: { label: t('pages:home.answer.retry'), href: place.hrefOf(answer.address) },
+          others: watchesOf(app, t, answer.address, 'address'),
+        },
+      }
+    default:
+      return answer satisfies never
+  }
+}
+
+/** The card of the made-up provider of an example of an alert. */
+export function exampleCard(t: Translate, example: Envelope, timezone: string): Card {
+  const view = exampleProvider(example)
+  return {
+    ...providerFacts(t, view, { name: EXAMPLE_LABEL, timezone }),
+    address: undefined,
+    main: undefined,
+    others: [],
+  }
+}
+
+function emptyCard(address: Address) {
+  const none = { chip: undefined, lines: [], fields: [], rounds: undefined, others: [] }
+  return { title: shortAddress(address), address, main: undefined, ...none }
+}
+
+function providerCard(
+  app: App,
+  t: Translate,
+  { view, name }: Extract<LookUpAnswer, { kind: 'provider' }>,
+  { timezone }: Place,
+): Card {
+  const [main, ...others] = watchesOf(app, t, view.provider, 'provider')
+  return {
+    ...providerFacts(t, view, { name, timezone }),
+    address: view.provider,
+    main: main && { ...main, label: t('bot:button.watchProvider') },
+    others,
+  }
+}
+
+function providerFacts(
+  t: Translate,
+  view: ProviderView,
+  { name, timezone }: { readonly name: string | undefined; readonly timezone: string },
+) {
+  const [few, many] = COUNTED
+  const { seen, bad } = countRounds(view.rounds.slice(0, few))
+  const isFine = bad === 0
+  const glyph = seen === 0 ? '⚪' : isFine ? '🟢' : '🔴'
+  const tone = seen === 0 ? '' : isFine ? 'fine' : 'critical'
+  const title = name ?? shortAddress(view.provider)
+  const lines = [
+    view.rounds.length > few ? roundsText(t, view.rounds.slice(0, many)) : undefined,
+    epochText(t, view),
+    view.stale ? t('pages:home.answer.stored') : undefined,
+  ]
+  return {
+    title,
+    chip: { tone, text: `${glyph} ${roundsText(t, view.rounds.slice(0, few))}` },
+    lines: lines.filter((line) => line !== undefined),
+    fields: [],
+    rounds: roundsGrid(t, view, { timezone, label: title }),
+  }
+}
+
+function roundsText(t: Translate, rounds: ProviderView['rounds']): string {
+  const { seen: count, bad } = countRounds(rounds)
+  if (count === 0) return t('bot:provider.unseen')
+  if (bad === 0) return t('bot:provider.allFine', { count })
+  return t('bot:provider.rounds', { count, fine: count - bad, bad })
+}
+
+function epochText(t: Translate, view: ProviderView): string | undefined {
+  const { rewardEpoch, registered, inPolicy, weight } = view
+  if (rewardEpoch === null || registered === null || inPolicy === null) return undefined
+  const epoch = id(rewardEpoch)
+  if (inPolicy && weight !== null) {
+    const share = formatPercent(weight, t.locale)
+    return t('bot:provider.epoch.member', { epoch, weight: share })
+  }
+  return t(`bot:provider.epoch.${registered ? 'registered' : 'absent'}`, { epoch })
+}
+
+function accountCard(
+  app: App,
+  t: Translate,
+  { address, balanceWei, isContract }: Extract<LookUpAnswer, { kind: 'account' }>,
+): Card {
+  const [main, ...others] = watchesOf(app, t, address, 'address')
+  const balance =
+    balanceWei === null
+      ? t('pages:home.answer.unread')
+      : formatAmount({ units: balanceWei, decimals: 18, symbol: 'FLR' }, t.locale)
+  return {
+    ...emptyCard(address),
+    fields: [
+      { label: t('pages:home.answer.balance'), value: balance },
+      {
+        label: t('pages:home.answer.kind'),
+        value: t(`pages:home.answer.${isContract ? 'contract' : 'wallet'}`),
+      },
+      { label: t('pages:home.answer.provider'), value: t('pages:home.answer.none') },
+    ],
+    main: main && { ...main, label: t('pages:home.answer.watch') },
+    others,
+  }
+}
+
+/** Watches that fit, every round of a provider first: in the bot's wizard, or their docs without a bot. */
+function watchesOf(
+  app: App,
+  t: Translate,
+  address: Address,
+  kind: 'provider' | 'address',
+): readonly Action[] {
+  return REGISTRY.filter(({ form }) => form?.target.some((field) => field.kind === kind))
+    .toSorted((a, b) => Number(b.name === 'provider-fsp') - Number(a.name === 'provider-fsp'))
+    .map(({ name }) => ({
+      label: t(builtKey(`signals:type.${name}.label`)),
+      href: botUrl(app, watchStart(name, address)) ?? `/docs/watches/${name}`,
+    }))
+}

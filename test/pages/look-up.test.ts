@@ -1,0 +1,227 @@
+import { fastify } from 'fastify'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { PEOPLE } from '#sandbox/devnet/accounts.ts'
+import { translate, typed } from '#src/i18n/translate.ts'
+import { directionOf, LOCALES } from '#src/kernel/locale.ts'
+import { RATE_CLASSES } from '#src/operations/limits.ts'
+import { registerPages } from '#src/pages/index.ts'
+import { watchStart } from '#src/telegram/links.ts'
+import { type WatchWorld, watchWorld } from '../watches/world.ts'
+import { textOf } from './site.ts'
+
+/** The box of the home page: what is typed gets an answer without sign-in. */
+
+let world: WatchWorld
+/** A client of its own for each test, because look-ups are counted by client. */
+let client = 1
+
+beforeAll(async () => {
+  const providers = [
+    { name: 'Anchor', stake: 3_000_000_000 },
+    { name: 'Alpha Oracle' },
+    { name: 'Alpine' },
+    { name: '<i>Sly</i>' },
+  ]
+  world = await watchWorld({ player: { providers }, isAlone: true })
+  const player = world.player()
+  await player.playRounds(3)
+  await player.behave('Alpha Oracle', 'no-commit')
+  await player.playRounds(4)
+  await world.devnet.mine(2, 1)
+  const { chain, confirmations, facts } = world.app
+  const { signal } = new AbortController()
+  const tip = await chain.confirmedBlock(confirmations, signal)
+  await facts.publications.fetch(tip, signal)
+  await facts.rounds.advance(tip, signal)
+}, 60_000)
+afterAll(() => world.close())
+afterEach(async () => {
+  await world.primary.up()
+  client += 1
+  // What was kept of one test is not answered to the next.
+  world.clock.advance(31)
+})
+
+const accounts = (name: string) => world.player().provider(name).accounts
+
+async function ask(q: string, lang?: string) {
+  const query = new URLSearchParams({ q, ...(lang !== undefined && { lang }) })
+  const { statusCode, payload, headers } = await world.server.inject({
+    url: `/?${query}`,
+    remoteAddress: `192.0.2.${client}`,
+  })
+  return { status: statusCode, html: payload, text: textOf(payload), headers }
+}
+
+describe('a data provider', () => {
+  test('is answered by its name with picture, missed rounds and registration', async () => {
+    const { status, text, html, headers } = await ask('alpha oracle')
+    expect(status).toBe(200)
+    expect(headers['cache-control']).toBe('no-store')
+    expect(text).toContain(`Alpha Oracle ${accounts('Alpha Oracle').identity.address}`)
+    expect(text).toMatch(/Last \d+ rounds: \d+ OK, \d+ with problems/)
+    expect(text).toMatch(/Reward epoch \d+: registered, in the signing policy, weight [\d.]+%/)
+    expect(html).toContain('<svg ')
+    expect(text).toContain('FTSO commit')
+    expect(html).toContain('href="/docs/watches/provider-fsp"')
+  })
+  test('is found by each of its addresses', async () => {
+    const { identity, submit, signingPolicy, delegation } = accounts('Alpha Oracle')
+    for (const { address } of [identity, submit, signingPolicy, delegation]) {
+      const { text } = await ask(address.toLowerCase())
+      expect(text, address).toContain(`Alpha Oracle ${identity.address}`)
+    }
+  })
+  test('is chosen among several that match', async () => {
+    const { text, html } = await ask('alp', 'en')
+    expect(text).toContain('Several providers match “alp”.')
+    const { address } = accounts('Alpine').identity
+    expect(html).toContain(`href="/?q=${address}&amp;lang=en"`)
+  })
+  test('is escaped, whatever its name', async () => {
+    const { text, html } = await ask('Sly')
+    expect(text).toContain('<i>Sly</i>')
+    expect(html).not.toContain('<i>Sly')
+  })
+  test('leads into the wizard of the bot where there is one', async () => {
+    const app = { ...world.app, botUsername: () => 'watchdog_test_bot' }
+    const pages = fastify()
+    await pages.register(registerPages, { app })
+    const { payload } = await pages.inject('/?q=alpha+oracle')
+    await pages.close()
+    const { address } = accounts('Alpha Oracle').identity
+    for (const type of ['provider-fsp', 'provider-eligibility', 'reward-signing']) {
+      const start = watchStart(type, address)
+      // Telegram takes no longer ones.
+      expect(start).toMatch(/^[\w-]{1,64}$/)
+      expect(payload).toContain(`href="https://t.me/watchdog_test_bot?start=${start}"`)
+    }
+  })
+})
+
+describe('another address', () => {
+  test('has its balance and its kind, and a watch that fits', async () => {
+    const { text, html } = await ask(PEOPLE.bob.account.address)
+    expect(text).toContain(PEOPLE.bob.account.address)
+    expect(text).toContain('Balance 10,000 FLR')
+    expect(text).toContain('Wallet, no contract')
+    expect(html).toContain('href="/docs/watches/wallet-balance"')
+    const contract = await ask(world.devnet.contracts.wflr)
+    expect(contract.text).toContain('Kind Contract')
+  })
+  test('with a typing error, or one of two, is not guessed', async () => {
+    const [one, other] = [PEOPLE.bob.account.address, PEOPLE.carol.account.address]
+    const mistyped = one.replace(/[A-F]/, (letter) => letter.toLowerCase())
+    expect((await ask(mistyped)).text).toContain('One character of this address seems wrong.')
+    expect((await ask(`${one} ${other}`)).text).toContain('These are two addresses.')
+  })
+})
+
+describe('nonsense', () => {
+  const NONSENSE = `<script>alert("1")</script>'&`
+
+  test.each(LOCALES)('gets a sentence in %s that keeps what was typed', async (locale) => {
+    const { status, text, html } = await ask(NONSENSE, locale)
+    expect(status).toBe(200)
+    expect(html).toContain(`<html lang="${locale}" dir="${directionOf(locale)}">`)
+    const sentence = translate(locale, 'pages:home.answer.nothing', { input: typed(NONSENSE) })
+    expect(text).toContain(sentence.replaceAll(/[\u2066-\u2069]/gu, '').replaceAll(/\s+/gu, ' '))
+    expect(html).toContain('value="&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&#39;&amp;"')
+    expect(html).not.toContain('<script>alert')
+  })
+  test.each([
+    ['characters that nobody types', '\0\u0007 \ud800 x'],
+    ['a very long text', '0x'.repeat(5000)],
+    ['half an address', PEOPLE.bob.account.address.slice(0, 30)],
+  ])('of %s is answered too', async (_what, q) => {
+    const { status, text } = await ask(q)
+    expect(status).toBe(200)
+    expect(text).toContain('Nothing found for')
+  })
+  test('of blanks is the plain page', async () => {
+    const { text, headers } = await ask('   ')
+    expect(text).not.toContain('Nothing found')
+    expect(headers['cache-control']).toBe('public, max-age=300')
+  })
+})
+
+describe('a chain that does not answer', () => {
+  const unknown = '0x00000000000000000000000000000000000000aa'
+
+  test.each([
+    ['is down', () => world.primary.down()],
+    ['hangs', async () => world.primary.hang()],
+  ])('because it %s is said so, and stored rounds are shown', async (_how, fail) => {
+    await fail()
+    const { status, text, html } = await ask(unknown)
+    expect(status).toBe(200)
+    expect(text).toContain('The chain is not responding right now. Try again in a minute.')
+    expect(html).toContain(`value="${unknown}"`)
+    const stored = await ask('Alpha Oracle')
+    expect(stored.text).toContain('These are the last stored values.')
+    expect(stored.text).toMatch(/Last \d+ rounds: \d+ OK, \d+ with problems/)
+    expect((await ask('')).status).toBe(200)
+  })
+  test('is asked again soon after', async () => {
+    await world.primary.down()
+    expect((await ask(unknown)).text).toContain('The chain is not responding right now.')
+    await world.primary.up()
+    world.clock.advance(31)
+    expect((await ask(unknown)).text).toContain('Balance 0 FLR')
+  })
+})
+
+describe('many who ask', () => {
+  const numbered = (number: number) => `0x${(0xbb_0000 + number).toString(16).padStart(40, '0')}`
+  const lookUps = () => world.primary.count('eth_getCode')
+
+  test('for the same at once cause one look-up, and for a while none', async () => {
+    world.primary.resetCounts()
+    const asked = numbered(1)
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(asked)))
+    for (const { text } of answers) expect(text).toContain('Balance 0 FLR')
+    await ask(asked)
+    expect(lookUps()).toBe(1)
+    world.clock.advance(31)
+    await ask(asked)
+    expect(lookUps()).toBe(2)
+  })
+  test('for different ones are answered in turn, and those beyond the queue are refused', async () => {
+    const found = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => world.app.lookUps.find(numbered(100 + index))),
+    )
+    const refused = found.filter(({ kind }) => kind === 'unavailable')
+    expect(refused.length).toBeGreaterThanOrEqual(34)
+    expect(refused.length).toBeLessThan(100)
+  })
+  test('for a thousand names are answered without the chain', async () => {
+    world.primary.resetCounts()
+    for (let index = 0; index < 1000; index += 1) {
+      const { kind } = await world.app.lookUps.find(`nobody ${index}`)
+      expect(kind).toBe('nothing')
+    }
+    expect(world.primary.counts()).toEqual({})
+  })
+  test('for hundreds of addresses do not fill the memory: the first is forgotten', async () => {
+    world.primary.resetCounts()
+    for (let first = 0; first <= 300; first += 7) {
+      const few = Array.from({ length: 7 }, (_, index) => numbered(1000 + first + index))
+      await Promise.all(few.map((address) => world.app.lookUps.find(address)))
+    }
+    expect(lookUps()).toBe(301)
+    await world.app.lookUps.find(numbered(1300))
+    expect(lookUps()).toBe(301)
+    await world.app.lookUps.find(numbered(1000))
+    expect(lookUps()).toBe(302)
+  })
+  test('from one client are limited, by a page in the reader’s language', async () => {
+    for (let index = 0; index < RATE_CLASSES.preview.points; index += 1) {
+      expect((await ask('nobody')).status).toBe(200)
+    }
+    const { status, text, headers } = await ask('nobody', 'de')
+    expect(status).toBe(429)
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0)
+    expect(text).toContain(translate('de', 'errors:rate_limited.title'))
+    expect((await ask('')).status).toBe(200)
+  })
+})
