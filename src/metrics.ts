@@ -120,24 +120,30 @@ function quarantineReading({ quarantine }: Pick<JobApp, 'quarantine'>): Reading 
 
 /** Metrics of the delivery. */
 function deliveryReadings({ db, clock, tally }: JobApp): readonly Reading[] {
-  const backlog = keep(() => readBacklog(db, clock.now()))
+  const backlog = keep(async () => {
+    const at = clock.now()
+    return { at, channels: await readBacklog(db, at) }
+  })
   return [
     {
       name: 'watchdog_deliveries_due',
       help: 'Deliveries that are due and not sent yet.',
       labels: ['channel'],
       read: async () =>
-        (await backlog()).map(({ channel, due }) => ({ labels: { channel }, value: due })),
+        (await backlog()).channels.map(({ channel, due }) => ({ labels: { channel }, value: due })),
     },
     {
       name: 'watchdog_deliveries_oldest_due_seconds',
       help: 'How long the longest waiting delivery has been due.',
       labels: ['channel'],
-      read: async () =>
-        (await backlog()).map(({ channel, oldestAt }) => ({
+      // As old as it was when it was read: without any, the time of the reading itself is its due time.
+      read: async () => {
+        const { at, channels } = await backlog()
+        return channels.map(({ channel, oldestAt }) => ({
           labels: { channel },
-          value: Math.max(0, clock.now().getTime() - oldestAt.getTime()) / 1000,
-        })),
+          value: Math.max(0, at.getTime() - oldestAt.getTime()) / 1000,
+        }))
+      },
     },
     {
       name: 'watchdog_delivery_attempts_total',

@@ -17,7 +17,8 @@ export interface Head {
 
 /**
  * Counts what this process does, for the operator. Every label has few values: hosts of endpoints, never
- * their paths; names of operations, jobs, channels and pools.
+ * their paths; names of operations, jobs, channels and pools. None is called `job` or `instance`: Prometheus
+ * sets these itself.
  */
 export interface Meters {
   /** The counts, in the form of Prometheus. */
@@ -125,23 +126,28 @@ function meterOfJobs(
   histogram: MakeHistogram,
   registers: Registry[],
 ): Meters['ran'] {
-  const seconds = histogram('watchdog_job_seconds', 'Duration of runs of jobs.', JOB_SECONDS, 'job')
+  const seconds = histogram(
+    'watchdog_job_seconds',
+    'Duration of runs of jobs.',
+    JOB_SECONDS,
+    'name',
+  )
   const runs = counter(
     'watchdog_job_runs_total',
     'Runs of a job in this process, by result.',
-    'job',
+    'name',
     'result',
   )
   const succeeded = new Gauge({
     name: 'watchdog_job_success_timestamp_seconds',
     help: 'When a run of a job in this process succeeded last.',
-    labelNames: ['job'],
+    labelNames: ['name'],
     registers,
   })
-  return (job, { isSuccess, seconds: duration, at }) => {
-    seconds.observe({ job }, duration)
-    runs.inc({ job, result: 'success' }, isSuccess ? 1 : 0)
-    runs.inc({ job, result: 'failure' }, isSuccess ? 0 : 1)
-    if (isSuccess) succeeded.set({ job }, at.getTime() / 1000)
+  return (name, { isSuccess, seconds: duration, at }) => {
+    seconds.observe({ name }, duration)
+    runs.inc({ name, result: 'success' }, isSuccess ? 1 : 0)
+    runs.inc({ name, result: 'failure' }, isSuccess ? 0 : 1)
+    if (isSuccess) succeeded.set({ name }, at.getTime() / 1000)
   }
 }

@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { tooMany } from '#sandbox/telegram/faults.ts'
 import { credit } from '#src/billing/account/service.ts'
 import { transact } from '#src/db/connection.ts'
@@ -114,8 +116,8 @@ test('answers 429 of Telegram, to alerts and to the bot', async () => {
 
 test('the duration of runs of jobs', async () => {
   const values = await scrape(world)
-  expect(values.get('watchdog_job_seconds_count{job="follow-up-messages"}')).toBeGreaterThan(0)
-  expect(values.get('watchdog_job_seconds_sum{job="follow-up-messages"}')).toBeGreaterThan(0)
+  expect(values.get('watchdog_job_seconds_count{name="follow-up-messages"}')).toBeGreaterThan(0)
+  expect(values.get('watchdog_job_seconds_sum{name="follow-up-messages"}')).toBeGreaterThan(0)
 })
 
 test('waits for connections, by pool', async () => {
@@ -174,4 +176,62 @@ test('a second scrape within five seconds asks nothing again for outbox and ledg
   expect(first).toBe(2)
   await readAll()
   expect(asked).toBe(first)
+})
+
+test('the age of a delivery is that of the moment it was read, also some seconds later', async () => {
+  const only = await serviceOnly()
+  try {
+    const name = 'watchdog_deliveries_oldest_due_seconds{channel="webhook"}'
+    expect((await scrape(only)).get(name)).toBe(0)
+    only.clock.advance(4)
+    expect((await scrape(only)).get(name)).toBe(0)
+  } finally {
+    await only.close()
+  }
+})
+
+describe('rules and dashboard', () => {
+  const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+  const rules = [...read('ops/prometheus/rules.yaml').matchAll(/expr: >-\n +(.+)/g)]
+  const queries = [...read('ops/grafana/dashboard.json').matchAll(/"expr": (".+")/g)]
+  const expressions = [
+    ...rules.map(([, expr = '']) => expr),
+    ...queries.map(([, expr = '""']): string => JSON.parse(expr)),
+  ]
+  /** Labels that Prometheus sets, and those of buckets. */
+  const added = ['job', 'instance', 'le']
+
+  async function labelsByMetric(): Promise<ReadonlyMap<string, readonly string[]>> {
+    const metrics = await world.app.meters.registry.getMetricsAsArray()
+    return new Map(
+      metrics.map((metric) => [
+        metric.name,
+        'labelNames' in metric ? z.array(z.string()).parse(metric.labelNames) : [],
+      ]),
+    )
+  }
+
+  test('use only labels that their metrics have', async () => {
+    const labels = await labelsByMetric()
+    expect(expressions.length).toBeGreaterThan(30)
+    for (const expr of expressions) {
+      const names = [...expr.matchAll(/watchdog_\w+/g)].map(([name]) => name)
+      const known = names.flatMap((name) => labels.get(name.replace(/_bucket$/, '')) ?? [])
+      const used = [
+        ...[...expr.matchAll(/\b(?:by|on) \(([^)]*)\)/g)].flatMap(([, all = '']) =>
+          all.split(', '),
+        ),
+        ...[...expr.matchAll(/(\w+)(?:=~|!=|=)"/g)].map(([, name = '']) => name),
+      ]
+      const unknown = used.filter((name) => !known.includes(name) && !added.includes(name))
+      expect([expr, unknown]).toEqual([expr, []])
+    }
+  })
+
+  test('no metric has a label that Prometheus sets: it would be renamed', async () => {
+    for (const [name, labels] of await labelsByMetric()) {
+      if (!name.startsWith('watchdog_')) continue
+      expect([name, labels.filter((label) => added.includes(label))]).toEqual([name, []])
+    }
+  })
 })
