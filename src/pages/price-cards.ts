@@ -24,6 +24,8 @@ interface PriceCard {
   readonly price: string
   /** The same in dollars, and what the price is for. */
   readonly below: readonly string[]
+  /** What one gets for it. */
+  readonly about?: string
   readonly rows: readonly Row[]
   readonly note: string | undefined
 }
@@ -73,6 +75,7 @@ function slotCard(
     title: t('pages:home.price.slot'),
     price: credits(t, SLOT_PRICE_CREDITS),
     below: [usdText(t, SLOT_PRICE_CREDITS), days(t, PERIOD_DAYS)],
+    about: t('pages:home.price.room'),
     rows: [
       ...DURATION_DISCOUNTS.toReversed().map(({ minPeriods, discountBps }) => ({
         label: days(t, minPeriods * PERIOD_DAYS),
