@@ -1,24 +1,11 @@
 import { availableParallelism } from 'node:os'
-import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+import { defineConfig } from 'vitest/config'
 import { COMPILE_CACHE, QUICK_MODULES } from './test/support/compile-cache.ts'
 import { needsOf } from './test/support/test-needs.ts'
 
-const { light, heavy, sandbox } = needsOf('test/**/*.test.ts')
+const { light, heavy } = needsOf('test/**/*.test.ts')
 /** `npm run test:fast` leaves out what starts a process: a chain, a browser, a service. */
 const isFast = process.env['FAST'] === '1'
-
-/** Tests with a PostgreSQL of their own, and what else each of them starts. */
-function withDatabase(name: string, include: readonly string[]): TestProjectInlineConfiguration {
-  return {
-    extends: true,
-    test: {
-      name,
-      include: [...include],
-      setupFiles: ['test/support/transaction-guard.ts'],
-      globalSetup: ['test/support/global-setup.ts'],
-    },
-  }
-}
 
 export default defineConfig({
   test: {
@@ -35,9 +22,16 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000 } },
     projects: [
       { extends: true, test: { name: 'unit', include: ['{src,bot,sandbox}/**/*.test.ts'] } },
-      withDatabase('integration', isFast ? light : [...light, ...heavy]),
-      // The tests of the sandbox itself.
-      withDatabase('sandbox', sandbox),
+      {
+        extends: true,
+        // Workers are shared within a project only, and each project starts a PostgreSQL of its own.
+        test: {
+          name: 'integration',
+          include: isFast ? [...light] : [...light, ...heavy],
+          setupFiles: ['test/support/transaction-guard.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
+        },
+      },
     ],
   },
 })

@@ -12,8 +12,6 @@ export interface TestNeeds {
   /** Tests that start no process, so neither a chain nor a browser. */
   readonly light: readonly string[]
   readonly heavy: readonly string[]
-  /** Tests of the sandbox itself. */
-  readonly sandbox: readonly string[]
 }
 
 /**
@@ -36,11 +34,8 @@ export function needsOf(pattern: string): TestNeeds {
     }
     return false
   }
-  const needs = { light: [] as string[], heavy: [] as string[], sandbox: [] as string[] }
-  for (const file of globSync(pattern)) {
-    if (file.startsWith('test/sandbox/')) needs.sandbox.push(file)
-    else needs[isHeavy(file) ? 'heavy' : 'light'].push(file)
-  }
+  const needs = { light: [] as string[], heavy: [] as string[] }
+  for (const file of globSync(pattern)) needs[isHeavy(file) ? 'heavy' : 'light'].push(file)
   return needs
 }
 
