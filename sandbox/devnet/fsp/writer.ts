@@ -1,9 +1,9 @@
-import { Agent, request } from 'node:http'
-import { text } from 'node:stream/consumers'
+import { Agent } from 'node:http'
 import { type Hex, numberToHex, size } from 'viem'
 import { z } from 'zod'
 import type { Address, Hash } from '#src/kernel/units.ts'
 import type { Devnet } from '../../devnet.ts'
+import { postJson } from '../post.ts'
 
 /** A transaction from any account, without its key. */
 export interface Tx {
@@ -54,7 +54,7 @@ const GAS_TO_RUN = 30_000
 const Answers = z.array(
   z.object({
     id: z.int(),
-    result: z.unknown(),
+    result: z.unknown().optional(),
     error: z.object({ message: z.string() }).optional(),
   }),
 )
@@ -89,7 +89,7 @@ export function createBlockWriter(
   async function ask(calls: readonly Call[]): Promise<readonly unknown[]> {
     if (calls.length === 0) return []
     const body = JSON.stringify(calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call })))
-    const answers = Answers.parse(JSON.parse(await post(agent, devnet.rpcUrl, body))).toSorted(
+    const answers = Answers.parse(JSON.parse(await postJson(agent, devnet.rpcUrl, body))).toSorted(
       (a, b) => a.id - b.id,
     )
     const failed = answers.find(({ error }) => error !== undefined)
@@ -164,21 +164,6 @@ export function createBlockWriter(
       await look()
     },
   }
-}
-
-/** Like `fetch`, in half the time: there are several calls for each block. */
-function post(agent: Agent, url: string, body: string): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>()
-  const headers = {
-    'content-type': 'application/json',
-    'content-length': `${Buffer.byteLength(body)}`,
-  }
-  request(url, { method: 'POST', agent, headers }, (response) => {
-    text(response).then(resolve, reject)
-  })
-    .on('error', reject)
-    .end(body)
-  return promise
 }
 
 function toRequest({ from, to, data, value = 0n, gas }: Tx, nonce: number) {
