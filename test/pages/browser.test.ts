@@ -122,6 +122,13 @@ describe('the home page', () => {
     }
     expect(problems).toEqual([])
   })
+  test.each(['light', 'dark'] as const)('has readable text in %s colours', async (colorScheme) => {
+    await page.emulateMedia({ colorScheme })
+    await show(`/?lang=en&q=nobody`)
+    const contrasts = await page.evaluate(contrastsOfTexts)
+    expect(contrasts.length).toBeGreaterThan(50)
+    expect(contrasts.filter(({ ratio }) => ratio < 4.5)).toEqual([])
+  })
   test('answers by keyboard and without any script, in the language of the page', async () => {
     await open({ script: false })
     await show('/?lang=de')
@@ -248,3 +255,33 @@ describe('the console of the API reference', () => {
     expect(await page.locator('.console:visible, .token:visible').count()).toBe(0)
   })
 })
+
+/** Contrast of each text with what is behind it, by WCAG 2. Drawings are left out. Runs in the page. */
+function contrastsOfTexts() {
+  const channels = (colour: string) => (colour.match(/[\d.]+/g) ?? []).map(Number)
+  const luminance = (colour: string) => {
+    const [red = 0, green = 0, blue = 0] = channels(colour).map((value) => {
+      const share = value / 255
+      return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+    })
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+  }
+  const behind = (element: Element | null): string => {
+    if (element === null) return 'rgb(255, 255, 255)'
+    const { backgroundColor } = getComputedStyle(element)
+    return channels(backgroundColor)[3] === 0 ? behind(element.parentElement) : backgroundColor
+  }
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  const found: { readonly text: string; readonly ratio: number }[] = []
+  while (walker.nextNode()) {
+    const { parentElement: parent, textContent } = walker.currentNode
+    const text = textContent?.trim() ?? ''
+    if (parent === null || text === '' || parent.closest('svg') !== null) continue
+    const [dark = 0, light = 0] = [
+      luminance(getComputedStyle(parent).color),
+      luminance(behind(parent)),
+    ].toSorted((a, b) => a - b)
+    found.push({ text, ratio: (light + 0.05) / (dark + 0.05) })
+  }
+  return found
+}
