@@ -129,7 +129,8 @@ test('a search without a hit or a word says so, and shows what was typed as text
 
 test('the side list leads to every part, and from an open part to its pages and operations', async () => {
   const { html } = await site.get('/docs/api/watches')
-  const side = html.slice(html.indexOf('<nav class="parts"'), html.indexOf('</nav>'))
+  const start = html.indexOf('<nav class="parts"')
+  const side = html.slice(start, html.indexOf('</nav>', start))
   for (const href of [
     '/docs',
     '/docs/events',
