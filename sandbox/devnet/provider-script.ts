@@ -172,7 +172,7 @@ export async function createPlayer(
     writer,
     keeper,
     onTime,
-    plan: async (round) => {
+    plan: (round) => {
       const policy = keeper.policyOf(round)
       return planRound({
         round,

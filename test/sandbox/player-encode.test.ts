@@ -179,14 +179,14 @@ describe('results', () => {
     expect(messageDigest(newImage)).toBe(newDigest)
   })
 
-  test('signatures over both digests, and the transaction that carries them', async () => {
+  test('signatures over both digests, and the transaction that carries them', () => {
     const text = ({ v, r, s }: Signature) => `${v.toString(16)}${r.slice(2)}${s.slice(2)}`
-    const ftso = await signBytes(KEY, preImage(messageBytes(FTSO), 14))
-    const fdc = await signBytes(KEY, preImage(messageBytes(FDC), 14))
+    const ftso = signBytes(KEY, preImage(messageBytes(FTSO), 14))
+    const fdc = signBytes(KEY, preImage(messageBytes(FDC), 14))
     expect(text(ftso)).toBe(
       '1c01da1b89120d9e77ff640d4666ea6968a2d88771145cc2f178158f45d19d20b612f81105a476140824542302516add477f23ab8f440944bdd125fbd45c392f32',
     )
-    expect(text(await signBytes(KEY, preImage(messageBytes(FTSO))))).toBe(
+    expect(text(signBytes(KEY, preImage(messageBytes(FTSO))))).toBe(
       '1c629e4c9c6ef8f034ff121687fdade1ed59b42d4c87425bf021ecfbbb34588b1218c0505863f6c8e0c472add453a75e461a2f2e9b2c6c958b3524e421f0a0b7d0',
     )
     const unsigned = bitVote(10, 0b1_0000_1011n)
@@ -239,9 +239,9 @@ describe('signing policies', () => {
     expect(policyHash(BYTES, chainId)).toBe(hash)
   })
 
-  test('are part of what finalises a message, before it and its signatures', async () => {
+  test('are part of what finalises a message, before it and its signatures', () => {
     const message = messageBytes(FTSO)
-    const signature = { ...(await signBytes(KEY, preImage(message, 14))), index: 3 }
+    const signature = { ...signBytes(KEY, preImage(message, 14)), index: 3 }
     const data = relayData(BYTES, message, [signature], 7n)
     const parts = [
       'b59589d1',
@@ -263,7 +263,7 @@ test('an update between rounds is hashed and signed as the reference has it', as
     deltas: '0x0e17ff',
   })
   expect(hash).toBe('0x75c06f7664e80626b2f9699f190605512c8e10a8f873a205e358dcefd3e1363d')
-  const { r, s, v } = await signBytes(KEY, hash)
+  const { r, s, v } = signBytes(KEY, hash)
   const signature = serializeSignature({ r, s, v: BigInt(v) })
   expect(signature).toBe(
     '0xb112750149f91f55aa3f2532f7511c0ba8a4466b3196e2459f2c0d30dd60069c112e6453db7ed2b5c24cdb9f70dcbabd31e044087524de82e6e86a74ddf0cebc1b',

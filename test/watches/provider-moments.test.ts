@@ -139,12 +139,7 @@ test('a registration that comes 40 seconds late, between two round ends, is noti
   expect(second(due)).toBeLessThan(10)
   await world.player().playTo(due + 38, { inFull: true })
   const { accounts } = world.player().provider('Late')
-  const { from, to, data } = await registration(
-    accounts,
-    rewardEpoch + 1,
-    flare.id,
-    FSP.voterRegistry,
-  )
+  const { from, to, data } = registration(accounts, rewardEpoch + 1, flare.id, FSP.voterRegistry)
   await block(due + 40, from, to, data)
   await world.player().playTo(due + 4 * 60, { inFull: true })
   await world.scan()

@@ -15,7 +15,7 @@ export interface Ballots {
   /** Whether a member would vote now. */
   isWaiting(): boolean
   /** The votes of all members that have not voted yet and do not skip it. */
-  cast(): Promise<readonly Tx[]>
+  cast(): readonly Tx[]
 }
 
 interface Ballot {
@@ -46,10 +46,10 @@ export function createBallots(): Ballots {
       allowed.add(epoch)
     },
     isWaiting: () => ballots.some((ballot) => isOpen(ballot) && voting(ballot).length > 0),
-    cast: async () => {
+    cast: () => {
       const votes: Tx[] = []
       for (const ballot of ballots.filter(isOpen)) {
-        for (const member of voting(ballot)) votes.push(await castOne(ballot, member))
+        for (const member of voting(ballot)) votes.push(castOne(ballot, member))
       }
       // A concluded vote is closed.
       ballots = ballots.filter(({ weight, policy }) => weight <= policy.threshold)
@@ -66,7 +66,7 @@ function voting({ kind, policy, voted }: Ballot): readonly PolicyMember[] {
   )
 }
 
-function castOne(ballot: Ballot, { provider, accounts, weight }: PolicyMember): Promise<Tx> {
+function castOne(ballot: Ballot, { provider, accounts, weight }: PolicyMember): Tx {
   const isOther = ballot.kind !== 'policy' && provider.behaviours.has('other-vote')
   ballot.voted.add(provider)
   if (!isOther) ballot.weight += weight

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
+import secp256k1 from 'secp256k1'
 import {
+  bytesToHex,
   concatHex,
   encodeAbiParameters,
   encodePacked,
@@ -13,7 +15,6 @@ import {
   slice,
   stringToHex,
 } from 'viem'
-import { sign } from 'viem/accounts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 
 /** Protocols whose data is sent through Submission. */
@@ -131,9 +132,17 @@ export interface Signature {
 }
 
 /** Signs 32 bytes as a message. */
-export async function signBytes(privateKey: Hash, bytes: Hash): Promise<Signature> {
-  const { r, s, yParity = 0 } = await sign({ hash: messageDigest(bytes), privateKey })
-  return { v: 27 + yParity, r: pad(r, { size: 32 }), s: pad(s, { size: 32 }) }
+export function signBytes(privateKey: Hash, bytes: Hash): Signature {
+  // The same signatures as viem's, in a fifteenth of the time: a round of some providers has dozens.
+  const { signature, recid } = secp256k1.ecdsaSign(
+    hexToBytes(messageDigest(bytes)),
+    hexToBytes(privateKey),
+  )
+  return {
+    v: 27 + recid,
+    r: bytesToHex(signature.subarray(0, 32)),
+    s: bytesToHex(signature.subarray(32)),
+  }
 }
 
 function signatureBytes({ v, r, s }: Signature): Hex {

@@ -255,17 +255,17 @@ export function createKeeper(options: KeeperOptions): Keeper {
     return at + 1
   }
 
-  async function register(at: number): Promise<readonly Tx[]> {
+  function register(at: number): readonly Tx[] {
     const to = places(epoch + 1)
     const chainId = chainIdOf(epoch + 1)
     const early = preRegistering()
     const now = registering(at)
     for (const provider of early) preRegistered.add(provider)
     for (const provider of now) registered.set(provider, provider.accounts)
-    return Promise.all([
+    return [
       ...early.map(({ accounts }) => preRegistration(accounts, epoch + 1, to.preRegistry)),
       ...now.map(({ accounts }) => registration(accounts, epoch + 1, chainId, to.registry)),
-    ])
+    ]
   }
 
   function publish(at: number): readonly Tx[] {
@@ -308,11 +308,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
     },
     tick: async (at) => {
       let time = await runDaemon(at)
-      for (const step of [
-        [...(await register(time)), ...publish(time)],
-        await ballots.cast(),
-        payouts.claim(),
-      ]) {
+      for (const step of [[...register(time), ...publish(time)], ballots.cast(), payouts.claim()]) {
         if (step.length === 0) continue
         await write(time, step)
         time += 1

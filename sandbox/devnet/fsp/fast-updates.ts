@@ -15,7 +15,7 @@ const GAS = 400_000
  *
  * @param block the one they are drawn for, which must be the next
  */
-export async function fastUpdates(policy: KnownPolicy, block: number): Promise<readonly Tx[]> {
+export function fastUpdates(policy: KnownPolicy, block: number): readonly Tx[] {
   const sum = policy.members.reduce((all, { weight }) => all + weight, 0)
   const transactions: Tx[] = []
   for (const { provider, accounts, weight } of policy.members) {
@@ -29,7 +29,7 @@ export async function fastUpdates(policy: KnownPolicy, block: number): Promise<r
       data: encodeFunctionData({
         abi: ROUNDS_ABI,
         functionName: 'submitAndPass',
-        args: [await signedUpdate(accounts, block)],
+        args: [signedUpdate(accounts, block)],
       }),
       gas: GAS,
     })
@@ -43,12 +43,12 @@ export async function fastUpdates(policy: KnownPolicy, block: number): Promise<r
  *
  * @param block the one it is drawn for: up to a few blocks before its own
  */
-export async function signedUpdate(
+export function signedUpdate(
   { signingPolicy }: Pick<ProviderAccounts, 'signingPolicy'>,
   block: number,
-): Promise<Hex> {
+): Hex {
   const update = updateFor(block)
-  const signature = await signBytes(signingPolicy.privateKey, fastUpdateHash(update))
+  const signature = signBytes(signingPolicy.privateKey, fastUpdateHash(update))
   return fastUpdateBytes(update, signature)
 }
 

@@ -30,7 +30,7 @@ export async function keepUp(options: {
     await writer.look()
     if (course.nextAt() < now - JUMP_SECONDS) course.resume(now)
     while (course.nextAt() <= now && !signal.aborted) await course.step(true)
-    await writer.send(await course.updates())
+    await writer.send(course.updates())
   }
   while (!signal.aborted) {
     await inTurn(() =>

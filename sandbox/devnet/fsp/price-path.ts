@@ -17,7 +17,7 @@ export interface Course {
    */
   step(isLive: boolean): Promise<void>
   /** Price updates for the block after the writer's head, once for each block. */
-  updates(): Promise<readonly Tx[]>
+  updates(): readonly Tx[]
   /** Drops overdue actions and continues with the next round. */
   resume(now: number): void
 }
@@ -27,7 +27,7 @@ export interface CourseOptions {
   readonly writer: BlockWriter
   readonly keeper: Keeper
   /** Actions of a round. */
-  plan(round: number): Promise<readonly Act[]>
+  plan(round: number): readonly Act[]
   /** Called with the time of each created block. */
   onTime(seconds: number): void
 }
@@ -43,7 +43,7 @@ export function createCourse({ timing, writer, keeper, plan, onTime }: CourseOpt
 
   async function open(): Promise<void> {
     await keeper.tick(opensAt() + 1)
-    const more = await plan(round)
+    const more = plan(round)
     round += 1
     acts = [...acts, ...more].toSorted((a, b) => a.at - b.at)
   }
@@ -53,14 +53,11 @@ export function createCourse({ timing, writer, keeper, plan, onTime }: CourseOpt
       await writer.send(transactions)
       return
     }
-    await writer.block(Math.max(at, writer.head.timestamp + 1), [
-      ...transactions,
-      ...(await updates()),
-    ])
+    await writer.block(Math.max(at, writer.head.timestamp + 1), [...transactions, ...updates()])
     onTime(writer.head.timestamp)
   }
 
-  async function updates(): Promise<readonly Tx[]> {
+  function updates(): readonly Tx[] {
     const block = writer.head.number + 1
     const policy = keeper.policies.find(({ epoch }) => epoch === keeper.epoch)
     if (policy === undefined || block <= updated) return []

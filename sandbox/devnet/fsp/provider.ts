@@ -1,5 +1,6 @@
-import { concatHex, type Hex, keccak256, slice, stringToHex } from 'viem'
-import { privateKeyToAddress } from 'viem/accounts'
+import secp256k1 from 'secp256k1'
+import { bytesToHex, concatHex, type Hex, hexToBytes, keccak256, slice, stringToHex } from 'viem'
+import { publicKeyToAddress } from 'viem/accounts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 
 /** An account with a publicly known key. */
@@ -36,7 +37,8 @@ export function providerAccounts(name: string, submitVersion = 1): ProviderAccou
   const secret = (what: string): Hash => keccak256(stringToHex(`sandbox provider ${name}: ${what}`))
   const account = (role: string): ProviderAccount => {
     const privateKey = secret(role)
-    return { privateKey, address: privateKeyToAddress(privateKey) }
+    const publicKey = secp256k1.publicKeyCreate(hexToBytes(privateKey), false)
+    return { privateKey, address: publicKeyToAddress(bytesToHex(publicKey)) }
   }
   return {
     name,

@@ -89,14 +89,14 @@ const OUT_OF_BAND = 1.02
 const ROUNDS_PER_REPEAT = 5
 
 /** Plans all actions of a round, up to the end of the next one. */
-export async function planRound(plan: RoundPlan): Promise<readonly Act[]> {
+export function planRound(plan: RoundPlan): readonly Act[] {
   const { round, timing } = plan
   const begins = roundStart(timing, round)
   const act = (offset: keyof typeof OFFSETS, transactions: readonly Tx[]): Act => ({
     at: begins + OFFSETS[offset],
     transactions,
   })
-  const signed = await signRound(plan)
+  const signed = signRound(plan)
   const has = ({ behaviours }: Member, ...any: readonly Behaviour[]) =>
     any.some((one) => behaviours.has(one))
   const active = plan.members.filter((member) => !has(member, 'silent'))
@@ -174,7 +174,7 @@ interface SignedBy {
   readonly counts: boolean
 }
 
-async function signRound(plan: RoundPlan): Promise<SignedRound> {
+function signRound(plan: RoundPlan): SignedRound {
   const { ftso, fdc } = messagesOf(plan)
   const ftsoMessage = messageBytes(ftso)
   const fdcMessage = fdc && messageBytes(fdc)
@@ -187,8 +187,8 @@ async function signRound(plan: RoundPlan): Promise<SignedRound> {
     const otherMessage = behaviours.has('other-result') ? other : undefined
     const signing = (message: Hex) => signBytes(key.privateKey, preImage(message, chainId))
     by.set(index, {
-      ftso: await signing(otherMessage ?? ftsoMessage),
-      fdc: fdcMessage && (await signing(fdcMessage)),
+      ftso: signing(otherMessage ?? ftsoMessage),
+      fdc: fdcMessage && signing(fdcMessage),
       otherMessage,
       counts: key === accounts.signingPolicy && chainId === plan.relay.chainId && !otherMessage,
     })

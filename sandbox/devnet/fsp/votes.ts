@@ -21,18 +21,18 @@ const GAS = 600_000
 const REWARD_WEI = { fee: 1500n * 10n ** 18n, direct: 250n * 10n ** 18n } as const
 
 /** Builds a provider's vote, sent from its signing-policy address. */
-export type Vote = (accounts: ProviderAccounts, isOther: boolean) => Promise<Tx>
+export type Vote = (accounts: ProviderAccounts, isOther: boolean) => Tx
 
 /** Registers for an epoch. */
-export async function registration(
+export function registration(
   accounts: ProviderAccounts,
   epoch: number,
   chainId: number | undefined,
   to: Hash | Hex,
-): Promise<Tx> {
+): Tx {
   const voter = accounts.identity.address
   const { privateKey } = accounts.signingPolicy
-  const signature = await signBytes(privateKey, registrationHash(epoch, voter, chainId))
+  const signature = signBytes(privateKey, registrationHash(epoch, voter, chainId))
   return sent(
     accounts,
     encodeFunctionData({
@@ -45,14 +45,10 @@ export async function registration(
 }
 
 /** Pre-registers for an epoch. */
-export async function preRegistration(
-  accounts: ProviderAccounts,
-  epoch: number,
-  to: Hex,
-): Promise<Tx> {
+export function preRegistration(accounts: ProviderAccounts, epoch: number, to: Hex): Tx {
   const voter = accounts.identity.address
   const { privateKey } = accounts.signingPolicy
-  const signature = await signBytes(privateKey, registrationHash(epoch, voter))
+  const signature = signBytes(privateKey, registrationHash(epoch, voter))
   return sent(
     accounts,
     encodeFunctionData({
@@ -67,8 +63,8 @@ export async function preRegistration(
 /** Signs the policy of the next epoch. */
 export function policyVote(epoch: number, bytes: Hex, chainId: number | undefined): Vote {
   const hash = policyHash(bytes, chainId)
-  return async (accounts) => {
-    const signature = await signBytes(accounts.signingPolicy.privateKey, hash)
+  return (accounts) => {
+    const signature = signBytes(accounts.signingPolicy.privateKey, hash)
     return sent(
       accounts,
       encodeFunctionData({
@@ -82,10 +78,10 @@ export function policyVote(epoch: number, bytes: Hex, chainId: number | undefine
 
 /** Votes on an epoch's uptime. */
 export function uptimeVote(epoch: number): Vote {
-  return async (accounts, isOther) => {
+  return (accounts, isOther) => {
     const hash = isOther ? drawnHash('other uptime', epoch) : UPTIME_HASH
     const { privateKey } = accounts.signingPolicy
-    const signature = await signBytes(privateKey, uptimeVoteHash(epoch, hash))
+    const signature = signBytes(privateKey, uptimeVoteHash(epoch, hash))
     return sent(
       accounts,
       encodeFunctionData({
@@ -99,10 +95,10 @@ export function uptimeVote(epoch: number): Vote {
 
 /** Votes on an epoch's rewards. */
 export function rewardsVote(epoch: number): Vote {
-  return async (accounts, isOther) => {
+  return (accounts, isOther) => {
     const hash = drawnHash(isOther ? 'other rewards' : 'rewards', epoch)
     const { privateKey } = accounts.signingPolicy
-    const signature = await signBytes(privateKey, rewardsVoteHash(epoch, CLAIMS, hash))
+    const signature = signBytes(privateKey, rewardsVoteHash(epoch, CLAIMS, hash))
     return sent(
       accounts,
       encodeFunctionData({
