@@ -206,12 +206,14 @@ describe('the chat', () => {
     await claimConnectCode(deps, { code, ...(await signed()) })
     expect(await news()).toEqual([
       {
+        hash,
         chatId,
         by: chatId,
         messageId: 77,
         locale: 'fr',
         end: 'linked',
         spend: false,
+        goesOn: undefined,
         wallet: wallet.address,
       },
     ])
