@@ -217,7 +217,7 @@ describe('an alert in a chat', () => {
     const press = world.telegram.pressRaw(ann.id, id, data)
     await world.settle()
     expect(await press.answer()).toMatchObject({
-      text: 'This no longer exists, or belongs to another wallet.',
+      text: 'This item no longer exists, or it belongs to another wallet.',
       showAlert: true,
     })
     expect(message(ann, id).text).toBe(text)
@@ -231,7 +231,7 @@ describe('an alert in a chat', () => {
     const carol = await linked('carol')
     const press = world.telegram.pressRaw(carol.id, carol.last().id, packed('alert.ack', { id }))
     await world.settle()
-    expect((await press.answer()).text).toBe('This no longer exists, or belongs to another wallet.')
+    expect((await press.answer()).text).toBe('This item no longer exists, or it belongs to another wallet.')
     expect((await newest('alice')).state).toBe('firing')
   })
 

@@ -127,9 +127,9 @@ describe('the history', () => {
     expect(bob.last().text).toContain('FTSO commit')
     const carol = await linked('carol')
     await carol.say('/alerts 1')
-    expect(carol.last().text).toBe('This no longer exists, or belongs to another wallet.')
+    expect(carol.last().text).toBe('This item no longer exists, or it belongs to another wallet.')
     await carol.say('/start a1')
-    expect(carol.last().text).toBe('This no longer exists, or belongs to another wallet.')
+    expect(carol.last().text).toBe('This item no longer exists, or it belongs to another wallet.')
   })
 })
 

@@ -75,7 +75,7 @@ describe('an address without a word', () => {
   test('says what is wrong with it', async () => {
     const ann = await linked()
     await ann.say(`${walletOf('bob')} ${walletOf('carol')}`)
-    expect(ann.last().text).toBe('⚠️ These are two addresses. Send one.')
+    expect(ann.last().text).toBe('⚠️ These are two addresses. Send only one.')
     const digits = walletOf('bob').slice(2)
     const swapped = [...digits].map((one) =>
       one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase(),

@@ -133,7 +133,7 @@ describe('a new recipient', () => {
     for (const one of data) {
       world.telegram.pressRaw(bob.id, bob.last().id, one)
       await world.settle()
-      expect(bob.last().text).toBe('This no longer exists, or belongs to another wallet.')
+      expect(bob.last().text).toBe('This item no longer exists, or it belongs to another wallet.')
     }
     expect((await recipientOf(id))?.default).toBe(true)
   })

@@ -142,10 +142,10 @@ describe('the list', () => {
       await carol.say('/recipients')
       world.telegram.pressRaw(carol.id, carol.last().id, packed(verb, { id }))
       await world.settle()
-      expect(carol.last().text).toBe('This no longer exists, or belongs to another wallet.')
+      expect(carol.last().text).toBe('This item no longer exists, or it belongs to another wallet.')
     }
     await carol.say(`/start r${id}`)
-    expect(carol.last().text).toBe('This no longer exists, or belongs to another wallet.')
+    expect(carol.last().text).toBe('This item no longer exists, or it belongs to another wallet.')
   })
 
   test('never comes into a group', async () => {
@@ -300,7 +300,7 @@ describe('a webhook', () => {
     await chat.press('‹ \u2068127.0.0.1\u2069')
     for (let count = 2; count < 10; count += 1) await chat.press('Test')
     await chat.press('Test')
-    expect(chat.last().text).toContain('10 tests this hour; next at')
+    expect(chat.last().text).toContain('limit of 10 tests per hour reached; next at')
   })
 
   test('gets another secret after one question, and both sign for a day', async () => {
@@ -421,7 +421,7 @@ describe('a mailbox', () => {
     const chat = await linked('carol')
     const { id } = await recipientOf('carol', 'ops@example.org')
     await chat.say(`/start r${id}`)
-    await chat.press('Name…')
+    await chat.press('Rename…')
     await chat.say('Night <b>shift')
     expect(chat.last().text).toContain('✓ The name is now \u2068Night <b>shift\u2069.')
     await chat.press('Language')

@@ -109,7 +109,7 @@ describe('quiet hours', () => {
     await chat.say('25:00')
     expect(chat.last().text).toContain('is not a time of day.')
     await chat.say('06:00')
-    expect(chat.last().text).toContain('Quiet hours cannot begin and end at the same time.')
+    expect(chat.last().text).toContain('Quiet hours cannot start and end at the same time.')
     await chat.press('Start: 23:00')
     await chat.say('২২:৩০')
     expect((await settingsOf('alice')).quietHours.from).toBe('22:30')

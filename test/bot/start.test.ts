@@ -82,7 +82,7 @@ describe('/start', () => {
     await ann.say(`/start w${own}`)
     expect(ann.last().text).toContain('Mine')
     await ann.say(`/start w${other}`)
-    expect(ann.last().text).toBe('This no longer exists, or belongs to another wallet.')
+    expect(ann.last().text).toBe('This item no longer exists, or it belongs to another wallet.')
     const stranger = world.person()
     await stranger.say(`/start w${own}`)
     expect(stranger.last().text).toContain('This link only works in a linked chat.')

@@ -321,7 +321,7 @@ describe('a quote', () => {
       await world.settle()
       await press.answer()
       if (verb === 'topup.hash') await ann.say('/cancel')
-      expect(says(ann), verb).toContain('This no longer exists, or belongs to another wallet.')
+      expect(says(ann), verb).toContain('This item no longer exists, or it belongs to another wallet.')
     }
   })
 
@@ -661,7 +661,7 @@ describe('a payment for slots', () => {
     expect(says(bob)).toContain('🎟️ 1 slot added.')
     const { balanceCredits } = await world.as('bob', getAccount)
     expect(says(bob)).toContain(`Balance: ${balanceCredits.toLocaleString('en')}`)
-    expect(bob.labels()[0]).toEqual(['Resume: My credits'])
+    expect(bob.labels()[0]).toEqual(['Resume: Credit balance'])
     const { capacity } = await world.as('bob', listSubscriptions)
     expect(capacity).toMatchObject({ purchased: 1, available: 1 })
   })

@@ -34,7 +34,7 @@ test('a chat of one wallet sees that one, and the ways to another', async () => 
   await ann.say('/menu')
   await ann.press('Wallets')
   expect(ann.last().text).toBe(`Wallets\n✓ ${short('alice')} · 0 watches · can manage`)
-  expect(ann.labels()).toEqual([['Connect another', 'Unlink…'], ['‹ Menu']])
+  expect(ann.labels()).toEqual([['Add a wallet', 'Unlink…'], ['‹ Menu']])
 })
 
 test('a chat of several sees what each may, and goes on with the one it chooses', async () => {
@@ -112,7 +112,7 @@ test('any of many can be chosen, page by page, beginning where the chosen one is
   expect(ann.labels()).toEqual([
     [`✓ ${short('alice')}`],
     ['‹', '3 / 3', '›'],
-    ['Connect another', 'Unlink…'],
+    ['Add a wallet', 'Unlink…'],
     ['‹ Menu'],
   ])
   expect(ann.last().text).toContain(`✓ ${short('alice')} · 0 watches`)

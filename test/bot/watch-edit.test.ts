@@ -226,7 +226,7 @@ describe('the open question', () => {
     await ann.press('Threshold')
     await world.as('alice', deleteWatch, { params: { id: String(id) } })
     await ann.say('33')
-    expect(ann.last().text).toBe('This no longer exists, or belongs to another wallet.')
+    expect(ann.last().text).toBe('This item no longer exists, or it belongs to another wallet.')
   })
 
   test('of a chat that was unlinked meanwhile changes nothing', async () => {
@@ -267,7 +267,7 @@ describe('a change', () => {
       expect(press.queryId).not.toBe('')
     })
     await rename
-    expect(ann.last().text).toContain('⚠️ This was changed a moment ago. Check the current version.')
+    expect(ann.last().text).toContain('⚠️ This item was changed a moment ago. Check the current version.')
     expect(ann.last().text).toContain('\u2068New\u2069')
     expect(await threshold()).toMatchObject({ threshold: '100' })
   })

@@ -293,7 +293,7 @@ describe('the card', () => {
       await openCard(alice, id)
       world.telegram.pressRaw(alice.id, alice.last().id, packed(verb, { id: id + 1_000_000 }))
       await world.settle()
-      expect(alice.last().text).toBe('This no longer exists, or belongs to another wallet.')
+      expect(alice.last().text).toBe('This item no longer exists, or it belongs to another wallet.')
       expect(alice.labels()).toEqual([['Watches', 'Alerts'], ['‹ Menu']])
     }
   })
@@ -321,7 +321,7 @@ describe('the card', () => {
     const alice = await linked('alice')
     const id = await world.addWatch('carol', { label: 'Not yours' })
     await openCard(alice, id)
-    expect(alice.last().text).toBe('This no longer exists, or belongs to another wallet.')
+    expect(alice.last().text).toBe('This item no longer exists, or it belongs to another wallet.')
     const message = alice.last().id
     world.telegram.pressRaw(alice.id, message, packed('watch.deleteYes', { id }))
     await world.settle()
@@ -436,7 +436,7 @@ describe('a mute', () => {
     ['1\u00a0h', 1],
     ['8\u00a0h', 8],
     ['24\u00a0h', 24],
-    ['7 d', 168],
+    ['7 days', 168],
   ])('of %s ends by itself', async (label, hours) => {
     const alice = await linked('alice')
     const id = await world.addWatch('alice', { label: 'Treasury' })

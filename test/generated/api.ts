@@ -39,7 +39,7 @@ export interface Account {
 }
 
 export interface AcknowledgeInput {
-  /** false takes an acknowledgement back; true is the default. */
+  /** false removes the acknowledgement; true is the default. */
   acknowledged?: boolean;
 }
 
@@ -381,7 +381,7 @@ export interface ChannelState {
   lastSuccessAt: string | null;
   /** The signing secret, shown only when it is created or rotated. */
   secret?: string;
-  /** Status; in use only while `active`. */
+  /** Status; takes effect only while `active`. */
   status: "pending" | "active" | "disabled" | "blocked" | null;
   /** Why the destination is off; null if it is not. */
   statusReason: string | null;
@@ -426,7 +426,7 @@ export interface Delivery {
    * @max 2147483647
    */
   recipientId: number;
-  /** Status of the delivery; held and muted: not sent now, throttled: too many in an hour. */
+  /** Status of the delivery; held and muted: not sent for now; throttled: over the hourly limit. */
   status:
     | "pending"
     | "retrying"
@@ -633,7 +633,7 @@ export type NewWatch =
       /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
       escalateAfterMinutes?: number | null;
       /**
-       * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
+       * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
        * @maxItems 20
        */
       escalateTo?: number[];
@@ -685,7 +685,7 @@ export type NewWatch =
       /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
       escalateAfterMinutes?: number | null;
       /**
-       * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
+       * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
        * @maxItems 20
        */
       escalateTo?: number[];
@@ -743,7 +743,7 @@ export type NewWatch =
       /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
       escalateAfterMinutes?: number | null;
       /**
-       * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
+       * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
        * @maxItems 20
        */
       escalateTo?: number[];
@@ -785,7 +785,7 @@ export type NewWatch =
       /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
       escalateAfterMinutes?: number | null;
       /**
-       * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
+       * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
        * @maxItems 20
        */
       escalateTo?: number[];
@@ -825,7 +825,7 @@ export type NewWatch =
       /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
       escalateAfterMinutes?: number | null;
       /**
-       * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
+       * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
        * @maxItems 20
        */
       escalateTo?: number[];
@@ -867,7 +867,7 @@ export type NewWatch =
       /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
       escalateAfterMinutes?: number | null;
       /**
-       * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
+       * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
        * @maxItems 20
        */
       escalateTo?: number[];
@@ -923,7 +923,7 @@ export interface ParameterDefinition {
 export interface PaymentAsset {
   /** Price of 1000 credits in the smallest unit of the asset; 0 without a price. */
   amountPer1000Credits: string;
-  /** Address of the token; zeros while the chain cannot be read. */
+  /** Address of the token; the zero address while the chain cannot be read. */
   address: string;
   /** Whether payments in this asset are accepted now. */
   available: boolean;
@@ -944,7 +944,7 @@ export interface PaymentAsset {
 }
 
 export interface PaymentOffer {
-  /** Address of the token; zeros for the coin of the chain. */
+  /** Address of the token; the zero address for the native coin of the chain. */
   asset: string;
   /** Description in one sentence. */
   description: string;
@@ -1032,7 +1032,7 @@ export interface Preview {
     /** Text with HTML tags. */
     html: string;
   };
-  /** The message as a webhook. */
+  /** The message as the body of a webhook request. */
   webhook?: {
     /** The exact body that would be sent, as text. */
     body: string;
@@ -1404,7 +1404,7 @@ export interface Purchase {
   autoRenew: boolean;
   /** Number of 30-day periods. */
   periods: number;
-  /** Why the last payment did not buy the slots, such as `insufficient_credits`; null without a refusal. */
+  /** Why the last payment did not buy the slots, such as `insufficient_credits`; null if no purchase was refused. */
   reason: string | null;
   /** Number of slots. */
   slots: number;
@@ -1442,7 +1442,7 @@ export interface Recipient {
   name: string;
   /** The signing secret, shown only when it is created or rotated. */
   secret?: string;
-  /** Status; in use only while `active`. */
+  /** Status; takes effect only while `active`. */
   status: "pending" | "active" | "disabled" | "blocked";
   /** Why the destination is off; null if it is not. */
   statusReason: string | null;
@@ -1861,7 +1861,7 @@ export interface TokenMetadata {
   revokedAt: string | null;
   /** Scopes of the token; `read` is always included. */
   scopes: ("read" | "write" | "spend")[];
-  /** Status; in use only while `active`. */
+  /** Status; takes effect only while `active`. */
   status: "active" | "expired" | "revoked";
 }
 
@@ -2147,7 +2147,7 @@ export interface Watch {
   createdAt: string;
   /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
   escalateAfterMinutes: number | null;
-  /** Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients. */
+  /** Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients. */
   escalateTo: number[];
   /** no_data while the target cannot be read. */
   health: "ok" | "no_data";
@@ -2206,7 +2206,7 @@ export interface WatchChanges {
   /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
   escalateAfterMinutes?: number | null;
   /**
-   * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
+   * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
    * @maxItems 20
    */
   escalateTo?: number[];

@@ -76,7 +76,7 @@ describe('a person with Telegram and a wallet', () => {
   })
 
   test('is told when few credits are left', async () => {
-    await phone.tap('💳 My credits')
+    await phone.tap('💳 Credit balance')
     phone.say('9,800')
     await phone.tap('Create')
     await phone.read('is now being watched.')
@@ -110,7 +110,7 @@ describe('a person with Telegram and a wallet', () => {
     await ben.open(await ben.read('Waiting for the payment.'), 'Pay in browser')
     await ben.pay()
     await ben.read('1 slot added.')
-    await ben.tap('Resume: My credits')
+    await ben.tap('Resume: Credit balance')
     expect(ben.taps()).toBeLessThanOrEqual(8)
   })
 
