@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { hasText } from '#src/i18n/translate.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
+import { placeholdersOf } from '../support/text-rules.ts'
+import { FRAGMENTS } from './fragments.ts'
 import { faultsOfRendered, rendered } from './rendered.ts'
-import { readCatalogue } from './sources.ts'
+import { basesOf, readCatalogue } from './sources.ts'
 
 describe('a text with its values', () => {
   test('is shown with every word it may have', () => {
@@ -71,4 +73,49 @@ test('every locale has the texts that are words in other texts', () => {
     expect(seen).toEqual([])
   }
   expect(hasText('messages:reason.missing')).toBe(true)
+})
+
+describe('a fragment', () => {
+  test.each<readonly [Locale, string, string, string, string]>([
+    [
+      'en',
+      'messages:reason.late',
+      'too late.',
+      'messages:fsp.ftso-commit.title_other',
+      'the end of a sentence',
+    ],
+    ['de', 'bot:rights.read', 'Alarme erhalten.', 'bot:link.done', 'two punctuation marks'],
+    [
+      'fr',
+      'errors:price_changed.title',
+      'Le prix a changé.',
+      'bot:topup.slotsWaiting',
+      'two punctuation marks',
+    ],
+    [
+      'zh',
+      'bot:deliveries.failure.timeout',
+      '未响应HTTP',
+      'bot:deliveries.line',
+      'no space between',
+    ],
+    ['ar', 'bot:rights.write', 'إدارة المراقبات.', 'bot:rec.rights', 'two punctuation marks'],
+  ])('is looked at where it lands, in %s: %s “%s”', (locale, fragment, text, place, fault) => {
+    const whole = readCatalogue(locale)
+    const faulty = { ...whole, [fragment]: text }
+    expect(faultsOfRendered(locale, place, whole[place] ?? '', whole)).toEqual([])
+    expect(faultsOfRendered(locale, place, whole[place] ?? '', faulty).join()).toContain(fault)
+  })
+
+  test('lands in a text, and is one: no row of the table is left over', () => {
+    const texts = readCatalogue('en')
+    const left = FRAGMENTS.filter(([place, name, words]) => {
+      const lands = Object.entries(texts).some(
+        ([key, text]) =>
+          place.test(basesOf({ [key]: text })[0] ?? '') && placeholdersOf(text).has(name),
+      )
+      return !lands || !Object.keys(texts).some((key) => words.test(key))
+    })
+    expect(left).toEqual([])
+  })
 })

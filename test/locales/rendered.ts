@@ -13,59 +13,13 @@ import { withoutIsolates } from '#src/i18n/isolates.ts'
 import { type Kind, kindOf } from '#src/i18n/placeholders.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { placeholdersOf } from '../support/text-rules.ts'
+import { FRAGMENTS } from './fragments.ts'
 import { type Catalogue, readCatalogue } from './sources.ts'
 
 /**
  * Every text with the values it may have put in, as a reader sees it: numbers 0, 1 and many, dates and
  * times of day, and each word that a placeholder stands for.
  */
-
-/** Which fixed words a placeholder stands for, where its kind is not enough: keys, `<file>:<key>`. */
-const FRAGMENTS: readonly (readonly [place: RegExp, placeholder: string, words: RegExp])[] = [
-  [
-    /^messages:fsp\.(?:ftso-commit|fdc-bitvote)\./,
-    'reason',
-    /^messages:reason\.(?:missing|early|late|bad-length)$/,
-  ],
-  [
-    /^messages:fsp\.ftso-reveal\./,
-    'reason',
-    /^messages:reason\.(?:missing|early|late|malformed|bad-length)$/,
-  ],
-  [
-    /^messages:fsp\.(?:ftso|fdc)-signature\./,
-    'reason',
-    /^messages:reason\.(?:missing|early|late|malformed)$/,
-  ],
-  [
-    /^messages:fsp\.signature-mismatch\./,
-    'reason',
-    /^messages:reason\.(?:wrong-key|different-result)$/,
-  ],
-  [/^messages:fsp\.ftso-reveal\./, 'loss', /^messages:fsp\.ftso-reveal\.loss\./],
-  [/^messages:signing\./, 'vote', /^messages:vote\.(?:uptime|rewards)$/],
-  [/^messages:/, 'role', /^messages:role\./],
-  [/^messages:provider\.recovered\./, 'what', /^messages:recovered\.(?:registered|eligible|both)$/],
-  [/^messages:line/, 'severity', /^messages:(?:severity\.\w+|raised\.\w+|recovered)$/],
-  [/^messages:email/, 'severity', /^messages:(?:severity\.\w+|recovered|test\.label)$/],
-  [/^bot:/, 'severity', /^bot:severity\.\w+$/],
-  [/^bot:provider\.bad$/, 'state', /^pages:alert\.cell\.(?!ok|unknown)/],
-  [/^bot:provider\.bad$/, 'duty', /^pages:alert\.duty\./],
-  [/^bot:overview\.line$|^bot:watches\.lineState$/, 'state', /^bot:state\.(?!muted|firingSignal)/],
-  [/^bot:zone\./, 'region', /^bot:region\./],
-  [/^bot:ledger\./, 'what', /^bot:ledger\.(?:topup|bonus|usage|subscription|refund|adjustment)$/],
-  [/^bot:(?:people|overview)\.off$/, 'reason', /^bot:status\./],
-  [/^bot:topup\.(?:failedReason|rejected)$|^pages:pay\.status\./, 'reason', /^pages:pay\.reason\./],
-  [/^bot:type\./, 'registered', /^bot:term\.(?:yes|no|unknown)$/],
-  [/^bot:type\./, 'eligible', /^bot:term\.(?:yes|no|unknown)$/],
-  [/^bot:type\./, 'uptime', /^bot:term\.(?:signed|missed|open|notOpen|unknown)$/],
-  [/^bot:type\./, 'rewards', /^bot:term\.(?:signed|missed|open|notOpen|unknown)$/],
-  [/^(?:bot|messages):/, 'signal', /^signals:[\w-]+\.[\w-]+\.(?:label|short)$/],
-  [/^bot:/, 'group', /^signals:group\.\w+\.label$/],
-  [/^bot:/, 'type', /^bot:button\.type\./],
-  [/^bot:rec\./, 'channel', /^pages:channel\./],
-  [/^messages:fieldLine$/, 'label', /^messages:field\./],
-]
 
 const AT = new Date('2026-11-20T21:04:31Z')
 const ZONE = 'Asia/Kolkata'
@@ -101,9 +55,7 @@ function valuesFor(
   texts: Catalogue,
 ): readonly string[] {
   const words = FRAGMENTS.find(([place, name]) => name === placeholder && place.test(key))?.[2]
-  if (words !== undefined) {
-    return Object.keys(texts).flatMap((name) => (words.test(name) ? [texts[name] ?? ''] : []))
-  }
+  if (words !== undefined) return fragmentsIn(locale, words, texts)
   const kind = kindOf(placeholder, key) ?? 'name'
   const id = `${locale} ${kind} ${NEVER_ONE.includes(placeholder)} ${texts['units:credits_other']}`
   const values = known.get(id) ?? byKind(locale, placeholder, texts, kind)
@@ -113,6 +65,22 @@ function valuesFor(
 
 /** Values that were made before: `Intl` takes its time. */
 const known = new Map<string, readonly string[]>()
+
+/** The fixed words and phrases with these keys, their own values put in. */
+function fragmentsIn(locale: Locale, keys: RegExp, texts: Catalogue): readonly string[] {
+  const ofTexts = fragments.get(texts) ?? new Map<string, readonly string[]>()
+  fragments.set(texts, ofTexts)
+  const made =
+    ofTexts.get(keys.source) ??
+    Object.entries(texts).flatMap(([name, text]) =>
+      keys.test(name) ? rendered(locale, name, text, texts).slice(0, 1) : [],
+    )
+  ofTexts.set(keys.source, made)
+  return made
+}
+
+/** Fragments that were made before, by catalogue. */
+const fragments = new WeakMap<Catalogue, Map<string, readonly string[]>>()
 
 function byKind(
   locale: Locale,
@@ -235,6 +203,7 @@ const NEVER: readonly (readonly [RegExp, string])[] = [
   [/[.。।!?؟…][.。।]|[,，،、;；]\s*[,，،、;；.。।]/, 'two punctuation marks after each other'],
   [/ {2}|\u00a0 | \u00a0/, 'two spaces'],
   [/^[,.:;·]|[·,]$/, 'punctuation at an end'],
+  [/[.。।؟?] *[(（]|[.。।] ·/, 'the end of a sentence inside of one'],
 ]
 
 const NOUNS_EN =
