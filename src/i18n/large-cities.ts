@@ -4,6 +4,8 @@
  */
 export const LARGE_CITIES: Readonly<Record<string, readonly string[]>> = {
   'Asia/Kolkata': [
+    'Kanpur|কানপুর|坎普尔|कानपुर|كانبور',
+    'Surat|সুরাট|苏拉特|सूरत|سورت',
     'Delhi|Neu-Delhi|New Delhi|দিল্লি|নয়াদিল্লি|নতুন দিল্লি|德里|新德里|दिल्ली|नई दिल्ली|دلهي|نيودلهي',
     'Mumbai|Bombay|মুম্বাই|মুম্বই|孟买|मुंबई|मुम्बई|مومباي',
     'Bengaluru|Bangalore|বেঙ্গালুরু|ব্যাঙ্গালোর|班加罗尔|बेंगलुरु|बैंगलोर|بنغالور',
@@ -22,6 +24,7 @@ export const LARGE_CITIES: Readonly<Record<string, readonly string[]>> = {
     'Calcutta|কলকাতা|कलकत्ता|كلكتا',
   ],
   'Asia/Dhaka': [
+    'Dacca|Dakka',
     'Chittagong|Chattogram|চট্টগ্রাম|吉大港|चटगाँव|चटगांव|شيتاغونغ',
     'Khulna|খুলনা|库尔纳|खुलना|خولنا',
     'Sylhet|সিলেট|锡尔赫特|सिलहट|سيلهيت',
@@ -32,9 +35,10 @@ export const LARGE_CITIES: Readonly<Record<string, readonly string[]>> = {
     'Comilla|Cumilla|কুমিল্লা',
   ],
   'Asia/Shanghai': [
+    'Schanghai',
     'Beijing|Peking|Pékin|বেইজিং|北京|बीजिंग|بكين|بيجين',
     'Shenzhen|শেনঝেন|深圳|शेन्ज़ेन|شنجن',
-    'Guangzhou|Kanton|Canton|গুয়াংজু|广州|ग्वांगझू|قوانغتشو',
+    'Guangzhou|Kanton|Canton|গুয়াংজু|广州|廣州|広州|ग्वांगझू|قوانغتشو',
     'Chengdu|চেংদু|成都|चेंगदू|تشنغدو',
     'Chongqing|চংকিং|重庆|चोंगकिंग|تشونغتشينغ',
     'Hangzhou|হাংজু|杭州|हांगझोऊ|هانغتشو',
@@ -67,10 +71,12 @@ export const LARGE_CITIES: Readonly<Record<string, readonly string[]>> = {
   'Asia/Tokyo': ['Osaka|ওসাকা|大阪|ओसाका|أوساكا', 'Kyoto|কিয়োটো|京都|क्योटो|كيوتو', '東京'],
   'Asia/Seoul': ['Busan|বুসান|釜山|बुसान|بوسان'],
   'Asia/Dubai': [
+    'UAE|VAE|EAU|আমিরাত|阿联酋|यूएई|الإمارات',
     'Abu Dhabi|Abou Dabi|আবুধাবি|阿布扎比|अबू धाबी|أبو ظبي|أبوظبي',
     'Sharjah|শারজাহ|沙迦|शारजाह|الشارقة',
   ],
   'Asia/Riyadh': [
+    'রিয়াদ|السعودية',
     'Jeddah|Dschidda|Djeddah|জেদ্দা|吉达|जेद्दा|جدة',
     'Mecca|Mekka|La Mecque|মক্কা|麦加|मक्का|مكة|مكة المكرمة',
     'Medina|Médine|মদিনা|麦地那|मदीना|المدينة المنورة',
@@ -84,6 +90,7 @@ export const LARGE_CITIES: Readonly<Record<string, readonly string[]>> = {
   'Asia/Damascus': ['Aleppo|Alep|আলেপ্পো|阿勒颇|अलेप्पो|حلب'],
   'Asia/Jerusalem': ['Tel Aviv|তেল আবিব|特拉维夫|तेल अवीव|تل أبيب'],
   'Africa/Cairo': [
+    'काहिरा',
     'Alexandria|Alexandrie|আলেকজান্দ্রিয়া|亚历山大|अलेक्ज़ेंड्रिया|الإسكندرية',
     'Giza|Gizeh|গিজা|吉萨|गीज़ा|الجيزة',
   ],
@@ -119,7 +126,7 @@ export const LARGE_CITIES: Readonly<Record<string, readonly string[]>> = {
     'Bern|Berne|伯尔尼|برن',
     'Lausanne|洛桑|لوزان',
   ],
-  'Europe/Vienna': ['Graz', 'Salzburg|Salzbourg|萨尔茨堡', 'Linz', 'Innsbruck'],
+  'Europe/Vienna': ['वियना', 'Graz', 'Salzburg|Salzbourg|萨尔茨堡', 'Linz', 'Innsbruck'],
   'Europe/Paris': [
     'Marseille|মার্সেই|马赛|मार्सिले|مرسيليا',
     'Lyon|লিওঁ|里昂|ल्यों|ليون',
@@ -131,6 +138,7 @@ export const LARGE_CITIES: Readonly<Record<string, readonly string[]>> = {
     'Nantes|南特|نانت',
   ],
   'Europe/London': [
+    'England|Great Britain|Großbritannien|Grande-Bretagne|Angleterre|ইংল্যান্ড|ব্রিটেন|英格兰|इंग्लैंड|ब्रिटेन|إنجلترا|بريطانيا',
     'Manchester|ম্যানচেস্টার|曼彻斯特|मैनचेस्टर|مانشستر',
     'Birmingham|বার্মিংহাম|伯明翰|बर्मिंघम|برمنغهام',
     'Edinburgh|Edimbourg|爱丁堡|إدنبرة',
@@ -149,12 +157,17 @@ export const LARGE_CITIES: Readonly<Record<string, readonly string[]>> = {
     'The Hague|Den Haag|La Haye|海牙|لاهاي',
   ],
   'Europe/Brussels': ['Antwerp|Antwerpen|Anvers|安特卫普|أنتويرب'],
-  'Europe/Istanbul': ['Ankara|আঙ্কারা|安卡拉|अंकारा|أنقرة', 'Izmir|ইজমির|伊兹密尔|इज़मिर|إزمير'],
+  'Europe/Istanbul': [
+    'ইস্তাম্বুল',
+    'Ankara|আঙ্কারা|安卡拉|अंकारा|أنقرة',
+    'Izmir|ইজমির|伊兹密尔|इज़मिर|إزمير',
+  ],
   'Europe/Moscow': [
     'Saint Petersburg|St. Petersburg|Sankt Petersburg|Saint-Pétersbourg|সেন্ট পিটার্সবার্গ|圣彼得堡|सेंट पीटर्सबर्ग|سانت بطرسبرغ',
   ],
   'Europe/Warsaw': ['Krakow|Kraków|Krakau|Cracovie|克拉科夫|كراكوف'],
   'America/New_York': [
+    'New York City|NYC',
     'Washington|Washington DC|ওয়াশিংটন|华盛顿|वाशिंगटन|واشنطن',
     'Boston|বোস্টন|波士顿|बोस्टन|بوسطن',
     'Miami|মিয়ামি|迈阿密|मियामी|ميامي',
@@ -173,15 +186,22 @@ export const LARGE_CITIES: Readonly<Record<string, readonly string[]>> = {
     'Las Vegas|লাস ভেগাস|拉斯维加斯|लास वेगास|لاس فيغاس',
   ],
   'America/Toronto': [
+    'টরন্টো',
     'Montreal|Montréal|মন্ট্রিয়ল|蒙特利尔|मॉन्ट्रियल|مونتريال',
     'Ottawa|অটোয়া|渥太华|ओटावा|أوتاوا',
     'Québec|Quebec',
   ],
   'America/Edmonton': ['Calgary|ক্যালগারি|卡尔加里|कैलगरी|كالغاري'],
   'America/Sao_Paulo': [
+    'সাও পাওলো',
     'Rio de Janeiro|রিও ডি জেনেইরো|里约热内卢|रियो डी जेनेरियो|ريو دي جانيرو',
     'Brasília|巴西利亚|برازيليا',
   ],
   'Australia/Sydney': ['Canberra|ক্যানবেরা|堪培拉|कैनबरा|كانبرا'],
   'Pacific/Auckland': ['Wellington|ওয়েলিংটন|惠灵顿|वेलिंगटन|ويلينغتون'],
+  'Asia/Hong_Kong': ['हांगकांग'],
+  'Asia/Taipei': ['臺北|ताइपे'],
+  'Asia/Kathmandu': ['काठमाण्डू'],
+  'America/Argentina/Buenos_Aires': ['বুয়েনস আইরেস|बुएनोस आयरेस|بوينس آيرس'],
+  'Asia/Qatar': ['Doha|দোহা|多哈|दोहा|الدوحة'],
 }

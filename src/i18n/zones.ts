@@ -98,16 +98,22 @@ function allNames(): readonly Names[] {
 }
 
 function countryNames(country: string): readonly string[] {
-  return LOCALES.flatMap((locale) => countryFormat(locale).of(country) ?? [])
+  return LOCALES.flatMap((locale) =>
+    countryFormats(locale).flatMap((format) => format.of(country) ?? []),
+  )
 }
 
-const formats = new Map<Locale, Intl.DisplayNames>()
+const formats = new Map<Locale, readonly Intl.DisplayNames[]>()
 
-function countryFormat(locale: Locale): Intl.DisplayNames {
-  const format =
-    formats.get(locale) ?? new Intl.DisplayNames(locale, { type: 'region', fallback: 'none' })
-  formats.set(locale, format)
-  return format
+/** Formats of full and of short names: *United Kingdom* and *UK*. */
+function countryFormats(locale: Locale): readonly Intl.DisplayNames[] {
+  const made =
+    formats.get(locale) ??
+    (['long', 'short'] as const).map(
+      (style) => new Intl.DisplayNames(locale, { type: 'region', style, fallback: 'none' }),
+    )
+  formats.set(locale, made)
+  return made
 }
 
 function unique(texts: readonly string[]): readonly string[] {
@@ -115,8 +121,8 @@ function unique(texts: readonly string[]): readonly string[] {
 }
 
 /**
- * Normalizes a name: removes case, accents, the nukta, Arabic vowel signs and forms of alef, spaces and
- * signs.
+ * Normalizes a name: removes case, accents, the nukta, Arabic vowel signs and forms of alef, spaces, signs
+ * and the Chinese word for city at the end.
  */
 function plain(text: string): string {
   return text
@@ -127,4 +133,5 @@ function plain(text: string): string {
     .replaceAll('ى', 'ي')
     .replaceAll('ة', 'ه')
     .replace(/[^\p{L}\p{M}\p{N}/+]+/gu, '')
+    .replace(/市$/, '')
 }
