@@ -79,7 +79,7 @@ export function formatDateTime(
   options: { readonly offset?: boolean; readonly year?: boolean } = {},
 ): string {
   const style = options.year === false ? 'dayTime' : 'dateTime'
-  const wall = plain(timeFormat(locale, style, timeZone).format(at))
+  const wall = withoutMonthComma(plain(timeFormat(locale, style, timeZone).format(at)), locale)
   return options.offset === false ? wall : withOffset(wall, at, timeZone)
 }
 
@@ -99,7 +99,7 @@ export function formatMoment(at: Date, locale: Locale, timeZone: string, shown: 
 
 /** The day in a zone, without time. */
 export function formatDate(at: Date, locale: Locale, timeZone: string): string {
-  return plain(timeFormat(locale, 'date', timeZone).format(at))
+  return withoutMonthComma(plain(timeFormat(locale, 'date', timeZone).format(at)), locale)
 }
 
 /** Wall-clock time in a zone: `22:04`, with seconds and the zone's offset on demand. */
@@ -257,6 +257,11 @@ const UNITS = [
 
 function unitFor(seconds: number): (typeof UNITS)[number] {
   return UNITS.find((unit) => seconds >= unit.seconds) ?? UNITS[3]
+}
+
+/** Bengali puts a comma between month and year, before which a shortened month looks cut. */
+function withoutMonthComma(date: string, locale: Locale): string {
+  return locale === 'bn' ? date.replace(/, (?=\d{4})/, ' ') : date
 }
 
 function withOffset(wall: string, at: Date, timeZone: string): string {

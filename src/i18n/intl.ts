@@ -35,10 +35,17 @@ export const timeFormat = remembered(
     new Intl.DateTimeFormat(intlTag(locale), { ...TIME_STYLES[style], timeZone }),
 )
 
+/** Days are always written out in German: *Tg.* is not usual. */
+const GERMAN_DAYS = { days: 'long', daysDisplay: 'auto' } as const
+
 /** Duration formats. `always` writes 0 seconds, which `Intl` otherwise leaves empty. */
 export const durationFormat = remembered(
   (locale: Locale, style: 'long' | 'short', secondsDisplay: 'auto' | 'always') =>
-    new Intl.DurationFormat(intlTag(locale), { style, secondsDisplay }),
+    new Intl.DurationFormat(intlTag(locale), {
+      style,
+      secondsDisplay,
+      ...(locale === 'de' && GERMAN_DAYS),
+    }),
 )
 
 /** Relative time formats, for the past. */
