@@ -231,7 +231,9 @@ describe('an alert in a chat', () => {
     const carol = await linked('carol')
     const press = world.telegram.pressRaw(carol.id, carol.last().id, packed('alert.ack', { id }))
     await world.settle()
-    expect((await press.answer()).text).toBe('This item no longer exists, or it belongs to another wallet.')
+    expect((await press.answer()).text).toBe(
+      'This item no longer exists, or it belongs to another wallet.',
+    )
     expect((await newest('alice')).state).toBe('firing')
   })
 

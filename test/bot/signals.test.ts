@@ -117,7 +117,9 @@ describe('the card of a signal', () => {
     cardOf('ftso-commit')
     await world.settle()
     await ann.press('Off')
-    expect(ann.last().text).toContain('✓ Off. The active alert is on hold: when the signal is on again')
+    expect(ann.last().text).toContain(
+      '✓ Off. The active alert is on hold: when the signal is on again',
+    )
     expect(ann.labels()[0]).toEqual(['On'])
     expect(ann.labels().flat()).not.toContain('Other…')
     expect(await signal('ftso-commit')).toMatchObject({ enabled: false })

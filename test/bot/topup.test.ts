@@ -321,7 +321,9 @@ describe('a quote', () => {
       await world.settle()
       await press.answer()
       if (verb === 'topup.hash') await ann.say('/cancel')
-      expect(says(ann), verb).toContain('This item no longer exists, or it belongs to another wallet.')
+      expect(says(ann), verb).toContain(
+        'This item no longer exists, or it belongs to another wallet.',
+      )
     }
   })
 

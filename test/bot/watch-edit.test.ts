@@ -267,7 +267,9 @@ describe('a change', () => {
       expect(press.queryId).not.toBe('')
     })
     await rename
-    expect(ann.last().text).toContain('⚠️ This item was changed a moment ago. Check the current version.')
+    expect(ann.last().text).toContain(
+      '⚠️ This item was changed a moment ago. Check the current version.',
+    )
     expect(ann.last().text).toContain('\u2068New\u2069')
     expect(await threshold()).toMatchObject({ threshold: '100' })
   })

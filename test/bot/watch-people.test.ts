@@ -133,7 +133,9 @@ describe('a test', () => {
     for (let count = 2; count <= 10; count += 1) await ann.press('Again')
     const before = receiver.deliveries.length
     await ann.press('Again')
-    expect(ann.last().text).toMatch(/✕ \u2068Many\u2069: limit of 10 tests per hour reached; next at \d\d:\d\d/)
+    expect(ann.last().text).toMatch(
+      /✕ \u2068Many\u2069: limit of 10 tests per hour reached; next at \d\d:\d\d/,
+    )
     expect(receiver.deliveries).toHaveLength(before)
     await expect(
       world.as('alice', testRecipient, { params: { id: String(many) } }),

@@ -5,6 +5,7 @@ import { cut, lineStart } from '#src/channels/wording.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { withoutDirections } from '#src/i18n/isolates.ts'
 import { escapeHtml, html, typed } from '#src/i18n/translate.ts'
+import { titleBeside } from '#src/kernel/title-beside.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { nearTime } from '../../views/time.ts'
 import { act, deepLink, menuButton, type Reader, screen, type View } from '../../views/view.ts'
@@ -94,7 +95,7 @@ function rowsOf(
 function alertLine(reader: Reader, line: AlertLine, now: Date): string {
   const { t } = reader
   const link = escapeHtml(deepLink(reader, `a${line.id}`))
-  const title = escapeHtml(cut(alertTitle(reader, line), TITLE_MAX))
+  const title = escapeHtml(cut(titleBeside(line.watchLabel, alertTitle(reader, line)), TITLE_MAX))
   const values = {
     time: nearTime(reader, line.firedAt, now),
     // Outside of the link: a name in another script would reorder the title.
