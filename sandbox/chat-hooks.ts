@@ -3,12 +3,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text } from 'node:stream/consumers'
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
 import { checkDiscord, readerOfDiscord } from './chat-hooks/discord.ts'
+import { checkNtfy, readerOfNtfy } from './chat-hooks/ntfy.ts'
+import { checkPagerDuty, type PagerEvent, readerOfPagerDuty } from './chat-hooks/pagerduty.ts'
 import { checkSlack, readerOfSlack } from './chat-hooks/slack.ts'
 
 /** A message in a channel. */
 export interface Posted {
-  readonly service: 'discord' | 'slack'
-  /** Its webhook. */
+  readonly service: 'discord' | 'slack' | 'ntfy' | 'pagerduty'
+  /** Its webhook, topic or integration key. */
   readonly hook: string
   readonly id: string
   readonly body: unknown
@@ -17,6 +19,8 @@ export interface Posted {
   /** Time of the first version. */
   readonly at: Date
   readonly edits: number
+  /** Of an alert in PagerDuty: the last action. */
+  readonly action?: PagerEvent['event_action']
 }
 
 /** Fault applied to the next request. */
@@ -29,11 +33,16 @@ export type HookFault =
       readonly body?: string
     }
 
-/** Incoming webhooks of Discord and Slack, with strict checks of shape and length. */
+/**
+ * Incoming webhooks of Discord and Slack, topics of ntfy and integrations of PagerDuty, with strict checks
+ * of shape and length.
+ */
 export interface ChatHooks {
-  /** Creates a new webhook. */
+  /** Creates a new webhook, topic or integration. */
   discordUrl(): string
   slackUrl(): string
+  ntfyUrl(): string
+  pagerDutyUrl(): string
   /** In their present state, oldest first. */
   readonly messages: readonly Posted[]
   /** Refused bodies, with the reason. */
@@ -52,8 +61,10 @@ export interface ChatHooks {
 
 const DISCORD_PATH = /^\/api\/v10\/webhooks\/(\d+)\/([\w-]+)(?:\/messages\/(\d+))?$/
 const SLACK_PATH = /^\/services\/(T\w+)\/(B\w+)\/(\w+)$/
+const PAGERDUTY_PATH = '/v2/enqueue'
+const ACTIONS = ['trigger', 'acknowledge', 'resolve'] as const
 
-/** Starts both on one port of this machine. */
+/** Starts all of them on one port of this machine. */
 export async function startChatHooks(options: { clock?: Clock } = {}): Promise<ChatHooks> {
   const { clock = systemClock } = options
   const messages: Posted[] = []
@@ -90,6 +101,8 @@ export async function startChatHooks(options: { clock?: Clock } = {}): Promise<C
     if (discord !== null) return takeDiscord(method, url, discord, body)
     const slack = SLACK_PATH.exec(url.pathname)
     if (slack !== null && method === 'POST') return takeSlack(slack, body)
+    if (url.pathname === '/' && method === 'POST') return takeNtfy(body)
+    if (url.pathname === PAGERDUTY_PATH && method === 'POST') return takePagerDuty(body)
     return { status: 404, body: 'no_team' }
   }
 
@@ -146,6 +159,70 @@ export async function startChatHooks(options: { clock?: Clock } = {}): Promise<C
     return { status: 200, body: 'ok' }
   }
 
+  function takeNtfy(body: string): Exclude<HookFault, string> {
+    const json = readJson(body)
+    const checked = checkNtfy(json)
+    if (typeof checked === 'string') {
+      refused.push(checked)
+      return { status: 400, body: JSON.stringify({ code: 40_024, http: 400, error: checked }) }
+    }
+    const { topic } = checked
+    if (removed.has(topic)) {
+      return { status: 403, body: JSON.stringify({ code: 40_301, http: 403, error: 'forbidden' }) }
+    }
+    const id = String(next())
+    const shown = readerOfNtfy(json)
+    messages.push({
+      service: 'ntfy',
+      hook: topic,
+      id,
+      body: json,
+      shown,
+      at: clock.now(),
+      edits: 0,
+    })
+    return { status: 200, body: JSON.stringify({ id, event: 'message', topic }) }
+  }
+
+  /** An event about a resolved alert opens another one if it triggers, and changes nothing otherwise. */
+  function takePagerDuty(body: string): Exclude<HookFault, string> {
+    const json = readJson(body)
+    const event = checkPagerDuty(json)
+    if (typeof event === 'string') {
+      refused.push(event)
+      return invalidEvent(event)
+    }
+    if (removed.has(event.routing_key)) return invalidEvent("'routing_key' is invalid")
+    const { event_action: action, dedup_key: key, routing_key: hook } = event
+    const known = messages.findIndex(
+      (one) => one.hook === hook && one.id === key && one.action !== 'resolve',
+    )
+    const before = messages[known]
+    if (before !== undefined) {
+      const latest = ACTIONS.indexOf(action) > ACTIONS.indexOf(before.action ?? 'trigger')
+      messages[known] = {
+        ...before,
+        edits: before.edits + 1,
+        action: latest ? action : (before.action ?? action),
+      }
+    } else if (action === 'trigger') {
+      const shown = readerOfPagerDuty(event)
+      const at = clock.now()
+      messages.push({
+        service: 'pagerduty',
+        hook,
+        id: key,
+        body: json,
+        shown,
+        at,
+        edits: 0,
+        action,
+      })
+    }
+    const answer = { status: 'success', message: 'Event processed', dedup_key: key }
+    return { status: 202, body: JSON.stringify(answer) }
+  }
+
   const server = createServer((request, response) => {
     take(request, response).catch(() => response.destroy())
   })
@@ -158,15 +235,12 @@ export async function startChatHooks(options: { clock?: Clock } = {}): Promise<C
     discordUrl: () => `${origin}/api/webhooks/${12_345_678_900_000 + next()}/${'aB3-_'.repeat(13)}`,
     slackUrl: () =>
       `${origin}/services/T0WATCHDOG/B${String(next()).padStart(8, '0')}/aB3dE5fG7hI9`,
+    ntfyUrl: () => `${origin}/watchdog-alerts-${String(next()).padStart(8, '0')}`,
+    pagerDutyUrl: () => `${origin}/integration/${String(next()).padStart(32, 'aB3dE5fG')}/enqueue`,
     messages,
     refused,
     failNext: (fault) => faults.push(fault),
-    remove: (url) => {
-      const [, , , id = ''] = new URL(url).pathname.split('/')
-      removed.add(
-        url.includes('/services/') ? new URL(url).pathname.split('/').slice(2, 4).join('/') : id,
-      )
-    },
+    remove: (url) => removed.add(hookIn(url)),
     forget: (messageId) => {
       messages.splice(
         messages.findIndex(({ id }) => id === messageId),
@@ -190,6 +264,20 @@ export async function startChatHooks(options: { clock?: Clock } = {}): Promise<C
       await closed
     },
   }
+}
+
+function invalidEvent(error: string): Exclude<HookFault, string> {
+  const answer = { status: 'invalid event', message: 'Event object is invalid', errors: [error] }
+  return { status: 400, body: JSON.stringify(answer) }
+}
+
+/** What identifies the webhook, topic or integration of a URL in a request. */
+function hookIn(url: string): string {
+  const [, first = '', second = '', third = '', fourth = ''] = new URL(url).pathname.split('/')
+  if (first === 'services') return `${second}/${third}`
+  if (first === 'integration') return second
+  if (first === 'api') return third === 'webhooks' ? fourth : third
+  return first
 }
 
 function problem(status: number, code: number, message: string): Exclude<HookFault, string> {

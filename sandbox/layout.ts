@@ -10,7 +10,7 @@ const SANDBOX_PAGES = [
   { name: 'chat', label: 'Chat', href: '/chat' },
   { name: 'inbox', label: 'Inbox', href: '/inbox' },
   { name: 'receiver', label: 'Receiver', href: '/receiver' },
-  { name: 'hooks', label: 'Discord and Slack', href: '/hooks' },
+  { name: 'hooks', label: 'Chats and pagers', href: '/hooks' },
   { name: 'happen', label: 'Happen', href: '/happen' },
 ] as const
 

@@ -4,11 +4,17 @@ import type { ChatHooks, Posted } from '../chat-hooks.ts'
 import { acceptForms, renderView, sandboxPage, sendPage, serveLayout } from '../layout.ts'
 import { serveTopic } from '../live.ts'
 
-const NAMES: Readonly<Record<Posted['service'], string>> = { discord: 'Discord', slack: 'Slack' }
+const NAMES: Readonly<Record<Posted['service'], string>> = {
+  discord: 'Discord',
+  slack: 'Slack',
+  ntfy: 'ntfy',
+  pagerduty: 'PagerDuty',
+}
+const STATES = { trigger: 'triggered', acknowledge: 'acknowledged', resolve: 'resolved' }
 
 const View = z.object({ message: z.string().optional().catch(undefined) })
 
-/** The page `/hooks`: the messages of a Discord and a Slack channel, and their webhooks. */
+/** The page `/hooks`: the messages in Discord, Slack, ntfy and PagerDuty, and the addresses of each. */
 export async function hooksPage(
   app: FastifyInstance,
   { hooks }: { hooks: ChatHooks },
@@ -16,6 +22,8 @@ export async function hooksPage(
   const urls = [
     { name: NAMES.discord, url: hooks.discordUrl() },
     { name: NAMES.slack, url: hooks.slackUrl() },
+    { name: NAMES.ntfy, url: hooks.ntfyUrl() },
+    { name: NAMES.pagerduty, url: hooks.pagerDutyUrl() },
   ]
   serveLayout(app)
   acceptForms(app)
@@ -46,7 +54,7 @@ function render(
     })),
     message: shown && { ...summaryOf(shown), json: JSON.stringify(shown.body, null, 2) },
   })
-  return sandboxPage({ title: 'Discord and Slack', current: 'hooks', topic: 'hooks', body })
+  return sandboxPage({ title: 'Chats and pagers', current: 'hooks', topic: 'hooks', body })
 }
 
 function summaryOf(message: Posted) {
@@ -61,9 +69,10 @@ function summaryOf(message: Posted) {
     title,
     text: lines.join('\n'),
     edits: message.edits,
+    ...(message.action && { state: STATES[message.action] }),
   }
 }
 
 function keyOf({ service, id }: Posted): string {
-  return `${service}-${id}`
+  return `${service}-${id.replace(/[^\w-]/g, '-')}`
 }
