@@ -17,7 +17,7 @@ export interface Task {
   readonly rows: readonly ClaimedRow[]
   /** Unchecked `Envelope`. */
   readonly envelope: unknown
-  /** For chats and mailboxes: how the sent message is stored. Undefined for webhooks. */
+  /** How the sent message is stored. Undefined for channels that get each alert once, such as webhooks. */
   readonly keep?: Keep
   /** The message to change; undefined for a new one. */
   readonly change?: Change

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ServiceChannel } from '#src/channels/index.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
-
 import type { Clock } from '#src/kernel/clock.ts'
 import { type Opened, openEach } from '#src/recipients/destinations.ts'
 import { attempt } from './attempt.ts'
@@ -15,6 +14,7 @@ import { watchOutage } from './outage.ts'
 import type { RecordDeps } from './record.ts'
 import { createResults } from './results.ts'
 import type { ChannelSending, Sending } from './sending.ts'
+import { singleTask } from './single-task.ts'
 import { readEach } from './states.ts'
 import type { Tally } from './tally.ts'
 import type { Ended, Ending, Task } from './task.ts'
@@ -196,19 +196,7 @@ export function createWorker(
     const parked = [...blocked, ...idsOf(behind)]
     if (parked.length > 0) await due.parkBlocked(deps.db, parked)
     const inBacklog = new Set(taken.flatMap(({ id, backlog }) => (backlog ? [id] : [])))
-    const tasks = claimed.map((row): Task => {
-      const { id, recipientId, wallet, partitionKey, envelope } = row
-      const backlog = inBacklog.has(id)
-      return {
-        channel: channel.key,
-        recipientId,
-        wallet,
-        partitionKey,
-        backlog,
-        rows: [row],
-        envelope,
-      }
-    })
+    const tasks = claimed.map((row) => singleTask(channel, row, inBacklog.has(row.id)))
     return { tasks, changed: claimed.length + parked.length > 0 }
   }
 
