@@ -28,23 +28,37 @@ export function isHookOf(service: HookService, text: string, allowPrivate: boole
   return service.path.test(url.pathname) && (isService || allowPrivate)
 }
 
-/** Form that accepts only a URL. */
+/** Form that accepts only the URL of a service. */
 export function hookForm(
   service: HookService,
   allowPrivate: boolean,
 ): DestinationForm<HookDestination> {
+  return urlForm({ code: service.code, isUrl: (url) => isHookOf(service, url, allowPrivate) })
+}
+
+/**
+ * Form that accepts only a URL.
+ *
+ * @param options `code` of the field error; `complete` makes a URL of a shorter text that users know
+ */
+export function urlForm(options: {
+  readonly code: string
+  isUrl(text: string): boolean
+  complete?(text: string): string
+}): DestinationForm<HookDestination> {
+  const { code, isUrl, complete = (text) => text } = options
   return {
     parts: ['url'],
     required: 'url',
     check: ({ url }): readonly FieldError[] =>
-      url === undefined || isHookOf(service, url, allowPrivate)
-        ? []
-        : [{ pointer: '/url', code: service.code }],
-    make: ({ url = '' }) => ({ destination: { url }, moved: true }),
-    change: (before, { url }) =>
-      url === undefined || URL.parse(url)?.href === URL.parse(before.url)?.href
+      url === undefined || isUrl(complete(url)) ? [] : [{ pointer: '/url', code }],
+    make: ({ url = '' }) => ({ destination: { url: complete(url) }, moved: true }),
+    change: (before, { url: text }) => {
+      const url = text === undefined ? undefined : complete(text)
+      return url === undefined || URL.parse(url)?.href === URL.parse(before.url)?.href
         ? undefined
-        : { destination: { url }, moved: true },
+        : { destination: { url }, moved: true }
+    },
   }
 }
 

@@ -2,13 +2,15 @@ import type { Channel } from './define.ts'
 import { discord } from './discord.ts'
 import { email, type MailDeps } from './email.ts'
 import { createHostGroups } from './host-groups.ts'
+import { ntfy } from './ntfy.ts'
+import { pagerduty } from './pagerduty.ts'
 import { createSafePost } from './safe-fetch.ts'
 import { slack } from './slack.ts'
 import { type TelegramDeps, telegram } from './telegram.ts'
 import { webhook } from './webhook.ts'
 
 /** All channels, in display order. Every list of channels uses it. */
-export const REGISTRY = { telegram, email, webhook, discord, slack } as const
+export const REGISTRY = { telegram, email, webhook, discord, slack, ntfy, pagerduty } as const
 
 export type ChannelKey = keyof typeof REGISTRY
 export const CHANNEL_KEYS = Object.keys(REGISTRY) as [ChannelKey, ...ChannelKey[]]

@@ -7,6 +7,8 @@ import {
   contextOf,
   discordWorld,
   emailWorld,
+  ntfyWorld,
+  pagerDutyWorld,
   slackWorld,
   telegramWorld,
   type World,
@@ -19,6 +21,8 @@ const WORLDS: Readonly<Record<ChannelKey, () => Promise<World>>> = {
   webhook: webhookWorld,
   discord: discordWorld,
   slack: slackWorld,
+  ntfy: ntfyWorld,
+  pagerduty: pagerDutyWorld,
 }
 
 /** What every channel promises, asked of each with the real thing on the other side. */

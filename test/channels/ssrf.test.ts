@@ -208,6 +208,8 @@ describe('every channel that posts to a typed address', () => {
       [channels.webhook, { url, secret: makeSecret() }],
       [channels.discord, { url }],
       [channels.slack, { url: slackUrl }],
+      [channels.ntfy, { url: 'https://127.0.0.1:8443/watchdog-alerts' }],
+      [channels.pagerduty, { url: `https://127.0.0.1:8443/integration/${'a'.repeat(32)}/enqueue` }],
     ] as const) {
       expect(channel.form?.check({ url: destination.url })).toHaveLength(1)
       await expect(channel.send(destination, envelopeOf(), contextOf())).rejects.toThrow()

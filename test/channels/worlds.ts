@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import { Api } from 'grammy'
 import { createTransport } from 'nodemailer'
-import { type ChatHooks, type HookFault, startChatHooks } from '#sandbox/chat-hooks.ts'
+import { type ChatHooks, type HookFault, type Posted, startChatHooks } from '#sandbox/chat-hooks.ts'
 import { type Inbox, startInbox } from '#sandbox/inbox.ts'
 import { type Receiver, startReceiver } from '#sandbox/receiver.ts'
 import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
@@ -199,21 +199,29 @@ export interface HookWorld extends World {
 
 export const discordWorld = () => hookWorld('discord')
 export const slackWorld = () => hookWorld('slack')
+export const ntfyWorld = () => hookWorld('ntfy')
+export const pagerDutyWorld = () => hookWorld('pagerduty')
 
-async function hookWorld(key: 'discord' | 'slack'): Promise<HookWorld> {
+async function hookWorld(key: Posted['service']): Promise<HookWorld> {
   const hooks = await startChatHooks()
   const busy: HookFault =
     key === 'discord'
       ? { status: 429, body: JSON.stringify({ message: 'slow', retry_after: 34.2, global: false }) }
       : { status: 429, headers: { 'Retry-After': '35' }, body: 'rate_limited' }
+  const urls = {
+    discord: hooks.discordUrl,
+    slack: hooks.slackUrl,
+    ntfy: hooks.ntfyUrl,
+    pagerduty: hooks.pagerDutyUrl,
+  }
   return {
     key,
     hooks,
     channel: createChannels(POSTING)[key],
     hasty: createChannels({ ...POSTING, timeoutMs: HASTE_MS })[key],
     unset: undefined,
-    destination: () => ({ url: key === 'discord' ? hooks.discordUrl() : hooks.slackUrl() }),
-    nonsense: { url: 'https://example.org/api/webhooks/x' },
+    destination: () => ({ url: urls[key]() }),
+    nonsense: { url: 'https://example.org/api/webhooks/x?key=1' },
     arrived: () => ({ count: hooks.messages.length, text: hooks.messages.at(-1)?.shown ?? '' }),
     hang: () => hooks.failNext('hang'),
     reset: () => hooks.failNext('reset'),

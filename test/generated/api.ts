@@ -359,7 +359,7 @@ export interface ChannelSetup {
   /** true replaces the signing secret of a webhook. */
   rotateSecret?: boolean;
   /**
-   * The URL that messages are posted to, for every channel except `email`.
+   * The URL that messages are posted to, for every channel except `email`. For `pagerduty` also the integration key alone.
    * @format uri
    * @maxLength 2048
    */
@@ -372,7 +372,14 @@ export interface ChannelState {
   /** Whether the wallet has a destination in this channel. */
   configured: boolean;
   /** Name of the channel. */
-  key: "telegram" | "email" | "webhook" | "discord" | "slack";
+  key:
+    | "telegram"
+    | "email"
+    | "webhook"
+    | "discord"
+    | "slack"
+    | "ntfy"
+    | "pagerduty";
   /** Setup of the channel: input takes an address, link opens a chat. */
   kind: "input" | "link";
   /** Time of the last failed delivery; null without one. */
@@ -406,7 +413,14 @@ export interface Delivery {
   /** Number of attempts so far. */
   attempts: number;
   /** Channel that the recipient is notified through. */
-  channel: "telegram" | "email" | "webhook" | "discord" | "slack";
+  channel:
+    | "telegram"
+    | "email"
+    | "webhook"
+    | "discord"
+    | "slack"
+    | "ntfy"
+    | "pagerduty";
   /** Time of delivery; null until then. */
   deliveredAt: string | null;
   /**
@@ -516,7 +530,14 @@ export interface NewRecipient {
    */
   address?: string;
   /** Channel that the recipient is notified through. */
-  channel: "telegram" | "email" | "webhook" | "discord" | "slack";
+  channel:
+    | "telegram"
+    | "email"
+    | "webhook"
+    | "discord"
+    | "slack"
+    | "ntfy"
+    | "pagerduty";
   /** Whether this recipient gets alerts from watches without recipients of their own. */
   default?: boolean;
   /** Language of the texts. */
@@ -528,7 +549,7 @@ export interface NewRecipient {
   /** IANA time zone, such as Europe/Berlin. */
   timezone?: string;
   /**
-   * The URL that messages are posted to, for every channel except `email`.
+   * The URL that messages are posted to, for every channel except `email`. For `pagerduty` also the integration key alone.
    * @format uri
    * @maxLength 2048
    */
@@ -1018,6 +1039,16 @@ export interface Preview {
     /** Text without formatting. */
     text: string;
   };
+  /** The message for ntfy. */
+  ntfy?: {
+    /** The exact body that would be sent, as text. */
+    body: string;
+  };
+  /** The event for PagerDuty. */
+  pagerduty?: {
+    /** The exact body that would be sent, as text. */
+    body: string;
+  };
   /** Title and text of the message. */
   rendered: Rendered;
   /** The complete message. */
@@ -1041,7 +1072,14 @@ export interface Preview {
 
 export interface PreviewRequest {
   /** Channel that the recipient is notified through. */
-  channel?: "telegram" | "email" | "webhook" | "discord" | "slack";
+  channel?:
+    | "telegram"
+    | "email"
+    | "webhook"
+    | "discord"
+    | "slack"
+    | "ntfy"
+    | "pagerduty";
   /** Values of the event; those of the example by default. */
   data?: Record<string, any>;
   /** Name of the event. */
@@ -1416,7 +1454,14 @@ export interface Purchase {
 
 export interface Recipient {
   /** Channel that the recipient is notified through. */
-  channel: "telegram" | "email" | "webhook" | "discord" | "slack";
+  channel:
+    | "telegram"
+    | "email"
+    | "webhook"
+    | "discord"
+    | "slack"
+    | "ntfy"
+    | "pagerduty";
   /**
    * Time of creation.
    * @format date-time
@@ -1476,7 +1521,7 @@ export interface RecipientChanges {
   /** IANA time zone, such as Europe/Berlin. */
   timezone?: string;
   /**
-   * The URL that messages are posted to, for every channel except `email`.
+   * The URL that messages are posted to, for every channel except `email`. For `pagerduty` also the integration key alone.
    * @format uri
    * @maxLength 2048
    */

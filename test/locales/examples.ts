@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { readDuration, readFeed, readNumber, readTime } from '#bot/core/typed-input.ts'
+import { createChannels } from '#src/channels/index.ts'
 import { isTimeZone } from '#src/i18n/format.ts'
 import { findZones } from '#src/i18n/zones.ts'
 import type { Locale } from '#src/kernel/locale.ts'
@@ -9,6 +10,13 @@ import { readAddress } from '#src/kernel/typed-address.ts'
 type Reader = (text: string, locale: Locale) => string | number | undefined
 
 const DAY = 86_400
+const CHANNELS = createChannels({
+  telegram: undefined,
+  mailer: undefined,
+  from: '',
+  publicUrl: 'https://watchdog.example.org',
+  allowPrivateUrls: false,
+})
 const FEEDS = ['FLR/USD', 'SOL/USD', 'BTC/USD']
 
 function readBy(decimals: number): Reader {
@@ -53,6 +61,8 @@ const READERS: Readonly<Record<string, Reader>> = {
   'bot:new.ask.feed': feed,
   'bot:rec.ask.email': (text) => z.email().safeParse(text).data,
   'bot:rec.ask.webhook': (text) => z.url({ protocol: /^https$/ }).safeParse(text).data,
+  'bot:rec.ask.ntfy': (text) =>
+    CHANNELS.ntfy.form?.check({ url: text }).length === 0 ? text : undefined,
   'bot:ask.from': readTime,
   'bot:ask.to': readTime,
   'bot:ask.digest': readTime,

@@ -61,6 +61,8 @@ describe('the wallet’s channels', () => {
       { key: 'webhook', kind: 'input', available: true, ...nothing },
       { key: 'discord', kind: 'input', available: true, ...nothing },
       { key: 'slack', kind: 'input', available: true, ...nothing },
+      { key: 'ntfy', kind: 'input', available: true, ...nothing },
+      { key: 'pagerduty', kind: 'input', available: true, ...nothing },
     ])
   })
   test('show a webhook’s secret when it is made and never again', async () => {

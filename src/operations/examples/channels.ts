@@ -24,6 +24,8 @@ export const channelExamples: ExamplesOf<typeof operations> = {
         { key: 'webhook', kind: 'input', ...unset },
         { key: 'discord', kind: 'input', ...unset },
         { key: 'slack', kind: 'input', ...unset },
+        { key: 'ntfy', kind: 'input', ...unset },
+        { key: 'pagerduty', kind: 'input', ...unset },
       ],
       nextCursor: null,
     },

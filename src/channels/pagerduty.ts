@@ -1,0 +1,212 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { translator } from '#src/i18n/translate.ts'
+import {
+  type Channel,
+  type ChannelDefinition,
+  DeliveryError,
+  defineChannel,
+  type Receipt,
+  USUAL_TRAITS,
+} from './define.ts'
+import type { Envelope, EnvelopeKind, MessageField, MessageState } from './envelope.ts'
+import { BodyPreview, type HookDeps, type HookDestination, urlForm } from './hook-url.ts'
+import { floodError, refusalOf, retryAfterSeconds } from './http-answer.ts'
+import { createRateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
+import { checkWebhookUrl, type SafeAnswer } from './safe-fetch.ts'
+import { cut, hasEnded, isOpenLink, shownLabel, TEST_GLYPH } from './wording.ts'
+
+/**
+ * Alerts of a PagerDuty service, by the Events API v2. An alert triggers one, its acknowledgement here
+ * acknowledges it there, its recovery or the end of its watch resolves it. All of them share a dedup key.
+ *
+ * @see PagerDuty developer documentation, "Send an Alert Event", "Events API v2 Overview"
+ */
+
+const HOSTS = ['events.pagerduty.com', 'events.eu.pagerduty.com']
+/** Path of an integration URL, with the integration key. */
+const INTEGRATION = /^\/integration\/([A-Za-z0-9]{32})\/enqueue\/?$/
+const KEY = /^[A-Za-z0-9]{32}$/
+const ENQUEUE = '/v2/enqueue'
+
+/** Interval between two events of one integration: PagerDuty accepts 120 a minute and bursts above it. */
+const KEY_MS = 500
+/** Wait after a refusal that names none. */
+const FLOOD_SECONDS = 60
+const GONE = [404, 410]
+/** A refused event whose errors name the key: the integration was deleted. */
+const REFUSED_KEY = /routing.?key|integration.?key/i
+
+/** PagerDuty's limits, in characters, and ours for details, so that an event stays far below 512 KB. */
+const SUMMARY_MAX = 1024
+const SOURCE_MAX = 255
+const TEXT_MAX = 4000
+const VALUE_MAX = 1000
+const FIELDS_MAX = 40
+const LINKS_MAX = 10
+
+/** Kinds that it gets. PagerDuty has reminders of its own; summaries and notices are for people. */
+const SENT_KINDS: readonly EnvelopeKind[] = ['alert', 'raised']
+
+type Action = 'trigger' | 'acknowledge' | 'resolve'
+
+const Destination = z.strictObject({ url: z.string() })
+
+/** PagerDuty services. */
+export const pagerduty = {
+  ...USUAL_TRAITS,
+  isProgrammatic: true,
+  groups: false,
+  preview: {
+    form: BodyPreview,
+    write: (envelope) => ({ body: eventBody(envelope, '0'.repeat(32), actionOf(envelope)) }),
+  },
+  create: createPagerDuty,
+} as const satisfies ChannelDefinition<BodyPreview, HookDeps>
+
+function createPagerDuty(deps: HookDeps): Channel<unknown> {
+  const pace = createRateLimiter({ allMs: 0, keyMs: KEY_MS, now: () => performance.now() })
+
+  async function enqueue(
+    { url }: HookDestination,
+    envelope: Envelope,
+    action: Action,
+    { now, signal }: { readonly now: Date; readonly signal: AbortSignal },
+  ): Promise<Receipt> {
+    const key = keyOf(url)
+    const earlyMs = await pace.turn(key, { patienceMs: TURN_WAIT_MS_MAX, signal })
+    if (earlyMs !== undefined) throw floodError(earlyMs / 1000)
+    const answer = await deps.post(`${new URL(url).origin}${ENQUEUE}`, {
+      headers: { 'Content-Type': 'application/json', 'User-Agent': deps.userAgent },
+      body: eventBody(envelope, key, action),
+      signal,
+    })
+    const { statusCode } = answer
+    if (statusCode === 429) {
+      const seconds = retryAfterSeconds(answer.retryAfter, now) ?? FLOOD_SECONDS
+      pace.hold(key, seconds * 1000)
+      throw floodError(seconds, statusCode)
+    }
+    const refusal = refusedKey(answer) ?? refusalOf(answer, { gone: GONE, now })
+    if (refusal !== undefined) throw refusal
+    return { statusCode, messageId: dedupKey(envelope) }
+  }
+
+  return defineChannel<HookDestination>({
+    destination: Destination.refine(({ url }) => isIntegration(url, deps.allowPrivate)),
+    form: urlForm({
+      code: 'pagerduty_url',
+      isUrl: (url) => isIntegration(url, deps.allowPrivate),
+      complete: integrationUrl,
+    }),
+    limits: { room: 16, initialLimit: 1, limitMax: 1 },
+    isOneService: true,
+    available: () => true,
+    mask: ({ url }) => `pagerduty …${keyOf(url).slice(-4)}`,
+    partitionKey: ({ url }) => `pagerduty ${fingerprint(keyOf(url))}`,
+    send: (destination, envelope, context) => {
+      const { kind = 'alert' } = envelope
+      if (!SENT_KINDS.includes(kind)) throw new Error(`PagerDuty is not notified of a ${kind}`)
+      return enqueue(destination, envelope, actionOf(envelope), context)
+    },
+    edit: async (destination, messageId, envelope, state, context) => {
+      const action = actionIn(state)
+      return action === undefined
+        ? { messageId }
+        : { ...(await enqueue(destination, envelope, action, context)), messageId }
+    },
+  })
+}
+
+/** The event of a message by itself: a recovery resolves what its alert triggered. */
+function actionOf({ message }: Envelope): Action {
+  return message.isRecovery ? 'resolve' : 'trigger'
+}
+
+/** The event of a state; undefined if PagerDuty has none for it, such as a mute. */
+function actionIn(state: MessageState): Action | undefined {
+  if (hasEnded(state)) return 'resolve'
+  return state.acknowledged === undefined ? undefined : 'acknowledge'
+}
+
+/** Exact body of an event; in the language of the recipient. */
+export function eventBody(envelope: Envelope, routingKey: string, action: Action): string {
+  const { locale, message } = envelope
+  const about = { routing_key: routingKey, event_action: action, dedup_key: dedupKey(envelope) }
+  if (action !== 'trigger') return JSON.stringify(about)
+  const details = translator(locale)('messages:details')
+  const label = message.watchLabel === null ? undefined : shownLabel(message.watchLabel)
+  const summary = [
+    message.test ? TEST_GLYPH : '',
+    label === undefined || message.title.includes(label) ? '' : `[${label}]`,
+    message.title,
+  ]
+  const pages = message.fields.flatMap(({ label: text, href }) =>
+    href !== undefined && isOpenLink(href) ? [{ href, text: plain(text, SOURCE_MAX) }] : [],
+  )
+  return JSON.stringify({
+    ...about,
+    client: 'Watchdog',
+    ...(isOpenLink(message.link) && { client_url: message.link }),
+    links: [
+      ...(isOpenLink(message.link) ? [{ href: message.link, text: details }] : []),
+      ...pages,
+    ].slice(0, LINKS_MAX),
+    payload: {
+      summary: plain(summary.filter((part) => part !== '').join(' '), SUMMARY_MAX),
+      source: plain(label ?? 'Flare', SOURCE_MAX),
+      severity: message.severity,
+      timestamp: message.firedAt,
+      ...(envelope.type !== null && { component: envelope.type }),
+      ...(envelope.group !== null && { group: envelope.group }),
+      class: message.event,
+      custom_details: detailsOf(message.body, message.fields),
+    },
+  })
+}
+
+/** The text and the values of an alert. A label that occurs twice keeps its first value. */
+function detailsOf(body: string, fields: readonly MessageField[]): Record<string, string> {
+  const values = fields
+    .slice(0, FIELDS_MAX)
+    .map(({ label, value }) => [plain(label, SOURCE_MAX), plain(value, VALUE_MAX)] as const)
+  return { ...Object.fromEntries(values.toReversed()), text: plain(body, TEXT_MAX) }
+}
+
+function plain(text: string, max: number): string {
+  return cut(text.toWellFormed(), max).trim() || '\u2013'
+}
+
+/** The same for every event about an alert: its number at this service, or the test. */
+function dedupKey({ deliveryId, answers, message }: Envelope): string {
+  const host = URL.parse(message.link)?.host ?? 'watchdog'
+  const id = message.isRecovery ? (answers ?? message.alertId) : message.alertId
+  return id === null ? `${host}/tests/${deliveryId}` : `${host}/alerts/${id}`
+}
+
+function refusedKey({ statusCode, text }: SafeAnswer): DeliveryError | undefined {
+  if (statusCode !== 400 || !REFUSED_KEY.test(text)) return undefined
+  return new DeliveryError('gone', { permanent: true, statusCode })
+}
+
+/** Whether it is an integration URL of PagerDuty; on this machine too where private addresses are allowed. */
+function isIntegration(text: string, allowPrivate: boolean): boolean {
+  const url = URL.parse(text)
+  if (url === null || checkWebhookUrl(text, allowPrivate) !== undefined) return false
+  const isService = url.protocol === 'https:' && url.port === '' && HOSTS.includes(url.hostname)
+  return INTEGRATION.test(url.pathname) && url.search === '' && (isService || allowPrivate)
+}
+
+/** The integration URL of a typed text: itself, or of a bare integration key in the US region. */
+function integrationUrl(text: string): string {
+  return KEY.test(text) ? `https://${HOSTS[0]}/integration/${text}/enqueue` : text
+}
+
+function keyOf(url: string): string {
+  return INTEGRATION.exec(new URL(url).pathname)?.[1] ?? ''
+}
+
+/** Identifies a key without revealing it. */
+function fingerprint(key: string): string {
+  return createHash('sha256').update(key).digest('hex').slice(0, 16)
+}

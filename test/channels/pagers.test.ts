@@ -1,0 +1,226 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { MessageState } from '#src/channels/envelope.ts'
+import { createChannels } from '#src/channels/index.ts'
+import { envelopeOf } from '../support/envelopes.ts'
+import { contextOf, type HookWorld, ntfyWorld, pagerDutyWorld } from './worlds.ts'
+
+const KEY = 'aB3dE5fG7hI9aB3dE5fG7hI9aB3dE5fG'
+const US = `https://events.pagerduty.com/integration/${KEY}/enqueue`
+const EU = US.replace('events.', 'events.eu.')
+const TOPIC = 'https://ntfy.sh/watchdog-5f2c8a11'
+const BASIC = Buffer.from('Basic YW5uOnNlY3JldA==').toString('base64url')
+
+const real = createChannels({
+  telegram: undefined,
+  mailer: undefined,
+  from: '',
+  publicUrl: 'https://watchdog.example.org',
+  allowPrivateUrls: false,
+})
+
+describe('an address of PagerDuty', () => {
+  test.each([US, EU, KEY])('is taken: %s', (url) => {
+    expect(real.pagerduty.form?.check({ url })).toEqual([])
+  })
+
+  test('is stored as an integration URL, also when the key alone is given', () => {
+    const form = real.pagerduty.form
+    expect(form?.make({ url: KEY }).destination).toEqual({ url: US })
+    expect(form?.change({ url: US }, { url: KEY }, new Date(0))).toBeUndefined()
+    expect(form?.change({ url: US }, { url: EU }, new Date(0))?.destination).toEqual({ url: EU })
+  })
+
+  test.each([
+    US.replace('https', 'http'),
+    US.replace('pagerduty.com', 'pagerduty.com.example.org'),
+    US.replace('events.pagerduty.com', 'a@events.pagerduty.com'),
+    US.replace('.com', '.com:8443'),
+    US.replace('/enqueue', ''),
+    `${US}?key=1`,
+    `${KEY}x`,
+    KEY.slice(1),
+    'https://events.pagerduty.com/v2/enqueue',
+    `http://169.254.169.254/integration/${KEY}/enqueue`,
+    '',
+  ])('is refused: %s', (url) => {
+    expect(real.pagerduty.form?.check({ url })).toEqual([
+      { pointer: '/url', code: 'pagerduty_url' },
+    ])
+  })
+
+  test('keeps its key out of the mask and of the partition', () => {
+    expect(real.pagerduty.mask({ url: US })).toBe('pagerduty …E5fG')
+    expect(real.pagerduty.partitionKey({ url: US })).not.toContain(KEY.slice(0, 8))
+  })
+})
+
+describe('a topic of ntfy', () => {
+  test.each([
+    TOPIC,
+    `${TOPIC}/`,
+    `${TOPIC}?auth=${BASIC}`,
+    'https://ntfy.example.org/alerts_1',
+    'https://ntfy.example.org:8443/alerts_1',
+  ])('is taken: %s', (url) => {
+    expect(real.ntfy.form?.check({ url })).toEqual([])
+  })
+
+  test.each([
+    TOPIC.replace('https', 'http'),
+    'https://ntfy.sh/',
+    'https://ntfy.sh/a/b',
+    `https://ntfy.sh/${'a'.repeat(65)}`,
+    'https://ntfy.sh/täglich',
+    `${TOPIC}?up=1`,
+    `${TOPIC}?auth=${Buffer.from('Basic x\r\nHost: y').toString('base64url')}`,
+    `${TOPIC}?auth=${Buffer.from('Digest x').toString('base64url')}`,
+    TOPIC.replace('ntfy.sh', 'ann:secret@ntfy.sh'),
+    'https://127.0.0.1/alerts',
+    'https://localhost/alerts',
+    'ntfy.sh/alerts',
+  ])('is refused: %s', (url) => {
+    expect(real.ntfy.form?.check({ url })).toEqual([{ pointer: '/url', code: 'ntfy_url' }])
+  })
+
+  test('shows the end of a topic only if it cannot be guessed from it', () => {
+    expect(real.ntfy.mask({ url: TOPIC })).toBe('ntfy.sh/…8a11')
+    expect(real.ntfy.mask({ url: 'https://ntfy.sh/alerts' })).toBe('ntfy.sh/…')
+    expect(real.ntfy.mask({ url: `${TOPIC}?auth=${BASIC}` })).not.toContain(BASIC.slice(-4))
+  })
+})
+
+const Notification = z.object({ priority: z.number(), click: z.string(), message: z.string() })
+
+describe('ntfy', () => {
+  let world: HookWorld
+
+  beforeEach(async () => {
+    world = await ntfyWorld()
+  })
+
+  afterEach(() => world.close())
+
+  const notification = () => Notification.parse(world.hooks.messages.at(-1)?.body)
+
+  test.each([
+    ['critical', 'wallet-balance.moved', 5],
+    ['warning', 'wallet-balance.moved', 4],
+    ['info', 'wallet-balance.moved', 2],
+    ['critical', 'credits.recovered', 2],
+  ] as const)('a %s %s has priority %s', async (severity, event, priority) => {
+    const envelope = envelopeOf({ message: { severity, event } })
+    await world.channel.send(world.destination(), envelope, contextOf())
+    expect(notification()).toMatchObject({ priority, click: envelope.message.link })
+  })
+
+  test('a protected topic is written to with its login, which stands in no address', async () => {
+    const posted: unknown[] = []
+    const { ntfy } = await import('#src/channels/ntfy.ts')
+    const channel = ntfy.create({
+      allowPrivate: true,
+      userAgent: 'test',
+      post: async (url, { headers }) => {
+        posted.push({ url, authorization: headers['Authorization'] })
+        return { statusCode: 200, retryAfter: undefined, text: '' }
+      },
+    })
+    await channel.send({ url: `${TOPIC}?auth=${BASIC}` }, envelopeOf(), contextOf())
+    expect(posted).toEqual([{ url: 'https://ntfy.sh/', authorization: 'Basic YW5uOnNlY3JldA==' }])
+  })
+
+  test('a text in any script stays below the bytes from which it would be an attachment', async () => {
+    for (const body of ['界'.repeat(5000), '👩‍👩‍👧‍👦'.repeat(900), 'ক'.repeat(5000)]) {
+      await world.channel.send(world.destination(), envelopeOf({ message: { body } }), contextOf())
+    }
+    expect(world.hooks.refused).toEqual([])
+    expect(world.arrived().count).toBe(3)
+  })
+
+  test('a refusal without a time is waited for', async () => {
+    world.hooks.failNext({ status: 429 })
+    const send = world.channel.send(world.destination(), envelopeOf(), contextOf())
+    await expect(send).rejects.toMatchObject({ retryAfterSeconds: 60, retryAfterIsMandatory: true })
+  })
+})
+
+describe('PagerDuty', () => {
+  let world: HookWorld
+
+  beforeEach(async () => {
+    world = await pagerDutyWorld()
+  })
+
+  afterEach(() => world.close())
+
+  const actions = () => world.hooks.messages.map(({ action }) => action)
+  const edit = (destination: unknown, envelope = envelopeOf(), state: MessageState = {}) => {
+    const { channel } = world
+    if (channel.edit === undefined) throw new Error('it cannot change a message')
+    return channel.edit(destination, 'key', envelope, state, contextOf())
+  }
+
+  test('an alert is triggered once, acknowledged, and resolved by its recovery', async () => {
+    const destination = world.destination()
+    const alert = envelopeOf()
+    const first = await world.channel.send(destination, alert, contextOf())
+    const second = await world.channel.send(destination, alert, contextOf({ attempt: 2 }))
+    expect(first.messageId).toBe('watchdog.example.org/alerts/4711')
+    expect(second.messageId).toBe(first.messageId)
+    expect(actions()).toEqual(['trigger'])
+    await edit(destination, alert, { acknowledged: { at: new Date(0), by: 'Ann' } })
+    expect(actions()).toEqual(['acknowledge'])
+    const recovery = envelopeOf({
+      answers: 4711,
+      message: { alertId: 4712, event: 'credits.recovered' },
+    })
+    await world.channel.send(destination, recovery, contextOf())
+    expect(actions()).toEqual(['resolve'])
+    expect(world.hooks.refused).toEqual([])
+  })
+
+  test('an alert whose watch was deleted is resolved', async () => {
+    const destination = world.destination()
+    await world.channel.send(destination, envelopeOf(), contextOf())
+    await edit(destination, envelopeOf(), { closedAt: new Date(0) })
+    expect(actions()).toEqual(['resolve'])
+  })
+
+  test('a mute changes nothing there', async () => {
+    const destination = world.destination()
+    await world.channel.send(destination, envelopeOf(), contextOf())
+    const receipt = await edit(destination, envelopeOf(), { muted: { until: 'recovered' } })
+    expect(receipt).toEqual({ messageId: 'key' })
+    expect(world.hooks.messages).toMatchObject([{ edits: 0, action: 'trigger' }])
+  })
+
+  test('two tests are two alerts, marked as tests', async () => {
+    const destination = world.destination()
+    for (const last of ['1', '2']) {
+      const deliveryId = `0b8c6a4e-6f0e-4f0e-9a43-0d9b1f3c2a1${last}`
+      const message = { alertId: null, test: true }
+      await world.channel.send(destination, envelopeOf({ deliveryId, message }), contextOf())
+    }
+    expect(actions()).toEqual(['trigger', 'trigger'])
+    expect(world.arrived().text).toMatch(/^🧪/)
+  })
+
+  test('a key that PagerDuty no longer knows switches the destination off; another fault does not', async () => {
+    const destination = world.destination()
+    world.hooks.failNext({ status: 400, body: '{"errors":["\'payload\' is invalid"]}' })
+    const once = world.channel.send(destination, envelopeOf(), contextOf())
+    await expect(once).rejects.toMatchObject({ permanent: false })
+    world.gone(destination)
+    const twice = world.channel.send(destination, envelopeOf(), contextOf())
+    await expect(twice).rejects.toMatchObject({ permanent: true, reason: 'gone' })
+  })
+
+  test('it is not notified of groups, summaries and notices', async () => {
+    for (const kind of ['group', 'rollup', 'summary', 'notice', 'reminder'] as const) {
+      const send = async () =>
+        world.channel.send(world.destination(), envelopeOf({ kind }), contextOf())
+      await expect(send()).rejects.toThrow(kind)
+    }
+    expect(world.arrived().count).toBe(0)
+  })
+})
