@@ -173,6 +173,7 @@ describe('a webhook', () => {
     expect(chat.labels()).toEqual([
       ['E-mail', 'Webhook'],
       ['Discord', 'Slack'],
+      ['ntfy', 'PagerDuty'],
       ['Group or person'],
       ['‹ Recipients'],
     ])

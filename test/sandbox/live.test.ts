@@ -62,12 +62,12 @@ test('any number of tabs is kept up to date, whatever page they show', async () 
   await context.close()
 })
 
-test('what is written to Discord and Slack can be read, with what was refused', async () => {
+test('what is written to chats and pagers can be read, with what was refused', async () => {
   hooks.clear()
   const page = await browser.newPage()
   await page.goto(`${base}/hooks`)
   const urls = await page.locator('dl.facts code').allTextContents()
-  expect(urls).toHaveLength(2)
+  expect(urls).toHaveLength(4)
   const [discord = '', slack = ''] = urls
   expect(await write(discord, discordBody(envelopeOf({ locale: 'ar' })))).toBe(200)
   expect(await write(slack, slackBody(envelopeOf()))).toBe(200)
