@@ -27,6 +27,20 @@ const BERLIN = 'Europe/Berlin'
 const FLR = { decimals: 18, symbol: 'FLR' }
 const CHANGE = { ...FLR, units: -12_500_500_000_000_000_000_000n, signed: true }
 
+test.each([
+  ['0.5', '0.50\u00a0USD'],
+  ['10', '10\u00a0USD'],
+  ['10.00', '10\u00a0USD'],
+  ['267.5', '267.50\u00a0USD'],
+  ['1234.567', '1,234.57\u00a0USD'],
+  ['0.01', '0.01\u00a0USD'],
+  ['0.002', '0.002\u00a0USD'],
+  ['0.00003', '0.00003\u00a0USD'],
+  ['-0.5', '\u22120.50\u00a0USD'],
+])('%s dollars are %s', (value, text) => {
+  expect(formatDecimal({ value, symbol: 'USD' }, 'en')).toBe(text)
+})
+
 /** The table of formats, one column per locale in the order of LOCALES. */
 const TABLE: Readonly<Record<string, readonly [(locale: Locale) => string, readonly string[]]>> = {
   'whole number': [

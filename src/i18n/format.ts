@@ -41,17 +41,24 @@ export function formatAmount(
 /**
  * An amount in whole units, as decimal text, with its symbol: at most 4 decimals.
  *
- * A value that would round to 0 and is not 0 keeps its first two significant digits.
+ * A value that would round to 0 and is not 0 keeps its first two significant digits. Dollars with cents have
+ * two decimals.
  */
 export function formatDecimal(
   amount: { readonly value: string; readonly symbol: string; readonly signed?: boolean },
   locale: Locale,
 ): string {
   const value = numeric(amount.value)
+  const style = amountStyle(value, amount.symbol)
+  const name = amount.signed ? (`${style}Change` as const) : style
+  return withSymbol(numberFormat(locale, name).format(value), amount.symbol)
+}
+
+function amountStyle(value: string, symbol: string): 'amount' | 'dust' | 'money' {
   const isDust = /[1-9]/.test(value) && /^-?0\.0000[0-4]/.test(value)
-  const style = isDust ? (amount.signed ? 'dustChange' : 'dust') : undefined
-  const usual = amount.signed ? 'amountChange' : 'amount'
-  return withSymbol(numberFormat(locale, style ?? usual).format(value), amount.symbol)
+  if (isDust) return 'dust'
+  const hasCents = /\.0*[1-9]/.test(value) && !/^-?0\.00/.test(value)
+  return symbol === 'USD' && hasCents ? 'money' : 'amount'
 }
 
 /** A price as decimal text, 6 significant digits, with its symbol. */

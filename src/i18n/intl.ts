@@ -6,6 +6,8 @@ const NUMBER_STYLES = {
   number: {},
   amount: { maximumFractionDigits: 4, signDisplay: 'negative' },
   amountChange: { maximumFractionDigits: 4, signDisplay: 'exceptZero' },
+  money: { minimumFractionDigits: 2, maximumFractionDigits: 2, signDisplay: 'negative' },
+  moneyChange: { minimumFractionDigits: 2, maximumFractionDigits: 2, signDisplay: 'exceptZero' },
   dust: { maximumSignificantDigits: 2 },
   dustChange: { maximumSignificantDigits: 2, signDisplay: 'exceptZero' },
   price: { maximumSignificantDigits: 6 },

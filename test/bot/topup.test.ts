@@ -650,7 +650,7 @@ describe('a payment for slots', () => {
     const bob = await world.linked('bob', ['read', 'write', 'spend'])
     await bob.say('/new credits')
     expect(says(bob)).toContain('No free slot')
-    expect(says(bob)).toContain('1 slot, 30 days: 500 credits (0.5 USD).')
+    expect(says(bob)).toContain('1 slot, 30 days: 500 credits (0.50 USD).')
     await bob.press('Pay and add slots')
     expect(says(bob)).toContain('For 1 slot, 30 days: 500 credits. You top up 10,000 credits')
     await bob.press('FLR')
