@@ -23,7 +23,7 @@ describe('alertMail', () => {
         'Watchdog',
         '',
         '🔵 Balance changed: -12,500 FLR',
-        'Info · \u2068Treasury\u2069 · at 14:02:31\u00a0UTC+1',
+        'Info · Treasury · at 14:02:31\u00a0UTC+1',
         '',
         'Treasury: the balance went from 12,742.5 FLR to 242.5 FLR.',
         '',
@@ -38,7 +38,7 @@ describe('alertMail', () => {
         'wallet.',
         '',
         '---',
-        'Sent to \u2068ops@example.org\u2069 at the request of the wallet 0x3f12…A91c.',
+        'Sent to ops@example.org at the request of the wallet 0x3f12…A91c.',
         'Unsubscribe',
         'https://watchdog.example.org/unsubscribe/xyz',
         '',
@@ -80,7 +80,14 @@ describe('alertMail', () => {
     expect(subject).toMatch(/^\[FLR\/USD over night a…\] Info: Balance changed/)
     expect(subject).not.toMatch(/[\p{Cf}\u00a0]/u)
     const group = alertMail(envelopeOf({ message: { title: 'Treasury: 2 alerts' } }), reader)
-    expect(group.subject).toBe('Info: Treasury: 2 alerts')
+    expect(group.subject).toBe('Treasury: 2 alerts · Info')
+  })
+
+  test('keeps direction marks in its text only beside letters from right to left', () => {
+    const marks = /[\u2066-\u2069]/
+    expect(alertMail(envelopeOf(), reader).text).not.toMatch(marks)
+    const named = envelopeOf({ message: { watchLabel: 'خزينة' } })
+    expect(alertMail(named, reader).text).toContain('\u2068خزينة\u2069')
   })
 
   test('offers no way to stop where there is none', () => {
@@ -129,10 +136,10 @@ describe('alertMail', () => {
 
   test('of a group lists its alerts, each with its page', () => {
     const { subject, html, text } = alertMail(
-      envelopeOf({ kind: 'group', items: itemsOf(3) }),
+      envelopeOf({ kind: 'group', items: itemsOf(3), message: { watchLabel: 'Node A' } }),
       reader,
     )
-    expect(subject).toBe('Critical: Node A: 3 alerts')
+    expect(subject).toBe('Node A: 3 alerts · Critical')
     for (const [line, page] of [
       ['🟠 Alert 1 #101', 'https://watchdog.example.org/a/101'],
       ['🔴 Alert 2 #102', 'https://watchdog.example.org/a/102'],
@@ -154,7 +161,7 @@ describe('alertMail', () => {
       reader,
     )
     expect(subject).toBe(title)
-    expect(text).toContain('14:02 🟠 \u2068Node A\u2069: Alert 1\n')
+    expect(text).toContain('14:02 🟠 Node A: Alert 1\n')
     expect(text).toContain('\nand 5 more\n')
     expect(text).not.toContain('Alert 20')
   })
@@ -243,7 +250,7 @@ describe('confirmationMail', () => {
       [
         'Watchdog',
         '',
-        'Send Watchdog alerts to \u2068ops@example.org\u2069?',
+        'Send Watchdog alerts to ops@example.org?',
         '',
         'Requested by the wallet 0x3f12…A91c on Nov 20, 2026, 14:02\u00a0UTC+1.',
         '',

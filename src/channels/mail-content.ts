@@ -33,6 +33,8 @@ const TITLE_MAX = 300
 const LABEL_MAX = 300
 /** Longest name of a watch in a subject, which has 78 characters. */
 const SUBJECT_LABEL_MAX = 24
+/** Longest title in a subject that ends with the severity. */
+const SUBJECT_TITLE_MAX = 58
 const VALUE_MAX = 300
 const FIELDS_MAX = 20
 /** Lines of help in the e-mail; the rest is on the alert's page. */
@@ -198,12 +200,26 @@ function subjectOf(t: Translate, envelope: Envelope, { title }: Card): string {
   const severity =
     answered === undefined ? severityWord(t, worst) : t(`messages:severity.${answered.severity}`)
   const shown = cut(answered?.title ?? title, TITLE_MAX)
-  const text = t('messages:email.subject', { severity, title: shown })
   const { watchLabel } = message
-  // The name of the watch comes first: notifications show the beginning, and people filter by it.
-  const isNamed = isCounted || watchLabel === null || shown.includes(shownLabel(watchLabel))
-  const subject = isNamed ? text : `[${cut(shownLabel(watchLabel), SUBJECT_LABEL_MAX)}] ${text}`
-  return mailSubject(subject, { isAnswer })
+  const label = watchLabel === null ? undefined : shownLabel(watchLabel)
+  return mailSubject(namedSubject(t, { severity, title: shown, label }), { isAnswer })
+}
+
+/** The name of the watch comes first: notifications show the beginning, and people filter by it. */
+function namedSubject(
+  t: Translate,
+  subject: {
+    readonly severity: string
+    readonly title: string
+    readonly label: string | undefined
+  },
+): string {
+  const { severity, title, label } = subject
+  const text = t('messages:email.subject', { severity, title })
+  if (label === undefined) return text
+  const isFirst = withoutDirections(title).startsWith(withoutDirections(label))
+  if (isFirst) return `${cut(title, SUBJECT_TITLE_MAX)} · ${severity}`
+  return `[${cut(label, SUBJECT_LABEL_MAX)}] ${text}`
 }
 
 /** Whether it is the test of a destination, whose title says so; other tests show an example alert. */

@@ -16,6 +16,8 @@ const COLUMNS = 72
  * scripts and emoji are not included.
  */
 const INVISIBLE = /[\u200b\u200e\u200f\u2060-\u2064\ufeff]/g
+const RIGHT_TO_LEFT =
+  /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u
 
 /**
  * A subject of one line, without control and format characters, at most 78 characters. There is always room
@@ -39,10 +41,13 @@ export function mailSubject(text: string, options: { readonly isAnswer?: boolean
   return options.isAnswer ? `${ANSWER}${kept}` : kept
 }
 
-/** Wraps lines at 72 columns; longer words, such as links, are not broken. */
+/**
+ * Wraps lines at 72 columns; longer words, such as links, are not broken. A text without letters that run from
+ * right to left has no direction marks, which some mail clients draw as boxes.
+ */
 export function mailText(lines: readonly string[]): string {
-  const text = lines
-    .join('\n')
+  const whole = lines.join('\n')
+  const text = (RIGHT_TO_LEFT.test(whole) ? whole : withoutDirections(whole))
     .replace(/\n{3,}/g, '\n\n')
     .trim()
   return `Watchdog\n\n${text.split('\n').map(wrapped).join('\n')}\n`.toWellFormed()

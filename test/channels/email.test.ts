@@ -179,7 +179,7 @@ describe('the mail that asks for consent', () => {
     )
     const [mail] = world.inbox.mails
     expect(mail?.to).toBe('ops@example.org')
-    expect(mail?.text).toContain('Send Watchdog alerts to \u2068ops@example.org\u2069?')
+    expect(mail?.text).toContain('Send Watchdog alerts to ops@example.org?')
     expect(mail?.text).toContain('https://watchdog.example.org/confirm/abc')
     expect(mail && headerOf(mail, 'Auto-Submitted')).toBe('auto-generated')
     expect(mail && headerOf(mail, 'List-Unsubscribe')).toBeUndefined()
