@@ -44,6 +44,10 @@ export interface AlertPage {
   readonly closedAt: Date | null
   readonly durationSeconds: number | null
   readonly acknowledged: { readonly at: Date; readonly by: string | null } | null
+  /** When further recipients are notified unless somebody acknowledges it; null: never, or already done. */
+  readonly escalatesAt: Date | null
+  /** When further recipients were notified. */
+  readonly escalatedAt: Date | null
   /** Until when chats and mailboxes get no messages about it. */
   readonly muted: MessageState['muted'] | null
   /** Whether it is open until its signal recovers, and can be muted until then. */
@@ -88,6 +92,8 @@ export async function readLinked(
     closedAt: state.closedAt ?? null,
     durationSeconds: durationOf(row),
     acknowledged: state.acknowledged ?? null,
+    escalatesAt: isWaiting(row) ? row.escalateAt : null,
+    escalatedAt: row.escalatedAt,
     muted: state.muted ?? null,
     isOpen: row.isEpisode && row.recoveredAt === null,
     help: helpOf(language, row.type, row.signal),
@@ -99,6 +105,11 @@ export async function readLinked(
     ),
     mayAct: mayAct(row, recipient, deps.clock.now()),
   }
+}
+
+/** Whether nobody has acknowledged it and it goes on. */
+function isWaiting(row: store.AlertRow): boolean {
+  return row.isEpisode && row.recoveredAt === null && row.acknowledgedAt === null
 }
 
 /** Whether this service signed a link, even if its alert was deleted since. */

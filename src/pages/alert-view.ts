@@ -6,6 +6,7 @@ import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
 import { botUrl } from './bot-url.ts'
+import { helpBlocks } from './help-text.ts'
 import { roundsGrid } from './rounds-view.ts'
 
 /** Input of the alert's page. */
@@ -60,7 +61,7 @@ function helpParts(t: Translate, { help }: AlertPage, parts: readonly (keyof Ale
   return parts.flatMap((part) => {
     const text = help[part]
     if (text === undefined) return []
-    return [{ title: t(`pages:alert.help.${part}`), lines: text.split('\n') }]
+    return [{ title: t(`pages:alert.help.${part}`), blocks: helpBlocks(text) }]
   })
 }
 
@@ -97,14 +98,15 @@ function recoveredLine(t: Translate, page: AlertPage): string | undefined {
   })
 }
 
-/** Lines about acknowledgement and mute. */
+/** Lines about acknowledgement, escalation and mute. */
 function stateLines(t: Translate, page: AlertPage): readonly string[] {
-  const { acknowledged, timezone } = page
+  const { acknowledged, escalatesAt, timezone } = page
   const muted = page.muted ?? null
   const at = (date: Date) => formatTime(date, t.locale, timezone, { offset: true })
   return [
     ...(page.closedAt === null ? [] : [t('pages:alert.closed', { time: at(page.closedAt) })]),
     ...(acknowledged === null ? [] : [acknowledgedLine(t, acknowledged, timezone)]),
+    ...(escalatesAt === null ? [] : [t('pages:alert.escalatesAt', { time: at(escalatesAt) })]),
     ...(muted === null
       ? []
       : muted.until === 'recovered'
@@ -144,7 +146,7 @@ function acts(t: Translate, page: AlertPage, isFiring: boolean) {
 /** Events of the alert, in order. */
 function timeline(t: Translate, page: AlertPage) {
   const { message, timezone, deliveries, acknowledged, recoveredAt, durationSeconds } = page
-  const { closedAt } = page
+  const { closedAt, escalatedAt } = page
   const delivered = deliveries.flatMap(({ deliveredAt }) => deliveredAt ?? [])
   const first = delivered.toSorted((a, b) => a.getTime() - b.getTime())[0]
   const events: readonly (readonly [Date, string])[] = [
@@ -162,6 +164,7 @@ function timeline(t: Translate, page: AlertPage) {
               : t('pages:alert.event.acknowledged', { name: typed(acknowledged.by) }),
           ] as const,
         ]),
+    ...(escalatedAt === null ? [] : [[escalatedAt, t('pages:alert.event.escalated')] as const]),
     ...(closedAt === null ? [] : [[closedAt, t('pages:alert.event.closed')] as const]),
     ...(recoveredAt === null || durationSeconds === null
       ? []

@@ -12,6 +12,7 @@ import type { Parameter, SignalDefinition, WatchTypeDefinition } from '#src/watc
 import { EVENTS, findEventSource } from '#src/watches/events.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 import { callExamples } from './docs-calls.ts'
+import { helpBlocks } from './help-text.ts'
 
 const HELP_PARTS = ['checked', 'why', 'causes', 'action'] as const
 
@@ -84,7 +85,7 @@ export function signalDoc(
     canBeCritical: signal.canBeCritical,
     help: HELP_PARTS.map((part) => ({
       title: t(`pages:alert.help.${part}`),
-      lines: t(builtKey(`${prefix}.help.${part}`)).split('\n'),
+      blocks: helpBlocks(t(builtKey(`${prefix}.help.${part}`))),
     })),
     parameters: signal.parameters.map((parameter) => parameterDoc(t, prefix, parameter)),
     events: [...alerts, ...(recovery === undefined ? [] : [recovery])].map((event) =>

@@ -40,26 +40,31 @@ interface Row {
 
 const BPS = 10_000
 
-/** What nothing, a slot and a call cost, from the price list. */
+/** What nothing, a slot and a call cost, from the price list; a call only where there is data to call. */
 export function priceCards(
   app: Pick<App, 'billing'>,
   t: Translate,
   assets: readonly AssetState[],
 ): readonly PriceCard[] {
-  return [freeCard(t), slotCard(app, t, assets), callCard(app, t)]
+  const offersData = app.billing.resources.length > 0
+  return [freeCard(t, offersData), slotCard(app, t, assets), ...(offersData ? [callCard(t)] : [])]
 }
 
-function freeCard(t: Translate): PriceCard {
+function freeCard(t: Translate, offersData: boolean): PriceCard {
   return {
     title: t('pages:home.price.free'),
     price: usdText(t, 0),
     below: [t('pages:home.price.sign')],
     rows: [
       { label: slots(t, TRIAL_SLOTS), value: days(t, TRIAL_DAYS) },
-      {
-        label: t('pages:home.price.calls'),
-        value: t('pages:home.price.daily', { max: FREE_TIER_DAILY_CALLS }),
-      },
+      ...(offersData
+        ? [
+            {
+              label: t('pages:home.price.calls'),
+              value: t('pages:home.price.daily', { max: FREE_TIER_DAILY_CALLS }),
+            },
+          ]
+        : []),
     ],
     note: undefined,
   }
@@ -93,7 +98,7 @@ function slotCard(
   }
 }
 
-function callCard({ billing }: Pick<App, 'billing'>, t: Translate): PriceCard {
+function callCard(t: Translate): PriceCard {
   const least = Math.min(...RESOURCES.map((id) => RESOURCE_PRICES_CREDITS[id]))
   return {
     title: t('pages:home.price.calls'),
@@ -103,7 +108,7 @@ function callCard({ billing }: Pick<App, 'billing'>, t: Translate): PriceCard {
       const label = t(builtKey(`pages:home.price.resource.${id}`))
       return priceRow(t, label, RESOURCE_PRICES_CREDITS[id])
     }),
-    note: billing.resources.length === 0 ? t('pages:home.price.notHere') : undefined,
+    note: undefined,
   }
 }
 

@@ -121,6 +121,23 @@ describe('a link of a person’s own', () => {
     expect((await site.post(path, 'answer=unack')).status).toBe(303)
     expect((await site.get(path)).text).not.toContain('✓ Acknowledged')
   })
+  test('says when further recipients are notified, until someone acknowledges it', async () => {
+    const { path, alertId } = await own(25)
+    const { sql } = site.database
+    await sql`update alerts set escalate_at = '2026-11-20T21:19:33Z' where id = ${alertId}`
+    const line = 'If no one acknowledges this alert by 21:19 UTC, more recipients are notified.'
+    expect((await site.get(path)).text).toContain(line)
+    await site.post(path, 'answer=ack')
+    expect((await site.get(path)).text).not.toContain('more recipients are notified')
+  })
+  test('says when further recipients were notified', async () => {
+    const { path, alertId } = await own(26)
+    const { sql } = site.database
+    await sql`update alerts set escalated_at = '2026-11-20T21:19:33Z' where id = ${alertId}`
+    const { text } = await site.get(path)
+    expect(text).toContain('21:19:33 UTC escalated: no one had acknowledged the alert')
+    expect(text).not.toContain('more recipients are notified')
+  })
   test('acknowledges an alert that never recovers, as the chat does', async () => {
     const { path } = await own(24)
     await site.database.sql`update alerts set is_episode = false where position = 24`

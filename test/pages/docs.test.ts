@@ -85,7 +85,11 @@ describe.each(LOCALES)('in %s', (locale) => {
         const page = pages.get(`/docs/watches/${name}/${id}`)
         for (const part of ['checked', 'why', 'causes', 'action']) {
           const help = t(builtKey(`signals:${name}.${id}.help.${part}`))
-          expect(page?.text, `${id} ${part}`).toContain(plain(help))
+          // The page shows the numbers and bullets of lines as lists.
+          for (const line of help.split('\n')) {
+            const text = line.replace(/^(\d+\.|•) /, '')
+            expect(page?.text, `${id} ${part}`).toContain(plain(text))
+          }
         }
         for (const { key } of parameters) expect(page?.text).toContain(key)
         for (const event of events.alerts) expect(page?.html).toContain(`id="${event}"`)

@@ -10,10 +10,16 @@ import { openSite, type Site } from './site.ts'
 
 let site: Site
 let free: Site
+let selling: Site
 beforeAll(async () => {
-  ;[site, free] = await Promise.all([openSite(), openSite({ BILLING_ENABLED: 'false' })])
+  const upstreams = JSON.stringify({ 'ftso-analytics': 'http://127.0.0.1:1' })
+  ;[site, free, selling] = await Promise.all([
+    openSite(),
+    openSite({ BILLING_ENABLED: 'false' }),
+    openSite({ METERED_UPSTREAMS: upstreams }),
+  ])
 })
-afterAll(() => Promise.all([site.close(), free.close()]))
+afterAll(() => Promise.all([site.close(), free.close(), selling.close()]))
 
 /** Text without the marks of direction. */
 const bare = (text: string) => text.replaceAll(/[\u200e\u200f\u2066-\u2069]/gu, '')
@@ -28,11 +34,14 @@ test('says what it is and what it watches', async () => {
 
 describe('the prices', () => {
   test('are those of the price list', async () => {
-    const { text } = await site.get('/')
+    const { text } = await selling.get('/')
     expect(text).toContain('Free 0 USD A signature is enough')
     expect(text).toContain(`1 slot ${prices.TRIAL_DAYS} days`)
     expect(text).toContain(`Data calls ${prices.FREE_TIER_DAILY_CALLS} a day`)
-    const usd = (credits: number) => (credits * prices.USD_PER_1000_CREDITS_MICROS) / 1e9
+    const usd = (credits: number) => {
+      const dollars = (credits * prices.USD_PER_1000_CREDITS_MICROS) / 1e9
+      return dollars < 0.01 ? dollars : dollars.toFixed(2)
+    }
     const slot = prices.SLOT_PRICE_CREDITS
     const period = prices.PERIOD_DAYS
     expect(text).toContain(`A slot ${slot} credits ${usd(slot)} USD · ${period} days`)
@@ -49,6 +58,11 @@ describe('the prices', () => {
       const credits = translate('en', 'units:credits', { count: price })
       expect(text).toContain(`${name} ${credits} ${usd(price)} USD`)
     }
+  })
+  test('of data calls are none where no data is offered', async () => {
+    const { text } = await site.get('/')
+    expect(text).toContain('500 credits')
+    expect(text).not.toContain('Data calls')
   })
   test.each(LOCALES)('of a slot in %s are written as in the chat', async (locale) => {
     const { text } = await site.get(`/?lang=${locale}`)

@@ -52,7 +52,7 @@ async function resultsOf(form, signal) {
   try {
     const response = await fetch(`${form.action}?${new URLSearchParams(fields)}`, { signal })
     const page = new DOMParser().parseFromString(await response.text(), 'text/html')
-    return page.querySelector('.found') ?? undefined
+    return page.querySelector('.hits') ?? undefined
   } catch {
     return undefined
   }

@@ -25,5 +25,5 @@ function offerCopy(example) {
       button.textContent = copy
     }, COPIED_MS)
   })
-  example.append(button)
+  example.prepend(button)
 }
