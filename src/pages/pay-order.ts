@@ -1,6 +1,7 @@
 /** What the pay page says is bought, and what was paid: the order, the details of a payment, the receipt. */
 import { formatUnits } from 'viem/utils'
 import { MIN_TOPUP_CREDITS, PERIOD_DAYS } from '#src/billing/price-list.ts'
+import { usdText } from '#src/billing/price-text.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import { NOT_FOUND, type Topup } from '#src/billing/topups/model.ts'
 import type { Receipt } from '#src/billing/topups/receipt.ts'
@@ -49,10 +50,6 @@ function exact({ asset, decimals }: Topup, units: bigint): string {
   return `${formatUnits(units, decimals)}\u00a0${asset}`
 }
 
-function usd(t: Translate, credits: number): string {
-  return formatAmount({ units: BigInt(credits), decimals: 3, symbol: 'USD' }, t.locale)
-}
-
 function credits(t: Translate, count: number): string {
   return t('units:credits', { count })
 }
@@ -72,7 +69,7 @@ export function orderLines(t: Translate, topup: Topup, due: Topup): readonly Ord
   const slots = slotsText(t, topup)
   const isWhole = due === topup
   return [
-    { label: credits(t, topup.credits), value: usd(t, topup.credits) },
+    { label: credits(t, topup.credits), value: usdText(t, topup.credits) },
     ...(bonusCredits === 0
       ? []
       : [{ label: t('pages:pay.order.bonus'), value: credits(t, bonusCredits), isPart: true }]),
@@ -81,7 +78,7 @@ export function orderLines(t: Translate, topup: Topup, due: Topup): readonly Ord
       : [
           {
             label: t('pages:pay.order.part', { what: slots }),
-            value: usd(t, priceSlots(then.slots, then.periods).totalCredits),
+            value: usdText(t, priceSlots(then.slots, then.periods).totalCredits),
             isPart: true,
           },
         ]),
@@ -93,8 +90,12 @@ export function orderLines(t: Translate, topup: Topup, due: Topup): readonly Ord
   ]
 }
 
-/** Remarks on the order: the price of a unit and its validity, the smallest top-up. */
-export function orderRemarks(t: Translate, topup: Topup, timezone: string): readonly string[] {
+/** Remarks on the order: the price of a unit and its validity; of a whole order also the smallest top-up. */
+export function orderRemarks(
+  t: Translate,
+  topup: Topup,
+  { isWhole, timezone }: { readonly isWhole: boolean; readonly timezone: string },
+): readonly string[] {
   const { amount, asset, decimals, expiresAt } = topup
   const perUnit = topup.credits / 1000 / Number(formatUnits(amount, decimals))
   return [
@@ -103,12 +104,12 @@ export function orderRemarks(t: Translate, topup: Topup, timezone: string): read
       unit: formatPrice({ value: perUnit.toPrecision(6), symbol: 'USD' }, t.locale),
       time: formatTime(expiresAt, t.locale, timezone, { offset: true }),
     }),
-    ...(topup.credits > MIN_TOPUP_CREDITS
+    ...(topup.credits > MIN_TOPUP_CREDITS || !isWhole
       ? []
       : [
           t('bot:noSlot.minimum', {
             credits: credits(t, MIN_TOPUP_CREDITS),
-            usd: usd(t, MIN_TOPUP_CREDITS),
+            usd: usdText(t, MIN_TOPUP_CREDITS),
           }),
         ]),
   ]
@@ -164,7 +165,7 @@ export function receiptsOf(
       { label: t('pages:pay.receipt.from'), value: shortAddress(payer), isCode: true },
       {
         label: t('pages:pay.receipt.paid'),
-        value: `${shown(t, topup, amountUnits)} · ${usd(t, receipt.credits - bonusCredits)}`,
+        value: `${shown(t, topup, amountUnits)} · ${usdText(t, receipt.credits - bonusCredits)}`,
         isTotal: true,
       },
     ]

@@ -47,10 +47,13 @@ export function payView(app: App, t: Translate, page: PayPage) {
   return {
     title: titleOf(t, topup),
     order: topup.status === 'credited' && rest === undefined ? [] : orderLines(t, topup, due),
-    orderRemarks: isUnpaid ? orderRemarks(t, topup, page.timezone) : [],
+    orderRemarks: isUnpaid
+      ? orderRemarks(t, topup, { isWhole: due === topup, timezone: page.timezone })
+      : [],
     countdown: isOpen ? countdown(t, topup, now) : undefined,
     status: topup.status,
     statusLine: statusLine(t, topup),
+    isRefused: topup.status === 'rejected' || topup.status === 'failed',
     remarks: remarks(t, page),
     steps: payStepsOf(t, topup, { due, isOpen }),
     isSilent: page.isSilent,

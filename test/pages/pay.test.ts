@@ -50,7 +50,7 @@ describe('the pay page', () => {
     }
     expect(html).toMatch(/<img class="qr" src="data:image\/svg\+xml;base64,[\w+/=]+"/)
     expect(html).toContain('12,345 credits')
-    expect(html).toContain('12.345\u00a0USD')
+    expect(html).toContain('12.35\u00a0USD')
   })
 
   test('shows the exact amount and the data of a plain transfer', async () => {
