@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isTimeZone } from '#src/i18n/format.ts'
-import { type Translate, translator } from '#src/i18n/translate.ts'
+import { escapeHtml, type Translate, translator } from '#src/i18n/translate.ts'
 import {
   directionOf,
   isLocale,
@@ -96,6 +96,7 @@ export function sendPage(
     link: linker(request),
     action: pathOf(request),
     publicUrl: app.publicUrl,
+    withCode,
     languages: LOCALES.map((code) => ({
       code,
       name: localeName(code),
@@ -119,6 +120,11 @@ export function sendPage(
     .header('cache-control', page.secret ? 'no-store' : `public, max-age=${PUBLIC_SECONDS}`)
     .type('text/html; charset=utf-8')
     .send(html)
+}
+
+/** A text as HTML in which what stands between backticks is code. */
+function withCode(text = ''): string {
+  return escapeHtml(text).replace(/`([^`]+)`/g, '<code dir="ltr">$1</code>')
 }
 
 /** Keeps shortened addresses in a text on one line. */
