@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { startDevnet } from '#sandbox/devnet.ts'
-import { startServiceProcess } from '../support/process.ts'
+import { ROOT, startServiceProcess } from '../support/process.ts'
 import { fillWatches, withDatabase } from './database.ts'
 import { type Measurement, median } from './report.ts'
 
@@ -51,7 +51,10 @@ export async function benchStart(): Promise<Measurement[]> {
 }
 
 async function measure(databaseUrl: string, rpcUrl: string) {
-  const service = await startServiceProcess({ DATABASE_URL: databaseUrl, FLARE_RPC_URLS: rpcUrl })
+  const service = await startServiceProcess(
+    { DATABASE_URL: databaseUrl, FLARE_RPC_URLS: rpcUrl },
+    ROOT,
+  )
   const readySeconds = service.readyMs / 1000
   await wait(SETTLE_MS)
   const status = await readFile(`/proc/${service.pid}/status`, 'utf8')

@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { TopupDraft } from '../generated/api.ts'
 import { testClock } from '../support/clock.ts'
-import { PROCESS_ENVIRONMENT } from '../support/environment.ts'
 import {
   buyer,
   draftOf,
@@ -14,11 +13,11 @@ import {
   topupOf,
 } from '../support/pay-world.ts'
 import type { Client } from '../support/people.ts'
+import { builtProgram } from '../support/program.ts'
 import { startSeveringProxy } from '../support/severing-proxy.ts'
 
 /** A block that no endpoint gives with the transactions its head speaks of. */
 
-const PROGRAM = new URL('./pay-and-wait.ts', import.meta.url).pathname
 const GAP = 'block cannot be read for payments: later blocks are, and it is read again'
 const TRIES = 10
 
@@ -237,8 +236,9 @@ function startProgram(databasePort: number) {
   const { router, serviceToken: token, payTo } = world.contracts
   const usdMicros = TOKEN_USD_MICROS.toString()
   const setUp = { databaseUrl: url.href, rpcUrl: world.rpc.url, router, token, payTo, usdMicros }
-  return spawn(process.execPath, [PROGRAM, JSON.stringify(setUp)], {
-    env: PROCESS_ENVIRONMENT,
+  const { path, env } = builtProgram('pay-and-wait')
+  return spawn(process.execPath, [path, JSON.stringify(setUp)], {
+    env,
     stdio: ['pipe', 'pipe', 'inherit'],
   })
 }

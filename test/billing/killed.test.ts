@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { chatOf, notices } from '../notices/notified.ts'
-import { PROCESS_ENVIRONMENT } from '../support/environment.ts'
 import {
   buyer,
   draftOf,
@@ -13,6 +12,7 @@ import {
   topupOf,
 } from '../support/pay-world.ts'
 import type { Client } from '../support/people.ts'
+import { builtProgram } from '../support/program.ts'
 import { type SeveringProxy, startSeveringProxy } from '../support/severing-proxy.ts'
 
 /**
@@ -20,7 +20,6 @@ import { type SeveringProxy, startSeveringProxy } from '../support/severing-prox
  * that is told once.
  */
 
-const PROGRAM = new URL('./pay-and-wait.ts', import.meta.url).pathname
 /** The first thing that is written of a payment. */
 const SEEN = /insert into "topup_payments"/
 
@@ -67,8 +66,9 @@ function startProgram() {
   const { router, serviceToken: token } = world.contracts
   const usdMicros = TOKEN_USD_MICROS.toString()
   const setUp = { databaseUrl: url.href, rpcUrl: world.rpc.url, router, token, usdMicros }
-  return spawn(process.execPath, [PROGRAM, JSON.stringify(setUp)], {
-    env: PROCESS_ENVIRONMENT,
+  const { path, env } = builtProgram('pay-and-wait')
+  return spawn(process.execPath, [path, JSON.stringify(setUp)], {
+    env,
     stdio: ['pipe', 'pipe', 'inherit'],
   })
 }

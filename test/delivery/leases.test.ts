@@ -5,9 +5,8 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createSending } from '#src/delivery/sending.ts'
 import { deliverDue } from '#src/delivery/service.ts'
+import { builtProgram } from '../support/program.ts'
 import { type Outbox, openOutbox, outboxDeps, serve, type Target } from './outbox.ts'
-
-const WORKER = new URL('./worker-that-hangs.ts', import.meta.url).pathname
 
 let outbox: Outbox
 let target: Target
@@ -180,7 +179,9 @@ describe('workers', () => {
 
 /** Starts a worker in a process of its own and kills it when it holds something. */
 async function killOnceItClaimed(): Promise<void> {
-  const child = spawn(process.execPath, [WORKER, outbox.database.url], {
+  const { path, env } = builtProgram('worker-that-hangs')
+  const child = spawn(process.execPath, [path, outbox.database.url], {
+    env,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const exited = once(child, 'exit')

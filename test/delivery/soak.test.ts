@@ -4,11 +4,11 @@ import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { builtProgram } from '../support/program.ts'
 import { type Draft, type Outbox, openOutbox, serve, type Target } from './outbox.ts'
 
 /** Whatever the other side answers and whichever worker dies, everything arrives, in order. */
 
-const WORKER = new URL('./worker-in-haste.ts', import.meta.url).pathname
 const ALERTS = 2000
 /** In each a part of the alerts comes in, and a worker dies when half of them are delivered. */
 const ROUNDS = 4
@@ -127,10 +127,11 @@ function createWorkers() {
   }[] = []
 
   async function start(place = running.length): Promise<void> {
+    const { path, env } = builtProgram('worker-in-haste')
     const child = spawn(
       process.execPath,
-      [WORKER, outbox.database.url, `${startedAt}`, `${instant}`, `${CLOCK_SPEED}`],
-      { stdio: ['pipe', 'pipe', 'inherit'] },
+      [path, outbox.database.url, `${startedAt}`, `${instant}`, `${CLOCK_SPEED}`],
+      { env, stdio: ['pipe', 'pipe', 'inherit'] },
     )
     const begun = new Set<string>()
     const worker = { child, begun, halted: Promise.withResolvers<void>() }

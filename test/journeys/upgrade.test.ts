@@ -62,7 +62,7 @@ afterAll(async () => {
   await Promise.all([database.drop(), receiver.close(), rm(folder, { recursive: true })])
 })
 
-async function start(root?: string): Promise<ServiceProcess> {
+async function start(root = ROOT): Promise<ServiceProcess> {
   const environment = { DATABASE_URL: database.url, ROLES: 'api,watcher,delivery' }
   const one = await startServiceProcess(environment, root)
   processes.push(one)

@@ -1,14 +1,16 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm, stat } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import type { TestProject } from 'vitest/node'
 import { connect } from '#src/db/connection.ts'
 import { startEmbedded } from '#src/db/embedded/embedded.ts'
 import { migrate } from '#src/db/migrate.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { COMPILE_CACHE, QUICK_MODULES } from './compile-cache.ts'
+import { buildPrograms, compiledIn, programIn } from './programs.ts'
 import { roomyFolder } from './roomy-folder.ts'
 
 declare module 'vitest' {
@@ -17,11 +19,15 @@ declare module 'vitest' {
     databaseServerUrl: string
     /** Name of a migrated and empty database, to be cloned. */
     databaseTemplate: string
+    /** Folder of the programs that tests start; empty in a run without tests that start any. */
+    programs: string
   }
 }
 
-const SERVICE = join(import.meta.dirname, '../../src/main.ts')
-const MIGRATIONS = join(import.meta.dirname, '../../migrations')
+const ROOT = join(import.meta.dirname, '../..')
+const MIGRATIONS = join(ROOT, 'migrations')
+const PREFIX = 'programs-'
+const STALE_MS = 86_400_000
 
 /**
  * Starts one PostgreSQL for the whole run, with one migrated database that every test file clones.
@@ -29,8 +35,7 @@ const MIGRATIONS = join(import.meta.dirname, '../../migrations')
  * It is the server of `TEST_DATABASE_URL`, or one of its own, which is deleted afterwards.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  await compileService()
-  const server = await startServer()
+  const [programs, server] = await Promise.all([makePrograms(), startServer()])
   const template = `watchdog_template_${randomBytes(6).toString('hex')}`
   try {
     await createTemplate(server.url, template)
@@ -38,11 +43,13 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await server.stop()
     throw error
   }
+  project.provide('programs', programs ?? '')
   project.provide('databaseServerUrl', server.url)
   project.provide('databaseTemplate', template)
   return async () => {
     await dropTemplate(server.url, template)
     await server.stop()
+    if (programs !== undefined) await rm(programs, { recursive: true, force: true })
   }
 }
 
@@ -66,16 +73,42 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   }
 }
 
-/** Fills the cache of compiled modules, because killed processes never write it. */
-async function compileService(): Promise<void> {
+/**
+ * Builds the programs that tests start, in a folder of this run alone, and fills its cache of compiled
+ * modules, because killed processes never write it. `npm run test:fast` has no such tests.
+ */
+async function makePrograms(): Promise<string | undefined> {
+  if (process.env['FAST'] === '1') return undefined
+  await removeStale()
+  const folder = await mkdtemp(join(COMPILE_CACHE, PREFIX))
+  await buildPrograms(ROOT, folder)
   const environment = {
     PATH: process.env['PATH'],
-    NODE_COMPILE_CACHE: COMPILE_CACHE,
+    NODE_COMPILE_CACHE: compiledIn(folder),
     NODE_OPTIONS: QUICK_MODULES,
   }
-  const service = spawn(process.execPath, [SERVICE], { env: environment, stdio: 'ignore' })
+  const path = programIn(folder, 'service')
+  const service = spawn(process.execPath, [path], {
+    env: environment,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const ended = once(service, 'exit')
   // It ends by itself: required variables are missing.
-  await once(service, 'exit')
+  const said = await text(service.stderr)
+  await ended
+  if (!said.includes('TERMS_URL is missing')) throw new Error(`the built service fails:\n${said}`)
+  return folder
+}
+
+/** Removes what runs left that were killed. */
+async function removeStale(): Promise<void> {
+  await mkdir(COMPILE_CACHE, { recursive: true })
+  for (const name of await readdir(COMPILE_CACHE)) {
+    if (!name.startsWith(PREFIX)) continue
+    const folder = join(COMPILE_CACHE, name)
+    const { mtimeMs } = await stat(folder)
+    if (Date.now() - mtimeMs > STALE_MS) await rm(folder, { recursive: true, force: true })
+  }
 }
 
 async function createTemplate(serverUrl: string, name: string): Promise<void> {

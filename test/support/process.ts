@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline'
 import { findPort } from '#sandbox/world/ports.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { PROCESS_ENVIRONMENT, testEnvironment } from './environment.ts'
+import { builtProgram } from './program.ts'
 
 /** The service in a separate process, like `npm start`. */
 export interface ServiceProcess {
@@ -21,23 +22,26 @@ export interface ServiceProcess {
   kill(): Promise<void>
 }
 
-const ROOT = new URL('../../', import.meta.url).pathname
+/** The project's folder. */
+export const ROOT = new URL('../../', import.meta.url).pathname
 
 /** The command of `npm start`, without npm. */
 const [, ...START] = packageJson.scripts.start.split(' ')
 
 /**
- * Starts `src/main.ts` with the test environment and the given variables, and waits until it is ready.
+ * Starts the service with the test environment and the given variables, and waits until it is ready: by
+ * default as built for this run, and given a folder, its sources there, as `npm start` does.
  *
- * @param root folder of the code; that of this release by default
+ * @param root folder of the code, such as that of another release
  */
 export async function startServiceProcess(
   over: Readonly<Record<string, string>>,
-  root = ROOT,
+  root?: string,
 ): Promise<ServiceProcess> {
   const port = await findPort()
+  const built = root === undefined ? builtProgram('service') : undefined
   const env = {
-    ...PROCESS_ENVIRONMENT,
+    ...(built?.env ?? PROCESS_ENVIRONMENT),
     ...testEnvironment({
       LOG_LEVEL: 'info',
       PORT: String(port),
@@ -46,8 +50,9 @@ export async function startServiceProcess(
     }),
   }
   const startedAt = performance.now()
-  const child = spawn(process.execPath, START, {
-    cwd: root,
+  const args = built === undefined ? START : [...START.slice(0, -1), built.path]
+  const child = spawn(process.execPath, args, {
+    cwd: root ?? ROOT,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { PROCESS_ENVIRONMENT } from './environment.ts'
+import { builtProgram } from './program.ts'
 import { roomyFolder } from './roomy-folder.ts'
 
 /** The sandbox's program in a separate process, with its own folder for temporary files. */
@@ -29,10 +29,9 @@ export interface SandboxProcess {
   discard(): Promise<void>
 }
 
-const MAIN = new URL('../../sandbox/main.ts', import.meta.url).pathname
 const PATIENCE_MS = 45_000
 
-/** Starts `sandbox/main.ts`. */
+/** Starts the sandbox's program, as built for this run. */
 export async function startSandboxProcess(
   args: readonly string[] = [],
   environment: Readonly<Record<string, string>> = {},
@@ -40,8 +39,9 @@ export async function startSandboxProcess(
   const folder = await mkdtemp(join(await roomyFolder(), 'watchdog-test-'))
   // The database's own user must be able to enter.
   await chmod(folder, 0o755)
-  const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { ...PROCESS_ENVIRONMENT, TMPDIR: folder, ...environment },
+  const { path, env } = builtProgram('sandbox')
+  const child = spawn(process.execPath, [path, ...args], {
+    env: { ...env, TMPDIR: folder, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })

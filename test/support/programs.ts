@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
+
+/** Programs that tests start again and again, each with its source below the project's folder. */
+export const PROGRAMS = {
+  service: 'src/main.ts',
+  sandbox: 'sandbox/main.ts',
+  'pay-and-wait': 'test/billing/pay-and-wait.ts',
+  'worker-in-haste': 'test/delivery/worker-in-haste.ts',
+  'worker-that-hangs': 'test/delivery/worker-that-hangs.ts',
+} as const
+
+export type Program = keyof typeof PROGRAMS
+
+/** Packages that are loaded from their folders: with binaries, files or threads of their own. */
+const EXTERNAL = ['@resvg/resvg-js', 'pino', 'playwright-core', 'secp256k1', 'vitest']
+/** For packages that are CommonJS inside. */
+const REQUIRE =
+  "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);"
+
+/**
+ * Writes each program as one file with the modules it shares with others beside it: the service is
+ * then ready after a third of the processor time, because Node reads ten files in place of 2,000.
+ *
+ * @param root the project's folder
+ * @param folder where to, below the project's `node_modules`, in which packages are looked up
+ */
+export async function buildPrograms(root: string, folder: string): Promise<void> {
+  await build({
+    absWorkingDir: root,
+    entryPoints: PROGRAMS,
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node24',
+    external: EXTERNAL,
+    // Some packages look at the names of classes: node-fetch at that of `AbortSignal`.
+    keepNames: true,
+    banner: { js: REQUIRE },
+    logLevel: 'error',
+    plugins: [
+      {
+        name: 'places',
+        setup: ({ onLoad }) => {
+          // Modules find their files beside their source, as without this.
+          onLoad({ filter: /[\\/](?:src|bot|sandbox|test)[\\/][^?]*\.ts$/ }, async ({ path }) => {
+            const code = await readFile(path, 'utf8')
+            const contents = code
+              .replaceAll('import.meta.dirname', JSON.stringify(dirname(path)))
+              .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href))
+            return { contents, loader: 'ts' }
+          })
+        },
+      },
+    ],
+  })
+}
+
+/** Where `buildPrograms` wrote a program. */
+export function programIn(folder: string, program: Program): string {
+  return join(folder, `${program}.mjs`)
+}
+
+/** Its cache of compiled modules. */
+export function compiledIn(folder: string): string {
+  return join(folder, 'compiled')
+}
