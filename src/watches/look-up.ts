@@ -60,11 +60,15 @@ const TURNS = { atOnce: 6, waitingMax: 60 } as const
 const FRESH_MS = 30_000
 /** The same without an answer of the chain. */
 const RETRY_MS = 5000
-/** Upper limit of the kept answers; one with all its rounds has about 30 KB. */
+/** Upper limit of the kept answers by default; one with all its rounds has about 30 KB. */
 const KEPT_MAX = 300
 
-/** Creates the look-ups of one process. */
-export function createLookUps(deps: Deps): LookUps {
+/**
+ * Creates the look-ups of one process.
+ *
+ * @param options `keptMax`: upper limit of the kept answers
+ */
+export function createLookUps(deps: Deps, { keptMax = KEPT_MAX } = {}): LookUps {
   const { clock, facts } = deps
   const turns = createTurns(TURNS)
   const names = keep<'names', ReadonlyMap<Address, string>>(clock, {
@@ -72,7 +76,7 @@ export function createLookUps(deps: Deps): LookUps {
     freshMs: () => MINUTE_MS,
   })
   const answers = keep<Address, AddressAnswer>(clock, {
-    max: KEPT_MAX,
+    max: keptMax,
     freshMs: ({ kind }) => (kind === 'unavailable' ? RETRY_MS : FRESH_MS),
   })
   const named = {

@@ -6,6 +6,7 @@ import { directionOf, LOCALES } from '#src/kernel/locale.ts'
 import { RATE_CLASSES } from '#src/operations/limits.ts'
 import { registerPages } from '#src/pages/index.ts'
 import { watchStart } from '#src/telegram/links.ts'
+import { createLookUps } from '#src/watches/look-up.ts'
 import { type WatchWorld, watchWorld } from '../watches/world.ts'
 import { textOf } from './site.ts'
 
@@ -202,17 +203,18 @@ describe('many who ask', () => {
     }
     expect(world.primary.counts()).toEqual({})
   })
-  test('for hundreds of addresses do not fill the memory: the first is forgotten', async () => {
+  test('for many addresses do not fill the memory: the first is forgotten', async () => {
+    const { find } = createLookUps(world.app, { keptMax: 20 })
     world.primary.resetCounts()
-    for (let first = 0; first <= 300; first += 7) {
+    for (let first = 0; first <= 20; first += 7) {
       const few = Array.from({ length: 7 }, (_, index) => numbered(1000 + first + index))
-      await Promise.all(few.map((address) => world.app.lookUps.find(address)))
+      await Promise.all(few.map(find))
     }
-    expect(lookUps()).toBe(301)
-    await world.app.lookUps.find(numbered(1300))
-    expect(lookUps()).toBe(301)
-    await world.app.lookUps.find(numbered(1000))
-    expect(lookUps()).toBe(302)
+    expect(lookUps()).toBe(21)
+    await find(numbered(1020))
+    expect(lookUps()).toBe(21)
+    await find(numbered(1000))
+    expect(lookUps()).toBe(22)
   })
   test('from one client are limited, by a page in the reader’s language', async () => {
     for (let index = 0; index < RATE_CLASSES.preview.points; index += 1) {
