@@ -127,8 +127,8 @@ async function openWindow({ dark = false, wallet = false }: PageLook = {}) {
     colorScheme: dark ? 'dark' : 'light',
     reducedMotion: 'reduce',
   })
-  // Sent to the browser once, and not for each page.
-  await context.addInitScript(axe.source)
+  // Sent to the browser once, and not for each page; blank pages between them do not run it.
+  await context.addInitScript(`if (location.protocol !== 'about:') { ${axe.source} }`)
   const page = await context.newPage()
   const origins = new Set(Object.values(pages).map((url) => new URL(url).origin))
   let troubles: string[] = []
