@@ -101,7 +101,7 @@ function createNtfy(deps: Deps): Channel<unknown> {
 }
 
 /** Exact body of a message, as ntfy takes it at the root of its server. */
-export function ntfyBody(envelope: Envelope, topic: string, now?: Date): string {
+function ntfyBody(envelope: Envelope, topic: string, now?: Date): string {
   const card = cardOf(envelope, { ...(now && { now }) })
   const title = [card.glyph, card.title].filter((part) => part !== '').join(' ')
   const items = card.items.map(({ glyph, time, text }) =>

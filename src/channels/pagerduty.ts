@@ -130,7 +130,7 @@ function actionIn(state: MessageState): Action | undefined {
 }
 
 /** Exact body of an event; in the language of the recipient. */
-export function eventBody(envelope: Envelope, routingKey: string, action: Action): string {
+function eventBody(envelope: Envelope, routingKey: string, action: Action): string {
   const { locale, message } = envelope
   const about = { routing_key: routingKey, event_action: action, dedup_key: dedupKey(envelope) }
   if (action !== 'trigger') return JSON.stringify(about)

@@ -61,7 +61,7 @@ describe('sandbox', { timeout: 60_000 }, () => {
       Chat: 'aria-current="page">Chat',
       Inbox: '<h1>Inbox</h1>',
       Receiver: '<h1>Receiver</h1>',
-      Hooks: '<h1>Discord and Slack</h1>',
+      Hooks: '<h1>Chats and pagers</h1>',
       Happen: '<h1>Happen</h1>',
       Watchdog: 'Know about a problem before it costs you money',
       Health: '"status":"ok"',
