@@ -9,7 +9,7 @@ const isFast = process.env['FAST'] === '1'
 
 /**
  * V8 starts to mark the whole heap when less than a young generation is left until it may grow, with the
- * 64 MB of a large machine several times a second: a fifth of the processor time of some tests.
+ * 64 MB of a large machine several times a second.
  */
 const SMALL_NURSERY = '--max-semi-space-size=16'
 
