@@ -73,6 +73,19 @@ test('every rule of Prometheus reads metrics that are exported, and has its plac
   expect(alerts.filter((name) => !headings.has(name))).toEqual([])
 })
 
+test('every rule of Prometheus has a case in which it fires and one in which it does not', () => {
+  const alerts = [...read('ops/prometheus/rules.yaml').matchAll(/- alert: (\w+)/g)].map(
+    ([, name = '']) => name,
+  )
+  const cases = [
+    ...read('ops/prometheus/rules.test.yaml').matchAll(/alertname: (\w+)\n +exp_alerts:( \[\])?$/gm),
+  ]
+  const fires = new Set(cases.flatMap(([, name, none]) => (none === undefined ? [name] : [])))
+  const rests = new Set(cases.flatMap(([, name, none]) => (none === undefined ? [] : [name])))
+  expect(alerts.filter((name) => !fires.has(name))).toEqual([])
+  expect(alerts.filter((name) => !rests.has(name))).toEqual([])
+})
+
 test.skipIf(!existsSync('/usr/bin/promtool'))('every rule of Prometheus fires in its test', () => {
   const file = new URL('../ops/prometheus/rules.test.yaml', import.meta.url).pathname
   expect(spawnSync('/usr/bin/promtool', ['test', 'rules', file]).status).toBe(0)
