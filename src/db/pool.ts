@@ -8,7 +8,7 @@
  * transaction is sent after its connection was lost.
  */
 import type { Sql } from 'postgres'
-import { asksForConnection } from './scope.ts'
+import { asksForConnection, sendsStatement } from './scope.ts'
 import { connectionLost, noConnectionFree, openSession } from './session.ts'
 import {
   type QueryOptions,
@@ -162,8 +162,10 @@ export function createPool(base: Sql, options: PoolOptions): Pool {
   return {
     client: {
       options: base.options,
-      unsafe: (text, values, query) =>
-        statement((raw) => use((slot) => send(slot, text, values, { ...query, raw }))),
+      unsafe: (text, values, query) => {
+        sendsStatement(text)
+        return statement((raw) => use((slot) => send(slot, text, values, { ...query, raw })))
+      },
       begin: (work) => use((slot) => runTransaction(slot, base.options, work)),
     },
     end: async (deadlineMs) => {

@@ -89,3 +89,12 @@ const asked = channel(CONNECTION_CHANNEL)
 export function asksForConnection(): void {
   if (asked.hasSubscribers) asked.publish({})
 }
+
+/** Diagnostics channel with a message for each statement that is sent through a pool: its text. */
+export const STATEMENT_CHANNEL = 'flare-watchdog:db:statement'
+const sent = channel(STATEMENT_CHANNEL)
+
+/** Publishes, before the caller waits for it, that a statement is sent. */
+export function sendsStatement(text: string): void {
+  if (sent.hasSubscribers) sent.publish(text)
+}

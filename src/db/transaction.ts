@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { asSavepoint, asTransaction, endSignal } from './scope.ts'
+import { asSavepoint, asTransaction, endSignal, sendsStatement } from './scope.ts'
 import {
   type QueryOptions,
   type Slot,
@@ -69,8 +69,9 @@ async function runScope<T>(
 
   const client: TransactionClient = {
     options,
-    unsafe: (text, values, query) =>
-      statement(async (raw) => {
+    unsafe: (text, values, query) => {
+      sendsStatement(text)
+      return statement(async (raw) => {
         if (over) throw new Error('a statement was sent after its transaction had ended')
         try {
           return await send(slot, text, values, { ...query, raw })
@@ -78,7 +79,8 @@ async function runScope<T>(
           failure ??= { error }
           throw error
         }
-      }),
+      })
+    },
     begin: (inner) => client.savepoint(inner),
     savepoint: async (inner) => {
       context.savepoints += 1

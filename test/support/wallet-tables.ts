@@ -1,0 +1,73 @@
+import { globSync } from 'node:fs'
+import { getTableConfig, PgTable } from 'drizzle-orm/pg-core'
+import type { PartOf, WalletRows } from './named-wallets.ts'
+
+const ROOT = new URL('../../', import.meta.url).pathname
+
+/** Tables without a wallet's column whose rows belong to a row of another table. */
+const PARTS: Readonly<Record<string, PartOf>> = {
+  signal_states: { column: 'watch_id', owner: 'watches', key: 'id' },
+  alert_budgets: { column: 'watch_id', owner: 'watches', key: 'id' },
+  outage_pictures: { column: 'watch_id', owner: 'watches', key: 'id' },
+  notices: { column: 'recipient_id', owner: 'recipients', key: 'id' },
+  topup_payments: { column: 'reference', owner: 'topups', key: 'reference' },
+}
+
+/** Tables whose rows belong to no wallet, by what they belong to; also those that name one without being its own. */
+const OTHERS: Readonly<Record<string, readonly string[]>> = {
+  'the chain, the same for all wallets': [
+    'targets',
+    'feed_points',
+    'observation_cursors',
+    'fsp_progress',
+    'fsp_rewards',
+    'fsp_rounds',
+    'publications',
+    'read_ranges',
+    'validator_polls',
+    'vote_signatures',
+    'payment_cursors',
+    'payment_gaps',
+    'unmatched_payments',
+  ],
+  'a chat of Telegram, which may have several wallets': [
+    'telegram_chats',
+    'telegram_drafts',
+    'telegram_follow_ups',
+    'telegram_live_messages',
+    'telegram_questions',
+    'telegram_updates',
+    'connect_codes',
+  ],
+  'a mailbox': ['mail_refusals'],
+  'a caller, with or without a wallet': ['free_calls', 'rate_counts'],
+  'the service': ['billing_pauses', 'figure_hours', 'ledger_proofs', 'lock_fences', 'public_figures'],
+}
+
+/** Names of the tables that the rooms define. */
+export const TABLES: ReadonlyMap<string, readonly string[]> = new Map(
+  (
+    await Promise.all(
+      globSync('{src,bot}/**/tables.ts', { cwd: ROOT }).map(
+        (path): Promise<Record<string, unknown>> => import(`${ROOT}${path}`),
+      ),
+    )
+  )
+    .flatMap((module) => Object.values(module))
+    .filter((value) => value instanceof PgTable)
+    .map((table) => getTableConfig(table))
+    .map(({ name, columns }) => [name, columns.map((column) => column.name)]),
+)
+
+/** Tables that belong to no wallet. */
+export const UNOWNED: ReadonlySet<string> = new Set(Object.values(OTHERS).flat())
+
+/** The tables of wallets. */
+export const WALLET_ROWS: WalletRows = {
+  columns: new Map(
+    [...TABLES].flatMap(([name, columns]) =>
+      columns.includes('wallet') && !UNOWNED.has(name) ? [[name, 'wallet']] : [],
+    ),
+  ),
+  parts: new Map(Object.entries(PARTS)),
+}
