@@ -126,6 +126,9 @@ export async function leaveTarget(db: Db, targetId: number): Promise<void> {
 
 export type NewWatchRow = typeof watches.$inferInsert
 
+/** A watch by its wallet and id. */
+type WatchKey = Pick<typeof watches.$inferSelect, 'wallet' | 'id'>
+
 /**
  * Stores a watch.
  * @returns its id
@@ -139,18 +142,25 @@ export async function insertWatch(db: Db, values: NewWatchRow): Promise<number> 
 /** Updates the given columns, and increments the version. */
 export async function updateWatch(
   db: Db,
-  id: number,
+  { wallet, id }: WatchKey,
   changes: Partial<Omit<NewWatchRow, 'id' | 'version'>>,
 ): Promise<void> {
   await db
     .update(watches)
     .set({ ...changes, version: sql`${watches.version} + 1` })
-    .where(eq(watches.id, id))
+    .where(and(eq(watches.wallet, wallet), eq(watches.id, id)))
 }
 
 /** Moves the watch to another target. */
-export async function updateTarget(db: Db, id: number, targetId: number): Promise<void> {
-  await db.update(watches).set({ targetId }).where(eq(watches.id, id))
+export async function updateTarget(
+  db: Db,
+  { wallet, id }: WatchKey,
+  targetId: number,
+): Promise<void> {
+  await db
+    .update(watches)
+    .set({ targetId })
+    .where(and(eq(watches.wallet, wallet), eq(watches.id, id)))
 }
 
 /** Marks the watch's target to be judged at the next observation even without a change. */

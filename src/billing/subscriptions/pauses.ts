@@ -79,7 +79,7 @@ export async function moveForPauses(tx: Db, wallet: Address, now: Date): Promise
     if (missed.length === 0) continue
     isMoved = true
     const { startsAt, endsAt, ...next } = missed.reduce(afterPause, row)
-    await store.updateSubscription(tx, row.id, {
+    await store.updateSubscription(tx, row, {
       startsAt,
       endsAt,
       dueAt: dueAt({ ...next, endsAt }) ?? null,

@@ -100,7 +100,7 @@ async function remindOfTerms(deps: Deps, tx: Db, wallet: Address, now: Date): Pr
   for (const { id, term, quantity, periods, endsAt, autoRenew, ...row } of due) {
     const reminders = dueReminders({ endsAt, remindAt: row.remindAt ?? now }, now)
     const remindAt = nextReminder('term', endsAt, now) ?? null
-    await store.updateSubscription(tx, id, { remindAt })
+    await store.updateSubscription(tx, { wallet, id }, { remindAt })
     if (now >= endsAt) continue
     const missing = missingCredits(rows, id, balanceCredits)
     const { totalCredits: credits } = priceSlots(quantity, periods)

@@ -115,13 +115,13 @@ async function settleWallet(
       const due = dueAt(row) ?? null
       // A release may have changed the rules since the row was written.
       if (due?.getTime() !== row.dueAt?.getTime()) {
-        await store.updateSubscription(tx, row.id, { dueAt: due })
+        await store.updateSubscription(tx, row, { dueAt: due })
       }
       continue
     }
-    const { id, ...columns } = next
+    const { id, wallet: _, ...columns } = next
     const remindAt = next.status === 'active' ? firstReminder('term', next.endsAt) : null
-    await store.updateSubscription(tx, id, { ...columns, dueAt: dueAt(next) ?? null, remindAt })
+    await store.updateSubscription(tx, row, { ...columns, dueAt: dueAt(next) ?? null, remindAt })
     settled.push(next)
     const terms = next.term - row.term
     if (terms > 0) {

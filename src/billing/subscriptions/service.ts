@@ -219,7 +219,7 @@ export async function setAutoRenew(
     for (const row of await store.lockRunning(tx, caller.wallet)) {
       if ((id ?? row.id) !== row.id) continue
       const next = { ...row, autoRenew }
-      await store.updateSubscription(tx, row.id, { autoRenew, dueAt: dueAt(next) ?? null })
+      await store.updateSubscription(tx, row, { autoRenew, dueAt: dueAt(next) ?? null })
     }
   })
   return listSubscriptions(deps, caller, {})

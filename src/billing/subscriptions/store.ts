@@ -278,10 +278,13 @@ export async function listDueWallets(
 /** Updates the given columns. */
 export async function updateSubscription(
   db: Db,
-  id: number,
-  changes: Partial<Omit<typeof subscriptions.$inferInsert, 'id'>>,
+  { wallet, id }: Pick<SubscriptionRow, 'wallet' | 'id'>,
+  changes: Partial<Omit<typeof subscriptions.$inferInsert, 'id' | 'wallet'>>,
 ): Promise<void> {
-  await db.update(subscriptions).set(changes).where(eq(subscriptions.id, id))
+  await db
+    .update(subscriptions)
+    .set(changes)
+    .where(and(eq(subscriptions.wallet, wallet), eq(subscriptions.id, id)))
 }
 
 /** Records a change of the wallet's capacity at an instant, and wakes the job that adjusts its watches. */

@@ -80,7 +80,7 @@ export async function lookAnew(
     keySettings: keySettings,
   })
   await store.leaveTarget(tx, targetId)
-  if (joined !== targetId) await store.updateTarget(tx, row.id, joined)
+  if (joined !== targetId) await store.updateTarget(tx, { wallet, id: row.id }, joined)
   return joined
 }
 

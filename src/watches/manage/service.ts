@@ -223,21 +223,25 @@ async function applyChanges(
     if (!isDeepStrictEqual(settings, checked)) return false
     const before = SignalChoices.parse(row.signals)
     const after = mergeSignals(before, changes.signals ?? [])
-    await store.updateWatch(tx, id, {
-      ...(changes.label !== undefined && { label: changes.label }),
-      ...(settings !== undefined && { settings }),
-      ...(changes.signals !== undefined && { signals: after }),
-      ...(changes.recipientIds !== undefined && { recipientIds: changes.recipientIds }),
-      ...(changes.minSeverity !== undefined && { minSeverity: changes.minSeverity }),
-      ...(changes.cooldownSeconds !== undefined && { cooldownSeconds: changes.cooldownSeconds }),
-      ...(changes.escalateAfterMinutes !== undefined && {
-        escalateAfterMinutes: changes.escalateAfterMinutes,
-      }),
-      ...(changes.escalateTo !== undefined && { escalateTo: changes.escalateTo }),
-      ...muteOf(row, changes.mutedUntil, now),
-      ...(changes.status !== undefined && { status: changes.status }),
-      updatedAt: now,
-    })
+    await store.updateWatch(
+      tx,
+      { wallet: caller.wallet, id },
+      {
+        ...(changes.label !== undefined && { label: changes.label }),
+        ...(settings !== undefined && { settings }),
+        ...(changes.signals !== undefined && { signals: after }),
+        ...(changes.recipientIds !== undefined && { recipientIds: changes.recipientIds }),
+        ...(changes.minSeverity !== undefined && { minSeverity: changes.minSeverity }),
+        ...(changes.cooldownSeconds !== undefined && { cooldownSeconds: changes.cooldownSeconds }),
+        ...(changes.escalateAfterMinutes !== undefined && {
+          escalateAfterMinutes: changes.escalateAfterMinutes,
+        }),
+        ...(changes.escalateTo !== undefined && { escalateTo: changes.escalateTo }),
+        ...muteOf(row, changes.mutedUntil, now),
+        ...(changes.status !== undefined && { status: changes.status }),
+        updatedAt: now,
+      },
+    )
     const targetId =
       settings === undefined
         ? row.targetId

@@ -28,7 +28,7 @@ export async function suspendBeyond(
   return await db.execute<FittedRow>(sql`
     update watches w set suspended_at = ${at}, updated_at = ${at}, version = version + 1
     from (${inOrder(wallet)}) o
-    where o.id = w.id and o.place > ${capacity} and w.suspended_at is null
+    where w.wallet = ${wallet} and o.id = w.id and o.place > ${capacity} and w.suspended_at is null
     returning ${fittedColumns}`)
 }
 
@@ -42,7 +42,7 @@ export async function resumeWithin(
   return await db.execute<FittedRow>(sql`
     update watches w set suspended_at = null, updated_at = ${at}, version = version + 1
     from (${inOrder(wallet)}) o
-    where o.id = w.id and o.place <= ${capacity} and w.suspended_at is not null
+    where w.wallet = ${wallet} and o.id = w.id and o.place <= ${capacity} and w.suspended_at is not null
     returning ${fittedColumns}`)
 }
 
@@ -67,7 +67,7 @@ export async function listLabelsBeyond(
 ): Promise<string[]> {
   const rows = await db.execute<{ label: string }>(sql`
     select w.label from watches w join (${inOrder(wallet)}) o on o.id = w.id
-    where o.place > ${capacity} and w.suspended_at is null
+    where w.wallet = ${wallet} and o.place > ${capacity} and w.suspended_at is null
     order by o.place`)
   return rows.map(({ label }) => label)
 }
