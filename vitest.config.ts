@@ -34,7 +34,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: isFast ? [...light] : [...light, ...heavy],
-          setupFiles: ['test/support/transaction-guard.ts'],
+          setupFiles: ['test/support/transaction-guard.ts', 'test/support/wallet-guard.ts'],
           globalSetup: ['test/support/global-setup.ts'],
         },
       },

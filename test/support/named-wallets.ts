@@ -73,7 +73,9 @@ class Statement {
     if (kind === 'MergeStmt') throw new Error('MERGE is not understood')
     if (!/^(Select|Insert|Update|Delete)Stmt$/.test(kind ?? '')) return
     const body = content as Tree
-    const all = listOf(treeOf(body['withClause'])['ctes']).map((one) => treeOf(one['CommonTableExpr']))
+    const all = listOf(treeOf(body['withClause'])['ctes']).map((one) =>
+      treeOf(one['CommonTableExpr']),
+    )
     const ctes = new Set([...known, ...all.map((one) => String(one['ctename']))])
     for (const one of all) this.#query(treeOf(one['ctequery']), outer, ctes)
     for (const side of ['larg', 'rarg']) {
@@ -91,7 +93,15 @@ class Statement {
     if (body['selectStmt'] !== undefined) this.#query(treeOf(body['selectStmt']), outer, ctes)
     if (body['whereClause'] !== undefined) conditions.push(treeOf(body['whereClause']))
     for (const condition of conditions) this.#condition(condition, scope)
-    const { withClause: _, fromClause, usingClause, selectStmt: __, larg: ___, rarg: ____, ...rest } = body
+    const {
+      withClause: _,
+      fromClause,
+      usingClause,
+      selectStmt: __,
+      larg: ___,
+      rarg: ____,
+      ...rest
+    } = body
     this.#subqueries(rest, scope)
     this.#subqueries([fromClause, usingClause], scope)
   }
@@ -110,7 +120,8 @@ class Statement {
     const right = this.#source(treeOf(body['rarg']), scope, conditions)
     for (const column of listOf(body['usingClause']).map(nameOf)) {
       const having = (all: readonly Reference[]) =>
-        all.find(({ table }) => this.#matters(table, column)) ?? all.find(({ table }) => table === undefined)
+        all.find(({ table }) => this.#matters(table, column)) ??
+        all.find(({ table }) => table === undefined)
       const [one, other] = [having(left), having(right)]
       const operand = (reference: Reference | undefined): Operand =>
         reference?.table === undefined ? 'value' : { reference, column }
@@ -132,7 +143,8 @@ class Statement {
     this.#parents.push(number)
     const reference = { number, alias, table }
     scope.references.push(reference)
-    if (table !== undefined && (columns.has(table) || parts.has(table))) this.#references.push(reference)
+    if (table !== undefined && (columns.has(table) || parts.has(table)))
+      this.#references.push(reference)
     return reference
   }
 
@@ -150,7 +162,8 @@ class Statement {
     }
     const link = treeOf(condition['SubLink'])
     if (link['subLinkType'] === 'ANY_SUBLINK' && listOf(link['operName']).length === 0) {
-      for (const one of elementsOf(treeOf(link['testexpr']))) this.#equal(this.#operand(one, scope), 'value')
+      for (const one of elementsOf(treeOf(link['testexpr'])))
+        this.#equal(this.#operand(one, scope), 'value')
     }
     const { kind, name, lexpr, rexpr } = treeOf(condition['A_Expr'])
     const isEqual = kind === 'AEXPR_NOT_DISTINCT' || listOf(name).map(nameOf).join('') === '='
@@ -160,7 +173,10 @@ class Statement {
     const isPairs = kind === 'AEXPR_OP' || kind === 'AEXPR_NOT_DISTINCT'
     for (const [index, one] of left.entries()) {
       const other = isPairs ? right[index] : undefined
-      this.#equal(this.#operand(one, scope), other === undefined ? 'value' : this.#operand(other, scope))
+      this.#equal(
+        this.#operand(one, scope),
+        other === undefined ? 'value' : this.#operand(other, scope),
+      )
     }
   }
 
@@ -174,7 +190,8 @@ class Statement {
       const reference = at.references.find(({ alias, table }) =>
         names.length > 1 ? alias === names.at(-2) : this.#matters(table, column),
       )
-      if (reference !== undefined) return reference.table === undefined ? 'value' : { reference, column }
+      if (reference !== undefined)
+        return reference.table === undefined ? 'value' : { reference, column }
     }
     return 'value'
   }
@@ -189,9 +206,11 @@ class Statement {
 
   #equal(one: Operand, other: Operand): void {
     const { columns, parts } = this.#rows
-    const isWallet = (it: Operand) => it !== 'value' && columns.get(it.reference.table ?? '') === it.column
+    const isWallet = (it: Operand) =>
+      it !== 'value' && columns.get(it.reference.table ?? '') === it.column
     if (one === 'value' || other === 'value') {
-      for (const it of [one, other]) if (it !== 'value' && isWallet(it)) this.#join(it.reference.number, NAMED)
+      for (const it of [one, other])
+        if (it !== 'value' && isWallet(it)) this.#join(it.reference.number, NAMED)
       return
     }
     if (isWallet(one) && isWallet(other)) this.#join(one.reference.number, other.reference.number)

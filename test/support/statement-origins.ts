@@ -28,15 +28,20 @@ let sending: object | undefined
 /** Of the statement that is being sent: `room/file.ts: function`; undefined if no room built it. */
 export function originOfStatement(): string | undefined {
   const stack = sending && builtAt.get(sending)?.stack
+  let file: string | undefined
   for (const line of stack?.split('\n') ?? []) {
-    const [, name = '', path = ''] = /at (?:async )?(.*?) ?\(?(?:file:\/\/)?(\/[^:]+):\d+/.exec(line) ?? []
+    const [, name = '', path = ''] =
+      /at (?:async )?(.*?) ?\(?(?:file:\/\/)?(\/[^:]+):\d+/.exec(line) ?? []
     if (path === '' || path.includes('/node_modules/') || path === import.meta.filename) continue
     const [, place] = /\/((?:src|bot|test|sandbox|ops)\/[^?]+)/.exec(path) ?? []
     if (place === undefined || place.startsWith('src/db/')) continue
     if (!/^(src|bot)\//.test(place)) return undefined
-    return `${place}: ${name.replace(/^.*[. ]/, '')}`
+    const known = name.replace(/ \[as .*/, '').replace(/^.*[. ]/, '')
+    // A function without a name is inside one that has one.
+    if (known !== '' && known !== '<anonymous>') return `${place}: ${known}`
+    file ??= place
   }
-  return undefined
+  return file && `${file}: ?`
 }
 
 type Method = (this: object, ...args: unknown[]) => object

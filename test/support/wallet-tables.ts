@@ -10,7 +10,7 @@ const PARTS: Readonly<Record<string, PartOf>> = {
   alert_budgets: { column: 'watch_id', owner: 'watches', key: 'id' },
   outage_pictures: { column: 'watch_id', owner: 'watches', key: 'id' },
   notices: { column: 'recipient_id', owner: 'recipients', key: 'id' },
-  topup_payments: { column: 'reference', owner: 'topups', key: 'reference' },
+  topup_payments: { column: 'handle', owner: 'topups', key: 'handle' },
 }
 
 /** Tables whose rows belong to no wallet, by what they belong to; also those that name one without being its own. */
@@ -41,7 +41,13 @@ const OTHERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'a mailbox': ['mail_refusals'],
   'a caller, with or without a wallet': ['free_calls', 'rate_counts'],
-  'the service': ['billing_pauses', 'figure_hours', 'ledger_proofs', 'lock_fences', 'public_figures'],
+  'the service': [
+    'billing_pauses',
+    'figure_hours',
+    'ledger_proofs',
+    'lock_fences',
+    'public_figures',
+  ],
 }
 
 /** Names of the tables that the rooms define. */
