@@ -7,6 +7,8 @@ import { benchMetering } from './metering.ts'
 import { benchObserve } from './observe.ts'
 import { report } from './report.ts'
 import { benchRest } from './rest.ts'
+import { benchSandbox } from './sandbox.ts'
+import { benchScale } from './scale.ts'
 import { benchStart } from './start.ts'
 
 /** Every benchmark by name: `npm run bench -- <name>`; all of them without a name. */
@@ -20,6 +22,8 @@ const BENCHES = {
   start: benchStart,
   fsp: benchFsp,
   catchup: benchCatchup,
+  scale: benchScale,
+  sandbox: benchSandbox,
 }
 
 const names = process.argv.slice(2)

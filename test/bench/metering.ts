@@ -15,7 +15,7 @@ const HOT_GOAL_RATIO = 2
 const BALANCE_CREDITS = 1_000_000_000
 
 /** One wallet with a token. Its free calls of the day are used up. */
-interface Owner {
+export interface Owner {
   readonly wallet: string
   readonly token: string
 }
@@ -110,7 +110,7 @@ function measurement(measure: string, result: Comparison, goal: number): Measure
 }
 
 /** Wallets with credits, a token each, and no free call left. */
-async function fillWallets(databaseUrl: string): Promise<readonly Owner[]> {
+export async function fillWallets(databaseUrl: string): Promise<readonly Owner[]> {
   const owners = Array.from({ length: WALLETS }, (_, index) => ({
     wallet: `0x${(index + 1).toString(16).padStart(40, '0')}`,
     token: formatToken(createHash('sha256').update(`bench ${index}`).digest()),

@@ -1,0 +1,56 @@
+import type { Cost, Unit, UnitCosts } from './scale-units.ts'
+import { UNITS } from './scale-units.ts'
+
+/** Work that was done, or is to be done, in a time. */
+export interface Load {
+  readonly processes: number
+  readonly seconds: number
+  readonly units: Readonly<Partial<Record<Unit, number>>>
+}
+
+/**
+ * CPU time as a sum: a fixed part of every second, a part of every second for each process, and a price for each
+ * unit of work, which does not depend on the number of processes.
+ */
+export interface CostModel {
+  readonly fixed: Cost
+  readonly each: Cost
+  readonly units: Readonly<Record<Unit, Cost>>
+}
+
+/** Fits a model to the costs of one and of two processes. */
+export function fitModel(one: UnitCosts, two: UnitCosts): CostModel {
+  const each = combine(two.idle, one.idle, (more, less) => Math.max(0, more - less))
+  return {
+    each,
+    fixed: combine(one.idle, each, (all, ofOne) => Math.max(0, all - ofOne)),
+    units: record((unit) => combine(one.units[unit], two.units[unit], (a, b) => (a + b) / 2)),
+  }
+}
+
+/** CPU time of a load in milliseconds. */
+export function predict(model: CostModel, { processes, seconds, units }: Load): Cost {
+  const resting = combine(
+    model.fixed,
+    model.each,
+    (fixed, each) => (fixed + each * processes) * seconds,
+  )
+  return UNITS.reduce(
+    (sum, unit) =>
+      combine(sum, model.units[unit], (all, price) => all + price * (units[unit] ?? 0)),
+    resting,
+  )
+}
+
+function combine(one: Cost, other: Cost, of: (one: number, other: number) => number): Cost {
+  return { service: of(one.service, other.service), database: of(one.database, other.database) }
+}
+
+function record(priceOf: (unit: Unit) => Cost): Record<Unit, Cost> {
+  return {
+    'evaluated target': priceOf('evaluated target'),
+    alert: priceOf('alert'),
+    delivery: priceOf('delivery'),
+    'metered call': priceOf('metered call'),
+  }
+}

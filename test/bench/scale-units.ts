@@ -1,0 +1,227 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { enqueue, type NewDelivery, newDeliveryId } from '#src/delivery/service.ts'
+import { systemClock } from '#src/kernel/clock.ts'
+import { envelopeOf } from '../support/envelopes.ts'
+import type { ServiceProcess } from '../support/process.ts'
+import { requestsPerSecond } from './load.ts'
+import { cpuMsOf, databaseMs } from './scale-cpu.ts'
+import type { Load } from './scale-model.ts'
+import { addressOf, type ScaleWorld, TARGETS } from './scale-world.ts'
+import { until } from './until.ts'
+
+/** What is counted. */
+export const UNITS = ['evaluated target', 'alert', 'delivery', 'metered call'] as const
+export type Unit = (typeof UNITS)[number]
+
+/** CPU time in milliseconds. */
+export interface Cost {
+  /** Of all processes of the service together. */
+  readonly service: number
+  readonly database: number
+}
+
+/** What a number of processes costs. */
+export interface UnitCosts {
+  /** Per second without work. */
+  readonly idle: Cost
+  readonly units: Readonly<Record<Unit, Cost>>
+}
+
+const IDLE_MS = 10_000
+const LOOKS = 10
+const ALERTS = 500
+const ALERT_LOOKS = 3
+const DELIVERIES = 3000
+const CALL_SECONDS = 4
+const CALL_CONNECTIONS = 16
+const FLR = 10n ** 18n
+
+/** Measures what one unit of each kind costs processes that run already, beyond what they cost idle. */
+export async function measureUnits(
+  world: ScaleWorld,
+  processes: readonly ServiceProcess[],
+): Promise<UnitCosts> {
+  const meter = createMeter(world, processes)
+  const resting = await meter(async () => {
+    await wait(IDLE_MS)
+    return IDLE_MS / 1000
+  })
+  const idle = per(resting, resting.done)
+  const beyond = (spent: Spent): Spent => ({
+    ...spent,
+    service: spent.service - idle.service * spent.seconds,
+    database: spent.database - idle.database * spent.seconds,
+  })
+  const looked = beyond(await meter(() => lookWithoutNews(world)))
+  const target = per(looked, looked.done)
+  const raised = beyond(await meter(() => raiseAlerts(world)))
+  const looksOfAlerts = ALERT_LOOKS * TARGETS
+  const alert = per(
+    {
+      service: raised.service - target.service * looksOfAlerts,
+      database: raised.database - target.database * looksOfAlerts,
+    },
+    raised.done,
+  )
+  const sent = beyond(await meter(() => sendDeliveries(world)))
+  const called = beyond(await meter(() => callForData(world, processes)))
+  return {
+    idle,
+    units: {
+      'evaluated target': target,
+      alert,
+      delivery: per(sent, sent.done),
+      'metered call': per(called, called.done),
+    },
+  }
+}
+
+/** What a load of all kinds at once costs processes that run already, and how much was done. */
+export async function measureMixed(
+  world: ScaleWorld,
+  processes: readonly ServiceProcess[],
+): Promise<{ readonly spent: Cost; readonly load: Load }> {
+  const meter = createMeter(world, processes)
+  let units: Load['units'] = {}
+  const { seconds, service, database } = await meter(async () => {
+    const [alerts, deliveries, calls] = await Promise.all([
+      raiseAlerts(world),
+      sendDeliveries(world),
+      callForData(world, processes),
+    ])
+    units = {
+      'evaluated target': ALERT_LOOKS * TARGETS,
+      alert: alerts,
+      delivery: deliveries,
+      'metered call': calls,
+    }
+    return 1
+  })
+  return { spent: { service, database }, load: { processes: processes.length, seconds, units } }
+}
+
+interface Spent extends Cost {
+  readonly seconds: number
+  /** Number of units. */
+  readonly done: number
+}
+
+function per({ service, database }: Cost, count: number): Cost {
+  return { service: service / count, database: database / count }
+}
+
+/** Measures work that returns how many units it did. */
+function createMeter({ postmaster }: ScaleWorld, processes: readonly ServiceProcess[]) {
+  const serviceMs = () => processes.reduce((sum, { pid }) => sum + cpuMsOf(pid), 0)
+  return async (work: () => Promise<number>): Promise<Spent> => {
+    const before = { service: serviceMs(), database: databaseMs(postmaster) }
+    const startedAt = performance.now()
+    const done = await work()
+    const seconds = (performance.now() - startedAt) / 1000
+    return {
+      done,
+      seconds,
+      service: serviceMs() - before.service,
+      database: databaseMs(postmaster) - before.database,
+    }
+  }
+}
+
+/** Blocks in which no watched balance moves, one after the other. */
+async function lookWithoutNews(world: ScaleWorld): Promise<number> {
+  for (let look = 0; look < LOOKS; look += 1) {
+    await world.devnet.mine(1, 1)
+    await untilEvaluated(world)
+  }
+  return LOOKS * TARGETS
+}
+
+/** Waits until every watch is evaluated up to the newest block that the service reads. */
+async function untilEvaluated({ connection: { sql }, devnet }: ScaleWorld): Promise<void> {
+  const head = Number(await devnet.client.getBlockNumber())
+  await until(`block ${head} is evaluated`, async () => {
+    const [row] = await sql<{ block: string | null }[]>`
+      select min(block_number) as block from observation_cursors where type = 'wallet-balance'`
+    // One confirmation: the block before the newest one.
+    return Number(row?.block ?? 0) >= head - 1
+  })
+}
+
+/** Balances that move, of which nobody is notified: alerts without deliveries. */
+async function raiseAlerts(world: ScaleWorld): Promise<number> {
+  const { connection, devnet } = world
+  const count = async () => {
+    const [row] = await connection.sql<{ count: number }[]>`
+      select count(*)::int as count from alerts where type = 'wallet-balance'`
+    return row?.count ?? 0
+  }
+  const before = await count()
+  for (let look = 1; look <= ALERT_LOOKS; look += 1) {
+    for (let index = 0; index < ALERTS; index += 1) {
+      const address = addressOf(index)
+      const balance = await devnet.client.getBalance({ address })
+      await devnet.setBalance(address, balance + 2n * FLR)
+    }
+    await devnet.mine(2, 1)
+    await until('alerts are raised', async () => (await count()) >= before + look * ALERTS)
+    await untilEvaluated(world)
+  }
+  return (await count()) - before
+}
+
+/** Deliveries to a receiver that takes 20 ms. */
+async function sendDeliveries({ connection, hooks, receiverUrl }: ScaleWorld): Promise<number> {
+  const at = systemClock.now()
+  const rows = Array.from({ length: DELIVERIES }, (_, index): NewDelivery => {
+    const hook = hooks[index % hooks.length]
+    if (hook === undefined) throw new Error('there are no receivers')
+    const id = newDeliveryId(at)
+    return {
+      id,
+      wallet: hook.wallet,
+      alertId: null,
+      recipientId: hook.recipientId,
+      channel: 'webhook',
+      partitionKey: hook.partitionKey,
+      orderKey: id,
+      firedAt: at,
+      position: index,
+      envelope: envelopeOf({ deliveryId: id }),
+      createdAt: at,
+      status: 'pending',
+    }
+  })
+  await connection.db.transaction((tx) => enqueue(tx, rows))
+  await until('all deliveries are recorded', async () => {
+    const [row] = await connection.sql<{ missing: number }[]>`
+      select count(*)::int as missing from deliveries where status in ('pending', 'retrying')`
+    return row?.missing === 0
+  })
+  const arrivals: readonly unknown[] = await (await fetch(`${receiverUrl}take`)).json()
+  if (arrivals.length !== DELIVERIES) throw new Error(`${arrivals.length} deliveries arrived`)
+  return DELIVERIES
+}
+
+/** Metered calls of a thousand wallets, spread over the processes. */
+async function callForData(
+  { owners }: ScaleWorld,
+  processes: readonly ServiceProcess[],
+): Promise<number> {
+  let answered = 0
+  await Promise.all(
+    processes.map(({ url }, place) =>
+      requestsPerSecond(url, {
+        path: '/data/ftso-analytics/feeds',
+        headers: (request) => ({
+          authorization: `Bearer ${owners[(request * processes.length + place) % owners.length]?.token}`,
+        }),
+        connections: Math.ceil(CALL_CONNECTIONS / processes.length),
+        seconds: CALL_SECONDS,
+        onAnswer: () => {
+          answered += 1
+        },
+      }),
+    ),
+  )
+  return answered
+}

@@ -1,0 +1,118 @@
+import { PEOPLE } from '#sandbox/devnet/accounts.ts'
+import { startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
+import { type Devnet, startDevnet } from '#sandbox/devnet.ts'
+import { startDataUpstream } from '#sandbox/world/data-upstream.ts'
+import { type Connection, connect } from '#src/db/connection.ts'
+import { canonicalJson } from '#src/kernel/canonical-json.ts'
+import { systemClock } from '#src/kernel/clock.ts'
+import { type ServiceProcess, startServiceProcess } from '../support/process.ts'
+import { arrangeYear, withDatabase } from './database.ts'
+import { fillHooks, type Hook } from './delivery-hooks.ts'
+import { fillWallets, type Owner } from './metering.ts'
+import { startServer } from './process.ts'
+import { findPostmaster } from './scale-cpu.ts'
+import { until } from './until.ts'
+
+/** Balances that are watched; no one is notified of them. */
+export const TARGETS = 2000
+const HOOKS = 100
+/** Addresses of the targets follow this one. */
+const FIRST_ADDRESS = 16_777_216
+
+/** One PostgreSQL, a chain, receivers and data, without the service. */
+export interface ScaleWorld {
+  readonly connection: Connection
+  readonly postmaster: number
+  readonly devnet: Devnet
+  readonly hooks: readonly Hook[]
+  /** Of the receiver of webhooks. */
+  readonly receiverUrl: string
+  readonly owners: readonly Owner[]
+  /** Starts so many full processes of the service, each with all roles, and waits until all targets are seen. */
+  start(count: number): Promise<readonly ServiceProcess[]>
+  startOne(): Promise<ServiceProcess>
+}
+
+/** Address of a target. */
+export function addressOf(index: number): `0x${string}` {
+  return `0x${(FIRST_ADDRESS + index).toString(16).padStart(40, '0')}`
+}
+
+/** Runs work in a world of its own. */
+export async function withScaleWorld<T>(work: (world: ScaleWorld) => Promise<T>): Promise<T> {
+  const devnet = await startDevnet()
+  const rpc = await startRpcProxy(devnet.rpcUrl)
+  const data = await startDataUpstream({ clock: systemClock })
+  const receiver = await startServer('./delivery-receiver.ts', '')
+  const [receiverUrl = ''] = receiver.url.split(' ')
+  try {
+    return await withDatabase(
+      async (databaseUrl) => {
+        const connection = connect(databaseUrl, { statementTimeoutMs: 0 })
+        try {
+          await arrangeYear(connection, systemClock.now())
+          const owners = await fillWallets(databaseUrl)
+          const hooks = await fillHooks(connection, receiverUrl, HOOKS)
+          await fillTargets(connection)
+          const startOne = () =>
+            startServiceProcess({
+              DATABASE_URL: databaseUrl,
+              FLARE_RPC_URLS: rpc.url,
+              CONFIRMATIONS: '1',
+              EVALUATION_INTERVAL_MS: '500',
+              METERED_UPSTREAMS: JSON.stringify(data.urls),
+            })
+          return await work({
+            connection,
+            postmaster: await findPostmaster(connection.sql),
+            devnet,
+            hooks,
+            receiverUrl,
+            owners,
+            startOne,
+            start: async (count) => {
+              const started = await Promise.all(Array.from({ length: count }, startOne))
+              await devnet.mine(2, 1)
+              await untilSeen(connection)
+              return started
+            },
+          })
+        } finally {
+          await connection.close()
+        }
+      },
+      { durable: true },
+    )
+  } finally {
+    receiver.stop()
+    await Promise.all([rpc.close(), data.close()])
+    await devnet.close()
+  }
+}
+
+async function fillTargets({ sql }: Connection): Promise<void> {
+  const targets = Array.from({ length: TARGETS }, (_, index) => {
+    const target = { address: addressOf(index), asset: 'FLR' }
+    return { key: canonicalJson(target), target }
+  })
+  await sql`
+    insert into targets (type, key, target, watch_count, stale)
+    select 'wallet-balance', key, target, 1, true
+    from jsonb_to_recordset(${sql.json(targets)}::jsonb) as t(key text, target jsonb)`
+  await sql`
+    insert into watches (wallet, type, target_id, label, settings, signals, min_severity,
+      cooldown_seconds, status, version, created_at, updated_at)
+    select ${PEOPLE.bob.account.address}, type, id, 'Bench ' || id,
+      '{"threshold":"1","direction":"any"}', '[]', 'info', 0, 'active', 1, now(), now()
+    from targets`
+  await sql`analyze`
+}
+
+/** Waits until each target has an observation: what moves before it is no news. */
+async function untilSeen({ sql }: Connection): Promise<void> {
+  await until('all targets are seen', async () => {
+    const [row] = await sql<{ missing: number }[]>`
+      select count(*)::int as missing from targets where observation is null`
+    return row?.missing === 0
+  })
+}

@@ -1,0 +1,123 @@
+import { type Measurement, median } from './report.ts'
+import { benchKills, benchTakeover } from './scale-failures.ts'
+import { fitModel, predict } from './scale-model.ts'
+import { type Cost, measureMixed, measureUnits, UNITS, type UnitCosts } from './scale-units.ts'
+import { type ScaleWorld, withScaleWorld } from './scale-world.ts'
+
+const ROUNDS = 2
+const COUNTS = [1, 2, 4] as const
+const GOAL_RATIO = 1.15
+const KILLS = 60
+const MODEL_ERROR_MAX = 0.2
+
+/**
+ * Full processes of the service on one PostgreSQL: what one, two and four of them cost per unit of work, in CPU
+ * time of the service and of the database; how long a leader's work rests after SIGKILL; and whether anything is
+ * lost or doubled while they are killed.
+ */
+export async function benchScale(): Promise<readonly Measurement[]> {
+  return withScaleWorld(async (world) => {
+    const costs = await measureCosts(world)
+    const takeovers = await benchTakeover(world)
+    const kills = await benchKills(world, KILLS)
+    return [...costs, ...takeovers, ...kills]
+  })
+}
+
+/** Unit costs of one process, in milliseconds: the median of some rounds. */
+export async function measureCosts(world: ScaleWorld): Promise<readonly Measurement[]> {
+  const rounds: Map<number, UnitCosts>[] = []
+  const predictions: Prediction[] = []
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const costs = new Map<number, UnitCosts>()
+    for (const count of COUNTS) {
+      const processes = await world.start(count)
+      try {
+        costs.set(count, await measureUnits(world, processes))
+        const [one, two] = [costs.get(1), costs.get(2)]
+        if (count === 4 && one !== undefined && two !== undefined) {
+          const { spent, load } = await measureMixed(world, processes)
+          predictions.push({ measured: spent, predicted: predict(fitModel(one, two), load) })
+        }
+      } finally {
+        await Promise.all(processes.map((one) => one.stop()))
+      }
+    }
+    rounds.push(costs)
+  }
+  const all = COUNTS.flatMap((count) => [
+    ...UNITS.flatMap((unit) =>
+      PARTS.map((part) =>
+        compared(count, `${part} CPU per ${unit}`, rounds, (of) => of.units[unit][part]),
+      ),
+    ),
+    ...PARTS.map((part) => idle(count, part, rounds)),
+  ])
+  return [...all, ...PARTS.map((part) => predicted(part, predictions))]
+}
+
+interface Prediction {
+  readonly measured: Cost
+  readonly predicted: Cost
+}
+
+/** All kinds of work at once in four processes, beside what the costs of one and two processes predict. */
+function predicted(part: (typeof PARTS)[number], predictions: readonly Prediction[]): Measurement {
+  const ratio = median(predictions.map((one) => one.measured[part] / one.predicted[part]))
+  return {
+    bench: 'scale',
+    measure: `model: ${part} CPU of mixed work in 4 processes, beside its prediction from 1 and 2`,
+    value: median(predictions.map((one) => one.measured[part])),
+    unit: 'ms',
+    floor: median(predictions.map((one) => one.predicted[part])),
+    ratio,
+    goal: 'within 20 %',
+    met: Math.abs(ratio - 1) <= MODEL_ERROR_MAX,
+  }
+}
+
+const PARTS = ['service', 'database'] as const
+
+function compared(
+  count: number,
+  measure: string,
+  rounds: readonly ReadonlyMap<number, UnitCosts>[],
+  measureOf: (costs: UnitCosts) => number,
+): Measurement {
+  const valuesOf = (number: number) =>
+    rounds.map((round) => {
+      const costs = round.get(number)
+      return costs === undefined ? Number.NaN : measureOf(costs)
+    })
+  const values = valuesOf(count)
+  const floors = valuesOf(1)
+  const ratio = median(values.map((value, round) => value / (floors[round] ?? Number.NaN)))
+  const isOne = count === 1
+  return {
+    bench: 'scale',
+    measure: `${count} ${isOne ? 'process' : 'processes'}: ${measure}`,
+    value: median(values),
+    unit: 'ms',
+    floor: isOne ? null : median(floors),
+    ratio: isOne ? null : ratio,
+    goal: isOne ? '-' : `<= ${GOAL_RATIO} of one process`,
+    met: isOne || ratio <= GOAL_RATIO,
+  }
+}
+
+function idle(
+  count: number,
+  part: (typeof PARTS)[number],
+  rounds: readonly ReadonlyMap<number, UnitCosts>[],
+): Measurement {
+  return {
+    bench: 'scale',
+    measure: `${count} idle: ${part} CPU`,
+    value: median(rounds.map((round) => round.get(count)?.idle[part] ?? Number.NaN)),
+    unit: 'ms/s',
+    floor: null,
+    ratio: null,
+    goal: '-',
+    met: true,
+  }
+}
