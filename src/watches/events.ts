@@ -32,7 +32,7 @@ export interface EventDefinition
 const monitoring: EventDefinition = {
   id: null,
   group: null,
-  data: Blindness,
+  data: Blindness.meta({ id: 'ChainOutageData' }),
   present: presentMonitoring,
   examples: MONITORING_EXAMPLES,
 }
@@ -84,10 +84,21 @@ function eventsOf({ events }: SignalDefinition): readonly string[] {
   return events.recovery === undefined ? events.alerts : [...events.alerts, events.recovery]
 }
 
+/** The named schemas of `data`, each with the events that have it, in the order of the catalogue. */
+export function eventsByData(): ReadonlyMap<z.ZodType, readonly string[]> {
+  const events = new Map<z.ZodType, string[]>()
+  for (const { event, signal } of SOURCES.values()) {
+    events.set(signal.data, [...(events.get(signal.data) ?? []), event])
+  }
+  return events
+}
+
 /** Describes `data` by event, in Markdown: each property with its JSON types. */
 export function describeEventData(): string {
   const lines = [...SOURCES.values()].map(({ event, signal }) => {
-    const { properties = {} } = JsonShape.parse(z.toJSONSchema(signal.data, JSON_SIDE))
+    const { $ref, $defs = {}, ...rest } = JsonShape.parse(z.toJSONSchema(signal.data, JSON_SIDE))
+    const named = $ref === undefined ? rest : $defs[$ref.slice('#/$defs/'.length)]
+    const { properties = {} } = named ?? {}
     const parts = Object.entries(properties).map(([name, shape]) => `${name} (${typesOf(shape)})`)
     return `- \`${event}\`: ${parts.join(', ')}`
   })
@@ -97,11 +108,15 @@ export function describeEventData(): string {
 /** The stored and sent form is the input of every codec. */
 const JSON_SIDE = { io: 'input', unrepresentable: 'any' } as const
 
+const Properties = z.record(z.string(), z.unknown()).optional()
+
 const JsonShape = z.looseObject({
   type: z.union([z.string(), z.array(z.string())]).optional(),
   const: z.unknown().optional(),
-  properties: z.record(z.string(), z.unknown()).optional(),
+  properties: Properties,
   anyOf: z.array(z.unknown()).optional(),
+  $ref: z.string().optional(),
+  $defs: z.record(z.string(), z.looseObject({ properties: Properties })).optional(),
 })
 
 function typesOf(shape: unknown): string {

@@ -71,7 +71,7 @@ const creditsThresholdSignal = defineSignal<EmptyTarget, Settings, Balance, Stat
   group: 'alerts',
   events: { alerts: ['credits.low-balance'], recovery: 'credits.recovered' },
   state: State,
-  data: Threshold,
+  data: Threshold.meta({ id: 'CreditsThresholdData' }),
   initial: {},
   evaluate: creditsThreshold,
   present: presentThreshold,

@@ -226,7 +226,7 @@ const priceMoveSignal = defineSignal<Target, Settings, Observation, State>({
   canBeCritical: true,
   firesOnce: true,
   state: State,
-  data: Moved,
+  data: Moved.meta({ id: 'PriceMoveData' }),
   initial: { baseline: null, firedAt: null },
   evaluate: priceMove,
   present: presentMoved,

@@ -178,7 +178,7 @@ const balanceChangeSignal = defineSignal({
   group: 'alerts',
   events: { alerts: ['wallet-balance.moved'] },
   state: State,
-  data: Moved,
+  data: Moved.meta({ id: 'BalanceChangeData' }),
   initial: { balanceUnits: null },
   evaluate: balanceChange,
   present: presentMoved,

@@ -27,16 +27,18 @@ const RateState = z.object({ kept: Counts, isLow: z.boolean() })
 type RateState = z.output<typeof RateState>
 
 /** `data` of `mc-anchor` and `mc-fdc`. */
-const Rate = z.object({
-  provider: Address,
-  rewardEpochId: z.int(),
-  votingRoundId: z.int(),
-  rate: z.number(),
-  threshold: z.number(),
-  /** The protocol's minimum over the epoch. */
-  protocolMinimum: z.number(),
-  rounds: z.int(),
-})
+const Rate = z
+  .object({
+    provider: Address,
+    rewardEpochId: z.int(),
+    votingRoundId: z.int(),
+    rate: z.number(),
+    threshold: z.number(),
+    /** The protocol's minimum over the epoch. */
+    protocolMinimum: z.number(),
+    rounds: z.int(),
+  })
+  .meta({ id: 'MinimalConditionData' })
 
 /** One of the two conditions that are counted in rounds. */
 export interface RateCondition {
@@ -237,7 +239,7 @@ export const mcUptime = defineSignal<ProviderTarget, unknown, ProviderObservatio
   events: eventsOf('mc-uptime'),
   defaultEnabled: false,
   state: NodesState,
-  data: Uptime,
+  data: Uptime.meta({ id: 'UptimeData' }),
   initial: { kept: {}, isLow: false },
   evaluate: (previous, observation) => lowUptime(previous, observation),
   present: presentUptime,
@@ -316,7 +318,7 @@ export const validatorNotListed = defineSignal<
   defaultEnabled: false,
   canBeCritical: true,
   state: ListedState,
-  data: Listing,
+  data: Listing.meta({ id: 'ValidatorListingData' }),
   initial: { missing: [] },
   evaluate: (previous, observation) => notListed(previous, observation),
   present: presentListing,

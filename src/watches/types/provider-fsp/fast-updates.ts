@@ -155,7 +155,7 @@ export const fastUpdates = defineSignal<ProviderTarget, unknown, ProviderObserva
   parameters: [PROBABILITY, WARNING_ENABLED],
   canBeCritical: true,
   state: State,
-  data: Silence,
+  data: Silence.meta({ id: 'FastUpdateData' }),
   initial: INITIAL,
   evaluate: (previous, observation, { parameters }) =>
     fastUpdateSilence(previous, observation, parameters),

@@ -127,7 +127,7 @@ export const registration = defineSignal<
   firesOnce: true,
   episodes: { by: ['rewardEpochId'], isOver: isRegisteredSince },
   state: RegistrationState,
-  data: Registration,
+  data: Registration.meta({ id: 'RegistrationData' }),
   initial: { missingFor: null },
   evaluate: (previous, observation, { parameters }) =>
     registrationMissing(previous, observation, parameters),
@@ -218,7 +218,7 @@ export const notInPolicy = defineSignal<ProviderTarget, unknown, ProviderObserva
   events: eventsOf('not-in-policy'),
   canBeCritical: true,
   state: PolicyState,
-  data: Membership,
+  data: Membership.meta({ id: 'PolicyMembershipData' }),
   initial: { absentFrom: null },
   evaluate: (previous, observation) => notInSigningPolicy(previous, observation),
   present: presentMembership,

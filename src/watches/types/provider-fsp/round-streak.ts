@@ -61,21 +61,23 @@ const INITIAL: StreakState = {
 }
 
 /** The properties of a round signal's `data` that messages of alert and recovery share. */
-const RoundData = z.looseObject({
-  provider: Address,
-  /** The last bad round. */
-  votingRoundId: z.int(),
-  /** The round that began at `since`. */
-  firstRoundId: z.int().exactOptional(),
-  rewardEpochId: z.int(),
-  since: Instant,
-  streak: z.int().exactOptional(),
-  missedRounds: z.int().exactOptional(),
-  gapSeconds: z.int().exactOptional(),
-  reason: z.string().nullish(),
-  tx: z.string().nullish(),
-  address: Address.nullish(),
-})
+const RoundData = z
+  .looseObject({
+    provider: Address,
+    /** The last bad round. */
+    votingRoundId: z.int(),
+    /** The round that began at `since`. */
+    firstRoundId: z.int().exactOptional(),
+    rewardEpochId: z.int(),
+    since: Instant,
+    streak: z.int().exactOptional(),
+    missedRounds: z.int().exactOptional(),
+    gapSeconds: z.int().exactOptional(),
+    reason: z.string().nullish(),
+    tx: z.string().nullish(),
+    address: Address.nullish(),
+  })
+  .meta({ id: 'RoundStreakData' })
 
 /** Declaration of a signal about voting rounds. */
 export interface RoundSignal {

@@ -120,7 +120,7 @@ export const txFailed = defineSignal<ProviderTarget, unknown, ProviderObservatio
   group: 'transactions',
   events: eventsOf('tx-failed'),
   state: FailedState,
-  data: Failed,
+  data: Failed.meta({ id: 'FailedTransactionData' }),
   initial: NOTHING_FAILED,
   evaluate: (previous, observation) => transactionFailed(previous, observation),
   present: presentFailed,
@@ -232,7 +232,7 @@ export const balanceLow = defineSignal<ProviderTarget, unknown, ProviderObservat
   parameters: [MINIMUM_FLR],
   canBeCritical: true,
   state: LowState,
-  data: Low,
+  data: Low.meta({ id: 'LowBalanceData' }),
   initial: { low: [] },
   evaluate: (previous, observation, { parameters }) =>
     balanceTooLow(previous, observation, parameters),
@@ -317,7 +317,7 @@ export const rewardsUnclaimed = defineSignal<
   events: eventsOf('rewards-unclaimed'),
   defaultEnabled: false,
   state: WaitingState,
-  data: Unclaimed,
+  data: Unclaimed.meta({ id: 'UnclaimedRewardsData' }),
   initial: { isWaiting: false },
   evaluate: (previous, observation) => {
     const judged = rewardsWaiting(observation)
