@@ -1,18 +1,69 @@
-/** The webhook of an alert in the OpenAPI document. */
+/** The webhook of an alert in the OpenAPI document, with the schema of `data` for every event. */
+import { z } from 'zod'
 import { WEBHOOK_HEADERS } from '#src/channels/webhook.ts'
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
+import { eventsByData } from '#src/watches/events.ts'
 import { webhookExample } from './examples/webhook.ts'
 
 const JSON_TYPE = 'application/json'
+/** Component with one entry for each schema of `data`. */
+const EVENT_COMPONENT = 'WebhookEvent'
+
+/** A schema of `data` with its component and its events. */
+interface EventData {
+  readonly component: string
+  readonly events: readonly string[]
+}
+
+/** The schemas of `data`, in the order of the catalogue. */
+export function eventData(): readonly EventData[] {
+  return [...eventsByData()].map(([schema, events]) => {
+    const component = z.globalRegistry.get(schema)?.id
+    if (component === undefined) throw new Error(`the data of ${events[0]} has no name`)
+    return { component, events }
+  })
+}
+
+/**
+ * The component that says which `data` comes with which event. Later releases add events and properties.
+ *
+ * @param uri of a component, by name
+ */
+export function eventComponent(
+  t: Translate,
+  uri: (component: string) => string,
+): Readonly<Record<string, unknown>> {
+  return {
+    [EVENT_COMPONENT]: {
+      oneOf: eventData().map(({ component, events }) => ({
+        type: 'object',
+        properties: {
+          event: {
+            type: 'string',
+            enum: events,
+            description: t('operations:field.webhook.event'),
+          },
+          data: {
+            $ref: uri(component),
+            description: t('operations:field.webhook.data'),
+          },
+        },
+        required: ['event', 'data'],
+      })),
+    },
+  }
+}
 
 /**
  * The `webhooks` of the document: body, headers and meaning of responses.
  *
  * @param payload reference to the schema of the body
+ * @param uri of a component, by name
  */
 export function webhooksOf(
   { t, publicUrl }: { readonly t: Translate; readonly publicUrl: string },
   payload: unknown,
+  uri: (component: string) => string,
 ): Record<string, unknown> {
   return {
     alert: {
@@ -31,7 +82,12 @@ export function webhooksOf(
         })),
         requestBody: {
           required: true,
-          content: { [JSON_TYPE]: { schema: payload, example: webhookExample(publicUrl) } },
+          content: {
+            [JSON_TYPE]: {
+              schema: { allOf: [payload, { $ref: uri(EVENT_COMPONENT) }] },
+              example: webhookExample(publicUrl),
+            },
+          },
         },
         responses: {
           200: { description: t('operations:webhook.alert.taken') },

@@ -10,7 +10,7 @@ import { examplesAt } from './examples/index.ts'
 import { PARAMETERS } from './examples/parameters.ts'
 import { withMeanings } from './openapi-meanings.ts'
 import { errorCodes, Problem, problemAnswers, problemReferences } from './openapi-problems.ts'
-import { webhooksOf } from './openapi-webhooks.ts'
+import { eventComponent, eventData, webhooksOf } from './openapi-webhooks.ts'
 
 /** Prefix of all operations' paths. */
 export const API_PREFIX = '/api/x402'
@@ -52,7 +52,7 @@ export function openApiDocument(
     servers: [{ url: publicUrl + API_PREFIX }],
     tags: [...tagsOf(t, registry), { name: 'webhooks', description: t('operations:tag.webhooks') }],
     paths,
-    webhooks: webhooksOf(edition, reference(t, WebhookPayload)),
+    webhooks: webhooksOf(edition, reference(t, WebhookPayload), componentUri),
     components: {
       securitySchemes: {
         bearer: {
@@ -184,14 +184,19 @@ function componentSchemas(
   registry: readonly AnyOperation[],
 ): Record<string, unknown> {
   const { schemas } = z.toJSONSchema(z.globalRegistry, { ...optionsFor(t), uri: componentUri })
-  const all = Object.fromEntries(
-    Object.entries(schemas).map(([id, schema]) => [
-      id,
-      withMeanings(t, withoutMarks(schema), [id]),
-    ]),
-  )
+  const ofEvents = eventComponent(t, componentUri)
+  // Names of an event's values have meanings of their own, which the help of its signal explains.
+  const events = new Set(eventData().map(({ component }) => component))
+  const all: Record<string, unknown> = { ...ofEvents }
+  for (const [id, schema] of Object.entries(schemas)) {
+    const bare = withoutMarks(schema)
+    all[id] = events.has(id) ? bare : withMeanings(t, bare, [id])
+  }
   const named = [Problem, WebhookPayload, ...registry.flatMap(({ body, output }) => [body, output])]
-  const open = named.flatMap((schema) => (schema ? namesIn(reference(t, schema)) : []))
+  const open = [
+    ...Object.keys(ofEvents),
+    ...named.flatMap((schema) => (schema ? namesIn(reference(t, schema)) : [])),
+  ]
   const reached = new Set<string>()
   for (let name = open.pop(); name !== undefined; name = open.pop()) {
     if (reached.has(name)) continue

@@ -14,6 +14,7 @@ const Schema = z.looseObject({
   items: z.unknown().optional(),
   anyOf: z.array(z.unknown()).optional(),
   oneOf: z.array(z.unknown()).optional(),
+  allOf: z.array(z.unknown()).optional(),
   default: z.unknown().optional(),
 })
 type Schema = z.output<typeof Schema>
@@ -123,9 +124,8 @@ export function apiDocs(openApi: unknown): ApiDocs {
       operationDoc({ base, schemas: components.schemas }, { path, method, entry }),
     ),
   )
-  const { content } = webhooks.alert.post.requestBody
-  const { schema } = firstOf(content) ?? {}
-  const webhook = schema === undefined ? [] : rowsOf({ base, schemas: components.schemas }, schema)
+  const [payload] = firstOf(webhooks.alert.post.requestBody.content)?.schema?.allOf ?? []
+  const webhook = rowsOf({ base, schemas: components.schemas }, Schema.parse(payload))
   const described = new Set(operations.map(({ tag }) => tag))
   return { tags: tags.filter(({ name }) => described.has(name)), operations, webhook }
 }
