@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { REGISTRY } from '#src/operations/index.ts'
-import { openApiDocument } from '#src/operations/openapi.ts'
-import { generate, TYPES } from './generated/generate.ts'
+import { EVENTS } from '#src/watches/events.ts'
+import { englishDocument, generate, generatedFiles } from './generated/generate.ts'
 
 const run = promisify(execFile)
 const bin = (name: string) => new URL(`../node_modules/.bin/${name}`, import.meta.url).pathname
@@ -19,9 +18,8 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 test('the description has no fault that its linter knows', async () => {
-  const app = { publicUrl: 'https://watchdog.example.org', operations: REGISTRY }
   const file = join(folder, 'openapi.json')
-  await writeFile(file, JSON.stringify(openApiDocument(app, 'en')))
+  await writeFile(file, JSON.stringify(englishDocument()))
   const { stdout } = await run(bin('redocly'), ['lint', '--format=json', file], { cwd: folder })
   const { totals } = JSON.parse(stdout)
   expect(totals).toMatchObject({ errors: 0, warnings: 0 })
@@ -42,6 +40,22 @@ test('a client generated from the description compiles', async () => {
   await run(bin('tsc'), [...options, '--ignoreConfig', file], { cwd: folder })
 })
 
-test('the generated types that tests use are those of the description (npm run types:api)', async () => {
-  expect(await readFile(TYPES, 'utf8')).toBe(await generate({ client: false }))
+test('the generated files of the client are those of the description (npm run types:api)', async () => {
+  for (const [file, text] of await generatedFiles()) {
+    expect(await readFile(file, 'utf8'), file.pathname).toBe(text)
+  }
+})
+
+test('every event has exactly one schema of its data', () => {
+  const { schemas } = englishDocument().components
+  const variants: { properties: { event: { enum: string[] }; data: { $ref: string } } }[] =
+    schemas.WebhookEvent.oneOf
+  const events = variants.flatMap(({ properties }) => properties.event.enum)
+  expect(events.toSorted()).toEqual(EVENTS.toSorted())
+  for (const { properties } of variants) {
+    const [, name = ''] = /^#\/components\/schemas\/(\w+)$/.exec(properties.data.$ref) ?? []
+    expect(Object.keys(schemas[name].properties).length, name).toBeGreaterThan(0)
+    // A later release may add properties.
+    expect(schemas[name].additionalProperties, name).not.toBe(false)
+  }
 })

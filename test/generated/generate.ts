@@ -1,20 +1,26 @@
+import { execFileSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { generateApi } from 'swagger-typescript-api'
 import { REGISTRY } from '#src/operations/index.ts'
 import { openApiDocument } from '#src/operations/openapi.ts'
+import { writeClient } from './client.ts'
 
-/** The generated types that tests use. */
-export const TYPES = new URL('./api.ts', import.meta.url)
+/** The generated files of the client, which tests use, too. */
+const FOLDER = new URL('../../clients/typescript/src/generated/', import.meta.url)
+
+/** The OpenAPI document in English, as a customer gets it. */
+export function englishDocument() {
+  const app = { publicUrl: 'https://watchdog.example.org', operations: REGISTRY }
+  return JSON.parse(JSON.stringify(openApiDocument(app, 'en')))
+}
 
 /**
  * TypeScript as a customer would generate it from `GET /openapi.json`: all types, and with `client` the
  * functions that call the operations.
  */
 export async function generate(options: { readonly client: boolean }): Promise<string> {
-  const app = { publicUrl: 'https://watchdog.example.org', operations: REGISTRY }
-  const spec = JSON.parse(JSON.stringify(openApiDocument(app, 'en')))
   const { files } = await generateApi({
-    spec,
+    spec: englishDocument(),
     output: false,
     silent: true,
     httpClientType: 'fetch',
@@ -24,6 +30,21 @@ export async function generate(options: { readonly client: boolean }): Promise<s
   return files.map(({ fileContent }) => fileContent.replace('// @ts-nocheck\n', '')).join('\n')
 }
 
+/** The generated files by address, as they must be. */
+export async function generatedFiles(): Promise<ReadonlyMap<URL, string>> {
+  return new Map([
+    [new URL('models.ts', FOLDER), await generate({ client: false })],
+    [new URL('operations.ts', FOLDER), format(writeClient(englishDocument()))],
+  ])
+}
+
+/** Formats as the rest of the project. */
+function format(text: string): string {
+  const biome = new URL('../../node_modules/.bin/biome', import.meta.url).pathname
+  const options = ['format', '--stdin-file-path=clients/typescript/src/operations.ts']
+  return execFileSync(biome, options, { input: text, encoding: 'utf8' })
+}
+
 if (process.argv[1] === new URL(import.meta.url).pathname) {
-  await writeFile(TYPES, await generate({ client: false }))
+  for (const [file, text] of await generatedFiles()) await writeFile(file, text)
 }

@@ -1,0 +1,2668 @@
+export interface AcceptTerms {
+  /**
+   * Version of the terms to accept.
+   * @minLength 1
+   * @maxLength 100
+   */
+  version: string;
+}
+
+export interface Account {
+  /** Balance of the wallet, in credits. */
+  balanceCredits: number;
+  /** Free calls for the day. */
+  freeTier: {
+    /** Number of free calls a day. */
+    limit: number;
+    /**
+     * Time at which the count starts again.
+     * @format date-time
+     */
+    resetsAt: string;
+    /** Free calls used today. */
+    used: number;
+  };
+  /** Changes of the balance, newest first. */
+  ledger: {
+    /** Entries on this page. */
+    data: LedgerEntry[];
+    /** Cursor of the next page; null on the last page. */
+    nextCursor: string | null;
+  };
+  /** Slots of the wallet. */
+  slots: Capacity;
+  /**
+   * Address of the wallet.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  wallet: string;
+}
+
+export interface AcknowledgeInput {
+  /** false takes an acknowledgement back; true is the default. */
+  acknowledged?: boolean;
+}
+
+export interface Acknowledgement {
+  /** Time of the acknowledgement; null without one. */
+  acknowledgedAt: string | null;
+  /** Name of the person who acknowledged the alert, as shown in messages; null until someone acknowledges it. */
+  acknowledgedBy: string | null;
+  /**
+   * Number that identifies the object.
+   * @min 1
+   * @max 2147483647
+   */
+  id: number;
+}
+
+export interface Alert {
+  /** Time of the acknowledgement; null without one. */
+  acknowledgedAt: string | null;
+  /** Name of the person who acknowledged the alert, as shown in messages; null until someone acknowledges it. */
+  acknowledgedBy: string | null;
+  /**
+   * Values of the event, as an object that depends on `event`. More properties may be added.
+   *
+   * - `fsp.monitoring`: since (string), lastBlock (object or null), reason (string), until (string or null)
+   * - `fsp.monitoring.recovered`: since (string), lastBlock (object or null), reason (string), until (string or null)
+   * - `wallet-balance.moved`: address (string), asset (string), symbol (string), decimals (integer), previousAmount (string), currentAmount (string), changeAmount (string), threshold (string), direction (string), counterparty (string or null), transactionHash (string or null), usd (string or null), blockNumber (integer), blockTime (string)
+   * - `feed-move.threshold`: feed (string), feedId (string), fromPrice (string), toPrice (string), movePercent (number), thresholdPercent (number), windowSeconds (integer), direction (string), fromTime (string), toTime (string), blockNumber (integer)
+   * - `provider.unregistered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
+   * - `provider.eligibility-lost`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
+   * - `provider.recovered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
+   * - `credits.low-balance`: balanceCredits (integer), limitCredits (integer), nextRenewal (object or null)
+   * - `credits.recovered`: balanceCredits (integer), limitCredits (integer), nextRenewal (object or null)
+   * - `signing.uptime-open`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `signing.rewards-open`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `signing.rewards-reminder`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `signing.missed`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `signing.done`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `fsp.ftso-commit`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.ftso-commit.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.ftso-reveal`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.ftso-reveal.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.ftso-signature`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.ftso-signature.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-bitvote`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-bitvote.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-signature`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-signature.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-submit1`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-submit1.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.reveal-offence`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.reveal-offence.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.signature-mismatch`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.signature-mismatch.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.signature-grace`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.signature-grace.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.tx-failed`: provider (string), tx (string), from (string), role (string), to (string), contract (string), selector (string), function (string), reason (string or null), block (integer), gasUsed (integer), gasLimit (integer)
+   * - `fsp.tx-failed.recovered`: provider (string), tx (string), from (string), role (string), to (string), contract (string), selector (string), function (string), reason (string or null), block (integer), gasUsed (integer), gasLimit (integer)
+   * - `fsp.fast-updates`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), since (string), gapSeconds (integer)
+   * - `fsp.fast-updates.recovered`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), since (string), gapSeconds (integer)
+   * - `fsp.registration`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
+   * - `fsp.registration.recovered`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
+   * - `fsp.not-in-policy`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
+   * - `fsp.not-in-policy.recovered`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
+   * - `fsp.fdc-bitvote-length`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-bitvote-length.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-consensus`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-consensus.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-reveal-offence`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-reveal-offence.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.mc-anchor`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-anchor.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-fdc`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-fdc.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-uptime`: provider (string), nodeId (string), rate (number), threshold (number), protocolMinimum (number), polls (integer)
+   * - `fsp.mc-uptime.recovered`: provider (string), nodeId (string), rate (number), threshold (number), protocolMinimum (number), polls (integer)
+   * - `fsp.validator-not-listed`: provider (string), nodeIds (array), listed (integer), stakeEndsAt (string)
+   * - `fsp.validator-not-listed.recovered`: provider (string), nodeIds (array), listed (integer), stakeEndsAt (string)
+   * - `fsp.balance-low`: provider (string), role (string), address (string), balanceWei (string), limitWei (string)
+   * - `fsp.balance-low.recovered`: provider (string), role (string), address (string), balanceWei (string), limitWei (string)
+   * - `fsp.rewards-unclaimed`: provider (string), epochs (array), amountWei (string), expiresAt (string or null)
+   * - `fsp.rewards-unclaimed.recovered`: provider (string), epochs (array), amountWei (string), expiresAt (string or null)
+   */
+  data: Record<string, any>;
+  /** Deliveries of the alert, one for each recipient. */
+  deliveries: Delivery[];
+  /** Time from the alert to its recovery, in seconds; null without a recovery. */
+  durationSeconds: number | null;
+  /** Name of the event. */
+  event: string;
+  /**
+   * Time of the event on the chain (ISO 8601, UTC).
+   * @format date-time
+   */
+  firedAt: string;
+  /** Group of the signal; null without one. */
+  group: string | null;
+  /**
+   * Number that identifies the object.
+   * @min 1
+   * @max 2147483647
+   */
+  id: number;
+  /** Time of the recovery; null until then. */
+  recoveredAt: string | null;
+  /** Number of the alert that this recovery ends; null for alerts. */
+  recoveryOf: number | null;
+  /** Title and text of the message. */
+  rendered: Rendered;
+  /** Severity of the alert. */
+  severity: "info" | "warning" | "critical";
+  /** Id of the signal; null without one. */
+  signal: string | null;
+  /** State of the alert. */
+  state: "firing" | "recovered" | "acknowledged" | "closed";
+  /** Type of the watch. */
+  type: string;
+  /**
+   * Number of the watch.
+   * @min 1
+   * @max 2147483647
+   */
+  watchId: number;
+  /** Name of the watch. */
+  watchLabel: string;
+}
+
+export interface AlertList {
+  /** Entries on this page. */
+  data: Alert[];
+  /** Cursor of the next page; null on the last page. */
+  nextCursor: string | null;
+}
+
+export interface AlertSelection {
+  /** Selects all alerts that match the filters. */
+  all?: true;
+  /**
+   * Selects alerts that were triggered before this time.
+   * @format date-time
+   */
+  before?: string;
+  /** Name of the event. */
+  event?:
+    | "wallet-balance.moved"
+    | "feed-move.threshold"
+    | "provider.unregistered"
+    | "provider.eligibility-lost"
+    | "provider.recovered"
+    | "credits.low-balance"
+    | "credits.recovered"
+    | "signing.uptime-open"
+    | "signing.rewards-open"
+    | "signing.rewards-reminder"
+    | "signing.missed"
+    | "signing.done"
+    | "fsp.ftso-commit"
+    | "fsp.ftso-commit.recovered"
+    | "fsp.ftso-reveal"
+    | "fsp.ftso-reveal.recovered"
+    | "fsp.ftso-signature"
+    | "fsp.ftso-signature.recovered"
+    | "fsp.fdc-bitvote"
+    | "fsp.fdc-bitvote.recovered"
+    | "fsp.fdc-signature"
+    | "fsp.fdc-signature.recovered"
+    | "fsp.fdc-submit1"
+    | "fsp.fdc-submit1.recovered"
+    | "fsp.reveal-offence"
+    | "fsp.reveal-offence.recovered"
+    | "fsp.signature-mismatch"
+    | "fsp.signature-mismatch.recovered"
+    | "fsp.signature-grace"
+    | "fsp.signature-grace.recovered"
+    | "fsp.tx-failed"
+    | "fsp.tx-failed.recovered"
+    | "fsp.fast-updates"
+    | "fsp.fast-updates.recovered"
+    | "fsp.registration"
+    | "fsp.registration.recovered"
+    | "fsp.not-in-policy"
+    | "fsp.not-in-policy.recovered"
+    | "fsp.fdc-bitvote-length"
+    | "fsp.fdc-bitvote-length.recovered"
+    | "fsp.fdc-consensus"
+    | "fsp.fdc-consensus.recovered"
+    | "fsp.fdc-reveal-offence"
+    | "fsp.fdc-reveal-offence.recovered"
+    | "fsp.mc-anchor"
+    | "fsp.mc-anchor.recovered"
+    | "fsp.mc-fdc"
+    | "fsp.mc-fdc.recovered"
+    | "fsp.mc-uptime"
+    | "fsp.mc-uptime.recovered"
+    | "fsp.validator-not-listed"
+    | "fsp.validator-not-listed.recovered"
+    | "fsp.balance-low"
+    | "fsp.balance-low.recovered"
+    | "fsp.rewards-unclaimed"
+    | "fsp.rewards-unclaimed.recovered"
+    | "fsp.monitoring"
+    | "fsp.monitoring.recovered";
+  /**
+   * Start of the period, included.
+   * @format date-time
+   */
+  from?: string;
+  /** Group of the signal. */
+  group?:
+    | "alerts"
+    | "ftso"
+    | "fdc"
+    | "offences"
+    | "transactions"
+    | "fast-updates"
+    | "registration";
+  /**
+   * Numbers of the alerts to delete, 500 at most.
+   * @maxItems 500
+   * @minItems 1
+   */
+  ids?: number[];
+  /** Severity of the alert. */
+  severity?: "info" | "warning" | "critical";
+  /**
+   * Id of the signal.
+   * @maxLength 64
+   */
+  signal?: string;
+  /** State of the alert. An alert whose signal has no recovery stays `firing` until it is acknowledged. */
+  state?: "firing" | "recovered" | "acknowledged" | "closed";
+  /**
+   * End of the period, excluded.
+   * @format date-time
+   */
+  to?: string;
+  /** Type of the watch. */
+  type?:
+    | "wallet-balance"
+    | "feed-move"
+    | "provider-eligibility"
+    | "credits-balance"
+    | "reward-signing"
+    | "provider-fsp";
+  /**
+   * Number of the watch.
+   * @min 1
+   * @max 2147483647
+   */
+  watchId?: number;
+}
+
+export interface BalanceChangeData {
+  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  address: string;
+  asset: "FLR" | string;
+  blockNumber: number;
+  /** @format date-time */
+  blockTime: string;
+  /** @pattern ^-?\d+$ */
+  changeAmount: string;
+  counterparty: string | null;
+  /** @pattern ^(0|[1-9]\d{0,77})$ */
+  currentAmount: string;
+  decimals: number;
+  direction: "incoming" | "outgoing";
+  /** @pattern ^(0|[1-9]\d{0,77})$ */
+  previousAmount: string;
+  symbol: string;
+  threshold: string;
+  transactionHash: string | null;
+  usd: string | null;
+}
+
+export interface Capacity {
+  /** Free slots. */
+  available: number;
+  /** Largest number of slots of a wallet. */
+  max: number;
+  /** Slots bought. */
+  purchased: number;
+  /** Slots of the trial. */
+  trial: number;
+  /** Slots in use. */
+  used: number;
+}
+
+export interface ChainOutageData {
+  lastBlock: {
+    /** @format date-time */
+    at: string;
+    number: number;
+  } | null;
+  reason: "no_block" | "no_answer";
+  /** @format date-time */
+  since: string;
+  until: string | null;
+}
+
+export interface Challenge {
+  /**
+   * Time at which the message was issued.
+   * @format date-time
+   */
+  issuedAt: string;
+  /** The EIP-4361 text to sign with personal_sign, unchanged, whitespace included. */
+  message: string;
+  /** Single-use value in the message, valid for 5 minutes. */
+  nonce: string;
+  /**
+   * Address of the wallet that must sign the message.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  wallet: string;
+}
+
+export interface ChallengeRequest {
+  /**
+   * Name of the token in lists.
+   * @minLength 1
+   * @maxLength 40
+   */
+  label?: string;
+  /**
+   * Scopes of the token in addition to read: `write`, `spend`. Request only what you need.
+   * @maxItems 3
+   * @default []
+   */
+  scopes?: ("read" | "write" | "spend")[];
+  /**
+   * Address of the wallet that will sign the message.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  wallet: string;
+}
+
+export interface ChannelList {
+  /** Entries on this page. */
+  data: ChannelState[];
+  /** Always null: the list is complete. */
+  nextCursor: null;
+}
+
+export interface ChannelSetup {
+  /**
+   * E-mail address, for the channel `email` only.
+   * @format email
+   * @maxLength 254
+   */
+  address?: string;
+  /** true replaces the signing secret of a webhook. */
+  rotateSecret?: boolean;
+  /**
+   * The URL that messages are posted to, for every channel except `email`.
+   * @format uri
+   * @maxLength 2048
+   */
+  url?: string;
+}
+
+export interface ChannelState {
+  /** Whether this service offers the channel. */
+  available: boolean;
+  /** Whether the wallet has a destination in this channel. */
+  configured: boolean;
+  /** Name of the channel. */
+  key: "telegram" | "email" | "webhook" | "discord" | "slack";
+  /** Setup of the channel: input takes an address, link opens a chat. */
+  kind: "input" | "link";
+  /** Time of the last failed delivery; null without one. */
+  lastFailureAt: string | null;
+  /** Time of the last successful delivery; null before the first. */
+  lastSuccessAt: string | null;
+  /** The signing secret, shown only when it is created or rotated. */
+  secret?: string;
+  /** Status; in use only while `active`. */
+  status: "pending" | "active" | "disabled" | "blocked" | null;
+  /** Why the destination is off; null if it is not. */
+  statusReason: string | null;
+  /** Destination, partly masked; null without one. */
+  target: string | null;
+}
+
+export interface ConfirmTopup {
+  /**
+   * Transaction hash: 32 bytes in hex, in the format of the asset’s chain.
+   * @pattern ^(0x)?[0-9a-fA-F]{64}$
+   */
+  txHash: string;
+}
+
+export interface CreditsThresholdData {
+  balanceCredits: number;
+  limitCredits: number;
+  nextRenewal: {
+    /** @format date-time */
+    at: string;
+    credits: number;
+  } | null;
+}
+
+export interface DeletedAlerts {
+  /** Number of deleted alerts. */
+  deleted: number;
+}
+
+export interface Delivery {
+  /** Number of attempts so far. */
+  attempts: number;
+  /** Channel that the recipient is notified through. */
+  channel: "telegram" | "email" | "webhook" | "discord" | "slack";
+  /** Time of delivery; null until then. */
+  deliveredAt: string | null;
+  /**
+   * UUID of the delivery, the same for every attempt.
+   * @format uuid
+   */
+  deliveryId: string;
+  /** Error of the last attempt; null without one. */
+  lastError: string | null;
+  /** HTTP status of the last attempt; null without a response. */
+  lastStatusCode: number | null;
+  /** Time of the next attempt; null if there is none. */
+  nextAttemptAt: string | null;
+  /**
+   * Number of the recipient.
+   * @min 1
+   * @max 2147483647
+   */
+  recipientId: number;
+  /** Status of the delivery; held and muted: not sent now, throttled: too many in an hour. */
+  status:
+    | "pending"
+    | "retrying"
+    | "delivered"
+    | "failed"
+    | "held"
+    | "muted"
+    | "throttled"
+    | "disabled";
+}
+
+export interface FailedTransactionData {
+  block: number;
+  contract: string;
+  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  from: string;
+  function: string;
+  gasLimit: number;
+  gasUsed: number;
+  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  provider: string;
+  reason: string | null;
+  role: string;
+  selector: string;
+  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  to: string;
+  /** @pattern ^0x[0-9a-fA-F]{64}$ */
+  tx: string;
+}
+
+export interface FastUpdateData {
+  blocksSinceUpdate: number;
+  gapSeconds: number;
+  lastUpdateBlock: number | null;
+  onePercentBlocks: number;
+  probabilityOfSilence: string;
+  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  provider: string;
+  rewardEpochId: number;
+  rule: "probability" | "one-percent";
+  sampleSize: number;
+  /** @format date-time */
+  since: string;
+  sortitionWeight: number;
+  threshold: number;
+  weightShare: number;
+}
+
+export interface IssuedToken {
+  /**
+   * When the token expires: 30 days after it was issued.
+   * @format date-time
+   */
+  expiresAt: string;
+  /** Scopes of the token; `read` is always included. */
+  scopes: ("read" | "write" | "spend")[];
+  /** The API token, sent as `Authorization: Bearer`. It is not shown again. */
+  token: string;
+  /**
+   * Address of the wallet.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  wallet: string;
+}
+
+export interface LedgerEntry {
+  /** Balance after this entry, in credits. */
+  balanceAfterCredits: number;
+  /**
+   * Time of creation.
+   * @format date-time
+   */
+  createdAt: string;
+  /** Change of the balance in credits; negative for a charge. */
+  deltaCredits: number;
+  /** Number of the ledger entry, counted per wallet: 1, 2, 3 … */
+  id: number;
+  /** Remark; may be absent. */
+  note?: string;
+  /** Unique cause of the entry, such as a top-up or a subscription. */
+  reference: string;
+  /** Kind of the entry. */
+  type: "topup" | "bonus" | "usage" | "subscription" | "refund" | "adjustment";
+}
+
+export interface LowBalanceData {
+  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  address: string;
+  /** @pattern ^(0|[1-9]\d{0,77})$ */
+  balanceWei: string;
+  /** @pattern ^(0|[1-9]\d{0,77})$ */
+  limitWei: string;
+  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  provider: string;
+  role: string;
+}
+
+export interface MeteredResource {
+  /** Payment options that are available now. */
+  accepts: PaymentOffer[];
+  /** Description in one sentence. */
+  description: string;
+  /** Price of one call, in credits. */
+  priceCredits: number;
+  /** The resource that was called. */
+  resource:
+    | "rewards-intelligence-reports"
+    | "providers-rewards"
+    | "ftso-analytics";
+  /** Base URL, including all paths below it; null if this service does not offer the resource. A request must arrive in full within 300 seconds. */
+  url: string | null;
+}
+
+export interface MinimalConditionData {
+  protocolMinimum: number;
+  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  provider: string;
+  rate: number;
+  rewardEpochId: number;
+  rounds: number;
+  threshold: number;
+  votingRoundId: number;
+}
+
+export interface NewPurchase {
+  /** Whether auto-renew is on. */
+  autoRenew?: boolean;
+  /**
+   * Number of 30-day periods.
+   * @min 1
+   * @max 120
+   */
+  periods: number;
+  /**
+   * Number of slots.
+   * @min 1
+   * @max 20
+   */
+  slots: number;
+}
+
+export interface NewRecipient {
+  /**
+   * E-mail address, for the channel `email` only.
+   * @format email
+   * @maxLength 254
+   */
+  address?: string;
+  /** Channel that the recipient is notified through. */
+  channel: "telegram" | "email" | "webhook" | "discord" | "slack";
+  /** Whether this recipient gets alerts from watches without recipients of their own. */
+  default?: boolean;
+  /** Language of the texts. */
+  locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /** Minimum severity: less severe alerts are not sent. */
+  minSeverity?: "info" | "warning" | "critical";
+  /** Name of the recipient. */
+  name: string;
+  /** IANA time zone, such as Europe/Berlin. */
+  timezone?: string;
+  /**
+   * The URL that messages are posted to, for every channel except `email`.
+   * @format uri
+   * @maxLength 2048
+   */
+  url?: string;
+}
+
+export interface NewSettings {
+  /** Interval at which alerts are sent as one digest; off sends each alert at once. */
+  digest: "off" | "15m" | "1h" | "daily";
+  /**
+   * Time of day in the time zone of the settings, as HH:MM.
+   * @pattern ^([01]\d|2[0-3]):[0-5]\d$
+   */
+  digestAt: string;
+  /** Language of the texts. */
+  locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /** Minimum severity: less severe alerts are not sent. */
+  minSeverity: "info" | "warning" | "critical";
+  /** Quiet hours: alerts are held until they end. */
+  quietHours: {
+    /** Whether critical alerts are sent during quiet hours too. */
+    criticalBypass: boolean;
+    /** true: on; false: off. */
+    enabled: boolean;
+    /**
+     * Time of day in the time zone of the settings, as HH:MM.
+     * @pattern ^([01]\d|2[0-3]):[0-5]\d$
+     */
+    from: string;
+    /**
+     * Time of day in the time zone of the settings, as HH:MM.
+     * @pattern ^([01]\d|2[0-3]):[0-5]\d$
+     */
+    to: string;
+  };
+  /** Whether recoveries are sent. */
+  recoveries: boolean;
+  /** Repetition of critical alerts. */
+  repeat: {
+    /**
+     * When to repeat an unacknowledged critical alert: minutes after it was triggered.
+     * @maxItems 24
+     */
+    critical: number[];
+  };
+  /** IANA time zone, such as Europe/Berlin. */
+  timezone: string;
+  /** Version number that increases with every change. */
+  version?: number;
+}
+
+export interface NewSubscription {
+  /**
+   * Whether auto-renew is on.
+   * @default false
+   */
+  autoRenew?: boolean;
+  /**
+   * Expected price in credits, the `totalCredits` of a quote. At any other price, nothing is bought.
+   * @min 0
+   */
+  expectedCredits?: number;
+  /**
+   * Number of 30-day periods.
+   * @min 1
+   * @max 120
+   */
+  periods: number;
+  /**
+   * Number of slots.
+   * @min 1
+   * @max 20
+   */
+  quantity: number;
+}
+
+export interface NewTopup {
+  /**
+   * Symbol of the payment asset, such as FLR.
+   * @maxLength 32
+   */
+  asset?: string;
+  /**
+   * Number of credits to buy, without the bonus.
+   * @min 10000
+   * @max 1000000000000
+   */
+  credits?: number;
+  /** Slots to buy with the credits as soon as the credits arrive; needs the scope `spend`. */
+  then?: NewPurchase;
+}
+
+export type NewWatch =
+  | {
+      /**
+       * Minimum time between two alerts of a signal, in seconds.
+       * @min 0
+       * @max 2592000
+       * @default 0
+       */
+      cooldownSeconds?: number;
+      /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
+      escalateAfterMinutes?: number | null;
+      /**
+       * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
+       * @maxItems 20
+       */
+      escalateTo?: number[];
+      /** Name of the watch; by default the service makes one from the target. */
+      label?: string;
+      /**
+       * Minimum severity: less severe alerts are not sent.
+       * @default "info"
+       */
+      minSeverity?: "info" | "warning" | "critical";
+      /** Ids of the recipients; null for the default recipients. */
+      recipientIds?: number[] | null;
+      /** Settings of the watch. The shape depends on `type`. */
+      settings: {
+        /**
+         * Direction of changes that raise an alert: any, up or down.
+         * @default "any"
+         */
+        direction?: "any" | "up" | "down";
+        /**
+         * Change of the balance that raises an alert, in whole coins, such as 100.
+         * @pattern ^(0|[1-9]\d{0,15})(\.\d{1,18})?$
+         */
+        threshold: string;
+      };
+      /** Settings of the signals; omitted ones have their defaults. */
+      signals?: SignalChoice[];
+      /** What to watch. The shape depends on `type`. */
+      target: {
+        /**
+         * Address of the wallet to watch.
+         * @pattern ^0x[0-9a-fA-F]{40}$
+         */
+        address: string;
+        /** What to count: FLR, or the address of a token contract. */
+        asset: "FLR" | string;
+      };
+      /** Type of the watch. */
+      type: "wallet-balance";
+    }
+  | {
+      /**
+       * Minimum time between two alerts of a signal, in seconds.
+       * @min 0
+       * @max 2592000
+       * @default 0
+       */
+      cooldownSeconds?: number;
+      /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
+      escalateAfterMinutes?: number | null;
+      /**
+       * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
+       * @maxItems 20
+       */
+      escalateTo?: number[];
+      /** Name of the watch; by default the service makes one from the target. */
+      label?: string;
+      /**
+       * Minimum severity: less severe alerts are not sent.
+       * @default "info"
+       */
+      minSeverity?: "info" | "warning" | "critical";
+      /** Ids of the recipients; null for the default recipients. */
+      recipientIds?: number[] | null;
+      /** Settings of the watch. The shape depends on `type`. */
+      settings: {
+        /**
+         * Direction of changes that raise an alert: any, up or down.
+         * @default "any"
+         */
+        direction?: "any" | "up" | "down";
+        /**
+         * Price change that raises an alert, in percent.
+         * @min 0.01
+         * @multipleOf 0.01
+         * @max 1000
+         */
+        percent: number;
+        /**
+         * Time within which the price has to move, in seconds.
+         * @min 60
+         * @max 604800
+         */
+        windowSeconds: number;
+      };
+      /** Settings of the signals; omitted ones have their defaults. */
+      signals?: SignalChoice[];
+      /** What to watch. The shape depends on `type`. */
+      target: {
+        /**
+         * Name of the price feed, such as FLR/USD.
+         * @pattern ^(0x[0-9a-fA-F]{42}|[\w.+-]{1,16}(\/[\w.+-]{1,16})?)$
+         */
+        feed: string;
+      };
+      /** Type of the watch. */
+      type: "feed-move";
+    }
+  | {
+      /**
+       * Minimum time between two alerts of a signal, in seconds.
+       * @min 0
+       * @max 2592000
+       * @default 0
+       */
+      cooldownSeconds?: number;
+      /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
+      escalateAfterMinutes?: number | null;
+      /**
+       * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
+       * @maxItems 20
+       */
+      escalateTo?: number[];
+      /** Name of the watch; by default the service makes one from the target. */
+      label?: string;
+      /**
+       * Minimum severity: less severe alerts are not sent.
+       * @default "info"
+       */
+      minSeverity?: "info" | "warning" | "critical";
+      /** Ids of the recipients; null for the default recipients. */
+      recipientIds?: number[] | null;
+      /**
+       * Settings of the watch. The shape depends on `type`.
+       * @default {}
+       */
+      settings?: object;
+      /** Settings of the signals; omitted ones have their defaults. */
+      signals?: SignalChoice[];
+      /** What to watch. The shape depends on `type`. */
+      target: {
+        /**
+         * Any address of the data provider to watch.
+         * @pattern ^0x[0-9a-fA-F]{40}$
+         */
+        provider: string;
+      };
+      /** Type of the watch. */
+      type: "provider-eligibility";
+    }
+  | {
+      /**
+       * Minimum time between two alerts of a signal, in seconds.
+       * @min 0
+       * @max 2592000
+       * @default 0
+       */
+      cooldownSeconds?: number;
+      /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
+      escalateAfterMinutes?: number | null;
+      /**
+       * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
+       * @maxItems 20
+       */
+      escalateTo?: number[];
+      /** Name of the watch; by default the service makes one from the target. */
+      label?: string;
+      /**
+       * Minimum severity: less severe alerts are not sent.
+       * @default "info"
+       */
+      minSeverity?: "info" | "warning" | "critical";
+      /** Ids of the recipients; null for the default recipients. */
+      recipientIds?: number[] | null;
+      /** Settings of the watch. The shape depends on `type`. */
+      settings: {
+        /**
+         * Balance in credits below which an alert is raised.
+         * @min 1
+         * @max 1000000000
+         */
+        limit: number;
+      };
+      /** Settings of the signals; omitted ones have their defaults. */
+      signals?: SignalChoice[];
+      /** What to watch. The shape depends on `type`. */
+      target: object;
+      /** Type of the watch. */
+      type: "credits-balance";
+    }
+  | {
+      /**
+       * Minimum time between two alerts of a signal, in seconds.
+       * @min 0
+       * @max 2592000
+       * @default 0
+       */
+      cooldownSeconds?: number;
+      /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
+      escalateAfterMinutes?: number | null;
+      /**
+       * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
+       * @maxItems 20
+       */
+      escalateTo?: number[];
+      /** Name of the watch; by default the service makes one from the target. */
+      label?: string;
+      /**
+       * Minimum severity: less severe alerts are not sent.
+       * @default "info"
+       */
+      minSeverity?: "info" | "warning" | "critical";
+      /** Ids of the recipients; null for the default recipients. */
+      recipientIds?: number[] | null;
+      /**
+       * Settings of the watch. The shape depends on `type`.
+       * @default {}
+       */
+      settings?: object;
+      /** Settings of the signals; omitted ones have their defaults. */
+      signals?: SignalChoice[];
+      /** What to watch. The shape depends on `type`. */
+      target: {
+        /**
+         * Any address of the data provider to watch.
+         * @pattern ^0x[0-9a-fA-F]{40}$
+         */
+        provider: string;
+      };
+      /** Type of the watch. */
+      type: "reward-signing";
+    }
+  | {
+      /**
+       * Minimum time between two alerts of a signal, in seconds.
+       * @min 0
+       * @max 2592000
+       * @default 0
+       */
+      cooldownSeconds?: number;
+      /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
+      escalateAfterMinutes?: number | null;
+      /**
+       * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
+       * @maxItems 20
+       */
+      escalateTo?: number[];
+      /** Name of the watch; by default the service makes one from the target. */
+      label?: string;
+      /**
+       * Minimum severity: less severe alerts are not sent.
+       * @default "info"
+       */
+      minSeverity?: "info" | "warning" | "critical";
+      /** Ids of the recipients; null for the default recipients. */
+      recipientIds?: number[] | null;
+      /**
+       * Settings of the watch. The shape depends on `type`.
+       * @default {}
+       */
+      settings?: object;
+      /** Settings of the signals; omitted ones have their defaults. */
+      signals?: SignalChoice[];
+      /** What to watch. The shape depends on `type`. */
+      target: {
+        /**
+         * Any address of the data provider to watch.
+         * @pattern ^0x[0-9a-fA-F]{40}$
+         */
+        provider: string;
+      };
+      /** Type of the watch. */
+      type: "provider-fsp";
+    };
+
+export type OpenApiDocument = Partial<Record<string, any>>;
+
+export interface ParameterDefinition {
+  /** Default value. */
+  default: number | boolean;
+  /** Explanation. */
+  help: Text;
+  /** Name in the parameters of the signal. */
+  key: string;
+  /** Label of the value. */
+  label: Text;
+  /** Largest value. */
+  max?: number;
+  /** Smallest value. */
+  min?: number;
+  /** Smallest difference between two values. */
+  step?: number;
+  /** Type of the value. */
+  type: "integer" | "number" | "boolean";
+}
+
+export interface PaymentAsset {
+  /** Price of 1000 credits in the smallest unit of the asset; 0 without a price. */
+  amountPer1000Credits: string;
+  /** Address of the token; zeros while the chain cannot be read. */
+  address: string;
+  /** Whether payments in this asset are accepted now. */
+  available: boolean;
+  /** Bonus in basis points; 100 are 1%. */
+  bonusBps: number;
+  /** Largest top-up in the smallest unit of the asset; null without a limit. */
+  capPerTopup: string | null;
+  /** Number of decimals of the asset. */
+  decimals: number;
+  /** Largest amount that the service may hold, in the smallest unit; null without a limit. */
+  holdingsCap: string | null;
+  /** Whether payments in this asset are paused. */
+  paused: boolean;
+  /** Whether the router accepts the token. */
+  routerAllowlisted: boolean;
+  /** Symbol of the token. */
+  symbol: string;
+}
+
+export interface PaymentOffer {
+  /** Address of the token; zeros for the coin of the chain. */
+  asset: string;
+  /** Description in one sentence. */
+  description: string;
+  /** Further terms of the offer. */
+  extra: {
+    /** Price of 1000 credits in millionths of a dollar. */
+    usdPer1000CreditsMicros: string;
+    /** Path of the account. */
+    accountEndpoint: string;
+    /** Number of decimals of the asset. */
+    assetDecimals: number;
+    /** Symbol of the payment asset. */
+    assetSymbol: string;
+    /** Path that returns the message to sign. */
+    authEndpoint: string;
+    /** Bonus in basis points; 100 are 1%. */
+    bonusBps: number;
+    /** Id of the chain; 14 is Flare. */
+    chainId: number;
+    /** Path of the documentation. */
+    docs: string;
+    /** How to pay, in words. */
+    flow: string;
+    /** Smallest top-up, in credits. */
+    minTopupCredits: number;
+    /** Price of one call, in credits. */
+    priceCredits: number;
+    /** Path of the prices. */
+    pricingEndpoint: string;
+    /** How the payment is settled: through the router, as a native transfer, or on the XRP Ledger. */
+    settlement:
+      | "onchain_router_prepaid"
+      | "native_transfer_prepaid"
+      | "xrpl_tag_prepaid";
+    /** Path that issues an API token. */
+    tokenEndpoint: string;
+    /** Path that quotes a top-up. */
+    topupEndpoint: string;
+  };
+  /** Amount due for this call; 0, because calls are paid with credits. */
+  maxAmountRequired: string;
+  /** Time for which the offer holds, in seconds. */
+  maxTimeoutSeconds: number;
+  /** Media type of the response. */
+  mimeType: string;
+  /** Name of the chain. */
+  network: string;
+  /** Address to pay to. */
+  payTo: string;
+  /**
+   * The resource that was called.
+   * @format uri
+   */
+  resource: string;
+  /** Payment scheme: prepaid credits. */
+  scheme: "flare-watchdog-prepaid";
+}
+
+export interface PolicyMembershipData {
+  active: boolean;
+  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  provider: string;
+  rewardEpochId: number;
+  startVotingRoundId: number;
+  /** @format date-time */
+  startsAt: string;
+  voters: number;
+}
+
+export interface Preview {
+  /** The message for Discord. */
+  discord?: {
+    /** The exact body that would be sent, as text. */
+    body: string;
+  };
+  /** The message as an e-mail. */
+  email?: {
+    /** Text with HTML tags. */
+    html: string;
+    /** Subject of the e-mail. */
+    subject: string;
+    /** Text without formatting. */
+    text: string;
+  };
+  /** Title and text of the message. */
+  rendered: Rendered;
+  /** The complete message. */
+  renderedMessage: Record<string, any>;
+  /** The message for Slack. */
+  slack?: {
+    /** The exact body that would be sent, as text. */
+    body: string;
+  };
+  /** The message for Telegram. */
+  telegram?: {
+    /** Text with HTML tags. */
+    html: string;
+  };
+  /** The message as a webhook. */
+  webhook?: {
+    /** The exact body that would be sent, as text. */
+    body: string;
+  };
+}
+
+export interface PreviewRequest {
+  /** Channel that the recipient is notified through. */
+  channel?: "telegram" | "email" | "webhook" | "discord" | "slack";
+  /** Values of the event; those of the example by default. */
+  data?: Record<string, any>;
+  /** Name of the event. */
+  event:
+    | "wallet-balance.moved"
+    | "feed-move.threshold"
+    | "provider.unregistered"
+    | "provider.eligibility-lost"
+    | "provider.recovered"
+    | "credits.low-balance"
+    | "credits.recovered"
+    | "signing.uptime-open"
+    | "signing.rewards-open"
+    | "signing.rewards-reminder"
+    | "signing.missed"
+    | "signing.done"
+    | "fsp.ftso-commit"
+    | "fsp.ftso-commit.recovered"
+    | "fsp.ftso-reveal"
+    | "fsp.ftso-reveal.recovered"
+    | "fsp.ftso-signature"
+    | "fsp.ftso-signature.recovered"
+    | "fsp.fdc-bitvote"
+    | "fsp.fdc-bitvote.recovered"
+    | "fsp.fdc-signature"
+    | "fsp.fdc-signature.recovered"
+    | "fsp.fdc-submit1"
+    | "fsp.fdc-submit1.recovered"
+    | "fsp.reveal-offence"
+    | "fsp.reveal-offence.recovered"
+    | "fsp.signature-mismatch"
+    | "fsp.signature-mismatch.recovered"
+    | "fsp.signature-grace"
+    | "fsp.signature-grace.recovered"
+    | "fsp.tx-failed"
+    | "fsp.tx-failed.recovered"
+    | "fsp.fast-updates"
+    | "fsp.fast-updates.recovered"
+    | "fsp.registration"
+    | "fsp.registration.recovered"
+    | "fsp.not-in-policy"
+    | "fsp.not-in-policy.recovered"
+    | "fsp.fdc-bitvote-length"
+    | "fsp.fdc-bitvote-length.recovered"
+    | "fsp.fdc-consensus"
+    | "fsp.fdc-consensus.recovered"
+    | "fsp.fdc-reveal-offence"
+    | "fsp.fdc-reveal-offence.recovered"
+    | "fsp.mc-anchor"
+    | "fsp.mc-anchor.recovered"
+    | "fsp.mc-fdc"
+    | "fsp.mc-fdc.recovered"
+    | "fsp.mc-uptime"
+    | "fsp.mc-uptime.recovered"
+    | "fsp.validator-not-listed"
+    | "fsp.validator-not-listed.recovered"
+    | "fsp.balance-low"
+    | "fsp.balance-low.recovered"
+    | "fsp.rewards-unclaimed"
+    | "fsp.rewards-unclaimed.recovered"
+    | "fsp.monitoring"
+    | "fsp.monitoring.recovered";
+  /** Language of the texts. */
+  locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /** Severity of the alert. */
+  severity?: "info" | "warning" | "critical";
+  /**
+   * Number of the watch.
+   * @min 1
+   * @max 2147483647
+   */
+  watchId?: number;
+}
+
+export interface PriceMoveData {
+  blockNumber: number;
+  direction: "any" | "up" | "down";
+  feed: string;
+  feedId: string;
+  fromPrice: string;
+  /** @format date-time */
+  fromTime: string;
+  movePercent: number;
+  thresholdPercent: number;
+  toPrice: string;
+  /** @format date-time */
+  toTime: string;
+  windowSeconds: number;
+}
+
+export interface PricingDocument {
+  /** Price of 1000 credits in millionths of a dollar. */
+  usdPer1000CreditsMicros: string;
+  /** Tokens that pay for credits. */
+  assets: PaymentAsset[];
+  /** Id of the chain; 14 is Flare. */
+  chainId: number;
+  /** Path of the documentation. */
+  docs: string;
+  /** Whether this service sells credits and slots. */
+  enabled: boolean;
+  /** Number of free calls a day. */
+  freeTierDailyCalls: number;
+  /** Smallest top-up, in credits. */
+  minTopupCredits: number;
+  /** Payment in FLR. */
+  nativeFlr: {
+    /** Price of 1000 credits in the smallest unit of the asset; 0 without a price. */
+    amountPer1000Credits: string;
+    /** Whether payments in this asset are accepted now. */
+    available: boolean;
+    /** Largest top-up in the smallest unit of the asset; null without a limit. */
+    capPerTopup: string | null;
+    /** Largest amount that the service may hold, in the smallest unit; null without a limit. */
+    holdingsCap: string | null;
+    /** Remark; may be absent. */
+    note: string;
+    /** Whether payments in this asset are paused. */
+    paused: boolean;
+    /** Address to pay to. */
+    payTo: string;
+  };
+  /** Payment in XRP on the XRP Ledger. */
+  nativeXrp: {
+    /** Price of 1000 credits in the smallest unit of the asset; 0 without a price. */
+    amountPer1000Credits: string;
+    /** XRP Ledger account that payments go to; empty while it is unknown. */
+    address: string;
+    /** Whether payments in this asset are accepted now. */
+    available: boolean;
+    /** Largest top-up in the smallest unit of the asset; null without a limit. */
+    capPerTopup: string | null;
+    /** Largest amount that the service may hold, in the smallest unit; null without a limit. */
+    holdingsCap: string | null;
+    /** Remark; may be absent. */
+    note: string;
+    /** Whether payments in this asset are paused. */
+    paused: boolean;
+  };
+  /** Name of the chain. */
+  network: string;
+  /** Metered resources with their prices. */
+  resources: MeteredResource[];
+  /** Slots, watch types and signals. */
+  watchdog: {
+    /** Price of one slot for 30 days, in credits. */
+    slotPriceCreditsPer30d: number;
+    /** Discounts for long terms. */
+    durationDiscounts: {
+      /** Discount in basis points; 100 are 1%. */
+      discountBps: number;
+      /** Number of 30-day periods from which the discount applies. */
+      minPeriods: number;
+    }[];
+    /** Largest number of slots of a wallet. */
+    maxSlotsPerWallet: number;
+    /** What is sold: slots, one for each watch. */
+    model: "slots";
+    /** Signals of every watch type. */
+    signalDefinitions: Partial<Record<string, SignalDefinition[]>>;
+    /** Names of all watch types. */
+    types: string[];
+    /** Terms that the service offers to people, in 30-day periods. */
+    uiDurations: number[];
+    /** Discounts for many slots. */
+    volumeDiscounts: {
+      /** Discount in basis points; 100 are 1%. */
+      discountBps: number;
+      /** Number of slots from which the discount applies. */
+      minQuantity: number;
+    }[];
+  };
+}
+
+export interface Problem {
+  /** Error code, the same in every language. */
+  code: string;
+  /** What happened and what to do, in the language of the request. */
+  detail: string;
+  /** Every invalid field. */
+  errors?: {
+    /** Error code, the same in every language. */
+    code: string;
+    /** What happened and what to do, in the language of the request. */
+    detail: string;
+    /** Place of the field, as a JSON pointer. */
+    pointer: string;
+  }[];
+  /** Why the top-up did not succeed; null if no reason is known. */
+  reason?: string | null;
+  /** Id of the request, for questions to the operator. */
+  requestId: string;
+  /** The missing scope. */
+  scope?: string;
+  /** How many credits the balance is short. */
+  shortfallCredits?: number;
+  /** HTTP status. */
+  status: number;
+  /** Title in one sentence. */
+  title: string;
+  /** Status of the top-up. */
+  topupStatus?: string;
+  /** Current price, in credits. */
+  totalCredits?: number;
+  /**
+   * Link that explains the error.
+   * @format uri
+   */
+  type: string;
+}
+
+export interface ProviderStatusData {
+  /** @format date-time */
+  blockTime: string;
+  eligibilityEpochId: number | null;
+  eligible: boolean | null;
+  failures: string[];
+  lost?: "registered" | "eligible";
+  passes: number | null;
+  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  provider: string;
+  providerName: string | null;
+  recovered: ("registered" | "eligible")[];
+  registered: boolean;
+  rewardEpochId: number;
+}
+
+export interface ProviderView {
+  /** Addresses the provider sends and signs from; null if unknown. */
+  addresses: {
+    /**
+     * Address that signs for the signing policy.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
+    signingPolicy: string;
+    /**
+     * Address that submits commits and reveals.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
+    submit: string;
+    /**
+     * Address that submits signatures.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
+    submitSignatures: string;
+  } | null;
+  /** Time of the last evaluated round; null if there is none. */
+  asOf: string | null;
+  /** FLR balances of the provider’s addresses. */
+  balances: {
+    /**
+     * Address whose balance is given.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
+    address: string;
+    /**
+     * Balance in wei, as a string of digits; 10^18 wei are 1 FLR.
+     * @pattern ^(0|[1-9]\d{0,77})$
+     */
+    balanceWei: string;
+    /** What the address is used for. */
+    role: string;
+  }[];
+  /** Number of the current voting round; null if the chain cannot be read. */
+  currentRound: number | null;
+  /** Fast updates of the provider; null without data. */
+  fastUpdates: {
+    /** Number of blocks since the last fast update. */
+    blocksSinceUpdate: number;
+    /** Block of the last fast update; null if none was seen. */
+    lastUpdateBlock: number | null;
+    /** Probability that so many blocks without a fast update occur by chance, 0 to 1. */
+    probabilityOfSilence: number;
+  } | null;
+  /** Whether the provider is in the current signing policy; null if unknown. */
+  inPolicy: boolean | null;
+  /** Rates reached, and the minimums of the protocol. */
+  minimalConditions: {
+    /** Rate over the last 80 rounds; null without enough data. */
+    anchor: {
+      /** Minimum share that the protocol requires over a reward epoch, 0 to 1. */
+      minimum: number;
+      /** Rate reached, 0 to 1. */
+      rate: number;
+    } | null;
+    /** Rate over the last 80 rounds; null without enough data. */
+    fdc: {
+      /** Minimum share that the protocol requires over a reward epoch, 0 to 1. */
+      minimum: number;
+      /** Rate reached, 0 to 1. */
+      rate: number;
+    } | null;
+    /** Rate over the last 80 rounds; null without enough data. */
+    uptime: {
+      /** Minimum share that the protocol requires over a reward epoch, 0 to 1. */
+      minimum: number;
+      /** Rate reached, 0 to 1. */
+      rate: number;
+    } | null;
+  };
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  provider: string;
+  /** Whether the provider is registered for the current reward epoch; null if unknown. */
+  registered: boolean | null;
+  /** Whether the provider is registered for the next reward epoch; null before that registration opens. */
+  registeredNext: boolean | null;
+  /** Expected time at which preparations for the registration of the next reward epoch begin; voters register soon after. Null if the chain cannot be read. */
+  registrationOpensAt: string | null;
+  /** Number of the current reward epoch; null if unknown. */
+  rewardEpoch: number | null;
+  /** Newest first. */
+  rounds: {
+    /** Duties for the FDC in the round. */
+    fdc: {
+      /** Status of this duty in the round. */
+      bitvote:
+        | "ok"
+        | "late"
+        | "early"
+        | "missing"
+        | "mismatch"
+        | "offence"
+        | "unknown";
+      /** Status of this duty in the round. */
+      signature:
+        | "ok"
+        | "late"
+        | "early"
+        | "missing"
+        | "mismatch"
+        | "offence"
+        | "unknown";
+    };
+    /** Duties for the FTSO in the round. */
+    ftso: {
+      /** Status of this duty in the round. */
+      commit:
+        | "ok"
+        | "late"
+        | "early"
+        | "missing"
+        | "mismatch"
+        | "offence"
+        | "unknown";
+      /** Status of this duty in the round. */
+      reveal:
+        | "ok"
+        | "late"
+        | "early"
+        | "missing"
+        | "mismatch"
+        | "offence"
+        | "unknown";
+      /** Status of this duty in the round. */
+      signature:
+        | "ok"
+        | "late"
+        | "early"
+        | "missing"
+        | "mismatch"
+        | "offence"
+        | "unknown";
+    };
+    /** Number of the voting round. */
+    id: number;
+    /**
+     * Start of the voting round.
+     * @format date-time
+     */
+    startsAt: string;
+  }[];
+  /** Whether the last evaluated round is older than 5 minutes or the chain cannot be read. */
+  stale: boolean;
+  /** The provider’s validators as listed on the P-chain; null if the P-chain was not queried. Watched providers only. */
+  validators:
+    | {
+        /** Whether the P-chain lists the validator. */
+        listed: boolean;
+        /** NodeID of the validator. */
+        nodeId: string;
+      }[]
+    | null;
+  /** Share of the total weight of the signing policy, 0 to 1; null if the provider is not in it. */
+  weight: number | null;
+}
+
+export interface Purchase {
+  /** Whether auto-renew is on. */
+  autoRenew: boolean;
+  /** Number of 30-day periods. */
+  periods: number;
+  /** Why the last payment did not buy the slots, such as `insufficient_credits`; null without a refusal. */
+  reason: string | null;
+  /** Number of slots. */
+  slots: number;
+  /** waiting until the credits arrive, done once the slots are bought. */
+  status: "waiting" | "done";
+  /** Number of the subscription; null before the purchase. */
+  subscriptionId: number | null;
+}
+
+export interface Recipient {
+  /** Channel that the recipient is notified through. */
+  channel: "telegram" | "email" | "webhook" | "discord" | "slack";
+  /**
+   * Time of creation.
+   * @format date-time
+   */
+  createdAt: string;
+  /** Whether this recipient gets alerts from watches without recipients of their own. */
+  default: boolean;
+  /**
+   * Number that identifies the object.
+   * @min 1
+   * @max 2147483647
+   */
+  id: number;
+  /** Time of the last failed delivery; null without one. */
+  lastFailureAt: string | null;
+  /** Time of the last successful delivery; null before the first. */
+  lastSuccessAt: string | null;
+  /** Language of the texts. */
+  locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /** Minimum severity: less severe alerts are not sent. */
+  minSeverity: "info" | "warning" | "critical";
+  /** Name of the recipient. */
+  name: string;
+  /** The signing secret, shown only when it is created or rotated. */
+  secret?: string;
+  /** Status; in use only while `active`. */
+  status: "pending" | "active" | "disabled" | "blocked";
+  /** Why the destination is off; null if it is not. */
+  statusReason: string | null;
+  /** Destination, partly masked. */
+  target: string;
+  /** IANA time zone, such as Europe/Berlin. */
+  timezone: string;
+  /** Time of the confirmation; null until then. */
+  verifiedAt: string | null;
+}
+
+export interface RecipientChanges {
+  /**
+   * E-mail address, for the channel `email` only.
+   * @format email
+   * @maxLength 254
+   */
+  address?: string;
+  /** Whether this recipient gets alerts from watches without recipients of their own. */
+  default?: boolean;
+  /** Language of the texts. */
+  locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /** Minimum severity: less severe alerts are not sent. */
+  minSeverity?: "info" | "warning" | "critical";
+  /** Name of the recipient. */
+  name?: string;
+  /** true replaces the signing secret of a webhook. */
+  rotateSecret?: boolean;
+  /** disabled switches the recipient off, active on again. */
+  status?: "active" | "disabled";
+  /** IANA time zone, such as Europe/Berlin. */
+  timezone?: string;
+  /**
+   * The URL that messages are posted to, for every channel except `email`.
+   * @format uri
+   * @maxLength 2048
+   */
+  url?: string;
+}
+
+export interface RecipientList {
+  /** Entries on this page. */
+  data: Recipient[];
+  /** Cursor of the next page; null on the last page. */
+  nextCursor: string | null;
+}
+
+export interface RegistrationData {
+  /** @format date-time */
+  closesAtEarliest: string;
+  isClosed: boolean;
+  minutes: number;
+  /** @format date-time */
+  openedAt: string;
+  preRegistered: boolean | null;
+  preRegistrationFailed: boolean;
+  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  provider: string;
+  rewardEpochId: number;
+}
+
+export interface Rendered {
+  /** Text of the message. */
+  body: string;
+  /** Language of the texts. */
+  locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /** Title in one sentence. */
+  title: string;
+}
+
+export interface RewardSigningData {
+  concludedAt: string | null;
+  /** @format date-time */
+  endedAt: string;
+  openedAt: string | null;
+  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  provider: string;
+  publishedAt: string | null;
+  rewardEpochId: number;
+  signedAt: string | null;
+  signedOtherHash: boolean;
+  vote: "uptime" | "rewards";
+  weightSignedPercent: number | null;
+}
+
+export interface RoundStreakData {
+  address?: string | null;
+  firstRoundId?: number;
+  gapSeconds?: number;
+  missedRounds?: number;
+  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  provider: string;
+  reason?: string | null;
+  rewardEpochId: number;
+  /** @format date-time */
+  since: string;
+  streak?: number;
+  tx?: string | null;
+  votingRoundId: number;
+  [key: string]: any;
+}
+
+export interface Settings {
+  /** Interval at which alerts are sent as one digest; off sends each alert at once. */
+  digest: "off" | "15m" | "1h" | "daily";
+  /**
+   * Time of day in the time zone of the settings, as HH:MM.
+   * @pattern ^([01]\d|2[0-3]):[0-5]\d$
+   */
+  digestAt: string;
+  /** Language of the texts. */
+  locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /** Minimum severity: less severe alerts are not sent. */
+  minSeverity: "info" | "warning" | "critical";
+  /** Quiet hours: alerts are held until they end. */
+  quietHours: {
+    /** Whether critical alerts are sent during quiet hours too. */
+    criticalBypass: boolean;
+    /** true: on; false: off. */
+    enabled: boolean;
+    /**
+     * Time of day in the time zone of the settings, as HH:MM.
+     * @pattern ^([01]\d|2[0-3]):[0-5]\d$
+     */
+    from: string;
+    /**
+     * Time of day in the time zone of the settings, as HH:MM.
+     * @pattern ^([01]\d|2[0-3]):[0-5]\d$
+     */
+    to: string;
+  };
+  /** Whether recoveries are sent. */
+  recoveries: boolean;
+  /** Repetition of critical alerts. */
+  repeat: {
+    /**
+     * When to repeat an unacknowledged critical alert: minutes after it was triggered.
+     * @maxItems 24
+     */
+    critical: number[];
+  };
+  /** IANA time zone, such as Europe/Berlin. */
+  timezone: string;
+  /** Version number that increases with every change. */
+  version: number;
+}
+
+export interface SignalChoice {
+  /** true: on; false: off. */
+  enabled?: boolean;
+  /** Id of the signal. */
+  id: string;
+  /** Values of the parameters by name; omitted ones have their defaults. */
+  parameters?: Partial<Record<string, number | boolean>>;
+  /** Whether a recovery is sent too; absent for signals without one. */
+  recovery?: {
+    /** true: on; false: off. */
+    enabled: boolean;
+  };
+}
+
+export interface SignalDefinition {
+  /** Default of `enabled` in a new watch. */
+  defaultEnabled: boolean;
+  /** Description in one sentence. */
+  description: Text;
+  /** Events of the signal. */
+  events: {
+    /** Events that raise an alert. */
+    alerts: string[];
+    /** Event of the recovery; absent without one. */
+    recovery?: string;
+  };
+  /** Group of the signal; null without one. */
+  group: {
+    /** Text in English. */
+    def: string;
+    /** Explanation. */
+    help: Text;
+    /** Id of the group. */
+    id:
+      | "alerts"
+      | "ftso"
+      | "fdc"
+      | "offences"
+      | "transactions"
+      | "fast-updates"
+      | "registration";
+    /** Key of the text. */
+    key: string;
+  };
+  /** Explanation. */
+  help: {
+    /** What to do. */
+    action: Text;
+    /** Usual causes. */
+    causes: Text;
+    /** What the signal checks. */
+    checked: Text;
+    /** Why it matters. */
+    why: Text;
+  };
+  /** Id of the signal. */
+  id: string;
+  /** Label of the value. */
+  label: Text;
+  /** Parameters of the signal. */
+  parameters?: ParameterDefinition[];
+  /** Whether a recovery is sent too; absent for signals without one. */
+  recovery?: {
+    /** Default of `enabled` in a new watch. */
+    defaultEnabled: boolean;
+  };
+}
+
+export interface SignalSetting {
+  /** true: on; false: off. */
+  enabled: boolean;
+  /** Id of the signal. */
+  id: string;
+  /** Values of the parameters by name; omitted ones have their defaults. */
+  parameters: Partial<Record<string, number | boolean>>;
+  /** Whether a recovery is sent too; absent for signals without one. */
+  recovery?: {
+    /** true: on; false: off. */
+    enabled: boolean;
+  };
+}
+
+export interface SignalState {
+  /** Id of the signal. */
+  id: string;
+  /** Time of the last data about this signal; null before the first. */
+  lastEvidenceAt: string | null;
+  /** Severity of the active alert; null if there is none. */
+  severity: "info" | "warning" | "critical" | null;
+  /** Start of this state; null before the first evaluation. */
+  since: string | null;
+  /** State of the signal; pending: failing, but not yet long enough for an alert. */
+  state: "unknown" | "ok" | "pending" | "firing";
+  /** Number of bad evaluations in a row. */
+  streak?: number;
+}
+
+export interface SlotQuote {
+  /** Balance of the wallet, in credits. */
+  balanceCredits: number;
+  /** Discount in basis points; 100 are 1%. */
+  durationDiscountBps: number;
+  /**
+   * End of the term.
+   * @format date-time
+   */
+  endsAt: string;
+  /** Price before discounts, in credits. */
+  listCredits: number;
+  /** Number of 30-day periods. */
+  periods: number;
+  /** Number of slots. */
+  quantity: number;
+  /** How many credits the balance is short; 0 if it is enough. */
+  shortfallCredits: number;
+  /** Price of one slot for 30 days, in credits. */
+  slotPriceCredits: number;
+  /**
+   * Start of the term.
+   * @format date-time
+   */
+  startsAt: string;
+  /** Price with discounts, in credits. */
+  totalCredits: number;
+  /** Discount in basis points; 100 are 1%. */
+  volumeDiscountBps: number;
+}
+
+export interface Stats {
+  /** Number of alerts in the last 24 hours. */
+  alerts24h: number;
+  /** Number of deliveries in the last 24 hours. */
+  deliveries24h: number;
+  /** Share of finished deliveries that were delivered, 0 to 1; null if there are none. */
+  deliverySuccessRate24h: number | null;
+  /**
+   * Time of these figures.
+   * @format date-time
+   */
+  asOf: string;
+  /** Credits sold so far. */
+  creditsSold: number;
+  /** Credits spent so far. */
+  creditsSpent: number;
+  /** Number of confirmed top-ups. */
+  topupsConfirmed: number;
+  /** Number of wallets with an account. */
+  wallets: number;
+  /** Number of active watches. */
+  watchesActive: number;
+}
+
+export interface Subscription {
+  /** Whether auto-renew is on. */
+  autoRenew: boolean;
+  /**
+   * End of the term.
+   * @format date-time
+   */
+  endsAt: string;
+  /**
+   * Number that identifies the object.
+   * @min 1
+   * @max 2147483647
+   */
+  id: number;
+  /** Problem code of the last failed renewal; null if none failed. */
+  lastRenewalError: string | null;
+  /** Time of the next renewal; null without auto-renew. */
+  nextRenewalAt: string | null;
+  /** Number of 30-day periods. */
+  periods: number;
+  /** Number of slots. */
+  quantity: number;
+  /**
+   * Start of the term.
+   * @format date-time
+   */
+  startsAt: string;
+  /** Status of the subscription; grace: ended, but its slots still work for a while. */
+  status: "active" | "grace" | "expired";
+  /** Price with discounts, in credits. */
+  totalCredits: number;
+}
+
+export interface SubscriptionChanges {
+  /** Whether auto-renew is on. */
+  autoRenew: boolean;
+  /**
+   * Number of the subscription; if omitted, all subscriptions that have not expired.
+   * @min 1
+   * @max 2147483647
+   */
+  id?: number;
+}
+
+export interface SubscriptionList {
+  /** Slots of the wallet. */
+  capacity: Capacity;
+  /** Entries on this page. */
+  data: Subscription[];
+  /** Cursor of the next page; null on the last page. */
+  nextCursor: string | null;
+  /** The free trial. */
+  trial: {
+    /** Whether the trial can still be started. */
+    available: boolean;
+    /** End of the trial; null if it was never started. */
+    endsAt: string | null;
+    /** Start of the trial; null if it was never started. */
+    startedAt: string | null;
+  };
+}
+
+export interface TelegramLink {
+  /**
+   * Expiry time.
+   * @format date-time
+   */
+  expiresAt: string;
+  /** Link that adds the bot to a group. */
+  groupUrl: string;
+  /** Link that opens a private chat with the bot. */
+  url: string;
+}
+
+export interface TelegramLinkRequest {
+  /** Name of the recipient; defaults to the chat’s title. */
+  name?: string;
+  /**
+   * What the chat may do; defaults to `read` and `write`.
+   * @maxItems 3
+   */
+  scopes?: ("read" | "write" | "spend")[];
+}
+
+export interface TermsAcceptance {
+  /** Whether the wallet has accepted the current version. */
+  accepted: boolean;
+  /** Time at which the wallet accepted the terms; null until then. */
+  acceptedAt: string | null;
+  /** Version of the terms that the wallet accepted; null until then. */
+  acceptedVersion: string | null;
+  /** Version of the terms in force. */
+  currentVersion: string;
+  /** Link to the terms. */
+  url: string;
+}
+
+export type TestResult =
+  | {
+      /**
+       * UUID of the delivery, the same for every attempt.
+       * @format uuid
+       */
+      deliveryId: string;
+      /** Time until the response, in milliseconds. */
+      latencyMs: number;
+      /** Result of the test; queued: it is sent soon. */
+      status: "delivered" | "failed";
+      /** HTTP status of the response; null if there was no response. */
+      statusCode: number | null;
+    }
+  | {
+      /**
+       * UUID of the delivery, the same for every attempt.
+       * @format uuid
+       */
+      deliveryId: string;
+      /** Result of the test; queued: it is sent soon. */
+      status: "queued";
+    };
+
+export interface Text {
+  /** Text in English. */
+  def: string;
+  /** Key of the text. */
+  key: string;
+}
+
+export interface TokenList {
+  /**
+   * Entries on this page.
+   * @maxItems 50
+   */
+  data: TokenMetadata[];
+  /** Always null: the list is complete. */
+  nextCursor: null;
+}
+
+export interface TokenMetadata {
+  /**
+   * Time of creation.
+   * @format date-time
+   */
+  createdAt: string;
+  /**
+   * Expiry time.
+   * @format date-time
+   */
+  expiresAt: string;
+  /**
+   * Number that identifies the object.
+   * @min 1
+   * @max 2147483647
+   */
+  id: number;
+  /** Name of the token in lists; null without one. */
+  label: string | null;
+  /** When the token was last used, to the minute; null if it was never used. */
+  lastUsedAt: string | null;
+  /** First characters of the token, to recognize it in a list. */
+  prefix: string;
+  /** Time at which the token was revoked; null if it was not. */
+  revokedAt: string | null;
+  /** Scopes of the token; `read` is always included. */
+  scopes: ("read" | "write" | "spend")[];
+  /** Status; in use only while `active`. */
+  status: "active" | "expired" | "revoked";
+}
+
+export interface TokenRequest {
+  /**
+   * Sign-in message, unchanged.
+   * @minLength 1
+   * @maxLength 4096
+   */
+  message: string;
+  /**
+   * EIP-191 signature of the message, in hex. For a contract wallet, the bytes that ERC-1271 or ERC-6492 expects.
+   * @minLength 1
+   * @maxLength 8194
+   */
+  signature: string;
+}
+
+export interface Topup {
+  /**
+   * Amount in the smallest unit of the asset, as a string of digits.
+   * @pattern ^(0|[1-9]\d{0,77})$
+   */
+  amount: string;
+  /** The token approval to send first; null if the asset is not a token. */
+  approval: {
+    /**
+     * Amount to approve, in the smallest unit of the token.
+     * @pattern ^(0|[1-9]\d{0,77})$
+     */
+    amount: string;
+    /**
+     * Contract that may spend the tokens.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
+    spender: string;
+    /**
+     * Address of the token.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
+    token: string;
+  } | null;
+  /** Payment asset. */
+  asset: string;
+  /** Bonus credits on top of the credits bought. */
+  bonusCredits: number;
+  /** Id of the chain this service runs on. `settlement` says where to pay: XRP is paid on the XRP Ledger. */
+  chainId: number;
+  /** Number of confirmations of the payment. */
+  confirmations: number;
+  /** Call of payNative on the router that a contract wallet (Safe, ERC-4337, multisig) sends instead of `transaction`. Null for assets other than FLR, and if the router does not accept FLR. */
+  contractWallet: {
+    /** Calldata of the call, in hex. */
+    data: string;
+    /**
+     * Address of the router.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
+    to: string;
+    /**
+     * Amount to send, in wei.
+     * @pattern ^(0|[1-9]\d{0,77})$
+     */
+    value: string;
+  } | null;
+  /** Credits added so far, bonus included. */
+  creditedCredits: number;
+  /** Number of credits to buy, without the bonus. */
+  credits: number;
+  /** Number of decimals of the asset. */
+  decimals: number;
+  /** Destination tag that an XRP payment must carry; null for other assets. */
+  destinationTag: number | null;
+  /**
+   * Time until which the price is locked.
+   * @format date-time
+   */
+  expiresAt: string;
+  /**
+   * Payment reference of the top-up: 32 bytes in hex.
+   * @pattern ^0x[0-9a-fA-F]{64}$
+   */
+  handle: string;
+  /** How to pay, in the language of the request. */
+  instructions: string;
+  /**
+   * Link to the payment page.
+   * @format uri
+   */
+  page: string;
+  /**
+   * URL to show as a QR code: the payment page, or a wallet link for XRP.
+   * @format uri
+   */
+  pageQr: string;
+  /** Amount paid, in the smallest unit of the asset; null before a payment. */
+  paidAmount: string | null;
+  /** Address to pay to, on the chain of the asset. */
+  payTo: string;
+  /** Why the top-up failed or was rejected; `transaction_not_found` while the given transaction has not been found. */
+  reason: string | null;
+  /** Number of confirmations after which the payment is credited. */
+  requiredConfirmations: number;
+  /** How the payment is settled: through the router, as a native transfer, or on the XRP Ledger. */
+  settlement:
+    | "onchain_router_prepaid"
+    | "native_transfer_prepaid"
+    | "xrpl_tag_prepaid";
+  /** Status of the top-up; confirming: paid, but without enough confirmations yet. */
+  status:
+    | "draft"
+    | "submitted"
+    | "confirming"
+    | "credited"
+    | "expired"
+    | "failed"
+    | "rejected";
+  /** Slots to buy with the credits as soon as the credits arrive; needs the scope `spend`. */
+  then: Purchase | null;
+  /** Transaction that the wallet sends; null for XRP. */
+  transaction: {
+    /** Calldata of the transaction, in hex. */
+    data: string;
+    /**
+     * Contract or account that the transaction goes to.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
+    to: string;
+    /**
+     * Amount to send, in wei.
+     * @pattern ^(0|[1-9]\d{0,77})$
+     */
+    value: string;
+  } | null;
+  /** Hash of the payment; null before it is known. */
+  txHash: string | null;
+  /**
+   * Address of the wallet.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  wallet: string;
+}
+
+export interface TopupDraft {
+  /**
+   * Amount in the smallest unit of the asset, as a string of digits.
+   * @pattern ^(0|[1-9]\d{0,77})$
+   */
+  amount: string;
+  /** The token approval to send first; null if the asset is not a token. */
+  approval: {
+    /**
+     * Amount to approve, in the smallest unit of the token.
+     * @pattern ^(0|[1-9]\d{0,77})$
+     */
+    amount: string;
+    /**
+     * Contract that may spend the tokens.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
+    spender: string;
+    /**
+     * Address of the token.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
+    token: string;
+  } | null;
+  /** Payment asset. */
+  asset: string;
+  /** Bonus credits on top of the credits bought. */
+  bonusCredits: number;
+  /** Id of the chain this service runs on. `settlement` says where to pay: XRP is paid on the XRP Ledger. */
+  chainId: number;
+  /** Call of payNative on the router that a contract wallet (Safe, ERC-4337, multisig) sends instead of `transaction`. Null for assets other than FLR, and if the router does not accept FLR. */
+  contractWallet: {
+    /** Calldata of the call, in hex. */
+    data: string;
+    /**
+     * Address of the router.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
+    to: string;
+    /**
+     * Amount to send, in wei.
+     * @pattern ^(0|[1-9]\d{0,77})$
+     */
+    value: string;
+  } | null;
+  /** Number of credits to buy, without the bonus. */
+  credits: number;
+  /** Number of decimals of the asset. */
+  decimals: number;
+  /** Destination tag that an XRP payment must carry; null for other assets. */
+  destinationTag: number | null;
+  /**
+   * Time until which the price is locked.
+   * @format date-time
+   */
+  expiresAt: string;
+  /**
+   * Payment reference of the top-up: 32 bytes in hex.
+   * @pattern ^0x[0-9a-fA-F]{64}$
+   */
+  handle: string;
+  /** How to pay, in the language of the request. */
+  instructions: string;
+  /**
+   * Link to the payment page.
+   * @format uri
+   */
+  page: string;
+  /**
+   * URL to show as a QR code: the payment page, or a wallet link for XRP.
+   * @format uri
+   */
+  pageQr: string;
+  /** Address to pay to, on the chain of the asset. */
+  payTo: string;
+  /** How the payment is settled: through the router, as a native transfer, or on the XRP Ledger. */
+  settlement:
+    | "onchain_router_prepaid"
+    | "native_transfer_prepaid"
+    | "xrpl_tag_prepaid";
+  /** Status of the top-up; draft: not yet paid. */
+  status:
+    | "draft"
+    | "submitted"
+    | "confirming"
+    | "credited"
+    | "expired"
+    | "failed"
+    | "rejected";
+  /** Slots to buy with the credits as soon as the credits arrive; needs the scope `spend`. */
+  then: Purchase | null;
+  /** Transaction that the wallet sends; null for XRP. */
+  transaction: {
+    /** Calldata of the transaction, in hex. */
+    data: string;
+    /**
+     * Contract or account that the transaction goes to.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
+    to: string;
+    /**
+     * Amount to send, in wei.
+     * @pattern ^(0|[1-9]\d{0,77})$
+     */
+    value: string;
+  } | null;
+  /**
+   * Address of the wallet.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  wallet: string;
+}
+
+export interface Trial {
+  /**
+   * End of the term.
+   * @format date-time
+   */
+  endsAt: string;
+  /** Number of slots. */
+  slots: number;
+  /**
+   * Start of the trial; null if it was never started.
+   * @format date-time
+   */
+  startedAt: string;
+}
+
+export interface UnclaimedRewardsData {
+  /** @pattern ^(0|[1-9]\d{0,77})$ */
+  amountWei: string;
+  epochs: number[];
+  expiresAt: string | null;
+  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  provider: string;
+}
+
+export interface UptimeData {
+  nodeId: string;
+  polls: number;
+  protocolMinimum: number;
+  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  provider: string;
+  rate: number;
+  threshold: number;
+}
+
+export interface ValidatorListingData {
+  listed: number;
+  nodeIds: string[];
+  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  provider: string;
+  /** @format date-time */
+  stakeEndsAt?: string;
+}
+
+export interface Watch {
+  /**
+   * Minimum time between two alerts of a signal, in seconds.
+   * @min 0
+   * @max 2592000
+   */
+  cooldownSeconds: number;
+  /**
+   * Time of creation.
+   * @format date-time
+   */
+  createdAt: string;
+  /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
+  escalateAfterMinutes: number | null;
+  /** Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients. */
+  escalateTo: number[];
+  /** no_data while the target cannot be read. */
+  health: "ok" | "no_data";
+  /**
+   * Number that identifies the object.
+   * @min 1
+   * @max 2147483647
+   */
+  id: number;
+  /** Name of the watch. */
+  label: string;
+  /** Time of the last evaluation; null before the first. */
+  lastEvaluatedAt: string | null;
+  /** The last observed value; null before the first. The shape depends on `type`. */
+  lastObservation: any;
+  /** Minimum severity: less severe alerts are not sent. */
+  minSeverity: "info" | "warning" | "critical";
+  /** Chats and e-mail get no messages until this time; null if not muted. */
+  mutedUntil: string | null;
+  /** Ids of the recipients; null for the default recipients. */
+  recipientIds: number[] | null;
+  /** Settings of the watch. The shape depends on `type`. */
+  settings: any;
+  /** State of every signal. */
+  signalStates: SignalState[];
+  /** Settings of the signals; omitted ones have their defaults. */
+  signals: SignalSetting[];
+  /** Status of the watch; suspended: it has no slot. */
+  status: "active" | "paused" | "suspended";
+  /** What is watched, as given at creation. The shape depends on `type`. */
+  target: any;
+  /** Type of the watch. */
+  type:
+    | "wallet-balance"
+    | "feed-move"
+    | "provider-eligibility"
+    | "credits-balance"
+    | "reward-signing"
+    | "provider-fsp";
+  /**
+   * Time of the last change.
+   * @format date-time
+   */
+  updatedAt: string;
+  /** Version number that increases with every change by the owner. */
+  version: number;
+}
+
+export interface WatchChanges {
+  /**
+   * Minimum time between two alerts of a signal, in seconds.
+   * @min 0
+   * @max 2592000
+   */
+  cooldownSeconds?: number;
+  /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
+  escalateAfterMinutes?: number | null;
+  /**
+   * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
+   * @maxItems 20
+   */
+  escalateTo?: number[];
+  /** Name of the watch. */
+  label?: string;
+  /** Minimum severity: less severe alerts are not sent. */
+  minSeverity?: "info" | "warning" | "critical";
+  /** Chats and e-mail get no messages until this time; null if not muted. */
+  mutedUntil?: string | null;
+  /** Ids of the recipients; null for the default recipients. */
+  recipientIds?: number[] | null;
+  /** Settings of the watch. The shape depends on `type`. */
+  settings?: Partial<Record<string, any>>;
+  /** Settings of the signals; omitted ones have their defaults. */
+  signals?: SignalChoice[];
+  /** paused pauses the watch, active resumes it. */
+  status?: "active" | "paused";
+}
+
+export interface WatchList {
+  /** Entries on this page. */
+  data: Watch[];
+  /** Cursor of the next page; null on the last page. */
+  nextCursor: string | null;
+}
+
+export type WebhookEvent =
+  | {
+      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+      data: ChainOutageData;
+      /** Name of the event, one from the list of events. */
+      event: "fsp.monitoring" | "fsp.monitoring.recovered";
+    }
+  | {
+      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+      data: BalanceChangeData;
+      /** Name of the event, one from the list of events. */
+      event: "wallet-balance.moved";
+    }
+  | {
+      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+      data: PriceMoveData;
+      /** Name of the event, one from the list of events. */
+      event: "feed-move.threshold";
+    }
+  | {
+      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+      data: ProviderStatusData;
+      /** Name of the event, one from the list of events. */
+      event:
+        | "provider.unregistered"
+        | "provider.eligibility-lost"
+        | "provider.recovered";
+    }
+  | {
+      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+      data: CreditsThresholdData;
+      /** Name of the event, one from the list of events. */
+      event: "credits.low-balance" | "credits.recovered";
+    }
+  | {
+      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+      data: RewardSigningData;
+      /** Name of the event, one from the list of events. */
+      event:
+        | "signing.uptime-open"
+        | "signing.rewards-open"
+        | "signing.rewards-reminder"
+        | "signing.missed"
+        | "signing.done";
+    }
+  | {
+      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+      data: RoundStreakData;
+      /** Name of the event, one from the list of events. */
+      event:
+        | "fsp.ftso-commit"
+        | "fsp.ftso-commit.recovered"
+        | "fsp.ftso-reveal"
+        | "fsp.ftso-reveal.recovered"
+        | "fsp.ftso-signature"
+        | "fsp.ftso-signature.recovered"
+        | "fsp.fdc-bitvote"
+        | "fsp.fdc-bitvote.recovered"
+        | "fsp.fdc-signature"
+        | "fsp.fdc-signature.recovered"
+        | "fsp.fdc-submit1"
+        | "fsp.fdc-submit1.recovered"
+        | "fsp.reveal-offence"
+        | "fsp.reveal-offence.recovered"
+        | "fsp.signature-mismatch"
+        | "fsp.signature-mismatch.recovered"
+        | "fsp.signature-grace"
+        | "fsp.signature-grace.recovered"
+        | "fsp.fdc-bitvote-length"
+        | "fsp.fdc-bitvote-length.recovered"
+        | "fsp.fdc-consensus"
+        | "fsp.fdc-consensus.recovered"
+        | "fsp.fdc-reveal-offence"
+        | "fsp.fdc-reveal-offence.recovered";
+    }
+  | {
+      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+      data: FailedTransactionData;
+      /** Name of the event, one from the list of events. */
+      event: "fsp.tx-failed" | "fsp.tx-failed.recovered";
+    }
+  | {
+      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+      data: FastUpdateData;
+      /** Name of the event, one from the list of events. */
+      event: "fsp.fast-updates" | "fsp.fast-updates.recovered";
+    }
+  | {
+      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+      data: RegistrationData;
+      /** Name of the event, one from the list of events. */
+      event: "fsp.registration" | "fsp.registration.recovered";
+    }
+  | {
+      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+      data: PolicyMembershipData;
+      /** Name of the event, one from the list of events. */
+      event: "fsp.not-in-policy" | "fsp.not-in-policy.recovered";
+    }
+  | {
+      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+      data: MinimalConditionData;
+      /** Name of the event, one from the list of events. */
+      event:
+        | "fsp.mc-anchor"
+        | "fsp.mc-anchor.recovered"
+        | "fsp.mc-fdc"
+        | "fsp.mc-fdc.recovered";
+    }
+  | {
+      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+      data: UptimeData;
+      /** Name of the event, one from the list of events. */
+      event: "fsp.mc-uptime" | "fsp.mc-uptime.recovered";
+    }
+  | {
+      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+      data: ValidatorListingData;
+      /** Name of the event, one from the list of events. */
+      event: "fsp.validator-not-listed" | "fsp.validator-not-listed.recovered";
+    }
+  | {
+      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+      data: LowBalanceData;
+      /** Name of the event, one from the list of events. */
+      event: "fsp.balance-low" | "fsp.balance-low.recovered";
+    }
+  | {
+      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+      data: UnclaimedRewardsData;
+      /** Name of the event, one from the list of events. */
+      event: "fsp.rewards-unclaimed" | "fsp.rewards-unclaimed.recovered";
+    };
+
+export interface WebhookPayload {
+  /** Number of the alert; null in a test. */
+  alertId: number | null;
+  /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+  data: Record<string, any>;
+  /**
+   * UUID of the delivery, the same for every attempt. Use it to discard duplicates.
+   * @format uuid
+   */
+  deliveryId: string;
+  /** Name of the event, one from the list of events. */
+  event: string;
+  /**
+   * Time of the event on the chain (ISO 8601, UTC).
+   * @format date-time
+   */
+  firedAt: string;
+  /** Group of the signal; null if there is none. */
+  group: string | null;
+  /** Name of the watch; null in a test without a watch. */
+  label: string | null;
+  /** Version of this schema, always 2. */
+  payloadVersion: 2;
+  /** Title and text in the recipient’s language. */
+  rendered: {
+    /** Text of the message. */
+    body: string;
+    /** Language of the texts. */
+    locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+    /** Title in one sentence. */
+    title: string;
+  };
+  /** The complete message in the recipient’s language. Accept unknown properties. */
+  renderedMessage: {
+    /** Number of the alert; null in a test. */
+    alertId: number | null;
+    /** Text of the message. */
+    body: string;
+    /** Name of the event. */
+    event: string;
+    /** Facts of the message, as label and value. */
+    fields: {
+      /** Link for the value; absent without one. */
+      href?: string;
+      /** Name of the fact, the same in every language. */
+      key: string;
+      /** Label of the value. */
+      label: string;
+      /** Value of the fact as text. */
+      value: string;
+    }[];
+    /**
+     * Time of the event on the chain (ISO 8601, UTC).
+     * @format date-time
+     */
+    firedAt: string;
+    /** Link to the alert page. */
+    link: string;
+    /** Severity of the alert. */
+    severity: "info" | "warning" | "critical";
+    /** true in a test; absent otherwise. */
+    test: boolean;
+    /** Title in one sentence. */
+    title: string;
+    /** Number of the watch; null in a test without a watch. */
+    watchId: number | null;
+    /** Name of the watch; null in a test without a watch. */
+    watchLabel: string | null;
+  };
+  /** Severity of the alert; info for a recovery. */
+  severity: "info" | "warning" | "critical";
+  /** Id of the signal that raised the alert; null if the event has no signal. */
+  signal: string | null;
+  /** Type of the watch; null if there is none. */
+  type: string | null;
+  /** Number of the watch; null in a test without a watch. */
+  watchId: number | null;
+}

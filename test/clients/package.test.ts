@@ -1,0 +1,128 @@
+import { execFile, spawn } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { PEOPLE } from '#sandbox/devnet/accounts.ts'
+import { makeSecret, payload, sign } from '#src/channels/webhook.ts'
+import { envelopeOf } from '../support/envelopes.ts'
+import { serviceOnly } from '../support/harness.ts'
+
+/** The package as a customer gets it: packed, installed in a folder of its own, used by the README's programs. */
+
+const run = promisify(execFile)
+const PACKAGE = new URL('../../clients/typescript/', import.meta.url).pathname
+const MODULES = new URL('../../node_modules/', import.meta.url).pathname
+const PROGRAMS = ['sign-in.mjs', 'webhook.mjs'] as const
+
+let folder: string
+let readme: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'watchdog-client-'))
+  await run('npm', ['pack', '--pack-destination', folder], { cwd: PACKAGE })
+  await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}')
+  const options = ['--no-audit', '--no-fund', '--offline', '--ignore-scripts']
+  await run('npm', ['install', ...options, './flare-watchdog-client-0.1.0.tgz'], { cwd: folder })
+  // What the programs use beside the package.
+  await symlink(join(MODULES, 'viem'), join(folder, 'node_modules/viem'))
+  await symlink(join(MODULES, '@types'), join(folder, 'node_modules/@types'))
+  readme = await readFile(join(folder, 'node_modules/flare-watchdog-client/README.md'), 'utf8')
+  const programs = [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code ?? '')
+  expect(programs.length).toBe(PROGRAMS.length)
+  for (const [index, name] of PROGRAMS.entries()) {
+    await writeFile(join(folder, name), programs[index] ?? '')
+  }
+}, 300_000)
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+test('the package has its code, its types, its README and licence, and no dependency', async () => {
+  const root = join(folder, 'node_modules/flare-watchdog-client')
+  const files = await readdir(root, { recursive: true })
+  expect(files.filter((file) => !file.startsWith('dist')).toSorted()).toEqual([
+    'LICENSE',
+    'README.md',
+    'package.json',
+  ])
+  expect(files).toContain('dist/index.js')
+  expect(files).toContain('dist/index.d.ts')
+  expect(files.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([])
+  const { dependencies, peerDependencies } = JSON.parse(
+    await readFile(join(root, 'package.json'), 'utf8'),
+  )
+  expect([dependencies, peerDependencies]).toEqual([undefined, undefined])
+  for (const file of files.filter((one) => one.endsWith('.js'))) {
+    const code = await readFile(join(root, file), 'utf8')
+    const imported = [...code.matchAll(/from ['"]([^'"]+)['"]/g)].map(([, name]) => name ?? '')
+    expect(
+      imported.filter((name) => !name.startsWith('./') && !name.startsWith('../')),
+      file,
+    ).toEqual([])
+  }
+})
+
+test('its types fit the programs of the README', async () => {
+  const options = ['--noEmit', '--strict', '--skipLibCheck', '--allowJs', '--checkJs']
+  const target = ['--target', 'es2024', '--module', 'nodenext', '--types', 'node']
+  const tsc = join(MODULES, '.bin/tsc')
+  // The key comes from the environment, whose values are plain texts for the compiler.
+  const program = await readFile(join(folder, 'sign-in.mjs'), 'utf8')
+  const typed = program.replace('process.env.PRIVATE_KEY', "'0x1'")
+  expect(typed).not.toBe(program)
+  await writeFile(join(folder, 'typed.mjs'), typed)
+  const files = ['typed.mjs', 'webhook.mjs']
+  await run(tsc, [...options, ...target, '--ignoreConfig', ...files], { cwd: folder })
+})
+
+test('the first program of the README signs in and creates a watch', async () => {
+  const port = await freePort()
+  const service = await serviceOnly({ PUBLIC_URL: `http://127.0.0.1:${port}` })
+  await service.server.listen({ port, host: '127.0.0.1' })
+  const env = {
+    PATH: process.env.PATH,
+    WATCHDOG_URL: `http://127.0.0.1:${port}/api/x402`,
+    PRIVATE_KEY: PEOPLE.alice.privateKey,
+  }
+  const go = () => run(process.execPath, ['sign-in.mjs'], { cwd: folder, env })
+  const first = await go()
+  const second = await go()
+  await service.close()
+  expect(first.stdout).toBe('watch 1 is active\n1 wallet-balance\n')
+  expect(second.stdout).toBe('all slots are taken\n1 wallet-balance\n')
+})
+
+test('the second program of the README takes a genuine webhook once and refuses another', async () => {
+  const secret = makeSecret()
+  const port = await freePort()
+  const env = { PATH: process.env.PATH, WEBHOOK_SECRET: secret, PORT: String(port) }
+  const program = spawn(process.execPath, ['webhook.mjs'], { cwd: folder, env })
+  const output = text(program.stdout)
+  await new Promise((resolve) => program.stdout.once('data', resolve))
+  const data = { address: '0x01', currentAmount: '5' }
+  const body = payload(envelopeOf({ data }))
+  const timestamp = Math.floor(Date.now() / 1000)
+  const post = async (key: string) => {
+    const headers = {
+      'x-watchdog-timestamp': String(timestamp),
+      'x-watchdog-signature': sign(key, timestamp, body),
+    }
+    const { status } = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body })
+    return status
+  }
+  expect([await post(secret), await post(secret), await post(makeSecret())]).toEqual([
+    204, 204, 400,
+  ])
+  program.kill()
+  expect(await output).toBe('ready\n0x01: 5\n')
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}

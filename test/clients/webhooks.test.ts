@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest'
+import { makeSecret, payload, sign } from '#src/channels/webhook.ts'
+import { EVENTS, findEventSource } from '#src/watches/events.ts'
+import {
+  verifyWebhook,
+  type Webhook,
+  WebhookError,
+  type WebhookRequest,
+} from '../../clients/typescript/src/index.ts'
+import { envelopeOf } from '../support/envelopes.ts'
+
+const SECRET = makeSecret()
+const NOW = 1_795_176_000
+
+function signed(body: string, over: Partial<WebhookRequest> = {}): WebhookRequest {
+  const headers = {
+    'x-watchdog-timestamp': String(NOW),
+    'x-watchdog-signature': sign(SECRET, NOW, body),
+  }
+  return { secret: SECRET, headers, body, nowSeconds: NOW, ...over }
+}
+
+const reasonOf = (request: WebhookRequest) =>
+  verifyWebhook(request).then(
+    () => 'valid',
+    (error: unknown) => (error instanceof WebhookError ? error.reason : error),
+  )
+
+describe('verifyWebhook', () => {
+  test.each(EVENTS)('takes %s with its data', async (event) => {
+    const data = findEventSource(event)?.signal.examples[event]
+    if (data === undefined) throw new Error(`${event} has no example`)
+    const envelope = envelopeOf()
+    const message = { ...envelope.message, event }
+    const webhook = await verifyWebhook(signed(payload({ ...envelope, data, message })))
+    expect(webhook).toMatchObject({ payloadVersion: 2, event, data })
+  })
+
+  test('narrows the data by the event', async () => {
+    const show = (webhook: Webhook): string => {
+      switch (webhook.event) {
+        case 'wallet-balance.moved':
+          return webhook.data.changeAmount
+        case 'feed-move.threshold':
+          return webhook.data.feed
+        default:
+          return webhook.rendered.title
+      }
+    }
+    // @ts-expect-error a balance has no feed
+    const wrong = (webhook: Webhook<'wallet-balance.moved'>) => webhook.data.feed
+    expect([show, wrong].map((one) => typeof one)).toEqual(['function', 'function'])
+  })
+
+  test('takes bytes, a text and the headers of fetch', async () => {
+    const body = payload(envelopeOf())
+    const bytes = new TextEncoder().encode(body)
+    const { headers } = signed(body)
+    for (const over of [
+      { body: bytes },
+      { body: bytes.buffer },
+      { headers: new Headers(headers as Record<string, string>) },
+    ]) {
+      expect(await reasonOf(signed(body, over))).toBe('valid')
+    }
+  })
+
+  test('takes one of several secrets, and refuses an empty one', async () => {
+    const body = payload(envelopeOf())
+    expect(await reasonOf(signed(body, { secret: [makeSecret(), SECRET] }))).toBe('valid')
+    expect(await reasonOf(signed(body, { secret: [makeSecret()] }))).toBe('wrong signature')
+    expect(await reasonOf(signed(body, { secret: '' }))).toBeInstanceOf(TypeError)
+  })
+
+  test('refuses what is signed but no payload of this version', async () => {
+    for (const body of ['', '[]', 'null', '{', '{"payloadVersion":3}']) {
+      expect(await reasonOf(signed(body))).toBe('unknown payload')
+    }
+  })
+
+  test('refuses a time that is no number', async () => {
+    const body = payload(envelopeOf())
+    expect(await reasonOf(signed(body, { nowSeconds: Number.NaN }))).toBe('too old or too new')
+  })
+})
