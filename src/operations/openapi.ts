@@ -2,14 +2,13 @@ import { z } from 'zod'
 import { WebhookPayload } from '#src/channels/webhook.ts'
 import { builtKey, type Translate, translator } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import type { JsonObject } from '#src/kernel/units.ts'
-import { describeEventData } from '#src/watches/events.ts'
 import type { AnyOperation, App } from './define.ts'
 import type { OperationExample } from './examples/define.ts'
 import { examplesAt } from './examples/index.ts'
 import { PARAMETERS } from './examples/parameters.ts'
 import { withMeanings } from './openapi-meanings.ts'
 import { errorCodes, Problem, problemAnswers, problemReferences } from './openapi-problems.ts'
+import { jsonSchema, optionsFor } from './openapi-schema.ts'
 import { eventComponent, eventData, webhooksOf } from './openapi-webhooks.ts'
 
 /** Prefix of all operations' paths. */
@@ -213,49 +212,6 @@ function namesIn(schema: unknown): string[] {
 
 function componentUri(id: string): string {
   return `#/components/schemas/${id}`
-}
-
-const FIELD = 'operations:field.'
-const EVENT_DATA = `${FIELD}alertData`
-/** Properties of the events' `data`: names and types, the same in every language. */
-const EVENTS = describeEventData()
-
-/**
- * Options of schemas for a language. Outputs are encoded, bodies decoded: the JSON side of every codec is
- * its input.
- */
-function optionsFor(t: Translate) {
-  return {
-    io: 'input',
-    unrepresentable: 'any',
-    override: ({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }) => {
-      explain(t, jsonSchema)
-      leaveNoiseOut(jsonSchema)
-    },
-  } as const
-}
-
-/** Replaces text keys in schemas by their descriptions. */
-function explain(t: Translate, jsonSchema: z.core.JSONSchema.BaseSchema): void {
-  const { description } = jsonSchema
-  // Some schemas are visited more than once.
-  if (description?.startsWith(FIELD) !== true) return
-  const text = t(builtKey(description))
-  jsonSchema.description = description === EVENT_DATA ? `${text}\n\n${EVENTS}` : text
-}
-
-/** Removes what zod adds to every whole number and instant. */
-function leaveNoiseOut(jsonSchema: z.core.JSONSchema.BaseSchema): void {
-  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
-  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
-  if (jsonSchema.format !== undefined) delete jsonSchema.pattern
-}
-
-/** @param path names that lead to the schema, for the meanings of its fields */
-function jsonSchema(t: Translate, schema: z.ZodType, path: readonly string[] = []): JsonObject {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, optionsFor(t))
-  const text = JSON.stringify(withMeanings(t, rest, path))
-  return JSON.parse(text.replaceAll('#/$defs/', '#/components/schemas/'))
 }
 
 /** Removes keywords that only a separate schema needs. */

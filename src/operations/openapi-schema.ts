@@ -1,0 +1,53 @@
+/** Schemas of the registry as JSON Schema, with descriptions in a language. */
+import { z } from 'zod'
+import { builtKey, type Translate } from '#src/i18n/translate.ts'
+import type { JsonObject } from '#src/kernel/units.ts'
+import { describeEventData } from '#src/watches/events.ts'
+import { withMeanings } from './openapi-meanings.ts'
+
+const FIELD = 'operations:field.'
+const EVENT_DATA = `${FIELD}alertData`
+/** Properties of the events' `data`: names and types, the same in every language. */
+const EVENTS = describeEventData()
+
+/**
+ * Options of schemas for a language. Outputs are encoded, bodies decoded: the JSON side of every codec is
+ * its input.
+ */
+export function optionsFor(t: Translate) {
+  return {
+    io: 'input',
+    unrepresentable: 'any',
+    override: ({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }) => {
+      explain(t, jsonSchema)
+      leaveNoiseOut(jsonSchema)
+    },
+  } as const
+}
+
+/** Replaces text keys in schemas by their descriptions. */
+function explain(t: Translate, jsonSchema: z.core.JSONSchema.BaseSchema): void {
+  const { description } = jsonSchema
+  // Some schemas are visited more than once.
+  if (description?.startsWith(FIELD) !== true) return
+  const text = t(builtKey(description))
+  jsonSchema.description = description === EVENT_DATA ? `${text}\n\n${EVENTS}` : text
+}
+
+/** Removes what zod adds to every whole number and instant. */
+function leaveNoiseOut(jsonSchema: z.core.JSONSchema.BaseSchema): void {
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+  if (jsonSchema.format !== undefined) delete jsonSchema.pattern
+}
+
+/** @param path names that lead to the schema, for the meanings of its fields */
+export function jsonSchema(
+  t: Translate,
+  schema: z.ZodType,
+  path: readonly string[] = [],
+): JsonObject {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, optionsFor(t))
+  const text = JSON.stringify(withMeanings(t, rest, path))
+  return JSON.parse(text.replaceAll('#/$defs/', '#/components/schemas/'))
+}
