@@ -1,11 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { reportRefusal, toAppError } from '#src/db/refusal.ts'
-import { translator } from '#src/i18n/translate.ts'
-import { type AppError, ERROR_STATUS, retryAfterOf } from '#src/kernel/errors.ts'
+import { type AppError, ERROR_STATUS } from '#src/kernel/errors.ts'
 import { negotiateLocale } from '#src/kernel/locale.ts'
-import { traceOf } from '#src/kernel/trace.ts'
 import type { App } from '#src/operations/define.ts'
-import { problemBody } from '#src/operations/problem.ts'
+import { reportProblem } from './problems.ts'
 
 /**
  * Answers a refusal as `application/problem+json` in the language of `Accept-Language`; any other error is
@@ -19,25 +16,18 @@ export function answerError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const problem = toAppError(error)
-  if (problem.kind === 'internal') {
-    app.log.error({ requestId: request.id, error: traceOf(error) }, 'request failed')
-  } else if (problem !== error) reportRefusal(app, problem)
   const locale = negotiateLocale(request.headers['accept-language'])
-  const t = translator(locale)
-  const { details, code } = problem
-  const seconds = retryAfterOf(problem)
-  const values = { ...details.values, ...(seconds !== undefined && { seconds }) }
-  const view = { ...details, code, values, requestId: request.id }
+  const reported = reportProblem(app, error, { requestId: request.id, locale })
+  const { problem, body, retryAfterSeconds } = reported
   const challenge = challengeOf(problem)
-  if (seconds !== undefined) reply.header('retry-after', String(seconds))
-  if (details.isReplay === true) reply.header('idempotent-replayed', 'true')
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
+  if (problem.details.isReplay === true) reply.header('idempotent-replayed', 'true')
   if (challenge !== undefined) reply.header('www-authenticate', challenge)
   return reply
     .code(ERROR_STATUS[problem.kind])
     .header('content-language', locale)
     .type('application/problem+json; charset=utf-8')
-    .send(JSON.stringify(problemBody(t, app.publicUrl, view)))
+    .send(JSON.stringify(body))
 }
 
 /**

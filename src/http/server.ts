@@ -16,6 +16,7 @@ import { registerData, type Upstreams } from './data.ts'
 import { answerError } from './errors.ts'
 import { limitKeyOf, writeRateHeaders } from './limits.ts'
 import { answerMalformed } from './malformed.ts'
+import { registerMcp } from './mcp/index.ts'
 import { collectMethods } from './methods.ts'
 import { cutSlowBodies } from './slow-bodies.ts'
 import { cutSlowReaders } from './slow-readers.ts'
@@ -112,6 +113,7 @@ export function createServer(
   server.setErrorHandler((error, request, reply) => answerError(app, error, request, reply))
   server.setNotFoundHandler(refuseUnknown)
   for (const operation of REGISTRY) addRoute(server, app, operation)
+  registerMcp(server, app)
   server.register(registerData, { app, upstreams: options.upstreams })
   return server
 }

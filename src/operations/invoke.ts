@@ -5,7 +5,7 @@ import { inputErrors } from '#src/kernel/input-limits.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { validationErrors } from '#src/kernel/validation.ts'
 import { type Answer, statusOf } from './answer.ts'
-import type { Access, Answering, App } from './define.ts'
+import type { Access, Answering, AnyOperation, App } from './define.ts'
 import { runOnce } from './idempotency.ts'
 import type { RateCount } from './limits.ts'
 
@@ -23,6 +23,15 @@ export interface RawInput {
   readonly reportCount?: (count: RateCount) => void
 }
 
+/** Input of a call that may be made, decoded. */
+interface AdmittedCall {
+  readonly params: unknown
+  readonly query: unknown
+  readonly body: unknown
+  /** Idempotency key, if the operation takes one. */
+  readonly key: string | undefined
+}
+
 /**
  * The gate of every front door: checks rights, then input, then limits, then runs the verb. Limits per
  * target count at every front door, once the target is known to exist.
@@ -38,34 +47,9 @@ export async function invoke<Output>(
   caller: Caller | LinkCaller | undefined,
   raw: RawInput,
 ): Promise<Answer<Output>> {
-  if (operation.scope !== 'none' && caller === undefined) {
-    throw new AppError('unauthenticated', 'missing_token')
-  }
-  const otherScope = operation.otherScope
-  // The body decides which of two scopes is needed; without either, the body is not read.
-  const mayBeEnough = otherScope !== undefined && rightsOf(caller).includes(otherScope.scope)
-  if (!mayBeEnough) requireScope(caller, operation.scope)
-  refuse([raw.params, raw.query, raw.body].flatMap(inputErrors))
-  const params = decode(operation.params, raw.params)
-  const query = decode(operation.query, raw.query ?? {})
-  const isBare = raw.body === undefined && operation.bodyOptional === true
-  const wrong = operation.wrong?.(app, raw.body)
-  const body = isBare ? undefined : decode(operation.body, raw.body, wrong)
-  if (otherScope !== undefined) {
-    requireScope(caller, otherScope.when(body) ? otherScope.scope : operation.scope)
-  }
-  const key = operation.idempotent === true ? checkKey(raw.idempotencyKey) : undefined
-  const { limitKey, reportCount } = raw
-  const { rate, targetRate } = operation
-  const counted = rate !== undefined && limitKey !== undefined ? { rate, limitKey } : undefined
-  if (counted !== undefined) await app.limits.admit(counted.rate, counted.limitKey, reportCount)
-  if (targetRate !== undefined && caller !== undefined && 'wallet' in caller) {
-    // Safe: as for `handle` below.
-    const target = await targetRate.find({ app, caller: caller as never, params, body })
-    await app.limits.admit(targetRate.rate, `${caller.wallet} ${target}`, reportCount)
-  }
+  const { params, query, body, key } = await admit(app, operation, caller, raw)
   const request = { params, query, body, locale: raw.locale ?? 'en', ifMatch: raw.ifMatch } as const
-  // Safe: a caller was required above unless the scope is `none`, where the handler expects none.
+  // Safe: a caller was required by `admit` unless the scope is `none`, where the handler expects none.
   const prepare = async () =>
     await operation.prepare?.({ app, caller: caller as never, ...request })
   const run = (inside: App, prepared: unknown) =>
@@ -84,8 +68,77 @@ export async function invoke<Output>(
     return await runOnce(app, operation, { wallet: caller.wallet, key, input }, { prepare, run })
   }
   const answered = await answer()
-  if (counted !== undefined) await app.limits.forgive(counted.rate, counted.limitKey, reportCount)
+  const { rate } = operation
+  if (rate !== undefined && raw.limitKey !== undefined) {
+    await app.limits.forgive(rate, raw.limitKey, raw.reportCount)
+  }
   return answered
+}
+
+/**
+ * Checks and counts a call as `invoke` does, and computes what it would cost, but does not make it.
+ *
+ * @throws AppError as `invoke`, except errors of the verb
+ */
+export async function rehearse(
+  app: App,
+  operation: AnyOperation,
+  caller: Caller | undefined,
+  raw: RawInput,
+): Promise<{ readonly estimate: unknown }> {
+  const { params, query, body } = await admit(app, operation, caller, raw)
+  const request = { params, query, body, locale: raw.locale ?? 'en', ifMatch: raw.ifMatch } as const
+  // Safe: as in `invoke`.
+  const estimate = await operation.estimate?.({ app, caller: caller as never, ...request })
+  return { estimate }
+}
+
+/** Checks the rights and the input of a call, then counts it. */
+async function admit(
+  app: App,
+  operation: Answering<unknown>,
+  caller: Caller | LinkCaller | undefined,
+  raw: RawInput,
+): Promise<AdmittedCall> {
+  const checked = check(app, operation, caller, raw)
+  const { limitKey, reportCount } = raw
+  const { rate, targetRate } = operation
+  if (rate !== undefined && limitKey !== undefined) {
+    await app.limits.admit(rate, limitKey, reportCount)
+  }
+  if (targetRate !== undefined && caller !== undefined && 'wallet' in caller) {
+    const { params, body } = checked
+    // Safe: as in `invoke`.
+    const target = await targetRate.find({ app, caller: caller as never, params, body })
+    await app.limits.admit(targetRate.rate, `${caller.wallet} ${target}`, reportCount)
+  }
+  return checked
+}
+
+function check(
+  app: App,
+  operation: Answering<unknown>,
+  caller: Caller | LinkCaller | undefined,
+  raw: RawInput,
+): AdmittedCall {
+  if (operation.scope !== 'none' && caller === undefined) {
+    throw new AppError('unauthenticated', 'missing_token')
+  }
+  const otherScope = operation.otherScope
+  // The body decides which of two scopes is needed; without either, the body is not read.
+  const mayBeEnough = otherScope !== undefined && rightsOf(caller).includes(otherScope.scope)
+  if (!mayBeEnough) requireScope(caller, operation.scope)
+  refuse([raw.params, raw.query, raw.body].flatMap(inputErrors))
+  const params = decode(operation.params, raw.params)
+  const query = decode(operation.query, raw.query ?? {})
+  const isBare = raw.body === undefined && operation.bodyOptional === true
+  const wrong = operation.wrong?.(app, raw.body)
+  const body = isBare ? undefined : decode(operation.body, raw.body, wrong)
+  if (otherScope !== undefined) {
+    requireScope(caller, otherScope.when(body) ? otherScope.scope : operation.scope)
+  }
+  const key = operation.idempotent === true ? checkKey(raw.idempotencyKey) : undefined
+  return { params, query, body, key }
 }
 
 /** Rights of a caller. A link has the right of its kind only. */

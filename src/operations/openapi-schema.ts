@@ -51,3 +51,38 @@ export function jsonSchema(
   const text = JSON.stringify(withMeanings(t, rest, path))
   return JSON.parse(text.replaceAll('#/$defs/', '#/components/schemas/'))
 }
+
+/**
+ * A schema without references, for readers that follow none.
+ *
+ * @param path names that lead to the schema, as for `jsonSchema`
+ */
+export function inlineSchema(
+  t: Translate,
+  schema: z.ZodType,
+  path: readonly string[] = [],
+): JsonObject {
+  const { $schema: _dialect, $defs = {}, ...rest } = z.toJSONSchema(schema, optionsFor(t))
+  const named = Object.entries($defs).map(
+    ([name, one]) => [name, withMeanings(t, one, [name])] as const,
+  )
+  return JSON.parse(JSON.stringify(inlined(withMeanings(t, rest, path), new Map(named))))
+}
+
+/** @throws Error for a schema that contains itself */
+function inlined(
+  schema: unknown,
+  named: ReadonlyMap<string, unknown>,
+  within: readonly string[] = [],
+): unknown {
+  if (Array.isArray(schema)) return schema.map((one) => inlined(one, named, within))
+  if (typeof schema !== 'object' || schema === null) return schema
+  const { $ref, $id: _id, ...rest }: Record<string, unknown> = { ...schema }
+  const parts = Object.entries(rest).map(([key, one]) => [key, inlined(one, named, within)])
+  const own = Object.fromEntries(parts)
+  if (typeof $ref !== 'string') return own
+  const name = $ref.slice('#/$defs/'.length)
+  if (within.includes(name)) throw new Error(`the schema ${name} contains itself`)
+  const target = inlined(named.get(name), named, [...within, name])
+  return { ...Object(target), ...own }
+}

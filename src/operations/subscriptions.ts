@@ -45,6 +45,8 @@ export const createSubscription = defineOperation({
   body: NewSubscription,
   output: Subscription,
   location: () => '/subscriptions',
+  estimate: async ({ app, caller, body }) =>
+    z.encode(SlotQuote, await subscriptions.quoteSlots(app, caller, body)),
   handle: ({ app, caller, body }) => subscriptions.createSubscription(app, caller, body),
 })
 

@@ -71,7 +71,7 @@ const VERIFIERS: readonly Verifier[] = [
   {
     name: 'typescript.ts',
     tool: process.execPath,
-    run: () => [process.execPath, '--conditions=source', join(folder, 'typescript.ts')],
+    run: () => [process.execPath, '--conditions=watchdog-source', join(folder, 'typescript.ts')],
   },
   { name: 'python.py', tool: 'python3', run: () => ['python3', join(folder, 'python.py')] },
   {

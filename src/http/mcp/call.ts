@@ -1,0 +1,127 @@
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import { translator } from '#src/i18n/translate.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { inputErrors } from '#src/kernel/input-limits.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import type { App } from '#src/operations/define.ts'
+import { encodeOutput } from '#src/operations/idempotency.ts'
+import { invoke, type RawInput, rehearse } from '#src/operations/invoke.ts'
+import { reportProblem } from '../problems.ts'
+import { makeConfirmation, readConfirmation } from './confirmation.ts'
+import { asksFirst, findTool, type ToolEntry } from './tools.ts'
+
+/** Who calls, in which request. */
+export interface Visitor {
+  readonly caller: Caller | undefined
+  readonly locale: Locale
+  readonly requestId: string
+  readonly limits: Pick<RawInput, 'limitKey' | 'reportCount'>
+}
+
+type Arguments = Readonly<Record<string, unknown>>
+
+/** Calls a tool through the gate. A refusal is a result, too: the problem that REST answers with. */
+export async function callTool(
+  app: App,
+  visitor: Visitor,
+  name: string,
+  given: Arguments,
+): Promise<CallToolResult> {
+  try {
+    const tool = findTool(name)
+    if (tool === undefined) throw new AppError('not_found', 'not_found')
+    return textResult(await answerOf(app, visitor, tool, given))
+  } catch (error) {
+    const { body, retryAfterSeconds } = reportProblem(app, error, visitor)
+    const seconds = retryAfterSeconds !== undefined && { retryAfterSeconds }
+    return { ...textResult({ ...body, ...seconds }), isError: true }
+  }
+}
+
+async function answerOf(
+  app: App,
+  { caller, locale, limits }: Visitor,
+  tool: ToolEntry,
+  given: Arguments,
+): Promise<unknown> {
+  const { operation } = tool
+  const { confirmation, idempotencyKey, ...input } = given
+  refuseUnknown(tool, given)
+  const raw = {
+    params: textsOf(pick(input, tool.params)),
+    query: textsOf(pick(input, tool.query)),
+    body: input['body'],
+    locale,
+    ...limits,
+  }
+  const key = typeof idempotencyKey === 'string' ? { idempotencyKey } : {}
+  if (caller === undefined || !asksFirst(operation, raw.body)) {
+    return await run(app, tool, caller, { ...raw, ...key })
+  }
+  const call = { wallet: caller.wallet, tool: operation.id, input }
+  const id =
+    typeof confirmation === 'string' ? readConfirmation(app, confirmation, call) : undefined
+  if (id !== undefined) {
+    return await run(app, tool, caller, { ...raw, idempotencyKey: `confirmation ${id}` })
+  }
+  const { estimate } = await rehearse(app, operation, caller, raw)
+  const made = makeConfirmation(app, call)
+  return {
+    confirmationRequired: true,
+    message: translator(locale)('operations:mcp.confirm'),
+    ...call,
+    ...(estimate !== undefined && { estimate }),
+    ...made,
+  }
+}
+
+async function run(
+  app: App,
+  { operation }: ToolEntry,
+  caller: Caller | undefined,
+  raw: RawInput,
+): Promise<unknown> {
+  const { status, output } = await invoke(app, operation, caller, raw)
+  return encodeOutput(operation, output) ?? { status }
+}
+
+/**
+ * Refuses arguments that the tool does not have, so that a misspelt filter is not left out.
+ *
+ * @throws AppError invalid `validation_failed`
+ */
+function refuseUnknown({ operation, params, query }: ToolEntry, given: Arguments): void {
+  const known = [
+    ...params,
+    ...query,
+    ...(operation.body === undefined ? [] : ['body']),
+    ...(operation.idempotent === true ? ['idempotencyKey'] : []),
+    'confirmation',
+  ]
+  const unknown = Object.keys(given).filter((name) => !known.includes(name))
+  const errors = [
+    ...inputErrors(given),
+    ...unknown.map((name) => ({ pointer: `/${name}`, code: 'unknown' })),
+  ]
+  if (errors.length > 0) throw new AppError('invalid', 'validation_failed', { errors })
+}
+
+function pick(given: Arguments, names: readonly string[]): Arguments | undefined {
+  const picked = Object.entries(given).filter(([name]) => names.includes(name))
+  return picked.length === 0 ? undefined : Object.fromEntries(picked)
+}
+
+/** Path and query are texts in the schemas: numbers of a model are written as such. */
+function textsOf(given: Arguments | undefined): Arguments | undefined {
+  if (given === undefined) return undefined
+  const texts = Object.entries(given).map(([name, value]) => [
+    name,
+    typeof value === 'number' ? String(value) : value,
+  ])
+  return Object.fromEntries(texts)
+}
+
+function textResult(value: unknown): CallToolResult {
+  return { content: [{ type: 'text', text: JSON.stringify(value) }] }
+}

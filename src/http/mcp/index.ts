@@ -1,0 +1,126 @@
+import { createMcpHandler, Server } from '@modelcontextprotocol/server'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { translator } from '#src/i18n/translate.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { inputErrors } from '#src/kernel/input-limits.ts'
+import { negotiateLocale } from '#src/kernel/locale.ts'
+import { traceOf } from '#src/kernel/trace.ts'
+import type { App } from '#src/operations/define.ts'
+import { authenticate, refuseTokenInQuery } from '../authenticate.ts'
+import { limitKeyOf, writeRateHeaders } from '../limits.ts'
+import { callTool, type Visitor } from './call.ts'
+import { findTool, toolsFor } from './tools.ts'
+
+const PATH = '/mcp'
+const IMPLEMENTATION = { name: 'flare-watchdog', title: 'Watchdog for Flare', version: '1.0.0' }
+
+const ToolCall = z.looseObject({
+  method: z.literal('tools/call'),
+  params: z.looseObject({ name: z.string() }),
+})
+
+/**
+ * Adds the front door of agents: the Model Context Protocol over streamable HTTP, without sessions. Each request has
+ * a server object of its own, which knows the caller and forgets everything afterwards.
+ */
+export function registerMcp(server: FastifyInstance, app: App): void {
+  server.post(PATH, { config: { operation: 'mcp' } }, async (request, reply) => {
+    reply.header('cache-control', 'no-store')
+    refuseTokenInQuery(request.query as Readonly<Record<string, unknown>>)
+    refuseOtherOrigin(app, request.headers.origin)
+    const caller = await authenticate(app, request.headers.authorization)
+    const visitor = visitorOf(request, reply, caller)
+    refuseMisshapen(request.body)
+    await countMessage(app, visitor, request.body)
+    const handler = createMcpHandler(() => serverFor(app, visitor), {
+      // Nothing here changes while a client listens.
+      maxSubscriptions: 0,
+      keepAliveMs: 0,
+      onerror: (error) =>
+        app.log.debug({ requestId: request.id, error: traceOf(error) }, 'message refused'),
+    })
+    const answer = await handler.fetch(webRequest(app, request), { parsedBody: request.body })
+    return await sendAnswer(reply, answer)
+  })
+}
+
+function visitorOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  caller: Caller | undefined,
+): Visitor {
+  return {
+    caller,
+    locale: negotiateLocale(request.headers['accept-language']),
+    requestId: request.id,
+    limits: {
+      limitKey: limitKeyOf(request, caller),
+      reportCount: (count) => writeRateHeaders(reply, count),
+    },
+  }
+}
+
+/**
+ * Refuses requests of pages of other origins. A page that reaches this address under a name of its own (DNS
+ * rebinding) sends its own origin, too; programs send none.
+ *
+ * @throws AppError forbidden `origin_not_allowed`
+ */
+function refuseOtherOrigin({ publicUrl }: App, origin: string | undefined): void {
+  if (origin === undefined || origin === new URL(publicUrl).origin) return
+  throw new AppError('forbidden', 'origin_not_allowed')
+}
+
+/**
+ * Refuses what no handler may read: several messages in one, which would pass limits together, and malformed texts.
+ *
+ * @throws AppError invalid `validation_failed`
+ */
+function refuseMisshapen(body: unknown): void {
+  const isMessage = typeof body === 'object' && body !== null && !Array.isArray(body)
+  const errors = isMessage
+    ? inputErrors(body)
+    : [{ pointer: '', code: 'type', values: { expected: 'object' } }]
+  if (errors.length > 0) throw new AppError('invalid', 'validation_failed', { errors })
+}
+
+/** Counts a message that no operation counts. */
+async function countMessage(app: App, visitor: Visitor, body: unknown): Promise<void> {
+  const call = ToolCall.safeParse(body)
+  if (call.success && findTool(call.data.params.name) !== undefined) return
+  const { limitKey = '', reportCount } = visitor.limits
+  await app.limits.admit(visitor.caller === undefined ? 'public' : 'read', limitKey, reportCount)
+}
+
+function serverFor(app: App, visitor: Visitor): Server {
+  const { caller, locale } = visitor
+  const server = new Server(IMPLEMENTATION, {
+    capabilities: { tools: {} },
+    instructions: translator(locale)('operations:mcp.instructions'),
+  })
+  server.setRequestHandler('tools/list', () => ({ tools: [...toolsFor(caller, locale)] }))
+  server.setRequestHandler('tools/call', ({ params }) =>
+    callTool(app, visitor, params.name, params.arguments ?? {}),
+  )
+  return server
+}
+
+/** The request without its token, which was read before. The body is passed parsed. */
+function webRequest({ publicUrl }: App, request: FastifyRequest): Request {
+  const { authorization: _token, 'content-length': _length, ...others } = request.headers
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(others)) {
+    if (typeof value === 'string') headers.set(name, value)
+  }
+  return new Request(publicUrl + PATH, { method: 'POST', headers })
+}
+
+async function sendAnswer(reply: FastifyReply, answer: Response): Promise<FastifyReply> {
+  const type = answer.headers.get('content-type')
+  const text = await answer.text()
+  reply.code(answer.status)
+  if (type !== null) reply.type(type)
+  return text === '' ? reply.send() : reply.send(text)
+}

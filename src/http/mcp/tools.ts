@@ -1,0 +1,136 @@
+/** Operations as tools of the Model Context Protocol. */
+import type { Tool } from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import { builtKey, type Translate, translator } from '#src/i18n/translate.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import { JsonObject } from '#src/kernel/units.ts'
+import type { AnyOperation } from '#src/operations/define.ts'
+import { REGISTRY } from '#src/operations/index.ts'
+import { inlineSchema } from '#src/operations/openapi-schema.ts'
+
+/**
+ * Operations that are no tools. Sign-in needs the wallet, and its token must not be read by a model. A CSV of all
+ * alerts and the description of the API are larger than what a model can read.
+ */
+const NO_TOOLS: readonly string[] = [
+  'createChallenge',
+  'exchangeToken',
+  'exportAlerts',
+  'getOpenApi',
+]
+
+/** An operation with its names of parameters. */
+export interface ToolEntry {
+  readonly operation: AnyOperation
+  readonly params: readonly string[]
+  readonly query: readonly string[]
+}
+
+const ENTRIES: ReadonlyMap<string, ToolEntry> = new Map(
+  REGISTRY.filter(({ id }) => !NO_TOOLS.includes(id)).map((operation) => [
+    operation.id,
+    { operation, params: namesOf(operation.params), query: namesOf(operation.query) },
+  ]),
+)
+
+const JsonShape = z
+  .object({
+    properties: z.record(z.string(), JsonObject).default({}),
+    required: z.array(z.string()).default([]),
+  })
+  .catchall(z.json())
+
+/** Finds the operation of a tool; undefined for an unknown name. */
+export function findTool(name: string): ToolEntry | undefined {
+  return ENTRIES.get(name)
+}
+
+const DESCRIBED = new Map<Locale, ReadonlyMap<string, Tool>>()
+
+/** The tools that a caller's scopes allow, in the order of the registry. */
+export function toolsFor(caller: Caller | undefined, locale: Locale): readonly Tool[] {
+  const scopes: readonly string[] = ['none', ...(caller?.scopes ?? [])]
+  const described = DESCRIBED.get(locale) ?? describeAll(locale)
+  DESCRIBED.set(locale, described)
+  return [...ENTRIES].flatMap(
+    ([
+      name,
+      {
+        operation: { scope, otherScope },
+      },
+    ]) => {
+      const tool = described.get(name)
+      const isAllowed = scopes.includes(scope) || scopes.includes(otherScope?.scope ?? scope)
+      return isAllowed && tool !== undefined ? [tool] : []
+    },
+  )
+}
+
+function describeAll(locale: Locale): ReadonlyMap<string, Tool> {
+  const t = translator(locale)
+  return new Map([...ENTRIES].map(([name, entry]) => [name, describeTool(t, entry)]))
+}
+
+/** Whether a tool can spend credits or delete something: such a call is confirmed first. */
+export function mayAskFirst({ scope, otherScope, method }: AnyOperation): boolean {
+  return [scope, otherScope?.scope].includes('spend') || method === 'DELETE'
+}
+
+/** Whether this call of a tool is confirmed first. */
+export function asksFirst(operation: AnyOperation, body: unknown): boolean {
+  const { scope, otherScope, method } = operation
+  if (scope === 'spend' || method === 'DELETE') return true
+  if (otherScope?.scope !== 'spend') return false
+  const parsed = operation.body?.safeParse(body)
+  return parsed?.success === true && otherScope.when(parsed.data)
+}
+
+function describeTool(t: Translate, { operation }: ToolEntry): Tool {
+  const { id, scope, method, params, query, body, bodyOptional, idempotent } = operation
+  const inPath = params && JsonShape.parse(inlineSchema(t, params, ['path', id]))
+  const inQuery = query && JsonShape.parse(inlineSchema(t, query, ['query', id]))
+  const bodySchema = body && JsonShape.parse(inlineSchema(t, body))
+  const hasBody = bodySchema !== undefined && !isEmptyObject(bodySchema)
+  const asks = mayAskFirst(operation)
+  const text = (description: string) => ({ type: 'string', description })
+  const title = t(builtKey(`operations:${id}.summary`))
+  const description = t(builtKey(`operations:${id}.description`))
+  const notes = asks ? [t('operations:mcp.asksFirst')] : []
+  return {
+    name: id,
+    title,
+    description: [title, description, ...notes].join('\n\n'),
+    inputSchema: {
+      type: 'object',
+      properties: {
+        ...inPath?.properties,
+        ...inQuery?.properties,
+        ...(hasBody && { body: bodySchema }),
+        ...(idempotent === true &&
+          scope !== 'spend' && { idempotencyKey: text(t('operations:info.idempotencyKey')) }),
+        ...(asks && { confirmation: text(t('operations:mcp.confirmation')) }),
+      },
+      required: [
+        ...(inPath?.required ?? []),
+        ...(inQuery?.required ?? []),
+        ...(hasBody && bodyOptional !== true ? ['body'] : []),
+      ],
+      additionalProperties: false,
+    },
+    annotations: {
+      title,
+      readOnlyHint: scope === 'read' || scope === 'none',
+      destructiveHint: asks,
+      idempotentHint: method !== 'POST' || scope === 'read' || scope === 'none',
+    },
+  }
+}
+
+function isEmptyObject({ properties, anyOf, oneOf }: z.output<typeof JsonShape>): boolean {
+  return Object.keys(properties).length === 0 && anyOf === undefined && oneOf === undefined
+}
+
+function namesOf(schema: z.ZodType | undefined): readonly string[] {
+  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
+}

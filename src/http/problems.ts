@@ -1,0 +1,35 @@
+import { reportRefusal, toAppError } from '#src/db/refusal.ts'
+import { translator } from '#src/i18n/translate.ts'
+import { type AppError, retryAfterOf } from '#src/kernel/errors.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import { traceOf } from '#src/kernel/trace.ts'
+import type { App } from '#src/operations/define.ts'
+import { problemBody } from '#src/operations/problem.ts'
+
+/** An error as callers see it. */
+export interface ReportedProblem {
+  readonly problem: AppError
+  readonly body: ReturnType<typeof problemBody>
+  /** Seconds of its `Retry-After`; undefined without one. */
+  readonly retryAfterSeconds: number | undefined
+}
+
+/** Logs an error that is none of the caller's, with its stack, and describes any error in a language. */
+export function reportProblem(
+  app: App,
+  error: unknown,
+  { requestId, locale }: { readonly requestId: string; readonly locale: Locale },
+): ReportedProblem {
+  const problem = toAppError(error)
+  if (problem.kind === 'internal') {
+    app.log.error({ requestId, error: traceOf(error) }, 'request failed')
+  } else if (problem !== error) reportRefusal(app, problem)
+  const { details, code } = problem
+  const retryAfterSeconds = retryAfterOf(problem)
+  const values = {
+    ...details.values,
+    ...(retryAfterSeconds !== undefined && { seconds: retryAfterSeconds }),
+  }
+  const view = { ...details, code, values, requestId }
+  return { problem, body: problemBody(translator(locale), app.publicUrl, view), retryAfterSeconds }
+}

@@ -1,0 +1,335 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { SCOPES } from '#src/kernel/caller.ts'
+import { MINUTE_MS } from '#src/kernel/durations.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { REGISTRY } from '#src/operations/index.ts'
+import { RATE_CLASSES } from '#src/operations/limits.ts'
+import { toolsFor } from '../../src/http/mcp/tools.ts'
+import { giveCredits } from '../support/credits.ts'
+import { serviceOnly } from '../support/harness.ts'
+import { type Client as Person, signIn, withTrial } from '../support/people.ts'
+
+/** The front door of agents, over HTTP, with the client of the official SDK. */
+
+let service: Awaited<ReturnType<typeof serviceOnly>>
+let url: URL
+let alice: Person
+const open: Client[] = []
+
+beforeAll(async () => {
+  service = await serviceOnly()
+  url = new URL('/mcp', await service.server.listen({ port: 0, host: '127.0.0.1' }))
+  alice = await withTrial(await signIn(service, 'alice'))
+})
+afterAll(async () => {
+  await Promise.all(open.map((client) => client.close()))
+  await service.close()
+})
+
+async function connect(token?: string, headers: Record<string, string> = {}): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' })
+  const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const requestInit = { headers: { ...authorization, ...headers } }
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }))
+  open.push(client)
+  return client
+}
+
+const Content = z.tuple([z.object({ type: z.literal('text'), text: z.string() })])
+const Anything = z.record(z.string(), z.any())
+
+/** Calls a tool and parses its answer. */
+async function call(client: Client, name: string, input: Record<string, unknown> = {}) {
+  const { content, isError = false } = await client.callTool({ name, arguments: input })
+  return { isError, body: Anything.parse(JSON.parse(Content.parse(content)[0].text)) }
+}
+
+const WALLET = () => alice.caller.wallet
+const NEW_WATCH = () => ({
+  type: 'wallet-balance',
+  target: { address: WALLET(), asset: 'FLR' },
+  settings: { threshold: '100' },
+})
+
+describe('the tools', () => {
+  const caller = { wallet: '0x01' as never, scopes: SCOPES, via: 'http' } as const
+
+  test('are the operations, except sign-in and documents', () => {
+    const names = toolsFor(caller, 'en').map(({ name }) => name)
+    const others = REGISTRY.map(({ id }) => id).filter((id) => !names.includes(id))
+    expect(others).toEqual(['exportAlerts', 'createChallenge', 'exchangeToken', 'getOpenApi'])
+  })
+
+  test('have schemas without references, and no argument twice', () => {
+    for (const { name, inputSchema } of toolsFor(caller, 'en')) {
+      expect(JSON.stringify(inputSchema), name).not.toMatch(/"\$(ref|defs|schema)"/)
+      const operation = REGISTRY.find(({ id }) => id === name)
+      const names = [operation?.params, operation?.query].flatMap((schema) =>
+        schema instanceof z.ZodObject ? Object.keys(schema.shape) : [],
+      )
+      const all = [...names, 'body', 'confirmation', 'idempotencyKey']
+      expect(new Set(all).size, name).toBe(all.length)
+    }
+  })
+
+  test.each(LOCALES)('are described in %s', (locale) => {
+    for (const { name, title, description } of toolsFor(caller, locale)) {
+      expect(`${title} ${description}`, name).not.toMatch(/operations:|undefined/)
+    }
+  })
+
+  test('say what reads, what destroys and what may be repeated', () => {
+    const hints = Object.fromEntries(
+      toolsFor(caller, 'en').map(({ name, annotations }) => [name, annotations]),
+    )
+    expect(hints['listWatches']).toMatchObject({ readOnlyHint: true, destructiveHint: false })
+    expect(hints['previewMessage']).toMatchObject({ readOnlyHint: true })
+    expect(hints['createWatch']).toMatchObject({ readOnlyHint: false, idempotentHint: false })
+    expect(hints['deleteWatch']).toMatchObject({ destructiveHint: true, idempotentHint: true })
+    expect(hints['createSubscription']).toMatchObject({ destructiveHint: true })
+  })
+})
+
+describe('a client', () => {
+  test('sees the tools that its token allows', async () => {
+    const reader = await signIn(service, 'carol', [])
+    const namesOf = async (client: Client) =>
+      (await client.listTools()).tools.map(({ name }) => name)
+    const [anybody, reading, all] = await Promise.all(
+      [undefined, reader.token, alice.token].map(async (token) => namesOf(await connect(token))),
+    )
+    expect(anybody).toEqual(['getPricing', 'getStats'])
+    expect(reading).toContain('listAlerts')
+    expect(reading).not.toContain('createWatch')
+    expect(all).toContain('createSubscription')
+    const client = await connect(alice.token)
+    expect(client.getServerVersion()?.name).toBe('flare-watchdog')
+    expect(client.getInstructions()).toContain('getPricing')
+  })
+
+  test('creates a watch, reads it with a number as its id, and finds it in the list', async () => {
+    const client = await connect(alice.token)
+    const input = { body: NEW_WATCH(), idempotencyKey: 'once' }
+    const { isError, body } = await call(client, 'createWatch', input)
+    expect([isError, body['status']]).toEqual([false, 'active'])
+    expect((await call(client, 'createWatch', input)).body).toEqual(body)
+    expect((await call(client, 'getWatch', { id: body['id'] })).body).toMatchObject({
+      target: { address: WALLET() },
+    })
+    const { data } = (await call(client, 'listWatches', { limit: 5 })).body
+    expect(data).toHaveLength(1)
+  })
+
+  test('gets the problems of REST, in its language', async () => {
+    const client = await connect(alice.token, { 'accept-language': 'de' })
+    const wrong = await call(client, 'getWatch', { id: 999 })
+    const { body: rest } = await alice.request('GET', '/watches/999', undefined, {
+      'accept-language': 'de',
+    })
+    expect(wrong).toEqual({ isError: true, body: { ...rest, requestId: expect.any(String) } })
+    const misspelt = await call(client, 'listAlerts', { watchID: 1 })
+    expect(misspelt.body).toMatchObject({
+      code: 'validation_failed',
+      errors: [{ pointer: '/watchID', code: 'unknown' }],
+    })
+    expect((await call(client, 'listAlerts', { limit: 'many' })).body).toMatchObject({
+      code: 'validation_failed',
+    })
+  })
+
+  test('may not call what its scopes do not allow, listed or not', async () => {
+    const reader = await connect((await signIn(service, 'carol', [])).token)
+    const refused = await call(reader, 'createWatch', { body: NEW_WATCH() })
+    expect(refused).toMatchObject({ isError: true, body: { code: 'insufficient_scope' } })
+    const anybody = await connect()
+    const unknown = await call(anybody, 'listWatches')
+    expect(unknown).toMatchObject({ isError: true, body: { code: 'missing_token' } })
+    for (const name of ['exchangeToken', 'noSuchTool', '__proto__']) {
+      expect((await call(anybody, name)).body).toMatchObject({ code: 'not_found' })
+    }
+  })
+
+  test('shares the limits of REST', async () => {
+    const bob = await withTrial(await signIn(service, 'bob'))
+    const client = await connect(bob.token)
+    const draft = { body: { event: 'wallet-balance.moved', locale: 'en' } }
+    let last = await call(client, 'previewMessage', draft)
+    for (let count = 1; count < RATE_CLASSES.preview.points; count++) {
+      await bob.request('POST', '/message-preview', draft.body)
+    }
+    last = await call(client, 'previewMessage', draft)
+    expect(last).toMatchObject({ isError: true, body: { code: 'rate_limited' } })
+    expect(last.body['retryAfterSeconds']).toBeGreaterThan(0)
+  })
+})
+
+describe('a call that spends', () => {
+  const slots = { body: { quantity: 1, periods: 1 } }
+
+  test('is made after its confirmation, once', async () => {
+    const client = await connect(alice.token)
+    const before = await giveCredits(service.app, WALLET(), 60_000)
+    const { body: asked } = await call(client, 'createSubscription', slots)
+    expect(asked).toMatchObject({
+      confirmationRequired: true,
+      wallet: WALLET(),
+      tool: 'createSubscription',
+      input: slots,
+      estimate: { quantity: 1, balanceCredits: before },
+    })
+    const balance = async () => (await call(client, 'getAccount')).body['balanceCredits']
+    expect(await balance()).toBe(before)
+    const confirmed = { ...slots, confirmation: asked['confirmation'] }
+    const [first, second] = await Promise.all([
+      call(client, 'createSubscription', confirmed),
+      call(client, 'createSubscription', confirmed),
+    ])
+    const third = await call(client, 'createSubscription', confirmed)
+    const bought = [first, second, third].filter(({ body }) => body['status'] === 'active')
+    expect(bought.length).toBeGreaterThanOrEqual(2)
+    expect(new Set(bought.map(({ body }) => body['id'])).size).toBe(1)
+    expect(await balance()).toBe(before - third.body['totalCredits'])
+  })
+
+  test('asks again for other arguments, another tool, another wallet, and after five minutes', async () => {
+    const client = await connect(alice.token)
+    const { body: asked } = await call(client, 'createSubscription', slots)
+    const { confirmation } = asked
+    const other = { body: { quantity: 2, periods: 1 }, confirmation }
+    const bob = await connect((await signIn(service, 'bob')).token)
+    const again = [
+      await call(client, 'createSubscription', other),
+      await call(client, 'deleteAlerts', { body: { all: true }, confirmation }),
+      await call(bob, 'createSubscription', { ...slots, confirmation }),
+      await call(client, 'createSubscription', { ...slots, confirmation: `${confirmation}x` }),
+      await call(client, 'createSubscription', { ...slots, confirmation: 5 }),
+    ]
+    service.clock.advance(5 * MINUTE_MS)
+    again.push(await call(client, 'createSubscription', { ...slots, confirmation }))
+    for (const { body } of again) expect(body['confirmationRequired']).toBe(true)
+  })
+
+  test('needs the scope before it is confirmed, and is refused like any other', async () => {
+    const writer = await connect((await signIn(service, 'alice', ['write'])).token)
+    expect((await call(writer, 'createSubscription', slots)).body).toMatchObject({
+      code: 'insufficient_scope',
+      scope: 'spend',
+    })
+    const client = await connect(alice.token)
+    const none = { body: { quantity: 0, periods: 1 } }
+    expect((await call(client, 'createSubscription', none)).body).toMatchObject({
+      code: 'validation_failed',
+    })
+    const bob = await connect((await signIn(service, 'bob')).token)
+    const { body } = await call(bob, 'createSubscription', slots)
+    expect(body).toMatchObject({ estimate: { balanceCredits: 0 } })
+    const confirmed = { ...slots, confirmation: body['confirmation'] }
+    expect((await call(bob, 'createSubscription', confirmed)).body).toMatchObject({
+      code: 'insufficient_credits',
+    })
+  })
+
+  test('depends on the body where the scope does', async () => {
+    const client = await connect(alice.token)
+    const { data } = (await call(client, 'listSubscriptions')).body
+    const change = (autoRenew: boolean) =>
+      call(client, 'updateSubscriptions', { body: { id: data[0].id, autoRenew } })
+    const off = await change(false)
+    expect(off.body['confirmationRequired']).toBeUndefined()
+    expect(off.isError).toBe(false)
+    expect((await change(true)).body['confirmationRequired']).toBe(true)
+  })
+})
+
+test('a deletion is made after its confirmation', async () => {
+  const client = await connect(alice.token)
+  const { data } = (await call(client, 'listWatches')).body
+  const { id } = data[0]
+  const { body: asked } = await call(client, 'deleteWatch', { id })
+  expect(asked).toMatchObject({ confirmationRequired: true, input: { id } })
+  expect((await call(client, 'getWatch', { id })).isError).toBe(false)
+  const confirmed = await call(client, 'deleteWatch', { id, confirmation: asked['confirmation'] })
+  expect(confirmed).toEqual({ isError: false, body: { status: 204 } })
+  expect((await call(client, 'getWatch', { id })).body).toMatchObject({ code: 'not_found' })
+})
+
+describe('a request', () => {
+  const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }
+
+  const post = async (body: unknown, headers: Record<string, string> = {}, method = 'POST') => {
+    const response = await fetch(url, {
+      method,
+      headers: {
+        accept: 'application/json, text/event-stream',
+        'content-type': 'application/json',
+        ...headers,
+      },
+      ...(method === 'POST' && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+
+  test('of a page of another origin is refused, also under a name that leads here', async () => {
+    for (const origin of [
+      'https://evil.example',
+      'null',
+      url.origin.replace('127.0.0.1', 'evil'),
+    ]) {
+      const { status, text } = await post(LIST, { origin })
+      expect([status, JSON.parse(text).code]).toEqual([403, 'origin_not_allowed'])
+    }
+    expect((await post(LIST, { origin: new URL(service.app.publicUrl).origin })).status).toBe(200)
+  })
+
+  test('with a wrong token is refused as in REST, whatever it asks for', async () => {
+    const { status, headers } = await post(LIST, { authorization: 'Bearer fwd_wrong' })
+    expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer error="invalid_token"'])
+  })
+
+  test('opens no stream and ends no session: there is none', async () => {
+    for (const method of ['GET', 'DELETE']) {
+      const { status, headers } = await post('', {}, method)
+      expect([status, headers.get('allow')]).toEqual([405, 'POST'])
+    }
+    expect((await post(LIST)).headers.get('mcp-session-id')).toBeNull()
+  })
+
+  test('with several messages, garbage or too many bytes is refused', async () => {
+    expect((await post([LIST, LIST])).status).toBe(400)
+    expect((await post('{')).status).toBe(400)
+    expect((await post('"x"')).status).toBe(400)
+    expect((await post('')).status).toBe(400)
+    expect((await post({ no: 'message' })).status).toBe(400)
+    expect((await post({ ...LIST, params: { text: '\u0000' } })).status).toBe(400)
+    expect((await post({ ...LIST, params: { text: 'x'.repeat(70_000) } })).status).toBe(413)
+    expect((await post(LIST, { 'content-type': 'text/plain' })).status).toBe(415)
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+    expect((await post(`{"jsonrpc":"2.0","id":1,"method":"ping","params":${deep}}`)).status).toBe(
+      400,
+    )
+  })
+
+  test('is answered without a handshake before it, in either revision', async () => {
+    const { status, text } = await post(LIST)
+    expect(status).toBe(200)
+    expect(text).toContain('getPricing')
+    const modern = new Client(
+      { name: 'test', version: '1' },
+      { versionNegotiation: { mode: 'auto' } },
+    )
+    await modern.connect(new StreamableHTTPClientTransport(url))
+    open.push(modern)
+    expect((await modern.listTools()).tools.map(({ name }) => name)).toContain('getPricing')
+  })
+
+  test('that lists tools without a token counts against the network it comes from', async () => {
+    const statuses: number[] = []
+    for (let count = 0; count <= RATE_CLASSES.public.points; count++) {
+      statuses.push((await post(LIST)).status)
+      if (statuses.at(-1) === 429) break
+    }
+    expect(statuses.at(-1)).toBe(429)
+  })
+})
