@@ -269,6 +269,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   unit: 'amount',
   until: { 'bot:toast.chatQuiet': 'clock', otherwise: 'near' },
   uptime: 'term',
+  url: 'code',
   usd: 'amount',
   used: 'number',
   value: 'name',

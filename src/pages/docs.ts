@@ -56,6 +56,9 @@ export function docsPage(server: FastifyInstance, app: App): void {
         botUrl: botUrl(app),
         security: t('operations:info.security'),
         quickstart,
+        agentsHtml: t.html('pages:docs.agents.text', {
+          url: html(`<code dir="ltr">${escapeHtml(`${app.publicUrl}/mcp`)}</code>`),
+        }),
       }),
     }),
   )
