@@ -39,7 +39,7 @@ export interface Account {
 }
 
 export interface AcknowledgeInput {
-  /** false takes an acknowledgement back; true is the default. */
+  /** false removes the acknowledgement; true is the default. */
   acknowledged?: boolean;
 }
 
@@ -393,7 +393,7 @@ export interface ChannelSetup {
   /** true replaces the signing secret of a webhook. */
   rotateSecret?: boolean;
   /**
-   * The URL that messages are posted to, for every channel except `email`.
+   * The URL that messages are posted to, for every channel except `email`. For `pagerduty` also the integration key alone.
    * @format uri
    * @maxLength 2048
    */
@@ -406,7 +406,14 @@ export interface ChannelState {
   /** Whether the wallet has a destination in this channel. */
   configured: boolean;
   /** Name of the channel. */
-  key: "telegram" | "email" | "webhook" | "discord" | "slack";
+  key:
+    | "telegram"
+    | "email"
+    | "webhook"
+    | "discord"
+    | "slack"
+    | "ntfy"
+    | "pagerduty";
   /** Setup of the channel: input takes an address, link opens a chat. */
   kind: "input" | "link";
   /** Time of the last failed delivery; null without one. */
@@ -415,7 +422,7 @@ export interface ChannelState {
   lastSuccessAt: string | null;
   /** The signing secret, shown only when it is created or rotated. */
   secret?: string;
-  /** Status; in use only while `active`. */
+  /** Status; takes effect only while `active`. */
   status: "pending" | "active" | "disabled" | "blocked" | null;
   /** Why the destination is off; null if it is not. */
   statusReason: string | null;
@@ -450,7 +457,14 @@ export interface Delivery {
   /** Number of attempts so far. */
   attempts: number;
   /** Channel that the recipient is notified through. */
-  channel: "telegram" | "email" | "webhook" | "discord" | "slack";
+  channel:
+    | "telegram"
+    | "email"
+    | "webhook"
+    | "discord"
+    | "slack"
+    | "ntfy"
+    | "pagerduty";
   /** Time of delivery; null until then. */
   deliveredAt: string | null;
   /**
@@ -470,7 +484,7 @@ export interface Delivery {
    * @max 2147483647
    */
   recipientId: number;
-  /** Status of the delivery; held and muted: not sent now, throttled: too many in an hour. */
+  /** Status of the delivery; held and muted: not sent for now; throttled: over the hourly limit. */
   status:
     | "pending"
     | "retrying"
@@ -620,7 +634,14 @@ export interface NewRecipient {
    */
   address?: string;
   /** Channel that the recipient is notified through. */
-  channel: "telegram" | "email" | "webhook" | "discord" | "slack";
+  channel:
+    | "telegram"
+    | "email"
+    | "webhook"
+    | "discord"
+    | "slack"
+    | "ntfy"
+    | "pagerduty";
   /** Whether this recipient gets alerts from watches without recipients of their own. */
   default?: boolean;
   /** Language of the texts. */
@@ -632,7 +653,7 @@ export interface NewRecipient {
   /** IANA time zone, such as Europe/Berlin. */
   timezone?: string;
   /**
-   * The URL that messages are posted to, for every channel except `email`.
+   * The URL that messages are posted to, for every channel except `email`. For `pagerduty` also the integration key alone.
    * @format uri
    * @maxLength 2048
    */
@@ -737,7 +758,7 @@ export type NewWatch =
       /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
       escalateAfterMinutes?: number | null;
       /**
-       * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
+       * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
        * @maxItems 20
        */
       escalateTo?: number[];
@@ -789,7 +810,7 @@ export type NewWatch =
       /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
       escalateAfterMinutes?: number | null;
       /**
-       * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
+       * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
        * @maxItems 20
        */
       escalateTo?: number[];
@@ -847,7 +868,7 @@ export type NewWatch =
       /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
       escalateAfterMinutes?: number | null;
       /**
-       * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
+       * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
        * @maxItems 20
        */
       escalateTo?: number[];
@@ -889,7 +910,7 @@ export type NewWatch =
       /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
       escalateAfterMinutes?: number | null;
       /**
-       * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
+       * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
        * @maxItems 20
        */
       escalateTo?: number[];
@@ -929,7 +950,7 @@ export type NewWatch =
       /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
       escalateAfterMinutes?: number | null;
       /**
-       * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
+       * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
        * @maxItems 20
        */
       escalateTo?: number[];
@@ -971,7 +992,7 @@ export type NewWatch =
       /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
       escalateAfterMinutes?: number | null;
       /**
-       * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
+       * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
        * @maxItems 20
        */
       escalateTo?: number[];
@@ -1027,7 +1048,7 @@ export interface ParameterDefinition {
 export interface PaymentAsset {
   /** Price of 1000 credits in the smallest unit of the asset; 0 without a price. */
   amountPer1000Credits: string;
-  /** Address of the token; zeros while the chain cannot be read. */
+  /** Address of the token; the zero address while the chain cannot be read. */
   address: string;
   /** Whether payments in this asset are accepted now. */
   available: boolean;
@@ -1048,7 +1069,7 @@ export interface PaymentAsset {
 }
 
 export interface PaymentOffer {
-  /** Address of the token; zeros for the coin of the chain. */
+  /** Address of the token; the zero address for the native coin of the chain. */
   asset: string;
   /** Description in one sentence. */
   description: string;
@@ -1133,6 +1154,16 @@ export interface Preview {
     /** Text without formatting. */
     text: string;
   };
+  /** The message for ntfy. */
+  ntfy?: {
+    /** The exact body that would be sent, as text. */
+    body: string;
+  };
+  /** The event for PagerDuty. */
+  pagerduty?: {
+    /** The exact body that would be sent, as text. */
+    body: string;
+  };
   /** Title and text of the message. */
   rendered: Rendered;
   /** The complete message. */
@@ -1147,7 +1178,7 @@ export interface Preview {
     /** Text with HTML tags. */
     html: string;
   };
-  /** The message as a webhook. */
+  /** The message as the body of a webhook request. */
   webhook?: {
     /** The exact body that would be sent, as text. */
     body: string;
@@ -1156,7 +1187,14 @@ export interface Preview {
 
 export interface PreviewRequest {
   /** Channel that the recipient is notified through. */
-  channel?: "telegram" | "email" | "webhook" | "discord" | "slack";
+  channel?:
+    | "telegram"
+    | "email"
+    | "webhook"
+    | "discord"
+    | "slack"
+    | "ntfy"
+    | "pagerduty";
   /** Values of the event; those of the example by default. */
   data?: Record<string, any>;
   /** Name of the event. */
@@ -1551,7 +1589,7 @@ export interface Purchase {
   autoRenew: boolean;
   /** Number of 30-day periods. */
   periods: number;
-  /** Why the last payment did not buy the slots, such as `insufficient_credits`; null without a refusal. */
+  /** Why the last payment did not buy the slots, such as `insufficient_credits`; null if no purchase was refused. */
   reason: string | null;
   /** Number of slots. */
   slots: number;
@@ -1563,7 +1601,14 @@ export interface Purchase {
 
 export interface Recipient {
   /** Channel that the recipient is notified through. */
-  channel: "telegram" | "email" | "webhook" | "discord" | "slack";
+  channel:
+    | "telegram"
+    | "email"
+    | "webhook"
+    | "discord"
+    | "slack"
+    | "ntfy"
+    | "pagerduty";
   /**
    * Time of creation.
    * @format date-time
@@ -1589,7 +1634,7 @@ export interface Recipient {
   name: string;
   /** The signing secret, shown only when it is created or rotated. */
   secret?: string;
-  /** Status; in use only while `active`. */
+  /** Status; takes effect only while `active`. */
   status: "pending" | "active" | "disabled" | "blocked";
   /** Why the destination is off; null if it is not. */
   statusReason: string | null;
@@ -1623,7 +1668,7 @@ export interface RecipientChanges {
   /** IANA time zone, such as Europe/Berlin. */
   timezone?: string;
   /**
-   * The URL that messages are posted to, for every channel except `email`.
+   * The URL that messages are posted to, for every channel except `email`. For `pagerduty` also the integration key alone.
    * @format uri
    * @maxLength 2048
    */
@@ -2054,7 +2099,7 @@ export interface TokenMetadata {
   revokedAt: string | null;
   /** Scopes of the token; `read` is always included. */
   scopes: ("read" | "write" | "spend")[];
-  /** Status; in use only while `active`. */
+  /** Status; takes effect only while `active`. */
   status: "active" | "expired" | "revoked";
 }
 
@@ -2368,7 +2413,7 @@ export interface Watch {
   createdAt: string;
   /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
   escalateAfterMinutes: number | null;
-  /** Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients. */
+  /** Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients. */
   escalateTo: number[];
   /** no_data while the target cannot be read. */
   health: "ok" | "no_data";
@@ -2427,7 +2472,7 @@ export interface WatchChanges {
   /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
   escalateAfterMinutes?: number | null;
   /**
-   * Ids of the recipients of alerts that no one acknowledges in time, in addition to the watch’s own recipients.
+   * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
    * @maxItems 20
    */
   escalateTo?: number[];

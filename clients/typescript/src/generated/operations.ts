@@ -439,7 +439,7 @@ export abstract class Operations extends Transport {
   /**
    * Set up a channel
    *
-   * Sets the wallet’s own e-mail address, webhook, Discord channel or Slack channel. The response for a new webhook contains its signing secret, shown only once. A different URL gets a new secret; the same URL with rotateSecret rotates the secret. A mailbox must be confirmed first.
+   * Sets the wallet’s own destination of a channel: an e-mail address, a webhook, or a URL of Discord, Slack, ntfy or PagerDuty. The response for a new webhook contains its signing secret, shown only once. A different URL gets a new secret; the same URL with rotateSecret rotates the secret. A mailbox must be confirmed first.
    *
    * Needs: write.
    */
@@ -557,7 +557,7 @@ export abstract class Operations extends Transport {
   /**
    * Create a recipient
    *
-   * Adds a mailbox, a webhook, a Discord channel or a Slack channel, at most 20 recipients in all. A mailbox must be confirmed first; a webhook’s signing secret is shown once.
+   * Adds a mailbox, a webhook, or a destination in Discord, Slack, ntfy or PagerDuty, at most 20 recipients in all. A mailbox must be confirmed first; a webhook’s signing secret is shown once.
    *
    * Needs: write.
    */
