@@ -32,6 +32,7 @@ const FLOORS: readonly (readonly [RegExp, number, string])[] = [
 /** Packages that only the named files may import. */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
   'drizzle-orm': /(tables|store)\.ts$|^src\/db\//,
+  '@modelcontextprotocol/server': /^src\/http\/mcp\//,
   fastify: /^src\/(http|pages)\/|^sandbox\/|^src\/app\.ts$|^bot\/core\/webhook\.ts$/,
   grammy: /^bot\/|^src\/telegram\/|^src\/channels\/telegram\.ts$|^src\/app\.ts$/,
   siwe: /^src\/auth\/message\.ts$/,
