@@ -112,10 +112,15 @@ export function createServer(
   })
   server.setErrorHandler((error, request, reply) => answerError(app, error, request, reply))
   server.setNotFoundHandler(refuseUnknown)
+  addRoutes(server, app, options.upstreams)
+  return server
+}
+
+/** Adds the operations, the front door of agents and the metered calls. */
+function addRoutes(server: FastifyInstance, app: App, upstreams: Upstreams): void {
   for (const operation of REGISTRY) addRoute(server, app, operation)
   registerMcp(server, app)
-  server.register(registerData, { app, upstreams: options.upstreams })
-  return server
+  server.register(registerData, { app, upstreams })
 }
 
 /** Counts answers by operation; pages and metered calls each as one. */
