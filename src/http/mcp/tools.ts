@@ -73,7 +73,7 @@ function describeAll(locale: Locale): ReadonlyMap<string, Tool> {
 }
 
 /** Whether a tool can spend credits or delete something: such a call is confirmed first. */
-export function mayAskFirst({ scope, otherScope, method }: AnyOperation): boolean {
+function mayAskFirst({ scope, otherScope, method }: AnyOperation): boolean {
   return [scope, otherScope?.scope].includes('spend') || method === 'DELETE'
 }
 
