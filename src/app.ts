@@ -19,6 +19,7 @@ import { createDatabaseClock } from '#src/db/clock.ts'
 import { connect, waitForDatabase } from '#src/db/connection.ts'
 import { migrate } from '#src/db/migrate.ts'
 import { createReplica } from '#src/db/replica.ts'
+import { createSlices, type Slices } from '#src/db/slices.ts'
 import { createSending } from '#src/delivery/sending.ts'
 import { createTally } from '#src/delivery/tally.ts'
 import { withFsp } from '#src/fsp/chain.ts'
@@ -101,6 +102,8 @@ export function createApp(
     readonly databaseUrl: string
     readonly log: Logger
     readonly clock?: Clock
+    /** Slices of targets; by default this process shares them with others. */
+    readonly slices?: Slices
     /** Least time between two messages to a chat; Telegram's second by default. */
     readonly chatMs?: number
   },
@@ -194,6 +197,8 @@ export function createApp(
     }),
     heartbeat: heartbeatUrl === undefined ? undefined : createHeartbeat(heartbeatUrl),
     sending: createSending(channels),
+    slices:
+      given.slices ?? createSlices({ db: jobsDb, name: 'targets', wakes: ['blocks', 'ledger'] }),
     deliveryClock:
       given.clock === undefined
         ? createDatabaseClock({ db: jobsDb, clock, log })
@@ -248,6 +253,7 @@ export function createApp(
       // it together.
       const inHand = [app.metering.settleDebts(), server.close(), jobs?.stop(), bot?.stop()]
       await endAll(log, inHand, STOP_MS)
+      await endAll(log, [app.slices.leave()], SETTLE_MS)
       // Running calls have ended by now, and may have left refunds.
       await endAll(log, [app.metering.stop(), internal.close()], SETTLE_MS)
       await Promise.all([connection.close(CLOSE_MS), replica?.close(CLOSE_MS)])

@@ -21,29 +21,34 @@ export interface Lock {
    *
    * @throws Error when the lock is lost or the database does not answer
    */
-  drawFence(): Promise<Fence>
+  drawFence(): Promise<LockFence>
   /** Releases the lock. Idempotent. */
   release(): Promise<void>
 }
 
 /**
- * The right to write under a lock. After a pause a process can believe for seconds that it still holds a
- * lock that another process has taken; the number distinguishes its writes from those of the new holder.
+ * The right to write under a lock or for a slice. After a pause a process can believe for seconds that it
+ * still holds what another process has taken; a number distinguishes its writes from those of the new
+ * holder.
  *
  * @see Martin Kleppmann, "How to do distributed locking": fencing tokens
  */
 export interface Fence {
-  /** Greater than the number of every earlier holder. */
-  readonly number: number
-  /** Aborted when the lock is lost. */
-  readonly signal: AbortSignal
   /**
-   * Runs `transact`; the transaction is refused when a newer number was drawn, and its connection is closed
-   * as soon as the lock is lost. A newer number is drawn only after the transaction has ended.
+   * Runs `transact`; the transaction is refused when a newer number was drawn. A newer number is drawn only
+   * after the transaction has ended.
    *
    * @throws FenceError when a newer number was drawn
    */
   transact<T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T>
+}
+
+/** The right to write under a lock. A transaction also ends when the lock is lost with its connection. */
+export interface LockFence extends Fence {
+  /** Greater than the number of every earlier holder. */
+  readonly number: number
+  /** Aborted when the lock is lost. */
+  readonly signal: AbortSignal
 }
 
 /** Thrown when a write is refused because another holder of the lock drew a newer fencing number. */
@@ -182,7 +187,11 @@ async function callServer(session: LockSession, call: LockFunction, name: string
 }
 
 /** Draws on the connection that holds the lock, so that a process that lost the lock cannot draw. */
-async function drawFence(session: LockSession, name: string, signal: AbortSignal): Promise<Fence> {
+async function drawFence(
+  session: LockSession,
+  name: string,
+  signal: AbortSignal,
+): Promise<LockFence> {
   let number: number | undefined
   while (number === undefined) {
     signal.throwIfAborted()

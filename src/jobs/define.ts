@@ -1,6 +1,7 @@
 import type { MailDeps } from '#src/channels/email.ts'
 import type { SyncedClock } from '#src/db/clock.ts'
 import type { Fence } from '#src/db/lock.ts'
+import type { Slices } from '#src/db/slices.ts'
 import type { Sending } from '#src/delivery/sending.ts'
 import type { Tally } from '#src/delivery/tally.ts'
 import type { HealthCheck } from '#src/kernel/health.ts'
@@ -37,6 +38,8 @@ export interface JobApp extends App {
   readonly heartbeat: Heartbeat | undefined
   /** Absent without a bot token. */
   readonly bot?: BotWork
+  /** Slices of targets that this process observes and judges. */
+  readonly slices: Slices
   /** Clock of the deliveries: the database's, or that of a test. */
   readonly deliveryClock: SyncedClock
 }
@@ -58,8 +61,12 @@ export interface Job {
   readonly role: Role
   /** Runs in every process; otherwise in one at a time, taken over when that one dies. */
   readonly everywhere?: boolean
+  /** Lock that its one process holds; named after the job by default. */
+  readonly lock?: string
   /** Channel whose NOTIFY starts a run early. */
   readonly wakeOn?: string
+  /** Longest pause after failures, in milliseconds; 30 seconds by default. */
+  readonly pauseMsMax?: number
   /** Milliseconds between the end of one run and the start of the next. */
   everyMs(app: JobApp): number
   /**

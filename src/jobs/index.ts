@@ -5,6 +5,7 @@ import { fetchPublications } from './fetch-publications.ts'
 import { fitWatches } from './fit-watches.ts'
 import { followSubmissions } from './follow-submissions.ts'
 import { followUpMessages } from './follow-up-messages.ts'
+import { holdSlices } from './hold-slices.ts'
 import { judgeLedgers } from './judge-ledgers.ts'
 import { notifyConnected } from './notify-connected.ts'
 import { observeWatches } from './observe-watches.ts'
@@ -12,6 +13,7 @@ import { pollValidators } from './poll-validators.ts'
 import { proveLedger } from './prove-ledger.ts'
 import { prune } from './prune.ts'
 import { raiseCanaryAlert } from './raise-canary.ts'
+import { readTip } from './read-tip.ts'
 import { renewSubscriptions } from './renew-subscriptions.ts'
 import { resealSecrets } from './reseal-secrets.ts'
 import { retain } from './retain.ts'
@@ -31,6 +33,8 @@ export const REGISTRY: readonly Job[] = [
   fetchPublications,
   pollValidators,
   scanRounds,
+  holdSlices,
+  readTip,
   observeWatches,
   settleDeposits,
   followSubmissions,

@@ -3,12 +3,13 @@ import { judgeLedgers as judge } from '#src/watches/evaluate/ledger.ts'
 import type { Job } from './define.ts'
 
 /**
- * Judges ledger entries. Woken by every ledger entry with the wallet; the interval of a minute is for
+ * Judges ledger entries of the wallets in the slices of this process. Woken by every ledger entry with the wallet; the interval of a minute is for
  * missed wake-ups.
  */
 export const judgeLedgers: Job = {
   name: 'judge-ledgers',
   role: 'watcher',
+  everywhere: true,
   wakeOn: 'ledger',
   everyMs: () => 60_000,
   run: (app, signal, { payloads: wallets, mayMiss }) =>

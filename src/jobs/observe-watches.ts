@@ -1,11 +1,14 @@
 import * as alerts from '#src/alerts/service.ts'
-import { observeWatches as observe } from '#src/watches/observe/observe.ts'
+import { observeSlices } from '#src/watches/observe/observe.ts'
 import type { Job } from './define.ts'
 
+/** Observes and judges the targets in the slices of this process, up to the published block. */
 export const observeWatches: Job = {
   name: 'observe-watches',
   role: 'watcher',
+  everywhere: true,
+  wakeOn: 'blocks',
   everyMs: ({ evaluationIntervalMs }) => evaluationIntervalMs,
-  run: (app, signal, _notified, fence) =>
-    observe({ ...app, fence, raise: (tx, raised) => alerts.raise(app, tx, raised) }, signal),
+  run: (app, signal) =>
+    observeSlices({ ...app, raise: (tx, raised) => alerts.raise(app, tx, raised) }, signal),
 }

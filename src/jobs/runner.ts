@@ -45,8 +45,8 @@ export async function runFirst(app: JobApp, sql: Sql, job: Job): Promise<void> {
   }
 }
 
-function lockOf({ name }: Job): string {
-  return `job ${name}`
+function lockOf({ name, lock = `job ${name}` }: Job): string {
+  return lock
 }
 
 async function startJob(
@@ -98,7 +98,8 @@ async function loop(
       report(app, job, error, failures)
     }
     const everyMs = job.everyMs(app)
-    const restMs = failures === 0 ? everyMs : Math.min(2 ** failures * 250, BACKOFF_MS_MAX)
+    const pauseMsMax = job.pauseMsMax ?? BACKOFF_MS_MAX
+    const restMs = failures === 0 ? everyMs : Math.min(2 ** failures * 250, pauseMsMax)
     await waker.sleep(restMs, signal)
     const { payloads, mayMiss } = waker.take(notified.payloads)
     const isTime = performance.now() - lookedAtAllAt >= everyMs

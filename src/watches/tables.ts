@@ -13,6 +13,12 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 
+/**
+ * The slice that a target belongs to, from 0 to 31 (`SLICES`). Targets with equal keys are in one slice, whatever their
+ * type: what is said about one provider is judged by one process, cause before consequence.
+ */
+export const sliceOfKey = sql`(get_byte(decode(md5(key), 'hex'), 0) % 32)`
+
 /** One row per distinct target, shared by all its watches. */
 export const targets = pgTable(
   'targets',
@@ -43,6 +49,7 @@ export const targets = pgTable(
     index('targets_type').on(table.type, table.id),
     index('targets_stale').on(table.type, table.id).where(sql`stale`),
     index('targets_unwatched').on(table.id).where(sql`watch_count = 0`),
+    index('targets_slice').on(table.type, sliceOfKey, table.id),
   ],
 )
 
@@ -124,6 +131,32 @@ export const observationCursors = pgTable('observation_cursors', {
   outageSeverity: text('alarm'),
   /** Severity of the outage that all watches were notified of. */
   outageNotified: text('alarm_told'),
+})
+
+/**
+ * Progress of observation by watch type and slice. Every target of a type was judged at least up to the block of the type's
+ * row in `observation_cursors`, which is that of its last slice.
+ */
+export const sliceCursors = pgTable(
+  'slice_cursors',
+  {
+    type: text('type').notNull(),
+    slice: smallint('slice').notNull(),
+    blockNumber: integer('block_number'),
+    blockAt: timestamp('block_at', { withTimezone: true }),
+    observedAt: timestamp('observed_at', { withTimezone: true }),
+    failingSince: timestamp('failing_since', { withTimezone: true }),
+    checkedAt: timestamp('checked_at', { withTimezone: true }),
+  },
+  (table) => [primaryKey({ columns: [table.type, table.slice] })],
+)
+
+/** The newest confirmed block, as the one process that reads it published it for all that observe. One row. */
+export const publishedBlocks = pgTable('published_blocks', {
+  name: text('name').primaryKey(),
+  blockNumber: integer('block_number').notNull(),
+  blockHash: text('block_hash').notNull(),
+  blockAt: timestamp('block_at', { withTimezone: true }).notNull(),
 })
 
 /** Prices of feeds, thinned out with age. */

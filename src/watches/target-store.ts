@@ -1,11 +1,14 @@
 import { and, asc, eq, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
+import type { BlockRef } from '#src/chain/chain.ts'
 import type { Db } from '#src/db/connection.ts'
-import type { Address } from '#src/kernel/units.ts'
-import { observationCursors, targets } from './tables.ts'
+import { SLICES } from '#src/db/slices.ts'
+import { type Address, Hash } from '#src/kernel/units.ts'
+import { observationCursors, publishedBlocks, sliceCursors, sliceOfKey, targets } from './tables.ts'
 
 /** A target as the observer needs it, with the encoded observation. */
 export interface TargetRow {
   readonly id: number
+  readonly slice: number
   readonly key: string
   readonly target: unknown
   readonly keySettings: unknown
@@ -18,6 +21,7 @@ export interface TargetRow {
 
 const TARGET_ROW = {
   id: targets.id,
+  slice: sql<number>`${sliceOfKey}`,
   key: targets.key,
   target: targets.target,
   keySettings: targets.keySettings,
@@ -28,14 +32,42 @@ const TARGET_ROW = {
   noDataSince: targets.noDataSince,
 }
 
-/**
- * Watched targets of a type, ordered by id; with `staleOnly` those that a watch joined since the last
- * observation.
- */
-export function listTargets(
+const columns = sql`
+  id, ${sliceOfKey} as slice, key, target, lens as "keySettings", observation, summary, stale,
+  recheck_at as "recheckAt", no_data_since as "noDataSince"`
+
+/** Last target that was read of a slice; 0 before the first. */
+export interface SlicePage {
+  readonly slice: number
+  readonly after: number
+}
+
+/** The next watched targets of a type in each of these slices, at most `limit` of each. */
+export async function listTargets(
   db: Db,
   type: string,
-  page: { readonly after: number; readonly limit: number; readonly staleOnly?: boolean },
+  pages: readonly SlicePage[],
+  limit: number,
+): Promise<TargetRow[]> {
+  const rows = await db.execute<TargetRow & Record<string, unknown>>(sql`
+    select t.* from jsonb_to_recordset(${JSON.stringify(pages)}::jsonb)
+        as page(slice smallint, after int)
+      cross join lateral (
+        select ${columns} from targets
+        where type = ${type} and ${sliceOfKey} = page.slice and id > page.after and watch_count > 0
+        order by id limit ${limit}
+      ) t`)
+  return [...rows]
+}
+
+/**
+ * Watched targets of a type in these slices that a watch joined since their last observation, ordered by id.
+ */
+export function listStale(
+  db: Db,
+  type: string,
+  slices: readonly number[],
+  page: { readonly after: number; readonly limit: number },
 ): Promise<TargetRow[]> {
   return db
     .select(TARGET_ROW)
@@ -43,21 +75,32 @@ export function listTargets(
     .where(
       and(
         eq(targets.type, type),
+        eq(targets.stale, true),
+        isIn(slices),
         gt(targets.id, page.after),
         gt(targets.watchCount, 0),
-        page.staleOnly ? eq(targets.stale, true) : undefined,
       ),
     )
     .orderBy(asc(targets.id))
     .limit(page.limit)
 }
 
-/** Watched targets of a type with one of these keys, ordered by id. */
-export function listTargetsOf(db: Db, type: string, keys: readonly string[]): Promise<TargetRow[]> {
+function isIn(slices: readonly number[]) {
+  return sql`${sliceOfKey} = any(${sql.param([...slices])}::int[])`
+}
+
+/** Watched targets of a type in these slices with one of these keys, ordered by id. */
+export function listTargetsOf(
+  db: Db,
+  type: string,
+  slices: readonly number[],
+  keys: readonly string[],
+): Promise<TargetRow[]> {
+  const isNamed = and(eq(targets.type, type), inArray(targets.key, [...keys]))
   return db
     .select(TARGET_ROW)
     .from(targets)
-    .where(and(eq(targets.type, type), inArray(targets.key, [...keys]), gt(targets.watchCount, 0)))
+    .where(and(isNamed, isIn(slices), gt(targets.watchCount, 0)))
     .orderBy(asc(targets.id))
 }
 
@@ -139,6 +182,8 @@ export async function deleteUnwatched(db: Db, limit: number): Promise<number> {
 
 export type Cursor = typeof observationCursors.$inferSelect
 
+/** Channel that is notified when a newer block was published. */
+export const BLOCKS_CHANNEL = 'blocks'
 /** Name of the cursor of the chain's tip. */
 export const TIP = 'chain'
 
@@ -171,6 +216,82 @@ export async function saveCursor(
       set: cursor,
       ...(isForward && { setWhere: isForward }),
     })
+}
+
+/** Progress of a type in some of its slices, with the row of the type. */
+export interface SliceProgress {
+  readonly type: Cursor | undefined
+  readonly slices: readonly SliceCursor[]
+}
+
+export type SliceCursor = typeof sliceCursors.$inferSelect
+
+/** Progress of a type, in every slice that has been observed. */
+export async function readProgress(db: Db, type: string): Promise<SliceProgress> {
+  const [cursor, slices] = await Promise.all([
+    findCursor(db, type),
+    db.select().from(sliceCursors).where(eq(sliceCursors.type, type)),
+  ])
+  return { type: cursor, slices }
+}
+
+/**
+ * Writes the progress of slices; omitted values stay. The row of the type follows: it is as far as its last slice, and failing
+ * while one of them is.
+ */
+export async function saveSliceCursors(
+  tx: Db,
+  type: string,
+  slices: readonly number[],
+  seen: Partial<Omit<SliceCursor, 'type' | 'slice'>>,
+): Promise<void> {
+  // Another process that writes its slices waits here, so that its summary contains these.
+  await tx.insert(observationCursors).values({ type }).onConflictDoNothing()
+  await tx
+    .select({ type: observationCursors.type })
+    .from(observationCursors)
+    .where(eq(observationCursors.type, type))
+    .for('update')
+  await tx
+    .insert(sliceCursors)
+    .values(slices.map((slice) => ({ type, slice, ...seen })))
+    .onConflictDoUpdate({ target: [sliceCursors.type, sliceCursors.slice], set: seen })
+  await tx.execute(sql`
+    update observation_cursors c set
+      block_number = case when s.seen then greatest(c.block_number, s.block_number) else c.block_number end,
+      block_at = case when s.seen then greatest(c.block_at, s.block_at) else c.block_at end,
+      observed_at = case when s.seen then greatest(c.observed_at, s.observed_at) else c.observed_at end,
+      failing_since = s.failing_since, checked_at = s.checked_at
+    from (
+      select min(block_number) as block_number, min(block_at) as block_at,
+        min(observed_at) as observed_at, min(failing_since) as failing_since,
+        max(checked_at) as checked_at, count(block_number) = ${SLICES} as seen
+      from slice_cursors where type = ${type} having count(*) = ${SLICES}
+    ) s where c.type = ${type}`)
+}
+
+/**
+ * Publishes the newest confirmed block for all that observe, and wakes them; an older one changes nothing.
+ */
+export async function publishBlock(tx: Db, { number, hash, at }: BlockRef): Promise<void> {
+  const block = { blockNumber: number, blockHash: hash, blockAt: at }
+  const published = await tx
+    .insert(publishedBlocks)
+    .values({ name: TIP, ...block })
+    .onConflictDoUpdate({
+      target: publishedBlocks.name,
+      set: block,
+      setWhere: sql`(${publishedBlocks.blockNumber}, ${publishedBlocks.blockHash}) <> (${number}, ${hash})
+        and ${publishedBlocks.blockNumber} <= ${number}`,
+    })
+    .returning({ name: publishedBlocks.name })
+  if (published.length > 0) await tx.execute(sql`select pg_notify(${BLOCKS_CHANNEL}, '')`)
+}
+
+/** The newest published block; undefined before the first. */
+export async function findPublishedBlock(db: Db): Promise<BlockRef | undefined> {
+  const [row] = await db.select().from(publishedBlocks).where(eq(publishedBlocks.name, TIP))
+  return row && { number: row.blockNumber, hash: Hash.parse(row.blockHash), at: row.blockAt }
 }
 
 /** Identities of the providers that are watched in every round. */

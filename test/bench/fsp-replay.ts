@@ -8,7 +8,7 @@ import type { RoundReader } from '#src/fsp/reader/round-reader.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
 import { createFacts } from '#src/watches/facts.ts'
-import { observeWatches } from '#src/watches/observe/observe.ts'
+import { observeWatches } from '../support/observe.ts'
 import { FLARE_CLOCK } from './fsp-blocks.ts'
 
 /** Rounds of a reward epoch of Flare. */

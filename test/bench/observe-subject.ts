@@ -3,8 +3,8 @@ import * as alerts from '#src/alerts/service.ts'
 import { createApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
-import { observeWatches } from '#src/watches/observe/observe.ts'
 import { testEnvironment } from '../support/environment.ts'
+import { observeWatches } from '../support/observe.ts'
 
 /**
  * One look at the chain per line it is sent; prints what each cost.

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startReceiver } from '#sandbox/receiver.ts'
 import { createApp, type Service } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
+import { everySlice } from '#src/db/slices.ts'
 import { LOOK_AT_ALL } from '#src/jobs/define.ts'
 import { deliverDue } from '#src/jobs/deliver-due.ts'
 import { judgeLedgers } from '#src/jobs/judge-ledgers.ts'
@@ -31,7 +32,12 @@ beforeAll(async () => {
   if (!HAS_BOUNCER) return
   bouncer = await startBouncer(database.url, SERVERS)
   const config = loadConfig(testEnvironment({ DATABASE_POOLER_URL: bouncer.url }))
-  service = createApp(config, { databaseUrl: database.url, log: silentLogger, clock })
+  service = createApp(config, {
+    databaseUrl: database.url,
+    log: silentLogger,
+    clock,
+    slices: everySlice(),
+  })
 })
 afterAll(async () => {
   if (HAS_BOUNCER) {

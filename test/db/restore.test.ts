@@ -4,6 +4,7 @@ import { createApp, type Service } from '#src/app.ts'
 import { proveLedger } from '#src/billing/account/proof.ts'
 import { loadConfig } from '#src/config.ts'
 import { migrate } from '#src/db/migrate.ts'
+import { everySlice } from '#src/db/slices.ts'
 import { LOOK_AT_ALL } from '#src/jobs/define.ts'
 import { deliverDue } from '#src/jobs/deliver-due.ts'
 import { judgeLedgers } from '#src/jobs/judge-ledgers.ts'
@@ -38,6 +39,7 @@ function start(databaseUrl: string): Service {
     databaseUrl,
     log: silentLogger,
     clock,
+    slices: everySlice(),
   })
   services.push(service)
   return service

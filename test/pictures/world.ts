@@ -12,9 +12,9 @@ import { fetchPublications } from '#src/jobs/fetch-publications.ts'
 import { scanRounds } from '#src/jobs/scan-rounds.ts'
 import { sendPictures } from '#src/jobs/send-pictures.ts'
 import { createTopup } from '#src/operations/topups.ts'
-import { observeWatches } from '#src/watches/observe/observe.ts'
 import { botWorld } from '../support/bot.ts'
 import { testClock } from '../support/clock.ts'
+import { observeWatches } from '../support/observe.ts'
 
 /** When the chain begins, and when the rounds begin that are seen. */
 const STARTS_AT = new Date('2026-11-20T12:00:00Z')

@@ -6,6 +6,7 @@ import { startTelegramApi } from '#sandbox/telegram-api.ts'
 import * as alerts from '#src/alerts/service.ts'
 import { createApp, type Service } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
+import { everySlice } from '#src/db/slices.ts'
 import { LOOK_AT_ALL } from '#src/jobs/define.ts'
 import { deliverDue } from '#src/jobs/deliver-due.ts'
 import { followUpMessages } from '#src/jobs/follow-up-messages.ts'
@@ -15,10 +16,10 @@ import { showLiveMessages } from '#src/jobs/show-live-messages.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
 import { registerPages } from '#src/pages/index.ts'
 import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
-import { observeWatches } from '#src/watches/observe/observe.ts'
 import { testClock } from './clock.ts'
 import { freshDatabase } from './database.ts'
 import { testEnvironment } from './environment.ts'
+import { observeWatches } from './observe.ts'
 
 export const BOT_TOKEN = '4711:AAtest-token-of-the-local-bot-api-0000'
 export const BOT_NAME = 'watchdog_test_bot'
@@ -33,7 +34,8 @@ export async function serviceOnly(
 ) {
   const database = await freshDatabase()
   const config = loadConfig(testEnvironment(over))
-  const service = createApp(config, { databaseUrl: database.url, log, clock, chatMs: 0 })
+  const given = { databaseUrl: database.url, log, clock, slices: everySlice(), chatMs: 0 }
+  const service = createApp(config, given)
   await service.server.register(registerPages, { app: service.app })
   const close = async () => {
     await service.stop()

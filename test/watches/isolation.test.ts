@@ -2,11 +2,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { afterEach, describe, expect, test } from 'vitest'
 import { listen, stopListening } from '#sandbox/loopback.ts'
 import * as alerts from '#src/alerts/service.ts'
-import { FenceError, tryLock } from '#src/db/lock.ts'
+import { tryLock } from '#src/db/lock.ts'
+import { createSlices, SLICES } from '#src/db/slices.ts'
 import { pruneTargets } from '#src/watches/manage/retention.ts'
-import { type ObserveDeps, observeWatches } from '#src/watches/observe/observe.ts'
+import { observeSlices } from '#src/watches/observe/observe.ts'
+import { publishTip } from '#src/watches/observe/publish-tip.ts'
 import { fireChainOutages } from '#src/watches/outage/chain-outage.ts'
 import { CHAIN_TYPES } from '#src/watches/types/index.ts'
+import { type LookDeps, observeWatches } from '../support/observe.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
 
@@ -58,7 +61,7 @@ async function dataHost() {
 const identityIn = (world: WatchWorld) => (name: string) =>
   world.player().provider(name).accounts.identity.address
 
-const depsOf = (world: WatchWorld | RoundWorld): ObserveDeps => {
+const depsOf = (world: WatchWorld | RoundWorld): LookDeps => {
   const app = world.running()
   return { ...app, raise: (tx, raised) => alerts.raise(app, tx, raised) }
 }
@@ -102,7 +105,7 @@ describe('a watch that cannot be read', () => {
     await world.devnet.transfer(carol.account.address, bob.account.address, 500n * FLR)
     await world.devnet.mine(2, 1)
     const deps = depsOf(world)
-    const raise: ObserveDeps['raise'] = async (tx, raised) => {
+    const raise: LookDeps['raise'] = async (tx, raised) => {
       if (raised.some(({ watch }) => watch.id === bad.id)) throw new Error('it cannot be rendered')
       await deps.raise(tx, raised)
     }
@@ -379,7 +382,7 @@ describe('two processes', () => {
     expect(from[0]).toBeGreaterThan(Number(row?.['first']))
   })
 
-  test('write only as the one that holds the lock: what an older holder judges is refused', async () => {
+  test('write only for slices that they hold: what is judged for a lost one is refused', async () => {
     const world = await begin()
     const { carol, bob } = world.devnet.people
     const target = { address: carol.account.address, asset: 'FLR' }
@@ -387,18 +390,19 @@ describe('two processes', () => {
     await world.see()
     await world.devnet.transfer(carol.account.address, bob.account.address, 500n * FLR)
     await world.devnet.mine(2, 1)
-    const lock = await tryLock(world.sql, 'watcher')
-    const old = await lock?.drawFence()
-    const current = await lock?.drawFence()
-    await expect(observeWatches({ ...depsOf(world), fence: old }, signal)).rejects.toBeInstanceOf(
-      FenceError,
-    )
+    const deps = depsOf(world)
+    await publishTip(deps, signal)
+    const given = { db: world.app.db, name: 'targets', wakes: [] }
+    const [former, next] = [createSlices(given), createSlices(given)]
+    await former.share()
+    await world.sql`update slice_members set expires_at = expires_at - interval '1 hour'`
+    await next.share()
+    expect(former.held()).toHaveLength(SLICES)
+    await observeSlices({ ...deps, slices: former }, signal)
     expect(await world.events(id)).toEqual([])
-    const again = await tryLock(world.sql, 'watcher')
-    await observeWatches({ ...depsOf(world), fence: await again?.drawFence() }, signal)
+    expect(former.held()).toEqual([])
+    await observeSlices({ ...deps, slices: next }, signal)
     expect(await world.events(id)).not.toEqual([])
-    expect(current).toBeDefined()
-    await again?.release()
   })
 
   test('remember prices and votes, and raise alarms, only as the one that holds the lock', async () => {

@@ -10,11 +10,11 @@ import { fetchPublications } from '#src/jobs/fetch-publications.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { type ObserveDeps, observeWatches } from '#src/watches/observe/observe.ts'
 import { testClock } from '../support/clock.ts'
 import { giveCredits } from '../support/credits.ts'
 import { testEnvironment } from '../support/environment.ts'
 import { serviceOnly } from '../support/harness.ts'
+import { type LookDeps, observeWatches } from '../support/observe.ts'
 import { type Client, signIn, withTrial } from '../support/people.ts'
 
 /** When the chain begins. */
@@ -70,7 +70,7 @@ export async function watchWorld(
   async function look(): Promise<void> {
     const { signal } = new AbortController()
     await fetchPublications.run(running, signal, LOOK_AT_ALL).catch(() => undefined)
-    const raise: ObserveDeps['raise'] = (tx, raised) => alerts.raise(running, tx, raised)
+    const raise: LookDeps['raise'] = (tx, raised) => alerts.raise(running, tx, raised)
     await observeWatches({ ...running, raise }, signal)
   }
 

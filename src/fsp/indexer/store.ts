@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, lt, lte } from 'drizzle-orm'
+import { and, desc, eq, inArray, lt, lte, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { publications, readRanges, voteSignatures } from '../tables.ts'
 
@@ -77,7 +77,7 @@ export function listRanges(
     .orderBy(readRanges.fromBlock)
 }
 
-/** Replaces the block ranges read for a purpose. */
+/** Replaces the block ranges read for a purpose; those that another process adds meanwhile stay. */
 export async function replaceRanges(
   tx: Db,
   name: string,
@@ -85,7 +85,13 @@ export async function replaceRanges(
 ): Promise<void> {
   await tx.delete(readRanges).where(eq(readRanges.name, name))
   if (ranges.length > 0) {
-    await tx.insert(readRanges).values(ranges.map((range) => ({ name, ...range })))
+    await tx
+      .insert(readRanges)
+      .values(ranges.map((range) => ({ name, ...range })))
+      .onConflictDoUpdate({
+        target: [readRanges.name, readRanges.fromBlock],
+        set: { toBlock: sql`greatest(${readRanges.toBlock}, excluded.to_block)` },
+      })
   }
 }
 

@@ -121,7 +121,7 @@ export function createVoteFacts({
           votes.map((vote) => toStored(epoch, vote)),
         )
         const read = { fromBlock: gap.fromBlock, toBlock: upTo }
-        await store.replaceRanges(tx, name, addRange(ranges, read))
+        await store.replaceRanges(tx, name, addRange(await store.listRanges(tx, name), read))
       })
       if (votes.some(isEnough)) return true
     }

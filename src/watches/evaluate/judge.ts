@@ -22,14 +22,14 @@ export interface JudgeDeps {
   readonly db: Db
   /** Quarantine for targets and watches that cannot be judged. */
   readonly quarantine: Quarantine
-  /** The right to write as the only process that observes; omitted where there is a single process. */
+  /** The right to write for the slice of the target. */
   readonly fence?: Fence | undefined
   /** Records firings in the given transaction: `alerts.raise` of a higher room. */
   readonly raise: (tx: Db, raised: readonly AlertCandidate[]) => Promise<void>
 }
 
 /** Writes in a transaction, under the fence if there is one. */
-export function write<T>({ db, fence }: JudgeDeps, work: (tx: Db) => Promise<T>): Promise<T> {
+function write<T>({ db, fence }: JudgeDeps, work: (tx: Db) => Promise<T>): Promise<T> {
   return fence === undefined ? db.transaction(work) : fence.transact(db, work)
 }
 

@@ -2,14 +2,17 @@ import { z } from 'zod'
 import { listEntriesAfter, listMoved, readBalance } from '#src/billing/account/service.ts'
 import { FREE_WATCHES_MAX } from '#src/billing/price-list.ts'
 import { findNextRenewal } from '#src/billing/subscriptions/renewal.ts'
-import { type Db, transact } from '#src/db/connection.ts'
+import type { Db } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
+import { FenceError } from '#src/db/lock.ts'
+import type { Slices } from '#src/db/slices.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { Balance, type LedgerWatchType } from '../define.ts'
 import { keyOfOwn, ownerOfKey } from '../manage/rules.ts'
 import type { EvaluatedWatch } from '../model.ts'
+import { pagesOf } from '../slice-pages.ts'
 import { listEvaluated, saveStates } from '../state-store.ts'
 import * as store from '../target-store.ts'
 import { LEDGER_TYPES } from '../types/index.ts'
@@ -23,6 +26,8 @@ const ENTRIES_PER_READ = 500
 export interface JudgeDeps {
   readonly db: Db
   readonly clock: Clock
+  /** The slices of this process. */
+  readonly slices: Slices
   /** Quarantine for wallets whose watches cannot be judged. */
   readonly quarantine: Quarantine
   /** Records firings in the given transaction: `alerts.raise` of a higher room. */
@@ -30,7 +35,8 @@ export interface JudgeDeps {
 }
 
 /**
- * Judges every ledger entry since the last run, one after another, by the watches of its wallet.
+ * Judges every ledger entry since the last run, one after another, by the watches of its wallet, as far as they are in
+ * the slices of this process.
  *
  * Each wallet's states, alerts and position in its ledger are one transaction, so a stop at any point loses
  * and repeats nothing.
@@ -43,12 +49,16 @@ export async function judgeLedgers(
   signal: AbortSignal,
 ): Promise<void> {
   for (const type of LEDGER_TYPES) {
-    for await (const targets of wallets ? named(deps.db, type, wallets) : all(deps.db, type)) {
+    const held = deps.slices.held()
+    const pages = wallets
+      ? named(deps.db, type, held, wallets)
+      : pagesOf(deps.db, type.name, held, TARGETS_PER_READ)
+    for await (const targets of pages) {
       const { quarantine } = deps
       const idOf = ({ id }: { readonly id: number }) => id
       const news = await selectDueTargets(deps, targets)
       await isolateEach(news, { quarantine, kind: 'ledger-target', idOf }, async (target) => {
-        if (!signal.aborted) await judge(deps, type, target.id, target.wallet)
+        if (!signal.aborted) await judgeInSlice(deps, type, target)
       })
       if (signal.aborted) return
     }
@@ -58,21 +68,13 @@ export async function judgeLedgers(
 async function* named(
   db: Db,
   type: LedgerWatchType,
+  held: readonly number[],
   wallets: ReadonlySet<string>,
 ): AsyncGenerator<readonly store.TargetRow[]> {
   const keys = [...wallets].map(keyOfOwn)
   for (let start = 0; start < keys.length; start += TARGETS_PER_READ) {
-    yield await store.listTargetsOf(db, type.name, keys.slice(start, start + TARGETS_PER_READ))
-  }
-}
-
-async function* all(db: Db, type: LedgerWatchType): AsyncGenerator<readonly store.TargetRow[]> {
-  for (let after = 0; ; ) {
-    const targets = await store.listTargets(db, type.name, { after, limit: TARGETS_PER_READ })
-    const last = targets.at(-1)
-    if (last === undefined) return
-    after = last.id
-    yield targets
+    const some = keys.slice(start, start + TARGETS_PER_READ)
+    yield await store.listTargetsOf(db, type.name, held, some)
   }
 }
 
@@ -83,13 +85,14 @@ async function* all(db: Db, type: LedgerWatchType): AsyncGenerator<readonly stor
 async function selectDueTargets(
   { db, clock }: Pick<JudgeDeps, 'db' | 'clock'>,
   targets: readonly store.TargetRow[],
-): Promise<readonly { readonly id: number; readonly wallet: Address }[]> {
-  const known = targets.map(({ id, key, stale, observation }) => {
+): Promise<readonly LedgerTarget[]> {
+  const known = targets.map(({ id, slice, key, stale, observation }) => {
     // An observation that cannot be parsed counts as new, and fails alone when it is judged.
     const last = observation === null ? undefined : Balance.safeParse(observation)
     const isUnreadable = last?.success === false
     return {
       id,
+      slice,
       wallet: ownerOfKey(key),
       stale: stale || isUnreadable,
       position: last?.data?.entry ?? 0,
@@ -101,18 +104,37 @@ async function selectDueTargets(
   return known.filter(({ id, stale, wallet }) => stale || moved.has(wallet) || cooled.has(id))
 }
 
+interface LedgerTarget {
+  readonly id: number
+  readonly slice: number
+  readonly wallet: Address
+}
+
+/** Judges one wallet, unless another process has taken its slice: then that one judges it. */
+async function judgeInSlice(
+  deps: JudgeDeps,
+  type: LedgerWatchType,
+  target: LedgerTarget,
+): Promise<void> {
+  if (!deps.slices.isHeld(target.slice)) return
+  try {
+    await judge(deps, type, target)
+  } catch (error) {
+    if (!(error instanceof FenceError)) throw error
+  }
+}
+
 /** Judges the new entries of one wallet. */
 async function judge(
   deps: JudgeDeps,
   type: LedgerWatchType,
-  targetId: number,
-  wallet: Address,
+  { id, slice, wallet }: LedgerTarget,
 ): Promise<void> {
-  await transact(deps.db, async (tx) => {
-    const target = await store.lockTarget(tx, targetId)
+  await deps.slices.fenceOf([slice]).transact(deps.db, async (tx) => {
+    const target = await store.lockTarget(tx, id)
     if (target === undefined) return
     const nextRenewal = (await findNextRenewal(tx, wallet)) ?? null
-    const watches = await listEvaluated(tx, targetId, 0, FREE_WATCHES_MAX)
+    const watches = await listEvaluated(tx, id, 0, FREE_WATCHES_MAX)
     const fold = startFold(type, watches)
     const look = (
       place: Pick<Balance, 'entry' | 'balanceCredits'>,
@@ -145,7 +167,7 @@ async function judge(
     }
     await saveStates(tx, fold.states())
     await deps.raise(tx, fold.takeRaised())
-    await store.saveObservation(tx, targetId, {
+    await store.saveObservation(tx, id, {
       observation: z.encode(Balance, last),
       observedAt: last.at,
     })

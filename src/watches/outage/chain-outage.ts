@@ -43,8 +43,10 @@ export async function fireChainOutages(
   for (const type of types) {
     const cursor = await store.findCursor(deps.db, type.name)
     const since = earliest(cursor?.failingSince, tip?.failingSince)
-    // By the time of the last observation: a clock that jumped since proves nothing.
-    const severity = severityOf(since, latest(cursor?.checkedAt, tip?.checkedAt) ?? now)
+    // By the time of the last observation: a clock that jumped since proves nothing. Without a tip no type is observed.
+    const isBlind = tip?.failingSince != null
+    const checkedAt = isBlind ? latest(cursor?.checkedAt, tip.checkedAt) : cursor?.checkedAt
+    const severity = severityOf(since, checkedAt ?? now)
     const outageSeverity = cursor?.outageSeverity ?? null
     if (severity === null && outageSeverity === null) continue
     if (severity === null || since === null) {

@@ -1,0 +1,71 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { planShare, type SliceLease } from './slice-shares.ts'
+
+const SLICES = 32
+const memberId = (index: number) => `member ${String.fromCharCode(97 + index)}`
+
+/** Members that are alive, and those that died. */
+const world = fc.record({
+  live: fc.uniqueArray(fc.nat(11), { minLength: 1, maxLength: 12 }),
+  /** Owner of each slice: a member, a dead one, or none. */
+  owners: fc.array(fc.option(fc.nat(15), { nil: null }), {
+    minLength: SLICES,
+    maxLength: SLICES,
+  }),
+  /** Order in which members act. */
+  turns: fc.infiniteStream(fc.nat(11)),
+})
+
+/** Lets one member after another do what it plans, until nobody plans anything. */
+function settle(members: readonly string[], leases: SliceLease[], order: Iterator<number>): number {
+  for (let turns = 1; turns < 500; turns += 1) {
+    const me = members[(order.next().value ?? turns) % members.length] ?? ''
+    const { giveUp, free, take } = planShare(me, new Set(members), leases)
+    const taken = free.slice(0, take)
+    for (const [index, lease] of leases.entries()) {
+      if (giveUp.includes(lease.slice))
+        leases[index] = { ...lease, owner: null, isOwnerLive: false }
+      if (taken.includes(lease.slice))
+        leases[index] = { ...lease, owner: me, isOwnerLive: true, number: lease.number + 1 }
+    }
+    const isQuiet = members.every((one) => {
+      const { giveUp: spare, free: open, take: wanted } = planShare(one, new Set(members), leases)
+      return spare.length === 0 && Math.min(open.length, wanted) === 0
+    })
+    if (isQuiet) return turns
+  }
+  return Number.POSITIVE_INFINITY
+}
+
+test('members come to shares that differ by one at most and leave no slice, whoever held what', () => {
+  fc.assert(
+    fc.property(world, ({ live, owners, turns }) => {
+      const members = live.map(memberId)
+      const leases = owners.map((owner, slice) => ({
+        slice,
+        owner: owner === null ? null : memberId(owner),
+        number: 1,
+        isOwnerLive: owner !== null && live.includes(owner),
+      }))
+      expect(settle(members, leases, turns[Symbol.iterator]())).toBeLessThan(500)
+      const counts = members.map((one) => leases.filter(({ owner }) => owner === one).length)
+      expect(counts.reduce((sum, count) => sum + count, 0)).toBe(SLICES)
+      expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1)
+    }),
+  )
+})
+
+test('a member keeps what it holds while the members stay the same', () => {
+  const members = ['a', 'b', 'c'].map((name) => `member ${name}`)
+  const leases: SliceLease[] = Array.from({ length: SLICES }, (_, slice) => ({
+    slice,
+    owner: null,
+    number: 0,
+    isOwnerLive: false,
+  }))
+  settle(members, leases, [0, 1, 2][Symbol.iterator]() as Iterator<number>)
+  for (const one of members) {
+    expect(planShare(one, new Set(members), leases)).toMatchObject({ giveUp: [], take: 0 })
+  }
+})

@@ -1,0 +1,43 @@
+/** Shares slices out over the processes that work on them. Pure. */
+
+/** A slice, with its owner. */
+export interface SliceLease {
+  readonly slice: number
+  readonly owner: string | null
+  /** Grows with every new owner. */
+  readonly number: number
+  /** Whether the owner renews its membership. */
+  readonly isOwnerLive: boolean
+}
+
+/** What one process does so that every process has its share. */
+export interface ShareMove {
+  /** Slices that it gives up, because others have joined. */
+  readonly giveUp: readonly number[]
+  /** Free slices that it may take, and how many of them. */
+  readonly free: readonly number[]
+  readonly take: number
+}
+
+/**
+ * Each process has its share by its place among the members: shares differ by one at most and add up to all slices. Every
+ * process that sees the same members comes to the same shares, so that they need not talk to each other.
+ *
+ * @param members live members, with `me`
+ */
+export function planShare(
+  me: string,
+  members: ReadonlySet<string>,
+  leases: readonly SliceLease[],
+): ShareMove {
+  const all = [...new Set([...members, me])].sort()
+  const spare = all.indexOf(me) < leases.length % all.length ? 1 : 0
+  const share = Math.floor(leases.length / all.length) + spare
+  const mine = leases.filter(({ owner }) => owner === me)
+  const free = leases.filter(({ owner, isOwnerLive }) => owner === null || !isOwnerLive)
+  return {
+    giveUp: mine.slice(share).map(({ slice }) => slice),
+    free: free.flatMap(({ owner, slice }) => (owner === me ? [] : [slice])),
+    take: Math.max(0, share - mine.length),
+  }
+}

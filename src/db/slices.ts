@@ -1,0 +1,218 @@
+/**
+ * Work that is cut into slices, which processes share. Each process is a member while it renews its membership, takes its
+ * share of the slices, gives up what is too much when another one joins, and takes over what a dead one held. What a
+ * process writes for a slice is refused when another one has taken the slice.
+ *
+ * Memberships end by the clock of the database, not with a session as those of `lock.ts`: a frozen process and a cut network
+ * end no session for ten seconds, and a process would need one session lock a slice. A killed process is passed over in the
+ * same time as a frozen one.
+ */
+import { randomUUID } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { type Db, transact } from './connection.ts'
+import { type Fence, FenceError } from './lock.ts'
+import { planShare, type SliceLease } from './slice-shares.ts'
+
+/** Number of slices: the most processes that can share the work. */
+export const SLICES = 32
+/** Channel that is notified when slices become free. */
+export const SLICES_CHANNEL = 'slices'
+/** Interval at which `share` is called. */
+export const SHARE_EVERY_MS = 1000
+/** A member that has not renewed for this long has died, in milliseconds: two renewals may fail. */
+const MEMBERSHIP_MS = 3500
+/** Members that died this long ago are deleted. */
+const FORGET_MS = 60_000
+const FORGOTTEN_MAX = 10
+/** Time after which the server ends a transaction whose process is frozen, so that its slice can be taken. */
+const IDLE_MS_MAX = 10_000
+
+/** The slices of this process. */
+export interface Slices {
+  /** Those that it holds now. They may be lost at any time: `fenceOf` decides. */
+  held(): readonly number[]
+  isHeld(slice: number): boolean
+  /**
+   * The right to write for these slices. A transaction under it is refused if one of them has another owner by now, and no
+   * other process takes one of them until it has ended.
+   */
+  fenceOf(slices: readonly number[]): Fence
+  /** Renews the membership and the share. @returns whether slices were taken */
+  share(): Promise<boolean>
+  /** Gives up everything at a stop, so that others need not wait. */
+  leave(): Promise<void>
+}
+
+/** Slices for a single process: it holds all of them, without a fence. */
+export function everySlice(): Slices {
+  const all = Array.from({ length: SLICES }, (_, slice) => slice)
+  return {
+    held: () => all,
+    isHeld: () => true,
+    fenceOf: () => ({ transact }),
+    share: async () => false,
+    leave: async () => undefined,
+  }
+}
+
+/**
+ * Creates the slices of this process; it holds none before the first `share`. Long because its functions have the held ones
+ * in common.
+ *
+ * @param name of the work that is shared
+ * @param wakes channels to notify when slices were taken: their work may have waited
+ */
+export function createSlices({
+  db,
+  name,
+  wakes,
+}: {
+  readonly db: Db
+  readonly name: string
+  readonly wakes: readonly string[]
+}): Slices {
+  const me = randomUUID()
+  /** Held slices with their fencing numbers. */
+  let held = new Map<number, number>()
+  let hasJoined = false
+
+  async function take(free: readonly number[], count: number): Promise<void> {
+    if (count === 0 || free.length === 0) return
+    const taken = await db.execute<{ slice: number; number: string }>(sql`
+      with free as (
+        select slice from slice_leases l
+        where name = ${name} and slice = any(${sql.param([...free])}::smallint[]) and (
+          owner is null or not exists (
+            select from slice_members m
+            where m.name = l.name and m.member = l.owner and m.expires_at > clock_timestamp()
+          )
+        )
+        order by slice limit ${count} for update skip locked
+      )
+      update slice_leases l set owner = ${me}, number = l.number + 1
+      from free where l.name = ${name} and l.slice = free.slice
+      returning l.slice, l.number`)
+    for (const { slice, number } of taken) held.set(slice, Number(number))
+  }
+
+  async function giveUp(slices: readonly number[]): Promise<void> {
+    if (slices.length === 0) return
+    for (const slice of slices) held.delete(slice)
+    await db.execute(sql`
+      update slice_leases set owner = null
+      where name = ${name} and slice = any(${sql.param([...slices])}::smallint[]) and owner = ${me}`)
+    await notify(db, [SLICES_CHANNEL])
+  }
+
+  return {
+    held: () => [...held.keys()].sort((one, other) => one - other),
+    isHeld: (slice) => held.has(slice),
+    fenceOf: (slices) => ({
+      transact: (of, work) =>
+        transact(of, async (tx) => {
+          const lost = await listLost(tx, name, held, slices)
+          for (const slice of lost) held.delete(slice)
+          if (lost.length > 0) throw new FenceError(`slices of "${name}" were taken over: ${lost}`)
+          return await work(tx)
+        }),
+    }),
+    async share() {
+      hasJoined = true
+      await renew(db, name, me)
+      const { members, leases } = await readShares(db, name)
+      const before = held
+      held = new Map(
+        leases.flatMap(({ owner, slice, number }) => (owner === me ? [[slice, number]] : [])),
+      )
+      const move = planShare(me, members, leases)
+      await giveUp(move.giveUp)
+      await take(move.free, move.take)
+      const hasTaken = [...held].some(([slice, number]) => before.get(slice) !== number)
+      if (hasTaken) await notify(db, wakes)
+      return hasTaken
+    },
+    async leave() {
+      held = new Map()
+      if (!hasJoined) return
+      await db.execute(sql`delete from slice_members where name = ${name} and member = ${me}`)
+      await db.execute(sql`
+        update slice_leases set owner = null where name = ${name} and owner = ${me}`)
+      await notify(db, [SLICES_CHANNEL])
+    },
+  }
+}
+
+async function notify(db: Db, channels: readonly string[]): Promise<void> {
+  await db.execute(sql`
+    select pg_notify(channel, '') from unnest(${sql.param([...channels])}::text[]) as channels(channel)`)
+}
+
+/** Renews a membership, and deletes those that ended long ago. */
+async function renew(db: Db, name: string, me: string): Promise<void> {
+  await db.execute(sql`
+    with gone as (
+      delete from slice_members where (name, member) in (
+        select name, member from slice_members
+        where name = ${name} and member <> ${me}
+          and expires_at < clock_timestamp() - ${FORGET_MS} * interval '1 millisecond'
+        limit ${FORGOTTEN_MAX} for update skip locked
+      )
+    )
+    insert into slice_members (name, member, expires_at)
+    values (${name}, ${me}, clock_timestamp() + ${MEMBERSHIP_MS} * interval '1 millisecond')
+    on conflict (name, member) do update set expires_at = excluded.expires_at`)
+}
+
+/** Live members, and every slice with its owner. The first process makes the slices. */
+async function readShares(
+  db: Db,
+  name: string,
+): Promise<{ readonly members: ReadonlySet<string>; readonly leases: readonly SliceLease[] }> {
+  const [members, rows] = await Promise.all([
+    db.execute<{ member: string }>(sql`
+      select member from slice_members where name = ${name} and expires_at > clock_timestamp()`),
+    db.execute<{ slice: number; owner: string | null; number: string }>(sql`
+      select slice, owner, number from slice_leases where name = ${name} order by slice`),
+  ])
+  if (rows.length < SLICES) {
+    await db.execute(sql`
+      insert into slice_leases (name, slice, number)
+      select ${name}, slice, 0 from generate_series(0, ${SLICES - 1}) as slices(slice)
+      on conflict do nothing`)
+    return await readShares(db, name)
+  }
+  const live = new Set(members.map(({ member }) => member))
+  const leases = rows.map(({ slice, owner, number }) => ({
+    slice,
+    owner,
+    number: Number(number),
+    isOwnerLive: owner !== null && live.has(owner),
+  }))
+  return { members: live, leases }
+}
+
+/**
+ * Those of the slices that have another owner by now. The others are locked against a new owner until the transaction ends;
+ * renewals and giving up do not wait for it. A process that freezes meanwhile ends the transaction.
+ */
+async function listLost(
+  tx: Db,
+  name: string,
+  held: ReadonlyMap<number, number>,
+  slices: readonly number[],
+): Promise<readonly number[]> {
+  const known = slices.flatMap((slice) => {
+    const number = held.get(slice)
+    return number === undefined ? [] : [{ slice, number }]
+  })
+  const still = await tx.execute<{ slice: number }>(sql`
+    select l.slice,
+      set_config('idle_in_transaction_session_timeout', ${String(IDLE_MS_MAX)}::text, true)
+    from slice_leases l
+      join jsonb_to_recordset(${JSON.stringify(known)}::jsonb) as h(slice smallint, number bigint)
+        on l.slice = h.slice and l.number = h.number
+    where l.name = ${name}
+    for key share of l`)
+  const locked = new Set(still.map(({ slice }) => slice))
+  return slices.filter((slice) => !locked.has(slice))
+}

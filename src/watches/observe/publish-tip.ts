@@ -1,0 +1,61 @@
+/**
+ * What one process does for all that observe: it reads the newest confirmed block, publishes it, and fires
+ * alerts about outages of the chain.
+ */
+import type { BlockRef } from '#src/chain/chain.ts'
+import { transactUnder } from '#src/db/lock.ts'
+import type { FspChain } from '#src/fsp/chain.ts'
+import { type ChainOutageDeps, fireChainOutages } from '../outage/chain-outage.ts'
+import { failingSince } from '../outage/monitoring.ts'
+import * as store from '../target-store.ts'
+import { CHAIN_TYPES } from '../types/index.ts'
+
+export interface TipDeps extends ChainOutageDeps {
+  readonly chain: FspChain
+  /** Confirmations that a block needs before it is observed; 1 is the tip itself. */
+  readonly confirmations: number
+}
+
+/**
+ * Publishes the newest confirmed block, then notifies of outages of the chain that last.
+ *
+ * @throws as `publishTip`
+ */
+export async function leadObservation(deps: TipDeps, signal: AbortSignal): Promise<void> {
+  try {
+    await publishTip(deps, signal)
+  } finally {
+    if (!signal.aborted) await fireChainOutages(deps, CHAIN_TYPES)
+  }
+}
+
+/**
+ * Publishes the newest confirmed block. Records whether there is one, and whether it is new.
+ *
+ * @throws AppError upstream when no block could be read; FenceError when another process took over; database
+ * errors
+ */
+export async function publishTip(deps: TipDeps, signal: AbortSignal): Promise<void> {
+  const { db, chain, clock, fence } = deps
+  const before = await store.findCursor(db, store.TIP)
+  let tip: BlockRef | undefined
+  try {
+    tip = await chain.confirmedBlock(deps.confirmations, signal)
+  } finally {
+    const now = clock.now()
+    const isNew = tip !== undefined && tip.number > (before?.blockNumber ?? -1)
+    const cursor = {
+      type: store.TIP,
+      ...(isNew && { blockNumber: tip?.number, blockAt: tip?.at }),
+      ...(tip !== undefined && { observedAt: now }),
+      failingSince: isNew ? null : failingSince(before, now),
+      checkedAt: now,
+    }
+    if (!signal.aborted) {
+      await transactUnder(fence, db, async (tx) => {
+        await store.saveCursor(tx, cursor)
+        if (tip !== undefined) await store.publishBlock(tx, tip)
+      })
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/** Reads the targets of slices page by page. */
+import type { Db } from '#src/db/connection.ts'
+import * as store from './target-store.ts'
+
+/** The watched targets of a type in these slices, `limit` at a time. */
+export async function* pagesOf(
+  db: Db,
+  type: string,
+  slices: readonly number[],
+  limit: number,
+): AsyncGenerator<readonly store.TargetRow[]> {
+  let pages: readonly store.SlicePage[] = slices.map((slice) => ({ slice, after: 0 }))
+  let waiting: store.TargetRow[] = []
+  while (pages.length > 0) {
+    const each = Math.ceil(limit / pages.length)
+    const rows = await store.listTargets(db, type, pages, each)
+    const found = Map.groupBy(rows, ({ slice }) => slice)
+    pages = pages.flatMap(({ slice }) => {
+      const own = found.get(slice) ?? []
+      return own.length < each ? [] : [{ slice, after: Math.max(...own.map(({ id }) => id)) }]
+    })
+    waiting = [...waiting, ...rows]
+    while (waiting.length >= limit) yield waiting.splice(0, limit)
+  }
+  if (waiting.length > 0) yield waiting
+}
+
+/** Those of the targets that a watch joined since their last observation, `limit` at a time. */
+export async function* stalePagesOf(
+  db: Db,
+  type: string,
+  slices: readonly number[],
+  limit: number,
+): AsyncGenerator<readonly store.TargetRow[]> {
+  for (let after = 0; ; ) {
+    const rows = await store.listStale(db, type, slices, { after, limit })
+    const last = rows.at(-1)
+    if (last === undefined) return
+    after = last.id
+    yield rows
+  }
+}

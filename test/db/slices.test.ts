@@ -1,0 +1,167 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { sql as query } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { connect } from '#src/db/connection.ts'
+import { FenceError } from '#src/db/lock.ts'
+import { createSlices, SLICES, type Slices } from '#src/db/slices.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+
+let database: FreshDatabase
+const children: ChildProcess[] = []
+beforeAll(async () => {
+  database = await freshDatabase()
+  await database.sql`create table slice_writes (slice int, value int, writer int)`
+})
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL')
+})
+afterAll(() => database.drop())
+
+let names = 0
+function newName(): string {
+  names += 1
+  return `work ${names}`
+}
+
+const member = (name: string): Slices => createSlices({ db: database.db, name, wakes: [] })
+
+/** Ends the membership of everyone who does not renew it, as time would. */
+const pass = (name: string) =>
+  database.sql`update slice_members set expires_at = expires_at - interval '1 minute' where name = ${name}`
+
+async function settle(members: readonly Slices[]): Promise<readonly number[]> {
+  for (let round = 0; round < 3; round += 1) for (const one of members) await one.share()
+  return members.map((one) => one.held().length)
+}
+
+async function holdElsewhere(name: string): Promise<ChildProcess> {
+  const child = fork(new URL('./hold-slices.ts', import.meta.url), [database.url, name])
+  children.push(child)
+  await once(child, 'message')
+  return child
+}
+
+const write = (slices: Slices, list: readonly number[], work = async () => undefined) =>
+  slices.fenceOf(list).transact(database.db, async (tx) => {
+    await tx.execute(query`select 1`)
+    return await work()
+  })
+
+test('a process that is alone holds everything; each that joins gets its share', async () => {
+  const name = newName()
+  const all = [member(name), member(name), member(name)] as const
+  expect(await settle(all.slice(0, 1))).toEqual([SLICES])
+  expect((await settle(all.slice(0, 2))).toSorted()).toEqual([16, 16])
+  expect((await settle(all)).toSorted()).toEqual([10, 11, 11])
+  const held = all.flatMap((one) => one.held())
+  expect(new Set(held).size).toBe(SLICES)
+})
+
+test('who stops in order leaves its slices at once', async () => {
+  const name = newName()
+  const [one, other] = [member(name), member(name)]
+  await settle([one, other])
+  await other.leave()
+  expect(other.held()).toEqual([])
+  await one.share()
+  expect(one.held()).toHaveLength(SLICES)
+})
+
+test('a dead process is passed over, and what it still writes is refused', async () => {
+  const name = newName()
+  const [former, next] = [member(name), member(name)]
+  await former.share()
+  await pass(name)
+  await next.share()
+  expect(next.held()).toHaveLength(SLICES)
+  expect(former.isHeld(3)).toBe(true)
+  await expect(write(former, [3, 4])).rejects.toBeInstanceOf(FenceError)
+  expect([former.isHeld(3), former.isHeld(4), former.isHeld(5)]).toEqual([false, false, true])
+  await write(next, [3, 4])
+})
+
+test('a slice is not taken while its owner writes for it', async () => {
+  const name = newName()
+  const [former, next] = [member(name), member(name)]
+  await former.share()
+  await write(former, [7], async () => {
+    await pass(name)
+    await next.share()
+    return undefined
+  })
+  expect(next.isHeld(7)).toBe(false)
+  expect(next.held()).toHaveLength(SLICES - 1)
+  await next.share()
+  expect(next.isHeld(7)).toBe(true)
+  await expect(write(former, [7])).rejects.toBeInstanceOf(FenceError)
+})
+
+test('renewing and giving up do not wait for the owner’s own transaction', async () => {
+  const name = newName()
+  const [one, other] = [member(name), member(name)]
+  await one.share()
+  await write(one, one.held(), async () => {
+    await other.share()
+    await one.share()
+    return undefined
+  })
+  expect(one.held()).toHaveLength(16)
+  await other.share()
+  expect(other.held()).toHaveLength(16)
+})
+
+test('who was passed over and comes back shares again', async () => {
+  const name = newName()
+  const [former, next] = [member(name), member(name)]
+  await former.share()
+  await pass(name)
+  await next.share()
+  expect((await settle([former, next])).toSorted()).toEqual([16, 16])
+  await write(former, former.held())
+  await write(next, next.held())
+})
+
+test('an answer that was lost with its connection loses no slice', async () => {
+  const name = newName()
+  const other = connect(database.url, { max: 1 })
+  const one = createSlices({ db: other.db, name, wakes: [] })
+  await one.share()
+  await database.sql`
+    update slice_leases set number = number + 1 where name = ${name} and slice = 9`
+  await expect(write(one, [9])).rejects.toBeInstanceOf(FenceError)
+  await one.share()
+  await write(one, [9])
+  await other.close()
+})
+
+test('processes that are killed, frozen and started at random never write for one slice at once', async () => {
+  const name = newName()
+  const running = [await holdElsewhere(name), await holdElsewhere(name)]
+  for (const signal of ['SIGKILL', 'SIGSTOP', 'SIGKILL'] as const) {
+    const victim = running.shift()
+    const { pid } = victim ?? {}
+    const before = await count()
+    victim?.kill(signal)
+    running.push(await holdElsewhere(name))
+    // Every slice is written by those that are left.
+    await vi.waitFor(async () => {
+      const rows = await database.sql<{ slices: number }[]>`
+        select count(distinct slice)::int as slices from (
+          select slice from slice_writes where writer <> ${pid ?? 0} offset ${before}
+        ) later`
+      expect(rows[0]?.slices).toBe(SLICES)
+    }, 30_000)
+    if (signal === 'SIGSTOP') victim?.kill('SIGCONT')
+  }
+  const doubled = await database.sql`
+    select slice, value from slice_writes group by slice, value having count(*) > 1`
+  expect(doubled).toEqual([])
+}, 120_000)
+
+async function count(): Promise<number> {
+  const [row] = await database.sql<
+    { count: number }[]
+  >`select count(*)::int as count from slice_writes`
+  return row?.count ?? 0
+}
