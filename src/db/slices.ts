@@ -27,16 +27,24 @@ const FORGOTTEN_MAX = 10
 /** Time after which the server ends a transaction whose process is frozen, so that its slice can be taken. */
 const IDLE_MS_MAX = 10_000
 
-/** The slices of this process. */
-export interface Slices {
-  /** Those that it holds now. They may be lost at any time: `fenceOf` decides. */
+/** Slices that a process holds. Any of them may be lost at any time: the fence decides. */
+export interface HeldSlices {
   held(): readonly number[]
   isHeld(slice: number): boolean
   /**
-   * The right to write for these slices. A transaction under it is refused if one of them has another owner by now, and no
-   * other process takes one of them until it has ended.
+   * The right to write for these slices. A transaction under it is refused if one of them has had another
+   * owner, and no other process takes one of them until it has ended.
    */
   fenceOf(slices: readonly number[]): Fence
+}
+
+/** The slices of this process. */
+export interface Slices extends HeldSlices {
+  /**
+   * The slices that are held now. One that is lost and taken again counts as lost: what was left out
+   * meanwhile is not known to the new holding.
+   */
+  hold(): HeldSlices
   /** Renews the membership and the share. @returns whether slices were taken */
   share(): Promise<boolean>
   /** Gives up everything at a stop, so that others need not wait. */
@@ -46,10 +54,10 @@ export interface Slices {
 /** Slices for a single process: it holds all of them, without a fence. */
 export function everySlice(): Slices {
   const all = Array.from({ length: SLICES }, (_, slice) => slice)
+  const every = { held: () => all, isHeld: () => true, fenceOf: () => ({ transact }) }
   return {
-    held: () => all,
-    isHeld: () => true,
-    fenceOf: () => ({ transact }),
+    ...every,
+    hold: () => every,
     share: async () => false,
     leave: async () => undefined,
   }
@@ -104,18 +112,29 @@ export function createSlices({
     await notify(db, [SLICES_CHANNEL])
   }
 
+  function hold(): HeldSlices {
+    const numbers = new Map(held)
+    const isHeld = (slice: number) => numbers.has(slice) && held.get(slice) === numbers.get(slice)
+    return {
+      held: () => [...numbers.keys()].filter(isHeld).sort((one, other) => one - other),
+      isHeld,
+      fenceOf: (slices) => ({
+        transact: (of, work) =>
+          transact(of, async (tx) => {
+            const lost = await listLost(tx, name, numbers, slices)
+            for (const slice of lost) numbers.delete(slice)
+            if (lost.length > 0) throw new FenceError(`slices of "${name}" were lost: ${lost}`)
+            return await work(tx)
+          }),
+      }),
+    }
+  }
+
   return {
-    held: () => [...held.keys()].sort((one, other) => one - other),
+    held: () => hold().held(),
     isHeld: (slice) => held.has(slice),
-    fenceOf: (slices) => ({
-      transact: (of, work) =>
-        transact(of, async (tx) => {
-          const lost = await listLost(tx, name, held, slices)
-          for (const slice of lost) held.delete(slice)
-          if (lost.length > 0) throw new FenceError(`slices of "${name}" were taken over: ${lost}`)
-          return await work(tx)
-        }),
-    }),
+    fenceOf: (slices) => hold().fenceOf(slices),
+    hold,
     async share() {
       hasJoined = true
       await renew(db, name, me)

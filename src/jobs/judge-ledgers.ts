@@ -14,7 +14,11 @@ export const judgeLedgers: Job = {
   everyMs: () => 60_000,
   run: (app, signal, { payloads: wallets, mayMiss }) =>
     judge(
-      { ...app, raise: (tx, raised) => alerts.raise(app, tx, raised) },
+      {
+        ...app,
+        slices: app.slices.hold(),
+        raise: (tx, raised) => alerts.raise(app, tx, raised),
+      },
       mayMiss ? undefined : wallets,
       signal,
     ),

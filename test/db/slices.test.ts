@@ -4,7 +4,7 @@ import { sql as query } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { connect } from '#src/db/connection.ts'
 import { FenceError } from '#src/db/lock.ts'
-import { createSlices, SLICES, type Slices } from '#src/db/slices.ts'
+import { createSlices, type HeldSlices, SLICES, type Slices } from '#src/db/slices.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 
 let database: FreshDatabase
@@ -42,11 +42,28 @@ async function holdElsewhere(name: string): Promise<ChildProcess> {
   return child
 }
 
-const write = (slices: Slices, list: readonly number[], work = async () => undefined) =>
+const write = (slices: HeldSlices, list: readonly number[], work = async () => undefined) =>
   slices.fenceOf(list).transact(database.db, async (tx) => {
     await tx.execute(query`select 1`)
     return await work()
   })
+
+/** Does something while a member writes for slices. */
+async function whileWriting(
+  slices: HeldSlices,
+  list: readonly number[],
+  act: () => Promise<void>,
+): Promise<void> {
+  const [begun, over] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()]
+  const writing = write(slices, list, () => {
+    begun.resolve(undefined)
+    return over.promise
+  })
+  await begun.promise
+  await act()
+  over.resolve(undefined)
+  await writing
+}
 
 test('a process that is alone holds everything; each that joins gets its share', async () => {
   const name = newName()
@@ -76,8 +93,9 @@ test('a dead process is passed over, and what it still writes is refused', async
   await next.share()
   expect(next.held()).toHaveLength(SLICES)
   expect(former.isHeld(3)).toBe(true)
-  await expect(write(former, [3, 4])).rejects.toBeInstanceOf(FenceError)
-  expect([former.isHeld(3), former.isHeld(4), former.isHeld(5)]).toEqual([false, false, true])
+  const hold = former.hold()
+  await expect(write(hold, [3, 4])).rejects.toBeInstanceOf(FenceError)
+  expect([hold.isHeld(3), hold.isHeld(4), hold.isHeld(5)]).toEqual([false, false, true])
   await write(next, [3, 4])
 })
 
@@ -85,10 +103,9 @@ test('a slice is not taken while its owner writes for it', async () => {
   const name = newName()
   const [former, next] = [member(name), member(name)]
   await former.share()
-  await write(former, [7], async () => {
+  await whileWriting(former, [7], async () => {
     await pass(name)
     await next.share()
-    return undefined
   })
   expect(next.isHeld(7)).toBe(false)
   expect(next.held()).toHaveLength(SLICES - 1)
@@ -101,14 +118,28 @@ test('renewing and giving up do not wait for the owner’s own transaction', asy
   const name = newName()
   const [one, other] = [member(name), member(name)]
   await one.share()
-  await write(one, one.held(), async () => {
+  await whileWriting(one, one.held(), async () => {
     await other.share()
     await one.share()
-    return undefined
   })
   expect(one.held()).toHaveLength(16)
   await other.share()
   expect(other.held()).toHaveLength(16)
+})
+
+test('what was lost and taken again belongs to no earlier holding', async () => {
+  const name = newName()
+  const [one, other] = [member(name), member(name)]
+  await one.share()
+  const before = one.hold()
+  await settle([one, other])
+  await other.leave()
+  await one.share()
+  expect(one.held()).toHaveLength(SLICES)
+  expect(before.held()).toHaveLength(SLICES / 2)
+  const returned = one.held().filter((slice) => !before.isHeld(slice))
+  await expect(write(before, returned)).rejects.toBeInstanceOf(FenceError)
+  await write(one, returned)
 })
 
 test('who was passed over and comes back shares again', async () => {

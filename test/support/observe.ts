@@ -1,11 +1,11 @@
 import { everySlice } from '#src/db/slices.ts'
-import { type ObserveDeps, observeSlices } from '#src/watches/observe/observe.ts'
+import { observeSlices, type PassDeps } from '#src/watches/observe/observe.ts'
 import { publishTip, type TipDeps } from '#src/watches/observe/publish-tip.ts'
 import { fireChainOutages } from '#src/watches/outage/chain-outage.ts'
 import { CHAIN_TYPES } from '#src/watches/types/index.ts'
 
 /** What one process that is alone needs to observe. */
-export type LookDeps = Omit<ObserveDeps, 'slices'> & TipDeps
+export type LookDeps = Omit<PassDeps, 'slices'> & TipDeps
 
 /** Looks at the chain once, as a single process: publishes the tip, observes every target, fires alerts about outages. */
 export async function observeWatches(deps: LookDeps, signal: AbortSignal): Promise<void> {

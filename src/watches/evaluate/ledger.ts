@@ -5,7 +5,7 @@ import { findNextRenewal } from '#src/billing/subscriptions/renewal.ts'
 import type { Db } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
 import { FenceError } from '#src/db/lock.ts'
-import type { Slices } from '#src/db/slices.ts'
+import type { HeldSlices } from '#src/db/slices.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { Address } from '#src/kernel/units.ts'
@@ -27,7 +27,7 @@ export interface JudgeDeps {
   readonly db: Db
   readonly clock: Clock
   /** The slices of this process. */
-  readonly slices: Slices
+  readonly slices: HeldSlices
   /** Quarantine for wallets whose watches cannot be judged. */
   readonly quarantine: Quarantine
   /** Records firings in the given transaction: `alerts.raise` of a higher room. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { BlockRef } from '#src/chain/chain.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
 import { FenceError } from '#src/db/lock.ts'
-import type { Slices } from '#src/db/slices.ts'
+import type { HeldSlices, Slices } from '#src/db/slices.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -21,11 +21,15 @@ import { groupSlices, type SliceCursor, type SliceGroup, saveProgress } from './
 const TARGETS_PER_LOOK = 500
 /** Observations of one type in one pass; the rest of a long span waits for the next. */
 const LOOKS_PER_PASS = 50
-export interface ObserveDeps extends Omit<JudgeDeps, 'fence'> {
+interface ObserveDeps extends Omit<JudgeDeps, 'fence'> {
   readonly chain: FspChain
   readonly facts: Facts
   readonly clock: Clock
   readonly log: Logger
+  readonly slices: HeldSlices
+}
+
+export interface PassDeps extends ObserveDeps {
   /** The slices of this process. */
   readonly slices: Slices
 }
@@ -42,7 +46,8 @@ export interface ObserveDeps extends Omit<JudgeDeps, 'fence'> {
  *
  * @throws AppError upstream when no target could be read; database errors
  */
-export async function observeSlices(deps: ObserveDeps, signal: AbortSignal): Promise<void> {
+export async function observeSlices(given: PassDeps, signal: AbortSignal): Promise<void> {
+  const deps = { ...given, slices: given.slices.hold() }
   const tip = await store.findPublishedBlock(deps.db)
   if (tip === undefined) return
   const failures: unknown[] = []

@@ -1,7 +1,7 @@
 /** How far a watch type is observed in the slices of this process. */
 import type { Db } from '#src/db/connection.ts'
 import { FenceError } from '#src/db/lock.ts'
-import { SLICES, type Slices } from '#src/db/slices.ts'
+import { type HeldSlices, SLICES } from '#src/db/slices.ts'
 import * as store from '../target-store.ts'
 
 /** Slices that were observed up to the same block, so that their targets are observed together. */
@@ -56,7 +56,7 @@ function furthest(own: SliceCursor | undefined, whole: store.Cursor | undefined)
 
 /** Writes the progress of those of the slices that this process still holds. */
 export async function saveProgress(
-  { db, slices }: { readonly db: Db; readonly slices: Slices },
+  { db, slices }: { readonly db: Db; readonly slices: HeldSlices },
   type: string,
   group: readonly number[],
   seen: Parameters<typeof store.saveSliceCursors>[3],
