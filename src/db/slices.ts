@@ -92,7 +92,7 @@ export function createSlices({
         where name = ${name} and slice = any(${sql.param([...free])}::smallint[]) and (
           owner is null or not exists (
             select from slice_members m
-            where m.name = l.name and m.member = l.owner and m.expires_at > clock_timestamp()
+            where m.name = l.name and m.member = l.owner and ${isLive}
           )
         )
         order by slice limit ${count} for update skip locked
@@ -161,6 +161,10 @@ export function createSlices({
   }
 }
 
+/** Whether a membership goes on. One that ends later than it could was written before the clock was put back. */
+const isLive = sql`expires_at > clock_timestamp()
+  and expires_at < clock_timestamp() + ${2 * MEMBERSHIP_MS} * interval '1 millisecond'`
+
 async function notify(db: Db, channels: readonly string[]): Promise<void> {
   await db.execute(sql`
     select pg_notify(channel, '') from unnest(${sql.param([...channels])}::text[]) as channels(channel)`)
@@ -189,7 +193,7 @@ async function readShares(
 ): Promise<{ readonly members: ReadonlySet<string>; readonly leases: readonly SliceLease[] }> {
   const [members, rows] = await Promise.all([
     db.execute<{ member: string }>(sql`
-      select member from slice_members where name = ${name} and expires_at > clock_timestamp()`),
+      select member from slice_members where name = ${name} and ${isLive}`),
     db.execute<{ slice: number; owner: string | null; number: string }>(sql`
       select slice, owner, number from slice_leases where name = ${name} order by slice`),
   ])

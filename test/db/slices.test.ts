@@ -99,6 +99,16 @@ test('a dead process is passed over, and what it still writes is refused', async
   await write(next, [3, 4])
 })
 
+test('a process that died before the clock of the database was put back is passed over', async () => {
+  const name = newName()
+  const [former, next] = [member(name), member(name)]
+  await former.share()
+  await database.sql`
+    update slice_members set expires_at = expires_at + interval '1 hour' where name = ${name}`
+  await next.share()
+  expect(next.held()).toHaveLength(SLICES)
+})
+
 test('a slice is not taken while its owner writes for it', async () => {
   const name = newName()
   const [former, next] = [member(name), member(name)]
