@@ -14,9 +14,11 @@ import { createPublished } from '#src/chain/published.ts'
 import { createXrpl, type Xrpl } from '#src/chain/xrpl.ts'
 import { MAIL_CONNECTIONS } from '#src/channels/email.ts'
 import { createChannels } from '#src/channels/index.ts'
+import type { PaceLimits } from '#src/channels/pace-rules.ts'
+import { createSharedPace, paceLimits } from '#src/channels/telegram-pace.ts'
 import type { Config } from '#src/config.ts'
 import { createDatabaseClock } from '#src/db/clock.ts'
-import { connect, waitForDatabase } from '#src/db/connection.ts'
+import { connect, type Db, waitForDatabase } from '#src/db/connection.ts'
 import { migrate } from '#src/db/migrate.ts'
 import { createReplica } from '#src/db/replica.ts'
 import { createSlices, type Slices } from '#src/db/slices.ts'
@@ -104,8 +106,8 @@ export function createApp(
     readonly clock?: Clock
     /** Slices of targets; by default this process shares them with others. */
     readonly slices?: Slices
-    /** Least time between two messages to a chat; Telegram's second by default. */
-    readonly chatMs?: number
+    /** Least times between two messages of the bot; those of Telegram by default. */
+    readonly pace?: Partial<Pick<PaceLimits, 'allMs' | 'chatMs'>>
   },
 ): Service {
   const { log, clock = systemClock } = given
@@ -123,7 +125,7 @@ export function createApp(
   const meteringDb = connection.openPool({ ...METERING_POOL, ...waits('metering') })
   const replica =
     readUrl === undefined ? undefined : connect(readUrl, { ...REPLICA_POOL, ...waits('replica') })
-  const telegramApi = config.telegram.token === undefined ? undefined : telegram(config, meters)
+  const access = telegramAccess(config, { db: jobsDb, meters, limits: paceLimits(given.pace) })
   const mail = {
     mailer: mailer(config),
     from: config.email.from ?? '',
@@ -131,9 +133,8 @@ export function createApp(
   }
   const channels = createChannels({
     ...mail,
-    telegram: telegramApi,
+    telegram: access,
     botUsername: () => bot?.username(),
-    ...(given.chatMs === undefined ? {} : { chatMs: given.chatMs }),
     allowPrivateUrls: config.webhook.allowPrivate,
   })
   const { rpcUrls, contractRegistry, id: chainId } = config.chain
@@ -214,9 +215,13 @@ export function createApp(
   }
   const server = createServer(app, config.http)
   const bot =
-    config.telegram.token === undefined
+    config.telegram.token === undefined || access === undefined
       ? undefined
-      : createBotService(app, sql, { ...config.telegram, token: config.telegram.token })
+      : createBotService(app, sql, {
+          ...config.telegram,
+          token: config.telegram.token,
+          pace: access.pace,
+        })
   const internal = createInternalServer(app.health, createReadings(app), meters.registry)
   const plays = (role: Config['roles'][number]) => config.roles.includes(role)
   let jobs: RunningJobs | undefined
@@ -271,9 +276,17 @@ function xrpLedger({ xrpl, billing }: Config, log: Logger): Xrpl | undefined {
   return url === undefined || address === undefined ? undefined : createXrpl({ url, address, log })
 }
 
-function telegram({ telegram: { token = '', apiRoot } }: Config, meters: Meters): Api {
+/** Client of the Bot API and the pace that all processes share; undefined without a bot. */
+function telegramAccess(
+  { telegram: { token, apiRoot } }: Config,
+  deps: { readonly db: Db; readonly meters: Meters; readonly limits: PaceLimits },
+) {
+  if (token === undefined) return undefined
   const api = new Api(token, { apiRoot, timeoutSeconds: TELEGRAM_TIMEOUT_SECONDS })
-  return countLimited(api, meters.telegramLimited)
+  return {
+    api: countLimited(api, deps.meters.telegramLimited),
+    pace: createSharedPace(deps.db, Number.parseInt(token, 10), deps.limits),
+  }
 }
 
 function mailer({ email: { smtpUrl, from } }: Config) {

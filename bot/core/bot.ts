@@ -1,5 +1,6 @@
 import { Bot, BotError } from 'grammy'
 import type { Message, Update } from 'grammy/types'
+import type { TelegramPace } from '#src/channels/telegram-pace.ts'
 import { translator } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
 import { API_TIMEOUT_SECONDS, type ApiAccess, countLimited } from '#src/telegram/api.ts'
@@ -16,14 +17,24 @@ import { flood } from './middleware/flood.ts'
 import { guard } from './middleware/guard.ts'
 import { identify } from './middleware/identify.ts'
 import { questions } from './middleware/questions.ts'
+import { paced } from './paced.ts'
 import { contentOf } from './show.ts'
 import { findChat } from './store.ts'
 
+/** The Bot API, and the pace of the bot. */
+export interface PacedAccess extends ApiAccess {
+  readonly pace: TelegramPace
+}
+
 /** Creates the bot with all its features. It sends no request before it gets an update. */
-export function createBot({ app, ...access }: { readonly app: App } & ApiAccess): Bot<BotContext> {
+export function createBot({
+  app,
+  ...access
+}: { readonly app: App } & PacedAccess): Bot<BotContext> {
   const client = { apiRoot: access.apiRoot, timeoutSeconds: API_TIMEOUT_SECONDS }
   const bot = new Bot<BotContext>(access.token, { client })
-  countLimited(bot.api, app.meters.telegramLimited)
+  // Only answers of Telegram are counted: the pace stands before them.
+  paced(countLimited(bot.api, app.meters.telegramLimited), access.pace)
   bot.use(answering(app), flood(app), inlineQueries(app), identify(app), errors, guard)
   bot.use(questions(() => REGISTRY.flatMap((feature) => feature.questions ?? [])))
   for (const { composer } of REGISTRY) bot.use(composer)

@@ -3,12 +3,12 @@ import type { Sql } from '#src/db/connection.ts'
 import { bounded } from '#src/kernel/bounded.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { App } from '#src/operations/define.ts'
-import { API_TIMEOUT_SECONDS, type ApiAccess, apiSignal, createApi } from '#src/telegram/api.ts'
+import { API_TIMEOUT_SECONDS, apiSignal, createApi } from '#src/telegram/api.ts'
 import { describe, isPassing } from '#src/telegram/errors.ts'
 import { notifyConnected } from '../features/connect/notifications.ts'
 import { REGISTRY } from '../features/index.ts'
 import { followUp } from '../features/recipients/follow-ups.ts'
-import { createBot, updateHandler } from './bot.ts'
+import { createBot, type PacedAccess, updateHandler } from './bot.ts'
 import type { BotContext } from './context.ts'
 import { type RunningInbox, startInbox } from './inbox.ts'
 import { changeLive } from './live-messages.ts'
@@ -50,14 +50,15 @@ export interface BotService {
 }
 
 /** Access to Telegram. With a secret, updates arrive at a webhook, else by long polling. */
-export interface BotSettings extends ApiAccess {
+export interface BotSettings extends PacedAccess {
   readonly webhookSecret: string | undefined
 }
 
 /** Creates the bot. It sends no request before it is introduced or started. */
 export function createBotService(app: App, sql: Sql, settings: BotSettings): BotService {
   const { webhookSecret } = settings
-  const bot = createBot({ app, token: settings.token, apiRoot: settings.apiRoot })
+  const { token, apiRoot, pace } = settings
+  const bot = createBot({ app, token, apiRoot, pace })
   const pollApi = createApi(settings, POLL_SECONDS + API_TIMEOUT_SECONDS)
   const stop = new AbortController()
   const { signal } = stop

@@ -152,6 +152,8 @@ export interface Channel<Destination> {
   readonly limits: SendingLimits
   /** Whether one service hosts all destinations, so that a missing response is the service's fault. */
   readonly isOneService?: boolean
+  /** Whether one process at a time sends deliveries, because its limits count over all of them. */
+  readonly isSentByOne?: boolean
   /** Whether the service behind it is configured. */
   available(): boolean
   /** The destination in a form that is recognizable but not usable. */

@@ -4,7 +4,6 @@ import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { apiSignal } from '#src/telegram/api.ts'
 import { isGroupId } from '#src/telegram/chat-id.ts'
 import { verdictOf } from '#src/telegram/errors.ts'
-import { ALL_MS, CHAT_MS, GROUP_WINDOW } from '#src/telegram/limits.ts'
 import { type Post, type Posted, post } from '#src/telegram/send.ts'
 import {
   type Channel,
@@ -18,11 +17,14 @@ import {
 } from './define.ts'
 import type { Envelope } from './envelope.ts'
 import { floodError } from './http-answer.ts'
-import { createRateLimiter, type RateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
+import { TURN_WAIT_MS_MAX } from './rate-limiter.ts'
 import { alertView } from './telegram-alert.ts'
+import type { TelegramPace } from './telegram-pace.ts'
 import { isSilent, worstOf } from './wording.ts'
 
 const TIMEOUT_MS = 15_000
+/** Nothing was sent: tried again soon, and no attempt. */
+const UNTRIED = { retryAfterSeconds: 1, retryAfterIsMandatory: true, isOurFault: true } as const
 
 /** A chat and its topic. */
 export const TelegramDestination = z.strictObject({
@@ -33,14 +35,12 @@ export type TelegramDestination = z.output<typeof TelegramDestination>
 
 /** Dependencies of the chat channel. */
 export interface TelegramDeps {
-  /** Client of the Bot API; undefined without a bot. */
-  readonly telegram: Api | undefined
+  /** Client of the Bot API, and the pace of the bot; undefined without a bot. */
+  readonly telegram: { readonly api: Api; readonly pace: TelegramPace } | undefined
   /** The bot's username without `@`, once it is known; watches and alerts then link to it. */
   readonly botUsername?: () => string | undefined
   /** Longest wait for a response, in milliseconds; 15 seconds by default. */
   readonly timeoutMs?: number
-  /** Minimum interval between two messages to a chat, in milliseconds; one second by default. */
-  readonly chatMs?: number
 }
 
 const HtmlPreview = z.object({ html: z.string() })
@@ -57,31 +57,24 @@ export const telegram = {
 } as const satisfies ChannelDefinition<HtmlPreview, TelegramDeps>
 
 function createTelegram({
-  telegram: api,
+  telegram: access,
   botUsername,
   timeoutMs = TIMEOUT_MS,
-  chatMs = CHAT_MS,
 }: TelegramDeps): Channel<unknown> {
-  const pace = createRateLimiter({
-    allMs: ALL_MS,
-    keyMs: chatMs,
-    windowOf: (key) => (isGroupId(Number(key)) ? GROUP_WINDOW : undefined),
-    now: () => performance.now(),
-  })
-  const floods = createFloods(pace)
   const readerOf = ({ chatId }: TelegramDestination) => ({
     isGroup: isGroupId(chatId),
     botUsername: botUsername?.(),
   })
   const requireApi = () => {
-    if (api === undefined) throw new DeliveryError('unavailable', { isOurFault: true })
-    return { api, pace, floods, timeoutMs }
+    if (access === undefined) throw new DeliveryError('unavailable', { isOurFault: true })
+    return { ...access, timeoutMs }
   }
   return defineChannel<TelegramDestination>({
     destination: TelegramDestination,
     limits: { room: 30, initialLimit: 1, limitMax: 1 },
     isOneService: true,
-    available: () => api !== undefined,
+    isSentByOne: true,
+    available: () => access !== undefined,
     mask: ({ chatId }) => `chat …${String(chatId).slice(-4)}`,
     partitionKey: ({ chatId }) => String(chatId),
     send: async (destination, envelope, context) => {
@@ -107,39 +100,8 @@ function createTelegram({
 
 interface Deps {
   readonly api: Api
-  readonly pace: RateLimiter
-  readonly floods: Floods
+  readonly pace: TelegramPace
   readonly timeoutMs: number
-}
-
-/** If this many chats get a 429 within this time, the limit is the bot's. */
-const FLOODS_OF_BOT = { chats: 3, withinMs: 10_000 } as const
-
-/** Chats with a 429, and their waits. */
-interface Floods {
-  note(chat: string, ms: number): void
-}
-
-/**
- * Obeys Telegram's 429 responses. Usually only the chat waits. If several chats get one at about the same
- * time, the limit is the bot's: all chats wait for the shortest of these waits, because a busy group may
- * have a longer one of its own.
- */
-function createFloods(pace: RateLimiter): Floods {
-  const floods = new Map<string, { readonly at: number; readonly until: number }>()
-  return {
-    note(chat, ms) {
-      const now = performance.now()
-      for (const [other, { at }] of floods) {
-        if (now - at > FLOODS_OF_BOT.withinMs) floods.delete(other)
-      }
-      floods.set(chat, { at: now, until: now + ms })
-      pace.hold(chat, ms)
-      if (floods.size < FLOODS_OF_BOT.chats) return
-      const ends = [...floods.values()].map(({ until }) => until)
-      pace.holdAll(Math.max(0, Math.min(...ends) - now))
-    },
-  }
 }
 
 /**
@@ -189,15 +151,19 @@ async function replyWithPicture(
  * @throws DeliveryError
  */
 async function inTurn<Result>(
-  { pace, floods, timeoutMs }: Omit<Deps, 'api'>,
+  { pace, timeoutMs }: Omit<Deps, 'api'>,
   of: { readonly chatId: number; readonly urgency: number; readonly signal: AbortSignal },
   run: (turn: (chatId: number) => Promise<AbortSignal>) => Promise<Result>,
 ): Promise<Result> {
   const { urgency, signal } = of
-  let key = String(of.chatId)
+  let { chatId } = of
   const turn = async (id: number) => {
-    key = String(id)
-    const earlyMs = await pace.turn(key, { patienceMs: TURN_WAIT_MS_MAX, urgency, signal })
+    chatId = id
+    const wish = { patienceMs: TURN_WAIT_MS_MAX, urgency, signal }
+    const earlyMs = await pace.turn(id, wish).catch((error: unknown) => {
+      signal.throwIfAborted()
+      throw new DeliveryError('unavailable', { ...UNTRIED, cause: error })
+    })
     if (earlyMs !== undefined) throw floodError(earlyMs / 1000)
     return AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
   }
@@ -205,10 +171,11 @@ async function inTurn<Result>(
     return await run(turn)
   } catch (error) {
     signal.throwIfAborted()
+    if (error instanceof DeliveryError) throw error
     const verdict = verdictOf(error)
     if (verdict.kind !== 'fail') throw new DeliveryError('refused', { statusCode: 400 })
     const { reason, retryAfterIsMandatory, retryAfterSeconds = 0 } = verdict.error
-    if (retryAfterIsMandatory) floods.note(key, retryAfterSeconds * 1000)
+    if (retryAfterIsMandatory) await pace.flooded(chatId, retryAfterSeconds * 1000)
     throw new DeliveryError(reason, verdict.error)
   }
 }

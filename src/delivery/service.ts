@@ -3,112 +3,26 @@ import { type Db, transact } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { traceOf } from '#src/kernel/trace.ts'
 import { openDestinations } from '#src/recipients/destinations.ts'
 import { readMessage as readSent } from './chat-batches.ts'
 import type { StateReader } from './chat-situation.ts'
 import * as counts from './count-store.ts'
-import { catchUp, catchUpRetries } from './due-store.ts'
 import * as holds from './hold-store.ts'
 import * as messages from './message-store.ts'
 import type { DeliveryEntry, NewDelivery, RetainedDelivery } from './model.ts'
 import * as retained from './retained-store.ts'
-import { createSending, type Sending } from './sending.ts'
 import * as store from './store.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
 import type { TestDeps } from './test-message.ts'
-import { createWorker, type Worker, type WorkerDeps } from './worker.ts'
 
+export { deliverDue } from './deliver-due.ts'
 export { newDeliveryId } from './delivery-id.ts'
 export type { NewDelivery } from './model.ts'
 export { sendTest, type TestDeps, type TestExample } from './test-message.ts'
 
-/** Wait after failed claims, in milliseconds, multiplied by their number. */
-const FAILED_MS = 50
-const FAILED_MS_MAX = 2000
-
 /** Inserts deliveries into the outbox, in the transaction of their cause. */
 export async function enqueue(tx: Db, deliveries: readonly NewDelivery[]): Promise<void> {
   if (deliveries.length > 0) await store.insertDeliveries(tx, deliveries)
-}
-
-/**
- * Sends due deliveries until there are none, in any number of processes at once.
- *
- * Deliveries of one key are sent one after another; a slow destination delays only itself, and so does a
- * channel that is down. After `stop` nothing more is claimed; messages in progress have five seconds, then
- * they are released.
- *
- * @throws the last error of a claim, after everything else was sent
- */
-export async function deliverDue(deps: WorkerDeps, stop: AbortSignal): Promise<void> {
-  const sending = deps.sending ?? createSending(deps.channels)
-  await keepTime(deps, sending)
-  await catchUp(deps.db, deps.clock.now())
-  const workers = Object.values(deps.channels)
-    .filter((channel) => channel.available())
-    .map((channel) => createWorker(deps, channel, sending.of(channel.key), stop))
-  const over = new AbortController()
-  /** Time when each worker last found nothing to do: the sum of recordings before that check. */
-  const quietSince = new Map<Worker, number>()
-  const failures: unknown[] = []
-  const recordings = () => workers.reduce((sum, worker) => sum + worker.recordings(), 0)
-  const isOver = () =>
-    workers.every((worker) => worker.isIdle() && quietSince.get(worker) === recordings())
-
-  async function work(worker: Worker): Promise<void> {
-    let failed = 0
-    while (!stop.aborted && !over.signal.aborted) {
-      const before = recordings()
-      const startedAt = performance.now()
-      let found = false
-      try {
-        await keepTime(deps, sending)
-        found = await worker.claim()
-        failed = 0
-      } catch (error) {
-        failed += 1
-        failures.push(error)
-        if (failed === 1) deps.log.warn({ error: traceOf(error) }, 'deliveries not claimed')
-      }
-      if (!found && worker.isIdle()) quietSince.set(worker, before)
-      else quietSince.delete(worker)
-      if (isOver()) {
-        over.abort()
-        for (const other of workers) other.ring()
-        return
-      }
-      const restMs = failed === 0 ? 0 : Math.min(FAILED_MS * 2 ** (failed - 1), FAILED_MS_MAX)
-      await worker.pause(Math.max(performance.now() - startedAt, restMs))
-    }
-  }
-
-  try {
-    await Promise.all(workers.map(work))
-  } finally {
-    await Promise.all(workers.map((worker) => worker.finish()))
-  }
-  if (failures.length > 0 && !stop.aborted) throw failures.at(-1)
-}
-
-/** Minimum interval between two readings of the clock. */
-const TIME_MS = 10_000
-/** A clock that is more than this behind was set back. */
-const BACK_MS = 120_000
-
-/**
- * Reads the clock. If it was set back, and at the start, makes deliveries due that would wait for the
- * earlier time.
- */
-async function keepTime({ db, clock }: WorkerDeps, sending: Sending): Promise<void> {
-  const before = sending.time
-  const ms = performance.now()
-  if (before !== undefined && ms - before.ms < TIME_MS) return
-  await clock.sync?.()
-  const now = clock.now()
-  const lostMs = before === undefined ? 0 : ms - before.ms - (now.getTime() - before.now.getTime())
-  if (before === undefined || lostMs > BACK_MS) await catchUpRetries(db, now)
-  sending.time = { now, ms }
 }
 
 /** Deliveries of alerts, by alert. */

@@ -1,24 +1,44 @@
 import { messageStates } from '#src/alerts/message-state.ts'
 import * as delivery from '#src/delivery/service.ts'
-import type { Job } from './define.ts'
+import type { Job, JobApp } from './define.ts'
 
-/**
- * Sends due deliveries. Woken by the commit of new ones; the interval of a second is for retries and missed
- * wake-ups.
- */
-export const deliverDue: Job = {
-  name: 'deliver-due',
+const COMMON = {
   role: 'delivery',
-  everywhere: true,
   wakeOn: 'deliveries',
   everyMs: () => 1000,
-  run: (app, signal) =>
-    delivery.deliverDue(
-      {
-        ...app,
-        clock: app.deliveryClock,
-        stateOf: (db, alertIds) => messageStates({ ...app, db }, alertIds),
-      },
-      signal,
-    ),
+} as const satisfies Partial<Job>
+
+/**
+ * Sends due deliveries, in every process. Woken by the commit of new ones; the interval of a second is for
+ * retries and missed wake-ups.
+ */
+export const deliverDue: Job = {
+  ...COMMON,
+  name: 'deliver-due',
+  everywhere: true,
+  run: (app, signal) => deliver(app, signal, { byOne: false }),
+}
+
+/**
+ * Sends due deliveries of channels to which one process at a time sends: Telegram. So the most urgent ones
+ * go first within the limits that the bot has in all.
+ */
+export const deliverByOne: Job = {
+  ...COMMON,
+  name: 'deliver-by-one',
+  run: (app, signal) => deliver(app, signal, { byOne: true }),
+}
+
+function deliver(
+  app: JobApp,
+  signal: AbortSignal,
+  which: { readonly byOne: boolean },
+): Promise<void> {
+  const deps = {
+    ...app,
+    clock: app.deliveryClock,
+    stateOf: (db: JobApp['db'], alertIds: readonly number[]) =>
+      messageStates({ ...app, db }, alertIds),
+  }
+  return delivery.deliverDue(deps, signal, which)
 }

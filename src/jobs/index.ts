@@ -1,6 +1,6 @@
 import { countPublicFigures } from './count-figures.ts'
 import type { Job } from './define.ts'
-import { deliverDue } from './deliver-due.ts'
+import { deliverByOne, deliverDue } from './deliver-due.ts'
 import { fetchPublications } from './fetch-publications.ts'
 import { fitWatches } from './fit-watches.ts'
 import { followSubmissions } from './follow-submissions.ts'
@@ -45,6 +45,7 @@ export const REGISTRY: readonly Job[] = [
   sendReminders,
   sendSummaries,
   deliverDue,
+  deliverByOne,
   sendPictures,
   returnCharges,
   sendConfirmations,

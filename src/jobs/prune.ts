@@ -2,6 +2,7 @@ import { pruneBudgets } from '#src/alerts/budget.ts'
 import { pruneSignIns } from '#src/auth/service.ts'
 import { pruneFreeCalls } from '#src/billing/metering/service.ts'
 import { pruneTopups } from '#src/billing/topups/retention.ts'
+import { prunePaces } from '#src/channels/telegram-pace.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { pruneNotices } from '#src/notices/service.ts'
 import { pruneAnswers } from '#src/operations/idempotency.ts'
@@ -25,6 +26,7 @@ export const prune: Job = {
     await pruneLinkCodes(app)
     await pruneAnswers(app)
     await pruneCounts(app)
+    await prunePaces(app)
     await pruneFreeCalls(app)
     await pruneTopups(app)
     await app.facts.prune()

@@ -183,7 +183,7 @@ export async function deleteUnwatched(db: Db, limit: number): Promise<number> {
 export type Cursor = typeof observationCursors.$inferSelect
 
 /** Channel that is notified when a newer block was published. */
-export const BLOCKS_CHANNEL = 'blocks'
+const BLOCKS_CHANNEL = 'blocks'
 /** Name of the cursor of the chain's tip. */
 export const TIP = 'chain'
 

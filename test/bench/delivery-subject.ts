@@ -1,6 +1,6 @@
 import { createApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
-import { deliverDue } from '#src/jobs/deliver-due.ts'
+import { deliverByOne, deliverDue } from '#src/jobs/deliver-due.ts'
 import { startJobs } from '#src/jobs/runner.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { testEnvironment } from '../support/environment.ts'
@@ -11,5 +11,5 @@ import { testEnvironment } from '../support/environment.ts'
  */
 const config = loadConfig(testEnvironment())
 const { app, sql } = createApp(config, { databaseUrl: process.argv[2] ?? '', log: silentLogger })
-await startJobs(app, sql, [deliverDue])
+await startJobs(app, sql, [deliverDue, deliverByOne])
 process.stdout.write('at work\n')

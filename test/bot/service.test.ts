@@ -9,6 +9,7 @@ import type { Logger } from '#src/kernel/logger.ts'
 import type { App } from '#src/operations/define.ts'
 import { menuNames } from '../support/bot.ts'
 import { BOT_NAME, BOT_TOKEN, serviceOnly } from '../support/harness.ts'
+import { ownPace } from '../support/pace.ts'
 
 let only: Awaited<ReturnType<typeof serviceOnly>>
 let telegram: TelegramApi
@@ -42,7 +43,8 @@ function create(
   over: { token?: string; webhookSecret?: string; publicUrl?: string } = {},
 ): BotService {
   const { token = BOT_TOKEN, webhookSecret, publicUrl = app.publicUrl } = over
-  const settings = { token, apiRoot: telegram.url, webhookSecret }
+  const pace = ownPace({ allMs: 0, chatMs: 0 })
+  const settings = { token, apiRoot: telegram.url, webhookSecret, pace }
   const service = createBotService({ ...app, publicUrl }, only.sql, settings)
   services.push(service)
   return service
@@ -200,6 +202,7 @@ describe('the webhook', () => {
       token: BOT_TOKEN,
       apiRoot: telegram.url,
       webhookSecret: secret,
+      pace: ownPace(),
     })
     service.mount(server)
     url = await server.listen({ host: '127.0.0.1', port: 0 })

@@ -9,6 +9,7 @@ import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
 import type { Channel, SendContext } from '#src/channels/define.ts'
 import { type ChannelKey, createChannels } from '#src/channels/index.ts'
 import { makeSecret } from '#src/channels/webhook.ts'
+import { ownPace } from '../support/pace.ts'
 
 export const NOW = new Date('2026-11-20T12:00:00.000Z')
 export const WALLET = '0x3f12b8aC9d2e7F4b6A1c5D8e0F9a7B3c2d1eA91c'
@@ -74,9 +75,8 @@ export async function telegramWorld(
   const made = {
     ...common,
     mailer: undefined,
-    telegram: api,
+    telegram: { api, pace: ownPace(over) },
     botUsername: () => 'watchdog_bot',
-    ...over,
   }
   const sent = () => telegram.chats().flatMap((chat) => telegram.messages(chat.id))
   return {

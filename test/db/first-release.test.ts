@@ -6,8 +6,6 @@ import { XRPL_DEPOSIT_ADDRESS } from '#sandbox/xrpl.ts'
 import { proveLedger } from '#src/billing/account/proof.ts'
 import { renewDue } from '#src/billing/subscriptions/renewal.ts'
 import { migrate } from '#src/db/migrate.ts'
-import { LOOK_AT_ALL } from '#src/jobs/define.ts'
-import { deliverDue } from '#src/jobs/deliver-due.ts'
 import { retain } from '#src/jobs/retain.ts'
 import { runFirst } from '#src/jobs/runner.ts'
 import { createApi } from '#src/telegram/api.ts'
@@ -15,6 +13,7 @@ import { provedLedger } from '../billing/callers.ts'
 import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
 import { giveCredits } from '../support/credits.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { deliverAll } from '../support/deliver-all.ts'
 import { BOT_TOKEN } from '../support/harness.ts'
 import { request } from '../support/people.ts'
 import { FIRST_RELEASE, MIGRATIONS, startFrom } from '../support/releases.ts'
@@ -106,7 +105,7 @@ const sorted = (rows: readonly Row[]) =>
   rows.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
 
 async function deliver(): Promise<void> {
-  await deliverDue.run(world.service.app, new AbortController().signal, LOOK_AT_ALL)
+  await deliverAll(world.service.app)
 }
 
 test('every table of the first release had rows', () => {

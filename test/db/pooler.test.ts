@@ -5,13 +5,13 @@ import { createApp, type Service } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { everySlice } from '#src/db/slices.ts'
 import { LOOK_AT_ALL } from '#src/jobs/define.ts'
-import { deliverDue } from '#src/jobs/deliver-due.ts'
 import { judgeLedgers } from '#src/jobs/judge-ledgers.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { type Bouncer, HAS_BOUNCER, startBouncer } from '../../ops/rehearsal/bouncer.ts'
 import { testClock } from '../support/clock.ts'
 import { giveCredits } from '../support/credits.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { deliverAll } from '../support/deliver-all.ts'
 import { testEnvironment } from '../support/environment.ts'
 import { signIn, withTrial } from '../support/people.ts'
 
@@ -75,7 +75,7 @@ pooled('requests, charges, evaluation and delivery work through it', async () =>
   expect(made.filter(({ status }) => status === 201)).not.toEqual([])
   expect(made.filter(({ status }) => status >= 500)).toEqual([])
   await judgeLedgers.run(service.app, signal, LOOK_AT_ALL)
-  await deliverDue.run(service.app, signal, LOOK_AT_ALL)
+  await deliverAll(service.app)
   const { body } = await alice.request('GET', '/alerts')
   expect(body.data.length).toBeGreaterThan(0)
   expect(receiver.deliveries).toHaveLength(body.data.length)

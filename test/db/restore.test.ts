@@ -6,12 +6,12 @@ import { loadConfig } from '#src/config.ts'
 import { migrate } from '#src/db/migrate.ts'
 import { everySlice } from '#src/db/slices.ts'
 import { LOOK_AT_ALL } from '#src/jobs/define.ts'
-import { deliverDue } from '#src/jobs/deliver-due.ts'
 import { judgeLedgers } from '#src/jobs/judge-ledgers.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { type Cluster, PROGRAMS, startCluster } from '../../ops/rehearsal/cluster.ts'
 import { testClock } from '../support/clock.ts'
 import { giveCredits } from '../support/credits.ts'
+import { deliverAll } from '../support/deliver-all.ts'
 import { testEnvironment } from '../support/environment.ts'
 import { request, signIn, withTrial } from '../support/people.ts'
 import { MIGRATIONS } from '../support/releases.ts'
@@ -72,7 +72,7 @@ restorable('a restored backup has its ledger, its tokens and its waiting deliver
   expect((await get('/account')).body).toEqual(account.body)
   expect((await get('/alerts')).body).toEqual(list.body)
   expect(await proveLedger(after.app, signal)).toMatchObject({ wallets: 1, wrong: [] })
-  await deliverDue.run(after.app, signal, LOOK_AT_ALL)
+  await deliverAll(after.app)
   expect(receiver.deliveries.map(({ json }) => json)).toMatchObject([
     { event: 'credits.low-balance', alertId: list.body.data[0].id },
   ])

@@ -6,6 +6,7 @@ import { createChannels } from '#src/channels/index.ts'
 import { transact } from '#src/db/connection.ts'
 import { deliverDue, reviseMessages } from '#src/delivery/service.ts'
 import { chatLinks } from '#src/recipients/chats.ts'
+import { ownPace } from '../support/pace.ts'
 import { type ChatDraft, openChat } from './chat.ts'
 import { type Outbox, openOutbox } from './outbox.ts'
 
@@ -29,7 +30,7 @@ afterAll(async () => {
 
 function deliver(): Promise<void> {
   const channels = createChannels({
-    telegram: new Api(TOKEN, { apiRoot: telegram.url }),
+    telegram: { api: new Api(TOKEN, { apiRoot: telegram.url }), pace: ownPace() },
     mailer: undefined,
     from: '',
     publicUrl: outbox.publicUrl,

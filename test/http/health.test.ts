@@ -6,10 +6,10 @@ import { healthChecks } from '#src/health.ts'
 import { createInternalServer } from '#src/http/internal.ts'
 import { countPublicFigures } from '#src/jobs/count-figures.ts'
 import { LOOK_AT_ALL } from '#src/jobs/define.ts'
-import { deliverDue } from '#src/jobs/deliver-due.ts'
 import { raiseCanaryAlert } from '#src/jobs/raise-canary.ts'
 import { sendHeartbeat } from '#src/jobs/send-heartbeat.ts'
 import { findProblems } from '#src/kernel/health.ts'
+import { deliverAll } from '../support/deliver-all.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { request } from '../support/people.ts'
 import { MIGRATIONS } from '../support/releases.ts'
@@ -56,7 +56,7 @@ async function headAt(at: Date): Promise<void> {
 /** Raises a synthetic alert and sends it. */
 async function canary(): Promise<void> {
   await raiseCanaryAlert.run(service.app, signal, LOOK_AT_ALL)
-  await deliverDue.run(service.app, signal, LOOK_AT_ALL)
+  await deliverAll(service.app)
 }
 
 const ago = (seconds: number) => new Date(service.clock.now().getTime() - seconds * 1000)
@@ -176,7 +176,7 @@ test('it degrades the service while it does not arrive, and counts in no public 
   await headAt(service.clock.now())
   const { problems } = await ready()
   expect(problems).toContainEqual({ name: 'alerts', problem: 'no synthetic alert for 721 s' })
-  await deliverDue.run(service.app, signal, LOOK_AT_ALL)
+  await deliverAll(service.app)
   expect(await ready()).toMatchObject({ status: 'ok', problems: [] })
   await countPublicFigures.run(service.app, signal, LOOK_AT_ALL)
   const { body } = await request(service, 'GET', '/stats')

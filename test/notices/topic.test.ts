@@ -10,6 +10,7 @@ import { linkChat } from '#src/recipients/chats.ts'
 import { CALLER, type Outbox, openOutbox } from '../delivery/outbox.ts'
 import { stranger } from '../recipients/room.ts'
 import { envelopeOf } from '../support/envelopes.ts'
+import { ownPace } from '../support/pace.ts'
 
 /** A chat is told, in its language and once, that its alerts have lost their topic. */
 
@@ -25,12 +26,14 @@ beforeAll(async () => {
   outbox = await openOutbox()
   telegram = await startTelegramApi({ token: TOKEN, username: 'watchdog_test_bot' })
   const channels = createChannels({
-    telegram: new Api(TOKEN, { apiRoot: telegram.url }),
+    telegram: {
+      api: new Api(TOKEN, { apiRoot: telegram.url }),
+      pace: ownPace({ chatMs: 0 }),
+    },
     mailer: undefined,
     from: '',
     publicUrl: outbox.publicUrl,
     allowPrivateUrls: true,
-    chatMs: 0,
   })
   deps = { ...outbox.deps, channels }
 })

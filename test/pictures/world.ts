@@ -7,13 +7,13 @@ import { startXrpl } from '#sandbox/xrpl.ts'
 import { packed } from '#src/actions/codec.ts'
 import * as alerts from '#src/alerts/service.ts'
 import { LOOK_AT_ALL } from '#src/jobs/define.ts'
-import { deliverDue } from '#src/jobs/deliver-due.ts'
 import { fetchPublications } from '#src/jobs/fetch-publications.ts'
 import { scanRounds } from '#src/jobs/scan-rounds.ts'
 import { sendPictures } from '#src/jobs/send-pictures.ts'
 import { createTopup } from '#src/operations/topups.ts'
 import { botWorld } from '../support/bot.ts'
 import { testClock } from '../support/clock.ts'
+import { deliverAll } from '../support/deliver-all.ts'
 import { observeWatches } from '../support/observe.ts'
 
 /** When the chain begins, and when the rounds begin that are seen. */
@@ -101,7 +101,7 @@ export async function pictureWorld(): Promise<PictureWorld> {
   await player.behave('Alpha', 'silent')
   await player.playRounds(SILENT_ROUNDS)
   await look()
-  await deliverDue.run(app, signal, LOOK_AT_ALL)
+  await deliverAll(app)
   await sendPictures.run(app, signal, LOOK_AT_ALL)
   await salma.say('/watches')
   await salma.press(packed('watch.card', { id: salmasWatch }))

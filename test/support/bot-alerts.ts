@@ -1,12 +1,11 @@
 import { raise } from '#src/alerts/service.ts'
-import { LOOK_AT_ALL } from '#src/jobs/define.ts'
-import { deliverDue } from '#src/jobs/deliver-due.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import { findEventSource } from '#src/watches/events.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
 import type { BotWorld } from './bot.ts'
+import { deliverAll } from './deliver-all.ts'
 
 /** A firing or recovery, in the evaluator's form. */
 export interface Noticed {
@@ -49,7 +48,7 @@ export function alertsIn(world: Pick<BotWorld, 'app' | 'service' | 'clock'>) {
     })
   }
 
-  const deliver = () => deliverDue.run(app, new AbortController().signal, LOOK_AT_ALL)
+  const deliver = () => deliverAll(app)
   return {
     notice,
     /** Sends due deliveries and edits outdated messages. */

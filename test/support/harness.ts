@@ -7,8 +7,6 @@ import * as alerts from '#src/alerts/service.ts'
 import { createApp, type Service } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { everySlice } from '#src/db/slices.ts'
-import { LOOK_AT_ALL } from '#src/jobs/define.ts'
-import { deliverDue } from '#src/jobs/deliver-due.ts'
 import { followUpMessages } from '#src/jobs/follow-up-messages.ts'
 import { notifyConnected } from '#src/jobs/notify-connected.ts'
 import { startJobs } from '#src/jobs/runner.ts'
@@ -18,8 +16,12 @@ import { registerPages } from '#src/pages/index.ts'
 import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
 import { testClock } from './clock.ts'
 import { freshDatabase } from './database.ts'
+import { deliverAll } from './deliver-all.ts'
 import { testEnvironment } from './environment.ts'
 import { observeWatches } from './observe.ts'
+
+/** Messages follow each other at once. */
+const NO_PACE = { allMs: 0, chatMs: 0 }
 
 export const BOT_TOKEN = '4711:AAtest-token-of-the-local-bot-api-0000'
 export const BOT_NAME = 'watchdog_test_bot'
@@ -34,7 +36,7 @@ export async function serviceOnly(
 ) {
   const database = await freshDatabase()
   const config = loadConfig(testEnvironment(over))
-  const given = { databaseUrl: database.url, log, clock, slices: everySlice(), chatMs: 0 }
+  const given = { databaseUrl: database.url, log, clock, slices: everySlice(), pace: NO_PACE }
   const service = createApp(config, given)
   await service.server.register(registerPages, { app: service.app })
   const close = async () => {
@@ -92,7 +94,7 @@ export async function harness(
     /** Sends the confirmation mails that are due. */
     sendConfirmations: () => sendDueConfirmations(only.app, signal),
     /** Sends due deliveries. */
-    deliver: () => deliverDue.run(only.app, signal, LOOK_AT_ALL),
+    deliver: () => deliverAll(only.app),
     close: async () => {
       await jobs.stop()
       await only.close()

@@ -1,0 +1,46 @@
+import type { Api } from 'grammy'
+import { REPLY_URGENCY } from '#src/channels/pace-rules.ts'
+import { TURN_WAIT_MS_MAX } from '#src/channels/rate-limiter.ts'
+import type { TelegramPace } from '#src/channels/telegram-pace.ts'
+
+/**
+ * Makes what the bot sends wait for its turn: new messages for those of the bot and of their chat, changes of messages for
+ * those of the bot only, so that pressing buttons quickly stays quick. A turn that is far away is refused as Telegram would
+ * refuse the call, so that the update is handled again then.
+ */
+export function paced(api: Api, pace: TelegramPace): Api {
+  api.config.use(async (call, method, payload, signal) => {
+    const chatId = chatOf(payload)
+    const isSend = method.startsWith('send') && method !== 'sendChatAction'
+    if (isSend || method.startsWith('editMessage')) {
+      const earlyMs = await pace.turn(isSend ? chatId : undefined, {
+        patienceMs: TURN_WAIT_MS_MAX,
+        urgency: REPLY_URGENCY,
+        signal: new AbortController().signal,
+      })
+      if (earlyMs !== undefined) return tooMany(earlyMs)
+    }
+    const answer = await call(method, payload, signal)
+    if (!answer.ok && answer.error_code === 429 && chatId !== undefined) {
+      await pace.flooded(chatId, (answer.parameters?.retry_after ?? 1) * 1000)
+    }
+    return answer
+  })
+  return api
+}
+
+function tooMany(ms: number) {
+  const seconds = Math.max(1, Math.ceil(ms / 1000))
+  return {
+    ok: false,
+    error_code: 429,
+    description: `Too Many Requests: retry after ${seconds}`,
+    parameters: { retry_after: seconds },
+  } as const
+}
+
+/** The chat of a call, if it has one. */
+function chatOf(payload: object | undefined): number | undefined {
+  const { chat_id: chatId } = (payload ?? {}) as { readonly chat_id?: unknown }
+  return typeof chatId === 'number' ? chatId : undefined
+}

@@ -1,0 +1,123 @@
+import { and, eq, gt, ne, sql } from 'drizzle-orm'
+import { type Db, transact } from '#src/db/connection.ts'
+import {
+  botFloodEnd,
+  FLOODS_OF_BOT,
+  holdFor,
+  NEVER,
+  type Pace,
+  type PaceLimits,
+  type SharedPaces,
+  takeTurn,
+} from './pace-rules.ts'
+import { telegramPaces } from './tables.ts'
+
+/** Stands for the bot as a whole. */
+const BOT = 0
+
+/** Creates the paces of a bot that all processes on the database share. */
+export function createStoredPaces(db: Db, botId: number, limits: PaceLimits): SharedPaces {
+  return {
+    take: (chatId, wish) =>
+      transact(db, async (tx) => {
+        const { now, pace: bot } = await lockBot(tx, botId)
+        const chat = chatId === undefined ? undefined : await findPace(tx, botId, chatId)
+        const turn = takeTurn({ bot, chat }, { ...wish, now }, limits)
+        if (!turn.isTaken) return turn
+        await savePace(tx, botId, BOT, turn.bot)
+        if (chatId !== undefined) await savePace(tx, botId, chatId, turn.chat)
+        return { isTaken: true, waitMs: turn.waitMs }
+      }),
+    flood: (chatId, ms) =>
+      transact(db, async (tx) => {
+        const { now, pace: bot } = await lockBot(tx, botId)
+        const chat = await findPace(tx, botId, chatId)
+        await savePace(tx, botId, chatId, holdFor(chat, now, ms), new Date(now))
+        const end = botFloodEnd(await listFloodEnds(tx, botId, now))
+        if (end !== undefined) await savePace(tx, botId, BOT, holdFor(bot, now, end - now))
+      }),
+  }
+}
+
+/**
+ * Locks the row of the bot, so that its turns are taken one after another, in all processes.
+ *
+ * @returns the time of the database after the wait for it
+ */
+async function lockBot(
+  tx: Db,
+  botId: number,
+): Promise<{ readonly now: number; readonly pace: Pace }> {
+  const [row] = await tx.execute<{ nextAt: Date; at: Date; now: Date }>(sql`
+    insert into telegram_paces (bot_id, chat_id, next_at, at)
+    values (${botId}, ${BOT}, clock_timestamp(), clock_timestamp())
+    on conflict (bot_id, chat_id) do update set bot_id = excluded.bot_id
+    returning next_at as "nextAt", at, clock_timestamp() as now`)
+  if (row === undefined) throw new Error('the row of the bot was not written')
+  const pace = { nextAt: row.nextAt.getTime(), sentAt: [], at: row.at.getTime() }
+  return { now: row.now.getTime(), pace }
+}
+
+/** Only the process that has locked the bot reads it. */
+async function findPace(tx: Db, botId: number, chatId: number): Promise<Pace> {
+  const [row] = await tx
+    .select({
+      nextAt: telegramPaces.nextAt,
+      sentAt: telegramPaces.sentAt,
+      at: telegramPaces.at,
+    })
+    .from(telegramPaces)
+    .where(and(eq(telegramPaces.botId, botId), eq(telegramPaces.chatId, chatId)))
+  return row === undefined
+    ? NEVER
+    : { nextAt: row.nextAt.getTime(), sentAt: row.sentAt, at: row.at.getTime() }
+}
+
+async function savePace(
+  tx: Db,
+  botId: number,
+  chatId: number,
+  { nextAt, sentAt, at }: Pace,
+  floodedAt?: Date,
+): Promise<void> {
+  const pace = {
+    nextAt: new Date(nextAt),
+    sentAt,
+    at: new Date(at),
+    ...(floodedAt !== undefined && { floodedAt }),
+  }
+  await tx
+    .insert(telegramPaces)
+    .values({ botId, chatId, ...pace })
+    .onConflictDoUpdate({ target: [telegramPaces.botId, telegramPaces.chatId], set: pace })
+}
+
+/** Ends of the waits of chats that were told to wait lately, in milliseconds. */
+async function listFloodEnds(tx: Db, botId: number, now: number): Promise<readonly number[]> {
+  const since = new Date(now - FLOODS_OF_BOT.withinMs)
+  const rows = await tx
+    .select({ nextAt: telegramPaces.nextAt })
+    .from(telegramPaces)
+    .where(
+      and(
+        eq(telegramPaces.botId, botId),
+        ne(telegramPaces.chatId, BOT),
+        gt(telegramPaces.floodedAt, since),
+      ),
+    )
+  return rows.map(({ nextAt }) => nextAt.getTime())
+}
+
+/**
+ * Deletes paces of chats that may send again since before a time.
+ *
+ * @returns their number, at most `limit`
+ */
+export async function deletePaces(db: Db, before: Date, limit: number): Promise<number> {
+  const gone = await db.execute(sql`
+    delete from telegram_paces where (bot_id, chat_id) in (
+      select bot_id, chat_id from telegram_paces
+      where chat_id <> ${BOT} and next_at < ${before} limit ${limit} for update skip locked
+    ) returning 1`)
+  return gone.length
+}

@@ -1,0 +1,25 @@
+import { sql } from 'drizzle-orm'
+import { bigint, index, jsonb, pgTable, primaryKey, timestamp } from 'drizzle-orm/pg-core'
+
+/** When a bot may send next, in all and to each chat. Times by the clock of the database. */
+export const telegramPaces = pgTable(
+  'telegram_paces',
+  {
+    botId: bigint('bot_id', { mode: 'number' }).notNull(),
+    /** 0: the bot as a whole. */
+    chatId: bigint('chat_id', { mode: 'number' }).notNull(),
+    nextAt: timestamp('next_at', { withTimezone: true }).notNull(),
+    /** Times of the last messages, in milliseconds, oldest first; of groups only. */
+    sentAt: jsonb('sent_at').notNull().default([]).$type<readonly number[]>(),
+    /** Time at which the row was written. */
+    at: timestamp('at', { withTimezone: true }).notNull(),
+    /** Time at which Telegram last told it to wait. */
+    floodedAt: timestamp('flooded_at', { withTimezone: true }),
+  },
+  (table) => [
+    primaryKey({ columns: [table.botId, table.chatId] }),
+    index('telegram_paces_flooded')
+      .on(table.botId, table.floodedAt)
+      .where(sql`flooded_at is not null`),
+  ],
+)

@@ -1,0 +1,83 @@
+/**
+ * The pace of a bot. Whatever process sends a message takes a turn first, in a table that all of them share: the elected
+ * sender of deliveries, pictures, replies of the bot. Within a process the most urgent one asks first.
+ */
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Db } from '#src/db/connection.ts'
+import { deleteInBatches } from '#src/db/prune.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { HOUR_MS } from '#src/kernel/durations.ts'
+import { isGroupId } from '#src/telegram/chat-id.ts'
+import { ALL_MS, CHAT_MS, GROUP_WINDOW } from '#src/telegram/limits.ts'
+import type { PaceLimits, SharedPaces } from './pace-rules.ts'
+import { createStoredPaces, deletePaces } from './pace-store.ts'
+import { createRateLimiter } from './rate-limiter.ts'
+
+/** The pace of a bot in this process. */
+export interface TelegramPace {
+  /**
+   * Waits for a turn.
+   *
+   * @param chatId undefined: a call that counts for the bot only
+   * @returns milliseconds until the turn if it is further away than `patienceMs` (no turn is taken then); undefined when it is
+   * there
+   * @throws the signal's reason when it is aborted; database errors
+   */
+  turn(
+    chatId: number | undefined,
+    wish: { readonly patienceMs: number; readonly urgency: number; readonly signal: AbortSignal },
+  ): Promise<number | undefined>
+  /** Obeys an answer 429, for the chat or for all. */
+  flooded(chatId: number, ms: number): Promise<void>
+}
+
+/** The limits of Telegram, some of them replaced. */
+export function paceLimits(over: Partial<Pick<PaceLimits, 'allMs' | 'chatMs'>> = {}): PaceLimits {
+  return { allMs: ALL_MS, chatMs: CHAT_MS, groupWindow: GROUP_WINDOW, ...over }
+}
+
+/** Creates the pace of this process over turns that it shares with others. */
+export function createTelegramPace(shared: SharedPaces, { allMs }: PaceLimits): TelegramPace {
+  const now = () => performance.now()
+  // Puts this process's messages in order; the shared turns know the limits of chats.
+  const order = createRateLimiter({ allMs, keyMs: 0, now })
+  return {
+    async turn(chatId, { patienceMs, urgency, signal }) {
+      const key = String(chatId ?? 'bot')
+      const until = now() + patienceMs
+      for (;;) {
+        const leftMs = () => Math.max(0, until - now())
+        const earlyMs = await order.turn(key, { patienceMs: leftMs(), urgency, signal })
+        if (earlyMs !== undefined) return earlyMs
+        const isGroup = chatId !== undefined && isGroupId(chatId)
+        const { isTaken, waitMs } = await shared.take(chatId, { patienceMs: leftMs(), isGroup })
+        if (isTaken) {
+          // The next one asks when this one has gone, so that few turns are taken ahead.
+          order.holdAll(waitMs)
+          if (waitMs > 0) await wait(waitMs, undefined, { signal })
+          return undefined
+        }
+        if (waitMs > leftMs()) return waitMs
+        order.hold(key, waitMs)
+      }
+    },
+    flooded: (chatId, ms) => shared.flood(chatId, ms),
+  }
+}
+
+/** Creates the pace of a bot over turns that all processes on the database share. */
+export function createSharedPace(db: Db, botId: number, limits: PaceLimits): TelegramPace {
+  return createTelegramPace(createStoredPaces(db, botId, limits), limits)
+}
+
+/** Deletes what is known of chats that may send again since an hour. */
+export async function prunePaces({
+  db,
+  deliveryClock,
+}: {
+  readonly db: Db
+  readonly deliveryClock: Clock
+}): Promise<void> {
+  const before = new Date(deliveryClock.now().getTime() - HOUR_MS)
+  await deleteInBatches((limit) => deletePaces(db, before, limit))
+}

@@ -1,0 +1,97 @@
+import { traceOf } from '#src/kernel/trace.ts'
+import { catchUp, catchUpRetries } from './due-store.ts'
+import { createSending, type Sending } from './sending.ts'
+import { createWorker, type Worker, type WorkerDeps } from './worker.ts'
+
+/** Wait after failed claims, in milliseconds, multiplied by their number. */
+const FAILED_MS = 50
+const FAILED_MS_MAX = 2000
+
+/**
+ * Sends due deliveries until there are none, in any number of processes at once.
+ *
+ * Deliveries of one key are sent one after another; a slow destination delays only itself, and so does a
+ * channel that is down. After `stop` nothing more is claimed; messages in progress have five seconds, then
+ * they are released.
+ *
+ * @param which `byOne`: only those of channels to which one process at a time sends, or only those of the others
+ * @throws the last error of a claim, after everything else was sent
+ */
+export async function deliverDue(
+  deps: WorkerDeps,
+  stop: AbortSignal,
+  { byOne }: { readonly byOne?: boolean } = {},
+): Promise<void> {
+  const channels = Object.values(deps.channels).filter(
+    (channel) =>
+      channel.available() && (byOne === undefined || byOne === (channel.isSentByOne ?? false)),
+  )
+  if (channels.length === 0) return
+  const sending = deps.sending ?? createSending(deps.channels)
+  await keepTime(deps, sending)
+  await catchUp(deps.db, deps.clock.now())
+  const workers = channels.map((channel) =>
+    createWorker(deps, channel, sending.of(channel.key), stop),
+  )
+  const over = new AbortController()
+  /** Time when each worker last found nothing to do: the sum of recordings before that check. */
+  const quietSince = new Map<Worker, number>()
+  const failures: unknown[] = []
+  const recordings = () => workers.reduce((sum, worker) => sum + worker.recordings(), 0)
+  const isOver = () =>
+    workers.every((worker) => worker.isIdle() && quietSince.get(worker) === recordings())
+
+  async function work(worker: Worker): Promise<void> {
+    let failed = 0
+    while (!stop.aborted && !over.signal.aborted) {
+      const before = recordings()
+      const startedAt = performance.now()
+      let found = false
+      try {
+        await keepTime(deps, sending)
+        found = await worker.claim()
+        failed = 0
+      } catch (error) {
+        failed += 1
+        failures.push(error)
+        if (failed === 1) deps.log.warn({ error: traceOf(error) }, 'deliveries not claimed')
+      }
+      if (!found && worker.isIdle()) quietSince.set(worker, before)
+      else quietSince.delete(worker)
+      if (isOver()) {
+        over.abort()
+        for (const other of workers) other.ring()
+        return
+      }
+      const restMs = failed === 0 ? 0 : Math.min(FAILED_MS * 2 ** (failed - 1), FAILED_MS_MAX)
+      await worker.pause(Math.max(performance.now() - startedAt, restMs))
+    }
+  }
+
+  try {
+    await Promise.all(workers.map(work))
+  } finally {
+    await Promise.all(workers.map((worker) => worker.finish()))
+  }
+  if (failures.length > 0 && !stop.aborted) throw failures.at(-1)
+}
+
+/** Minimum interval between two readings of the clock. */
+const TIME_MS = 10_000
+/** A clock that is more than this behind was set back. */
+const BACK_MS = 120_000
+
+/**
+ * Reads the clock. If it was set back, and at the start, makes deliveries due that would wait for the
+ * earlier time.
+ */
+async function keepTime({ db, clock }: WorkerDeps, sending: Sending): Promise<void> {
+  const before = sending.time
+  const ms = performance.now()
+  if (before !== undefined && ms - before.ms < TIME_MS) return
+  await clock.sync?.()
+  const now = clock.now()
+  const lostMs = before === undefined ? 0 : ms - before.ms - (now.getTime() - before.now.getTime())
+  if (before === undefined || lostMs > BACK_MS) await catchUpRetries(db, now)
+  sending.time = { now, ms }
+}

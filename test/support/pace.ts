@@ -1,0 +1,42 @@
+import {
+  botFloodEnd,
+  FLOODS_OF_BOT,
+  holdFor,
+  NEVER,
+  type Pace,
+  type PaceLimits,
+  type SharedPaces,
+  takeTurn,
+} from '#src/channels/pace-rules.ts'
+import { createTelegramPace, paceLimits, type TelegramPace } from '#src/channels/telegram-pace.ts'
+
+/** The pace of a bot with one process and no database. */
+export function ownPace(over: Parameters<typeof paceLimits>[0] = {}): TelegramPace {
+  const limits = paceLimits(over)
+  return createTelegramPace(createOwnPaces(limits), limits)
+}
+
+function createOwnPaces(limits: PaceLimits): SharedPaces {
+  const chats = new Map<number, Pace>()
+  const floods = new Map<number, number>()
+  let bot = NEVER
+  return {
+    async take(chatId, wish) {
+      const chat = chatId === undefined ? undefined : (chats.get(chatId) ?? NEVER)
+      const turn = takeTurn({ bot, chat }, { ...wish, now: performance.now() }, limits)
+      if (!turn.isTaken) return turn
+      bot = turn.bot
+      if (chatId !== undefined) chats.set(chatId, turn.chat)
+      return turn
+    },
+    async flood(chatId, ms) {
+      const now = performance.now()
+      for (const [other, at] of floods) if (now - at > FLOODS_OF_BOT.withinMs) floods.delete(other)
+      floods.set(chatId, now)
+      chats.set(chatId, holdFor(chats.get(chatId) ?? NEVER, now, ms))
+      const ends = [...floods.keys()].map((one) => chats.get(one)?.nextAt ?? now)
+      const end = botFloodEnd(ends)
+      if (end !== undefined) bot = holdFor(bot, now, end - now)
+    },
+  }
+}
