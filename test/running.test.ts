@@ -78,7 +78,9 @@ test('every rule of Prometheus has a case in which it fires and one in which it 
     ([, name = '']) => name,
   )
   const cases = [
-    ...read('ops/prometheus/rules.test.yaml').matchAll(/alertname: (\w+)\n +exp_alerts:( \[\])?$/gm),
+    ...read('ops/prometheus/rules.test.yaml').matchAll(
+      /alertname: (\w+)\n +exp_alerts:( \[\])?$/gm,
+    ),
   ]
   const fires = new Set(cases.flatMap(([, name, none]) => (none === undefined ? [name] : [])))
   const rests = new Set(cases.flatMap(([, name, none]) => (none === undefined ? [] : [name])))

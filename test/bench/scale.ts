@@ -25,7 +25,7 @@ export async function benchScale(): Promise<readonly Measurement[]> {
 }
 
 /** Unit costs of one process, in milliseconds: the median of some rounds. */
-export async function measureCosts(world: ScaleWorld): Promise<readonly Measurement[]> {
+async function measureCosts(world: ScaleWorld): Promise<readonly Measurement[]> {
   const rounds: Map<number, UnitCosts>[] = []
   const predictions: Prediction[] = []
   for (let round = 0; round < ROUNDS; round += 1) {

@@ -71,7 +71,6 @@ export function rememberOrigins(): void {
     )
   }
   for (const { prototype } of [QueryPromise, PgSelectBase]) {
-    // biome-ignore lint/suspicious/noThenProperty: statements of Drizzle are sent by it
     wrap(
       prototype,
       'then',
