@@ -52,7 +52,7 @@ export async function measureUnits(
     service: spent.service - idle.service * spent.seconds,
     database: spent.database - idle.database * spent.seconds,
   })
-  const looked = beyond(await meter(() => lookWithoutNews(world)))
+  const looked = beyond(await meter(() => lookWithoutChange(world)))
   const target = per(looked, looked.done)
   const raised = beyond(await meter(() => raiseAlerts(world)))
   const looksOfAlerts = ALERT_LOOKS * TARGETS
@@ -128,7 +128,7 @@ function createMeter({ postmaster }: ScaleWorld, processes: readonly ServiceProc
 }
 
 /** Blocks in which no watched balance moves, one after the other. */
-async function lookWithoutNews(world: ScaleWorld): Promise<number> {
+async function lookWithoutChange(world: ScaleWorld): Promise<number> {
   for (let look = 0; look < LOOKS; look += 1) {
     await world.devnet.mine(1, 1)
     await untilEvaluated(world)

@@ -47,6 +47,11 @@ const OTHERS: Readonly<Record<string, readonly string[]>> = {
     'ledger_proofs',
     'lock_fences',
     'public_figures',
+    'published_blocks',
+    'slice_cursors',
+    'slice_leases',
+    'slice_members',
+    'telegram_paces',
   ],
 }
 
