@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { startReceiver } from '#sandbox/receiver.ts'
 import { connect } from '#src/db/connection.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
-import { type ServiceProcess, startServiceProcess } from '../../test/support/process.ts'
+import { ROOT, type ServiceProcess, startServiceProcess } from '../../test/support/process.ts'
 import { HAS_BOUNCER, startBouncer } from './bouncer.ts'
 import { type Cluster, PROGRAMS, startCluster, startStandby } from './cluster.ts'
 import { ask, call, judge, newLoad, PERSON, signIn, walletOf, watchCredits, write } from './load.ts'
@@ -99,7 +99,7 @@ try {
 }
 
 function start(roles: string, over: Readonly<Record<string, string>> = {}) {
-  return startServiceProcess({ DATABASE_URL: url, ROLES: roles, ...over })
+  return startServiceProcess({ DATABASE_URL: url, ROLES: roles, ...over }, ROOT)
 }
 
 /** Connections of the service to a server. */

@@ -5,7 +5,7 @@ import { startDataUpstream } from '#sandbox/world/data-upstream.ts'
 import { type Connection, connect } from '#src/db/connection.ts'
 import { canonicalJson } from '#src/kernel/canonical-json.ts'
 import { systemClock } from '#src/kernel/clock.ts'
-import { type ServiceProcess, startServiceProcess } from '../support/process.ts'
+import { ROOT, type ServiceProcess, startServiceProcess } from '../support/process.ts'
 import { arrangeYear, withDatabase } from './database.ts'
 import { fillHooks, type Hook } from './delivery-hooks.ts'
 import { fillWallets, type Owner } from './metering.ts'
@@ -55,13 +55,16 @@ export async function withScaleWorld<T>(work: (world: ScaleWorld) => Promise<T>)
           const hooks = await fillHooks(connection, receiverUrl, HOOKS)
           await fillTargets(connection)
           const startOne = () =>
-            startServiceProcess({
-              DATABASE_URL: databaseUrl,
-              FLARE_RPC_URLS: rpc.url,
-              CONFIRMATIONS: '1',
-              EVALUATION_INTERVAL_MS: '500',
-              METERED_UPSTREAMS: JSON.stringify(data.urls),
-            })
+            startServiceProcess(
+              {
+                DATABASE_URL: databaseUrl,
+                FLARE_RPC_URLS: rpc.url,
+                CONFIRMATIONS: '1',
+                EVALUATION_INTERVAL_MS: '500',
+                METERED_UPSTREAMS: JSON.stringify(data.urls),
+              },
+              ROOT,
+            )
           return await work({
             connection,
             postmaster: await findPostmaster(connection.sql),
