@@ -4,7 +4,7 @@ import { ANY_BODY, type Customer, type DataCall, signIn, Unexpected } from './cu
 import type { WorldParts } from './world/parts.ts'
 
 /** Alice's progress. */
-export interface DeskState {
+export interface ControlPanelState {
   readonly linked: boolean
   readonly watching: boolean
   readonly mailing: 'no' | 'pending' | 'yes'
@@ -21,7 +21,7 @@ export interface NewWatch {
 }
 
 /** Runs Alice's usual steps over REST, each repeatable. */
-export interface Desk {
+export interface ControlPanel {
   /** Her token, after signing in. */
   token(): string | undefined
   /**
@@ -44,7 +44,7 @@ export interface Desk {
   /** Calls metered data below `/data`, with her token. */
   callForData(path: string): Promise<DataCall>
   /** Empty progress before signing in. */
-  state(): Promise<DeskState>
+  state(): Promise<ControlPanelState>
 }
 
 export const MAILBOX = 'alice@example.org'
@@ -54,7 +54,7 @@ const CREDITS = 10_000
 const CREDIT_PATIENCE_MS = 20_000
 const LOOKED_PATIENCE_MS = 15_000
 const LOOK_MS = 100
-const NOTHING_DONE: DeskState = {
+const NOTHING_DONE: ControlPanelState = {
   linked: false,
   watching: false,
   mailing: 'no',
@@ -78,7 +78,12 @@ const AccountAnswer = z.object({ balanceCredits: z.int() })
 const Listed = z.object({ data: z.array(z.unknown()) })
 
 /** Creates the control panel of a world. */
-export function createDesk({ service, devnet, receiver, topups }: WorldParts): Desk {
+export function createControlPanel({
+  service,
+  devnet,
+  receiver,
+  topups,
+}: WorldParts): ControlPanel {
   let customer: Promise<Customer> | undefined
   let token: string | undefined
 
@@ -167,7 +172,7 @@ export function createDesk({ service, devnet, receiver, topups }: WorldParts): D
   }
 }
 
-async function readState(alice: Customer): Promise<DeskState> {
+async function readState(alice: Customer): Promise<ControlPanelState> {
   const [channels, watching, alerts] = await Promise.all([
     alice.call('GET', '/channels', { status: 200, body: Channels }),
     hasWatch(alice),

@@ -1,19 +1,19 @@
-import { createDesk } from './control-panel.ts'
-import type { HappeningGroup } from './scenarios/define.ts'
-import { epochHappenings } from './scenarios/epochs.ts'
-import { faultHappenings } from './scenarios/faults.ts'
-import { createHappenLog, type HappenLog } from './scenarios/log.ts'
-import { moneyHappenings } from './scenarios/money.ts'
-import { priceHappenings } from './scenarios/prices.ts'
-import { providerHappenings } from './scenarios/providers.ts'
-import { timeHappenings } from './scenarios/time.ts'
-import { walletHappenings } from './scenarios/wallet.ts'
+import { createControlPanel } from './control-panel.ts'
+import type { ScenarioGroup } from './scenarios/define.ts'
+import { epochScenarios } from './scenarios/epochs.ts'
+import { faultScenarios } from './scenarios/faults.ts'
+import { createScenarioLog, type ScenarioLog } from './scenarios/log.ts'
+import { moneyScenarios } from './scenarios/money.ts'
+import { priceScenarios } from './scenarios/prices.ts'
+import { providerScenarios } from './scenarios/providers.ts'
+import { timeScenarios } from './scenarios/time.ts'
+import { walletScenarios } from './scenarios/wallet.ts'
 import type { WorldParts } from './world/parts.ts'
 
 /** All scenarios of a world, with their log. */
-export interface Happenings {
-  readonly groups: readonly HappeningGroup[]
-  readonly log: HappenLog
+export interface Scenarios {
+  readonly groups: readonly ScenarioGroup[]
+  readonly log: ScenarioLog
   /**
    * Starts a scenario, or ends it while it lasts.
    * @returns false for an unknown one
@@ -29,18 +29,18 @@ export interface Happenings {
 }
 
 /** Creates the scenarios of a world. */
-export function createHappenings(world: WorldParts): Happenings {
-  const desk = createDesk(world)
+export function createScenarios(world: WorldParts): Scenarios {
+  const panel = createControlPanel(world)
   const groups = [
-    walletHappenings(world),
-    priceHappenings(world, desk),
-    providerHappenings(world, desk),
-    epochHappenings(world),
-    moneyHappenings(world, desk),
-    timeHappenings(world),
-    faultHappenings(world),
+    walletScenarios(world),
+    priceScenarios(world, panel),
+    providerScenarios(world, panel),
+    epochScenarios(world),
+    moneyScenarios(world, panel),
+    timeScenarios(world),
+    faultScenarios(world),
   ]
-  const log = createHappenLog(() => world.clock.now())
+  const log = createScenarioLog(() => world.clock.now())
   const closing = new AbortController()
   const running = new Map<
     Promise<void>,
@@ -50,16 +50,16 @@ export function createHappenings(world: WorldParts): Happenings {
     groups,
     log,
     start: (id) => {
-      const happening = groups.flatMap((group) => group.happenings).find((one) => one.id === id)
-      if (happening === undefined) return false
-      const lasting = happening.lasting?.()
+      const scenario = groups.flatMap((group) => group.scenarios).find((one) => one.id === id)
+      if (scenario === undefined) return false
+      const lasting = scenario.lasting?.()
       if (lasting !== undefined) {
         lasting.end()
         return true
       }
-      const entry = log.open(id, happening.label, happening.waits ?? false)
+      const entry = log.open(id, scenario.label, scenario.waits ?? false)
       const stop = new AbortController()
-      const run = happening
+      const run = scenario
         .run((text) => entry.note(text), AbortSignal.any([closing.signal, stop.signal]))
         .then(
           () => entry.close(),

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
-import { type Acting, createActing } from './telegram/acting.ts'
+import { createUserActions, type UserActions } from './telegram/acting.ts'
 import { createBackend } from './telegram/backend.ts'
 import type { Fault, FaultFilter } from './telegram/faults.ts'
 import type {
@@ -32,7 +32,7 @@ export interface TelegramApiOptions {
 }
 
 /** A strict Telegram Bot API on this machine, with its users. */
-export interface TelegramApi extends People, Acting {
+export interface TelegramApi extends People, UserActions {
   /** API root for clients. */
   readonly url: string
   readonly bot: BotAccount
@@ -88,7 +88,7 @@ export async function startTelegramApi(options: TelegramApiOptions): Promise<Tel
   const { bot, calls, changes, chats, faults, messages, profile, queries, updates } = backend
   return {
     ...createPeople(backend),
-    ...createActing(backend),
+    ...createUserActions(backend),
     ...server,
     bot,
     get calls() {

@@ -61,7 +61,7 @@ export async function runTour({ log, print, anvilPath, signal }: TourOptions): P
 }
 
 async function walk(world: World, { take }: Steps): Promise<void> {
-  const ann = createPhone(world.telegram, world.cast.people.get('ann')?.id ?? 0)
+  const ann = createPhone(world.telegram, world.telegramAccounts.people.get('ann')?.id ?? 0)
   const alice = await take('Alice signs in with her wallet', () =>
     signIn(world.service.publicUrl, world.devnet.people.alice, {
       scopes: ['write', 'spend'],

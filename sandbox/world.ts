@@ -2,12 +2,12 @@ import { createApp } from '#src/app.ts'
 import { startEmbedded } from '#src/db/embedded/embedded.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { startChatHooks } from './chat-hooks.ts'
-import { createPlayer, type Player } from './devnet/provider-script.ts'
+import { createProviderSimulation, type ProviderSimulation } from './devnet/provider-script.ts'
 import { type RpcProxy, startRpcProxy } from './devnet/rpc-proxy.ts'
 import { type FurnishedDevnet, startDevnet } from './devnet.ts'
 import { startInbox } from './inbox.ts'
 import { startReceiver } from './receiver.ts'
-import { addCast } from './telegram/cast.ts'
+import { addTelegramAccounts } from './telegram/cast.ts'
 import { startTelegramApi } from './telegram-api.ts'
 import { serveWallet } from './wallet.ts'
 import { createWorldClock, type WorldClock } from './world/clock.ts'
@@ -18,7 +18,7 @@ import { expectFree, findPort } from './world/ports.ts'
 import { startProtocolData } from './world/protocol-data.ts'
 import { BOT_USERNAME, configFor, makeBotToken } from './world/settings.ts'
 import { openLinksInChat } from './world/telegram-links.ts'
-import { createTopupDesk } from './world/topups.ts'
+import { createTopupPayer } from './world/topups.ts'
 import { startWeb } from './world/web.ts'
 import { startXrpl } from './xrpl.ts'
 
@@ -109,8 +109,8 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
   const [database, chain, telegram, inbox, receiver, hooks, xrpl, data] =
     await Promise.all(starting)
 
-  const { devnet, player, rpc } = chain
-  const published = await keep(startProtocolData({ player, clock }))
+  const { devnet, simulation, rpc } = chain
+  const published = await keep(startProtocolData({ simulation, clock }))
   const url = `http://127.0.0.1:${ports.port}`
   const config = configFor(
     {
@@ -142,23 +142,23 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
     database: new URL(database.url).host,
     clock,
     devnet,
-    player,
+    simulation,
     xrpl,
-    topups: createTopupDesk({ sql: service.sql, publicUrl: config.publicUrl, devnet, xrpl }),
+    topups: createTopupPayer({ sql: service.sql, publicUrl: config.publicUrl, devnet, xrpl }),
     rpc,
     telegram,
-    cast: addCast(telegram),
+    telegramAccounts: addTelegramAccounts(telegram),
     inbox,
     receiver,
     hooks,
     skip: async (seconds) => {
       const to = Math.ceil(clock.now().getTime() / 1000) + seconds
-      if (seconds > FULL_SECONDS) await player.playTo(to - FULL_END_SECONDS)
-      await player.playTo(to, { inFull: true })
+      if (seconds > FULL_SECONDS) await simulation.playTo(to - FULL_END_SECONDS)
+      await simulation.playTo(to, { inFull: true })
     },
   }
   const keepingUp = new AbortController()
-  const upToDate = player.keepUp(clock, keepingUp.signal, (error) =>
+  const upToDate = simulation.keepUp(clock, keepingUp.signal, (error) =>
     log.warn({ err: error }, 'the data providers stumbled'),
   )
   undo.defer(async () => {
@@ -185,7 +185,11 @@ async function startChain(
   { anvilPath }: WorldOptions,
   clock: WorldClock,
   keep: <T extends { close(): Promise<void> }>(starting: Promise<T>) => Promise<T>,
-): Promise<{ readonly devnet: FurnishedDevnet; readonly player: Player; readonly rpc: RpcProxy }> {
+): Promise<{
+  readonly devnet: FurnishedDevnet
+  readonly simulation: ProviderSimulation
+  readonly rpc: RpcProxy
+}> {
   const devnet = await keep(
     startDevnet({
       blockTimeSeconds: BLOCK_TIME_SECONDS,
@@ -193,14 +197,14 @@ async function startChain(
       ...(anvilPath === undefined ? {} : { anvilPath }),
     }),
   )
-  const player = await createPlayer(devnet, {
+  const simulation = await createProviderSimulation(devnet, {
     providers: PROVIDERS.map((name) => ({ name })),
     // The world's clock follows the chain's during simulations.
     onTime: (seconds) => clock.moveTo(new Date(seconds * 1000)),
   })
   // The service reads up to the second-newest block, which must contain the chain's initial state.
   await devnet.mine()
-  return { devnet, player, rpc: await keep(startRpcProxy(devnet.rpcUrl)) }
+  return { devnet, simulation, rpc: await keep(startRpcProxy(devnet.rpcUrl)) }
 }
 
 /** Before anything is started, so that a taken port is reported at once. */

@@ -3,7 +3,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import type { FurnishedDevnet } from '../devnet.ts'
 import { PRICES } from './deployment.ts'
 import { type Behaviour, begin } from './fsp/behaviours.ts'
-import { createKeeper } from './fsp/epoch-daemon.ts'
+import { createEpochDaemon } from './fsp/epoch-daemon.ts'
 import {
   entityTx,
   expectSuccess,
@@ -11,14 +11,14 @@ import {
   FUNDED_WEI,
   fund,
   installFsp,
-  PLAYER,
+  SIMULATION_ACCOUNT,
 } from './fsp/install.ts'
 import { keepUp, LIVE_LOOK_MS } from './fsp/live.ts'
 import type { KnownPolicy, ProviderState } from './fsp/policy.ts'
-import { createCourse } from './fsp/price-path.ts'
+import { createRoundSchedule } from './fsp/price-path.ts'
 import { type ProviderAccounts, providerAccounts } from './fsp/provider.ts'
 import { planRound } from './fsp/round.ts'
-import { createTravel, type PlayedRounds } from './fsp/time-travel.ts'
+import { createTimeTravel, type PlayedRounds } from './fsp/time-travel.ts'
 import { epochAt, FLARE_TIMING, type Timing } from './fsp/timing.ts'
 import { createBlockWriter, type Receipt, readReceipts, type Tx } from './fsp/writer.ts'
 
@@ -32,7 +32,7 @@ export interface ProviderOptions {
 }
 
 /** Options of the simulation. */
-export interface PlayerOptions {
+export interface ProviderSimulationOptions {
   readonly providers: readonly ProviderOptions[]
   /** Differences from Flare's timing. */
   readonly timing?: Partial<Timing>
@@ -48,7 +48,7 @@ export interface PlayerOptions {
 }
 
 /** A simulated data provider. */
-export interface PlayedProvider {
+export interface SimulatedProvider {
   readonly name: string
   /** Present accounts. Changes apply from the next reward epoch on. */
   readonly accounts: ProviderAccounts
@@ -62,9 +62,9 @@ export interface PlayedProvider {
  * has only the blocks of reward epochs' events, so rounds in that time, and those it touches, cannot be
  * judged.
  */
-export interface Player {
+export interface ProviderSimulation {
   readonly timing: Timing
-  readonly providers: readonly PlayedProvider[]
+  readonly providers: readonly SimulatedProvider[]
   /** The next round to begin. */
   readonly round: number
   readonly rewardEpoch: number
@@ -74,7 +74,7 @@ export interface Player {
   readonly published: readonly number[]
   /** Opening of the registration for the next epoch; undefined while it is closed. */
   readonly registrationSince: number | undefined
-  provider(name: string): PlayedProvider
+  provider(name: string): SimulatedProvider
   /**
    * Simulates complete rounds.
    *
@@ -120,10 +120,10 @@ const LATE_SECONDS = 15
  *
  * @throws Error when a transaction of the founding fails
  */
-export async function createPlayer(
+export async function createProviderSimulation(
   devnet: FurnishedDevnet,
-  options: PlayerOptions,
-): Promise<Player> {
+  options: ProviderSimulationOptions,
+): Promise<ProviderSimulation> {
   const timing = { ...FLARE_TIMING, ...options.timing }
   const { newerFrom, requests = () => REQUESTS, onTime = () => undefined } = options
   const writer = createBlockWriter(devnet)
@@ -155,25 +155,25 @@ export async function createPlayer(
       await wait(LIVE_LOOK_MS)
     }
   }
-  const keeper = createKeeper({ timing, providers, commit, newerFrom })
+  const epochDaemon = createEpochDaemon({ timing, providers, commit, newerFrom })
 
   await writer.hold()
   try {
     const epoch = epochAt(timing, writer.head.timestamp)
     const founders: readonly Founder[] = providers
     const isFormer = newerFrom !== undefined && epoch < newerFrom
-    keeper.found(await installFsp(writer, { timing, epoch, founders, isFormer }))
+    epochDaemon.found(await installFsp(writer, { timing, epoch, founders, isFormer }))
   } finally {
     await writer.release()
   }
 
-  const course = createCourse({
+  const schedule = createRoundSchedule({
     timing,
     writer,
-    keeper,
+    epochDaemon,
     onTime,
     plan: (round) => {
-      const policy = keeper.policyOf(round)
+      const policy = epochDaemon.policyOf(round)
       return planRound({
         round,
         timing,
@@ -184,8 +184,8 @@ export async function createPlayer(
         })),
         prices: [...feeds.values()].map(({ value }) => Number(value)),
         requests: requests(round),
-        relay: keeper.relayOf(round),
-        asker: PLAYER,
+        relay: epochDaemon.relayOf(round),
+        asker: SIMULATION_ACCOUNT,
       })
     },
   })
@@ -203,14 +203,14 @@ export async function createPlayer(
       await writer.hold()
       try {
         const { timestamp } = writer.head
-        if (course.nextAt() < timestamp - LATE_SECONDS) course.resume(timestamp)
+        if (schedule.nextAt() < timestamp - LATE_SECONDS) schedule.resume(timestamp)
         return await run()
       } finally {
         await writer.release()
       }
     })
 
-  const travel = createTravel({ timing, writer, keeper, course, onTime })
+  const timeTravel = createTimeTravel({ timing, writer, epochDaemon, schedule, onTime })
 
   const states = new Map(providers.map((provider) => [provider.name, provider]))
   const stateOf = (name: string): ProviderState => {
@@ -249,26 +249,26 @@ export async function createPlayer(
   return {
     timing,
     providers,
-    policies: keeper.policies,
+    policies: epochDaemon.policies,
     get round() {
-      return course.round
+      return schedule.round
     },
     get rewardEpoch() {
-      return keeper.epoch
+      return epochDaemon.epoch
     },
     get published() {
-      return [...keeper.published].toSorted((a, b) => a - b)
+      return [...epochDaemon.published].toSorted((a, b) => a - b)
     },
     get registrationSince() {
-      return keeper.registrationSince
+      return epochDaemon.registrationSince
     },
     provider: stateOf,
-    playRounds: (rounds, quietBlocks) => playing(() => travel.inFull(rounds, quietBlocks)),
+    playRounds: (rounds, quietBlocks) => playing(() => timeTravel.inFull(rounds, quietBlocks)),
     playTo: (seconds, { inFull = false } = {}) =>
-      playing(() => (inFull ? travel.playTo(seconds) : travel.skipTo(seconds))),
-    playToEpochEnd: ({ inFull = false } = {}) => playing(() => travel.toEpochEnd(inFull)),
-    playToRegistration: () => playing(travel.toRegistration),
-    playToPublication: () => playing(travel.toPublication),
+      playing(() => (inFull ? timeTravel.playTo(seconds) : timeTravel.skipTo(seconds))),
+    playToEpochEnd: ({ inFull = false } = {}) => playing(() => timeTravel.toEpochEnd(inFull)),
+    playToRegistration: () => playing(timeTravel.toRegistration),
+    playToPublication: () => playing(timeTravel.toPublication),
     behave: (name, ...behaviours) =>
       change(name, (all) => {
         for (const one of behaviours) begin(all, one)
@@ -292,7 +292,7 @@ export async function createPlayer(
     },
     keepUp: (clock, signal, onProblem) =>
       keepUp({
-        ...{ course, writer, clock, signal, onProblem },
+        ...{ schedule, writer, clock, signal, onProblem },
         inTurn: (run) =>
           inTurn(async () => {
             isLive = true

@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { createDesk, type Desk, type DeskState, MAILBOX } from '../control-panel.ts'
+import {
+  type ControlPanel,
+  type ControlPanelState,
+  createControlPanel,
+  MAILBOX,
+} from '../control-panel.ts'
 import { acceptForms, renderView, sandboxPage, sendPage, serveLayout } from '../layout.ts'
 import { serveTopic } from '../live.ts'
 import { flr } from '../scenarios/page.ts'
@@ -19,8 +24,8 @@ export async function homePage(
   app: FastifyInstance,
   { world }: { world: WorldParts },
 ): Promise<void> {
-  const desk = createDesk(world)
-  const samples = createSamples(world, desk)
+  const panel = createControlPanel(world)
+  const samples = createSamples(world, panel)
   let problem: string | undefined
   serveLayout(app)
   acceptForms(app)
@@ -45,21 +50,21 @@ export async function homePage(
     reply.type('text/css; charset=utf-8').header('cache-control', 'no-cache').send(STYLE),
   )
   app.get('/', async (_request, reply) =>
-    sendPage(reply, await render(world, { desk, samples, problem })),
+    sendPage(reply, await render(world, { panel, samples, problem })),
   )
   app.get('/terms', (_request, reply) => sendPage(reply, terms()))
   app.post('/home/link', (_request, reply) =>
-    act(reply, async () => chatPathOf(world, await desk.makeChatLink())),
+    act(reply, async () => chatPathOf(world, await panel.makeChatLink())),
   )
   app.post('/home/watch', (_request, reply) =>
     act(reply, async () => {
-      await desk.watchBalance()
+      await panel.watchBalance()
       return '/'
     }),
   )
   app.post('/home/destinations', (_request, reply) =>
     act(reply, async () => {
-      await desk.setUpMailAndHook()
+      await panel.setUpMailAndHook()
       return '/'
     }),
   )
@@ -90,15 +95,15 @@ function chatPathOf({ telegram }: WorldParts, link: string): string {
 }
 
 interface Shown {
-  readonly desk: Desk
+  readonly panel: ControlPanel
   readonly samples: readonly Sample[]
   readonly problem: string | undefined
 }
 
-async function render(world: WorldParts, { desk, samples, problem }: Shown): Promise<string> {
+async function render(world: WorldParts, { panel, samples, problem }: Shown): Promise<string> {
   const [parts, state, wallets, found] = await Promise.all([
     checkParts(world),
-    desk.state().catch(() => undefined),
+    panel.state().catch(() => undefined),
     walletsOf(world),
     Promise.all(samples.map(async ({ id, label, find }) => ({ id, label, href: await find() }))),
   ])
@@ -110,7 +115,7 @@ async function render(world: WorldParts, { desk, samples, problem }: Shown): Pro
     steps: stepsDone(state),
     parts,
     wallets,
-    token: desk.token(),
+    token: panel.token(),
     api: `${world.service.publicUrl}/api/x402`,
     bot: world.telegram.bot.username,
     pages: servicePages(world),
@@ -125,7 +130,7 @@ async function render(world: WorldParts, { desk, samples, problem }: Shown): Pro
   })
 }
 
-function stepsDone(state: DeskState | undefined) {
+function stepsDone(state: ControlPanelState | undefined) {
   return {
     link: state?.linked === true,
     watch: state?.watching === true,

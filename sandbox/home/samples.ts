@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Desk } from '../control-panel.ts'
+import type { ControlPanel } from '../control-panel.ts'
 import { confirmLinkOf, type Mail, oneClickUrlOf } from '../inbox/mail.ts'
 import type { WorldParts } from '../world/parts.ts'
 
@@ -26,14 +26,14 @@ const FLR_500 = 500n * 10n ** 18n
 const WithLink = z.object({ renderedMessage: z.object({ link: z.string() }) })
 
 /** Every page of the service that is only reachable from a message, a chat or a top-up. */
-export function createSamples(world: WorldParts, desk: Desk): readonly Sample[] {
+export function createSamples(world: WorldParts, panel: ControlPanel): readonly Sample[] {
   return [
     connecting(world),
     {
       id: 'pay',
       label: 'Paying a top-up',
       find: () => newestTopup(world),
-      make: () => desk.askForCredits('WFLR', CREDITS),
+      make: () => panel.askForCredits('WFLR', CREDITS),
     },
     {
       id: 'alert',
@@ -41,8 +41,8 @@ export function createSamples(world: WorldParts, desk: Desk): readonly Sample[] 
       find: async () =>
         firstOf(world.receiver.deliveries.toReversed(), ({ json }) => alertIn(world, json)),
       make: async () => {
-        await desk.setUpMailAndHook()
-        await desk.watchBalance()
+        await panel.setUpMailAndHook()
+        await panel.watchBalance()
         const { alice, bob } = world.devnet.people
         await world.devnet.transfer(alice.account.address, bob.account.address, FLR_500)
         await world.receiver.waitFor(({ json }) => alertIn(world, json) !== undefined, PATIENCE_MS)
@@ -53,7 +53,7 @@ export function createSamples(world: WorldParts, desk: Desk): readonly Sample[] 
       label: 'A mailbox’s consent',
       find: async () => newestMail(world, confirmLinkOf),
       make: async () => {
-        await askMailbox(world, desk)
+        await askMailbox(world, panel)
       },
     },
     {
@@ -61,7 +61,7 @@ export function createSamples(world: WorldParts, desk: Desk): readonly Sample[] 
       label: 'Unsubscribing',
       find: async () => newestMail(world, oneClickUrlOf),
       make: async () => {
-        const link = newestMail(world, confirmLinkOf) ?? (await askMailbox(world, desk))
+        const link = newestMail(world, confirmLinkOf) ?? (await askMailbox(world, panel))
         // After consent the first mail is sent, which has an unsubscribe link.
         await fetch(link, { method: 'POST', body: new URLSearchParams({ answer: 'yes' }) })
         await mailed(world, oneClickUrlOf)
@@ -71,8 +71,8 @@ export function createSamples(world: WorldParts, desk: Desk): readonly Sample[] 
 }
 
 /** The page for connecting a wallet to Ann’s chat. */
-function connecting({ service, telegram, cast }: WorldParts): Sample {
-  const ann = cast.people.get('ann')
+function connecting({ service, telegram, telegramAccounts }: WorldParts): Sample {
+  const ann = telegramAccounts.people.get('ann')
   const find = () =>
     firstOf(ann === undefined ? [] : telegram.messages(ann.id).toReversed(), ({ keyboard }) =>
       keyboard
@@ -97,8 +97,8 @@ async function newestTopup({ topups }: WorldParts): Promise<string | undefined> 
 }
 
 /** Asks Alice’s mailbox for consent. */
-async function askMailbox(world: WorldParts, desk: Desk): Promise<string> {
-  await desk.setUpMailAndHook()
+async function askMailbox(world: WorldParts, panel: ControlPanel): Promise<string> {
+  await panel.setUpMailAndHook()
   return await mailed(world, confirmLinkOf)
 }
 

@@ -14,7 +14,7 @@ interface Lasting {
 }
 
 /** One button of the page, and its action on the world. */
-export interface Happening {
+export interface Scenario {
   readonly id: string
   readonly label: string
   /** Expected results. */
@@ -33,10 +33,10 @@ export interface Happening {
 }
 
 /** Scenarios of one kind. */
-export interface HappeningGroup {
+export interface ScenarioGroup {
   readonly title: string
   readonly about: string
-  readonly happenings: readonly Happening[]
+  readonly scenarios: readonly Scenario[]
 }
 
 export const CHAT: ScenarioReading = { label: 'Chat', href: '/chat?person=ann' }

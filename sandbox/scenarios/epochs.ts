@@ -2,7 +2,7 @@ import type { Behaviour } from '../devnet/fsp/behaviours.ts'
 import type { PlayedRounds } from '../devnet/fsp/time-travel.ts'
 import type { WorldParts } from '../world/parts.ts'
 import { thenAlerts } from './alerts.ts'
-import { CHAT, type Happening, type HappeningGroup, INBOX, INDEX, RECEIVER } from './define.ts'
+import { CHAT, INBOX, INDEX, RECEIVER, type Scenario, type ScenarioGroup } from './define.ts'
 import { alertsOf } from './providers.ts'
 
 const NAME = 'Alpha'
@@ -11,14 +11,14 @@ const LATE_MINUTES = 17
 const SHOWN_ROUNDS = 10
 
 /** Scenarios of rounds and reward epochs, with faults once per epoch. */
-export function epochHappenings(world: WorldParts): HappeningGroup {
-  const { player } = world
+export function epochScenarios(world: WorldParts): ScenarioGroup {
+  const { simulation } = world
   const play = (
     id: string,
     label: string,
     follows: string,
     run: () => Promise<PlayedRounds>,
-  ): Happening => ({
+  ): Scenario => ({
     id: `epoch-${id}`,
     label,
     follows,
@@ -34,7 +34,7 @@ export function epochHappenings(world: WorldParts): HappeningGroup {
     behaviour: Behaviour,
     follows: string,
     then: () => Promise<unknown>,
-  ): Happening => ({
+  ): Scenario => ({
     id: `epoch-${id}`,
     label,
     follows,
@@ -42,7 +42,7 @@ export function epochHappenings(world: WorldParts): HappeningGroup {
     waits: true,
     run: (note, signal) =>
       thenAlerts(world, alertsOf(world), { note, signal }, async () => {
-        await player.behave(NAME, behaviour)
+        await simulation.behave(NAME, behaviour)
         await then()
         note(stateText(world))
       }),
@@ -52,25 +52,25 @@ export function epochHappenings(world: WorldParts): HappeningGroup {
     get about() {
       return `${stateText(world)}. A reward epoch has 3,360 rounds, three and a half days: its quiet parts are skipped, and time jumps.`
     },
-    happenings: [
-      play('round', 'Next round', 'One round of 90 s at once.', () => player.playRounds(1)),
+    scenarios: [
+      play('round', 'Next round', 'One round of 90 s at once.', () => simulation.playRounds(1)),
       play('rounds', `${SHOWN_ROUNDS} rounds`, 'A quarter of an hour at once.', () =>
-        player.playRounds(SHOWN_ROUNDS),
+        simulation.playRounds(SHOWN_ROUNDS),
       ),
       play(
         'end',
         'Next reward epoch',
         'Everybody registers, the policy is signed, and the epoch ends. Uptime is voted on.',
-        () => player.playToEpochEnd(),
+        () => simulation.playToEpochEnd(),
       ),
       play(
         'rewards',
         'Rewards are published',
         'To where the last epoch’s rewards are known, voted on and claimed.',
-        () => player.playToPublication(),
+        () => simulation.playToPublication(),
       ),
       play('registration', 'Registration opens', 'Two hours before the epoch ends.', () =>
-        player.playToRegistration(),
+        simulation.playToRegistration(),
       ),
       misbehave(
         'late-registration',
@@ -78,8 +78,10 @@ export function epochHappenings(world: WorldParts): HappeningGroup {
         'late-registration',
         `Registration opens; ${LATE_MINUTES} minutes later Alpha is not there yet. Whoever watches that is notified, and notified again when it comes.`,
         async () => {
-          await player.playToRegistration()
-          await player.playTo((player.registrationSince ?? 0) + LATE_MINUTES * 60, { inFull: true })
+          await simulation.playToRegistration()
+          await simulation.playTo((simulation.registrationSince ?? 0) + LATE_MINUTES * 60, {
+            inFull: true,
+          })
         },
       ),
       misbehave(
@@ -87,7 +89,7 @@ export function epochHappenings(world: WorldParts): HappeningGroup {
         'Alpha unregistered',
         'unregistered',
         'Alpha does not register and is not in the next epoch.',
-        () => player.playToEpochEnd(),
+        () => simulation.playToEpochEnd(),
       ),
       misbehave(
         'not-eligible',
@@ -102,8 +104,8 @@ export function epochHappenings(world: WorldParts): HappeningGroup {
         'misses-uptime-vote',
         'The epoch ends, and the vote on its uptime without Alpha.',
         async () => {
-          await player.playToEpochEnd()
-          await player.playRounds(SHOWN_ROUNDS)
+          await simulation.playToEpochEnd()
+          await simulation.playRounds(SHOWN_ROUNDS)
         },
       ),
       misbehave(
@@ -111,14 +113,14 @@ export function epochHappenings(world: WorldParts): HappeningGroup {
         'Alpha misses rewards vote',
         'misses-rewards-vote',
         'Rewards are published, and voted on without Alpha.',
-        () => player.playToPublication(),
+        () => simulation.playToPublication(),
       ),
     ],
   }
 }
 
-function stateText({ player }: WorldParts): string {
-  const rewards = player.published.at(-1)
-  const open = player.registrationSince === undefined ? '' : '; registration is open'
-  return `Reward epoch ${player.rewardEpoch}, round ${player.round} is next; rewards are published up to ${rewards}${open}`
+function stateText({ simulation }: WorldParts): string {
+  const rewards = simulation.published.at(-1)
+  const open = simulation.registrationSince === undefined ? '' : '; registration is open'
+  return `Reward epoch ${simulation.rewardEpoch}, round ${simulation.round} is next; rewards are published up to ${rewards}${open}`
 }

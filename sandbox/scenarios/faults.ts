@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { tooMany } from '../telegram/faults.ts'
 import type { Change } from '../telegram/model.ts'
 import type { WorldParts } from '../world/parts.ts'
-import { CHAT, type Happening, type HappeningGroup, INBOX, INDEX, secondsSince } from './define.ts'
+import { CHAT, INBOX, INDEX, type Scenario, type ScenarioGroup, secondsSince } from './define.ts'
 
 const RPC_DOWN_MS = 120_000
 const RETRY_AFTER_SECONDS = 10
@@ -10,12 +10,12 @@ const RETRY_AFTER_SECONDS = 10
 const RESEND_PATIENCE_MS = 60_000
 
 /** Scenarios of failing outside services, which must lose nothing. */
-export function faultHappenings(world: WorldParts): HappeningGroup {
+export function faultScenarios(world: WorldParts): ScenarioGroup {
   const { rpc, telegram, inbox } = world
   return {
     title: 'Faults',
     about: 'Something outside the service fails. Nothing is lost; what is late comes later.',
-    happenings: [
+    scenarios: [
       fault({
         id: 'rpc-down',
         label: 'RPC down 2 min',
@@ -57,7 +57,7 @@ export function faultHappenings(world: WorldParts): HappeningGroup {
   }
 }
 
-interface Fault extends Pick<Happening, 'id' | 'label' | 'follows' | 'look'> {
+interface Fault extends Pick<Scenario, 'id' | 'label' | 'follows' | 'look'> {
   readonly endLabel: string
   readonly state: string
   begin(): Promise<void>
@@ -70,7 +70,7 @@ interface Fault extends Pick<Happening, 'id' | 'label' | 'follows' | 'look'> {
 }
 
 /** A scenario of a fault that lasts until it is ended. */
-function fault({ endLabel, state, lastsMs, ...given }: Fault): Happening {
+function fault({ endLabel, state, lastsMs, ...given }: Fault): Scenario {
   const { id, label, follows, look } = given
   let ending: AbortController | undefined
   return {
@@ -103,7 +103,7 @@ function fault({ endLabel, state, lastsMs, ...given }: Fault): Happening {
 }
 
 /** Refuses the next message, and checks whether it is sent later. */
-function tooManyRequests({ telegram }: WorldParts): Happening {
+function tooManyRequests({ telegram }: WorldParts): Scenario {
   let takingBack: AbortController | undefined
   return {
     id: 'telegram-429',

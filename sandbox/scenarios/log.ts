@@ -3,7 +3,7 @@ export interface Entry {
   /** Counts from 1. */
   readonly id: number
   /** Name of the scenario. */
-  readonly happening: string
+  readonly scenario: string
   readonly at: Date
   readonly what: string
   readonly notes: readonly string[]
@@ -24,9 +24,9 @@ interface OpenEntry {
 }
 
 /** Entries, oldest first. */
-export interface HappenLog {
+export interface ScenarioLog {
   readonly entries: readonly Entry[]
-  open(happening: string, what: string, waits: boolean): OpenEntry
+  open(scenario: string, what: string, waits: boolean): OpenEntry
   /** Calls the listener after every change until the returned function is called. */
   subscribe(listener: () => void): () => void
   announce(): void
@@ -35,7 +35,7 @@ export interface HappenLog {
 const KEPT = 200
 
 /** An empty log. */
-export function createHappenLog(now: () => Date): HappenLog {
+export function createScenarioLog(now: () => Date): ScenarioLog {
   const entries: Entry[] = []
   const listeners = new Set<() => void>()
   let count = 0
@@ -51,10 +51,10 @@ export function createHappenLog(now: () => Date): HappenLog {
   }
   return {
     entries,
-    open: (happening, what, waits) => {
+    open: (scenario, what, waits) => {
       count += 1
       const id = count
-      entries.push({ id, happening, at: now(), what, notes: [], state: 'going', waits })
+      entries.push({ id, scenario, at: now(), what, notes: [], state: 'going', waits })
       if (entries.length > KEPT) entries.shift()
       announce()
       const add = (text: string) => change(id, ({ notes }) => ({ notes: [...notes, text] }))

@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { formatUnits } from 'viem/utils'
-import type { Desk } from '../control-panel.ts'
+import type { ControlPanel } from '../control-panel.ts'
 import type { WorldParts } from '../world/parts.ts'
 import type { AskedTopup } from '../world/topups.ts'
 import {
-  type Happening,
-  type HappeningGroup,
   INDEX,
+  type Scenario,
+  type ScenarioGroup,
   type ScenarioReading,
   secondsSince,
 } from './define.ts'
@@ -19,14 +19,14 @@ const DATA = '/ftso-analytics/feeds'
 const PAY_PAGE: ScenarioReading = { label: 'Pay page, on the index', href: '/#pages-title' }
 
 /** Scenarios of buying and spending credits. */
-export function moneyHappenings(world: WorldParts, desk: Desk): HappeningGroup {
+export function moneyScenarios(world: WorldParts, panel: ControlPanel): ScenarioGroup {
   return {
     title: 'Money',
     about:
       'Paid from the wallet that asked, or else from Alice’s; XRP on a local XRP Ledger. A quote is good for 10 minutes.',
-    happenings: [
-      ask(world, desk, 'WFLR'),
-      ask(world, desk, 'XRP'),
+    scenarios: [
+      ask(world, panel, 'WFLR'),
+      ask(world, panel, 'XRP'),
       pay(world, {
         id: 'pay-newest',
         label: 'Pay the newest top-up',
@@ -51,7 +51,7 @@ export function moneyHappenings(world: WorldParts, desk: Desk): HappeningGroup {
         label: '1 metered call',
         follows: 'Alice asks for data. 50 calls a day are free, each further one costs 1 credit.',
         look: [INDEX],
-        run: async (note) => note(callText(await desk.callForData(DATA))),
+        run: async (note) => note(callText(await panel.callForData(DATA))),
       },
       {
         id: 'call-free',
@@ -59,8 +59,8 @@ export function moneyHappenings(world: WorldParts, desk: Desk): HappeningGroup {
         follows: 'Alice asks for data until no call is free any more today.',
         look: [INDEX],
         run: async (note, signal) => {
-          let call = await desk.callForData(DATA)
-          while (call.freeLeft > 0 && !signal.aborted) call = await desk.callForData(DATA)
+          let call = await panel.callForData(DATA)
+          while (call.freeLeft > 0 && !signal.aborted) call = await panel.callForData(DATA)
           note(callText(call))
         },
       },
@@ -68,14 +68,14 @@ export function moneyHappenings(world: WorldParts, desk: Desk): HappeningGroup {
   }
 }
 
-function ask(world: WorldParts, desk: Desk, asset: 'WFLR' | 'XRP'): Happening {
+function ask(world: WorldParts, panel: ControlPanel, asset: 'WFLR' | 'XRP'): Scenario {
   return {
     id: `ask-${asset.toLowerCase()}`,
     label: `Top-up in ${asset}`,
     follows: `Alice asks for ${count(CREDITS)} credits for ${asset} over REST.`,
     look: [PAY_PAGE],
     run: async (note) => {
-      await desk.askForCredits(asset, CREDITS)
+      await panel.askForCredits(asset, CREDITS)
       const topup = await world.topups.newest()
       if (topup === undefined) throw new Error('no top-up was made')
       note(`${await amountOf(world, topup, topup.amountUnits)} to pay`)
@@ -83,13 +83,13 @@ function ask(world: WorldParts, desk: Desk, asset: 'WFLR' | 'XRP'): Happening {
   }
 }
 
-interface Pay extends Pick<Happening, 'id' | 'label' | 'follows'> {
+interface Pay extends Pick<Scenario, 'id' | 'label' | 'follows'> {
   /** Part of the amount to pay. */
   part(units: bigint): bigint
   readonly asset?: 'XRP'
 }
 
-function pay(world: WorldParts, { part, asset, ...shown }: Pay): Happening {
+function pay(world: WorldParts, { part, asset, ...shown }: Pay): Scenario {
   return {
     ...shown,
     look: [PAY_PAGE],

@@ -3,48 +3,48 @@ import type { FastifyInstance } from 'fastify'
 import { formatEther } from 'viem/utils'
 import { acceptForms, renderView, sandboxPage, sendPage, serveLayout } from '../layout.ts'
 import { serveTopic } from '../live.ts'
-import { createHappenings, type Happenings } from '../scenarios.ts'
+import { createScenarios, type Scenarios } from '../scenarios.ts'
 import type { WorldParts } from '../world/parts.ts'
-import type { Happening } from './define.ts'
+import type { Scenario } from './define.ts'
 import type { Entry } from './log.ts'
 
 const SCRIPT = readFileSync(new URL('../browser/happen.js', import.meta.url))
 
 /** The page `/happen`: scenarios and their results. */
-export async function happenPage(
+export async function scenariosPage(
   app: FastifyInstance,
   { world }: { world: WorldParts },
 ): Promise<void> {
-  const happenings = createHappenings(world)
-  app.addHook('preClose', () => happenings.close())
+  const scenarios = createScenarios(world)
+  app.addHook('preClose', () => scenarios.close())
   serveLayout(app)
   acceptForms(app)
-  serveTopic(app, 'happen', (send) => happenings.log.subscribe(() => send('changed')))
+  serveTopic(app, 'happen', (send) => scenarios.log.subscribe(() => send('changed')))
 
   app.get('/happen.js', (_request, reply) =>
     reply.type('text/javascript; charset=utf-8').header('cache-control', 'no-cache').send(SCRIPT),
   )
-  app.get('/happen', async (_request, reply) => sendPage(reply, await render(world, happenings)))
+  app.get('/happen', async (_request, reply) => sendPage(reply, await render(world, scenarios)))
   app.post<{ Params: { entry: string } }>('/happen/log/:entry/dismiss', (request, reply) => {
     // An ended entry needs no dismissal.
-    happenings.dismiss(Number(request.params.entry))
+    scenarios.dismiss(Number(request.params.entry))
     return reply.redirect('/happen', 303)
   })
   app.post<{ Params: { id: string } }>('/happen/:id', (request, reply) =>
-    happenings.start(request.params.id)
+    scenarios.start(request.params.id)
       ? reply.redirect('/happen', 303)
       : reply.code(404).type('text/plain').send('Nothing of that name can happen'),
   )
 }
 
-async function render(world: WorldParts, { groups, log }: Happenings): Promise<string> {
+async function render(world: WorldParts, { groups, log }: Scenarios): Promise<string> {
   const newestFirst = log.entries.toReversed()
   const body = renderView('happen', {
     wallets: await walletsOf(world),
     groups: groups.map((group) => ({
       ...group,
       id: group.title.toLowerCase().replaceAll(' ', '-'),
-      happenings: group.happenings.map((one) => shown(one, newestFirst)),
+      scenarios: group.scenarios.map((one) => shown(one, newestFirst)),
     })),
     entries: newestFirst.map(entryData),
   })
@@ -58,8 +58,8 @@ async function render(world: WorldParts, { groups, log }: Happenings): Promise<s
   })
 }
 
-function shown({ id, label, follows, look, lasting }: Happening, newestFirst: readonly Entry[]) {
-  const last = newestFirst.find(({ happening }) => happening === id)
+function shown({ id, label, follows, look, lasting }: Scenario, newestFirst: readonly Entry[]) {
+  const last = newestFirst.find(({ scenario }) => scenario === id)
   return { id, label, follows, look, lasting: lasting?.(), last: last && entryData(last) }
 }
 

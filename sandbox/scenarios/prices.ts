@@ -1,7 +1,7 @@
-import type { Desk } from '../control-panel.ts'
+import type { ControlPanel } from '../control-panel.ts'
 import type { WorldParts } from '../world/parts.ts'
 import { thenAlerts } from './alerts.ts'
-import { CHAT, type Happening, type HappeningGroup, INBOX, INDEX, RECEIVER } from './define.ts'
+import { CHAT, INBOX, INDEX, RECEIVER, type Scenario, type ScenarioGroup } from './define.ts'
 import { watch } from './watching.ts'
 
 const FEED = 'FLR/USD'
@@ -11,14 +11,14 @@ const STILL_MINUTES = 12
 const MOVES = [6, -6, 12] as const
 
 /** Scenarios of a moving price. */
-export function priceHappenings(world: WorldParts, desk: Desk): HappeningGroup {
+export function priceScenarios(world: WorldParts, panel: ControlPanel): ScenarioGroup {
   return {
     title: 'Price',
     get about() {
-      return `${FEED} is at ${world.player.feed(FEED)}. Prices are always fresh and stay until they are moved.`
+      return `${FEED} is at ${world.simulation.feed(FEED)}. Prices are always fresh and stay until they are moved.`
     },
-    happenings: [
-      watch(desk, {
+    scenarios: [
+      watch(panel, {
         id: 'price-watch',
         label: `Alice watches ${FEED}`,
         follows: `A move by ${WATCHED_PERCENT} % or more within ten minutes.`,
@@ -37,7 +37,7 @@ export function priceHappenings(world: WorldParts, desk: Desk): HappeningGroup {
   }
 }
 
-function move(world: WorldParts, percent: number): Happening {
+function move(world: WorldParts, percent: number): Scenario {
   const sign = percent > 0 ? '+' : '−'
   return {
     id: `price-${percent}`,
@@ -46,14 +46,14 @@ function move(world: WorldParts, percent: number): Happening {
     look: [CHAT, INBOX, RECEIVER],
     waits: true,
     run: async (note, signal) => {
-      const price = world.player.feed(FEED) * (1 + percent / 100)
+      const price = world.simulation.feed(FEED) * (1 + percent / 100)
       await thenAlerts(
         world,
         { words: [FEED], events: ['feed-move.'] },
         { note, signal },
         async () => {
-          await world.player.setFeed(FEED, price)
-          note(`it is ${world.player.feed(FEED)}`)
+          await world.simulation.setFeed(FEED, price)
+          note(`it is ${world.simulation.feed(FEED)}`)
         },
       )
     },
@@ -61,7 +61,7 @@ function move(world: WorldParts, percent: number): Happening {
 }
 
 /** The price stays that of twelve minutes ago, until the scenario is ended. */
-function standStill({ player, clock }: WorldParts): Happening {
+function standStill({ simulation, clock }: WorldParts): Scenario {
   let isStill = false
   return {
     id: 'price-still',
@@ -75,14 +75,14 @@ function standStill({ player, clock }: WorldParts): Happening {
             endLabel: 'Feed moves again',
             end: () => {
               isStill = false
-              void player.setFeed(FEED, player.feed(FEED))
+              void simulation.setFeed(FEED, simulation.feed(FEED))
             },
           }
         : undefined,
     run: async (note) => {
       isStill = true
       const since = new Date(clock.now().getTime() - STILL_MINUTES * 60_000)
-      await player.setFeed(FEED, player.feed(FEED), since)
+      await simulation.setFeed(FEED, simulation.feed(FEED), since)
       note(`last updated at ${since.toISOString().slice(11, 19)}`)
     },
   }

@@ -1,8 +1,8 @@
-import type { Desk } from '../control-panel.ts'
+import type { ControlPanel } from '../control-panel.ts'
 import { BEHAVIOURS, type Behaviour } from '../devnet/fsp/behaviours.ts'
 import type { WorldParts } from '../world/parts.ts'
 import { thenAlerts } from './alerts.ts'
-import { CHAT, type Happening, type HappeningGroup, INBOX, RECEIVER } from './define.ts'
+import { CHAT, INBOX, RECEIVER, type Scenario, type ScenarioGroup } from './define.ts'
 import { watch } from './watching.ts'
 
 /** The provider with faults. */
@@ -13,16 +13,16 @@ const QUIET_BLOCKS = 8
 const ROUNDS_OF_UPDATES = 10
 
 /** Scenarios of all faults of a data provider in its rounds. */
-export function providerHappenings(world: WorldParts, desk: Desk): HappeningGroup {
-  const { player } = world
-  const target = { provider: player.provider(NAME).accounts.identity.address }
+export function providerScenarios(world: WorldParts, panel: ControlPanel): ScenarioGroup {
+  const { simulation } = world
+  const target = { provider: simulation.provider(NAME).accounts.identity.address }
   const misbehave = (
     id: string,
     label: string,
     behaviours: readonly Behaviour[],
     follows: string,
     rounds = ROUNDS,
-  ): Happening => ({
+  ): Scenario => ({
     id: `provider-${id}`,
     label,
     follows,
@@ -30,7 +30,7 @@ export function providerHappenings(world: WorldParts, desk: Desk): HappeningGrou
     waits: true,
     run: (note, signal) =>
       thenAlerts(world, alertsOf(world), { note, signal }, async () => {
-        await player.behave(NAME, ...behaviours)
+        await simulation.behave(NAME, ...behaviours)
         note(await playText(world, rounds))
       }),
   })
@@ -39,8 +39,8 @@ export function providerHappenings(world: WorldParts, desk: Desk): HappeningGrou
     get about() {
       return `${aboutAlpha(world)} Each button plays some rounds of 90 s at once; the clock goes with them.`
     },
-    happenings: [
-      watch(desk, {
+    scenarios: [
+      watch(panel, {
         id: 'provider-watch',
         label: 'Alice watches Alpha',
         follows: 'Its rounds, registration and votes, with whatever is on by default.',
@@ -110,7 +110,7 @@ export function providerHappenings(world: WorldParts, desk: Desk): HappeningGrou
         waits: true,
         run: (note, signal) =>
           thenAlerts(world, alertsOf(world), { note, signal }, async () => {
-            await player.recover(NAME)
+            await simulation.recover(NAME)
             note(await playText(world, ROUNDS))
           }),
       },
@@ -119,8 +119,8 @@ export function providerHappenings(world: WorldParts, desk: Desk): HappeningGrou
 }
 
 /** Properties of alerts about the provider. */
-export function alertsOf({ player }: WorldParts) {
-  const { address } = player.provider(NAME).accounts.identity
+export function alertsOf({ simulation }: WorldParts) {
+  const { address } = simulation.provider(NAME).accounts.identity
   return {
     words: [NAME, address.slice(0, 6)],
     events: ['fsp.', 'provider.', 'signing.'],
@@ -128,15 +128,15 @@ export function alertsOf({ player }: WorldParts) {
 }
 
 /** Description of the provider and its faults. */
-function aboutAlpha({ player }: WorldParts): string {
-  const { accounts, behaviours } = player.provider(NAME)
+function aboutAlpha({ simulation }: WorldParts): string {
+  const { accounts, behaviours } = simulation.provider(NAME)
   const wrong = [...behaviours].map((one) => BEHAVIOURS[one])
   const state = wrong.length === 0 ? 'is healthy' : wrong.join(', ')
   return `${accounts.identity.address} is the one to watch; it ${state}.`
 }
 
-async function playText({ player }: WorldParts, rounds: number): Promise<string> {
-  const { first, last } = await player.playRounds(rounds, QUIET_BLOCKS)
+async function playText({ simulation }: WorldParts, rounds: number): Promise<string> {
+  const { first, last } = await simulation.playRounds(rounds, QUIET_BLOCKS)
   return `rounds ${first} to ${last} played`
 }
 

@@ -1,18 +1,18 @@
 import type { WorldParts } from '../world/parts.ts'
-import { CHAT, type Happening, type HappeningGroup, INDEX } from './define.ts'
+import { CHAT, INDEX, type Scenario, type ScenarioGroup } from './define.ts'
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
 /** Scenarios that advance the time of the chain and the world. */
-export function timeHappenings(world: WorldParts): HappeningGroup {
+export function timeScenarios(world: WorldParts): ScenarioGroup {
   const pass = (
     id: string,
     label: string,
     seconds: (now: Date) => number,
     follows: string,
-  ): Happening => ({
+  ): Scenario => ({
     id,
     label,
     follows,
@@ -26,7 +26,7 @@ export function timeHappenings(world: WorldParts): HappeningGroup {
   return {
     title: 'Time',
     about: 'The chain’s clock and everybody else’s jump ahead together. Times are UTC.',
-    happenings: [
+    scenarios: [
       pass(
         'time-1m',
         '+1 min',

@@ -2,21 +2,21 @@ import { formatEther } from 'viem/utils'
 import type { Person } from '../devnet/accounts.ts'
 import type { WorldParts } from '../world/parts.ts'
 import { thenAlerts } from './alerts.ts'
-import { CHAT, type Happening, type HappeningGroup, INBOX, RECEIVER } from './define.ts'
+import { CHAT, INBOX, RECEIVER, type Scenario, type ScenarioGroup } from './define.ts'
 
 const AMOUNT_FLR = 500
 const AMOUNT_WEI = BigInt(AMOUNT_FLR) * 10n ** 18n
 const EVENT = 'wallet-balance.moved'
 
 /** Scenarios of transfers between Alice and Bob. */
-export function walletHappenings(world: WorldParts): HappeningGroup {
+export function walletScenarios(world: WorldParts): ScenarioGroup {
   const { alice, bob } = world.devnet.people
   const follows = (what: string) =>
     `${what} Whoever watches a balance by ${AMOUNT_FLR} FLR or less is notified within a few seconds.`
   return {
     title: 'Wallet',
     about: 'Alice’s wallet is the one to watch.',
-    happenings: [
+    scenarios: [
       move(world, {
         id: 'flr-out',
         label: `Move ${AMOUNT_FLR} FLR out`,
@@ -35,12 +35,12 @@ export function walletHappenings(world: WorldParts): HappeningGroup {
   }
 }
 
-interface Move extends Pick<Happening, 'id' | 'label' | 'follows'> {
+interface Move extends Pick<Scenario, 'id' | 'label' | 'follows'> {
   readonly from: Person
   readonly to: Person
 }
 
-function move(world: WorldParts, { from, to, ...shown }: Move): Happening {
+function move(world: WorldParts, { from, to, ...shown }: Move): Scenario {
   return {
     ...shown,
     look: [CHAT, INBOX, RECEIVER],

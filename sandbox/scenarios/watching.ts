@@ -1,22 +1,22 @@
-import type { Desk, NewWatch } from '../control-panel.ts'
-import { CHAT, type Happening, INDEX } from './define.ts'
+import type { ControlPanel, NewWatch } from '../control-panel.ts'
+import { CHAT, INDEX, type Scenario } from './define.ts'
 
 /** Creates a watch for Alice, unless it exists. */
 export function watch(
-  desk: Desk,
+  panel: ControlPanel,
   {
     watches,
     ...shown
-  }: Pick<Happening, 'id' | 'label' | 'follows'> & {
+  }: Pick<Scenario, 'id' | 'label' | 'follows'> & {
     readonly watches: readonly NewWatch[]
   },
-): Happening {
+): Scenario {
   return {
     ...shown,
     look: [CHAT, INDEX],
     run: async (note) => {
       for (const one of watches) {
-        const isNew = await desk.watch(one)
+        const isNew = await panel.watch(one)
         note(`${isNew ? 'watches' : 'watched already'}: ${one.label}`)
       }
     },

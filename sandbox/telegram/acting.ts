@@ -50,7 +50,7 @@ export interface InlineQuestion {
 }
 
 /** Actions of people in chats. */
-export interface Acting {
+export interface UserActions {
   /** Sends a text. The first message starts the private chat; a blocked one refuses messages. */
   send(chatId: number, text: string, options?: SendOptions): Sent
   /** Sends a message without text. */
@@ -68,7 +68,7 @@ export interface Acting {
 const ANSWER_TIMEOUT_MS = 5000
 
 /** Acts on a backend for people. Impossible acts throw: they are mistakes of a test. */
-export function createActing(backend: Backend): Acting {
+export function createUserActions(backend: Backend): UserActions {
   const { chats, messages, updates, queries, changes } = backend
 
   const write = (

@@ -2,7 +2,7 @@ import type { TelegramApi } from '../telegram-api.ts'
 import type { GroupChat, PrivateChat } from './model.ts'
 
 /** The initial people and groups of a sandbox. */
-export interface Cast {
+export interface TelegramAccounts {
   /** By username: `ann`, `ben`, `chloe`, `devi`, `bithi`, `chen`, `salma`. */
   readonly people: ReadonlyMap<string, PrivateChat>
   readonly nodeCrew: GroupChat
@@ -23,7 +23,7 @@ const PEOPLE = [
  * Adds one person per language, and two groups without the bot: *Node crew*, a basic group owned by Ann,
  * and *Ops forum*, with topics, owned by Ben.
  */
-export function addCast(api: TelegramApi): Cast {
+export function addTelegramAccounts(api: TelegramApi): TelegramAccounts {
   const people = new Map(PEOPLE.map((person) => [person.username as string, api.person(person)]))
   const idOf = (username: string): number => {
     const chat = people.get(username)

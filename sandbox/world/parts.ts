@@ -1,14 +1,14 @@
 import type { Clock } from '#src/kernel/clock.ts'
 import type { ChatHooks } from '../chat-hooks.ts'
-import type { Player } from '../devnet/provider-script.ts'
+import type { ProviderSimulation } from '../devnet/provider-script.ts'
 import type { RpcProxy } from '../devnet/rpc-proxy.ts'
 import type { FurnishedDevnet } from '../devnet.ts'
 import type { Inbox } from '../inbox.ts'
 import type { Receiver } from '../receiver.ts'
-import type { Cast } from '../telegram/cast.ts'
+import type { TelegramAccounts } from '../telegram/cast.ts'
 import type { TelegramApi } from '../telegram-api.ts'
 import type { XrplServer } from '../xrpl.ts'
-import type { TopupDesk } from './topups.ts'
+import type { TopupPayer } from './topups.ts'
 
 /** The parts of a world besides its pages. */
 export interface WorldParts {
@@ -26,14 +26,14 @@ export interface WorldParts {
   /** The chain, with the payment router, tokens and price feeds, which are always fresh. */
   readonly devnet: FurnishedDevnet
   /** Data providers on that chain, in its rounds and reward epochs. */
-  readonly player: Player
+  readonly simulation: ProviderSimulation
   /** A server of the XRP Ledger. */
   readonly xrpl: XrplServer
-  readonly topups: TopupDesk
+  readonly topups: TopupPayer
   /** Proxy between the service and the chain. */
   readonly rpc: RpcProxy
   readonly telegram: TelegramApi
-  readonly cast: Cast
+  readonly telegramAccounts: TelegramAccounts
   readonly inbox: Inbox
   readonly receiver: Receiver
   /** Discord and Slack. */

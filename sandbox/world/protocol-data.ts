@@ -7,7 +7,7 @@ import { nodeIdText } from '../devnet/fsp/encode.ts'
 import type { KnownPolicy } from '../devnet/fsp/policy.ts'
 import { drawnHash } from '../devnet/fsp/provider.ts'
 import { claimsOf } from '../devnet/fsp/votes.ts'
-import type { Player } from '../devnet/provider-script.ts'
+import type { ProviderSimulation } from '../devnet/provider-script.ts'
 import { listen, stopListening } from '../loopback.ts'
 
 /** A server of published data about reward epochs, and of the P-chain's API. */
@@ -40,14 +40,15 @@ const NOTHING: Answer = { status: 404, body: { error: 'not published' } }
 
 /** Starts it on loopback. It publishes the simulation's reward epochs. */
 export async function startProtocolData(options: {
-  readonly player: Player
+  readonly simulation: ProviderSimulation
   readonly clock: Clock
 }): Promise<ProtocolData> {
-  const { player, clock } = options
+  const { simulation, clock } = options
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://data.invalid')
-    if (pathname === '/ext/bc/P') send(request, response, await askPChain(request, player, clock))
-    else send(request, response, read(pathname, player))
+    if (pathname === '/ext/bc/P')
+      send(request, response, await askPChain(request, simulation, clock))
+    else send(request, response, read(pathname, simulation))
   })
   const port = await listen(server, 0)
   const url = `http://127.0.0.1:${port}`
@@ -69,14 +70,14 @@ function send(request: IncomingMessage, response: ServerResponse, { status, body
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', etag }).end(json)
 }
 
-function read(pathname: string, player: Player): Answer {
+function read(pathname: string, simulation: ProviderSimulation): Answer {
   const [, epochText, file] = /^\/flare\/(\d+)\/([\w-]+\.json)$/.exec(pathname) ?? []
   const epoch = Number(epochText)
-  const policy = player.policies.find((one) => one.epoch === epoch)
-  if (policy === undefined || !player.published.includes(epoch)) return NOTHING
+  const policy = simulation.policies.find((one) => one.epoch === epoch)
+  if (policy === undefined || !simulation.published.includes(epoch)) return NOTHING
   if (file === 'reward-distribution-data.json') return { status: 200, body: rewardsOf(policy) }
   if (file !== 'passes.json') return NOTHING
-  return { status: 200, body: passesOf(policy, epoch === player.published.at(-1)) }
+  return { status: 200, body: passesOf(policy, epoch === simulation.published.at(-1)) }
 }
 
 /** Eligibility of providers. In the newest epoch it follows their present faults. */
@@ -115,7 +116,11 @@ function rewardsOf({ epoch, members }: KnownPolicy) {
   }
 }
 
-async function askPChain(request: IncomingMessage, player: Player, clock: Clock): Promise<Answer> {
+async function askPChain(
+  request: IncomingMessage,
+  simulation: ProviderSimulation,
+  clock: Clock,
+): Promise<Answer> {
   const asked = TopupQuestion.safeParse(parseJson(await text(request)))
   if (!asked.success) return { status: 400, body: { error: 'not a call' } }
   const { id, method, params } = asked.data
@@ -124,7 +129,7 @@ async function askPChain(request: IncomingMessage, player: Player, clock: Clock)
     return { status: 200, body: { jsonrpc: '2.0', id, error } }
   }
   const wanted = params?.nodeIDs ?? []
-  const validators = validatorsOf(player, clock).filter(
+  const validators = validatorsOf(simulation, clock).filter(
     ({ nodeID }) => wanted.length === 0 || wanted.includes(nodeID),
   )
   return { status: 200, body: { jsonrpc: '2.0', id, result: { validators } } }
@@ -139,9 +144,9 @@ function parseJson(body: string): unknown {
 }
 
 /** Current validators; other nodes are missing. Numbers are texts, like in answers of nodes. */
-function validatorsOf(player: Player, clock: Clock) {
+function validatorsOf(simulation: ProviderSimulation, clock: Clock) {
   const day = Math.floor(clock.now().getTime() / 1000 / DAY_S) * DAY_S
-  return player.providers
+  return simulation.providers
     .filter(({ behaviours }) => !behaviours.has('validator-gone'))
     .flatMap(({ accounts, behaviours }) =>
       accounts.nodeIds.map((nodeId) => ({

@@ -11,7 +11,7 @@ export type AskedTopup = z.output<typeof Row>
 export type TopupState = z.output<typeof State>
 
 /** Finds and pays the top-ups of a world, like their wallets. */
-export interface TopupDesk {
+export interface TopupPayer {
   /** The newest one, optionally of an asset; undefined without any. */
   newest(asset?: 'XRP'): Promise<AskedTopup | undefined>
   /**
@@ -44,12 +44,12 @@ const State = z.object({
 })
 
 /** Creates the top-ups' tool of a world. */
-export function createTopupDesk(world: {
+export function createTopupPayer(world: {
   readonly sql: Sql
   readonly publicUrl: string
   readonly devnet: FurnishedDevnet
   readonly xrpl: XrplServer
-}): TopupDesk {
+}): TopupPayer {
   const { sql, publicUrl, devnet, xrpl } = world
   const pageOf = ({ handle }: Pick<AskedTopup, 'handle'>) => `${publicUrl}/pay/${handle}`
   return {

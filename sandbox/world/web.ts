@@ -4,7 +4,7 @@ import { homePage } from '../home/page.ts'
 import { inboxPage } from '../inbox/page.ts'
 import { serveLayout, topBar } from '../layout.ts'
 import { receiverPage } from '../receiver/page.ts'
-import { happenPage } from '../scenarios/page.ts'
+import { scenariosPage } from '../scenarios/page.ts'
 import { chatPages } from '../telegram-chat.ts'
 import type { WorldParts } from './parts.ts'
 
@@ -28,7 +28,7 @@ export async function startWeb(world: WorldParts, port: number): Promise<Web> {
   await app.register(inboxPage, { inbox: world.inbox })
   await app.register(receiverPage, { receiver: world.receiver })
   await app.register(hooksPage, { hooks: world.hooks })
-  await app.register(happenPage, { world })
+  await app.register(scenariosPage, { world })
   await app.listen({ host: '127.0.0.1', port })
   return { close: () => app.close() }
 }

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { providerCaption, providerText } from '#bot/features/provider/view.ts'
-import { createPlayer, type Player } from '#sandbox/devnet/provider-script.ts'
+import {
+  createProviderSimulation,
+  type ProviderSimulation,
+} from '#sandbox/devnet/provider-script.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import { type ProtocolData, startProtocolData } from '#sandbox/world/protocol-data.ts'
 import { packed } from '#src/actions/codec.ts'
@@ -15,7 +18,7 @@ import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot
 const AT = new Date('2026-11-20T12:00:00Z')
 
 let devnet: FurnishedDevnet
-let player: Player
+let simulation: ProviderSimulation
 let data: ProtocolData
 let world: BotWorld
 let chat: Chatting
@@ -23,7 +26,7 @@ let chat: Chatting
 beforeAll(async () => {
   devnet = await startDevnet({ contracts: true, startsAt: AT })
   let setClock = (_at: Date): void => undefined
-  player = await createPlayer(devnet, {
+  simulation = await createProviderSimulation(devnet, {
     providers: [
       { name: 'Anchor', stake: 3_000_000_000 },
       { name: 'Alpha Oracle' },
@@ -31,16 +34,16 @@ beforeAll(async () => {
     ],
     onTime: (seconds) => setClock(new Date(seconds * 1000)),
   })
-  data = await startProtocolData({ player, clock: { now: () => world.clock.now() } })
+  data = await startProtocolData({ simulation, clock: { now: () => world.clock.now() } })
   world = await botWorld({
     FLARE_RPC_URLS: devnet.rpcUrl,
     FLARE_CONTRACT_REGISTRY: devnet.contracts.registry,
     PROVIDER_DATASET_URL: data.passesUrl,
   })
   setClock = (at) => world.clock.set(at)
-  await player.playRounds(3)
-  await player.behave('Alpha Oracle', 'no-commit')
-  await player.playRounds(4)
+  await simulation.playRounds(3)
+  await simulation.behave('Alpha Oracle', 'no-commit')
+  await simulation.playRounds(4)
   await devnet.mine(2, 1)
   await readRounds()
   await world.giveSlots('alice', 5)
@@ -61,7 +64,7 @@ async function readRounds(): Promise<void> {
   await facts.rounds.advance(tip, signal)
 }
 
-const identity = (name: string) => player.provider(name).accounts.identity.address
+const identity = (name: string) => simulation.provider(name).accounts.identity.address
 const open = (name: string, count: number) =>
   packed('status.provider', { address: identity(name), count })
 const calls = (method: string) => world.telegram.calls.filter((call) => call.method === method)
@@ -84,7 +87,7 @@ describe('/status with a provider', () => {
   })
 
   test('shows it by any of its addresses', async () => {
-    await chat.say(`/status ${player.provider('Alpine').accounts.submit.address}`)
+    await chat.say(`/status ${simulation.provider('Alpine').accounts.submit.address}`)
     expect(chat.last().text).toContain('Alpine')
     expect(chat.last().text).toContain('🟢 Last 4 rounds: all OK')
   })

@@ -1,7 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { Api } from 'grammy'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createPlayer, type Player } from '#sandbox/devnet/provider-script.ts'
+import {
+  createProviderSimulation,
+  type ProviderSimulation,
+} from '#sandbox/devnet/provider-script.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import { retainDeliveries } from '#src/delivery/retention.ts'
 import { LOOK_AT_ALL } from '#src/jobs/define.ts'
@@ -17,7 +20,7 @@ const DUTIES = ['ftso-commit', 'ftso-reveal', 'ftso-signature', 'fdc-bitvote', '
 const MINUTE = 60
 
 let devnet: FurnishedDevnet
-let player: Player
+let simulation: ProviderSimulation
 let world: BotWorld
 let chat: Chatting
 let alerts: ReturnType<typeof alertsIn>
@@ -26,7 +29,7 @@ let watchId = 0
 beforeAll(async () => {
   devnet = await startDevnet({ contracts: true, startsAt: new Date('2026-11-20T12:00:00Z') })
   let setClock = (_at: Date): void => undefined
-  player = await createPlayer(devnet, {
+  simulation = await createProviderSimulation(devnet, {
     providers: [{ name: 'Alpha' }, { name: 'Bravo' }],
     onTime: (seconds) => setClock(new Date(seconds * 1000)),
   })
@@ -36,7 +39,7 @@ beforeAll(async () => {
   })
   alerts = alertsIn(world)
   setClock = (at) => world.clock.set(at)
-  await player.playRounds(4)
+  await simulation.playRounds(4)
   await devnet.mine(2, 1)
   const { chain, confirmations, facts } = world.app
   const { signal } = new AbortController()
@@ -63,7 +66,7 @@ beforeEach(async () => {
   })
 })
 
-const provider = () => player.provider('Alpha').accounts.identity.address
+const provider = () => simulation.provider('Alpha').accounts.identity.address
 const fail = (...duties: readonly string[]) =>
   alerts.fire(
     watchId,

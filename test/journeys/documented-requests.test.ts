@@ -47,7 +47,7 @@ beforeAll(async () => {
     mkdtemp(join(tmpdir(), 'watchdog-requests-')),
   ])
   world = await watchWorld({
-    player: { providers: [{ name: 'Alpha' }] },
+    simulation: { providers: [{ name: 'Alpha' }] },
     env: {
       NATIVE_PAY_TO: '0x00000000000000000000000000000000000F1A03',
       SMTP_URL: inbox.url,

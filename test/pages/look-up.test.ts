@@ -23,11 +23,11 @@ beforeAll(async () => {
     { name: 'Alpine' },
     { name: '<i>Sly</i>' },
   ]
-  world = await watchWorld({ player: { providers }, isAlone: true })
-  const player = world.player()
-  await player.playRounds(3)
-  await player.behave('Alpha Oracle', 'no-commit')
-  await player.playRounds(4)
+  world = await watchWorld({ simulation: { providers }, isAlone: true })
+  const simulation = world.simulation()
+  await simulation.playRounds(3)
+  await simulation.behave('Alpha Oracle', 'no-commit')
+  await simulation.playRounds(4)
   await world.devnet.mine(2, 1)
   const { chain, confirmations, facts } = world.app
   const { signal } = new AbortController()
@@ -43,7 +43,7 @@ afterEach(async () => {
   world.clock.advance(31)
 })
 
-const accounts = (name: string) => world.player().provider(name).accounts
+const accounts = (name: string) => world.simulation().provider(name).accounts
 
 async function ask(q: string, lang?: string) {
   const query = new URLSearchParams({ q, ...(lang !== undefined && { lang }) })

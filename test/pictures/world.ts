@@ -1,5 +1,5 @@
 import { fastify } from 'fastify'
-import { createPlayer } from '#sandbox/devnet/provider-script.ts'
+import { createProviderSimulation } from '#sandbox/devnet/provider-script.ts'
 import { startDevnet } from '#sandbox/devnet.ts'
 import { chatPages } from '#sandbox/telegram-chat.ts'
 import { startProtocolData } from '#sandbox/world/protocol-data.ts'
@@ -51,12 +51,12 @@ export async function pictureWorld(): Promise<PictureWorld> {
   }
   const clock = testClock(STARTS_AT)
   const devnet = keep(await startDevnet({ contracts: true, startsAt: STARTS_AT }))
-  const player = await createPlayer(devnet, {
+  const simulation = await createProviderSimulation(devnet, {
     providers: [{ name: 'Anchor', stake: 3_000_000_000 }, { name: 'Alpha' }],
     onTime: (seconds) => clock.set(new Date(seconds * 1000)),
   })
   const xrpl = keep(await startXrpl({ clock }))
-  const data = keep(await startProtocolData({ player, clock }))
+  const data = keep(await startProtocolData({ simulation, clock }))
   const { contracts } = devnet
   const world = keep(
     await botWorld(
@@ -85,9 +85,9 @@ export async function pictureWorld(): Promise<PictureWorld> {
     await scanRounds.run(app, signal, LOOK_AT_ALL)
     await observeWatches({ ...app, raise: (tx, raised) => alerts.raise(app, tx, raised) }, signal)
   }
-  await player.playTo(ROUNDS_AT_SECONDS)
-  await player.setFeed('FLR/USD', FLR_USD)
-  const target = { provider: player.provider('Alpha').accounts.identity.address }
+  await simulation.playTo(ROUNDS_AT_SECONDS)
+  await simulation.setFeed('FLR/USD', FLR_USD)
+  const target = { provider: simulation.provider('Alpha').accounts.identity.address }
   const watch = { label: 'Alpha', type: 'provider-fsp', target, settings: {} }
   await world.giveSlots('alice', 1)
   await world.giveSlots('bob', 1)
@@ -96,10 +96,10 @@ export async function pictureWorld(): Promise<PictureWorld> {
   await world.addWatch('alice', watch)
   const salmasWatch = await world.addWatch('bob', watch)
   await look()
-  await player.playRounds(GOOD_ROUNDS)
+  await simulation.playRounds(GOOD_ROUNDS)
   await look()
-  await player.behave('Alpha', 'silent')
-  await player.playRounds(SILENT_ROUNDS)
+  await simulation.behave('Alpha', 'silent')
+  await simulation.playRounds(SILENT_ROUNDS)
   await look()
   await deliverAll(app)
   await sendPictures.run(app, signal, LOOK_AT_ALL)

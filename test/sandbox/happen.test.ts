@@ -98,7 +98,7 @@ test('a move leads to alerts in chat, mailbox and webhook, and the log says when
 })
 
 test('an answer to a person in the chat is not counted as an alert', async () => {
-  const ann = world.cast.people.get('ann')?.id ?? 0
+  const ann = world.telegramAccounts.people.get('ann')?.id ?? 0
   const notes: string[] = []
   const over = new AbortController()
   const isAnswer = ({ chatId, from, text }: { chatId: number; from: number; text: string }) =>
@@ -130,7 +130,7 @@ test('the next message is refused with 429, unless that is taken back', async ()
   await logged('Telegram 429 → taken back')
   await press('Telegram 429')
   await page.getByText('The next message will be refused.').waitFor()
-  const ann = world.cast.people.get('ann')?.id ?? 0
+  const ann = world.telegramAccounts.people.get('ann')?.id ?? 0
   world.telegram.send(ann, '/watches')
   await logged('Telegram 429 → a message was refused')
   const refused = world.telegram.calls.filter((call) => call.refused?.code === 429)
@@ -208,7 +208,7 @@ test('a price moves, and its alert is awaited until it comes or the wait is canc
 test('a feed that stands still is stale for each reader, until it moves again', async () => {
   await press('Feed stands still 12 min')
   await page.getByText('FLR/USD has not been updated for 12 minutes').waitFor()
-  const { player, devnet } = world
+  const { simulation, devnet } = world
   const read = () =>
     devnet.client.readContract({
       address: devnet.contracts.ftsoV2,
@@ -218,20 +218,20 @@ test('a feed that stands still is stale for each reader, until it moves again', 
     })
   const ageS = async () => world.clock.now().getTime() / 1000 - Number((await read())[2])
   expect(await ageS()).toBeGreaterThan(11 * 60)
-  expect(player.feed('FLR/USD')).toBe(0.0212)
+  expect(simulation.feed('FLR/USD')).toBe(0.0212)
   await press('Feed moves again')
   await expect.poll(ageS).toBeLessThan(30)
 })
 
 test('a provider does something wrong for some rounds, and is healthy again', async () => {
-  const alpha = world.player.provider('Alpha')
+  const alpha = world.simulation.provider('Alpha')
   await page
     .getByText(`${alpha.accounts.identity.address} is the one to watch; it is healthy.`)
     .waitFor()
-  const { round } = world.player
+  const { round } = world.simulation
   await press('Commits only')
   await logged('Commits only → rounds')
-  expect(world.player.round).toBeGreaterThanOrEqual(round + 4)
+  expect(world.simulation.round).toBeGreaterThanOrEqual(round + 4)
   await page.getByText('it commits and never reveals.').waitFor()
   await press('Healthy again')
   await logged('Healthy again → rounds')
@@ -276,10 +276,10 @@ test('a price’s watcher gets its move', async () => {
 })
 
 test('the reward epoch ends, and the next one goes on in the time of the world', async () => {
-  const { rewardEpoch } = world.player
+  const { rewardEpoch } = world.simulation
   await press('Next reward epoch')
   await logged(`Reward epoch ${rewardEpoch + 1}, round`)
-  expect(world.player.rewardEpoch).toBe(rewardEpoch + 1)
+  expect(world.simulation.rewardEpoch).toBe(rewardEpoch + 1)
   const { timestamp } = await world.devnet.client.getBlock()
   expect(Math.abs(Number(timestamp) * 1000 - world.clock.now().getTime())).toBeLessThan(
     CLOCKS_APART_MS_MAX,

@@ -2,7 +2,11 @@ import { parseAbi, parseEventLogs } from 'viem'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
 import { FSP } from '#sandbox/devnet/fsp/places.ts'
-import { createPlayer, type Player, type PlayerOptions } from '#sandbox/devnet/provider-script.ts'
+import {
+  createProviderSimulation,
+  type ProviderSimulation,
+  type ProviderSimulationOptions,
+} from '#sandbox/devnet/provider-script.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 
 /** What happens once in a reward epoch, in the events of the contracts. */
@@ -48,11 +52,14 @@ const VIEWS = parseAbi([
 ])
 
 let devnet: FurnishedDevnet
-let player: Player
+let simulation: ProviderSimulation
 
-async function begin(options: Partial<PlayerOptions> = {}) {
+async function begin(options: Partial<ProviderSimulationOptions> = {}) {
   devnet = await startDevnet({ contracts: true, startsAt: AT })
-  player = await createPlayer(devnet, { providers: NAMES.map((name) => ({ name })), ...options })
+  simulation = await createProviderSimulation(devnet, {
+    providers: NAMES.map((name) => ({ name })),
+    ...options,
+  })
 }
 afterEach(() => devnet.close())
 
@@ -73,18 +80,18 @@ async function all<Name extends Awaited<ReturnType<typeof events>>[number]['even
 }
 
 const nameOf = (address: string) =>
-  player.providers.find(({ accounts }) =>
+  simulation.providers.find(({ accounts }) =>
     Object.values(accounts).some(
       (account) =>
         typeof account === 'object' && 'address' in account && account.address === address,
     ),
   )?.name
-const identity = (name: string) => player.provider(name).accounts.identity.address
+const identity = (name: string) => simulation.provider(name).accounts.identity.address
 const manager = { address: FSP.flareSystemsManager, abi: VIEWS } as const
 
 test('an epoch is prepared two hours before its end and ends in time', async () => {
   await begin()
-  await player.playToEpochEnd()
+  await simulation.playToEpochEnd()
   const [acquisition] = await all('RandomAcquisitionStarted')
   const [opening] = await all('VotePowerBlockSelected')
   const [policy] = await all('SigningPolicyInitialized')
@@ -99,19 +106,19 @@ test('an epoch is prepared two hours before its end and ends in time', async () 
   expect(
     await devnet.client.readContract({ ...manager, functionName: 'getCurrentRewardEpochId' }),
   ).toBe(EPOCH + 1)
-  expect(player.rewardEpoch).toBe(EPOCH + 1)
+  expect(simulation.rewardEpoch).toBe(EPOCH + 1)
 })
 
 test('everybody registers at the opening and signs the policy', async () => {
   await begin()
-  await player.playToRegistration()
+  await simulation.playToRegistration()
   const registered = await all('VoterRegistered')
   expect(registered.map(({ args }) => nameOf(args.voter))).toEqual(NAMES)
   expect(registered[0]?.args).toMatchObject({
     rewardEpochId: EPOCH + 1,
-    submitAddress: player.provider('Alpha').accounts.submit.address,
+    submitAddress: simulation.provider('Alpha').accounts.submit.address,
   })
-  await player.playToEpochEnd()
+  await simulation.playToEpochEnd()
   const signed = await all('SigningPolicySigned')
   expect(signed.map(({ args }) => nameOf(args.voter))).toEqual(NAMES)
   expect(signed.map(({ args }) => args.thresholdReached)).toEqual([
@@ -125,7 +132,7 @@ test('everybody registers at the opening and signs the policy', async () => {
 
 test('who asked early is registered in the transaction that opens the registration', async () => {
   await begin({ providers: NAMES.map((name) => ({ name, preRegisters: name === 'Bravo' })) })
-  await player.playToEpochEnd()
+  await simulation.playToEpochEnd()
   const [asked] = await all('VoterPreRegistered')
   const [opening] = await all('VotePowerBlockSelected')
   const registered = await all('VoterRegistered')
@@ -136,10 +143,10 @@ test('who asked early is registered in the transaction that opens the registrati
 
 test('uptime is voted on, then rewards once they are published, and everybody claims', async () => {
   await begin()
-  await player.playToEpochEnd()
-  expect(player.published).toEqual([EPOCH - 1])
-  await player.playToPublication()
-  expect(player.published).toEqual([EPOCH - 1, EPOCH])
+  await simulation.playToEpochEnd()
+  expect(simulation.published).toEqual([EPOCH - 1])
+  await simulation.playToPublication()
+  expect(simulation.published).toEqual([EPOCH - 1, EPOCH])
   const [open] = await all('SignUptimeVoteEnabled')
   expect(Number(open?.args.timestamp) - ENDS).toBeGreaterThan(600)
   const uptime = await all('UptimeVoteSigned')
@@ -166,8 +173,8 @@ describe('a provider that', () => {
     ['not-in-policy', 'is pushed out'],
   ])('is “%s” %s, and is not in the next policy', async (behaviour) => {
     await begin()
-    await player.behave('Alpha', behaviour)
-    await player.playToEpochEnd()
+    await simulation.behave('Alpha', behaviour)
+    await simulation.playToEpochEnd()
     const registered = await all('VoterRegistered')
     const removed = await all('VoterRemoved')
     const isRegistered = behaviour === 'not-in-policy'
@@ -175,16 +182,16 @@ describe('a provider that', () => {
     expect(removed.map(({ args }) => nameOf(args.voter))).toEqual(isRegistered ? ['Alpha'] : [])
     const [policy] = await all('SigningPolicyInitialized')
     expect(policy?.args.voters.map(nameOf).toSorted()).toEqual(NAMES.slice(1))
-    await player.recover('Alpha')
-    await player.playToEpochEnd()
+    await simulation.recover('Alpha')
+    await simulation.playToEpochEnd()
     const [, next] = await all('SigningPolicyInitialized')
     expect(next?.args.voters.map(nameOf).toSorted()).toEqual(NAMES)
   })
 
   test('registers late does so after twenty minutes', async () => {
     await begin()
-    await player.behave('Alpha', 'late-registration')
-    await player.playToEpochEnd()
+    await simulation.behave('Alpha', 'late-registration')
+    await simulation.playToEpochEnd()
     const alpha = (await all('VoterRegistered')).find(({ args }) => nameOf(args.voter) === 'Alpha')
     const [opening] = await all('VotePowerBlockSelected')
     const { timestamp } = await devnet.client.getBlock({ blockNumber: alpha?.blockNumber ?? 0n })
@@ -195,11 +202,11 @@ describe('a provider that', () => {
 
   test('that was to register late and then not at all follows the last command', async () => {
     await begin()
-    await player.behave('Alpha', 'late-registration')
-    await player.playToRegistration()
-    await player.behave('Alpha', 'unregistered')
-    await player.playToEpochEnd()
-    expect([...player.provider('Alpha').behaviours]).toEqual(['unregistered'])
+    await simulation.behave('Alpha', 'late-registration')
+    await simulation.playToRegistration()
+    await simulation.behave('Alpha', 'unregistered')
+    await simulation.playToEpochEnd()
+    expect([...simulation.provider('Alpha').behaviours]).toEqual(['unregistered'])
     const [policy] = await all('SigningPolicyInitialized')
     expect(policy?.args.voters.map(nameOf)).toEqual(NAMES.slice(1))
   })
@@ -210,9 +217,9 @@ describe('a provider that', () => {
     ['other-vote', [NAMES, NAMES]],
   ])('“%s” does not count in that vote', async (behaviour, [uptime, rewards]) => {
     await begin()
-    await player.behave('Alpha', behaviour)
-    await player.playToEpochEnd()
-    await player.playToPublication()
+    await simulation.behave('Alpha', behaviour)
+    await simulation.playToEpochEnd()
+    await simulation.playToPublication()
     const votes = { uptime: await all('UptimeVoteSigned'), rewards: await all('RewardsSigned') }
     expect(votes.uptime.map(({ args }) => nameOf(args.voter))).toEqual(uptime)
     expect(votes.rewards.map(({ args }) => nameOf(args.voter))).toEqual(rewards)
@@ -226,9 +233,9 @@ describe('a provider that', () => {
 
   test('has changed its submit address uses it from the next epoch’s first commit on', async () => {
     await begin()
-    const before = player.provider('Alpha').accounts.submit.address
-    await player.behave('Alpha', 'changed-submit-address')
-    const after = player.provider('Alpha').accounts.submit.address
+    const before = simulation.provider('Alpha').accounts.submit.address
+    await simulation.behave('Alpha', 'changed-submit-address')
+    const after = simulation.provider('Alpha').accounts.submit.address
     expect(after).not.toBe(before)
     const senders = async (from: bigint) => {
       const found = new Map<string, string>()
@@ -244,7 +251,7 @@ describe('a provider that', () => {
       }
       return found
     }
-    await player.playToEpochEnd()
+    await simulation.playToEpochEnd()
     const sent = await senders(3n)
     const first = (EPOCH + 1) * 3360
     const [commit, reveal] = ['0x6c532fae', '0x9d00c9fd']
@@ -256,32 +263,32 @@ describe('a provider that', () => {
 
   test('does not claim leaves its rewards, and claims them when it recovers', async () => {
     await begin()
-    await player.behave('Alpha', 'unclaimed-rewards')
-    await player.playToEpochEnd()
-    await player.playToPublication()
+    await simulation.behave('Alpha', 'unclaimed-rewards')
+    await simulation.playToEpochEnd()
+    await simulation.playToPublication()
     const claimants = async () =>
       new Set((await all('RewardClaimed')).map(({ args }) => nameOf(args.rewardOwner)))
     expect([...(await claimants())]).toEqual(NAMES.slice(1))
-    await player.recover('Alpha')
-    await player.playRounds(1)
+    await simulation.recover('Alpha')
+    await simulation.playRounds(1)
     expect((await claimants()).has('Alpha')).toBe(true)
   })
 
   test('has a low balance has three FLR left, until it recovers', async () => {
     await begin()
-    const { address } = player.provider('Alpha').accounts.submit
-    await player.behave('Alpha', 'low-balance')
+    const { address } = simulation.provider('Alpha').accounts.submit
+    await simulation.behave('Alpha', 'low-balance')
     expect(await devnet.client.getBalance({ address })).toBe(3n * 10n ** 18n)
-    await player.recover('Alpha')
+    await simulation.recover('Alpha')
     expect(await devnet.client.getBalance({ address })).toBe(1000n * 10n ** 18n)
   })
 })
 
 test('with most votes missing a vote stays open, and ends when they come', async () => {
   await begin()
-  for (const name of NAMES.slice(0, 3)) await player.behave(name, 'misses-uptime-vote')
-  await player.playToEpochEnd()
-  await player.playTo(ENDS + 1800)
+  for (const name of NAMES.slice(0, 3)) await simulation.behave(name, 'misses-uptime-vote')
+  await simulation.playToEpochEnd()
+  await simulation.playTo(ENDS + 1800)
   const hash = () =>
     devnet.client.readContract({
       ...manager,
@@ -289,14 +296,14 @@ test('with most votes missing a vote stays open, and ends when they come', async
       args: [BigInt(EPOCH)],
     })
   expect(Number(await hash())).toBe(0)
-  await player.recover('Alpha')
-  await player.playRounds(1)
+  await simulation.recover('Alpha')
+  await simulation.playRounds(1)
   expect(Number(await hash())).not.toBe(0)
 })
 
 test('a change of generations: the next policy still on the old Relay, its rounds on the new one', async () => {
   await begin({ newerFrom: EPOCH + 1 })
-  await player.playRounds(2)
+  await simulation.playRounds(2)
   const places = async () =>
     Promise.all(
       (['relay', 'voterRegistry'] as const).map((functionName) =>
@@ -304,7 +311,7 @@ test('a change of generations: the next policy still on the old Relay, its round
       ),
     )
   expect(await places()).toEqual([FSP.oldRelay, FSP.oldVoterRegistry])
-  await player.playToEpochEnd()
+  await simulation.playToEpochEnd()
   expect(await places()).toEqual([FSP.relay, FSP.voterRegistry])
   const relayed = await all('ProtocolMessageRelayed')
   const first = (EPOCH + 1) * 3360
@@ -333,7 +340,7 @@ test('a change of generations: the next policy still on the old Relay, its round
       args,
     }),
   ).toBe(true)
-  await player.playToEpochEnd()
+  await simulation.playToEpochEnd()
   const [, next] = await all('SigningPolicyInitialized')
   expect(next?.address).toBe(FSP.relay.toLowerCase())
 })
@@ -349,11 +356,11 @@ test('epochs can be short', async () => {
       publicationSeconds: 360,
     },
   })
-  const { rewardEpoch } = player
+  const { rewardEpoch } = simulation
   for (let i = 1; i <= 3; i += 1) {
-    const { first, last } = await player.playToEpochEnd({ inFull: true })
+    const { first, last } = await simulation.playToEpochEnd({ inFull: true })
     expect(last - first).toBeGreaterThanOrEqual(2)
-    expect(player.rewardEpoch).toBe(rewardEpoch + i)
+    expect(simulation.rewardEpoch).toBe(rewardEpoch + i)
   }
-  expect(player.published).toContain(rewardEpoch + 1)
+  expect(simulation.published).toContain(rewardEpoch + 1)
 })

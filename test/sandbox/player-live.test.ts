@@ -1,11 +1,14 @@
 import { decodeErrorResult, parseAbi } from 'viem'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { FSP } from '#sandbox/devnet/fsp/places.ts'
-import { createPlayer, type Player } from '#sandbox/devnet/provider-script.ts'
+import {
+  createProviderSimulation,
+  type ProviderSimulation,
+} from '#sandbox/devnet/provider-script.ts'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 
-/** The player in the time of somebody else's clock, beside others on its chain. */
+/** The simulation in the time of somebody else's clock, beside others on its chain. */
 
 const START_MS = Date.parse('2026-11-20T12:00:00Z')
 const PATIENCE_MS = 20_000
@@ -16,7 +19,7 @@ const RELAY = parseAbi([
 
 let devnet: FurnishedDevnet
 let rpc: RpcProxy
-let player: Player
+let simulation: ProviderSimulation
 let now: number
 let stop: AbortController
 let running: Promise<void>
@@ -30,7 +33,7 @@ beforeEach(async () => {
   })
   now = START_MS
   rpc = await startRpcProxy(devnet.rpcUrl)
-  player = await createPlayer(
+  simulation = await createProviderSimulation(
     { ...devnet, rpcUrl: rpc.url },
     {
       providers: ['Alpha', 'Bravo', 'Charlie'].map((name) => ({ name })),
@@ -42,7 +45,7 @@ beforeEach(async () => {
   stop = new AbortController()
   problems.length = 0
   const clock = { now: () => new Date(now) }
-  running = player.keepUp(clock, stop.signal, (error) => problems.push(error))
+  running = simulation.keepUp(clock, stop.signal, (error) => problems.push(error))
 })
 afterEach(async () => {
   stop.abort()
@@ -70,10 +73,10 @@ const isFinal = (round: number) =>
   })
 
 test('a round comes in the clock’s time, and what is played in between loses none of it', async () => {
-  const { round } = player
+  const { round } = simulation
   await pass(170)
   // In the middle of a round: its commits are in, its reveals are not.
-  const played = await player.playRounds(1)
+  const played = await simulation.playRounds(1)
   expect(played.first).toBe(round + 1)
   await pass(70)
   await expect.poll(() => isFinal(round + 1), { timeout: PATIENCE_MS }).toBe(true)
@@ -82,16 +85,18 @@ test('a round comes in the clock’s time, and what is played in between loses n
 })
 
 test('a clock that jumps far ahead takes the rounds along', async () => {
-  const { round } = player
+  const { round } = simulation
   now += 3_600_000
   await devnet.increaseTime(3600)
-  await expect.poll(() => player.round, { timeout: PATIENCE_MS }).toBeGreaterThanOrEqual(round + 39)
+  await expect
+    .poll(() => simulation.round, { timeout: PATIENCE_MS })
+    .toBeGreaterThanOrEqual(round + 39)
   expect(await isFinal(round)).toBe(false)
   expect(problems).toEqual([])
 })
 
 test('a chain that fails for a moment is logged, and the rounds go on', async () => {
-  const { round } = player
+  const { round } = simulation
   await pass(100)
   rpc.failNext(4, { status: 500 })
   await pass(200)
@@ -102,16 +107,16 @@ test('a chain that fails for a moment is logged, and the rounds go on', async ()
 test('“normal-reverts” fails as a lost race does', async () => {
   stop.abort()
   await running
-  await player.behave('Alpha', 'normal-reverts')
+  await simulation.behave('Alpha', 'normal-reverts')
   const since = await devnet.client.getBlockNumber()
-  await player.playRounds(3)
+  await simulation.playRounds(3)
   const reasons: string[] = []
   for (let number = since + 1n; number <= (await devnet.client.getBlockNumber()); number += 1n) {
     const block = await devnet.client.getBlock({ blockNumber: number, includeTransactions: true })
     for (const { hash, from, to, input } of block.transactions) {
       const { status } = await devnet.client.getTransactionReceipt({ hash })
       if (status === 'success') continue
-      expect(from).toBe(player.provider('Alpha').accounts.signingPolicy.address.toLowerCase())
+      expect(from).toBe(simulation.provider('Alpha').accounts.signingPolicy.address.toLowerCase())
       const call = devnet.client.call({ account: from, to, data: input, blockNumber: number })
       const error: unknown = await call.then(
         () => undefined,

@@ -17,7 +17,10 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
 import { FSP, NAMED_PLACES } from '#sandbox/devnet/fsp/places.ts'
-import { createPlayer, type Player } from '#sandbox/devnet/provider-script.ts'
+import {
+  createProviderSimulation,
+  type ProviderSimulation,
+} from '#sandbox/devnet/provider-script.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import selectors from '../fixtures/fsp-selectors.json' with { type: 'json' }
 
@@ -74,11 +77,13 @@ const SUBMISSIONS: Readonly<Record<string, string>> = {
 const ROUND_START = (round: number) => 1_658_430_000 + 90 * round
 
 let devnet: FurnishedDevnet
-let player: Player
+let simulation: ProviderSimulation
 
 beforeAll(async () => {
   devnet = await startDevnet({ contracts: true, startsAt: AT })
-  player = await createPlayer(devnet, { providers: NAMES.map((name) => ({ name })) })
+  simulation = await createProviderSimulation(devnet, {
+    providers: NAMES.map((name) => ({ name })),
+  })
 })
 afterAll(() => devnet.close())
 
@@ -87,7 +92,7 @@ const head = () => devnet.client.getBlockNumber()
 
 /** What somebody sent to Submission in these blocks, such as `commit@75 100:32`: when, and how much of what. */
 async function submissionsOf(name: string, since: bigint, round: number): Promise<string[]> {
-  const { accounts } = player.provider(name)
+  const { accounts } = simulation.provider(name)
   const senders = [accounts.submit.address, accounts.submitSignatures.address].map((one) =>
     one.toLowerCase(),
   )
@@ -173,7 +178,7 @@ describe('the founding', () => {
     expect(
       await client.readContract({ ...manager, functionName: 'currentRewardEpochExpectedEndTs' }),
     ).toBe(BigInt(ROUND_START((EPOCH + 1) * 3360)))
-    expect(player).toMatchObject({ rewardEpoch: EPOCH, round: ROUND + 1 })
+    expect(simulation).toMatchObject({ rewardEpoch: EPOCH, round: ROUND + 1 })
   })
 
   test.each([EPOCH - 1, EPOCH])('has everybody in the policy of epoch %i', async (epoch) => {
@@ -184,12 +189,12 @@ describe('the founding', () => {
       functionName: 'getRegisteredVotersAndNormalisedWeights',
       args,
     })
-    const identities = player.providers.map(({ accounts }) => accounts.identity.address)
+    const identities = simulation.providers.map(({ accounts }) => accounts.identity.address)
     expect(all).toEqual(identities)
     expect(weights).toEqual([13107, 13107, 13107, 13107, 13107])
     expect(
       await client.readContract({ ...voters, functionName: 'getRegisteredSubmitAddresses', args }),
-    ).toEqual(player.providers.map(({ accounts }) => accounts.submit.address))
+    ).toEqual(simulation.providers.map(({ accounts }) => accounts.submit.address))
     expect(await client.readContract({ ...manager, functionName: 'getThreshold', args })).toBe(
       32_768,
     )
@@ -206,7 +211,7 @@ describe('the founding', () => {
         Number(await client.readContract({ ...manager, functionName, args: before })),
       ).not.toBe(0)
     }
-    const voter = player.provider('Alpha').accounts.identity.address
+    const voter = simulation.provider('Alpha').accounts.identity.address
     const [at] = await client.readContract({
       ...manager,
       functionName: 'getVoterUptimeVoteSignInfo',
@@ -217,7 +222,7 @@ describe('the founding', () => {
 
   test('what is not decided yet fails, as on Flare', async () => {
     const { client } = devnet
-    const voter = player.provider('Alpha').accounts.identity.address
+    const voter = simulation.provider('Alpha').accounts.identity.address
     await expect(
       client.readContract({
         ...manager,
@@ -240,7 +245,7 @@ const HEALTHY = ['commit@75 100:32', 'reveal@110 100:68 200:3', 'sign@137 100:66
 describe('a round', () => {
   test('has everybody’s commits, reveals and signatures in time, and is final for both protocols', async () => {
     const since = await head()
-    const { first, last, complete } = await player.playRounds(4)
+    const { first, last, complete } = await simulation.playRounds(4)
     expect([first, last, complete]).toEqual([ROUND + 1, ROUND + 4, ROUND + 3])
     for (const name of NAMES) {
       expect(await submissionsOf(name, since, first)).toEqual(HEALTHY)
@@ -260,7 +265,7 @@ describe('a round', () => {
 
   test('leaves no minute without a block', async () => {
     const since = await head()
-    await player.playRounds(3)
+    await simulation.playRounds(3)
     const times: number[] = []
     for (let number = since; number <= (await head()); number += 1n) {
       times.push(Number((await devnet.client.getBlock({ blockNumber: number })).timestamp))
@@ -272,7 +277,7 @@ describe('a round', () => {
 
   test('can have as many quiet blocks besides as it should', async () => {
     const since = await head()
-    await player.playRounds(2, 10)
+    await simulation.playRounds(2, 10)
     expect(Number((await head()) - since)).toBeGreaterThanOrEqual(2 * 10)
   })
 
@@ -304,13 +309,13 @@ describe('a round', () => {
     ['former-digest', HEALTHY],
   ])('of a provider that is “%s”', async (behaviour, expected) => {
     const since = await head()
-    await player.behave('Alpha', behaviour)
-    const { first } = await player.playRounds(2)
-    await player.recover('Alpha')
+    await simulation.behave('Alpha', behaviour)
+    const { first } = await simulation.playRounds(2)
+    await simulation.recover('Alpha')
     expect(await submissionsOf('Alpha', since, first)).toEqual(expected)
     expect(await submissionsOf('Bravo', since, first)).toEqual(HEALTHY)
     const recovered = await head()
-    const { first: next } = await player.playRounds(2)
+    const { first: next } = await simulation.playRounds(2)
     expect(await submissionsOf('Alpha', recovered, next)).toEqual(HEALTHY)
     expect(await isFinal(next)).toBe(true)
   })
@@ -324,11 +329,11 @@ describe('a round', () => {
     })
 
   test('is not final when most do not sign', async () => {
-    for (const name of NAMES.slice(0, 3)) await player.behave(name, 'wrong-key')
-    const { first } = await player.playRounds(2)
-    for (const name of NAMES) await player.recover(name)
+    for (const name of NAMES.slice(0, 3)) await simulation.behave(name, 'wrong-key')
+    const { first } = await simulation.playRounds(2)
+    for (const name of NAMES) await simulation.recover(name)
     expect(await isFinal(first)).toBe(false)
-    const { first: next } = await player.playRounds(2)
+    const { first: next } = await simulation.playRounds(2)
     expect(await isFinal(next)).toBe(true)
   })
 
@@ -336,15 +341,15 @@ describe('a round', () => {
     /** The payloads of Alpha in a round, by `commit 100` and so on. */
     async function payloads(behaviour?: Behaviour): Promise<{ round: number; of: Payloads }> {
       const since = await head()
-      if (behaviour !== undefined) await player.behave('Alpha', behaviour)
-      const { first } = await player.playRounds(2)
-      await player.recover('Alpha')
+      if (behaviour !== undefined) await simulation.behave('Alpha', behaviour)
+      const { first } = await simulation.playRounds(2)
+      await simulation.recover('Alpha')
       return { round: first, of: await payloadsOf(since, first) }
     }
     type Payloads = Readonly<Record<string, Hex>>
 
     async function payloadsOf(since: bigint, round: number): Promise<Payloads> {
-      const { accounts } = player.provider('Alpha')
+      const { accounts } = simulation.provider('Alpha')
       const senders = [accounts.submit, accounts.submitSignatures].map(({ address }) => address)
       const found: Record<string, Hex> = {}
       for (let number = since + 1n; number <= (await head()); number += 1n) {
@@ -366,7 +371,7 @@ describe('a round', () => {
     const committed = (round: number, revealed: Hex) =>
       keccak256(
         encodeAbiParameters(parseAbiParameters('address, uint32, uint256, bytes'), [
-          player.provider('Alpha').accounts.submit.address,
+          simulation.provider('Alpha').accounts.submit.address,
           round,
           BigInt(slice(revealed, 0, 32)),
           slice(revealed, 32),
@@ -404,7 +409,7 @@ describe('a round', () => {
     })
 
     test('the signing policy’s address has signed, under the present digest', async () => {
-      const { identity, signingPolicy } = player.provider('Alpha').accounts
+      const { identity, signingPolicy } = simulation.provider('Alpha').accounts
       const by = async (behaviour?: Behaviour) => {
         const { round, of } = await payloads(behaviour)
         return signers(round, of['sign 100'] ?? '0x')
@@ -446,9 +451,9 @@ describe('a round', () => {
       const bad = price((await payloads('anchors-out-of-band')).of['reveal 100'])
       expect(Math.abs(good / 200_000 - 1)).toBeLessThan(0.0015)
       expect(bad / 200_000 - 1).toBeGreaterThan(0.015)
-      await player.setFeed('FLR/USD', 0.03)
+      await simulation.setFeed('FLR/USD', 0.03)
       expect(price((await payloads()).of['reveal 100']) / 300_000).toBeCloseTo(1, 2)
-      expect(player.feed('FLR/USD')).toBe(0.03)
+      expect(simulation.feed('FLR/USD')).toBe(0.03)
     })
   })
 })

@@ -2,7 +2,10 @@ import { parseAbi } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { nodeIdText } from '#sandbox/devnet/fsp/encode.ts'
 import { FSP } from '#sandbox/devnet/fsp/places.ts'
-import { createPlayer, type Player } from '#sandbox/devnet/provider-script.ts'
+import {
+  createProviderSimulation,
+  type ProviderSimulation,
+} from '#sandbox/devnet/provider-script.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import { type ProtocolData, startProtocolData } from '#sandbox/world/protocol-data.ts'
 import { systemClock } from '#src/kernel/clock.ts'
@@ -13,15 +16,15 @@ const EPOCH = 452
 const MANAGER = parseAbi(['function rewardsHash(uint256) view returns (bytes32)'])
 
 let devnet: FurnishedDevnet
-let player: Player
+let simulation: ProviderSimulation
 let data: ProtocolData
 
 beforeAll(async () => {
   devnet = await startDevnet({ contracts: true, startsAt: new Date('2026-11-20T12:00:00Z') })
-  player = await createPlayer(devnet, {
+  simulation = await createProviderSimulation(devnet, {
     providers: ['Alpha', 'Bravo', 'Charlie'].map((name) => ({ name })),
   })
-  data = await startProtocolData({ player, clock: systemClock })
+  data = await startProtocolData({ simulation, clock: systemClock })
 })
 afterAll(async () => {
   await data?.close()
@@ -50,9 +53,9 @@ test('what an epoch came to is published some hours after its end, and not befor
   expect((await rewardsOf(EPOCH - 1)).status).toBe(200)
   expect((await passesOf(EPOCH)).status).toBe(404)
   expect((await rewardsOf(EPOCH)).status).toBe(404)
-  await player.playToEpochEnd()
+  await simulation.playToEpochEnd()
   expect((await rewardsOf(EPOCH)).status).toBe(404)
-  await player.playToPublication()
+  await simulation.playToPublication()
   expect((await passesOf(EPOCH)).status).toBe(200)
   expect((await rewardsOf(EPOCH)).status).toBe(200)
 })
@@ -66,7 +69,7 @@ test('the rewards are those that are voted for, with everybody’s own claims', 
     args: [BigInt(EPOCH)],
   })
   expect(rewards).toMatchObject({ rewardEpochId: EPOCH, network: 'flare', merkleRoot })
-  const { identity, signingPolicy } = player.provider('Alpha').accounts
+  const { identity, signingPolicy } = simulation.provider('Alpha').accounts
   const body = (address: string, claimType: number, amount: string) => ({
     body: { rewardEpochId: EPOCH, beneficiary: address.toLowerCase(), claimType, amount },
   })
@@ -85,7 +88,7 @@ test('everybody is eligible, unless that is what is wrong with them', async () =
     return rows.filter((row) => row.eligibleForReward).map((row) => row.dataProviderName)
   }
   expect(await eligible(EPOCH)).toEqual(['Alpha', 'Bravo', 'Charlie'])
-  await player.behave('Alpha', 'not-eligible')
+  await simulation.behave('Alpha', 'not-eligible')
   expect(await eligible(EPOCH)).toEqual(['Bravo', 'Charlie'])
   expect(await eligible(EPOCH - 1)).toEqual(['Alpha', 'Bravo', 'Charlie'])
   const [alpha] = await (await passesOf(EPOCH)).json()
@@ -93,11 +96,11 @@ test('everybody is eligible, unless that is what is wrong with them', async () =
     rewardEpochId: EPOCH,
     dataProviderName: 'Alpha',
     eligibleForReward: false,
-    voterAddress: player.provider('Alpha').accounts.identity.address.toLowerCase(),
+    voterAddress: simulation.provider('Alpha').accounts.identity.address.toLowerCase(),
     passes: 0,
     failures: [{ protocolId: 100, failureId: 'FTSO_SCALING_FAILURE' }],
   })
-  await player.recover('Alpha')
+  await simulation.recover('Alpha')
 })
 
 test('what did not change is not sent again', async () => {
@@ -106,21 +109,21 @@ test('what did not change is not sent again', async () => {
   const url = data.passesUrl.replace('{epoch}', `${EPOCH}`)
   const again = () => fetch(url, { headers: { 'if-none-match': etag } })
   expect((await again()).status).toBe(304)
-  await player.behave('Bravo', 'not-eligible')
+  await simulation.behave('Bravo', 'not-eligible')
   expect((await again()).status).toBe(200)
-  await player.recover('Bravo')
+  await simulation.recover('Bravo')
 })
 
 test('validators come from their nodes; one that is gone is absent', async () => {
-  const node = (name: string) => nodeIdText(player.provider(name).accounts.nodeIds[0] ?? '0x')
+  const node = (name: string) => nodeIdText(simulation.provider(name).accounts.nodeIds[0] ?? '0x')
   const ids = async (...asked: readonly string[]) => {
     const { result } = await validators(...asked)
     return result.validators.map((one: { nodeID: string }) => one.nodeID)
   }
   expect(await ids()).toEqual(['Alpha', 'Bravo', 'Charlie'].map(node))
   expect(await ids(node('Bravo'), 'NodeID-nobody')).toEqual([node('Bravo')])
-  await player.behave('Alpha', 'validator-gone')
-  await player.behave('Bravo', 'validator-offline')
+  await simulation.behave('Alpha', 'validator-gone')
+  await simulation.behave('Bravo', 'validator-offline')
   expect(await ids(node('Alpha'))).toEqual([])
   expect(await validators(node('Bravo'))).toMatchObject({
     jsonrpc: '2.0',

@@ -4,7 +4,7 @@ import { type FastifyInstance, fastify } from 'fastify'
 import { Bot, InlineKeyboard } from 'grammy'
 import { type Browser, chromium as launcher, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { addCast, type Cast } from '#sandbox/telegram/cast.ts'
+import { addTelegramAccounts, type TelegramAccounts } from '#sandbox/telegram/cast.ts'
 import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
 import { chatPages } from '#sandbox/telegram-chat.ts'
 
@@ -13,7 +13,7 @@ const SYSTEM_CHROMIUM = '/usr/bin/chromium'
 
 let browser: Browser
 let api: TelegramApi
-let cast: Cast
+let accounts: TelegramAccounts
 let app: FastifyInstance
 let address: string
 let bot: Bot
@@ -40,7 +40,7 @@ beforeEach(async () => {
   const now = new Date('2026-11-20T13:02:00Z')
   const options = { token: TOKEN, username: 'watchdog_bot', firstName: 'Watchdog' }
   api = await startTelegramApi({ ...options, clock: { now: () => now } })
-  cast = addCast(api)
+  accounts = addTelegramAccounts(api)
   app = fastify()
   await app.register(chatPages(api, { topBar: '<header id="bar">Sandbox</header>' }))
   address = await app.listen({ host: '127.0.0.1', port: 0 })
@@ -72,7 +72,7 @@ afterEach(async () => {
   expect(problems).toEqual([])
 })
 
-const idOf = (username: string): number => cast.people.get(username)?.id ?? 0
+const idOf = (username: string): number => accounts.people.get(username)?.id ?? 0
 
 async function open(query: string): Promise<void> {
   await page.goto(`${address}/chat?${query}`)
@@ -109,7 +109,7 @@ describe('the chat page', () => {
     await page.getByRole('button', { name: 'Group', exact: true }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Node crew' }).click()
     await bubble('Hello: code').waitFor()
-    expect(api.chat(cast.nodeCrew.id)).toMatchObject({ bot: 'member' })
+    expect(api.chat(accounts.nodeCrew.id)).toMatchObject({ bot: 'member' })
   })
 
   test('presses buttons and shows toasts and alert boxes', async () => {
@@ -201,7 +201,7 @@ describe('the chat page', () => {
   })
 
   test('writes into topics in a chosen person’s name', async () => {
-    const forum = api.chat(cast.opsForum.id)
+    const forum = api.chat(accounts.opsForum.id)
     const topic = forum.type === 'private' ? undefined : forum.topics[0]
     api.addBot(forum.id)
     api.promote(forum.id)
@@ -218,7 +218,7 @@ describe('the chat page', () => {
 
   test.each([320, 360])('keeps all of itself within %i pixels', async (width) => {
     await page.setViewportSize({ width, height: 780 })
-    const forum = cast.opsForum.id
+    const forum = accounts.opsForum.id
     api.addBot(forum)
     api.send(idOf('ann'), 'hi')
     for (const query of ['person=ann', `chat=${forum}`]) {

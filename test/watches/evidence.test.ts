@@ -13,13 +13,13 @@ afterEach(() => world.close())
 
 async function begin(options: Parameters<typeof roundWorld>[1] = {}): Promise<void> {
   world = await roundWorld(['Healthy', 'Mute'], options)
-  await world.player().playRounds(4)
+  await world.simulation().playRounds(4)
   await world.scan()
 }
 
 /** A provider does all it should, and nobody sees it. */
 function hideTransactionsOf(name: string, proxy: RpcProxy): void {
-  const { accounts } = world.player().provider(name)
+  const { accounts } = world.simulation().provider(name)
   const own = new Set(
     Object.values(accounts).map((one) => String(Object(one).address ?? '').toLowerCase()),
   )
@@ -48,7 +48,7 @@ function dropEverySecondLog(proxy: RpcProxy): void {
 
 async function playOn(rounds: number): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
-    await world.player().playRounds(1)
+    await world.simulation().playRounds(1)
     await world.scan()
   }
 }
@@ -143,7 +143,7 @@ const ROUNDS = process.env['SOAK'] === 'whole' ? 100 : 20
 test('at one refused request in five at both endpoints no round is judged late by a minute', async () => {
   await begin()
   for (const proxy of [world.primary, world.secondary]) proxy.refuseShare(0.2, 429)
-  const { timing, round: first } = world.player()
+  const { timing, round: first } = world.simulation()
   const clock = {
     firstRoundAtSeconds: timing.firstRoundStart,
     roundSeconds: timing.roundSeconds,
@@ -154,7 +154,7 @@ test('at one refused request in five at both endpoints no round is judged late b
   for (let round = first; round < first + ROUNDS; round += 1) {
     const begins = timing.firstRoundStart + round * timing.roundSeconds
     for (const offset of [30, 60, 89]) {
-      await world.player().playTo(begins + offset, { inFull: true })
+      await world.simulation().playTo(begins + offset, { inFull: true })
       await world.read().catch(() => undefined)
       await world.look().catch(() => undefined)
       const { timestamp } = await world.devnet.client.getBlock()

@@ -12,11 +12,11 @@ const FLR = 10n ** 18n
 let world: WatchWorld
 
 beforeEach(async () => {
-  world = await watchWorld({ player: { providers: NAMES.map((name) => ({ name })) } })
+  world = await watchWorld({ simulation: { providers: NAMES.map((name) => ({ name })) } })
 })
 afterEach(() => world.close())
 
-const identity = (name: string) => world.player().provider(name).accounts.identity.address
+const identity = (name: string) => world.simulation().provider(name).accounts.identity.address
 const watch = (type: string, name: string) => world.watch(type, { provider: identity(name) })
 const ends = () => 1_658_430_000 + 90 * 3360 * (EPOCH + 1)
 const both = () => [world.primary, world.secondary]
@@ -25,14 +25,14 @@ const look = () => world.see().catch(() => undefined)
 
 async function lookUntil(hours: number, from: number): Promise<void> {
   for (let hour = from; hour <= hours; hour += 0.5) {
-    await world.player().playTo(ends() + hour * HOUR)
+    await world.simulation().playTo(ends() + hour * HOUR)
     await look()
   }
 }
 
 /** Leaves most providers out of the vote, so that it stays open, and the first of the rest signs it. */
 async function keepUptimeOpen(): Promise<void> {
-  for (const name of NAMES.slice(0, 3)) await world.player().behave(name, 'misses-uptime-vote')
+  for (const name of NAMES.slice(0, 3)) await world.simulation().behave(name, 'misses-uptime-vote')
 }
 
 describe('events that an endpoint leaves out', () => {
@@ -42,7 +42,7 @@ describe('events that an endpoint leaves out', () => {
     await keepUptimeOpen()
     await world.see()
     world.primary.emptyLogs()
-    await world.player().playToEpochEnd()
+    await world.simulation().playToEpochEnd()
     await lookUntil(4, 0.5)
     expect(await world.events(echo.id)).toEqual([])
     expect(await world.events(alpha.id)).toEqual(['signing.uptime-open'])
@@ -50,12 +50,12 @@ describe('events that an endpoint leaves out', () => {
 
   test('are looked for again in each block that may have them, also at a single endpoint', async () => {
     await world.close()
-    const player = { providers: NAMES.map((name) => ({ name })) }
-    world = await watchWorld({ player, isAlone: true })
+    const simulation = { providers: NAMES.map((name) => ({ name })) }
+    world = await watchWorld({ simulation, isAlone: true })
     const echo = await watch('reward-signing', 'Echo')
     await keepUptimeOpen()
     await world.see()
-    await world.player().playToEpochEnd()
+    await world.simulation().playToEpochEnd()
     // Nothing about several blocks; about one block, the truth.
     world.primary.rewrite('eth_getLogs', (result, params) =>
       JSON.stringify(params).includes('blockHash') ? result : [],
@@ -140,7 +140,7 @@ describe('a calculation that is published', () => {
     const port = typeof place === 'object' && place !== null ? place.port : 0
     await world.close()
     world = await watchWorld({
-      player: { providers: NAMES.map((name) => ({ name })) },
+      simulation: { providers: NAMES.map((name) => ({ name })) },
       env: { PROVIDER_DATASET_URL: `http://127.0.0.1:${port}/{epoch}.json` },
     })
     const { id } = await watch('provider-eligibility', 'Alpha')
@@ -177,11 +177,11 @@ describe('while one endpoint', () => {
     const alpha = await watch('provider-eligibility', 'Alpha')
     await world.see()
     await fail(world.primary)
-    await world.player().behave('Alpha', 'unregistered')
-    await world.player().playToEpochEnd()
+    await world.simulation().behave('Alpha', 'unregistered')
+    await world.simulation().playToEpochEnd()
     await look()
     await world.devnet.transfer(carol.account.address, bob.account.address, 500n * FLR)
-    await world.player().setFeed('XRP/USD', world.player().feed('XRP/USD') * 1.06)
+    await world.simulation().setFeed('XRP/USD', world.simulation().feed('XRP/USD') * 1.06)
     await world.pass(60)
     expect(await world.events(wallet.id)).toEqual(['wallet-balance.moved'])
     expect(await world.events(feed.id)).toEqual(['feed-move.threshold'])
@@ -202,8 +202,8 @@ describe('while one endpoint', () => {
     for (const proxy of both()) await fail(proxy)
     // An endpoint that was right is asked for its chain again within the hour.
     if (name.includes('another chain')) world.clock.advance(3600)
-    await world.player().behave('Alpha', 'unregistered')
-    await world.player().playToEpochEnd()
+    await world.simulation().behave('Alpha', 'unregistered')
+    await world.simulation().playToEpochEnd()
     await world.devnet.transfer(carol.account.address, bob.account.address, 500n * FLR)
     await look()
     const alerts = async () =>
@@ -225,8 +225,8 @@ describe('a connection that breaks', () => {
     const echo = await watch('reward-signing', 'Echo')
     await keepUptimeOpen()
     await world.see()
-    await world.player().playToEpochEnd()
-    await world.player().playTo(ends() + 1.5 * HOUR)
+    await world.simulation().playToEpochEnd()
+    await world.simulation().playTo(ends() + 1.5 * HOUR)
     await world.devnet.mine(200, 10)
     // Each look breaks off after some more of the blocks.
     for (let turn = 0; turn < 6; turn++) {

@@ -16,7 +16,7 @@ import { type WatchWorld, watchWorld } from './world.ts'
 /** What fails, fails alone: a watch, a type, a data host, a process that was passed over. */
 
 const NAMES = ['Alpha', 'Bravo', 'Charlie', 'Delta', 'Echo']
-const PLAYER = { providers: NAMES.map((name) => ({ name })) }
+const SIMULATION = { providers: NAMES.map((name) => ({ name })) }
 const FLR = 10n ** 18n
 const { signal } = new AbortController()
 
@@ -27,7 +27,7 @@ afterEach(async () => {
 })
 
 async function begin(env: Readonly<Record<string, string>> = {}): Promise<WatchWorld> {
-  const world = await watchWorld({ player: PLAYER, env })
+  const world = await watchWorld({ simulation: SIMULATION, env })
   closing.push(world.close)
   return world
 }
@@ -59,7 +59,7 @@ async function dataHost() {
 }
 
 const identityIn = (world: WatchWorld) => (name: string) =>
-  world.player().provider(name).accounts.identity.address
+  world.simulation().provider(name).accounts.identity.address
 
 const depsOf = (world: WatchWorld | RoundWorld): LookDeps => {
   const app = world.running()
@@ -85,8 +85,8 @@ describe('a watch that cannot be read', () => {
     await world.see()
     await world.sql.unsafe(`${spoil}${bad.id}`)
     await world.devnet.transfer(carol.account.address, bob.account.address, 500n * FLR)
-    await world.player().behave('Alpha', 'unregistered')
-    await world.player().playToEpochEnd()
+    await world.simulation().behave('Alpha', 'unregistered')
+    await world.simulation().playToEpochEnd()
     await world.see()
     expect(await world.events(bad.id)).toEqual([])
     expect(await world.events(neighbour.id)).not.toEqual([])
@@ -160,7 +160,7 @@ describe('a type that throws', () => {
   test('by facts that are behind what was judged is noted as failing', async () => {
     const world = await roundWorld(['Alpha'])
     closing.push(world.close)
-    await world.player().playRounds(4)
+    await world.simulation().playRounds(4)
     await world.scan()
     await world.sql`update fsp_progress set block_number = block_number - 5`
     await world.look()
@@ -194,8 +194,8 @@ describe('a data host', () => {
     const fetching = world.app.facts.publications.fetch(block, stop.signal)
     await asked.promise
     await observeWatches(depsOf(world), signal)
-    await world.player().behave('Alpha', 'unregistered')
-    await world.player().playToEpochEnd()
+    await world.simulation().behave('Alpha', 'unregistered')
+    await world.simulation().playToEpochEnd()
     await world.see()
     expect(await world.events(watch.id)).toEqual(['provider.unregistered'])
     expect((await world.app.facts.providerNames()).size).toBe(0)
@@ -215,7 +215,7 @@ describe('a data host', () => {
     const host = await dataHost()
     const world = await begin({ PROVIDER_DATASET_URL: host.passesUrl })
     host.publishes((epoch) => rows(world, epoch, NAMES, { dataProviderName: name }))
-    await world.player().playToEpochEnd()
+    await world.simulation().playToEpochEnd()
     await world.see()
     const { id } = await world.watch('provider-eligibility', {
       provider: identityIn(world)('Alpha'),
@@ -234,10 +234,10 @@ describe('a data host', () => {
     const { id } = await world.watch('provider-eligibility', {
       provider: identityIn(world)('Echo'),
     })
-    await world.player().playToEpochEnd()
+    await world.simulation().playToEpochEnd()
     host.publishes((epoch) => rows(world, epoch, NAMES))
     await world.see()
-    await world.player().playToEpochEnd()
+    await world.simulation().playToEpochEnd()
     host.publishes((epoch) => rows(world, epoch, NAMES.slice(0, 3)))
     await world.pass(700)
     expect(await world.events(id)).toEqual([])
@@ -258,10 +258,10 @@ describe('a data host', () => {
     const other = await world.watch('provider-eligibility', {
       provider: identityIn(world)('Alpha'),
     })
-    await world.player().playToEpochEnd()
+    await world.simulation().playToEpochEnd()
     host.publishes((epoch) => rows(world, epoch, NAMES))
     await world.see()
-    await world.player().playToEpochEnd()
+    await world.simulation().playToEpochEnd()
     host.publishes((epoch) => [
       ...rows(world, epoch, ['Alpha'], { eligibleForReward: false }),
       ...rows(world, epoch, NAMES.slice(1, 4)),
@@ -277,10 +277,11 @@ describe('a data host', () => {
     const world = await begin({ REWARD_DATA_URLS: host.rewardsUrl })
     host.answers((_request, response) => response.writeHead(500).end())
     const { id } = await world.watch('reward-signing', { provider: identityIn(world)('Alpha') })
-    for (const name of NAMES.slice(0, 3)) await world.player().behave(name, 'misses-rewards-vote')
+    for (const name of NAMES.slice(0, 3))
+      await world.simulation().behave(name, 'misses-rewards-vote')
     await world.see()
-    await world.player().playToEpochEnd()
-    await world.player().playToPublication()
+    await world.simulation().playToEpochEnd()
+    await world.simulation().playToPublication()
     const published = async () =>
       (await world.sql`select seen_at from publications where kind = 'rewards'`).length
     for (let half = 0; half < 12 && (await published()) === 0; half++) await world.pass(1800)
@@ -301,11 +302,11 @@ describe('an alert that the cooldown holds back', () => {
       { cooldownSeconds: 21_600 },
     )
     await world.see()
-    await world.player().behave('Alpha', 'unregistered')
-    await world.player().playToEpochEnd()
+    await world.simulation().behave('Alpha', 'unregistered')
+    await world.simulation().playToEpochEnd()
     await world.pass(70)
-    await world.player().behave('Alpha', 'not-eligible')
-    await world.player().playToPublication()
+    await world.simulation().behave('Alpha', 'not-eligible')
+    await world.simulation().playToPublication()
     await world.sql`update signal_states set last_fired_at = ${world.clock.now()} where watch_id = ${id}`
     await world.pass(700)
     expect(await world.events(id)).toEqual(['provider.unregistered'])
@@ -319,7 +320,7 @@ describe('two processes', () => {
     const world = await roundWorld([], { unwatched: ['Mute'] })
     closing.push(world.close)
     await world.watch('Mute', [{ id: 'ftso-commit', enabled: true, parameters: { rounds: 3 } }])
-    await world.player().playRounds(4)
+    await world.simulation().playRounds(4)
     await world.scan()
     await world.behave('Mute', 'no-commit')
     const streak = async () => {
@@ -329,10 +330,10 @@ describe('two processes', () => {
       return row?.['streak']
     }
     while ((await streak()) !== 1) {
-      await world.player().playRounds(1)
+      await world.simulation().playRounds(1)
       await world.scan()
     }
-    await world.player().playRounds(1)
+    await world.simulation().playRounds(1)
     await world.devnet.mine(2, 1)
     await world.read()
     const deps = depsOf(world)
@@ -358,14 +359,14 @@ describe('two processes', () => {
       const [row] = await world.sql`select block_number from fsp_progress`
       return Number(row?.['block_number'])
     }
-    await world.player().playRounds(4)
+    await world.simulation().playRounds(4)
     await world.scan()
     const first = world.app
     world.restart()
-    await world.player().playRounds(20)
+    await world.simulation().playRounds(20)
     await world.scan()
     const reached = await progress()
-    await world.player().playRounds(2)
+    await world.simulation().playRounds(2)
     await world.devnet.mine(2, 1)
     const tip = await first.chain.confirmedBlock(first.confirmations, signal)
     const { span } = first.chain.rounds
@@ -410,8 +411,8 @@ describe('two processes', () => {
     const provider = identityIn(world)('Alpha')
     const voting = await world.watch('reward-signing', { provider })
     await world.see()
-    await world.player().playToEpochEnd()
-    await world.player().playTo(1_658_430_000 + 90 * 3360 * 453 + 3600)
+    await world.simulation().playToEpochEnd()
+    await world.simulation().playTo(1_658_430_000 + 90 * 3360 * 453 + 3600)
     await world.devnet.mine(2, 1)
     const tip = await world.app.chain.confirmedBlock(world.app.confirmations, signal)
     // A refusal ends the session of the lock, so that each write has a lock of its own.

@@ -13,7 +13,7 @@ beforeAll(async () => {
   await world.watch('Mute', [
     { id: 'fast-updates', enabled: true, parameters: { probability: 1e-3 } },
   ])
-  await world.player().playRounds(4)
+  await world.simulation().playRounds(4)
   await world.scan()
 }, 60_000)
 afterAll(() => world.close())
@@ -33,9 +33,9 @@ async function news(): Promise<Readonly<Record<string, readonly string[]>>> {
 
 /** Plays to so many minutes after the next opening of the registration, with nobody looking. */
 async function absentUntil(minutes: number): Promise<void> {
-  await world.player().playToRegistration()
-  const since = world.player().registrationSince ?? 0
-  await world.player().playTo(since + minutes * MINUTE, { inFull: true })
+  await world.simulation().playToRegistration()
+  const since = world.simulation().registrationSince ?? 0
+  await world.simulation().playTo(since + minutes * MINUTE, { inFull: true })
 }
 
 test('a registration that is missing when an absence of 19 minutes ends is notified, and so is its recovery', async () => {
@@ -48,18 +48,18 @@ test('a registration that is missing when an absence of 19 minutes ends is notif
     Unregistered: ['fsp.registration critical'],
     Late: ['fsp.registration critical'],
   })
-  const since = world.player().registrationSince ?? 0
-  await world.player().playTo(since + 24 * MINUTE, { inFull: true })
+  const since = world.simulation().registrationSince ?? 0
+  await world.simulation().playTo(since + 24 * MINUTE, { inFull: true })
   await world.scan()
   expect(await news()).toEqual({ Late: ['fsp.registration.recovered info'] })
-  await world.player().playToEpochEnd()
-  await world.player().playRounds(3)
+  await world.simulation().playToEpochEnd()
+  await world.simulation().playRounds(3)
   await world.scan()
   expect(await news()).toEqual({ Unregistered: ['fsp.not-in-policy critical'] })
 })
 
 test('a registration that came late during an absence is notified with its recovery', async () => {
-  await world.player().recover('Unregistered')
+  await world.simulation().recover('Unregistered')
   await absentUntil(29)
   world.restart()
   await world.scan()
@@ -69,23 +69,23 @@ test('a registration that came late during an absence is notified with its recov
   })
   const [, , alert] = await world.alerts('Late')
   expect(alert?.data).toMatchObject({ minutes: 15, isClosed: false })
-  await world.player().playToEpochEnd()
-  await world.player().playRounds(3)
+  await world.simulation().playToEpochEnd()
+  await world.simulation().playRounds(3)
   await world.scan()
   expect(await news()).toEqual({ Unregistered: ['fsp.not-in-policy.recovered info'] })
 })
 
 test('fast updates that were missing through an absence are notified, and so is their end', async () => {
   await world.behave('Mute', 'no-fast-updates')
-  const { round, timing } = world.player()
+  const { round, timing } = world.simulation()
   const begins = timing.firstRoundStart + round * timing.roundSeconds
-  await world.player().playRounds(9, 50)
+  await world.simulation().playRounds(9, 50)
   expect(world.clock.now().getTime() / 1000 - begins).toBeGreaterThan(600)
   world.restart()
   await world.scan()
   expect(await news()).toEqual({ Mute: ['fsp.fast-updates critical'] })
-  await world.player().recover('Mute')
-  await world.player().playRounds(9)
+  await world.simulation().recover('Mute')
+  await world.simulation().playRounds(9)
   world.restart()
   await world.scan()
   expect(await news()).toEqual({ Mute: ['fsp.fast-updates.recovered info'] })

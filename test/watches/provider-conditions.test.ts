@@ -42,7 +42,7 @@ afterAll(() => world.close())
 /** Every round is read when it is complete, and the validators are asked for once in each. */
 async function play(rounds: number): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
-    await world.player().playRounds(1)
+    await world.simulation().playRounds(1)
     await world.publish()
     await world.read()
   }
@@ -106,7 +106,7 @@ test('each condition that is no longer met is notified, several at once too', as
   const [gone] = await world.alerts('Gone')
   expect(gone?.data).toMatchObject({ listed: 0, nodeIds: [expect.stringMatching(/^NodeID-/)] })
   const validatorsOf = async (name: Name) => {
-    const provider = world.player().provider(name).accounts.identity.address
+    const provider = world.simulation().provider(name).accounts.identity.address
     return (await getProviderView(world.running(), { provider, rounds: 1 })).validators
   }
   const nodeId = expect.stringMatching(/^NodeID-/)
@@ -115,7 +115,7 @@ test('each condition that is no longer met is notified, several at once too', as
 }, 60_000)
 
 test('each recovers once, and the healthy one beside them has heard nothing', async () => {
-  for (const name of NAMES) await world.player().recover(name)
+  for (const name of NAMES) await world.simulation().recover(name)
   await play(ROUNDS_AFTER)
   const over = (...ids: readonly string[]) => ids.map((id) => `fsp.${id}.recovered info`)
   expect(await news()).toEqual({

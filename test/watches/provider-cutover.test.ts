@@ -9,7 +9,7 @@ let world: RoundWorld
 
 beforeAll(async () => {
   world = await roundWorld(['Healthy', 'Unregistered'], { newerFrom: EPOCH + 1 })
-  const { identity } = world.player().provider('Healthy').accounts
+  const { identity } = world.simulation().provider('Healthy').accounts
   await world.watch('Healthy')
   const made = await world.alice.request('POST', '/watches', {
     type: 'provider-eligibility',
@@ -18,13 +18,13 @@ beforeAll(async () => {
   })
   expect(made.status).toBe(201)
   await world.behave('Unregistered', 'unregistered')
-  await world.player().playRounds(4)
+  await world.simulation().playRounds(4)
   await world.scan()
 }, 60_000)
 afterAll(() => world.close())
 
 async function view(name: string) {
-  const { identity } = world.player().provider(name).accounts
+  const { identity } = world.simulation().provider(name).accounts
   const path = `/provider-fsp?provider=${identity.address}&rounds=6`
   const { body } = await world.alice.request('GET', path)
   return body
@@ -36,16 +36,16 @@ async function state(name: string) {
   const running = world.running()
   const signal = new AbortController().signal
   const tip = await running.chain.confirmedBlock(app.confirmations, signal)
-  const { identity } = world.player().provider(name).accounts
+  const { identity } = world.simulation().provider(name).accounts
   const [found] = await running.facts.providers([identity.address], tip, signal)
   return found
 }
 
 test('after a restart between the move and the next epoch providers are known by the former registry', async () => {
-  await world.player().playToRegistration()
+  await world.simulation().playToRegistration()
   const before = Number((await world.sql`select max(round) as round from fsp_rounds`)[0]?.['round'])
   world.restart()
-  await world.player().playRounds(3)
+  await world.simulation().playRounds(3)
   await world.scan()
   const kept = await world.sql`select round from fsp_rounds where round > ${before}`
   expect(kept.length).toBeGreaterThan(0)
@@ -63,8 +63,8 @@ test('after a restart between the move and the next epoch providers are known by
 })
 
 test('a provider that is not in the newer registry is notified in that time', async () => {
-  const since = world.player().registrationSince ?? 0
-  await world.player().playTo(since + 18 * 60, { inFull: true })
+  const since = world.simulation().registrationSince ?? 0
+  await world.simulation().playTo(since + 18 * 60, { inFull: true })
   world.restart()
   await world.scan()
   expect(await world.events('Unregistered')).toEqual(['fsp.registration critical'])
@@ -72,9 +72,9 @@ test('a provider that is not in the newer registry is notified in that time', as
 })
 
 test('after a restart around the beginning of the epoch rounds of the former Relay are judged as ever', async () => {
-  await world.player().playToEpochEnd()
+  await world.simulation().playToEpochEnd()
   world.restart()
-  await world.player().playRounds(3)
+  await world.simulation().playRounds(3)
   await world.scan()
   expect(await world.events('Healthy')).toEqual([])
   const body = await view('Healthy')

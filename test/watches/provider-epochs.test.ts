@@ -12,12 +12,12 @@ let world: RoundWorld
 
 beforeAll(async () => {
   world = await roundWorld(NAMES)
-  const player = world.player()
-  await player.behave('Unregistered', 'unregistered')
-  await player.behave('Late', 'late-registration')
-  await player.behave('Pushed', 'not-in-policy')
-  await player.behave('Mover', 'changed-submit-address')
-  await player.behave('Collector', 'unclaimed-rewards')
+  const simulation = world.simulation()
+  await simulation.behave('Unregistered', 'unregistered')
+  await simulation.behave('Late', 'late-registration')
+  await simulation.behave('Pushed', 'not-in-policy')
+  await simulation.behave('Mover', 'changed-submit-address')
+  await simulation.behave('Collector', 'unclaimed-rewards')
 }, 60_000)
 afterAll(() => world.close())
 
@@ -37,15 +37,15 @@ async function news(): Promise<Readonly<Record<string, readonly string[]>>> {
 
 /** Plays in full up to so many minutes after the opening of the registration. */
 async function afterOpening(minutes: number): Promise<void> {
-  const since = world.player().registrationSince ?? 0
-  await world.player().playTo(since + minutes * MINUTE, { inFull: true })
+  const since = world.simulation().registrationSince ?? 0
+  await world.simulation().playTo(since + minutes * MINUTE, { inFull: true })
   await world.scan()
 }
 
 test('an open registration causes no alert for 15 minutes', async () => {
-  await world.player().playRounds(3)
+  await world.simulation().playRounds(3)
   await world.scan()
-  await world.player().playToRegistration()
+  await world.simulation().playToRegistration()
   await world.scan()
   await afterOpening(13)
   expect(await news()).toEqual({})
@@ -59,7 +59,7 @@ test('then an unregistered provider is notified, and its late registration, too'
   })
   const [alert] = await world.alerts('Unregistered')
   expect(alert?.data).toMatchObject({
-    provider: world.player().provider('Unregistered').accounts.identity.address,
+    provider: world.simulation().provider('Unregistered').accounts.identity.address,
     rewardEpochId: EPOCH + 1,
     minutes: 15,
     isClosed: false,
@@ -83,12 +83,12 @@ test('a provider that is not in the next policy is notified when the policy is f
 })
 
 test('rounds around the beginning of an epoch are judged by the policy of each', async () => {
-  await world.player().playToEpochEnd()
-  await world.player().playRounds(3)
+  await world.simulation().playToEpochEnd()
+  await world.simulation().playRounds(3)
   await world.scan()
   // Nobody is blamed: neither those who are out, nor who submits from another address now.
   expect(await news()).toEqual({})
-  const { identity, submit } = world.player().provider('Mover').accounts
+  const { identity, submit } = world.simulation().provider('Mover').accounts
   const path = `/provider-fsp?provider=${identity.address}&rounds=6`
   const { body } = await world.alice.request('GET', path)
   expect(body).toMatchObject({ rewardEpoch: EPOCH + 1, addresses: { submit: submit.address } })
@@ -102,35 +102,35 @@ test('rounds around the beginning of an epoch are judged by the policy of each',
 })
 
 test('rewards that wait for more than a day are notified, until they are claimed', async () => {
-  await world.player().playToPublication()
-  await world.player().playRounds(4)
+  await world.simulation().playToPublication()
+  await world.simulation().playRounds(4)
   await world.scan()
   expect(await news()).toEqual({})
-  await world.player().playTo(world.clock.now().getTime() / 1000 + 25 * 3600)
-  await world.player().playRounds(4)
+  await world.simulation().playTo(world.clock.now().getTime() / 1000 + 25 * 3600)
+  await world.simulation().playRounds(4)
   await world.scan()
   expect(await news()).toEqual({ Collector: ['fsp.rewards-unclaimed info'] })
   const [alert] = await world.alerts('Collector')
   expect(alert?.data).toMatchObject({ epochs: [EPOCH] })
-  await world.player().recover('Collector')
-  await world.player().playRounds(3)
+  await world.simulation().recover('Collector')
+  await world.simulation().playRounds(3)
   await world.scan()
   expect(await news()).toEqual({ Collector: ['fsp.rewards-unclaimed.recovered info'] })
 })
 
 test('who is registered and in the policy again has recovered', async () => {
-  await world.player().recover('Unregistered')
-  await world.player().recover('Pushed')
-  await world.player().recover('Late')
-  await world.player().playToRegistration()
+  await world.simulation().recover('Unregistered')
+  await world.simulation().recover('Pushed')
+  await world.simulation().recover('Late')
+  await world.simulation().playToRegistration()
   await world.scan()
   await afterOpening(5)
   expect(await news()).toEqual({
     Unregistered: ['fsp.registration.recovered info'],
     Pushed: ['fsp.registration.recovered info'],
   })
-  await world.player().playToEpochEnd()
-  await world.player().playRounds(2)
+  await world.simulation().playToEpochEnd()
+  await world.simulation().playRounds(2)
   await world.scan()
   expect(await news()).toEqual({
     Unregistered: ['fsp.not-in-policy.recovered info'],

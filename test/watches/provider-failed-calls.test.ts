@@ -20,7 +20,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => world.close())
 async function play(rounds: number): Promise<void> {
-  await world.player().playRounds(rounds)
+  await world.simulation().playRounds(rounds)
   await world.scan()
 }
 
@@ -33,7 +33,7 @@ async function relay(name: string, change: (signature: Uint8Array) => void): Pro
   const message = 4 + 43 + 22 * view.getUint16(4)
   view.setUint32(message + 1, view.getUint32(message + 1) + 1)
   change(bytes.subarray(message + 38 + 2))
-  const account = world.player().provider(name).accounts.identity.address
+  const account = world.simulation().provider(name).accounts.identity.address
   const sent = { account, to: FSP.relay, data: bytesToHex(bytes), gas: 1_000_000n }
   const hash = await client.sendTransaction(sent)
   const { status } = await client.waitForTransactionReceipt({ hash })
@@ -79,7 +79,7 @@ test.each([
 test('a call that lost the race is not notified', async () => {
   await world.behave('Charlie', 'normal-reverts')
   await play(3)
-  await world.player().recover('Charlie')
+  await world.simulation().recover('Charlie')
   expect(await world.alerts('Charlie')).toEqual([])
 })
 

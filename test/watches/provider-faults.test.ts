@@ -9,7 +9,7 @@ let world: RoundWorld
 
 beforeAll(async () => {
   world = await roundWorld(['Healthy', 'Mute'], { unwatched: ['Later', 'Third'] })
-  await world.player().playRounds(4)
+  await world.simulation().playRounds(4)
   await world.scan()
 }, 60_000)
 afterAll(() => world.close())
@@ -50,17 +50,17 @@ async function gaps(): Promise<number> {
 async function missCommits(disturb: (step: number) => Promise<void> | void): Promise<void> {
   await world.behave('Mute', 'no-commit')
   for (let step = 0; step < 3; step += 1) {
-    const { round, timing } = world.player()
+    const { round, timing } = world.simulation()
     const begins = timing.firstRoundStart + round * timing.roundSeconds
     for (const offset of [30, 60, 89]) {
-      await world.player().playTo(begins + offset, { inFull: true })
+      await world.simulation().playTo(begins + offset, { inFull: true })
       await disturb(step)
       await tick()
     }
   }
   await bothUp()
-  await world.player().recover('Mute')
-  await world.player().playRounds(4)
+  await world.simulation().recover('Mute')
+  await world.simulation().playRounds(4)
   await world.scan()
 }
 
@@ -68,14 +68,14 @@ describe('when nothing can be read', () => {
   test('and everything is fine meanwhile, only the outage is notified, and every round is known afterwards', async () => {
     await Promise.all(both().map((proxy) => proxy.down()))
     for (let round = 0; round < 3; round += 1) {
-      await world.player().playRounds(1)
+      await world.simulation().playRounds(1)
       await tick()
       world.clock.advance(20)
       await tick()
     }
     expect(await news('Healthy')).toEqual(['fsp.monitoring warning'])
     await bothUp()
-    await world.player().playRounds(3)
+    await world.simulation().playRounds(3)
     await world.scan()
     expect(await news('Healthy')).toEqual(['fsp.monitoring.recovered info'])
     expect(await gaps()).toBe(0)
@@ -84,16 +84,16 @@ describe('when nothing can be read', () => {
 
   test('for a moment, nothing is notified', async () => {
     for (const proxy of both()) proxy.failNext(99, { status: 502 }, 'eth_getLogs')
-    const { round, timing } = world.player()
+    const { round, timing } = world.simulation()
     const begins = timing.firstRoundStart + round * timing.roundSeconds
-    await world.player().playTo(begins + 21, { inFull: true })
+    await world.simulation().playTo(begins + 21, { inFull: true })
     await expect(world.read()).rejects.toThrow()
     await bothUp()
     await tick()
     const [progress] = await world.sql`select failing_since from fsp_progress`
     expect(progress?.['failing_since']).toBeNull()
     for (let seconds = 25; seconds < 155; seconds += 10) {
-      await world.player().playTo(begins + seconds, { inFull: true })
+      await world.simulation().playTo(begins + seconds, { inFull: true })
       await tick()
     }
     expect(await news('Healthy')).toEqual([])
@@ -149,16 +149,16 @@ describe('a provider that misses its commits', () => {
 
 test('a watch made while its provider fails notifies rounds that end after it was made', async () => {
   await world.behave('Later', 'no-commit')
-  await world.player().playRounds(5)
+  await world.simulation().playRounds(5)
   await world.scan()
   await world.watch('Later', SIGNALS)
   await world.look()
-  const made = world.player().round
+  const made = world.simulation().round
   expect(await news('Later')).toEqual([])
-  await world.player().playRounds(1)
+  await world.simulation().playRounds(1)
   await world.scan()
   expect(await news('Later')).toEqual([])
-  await world.player().playRounds(2)
+  await world.simulation().playRounds(2)
   await world.scan()
   expect(await news('Later')).toEqual(['fsp.ftso-commit warning'])
   const [alert] = await world.alerts('Later')
@@ -169,11 +169,11 @@ test('a pause of many rounds is caught up, each judged by its own policy', async
   await world.behave('Third', 'changed-submit-address')
   await world.watch('Third')
   await world.scan()
-  await world.player().playToRegistration()
+  await world.simulation().playToRegistration()
   await world.scan()
-  const before = world.player().round
-  await world.player().playToEpochEnd()
-  await world.player().playRounds(8)
+  const before = world.simulation().round
+  await world.simulation().playToEpochEnd()
+  await world.simulation().playRounds(8)
   await world.scan()
   expect(await fresh('Third')).toEqual([])
   expect(await fresh('Healthy')).toEqual([])
@@ -183,12 +183,12 @@ test('a pause of many rounds is caught up, each judged by its own policy', async
 
 test('a round costs a request a block, one for the receipts of a block with watched calls, and few more', async () => {
   const rounds = 4
-  await world.player().playRounds(2)
+  await world.simulation().playRounds(2)
   await world.scan()
   for (const proxy of both()) proxy.resetCounts()
   const before = await world.devnet.client.getBlockNumber()
   for (let round = 0; round < rounds; round += 1) {
-    await world.player().playRounds(1)
+    await world.simulation().playRounds(1)
     await world.read()
   }
   const blocks = Number((await world.devnet.client.getBlockNumber()) - before)

@@ -56,9 +56,9 @@ async function notified(name: string): Promise<string[]> {
 
 beforeAll(async () => {
   const providers = [{ name: 'Anchor', stake: 3_000_000_000 }, ...CASES.map(([name]) => ({ name }))]
-  world = await watchWorld({ player: { providers } })
+  world = await watchWorld({ simulation: { providers } })
   for (const [name] of CASES) {
-    const provider = world.player().provider(name).accounts.identity.address
+    const provider = world.simulation().provider(name).accounts.identity.address
     const signals = name === 'Silent' ? SENSITIVE : EVERY_SIGNAL
     const { id } = await world.watch('provider-fsp', { provider }, {}, { signals })
     watchOf.set(name, id)
@@ -68,18 +68,18 @@ afterAll(() => world.close())
 
 describe('providers on a chain', () => {
   test('all are quiet while everybody does everything right', async () => {
-    await world.player().playRounds(5)
+    await world.simulation().playRounds(5)
     await scan()
     for (const [name] of CASES) expect([name, await notified(name)]).toEqual([name, []])
   })
 
   test('each notifies its own failure, with its severity, and no other', async () => {
-    const player = world.player()
+    const simulation = world.simulation()
     // Silence takes longer than the others to tell.
-    await player.behave('Silent', 'no-fast-updates')
-    await player.playRounds(1, 60)
-    for (const [name, behaviour] of CASES) await player.behave(name, behaviour)
-    await player.playRounds(3, 60)
+    await simulation.behave('Silent', 'no-fast-updates')
+    await simulation.playRounds(1, 60)
+    for (const [name, behaviour] of CASES) await simulation.behave(name, behaviour)
+    await simulation.playRounds(3, 60)
     await scan()
     const found = await Promise.all(
       CASES.map(async ([name]) => [name, (await notified(name)).sort()]),
@@ -88,9 +88,9 @@ describe('providers on a chain', () => {
   })
 
   test('each recovers, once, when it does everything right again', async () => {
-    const player = world.player()
-    for (const [name, behaviour] of CASES) await player.recover(name, behaviour)
-    await player.playRounds(24)
+    const simulation = world.simulation()
+    for (const [name, behaviour] of CASES) await simulation.recover(name, behaviour)
+    await simulation.playRounds(24)
     await scan()
     const found = await Promise.all(
       CASES.map(async ([name, , events]) => [
@@ -105,7 +105,7 @@ describe('providers on a chain', () => {
 
 describe('GET /provider-fsp', () => {
   const view = async (name: string, rounds = 30) => {
-    const provider = world.player().provider(name).accounts.submit.address
+    const provider = world.simulation().provider(name).accounts.submit.address
     const { status, body } = await world.alice.request(
       'GET',
       `/provider-fsp?provider=${provider}&rounds=${rounds}`,
@@ -115,7 +115,7 @@ describe('GET /provider-fsp', () => {
   }
 
   test('shows every round of a provider, whichever of its addresses is asked for', async () => {
-    const { identity, submit } = world.player().provider('Mute').accounts
+    const { identity, submit } = world.simulation().provider('Mute').accounts
     const body = await view('Mute')
     expect(body).toMatchObject({
       provider: identity.address,
@@ -156,7 +156,7 @@ describe('GET /provider-fsp', () => {
   })
 
   test('gives what is stored when the chain does not answer, and says so', async () => {
-    const { identity } = world.player().provider('Mute').accounts
+    const { identity } = world.simulation().provider('Mute').accounts
     await Promise.all([world.primary.down(), world.secondary.down()])
     const path = `/provider-fsp?provider=${identity.address}&rounds=30`
     const { body } = await world.alice.request('GET', path)

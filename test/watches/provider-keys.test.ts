@@ -16,19 +16,19 @@ let world: RoundWorld
 beforeAll(async () => {
   world = await roundWorld([], { providers: [{ name: 'Anchor' }, { name: 'Alpha' }] })
   await world.watch('Alpha', SIGNALS)
-  await world.player().playRounds(2)
+  await world.simulation().playRounds(2)
   await world.scan()
 }, 60_000)
 afterAll(() => world.close())
 
 const play = async (rounds: number) => {
-  await world.player().playRounds(rounds)
+  await world.simulation().playRounds(rounds)
   await world.scan()
 }
 
 /** Alpha names other accounts from now on; it goes on with the old ones, as it must until the epoch ends. */
 async function nameOthers(first: number): Promise<void> {
-  const { accounts } = world.player().provider('Alpha')
+  const { accounts } = world.simulation().provider('Alpha')
   const other = (place: number) => {
     const address = getAddress(numberToHex(first + place, { size: 20 }))
     return { ...accounts.submit, address }
@@ -63,7 +63,7 @@ test('the silence of the key in force is notified', async () => {
   await world.behave('Alpha', 'no-fast-updates')
   await play(8)
   expect(await world.events('Alpha')).toEqual(['fsp.fast-updates critical'])
-  await world.player().recover('Alpha')
+  await world.simulation().recover('Alpha')
   await play(4)
   expect((await world.events('Alpha')).slice(1)).toEqual(['fsp.fast-updates.recovered info'])
 })
@@ -73,6 +73,6 @@ test('the account in force that runs empty is notified', async () => {
   await play(2)
   const [low] = (await world.alerts('Alpha')).slice(2)
   expect(low).toMatchObject({ event: 'fsp.balance-low', severity: 'critical' })
-  const { accounts } = world.player().provider('Alpha')
+  const { accounts } = world.simulation().provider('Alpha')
   expect(JSON.stringify(low?.data)).toContain(accounts.submit.address)
 })

@@ -31,7 +31,7 @@ beforeAll(async () => {
   await world.watch('Heavy', SILENCE)
   await world.watch('Late', REGISTRATION)
   await world.behave('Heavy', 'no-fast-updates')
-  await world.player().playRounds(2)
+  await world.simulation().playRounds(2)
   await world.scan()
 }, 60_000)
 afterAll(() => world.close())
@@ -46,7 +46,7 @@ async function news(name: string): Promise<readonly string[]> {
 
 /** When the round begins that is played next, epoch seconds. */
 function begins(): number {
-  const { round, timing } = world.player()
+  const { round, timing } = world.simulation()
   return timing.firstRoundStart + round * timing.roundSeconds
 }
 
@@ -60,20 +60,20 @@ async function block(at: number, from: Address, to: Address, data: Hex): Promise
 }
 
 async function update(): Promise<Hex> {
-  const { accounts } = world.player().provider('Heavy')
+  const { accounts } = world.simulation().provider('Heavy')
   return signedUpdate(accounts, Number(await world.devnet.client.getBlockNumber()))
 }
 
 async function throughSubmission(at: number): Promise<void> {
   const args = [await update()] as const
   const data = encodeFunctionData({ abi: ROUNDS_ABI, functionName: 'submitAndPass', args })
-  const [sender] = world.player().provider('Heavy').accounts.fastUpdates
+  const [sender] = world.simulation().provider('Heavy').accounts.fastUpdates
   if (sender === undefined) throw new Error('nobody sends')
   await block(at, sender.address, FSP.submission, data)
 }
 
 async function silence(): Promise<Record<string, unknown>> {
-  const heavy = world.player().provider('Heavy').accounts.identity.address
+  const heavy = world.simulation().provider('Heavy').accounts.identity.address
   const [row] = await world.sql`
     select providers -> ${heavy} -> 'fastUpdates' as silence from fsp_rounds order by round desc limit 1`
   return row?.['silence']
@@ -83,19 +83,19 @@ test('a silence that ends in the block that completes the round is notified, and
   await news('Heavy')
   const first = begins()
   await throughSubmission(first + 1)
-  await world.player().playRounds(1)
+  await world.simulation().playRounds(1)
   await world.scan()
   await news('Heavy')
   const start = begins()
-  await world.player().playTo(start + 3, { inFull: true })
+  await world.simulation().playTo(start + 3, { inFull: true })
   await throughSubmission(start + 5)
-  await world.player().playTo(start + 20, { inFull: true })
+  await world.simulation().playTo(start + 20, { inFull: true })
   await world.scan()
   await news('Heavy')
   await world.devnet.mine(26, 1)
-  await world.player().playTo(start + 89, { inFull: true })
+  await world.simulation().playTo(start + 89, { inFull: true })
   await throughSubmission(start + 90)
-  await world.player().playTo(start + 100, { inFull: true })
+  await world.simulation().playTo(start + 100, { inFull: true })
   await world.scan()
   expect(await news('Heavy')).toEqual([
     'fsp.fast-updates critical',
@@ -106,7 +106,7 @@ test('a silence that ends in the block that completes the round is notified, and
 })
 
 test.each(['directly', 'through a contract'])('an update that is sent %s counts', async (way) => {
-  await world.player().playRounds(2)
+  await world.simulation().playRounds(2)
   await world.scan()
   const { client, people } = world.devnet
   const stranger = people.alice.account.address
@@ -122,26 +122,26 @@ test.each(['directly', 'through a contract'])('an update that is sent %s counts'
     await block(begins() + 2, stranger, contractAddress as Address, call)
   }
   const sent = Number(await client.getBlockNumber())
-  await world.player().playRounds(2)
+  await world.simulation().playRounds(2)
   await world.scan()
   expect(await silence()).toMatchObject({ lastUpdateBlock: sent })
 })
 
 test('a registration that comes 40 seconds late, between two round ends, is notified, and so is its arrival', async () => {
   await world.behave('Late', 'unregistered')
-  await world.player().playToRegistration()
+  await world.simulation().playToRegistration()
   await world.scan()
-  const since = world.player().registrationSince ?? 0
+  const since = world.simulation().registrationSince ?? 0
   const due = since + MINUTES * 60
-  const { timing, rewardEpoch } = world.player()
+  const { timing, rewardEpoch } = world.simulation()
   const second = (at: number) => (at - timing.firstRoundStart) % timing.roundSeconds
   // The round before it has ended when it is due, and its own has not when it comes.
   expect(second(due)).toBeLessThan(10)
-  await world.player().playTo(due + 38, { inFull: true })
-  const { accounts } = world.player().provider('Late')
+  await world.simulation().playTo(due + 38, { inFull: true })
+  const { accounts } = world.simulation().provider('Late')
   const { from, to, data } = registration(accounts, rewardEpoch + 1, flare.id, FSP.voterRegistry)
   await block(due + 40, from, to, data)
-  await world.player().playTo(due + 4 * 60, { inFull: true })
+  await world.simulation().playTo(due + 4 * 60, { inFull: true })
   await world.scan()
   expect(await news('Late')).toEqual([
     'fsp.registration critical',

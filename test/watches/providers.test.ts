@@ -1,29 +1,29 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { PlayerOptions } from '#sandbox/devnet/provider-script.ts'
+import type { ProviderSimulationOptions } from '#sandbox/devnet/provider-script.ts'
 import { type Notified, type WatchWorld, watchWorld } from './world.ts'
 
 /** Watches of data providers while whole reward epochs are played on a local chain. */
 
 const NAMES = ['Alpha', 'Bravo', 'Charlie', 'Delta', 'Echo']
-const PLAYER: PlayerOptions = { providers: NAMES.map((name) => ({ name })) }
+const SIMULATION: ProviderSimulationOptions = { providers: NAMES.map((name) => ({ name })) }
 const EPOCH = 452
 const HOUR = 3600
 
 let world: WatchWorld
 
 async function begin(env: Readonly<Record<string, string>> = {}) {
-  world = await watchWorld({ player: PLAYER, env })
+  world = await watchWorld({ simulation: SIMULATION, env })
 }
 afterEach(() => world.close())
 
-const identity = (name: string) => world.player().provider(name).accounts.identity.address
+const identity = (name: string) => world.simulation().provider(name).accounts.identity.address
 const watch = (type: string, name: string) => world.watch(type, { provider: identity(name) })
 const ends = () => 1_658_430_000 + 90 * 3360 * (EPOCH + 1)
 
 /** Plays to so many hours after the end of the first epoch, and looks every half hour from then on. */
 async function lookUntil(hours: number, from = 0): Promise<void> {
   for (let hour = from; hour <= hours; hour += 0.5) {
-    await world.player().playTo(ends() + hour * HOUR)
+    await world.simulation().playTo(ends() + hour * HOUR)
     await world.see()
   }
 }
@@ -35,9 +35,9 @@ describe('a watch of eligibility', () => {
     await begin()
     const alpha = await watch('provider-eligibility', 'Alpha')
     const bravo = await watch('provider-eligibility', 'Bravo')
-    await world.player().behave('Alpha', 'unregistered')
+    await world.simulation().behave('Alpha', 'unregistered')
     await world.see()
-    await world.player().playToEpochEnd()
+    await world.simulation().playToEpochEnd()
     await world.see()
     const [alert] = await world.notified(alpha.id)
     expect(alert).toMatchObject({
@@ -45,8 +45,8 @@ describe('a watch of eligibility', () => {
       severity: 'critical',
       data: { provider: identity('Alpha'), registered: false, rewardEpochId: EPOCH + 1 },
     })
-    await world.player().recover('Alpha')
-    await world.player().playToEpochEnd()
+    await world.simulation().recover('Alpha')
+    await world.simulation().playToEpochEnd()
     await world.see()
     expect(await world.events(alpha.id)).toEqual(['provider.unregistered', 'provider.recovered'])
     expect(await world.events(bravo.id)).toEqual([])
@@ -57,9 +57,9 @@ describe('a watch of eligibility', () => {
     const alpha = await watch('provider-eligibility', 'Alpha')
     const bravo = await watch('provider-eligibility', 'Bravo')
     await world.see()
-    await world.player().behave('Alpha', 'not-eligible')
-    await world.player().playToEpochEnd()
-    await world.player().playToPublication()
+    await world.simulation().behave('Alpha', 'not-eligible')
+    await world.simulation().playToEpochEnd()
+    await world.simulation().playToPublication()
     await world.pass(700)
     const [alert] = await world.notified(alpha.id)
     expect(alert).toMatchObject({
@@ -74,9 +74,9 @@ describe('a watch of eligibility', () => {
     await begin({ PROVIDER_DATASET_URL: '' })
     const alpha = await watch('provider-eligibility', 'Alpha')
     await world.see()
-    await world.player().behave('Alpha', 'not-eligible')
-    await world.player().playToEpochEnd()
-    await world.player().playToPublication()
+    await world.simulation().behave('Alpha', 'not-eligible')
+    await world.simulation().playToEpochEnd()
+    await world.simulation().playToPublication()
     await world.pass(700)
     expect(await world.events(alpha.id)).toEqual([])
     const { body } = await world.alice.request('GET', `/watches/${alpha.id}`)
@@ -85,7 +85,7 @@ describe('a watch of eligibility', () => {
 
   test('is on the provider, whichever of its addresses was given', async () => {
     await begin()
-    const { accounts } = world.player().provider('Charlie')
+    const { accounts } = world.simulation().provider('Charlie')
     for (const role of ['submit', 'submitSignatures', 'signingPolicy', 'delegation'] as const) {
       const { target } = await world.watch('provider-eligibility', {
         provider: accounts[role].address,
@@ -100,7 +100,7 @@ describe('a watch of reward signing', () => {
     await begin()
     const alpha = await watch('reward-signing', 'Alpha')
     await world.see()
-    await world.player().playToEpochEnd()
+    await world.simulation().playToEpochEnd()
     await lookUntil(5, 0.5)
     expect(await world.events(alpha.id)).toEqual([])
   })
@@ -108,9 +108,9 @@ describe('a watch of reward signing', () => {
   test('notifies a vote that was concluded without the signature', async () => {
     await begin()
     const alpha = await watch('reward-signing', 'Alpha')
-    await world.player().behave('Alpha', 'misses-uptime-vote')
+    await world.simulation().behave('Alpha', 'misses-uptime-vote')
     await world.see()
-    await world.player().playToEpochEnd()
+    await world.simulation().playToEpochEnd()
     await lookUntil(4, 0.5)
     const notified = await world.notified(alpha.id)
     expect(notified.map(({ event, severity }) => `${event} ${severity}`)).toEqual([
@@ -133,9 +133,9 @@ describe('a watch of reward signing', () => {
   test('notifies a vote for another result than the one that won', async () => {
     await begin()
     const alpha = await watch('reward-signing', 'Alpha')
-    await world.player().behave('Alpha', 'other-vote')
+    await world.simulation().behave('Alpha', 'other-vote')
     await world.see()
-    await world.player().playToEpochEnd()
+    await world.simulation().playToEpochEnd()
     await lookUntil(4, 0.5)
     expect(await world.events(alpha.id)).toEqual(['signing.missed', 'signing.missed'])
   })
@@ -144,9 +144,10 @@ describe('a watch of reward signing', () => {
     await begin()
     const alpha = await watch('reward-signing', 'Alpha')
     const echo = await watch('reward-signing', 'Echo')
-    for (const name of NAMES.slice(0, 3)) await world.player().behave(name, 'misses-uptime-vote')
+    for (const name of NAMES.slice(0, 3))
+      await world.simulation().behave(name, 'misses-uptime-vote')
     await world.see()
-    await world.player().playToEpochEnd()
+    await world.simulation().playToEpochEnd()
     await lookUntil(3, 0.5)
     const [open] = await world.notified(alpha.id)
     expect(open).toMatchObject({ event: 'signing.uptime-open', severity: 'warning' })
@@ -154,7 +155,7 @@ describe('a watch of reward signing', () => {
     expect(open && when(open)).toBeLessThan(2.6)
     expect(open?.data).toMatchObject({ vote: 'uptime', weightSignedPercent: 40 })
     expect(await world.events(echo.id)).toEqual([])
-    for (const name of NAMES.slice(0, 3)) await world.player().recover(name)
+    for (const name of NAMES.slice(0, 3)) await world.simulation().recover(name)
     await lookUntil(4, 3.5)
     expect(await world.events(alpha.id)).toEqual(['signing.uptime-open', 'signing.done'])
   })
@@ -162,9 +163,10 @@ describe('a watch of reward signing', () => {
   test('notifies unsigned rewards two hours after they were seen, and again after twelve', async () => {
     await begin()
     const alpha = await watch('reward-signing', 'Alpha')
-    for (const name of NAMES.slice(0, 3)) await world.player().behave(name, 'misses-rewards-vote')
+    for (const name of NAMES.slice(0, 3))
+      await world.simulation().behave(name, 'misses-rewards-vote')
     await world.see()
-    await world.player().playToEpochEnd()
+    await world.simulation().playToEpochEnd()
     await lookUntil(16, 0.5)
     const notified = await world.notified(alpha.id)
     expect(notified.map(({ event }) => event)).toEqual([
@@ -176,7 +178,7 @@ describe('a watch of reward signing', () => {
     expect(open).toBeGreaterThanOrEqual(4.5)
     expect(open).toBeLessThan(5.1)
     expect((reminder ?? 0) - (open ?? 0)).toBeCloseTo(10, 0)
-    for (const name of NAMES.slice(0, 3)) await world.player().recover(name)
+    for (const name of NAMES.slice(0, 3)) await world.simulation().recover(name)
     await lookUntil(17, 16.5)
     expect((await world.events(alpha.id)).at(-1)).toBe('signing.done')
   })
@@ -184,9 +186,10 @@ describe('a watch of reward signing', () => {
   test('counts rewards as published at the first vote on them where no source is configured', async () => {
     await begin({ REWARD_DATA_URLS: '' })
     const alpha = await watch('reward-signing', 'Alpha')
-    for (const name of NAMES.slice(0, 3)) await world.player().behave(name, 'misses-rewards-vote')
+    for (const name of NAMES.slice(0, 3))
+      await world.simulation().behave(name, 'misses-rewards-vote')
     await world.see()
-    await world.player().playToEpochEnd()
+    await world.simulation().playToEpochEnd()
     await lookUntil(5, 0.5)
     expect(await world.events(alpha.id)).toEqual(['signing.rewards-open'])
   })
@@ -194,10 +197,10 @@ describe('a watch of reward signing', () => {
   test('counts them as not published while there is no vote on them, however long the vote is open', async () => {
     await begin({ REWARD_DATA_URLS: '' })
     const alpha = await watch('reward-signing', 'Alpha')
-    for (const name of NAMES) await world.player().behave(name, 'misses-rewards-vote')
+    for (const name of NAMES) await world.simulation().behave(name, 'misses-rewards-vote')
     await world.see()
-    await world.player().playToEpochEnd()
-    await world.player().playTo(ends() + 30 * HOUR)
+    await world.simulation().playToEpochEnd()
+    await world.simulation().playTo(ends() + 30 * HOUR)
     await world.see()
     expect(await world.events(alpha.id)).toEqual([])
   })
@@ -205,10 +208,10 @@ describe('a watch of reward signing', () => {
   test('notifies after a stop of hours what was concluded meanwhile, once', async () => {
     await begin()
     const alpha = await watch('reward-signing', 'Alpha')
-    await world.player().behave('Alpha', 'misses-uptime-vote', 'misses-rewards-vote')
+    await world.simulation().behave('Alpha', 'misses-uptime-vote', 'misses-rewards-vote')
     await world.see()
-    await world.player().playToEpochEnd()
-    await world.player().playTo(ends() + 30 * HOUR)
+    await world.simulation().playToEpochEnd()
+    await world.simulation().playTo(ends() + 30 * HOUR)
     world.restart()
     await world.see()
     await world.pass(60)

@@ -15,13 +15,13 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 async function play(rounds: number): Promise<void> {
-  await world.player().playRounds(rounds)
+  await world.simulation().playRounds(rounds)
   await world.scan()
 }
 
 test('rounds without requests neither continue nor reset the streak of missing bit votes', async () => {
   await play(4)
-  const first = world.player().round
+  const first = world.simulation().round
   // A bit vote is missing, then nobody has anything to vote on, then one is missing again.
   isEmpty = (round) => round !== first && round !== first + 3
   await world.behave('Voteless', 'no-bit-vote')

@@ -1,5 +1,5 @@
 import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
-import type { PlayerOptions } from '#sandbox/devnet/provider-script.ts'
+import type { ProviderSimulationOptions } from '#sandbox/devnet/provider-script.ts'
 import { LOOK_AT_ALL } from '#src/jobs/define.ts'
 import { fetchPublications } from '#src/jobs/fetch-publications.ts'
 import { pollValidators } from '#src/jobs/poll-validators.ts'
@@ -13,7 +13,7 @@ const EVERY_SIGNAL = providerFsp.signals.map(({ id }) => ({ id, enabled: true })
 /** A chain with data providers, one watch for each of those named, and the service that looks at them. */
 export async function roundWorld(
   watched: readonly string[],
-  options: Partial<PlayerOptions> & {
+  options: Partial<ProviderSimulationOptions> & {
     readonly unwatched?: readonly string[]
     /** The service knows the first endpoint only. */
     readonly isAlone?: boolean
@@ -26,15 +26,15 @@ export async function roundWorld(
     ...[...watched, ...unwatched].map((name) => ({ name })),
   ]
   const world = await watchWorld({
-    player: { providers, ...more },
+    simulation: { providers, ...more },
     isAlone,
     ...(log && { log }),
   })
   const watchOf = new Map<string, number>()
-  const player = world.player()
+  const simulation = world.simulation()
 
   async function watch(name: string, signals: readonly object[] = EVERY_SIGNAL): Promise<void> {
-    const provider = player.provider(name).accounts.identity.address
+    const provider = simulation.provider(name).accounts.identity.address
     const { id } = await world.watch('provider-fsp', { provider }, {}, { signals })
     watchOf.set(name, id)
   }
@@ -55,7 +55,7 @@ export async function roundWorld(
   for (const name of watched) await watch(name)
   return {
     ...world,
-    player: () => player,
+    simulation: () => simulation,
     watch,
     watchOf: (name: string) => watchOf.get(name) ?? 0,
     /** Fetches what is published beside the chain. */
@@ -69,7 +69,7 @@ export async function roundWorld(
       await read()
       await world.look()
     },
-    behave: (name: string, behaviour: Behaviour) => player.behave(name, behaviour),
+    behave: (name: string, behaviour: Behaviour) => simulation.behave(name, behaviour),
     /** What a provider's watch has told, oldest first, such as `fsp.ftso-commit warning`. */
     events: async (name: string): Promise<string[]> => {
       const notified = await world.notified(watchOf.get(name) ?? 0)

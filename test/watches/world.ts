@@ -1,4 +1,8 @@
-import { createPlayer, type Player, type PlayerOptions } from '#sandbox/devnet/provider-script.ts'
+import {
+  createProviderSimulation,
+  type ProviderSimulation,
+  type ProviderSimulationOptions,
+} from '#sandbox/devnet/provider-script.ts'
 import { startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { startDevnet } from '#sandbox/devnet.ts'
 import { startProtocolData } from '#sandbox/world/protocol-data.ts'
@@ -34,7 +38,7 @@ export interface Notified {
  */
 export async function watchWorld(
   options: {
-    readonly player?: PlayerOptions
+    readonly simulation?: ProviderSimulationOptions
     readonly env?: Readonly<Record<string, string>>
     /** Only the first endpoint is known to the service. */
     readonly isAlone?: boolean
@@ -48,8 +52,10 @@ export async function watchWorld(
     startRpcProxy(devnet.rpcUrl),
   ])
   const onTime = (seconds: number) => clock.set(new Date(seconds * 1000))
-  const player = options.player && (await createPlayer(devnet, { ...options.player, onTime }))
-  const published = player && (await startProtocolData({ player, clock }))
+  const simulation =
+    options.simulation &&
+    (await createProviderSimulation(devnet, { ...options.simulation, onTime }))
+  const published = simulation && (await startProtocolData({ simulation, clock }))
   const environment = {
     FLARE_RPC_URLS: options.isAlone ? primary.url : `${primary.url},${secondary.url}`,
     FLARE_CONTRACT_REGISTRY: devnet.contracts.registry,
@@ -99,9 +105,9 @@ export async function watchWorld(
       others.push(other)
       running = other.app
     },
-    player: () => {
-      if (player === undefined) throw new Error('nobody plays here')
-      return player satisfies Player
+    simulation: () => {
+      if (simulation === undefined) throw new Error('nobody plays here')
+      return simulation satisfies ProviderSimulation
     },
     /** Lets time pass, makes a block every so often, and looks once at the end. */
     pass: async (seconds: number, blocks = 2) => {

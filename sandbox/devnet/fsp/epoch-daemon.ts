@@ -25,7 +25,7 @@ import {
 import type { Receipt, Tx } from './writer.ts'
 
 /** Runs a chain's reward epochs: Flare's daemon, and the providers' actions once per epoch. */
-export interface Keeper {
+export interface EpochDaemon {
   /** The present reward epoch. */
   readonly epoch: number
   /** Every policy so far, oldest first. */
@@ -49,7 +49,7 @@ export interface Keeper {
 /** Writes transactions in one or more blocks, from a time on. */
 export type Commit = (at: number, transactions: readonly Tx[]) => Promise<readonly Receipt[]>
 
-export interface KeeperOptions {
+export interface EpochDaemonOptions {
   readonly timing: Timing
   readonly providers: readonly ProviderState[]
   readonly commit: Commit
@@ -62,7 +62,7 @@ const DAEMON_GAS = 15_000_000
 const SEED_GAS = 15_000_000
 
 /** Creates the daemon of a chain with installed contracts. */
-export function createKeeper(options: KeeperOptions): Keeper {
+export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
   const { timing, providers, commit, newerFrom = 0 } = options
   const policies: KnownPolicy[] = []
   const ballots = createBallots()

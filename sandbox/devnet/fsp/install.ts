@@ -42,7 +42,7 @@ export interface Founding {
 }
 
 /** Sender of the daemon's calls and of setup transactions. */
-export const PLAYER: Address = '0x00000000000000000000000000000000000f1A04'
+export const SIMULATION_ACCOUNT: Address = '0x00000000000000000000000000000000000f1A04'
 /** Initial balance: a thousand FLR for every sender. */
 export const FUNDED_WEI = 1000n * 10n ** 18n
 /**
@@ -52,7 +52,7 @@ export const FUNDED_WEI = 1000n * 10n ** 18n
 export const UPTIME_HASH: Hash =
   '0x290decd9548b62a8d60345a988386fc84ba6bc95484008f6362f93160ef3e563'
 
-const PLAYER_WEI = 1_000_000n * 10n ** 18n
+const INITIAL_WEI = 1_000_000n * 10n ** 18n
 const MAX_VOTERS = 100n
 const FTSO = 100
 const SUBMISSION_WINDOW_BLOCKS = 10
@@ -147,14 +147,14 @@ export async function fund(writer: BlockWriter, founders: readonly Founder[]): P
     params: [address, `0x${wei.toString(16)}`],
   })
   await writer.ask([
-    balance(PLAYER, PLAYER_WEI),
+    balance(SIMULATION_ACCOUNT, INITIAL_WEI),
     ...senders.map(({ address }) => balance(address, FUNDED_WEI)),
   ])
 }
 
 /** A call by the setup account. */
 export function played(to: Address, data: Hex, gas = SET_UP_GAS): Tx {
-  return { from: PLAYER, to, data, gas }
+  return { from: SIMULATION_ACCOUNT, to, data, gas }
 }
 
 /** Sets the present generation in the registry and in the manager. */

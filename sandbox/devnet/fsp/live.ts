@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Clock } from '#src/kernel/clock.ts'
-import type { Course } from './price-path.ts'
+import type { RoundSchedule } from './price-path.ts'
 import type { BlockWriter } from './writer.ts'
 
 /** Polling interval for due actions. */
@@ -17,20 +17,20 @@ const JUMP_SECONDS = 180
  * @param onProblem called with an error; the action is retried
  */
 export async function keepUp(options: {
-  readonly course: Course
+  readonly schedule: RoundSchedule
   readonly writer: BlockWriter
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly inTurn: (run: () => Promise<void>) => Promise<void>
   readonly onProblem: (error: unknown) => void
 }): Promise<void> {
-  const { course, writer, clock, signal, inTurn, onProblem } = options
+  const { schedule, writer, clock, signal, inTurn, onProblem } = options
   const goOn = async () => {
     const now = Math.floor(clock.now().getTime() / 1000) - BEHIND_SECONDS
     await writer.look()
-    if (course.nextAt() < now - JUMP_SECONDS) course.resume(now)
-    while (course.nextAt() <= now && !signal.aborted) await course.step(true)
-    await writer.send(course.updates())
+    if (schedule.nextAt() < now - JUMP_SECONDS) schedule.resume(now)
+    while (schedule.nextAt() <= now && !signal.aborted) await schedule.step(true)
+    await writer.send(schedule.updates())
   }
   while (!signal.aborted) {
     await inTurn(() =>

@@ -1,11 +1,11 @@
-import type { Keeper } from './epoch-daemon.ts'
+import type { EpochDaemon } from './epoch-daemon.ts'
 import { fastUpdates } from './fast-updates.ts'
 import type { Act } from './round.ts'
 import { roundAt, roundStart, type Timing } from './timing.ts'
 import type { BlockWriter, Tx } from './writer.ts'
 
 /** Sequence of rounds, in the time of the chain. */
-export interface Course {
+export interface RoundSchedule {
   /** The next round to begin. */
   readonly round: number
   /** Time of the next action, in epoch seconds. */
@@ -22,10 +22,10 @@ export interface Course {
   resume(now: number): void
 }
 
-export interface CourseOptions {
+export interface RoundScheduleOptions {
   readonly timing: Timing
   readonly writer: BlockWriter
-  readonly keeper: Keeper
+  readonly epochDaemon: EpochDaemon
   /** Actions of a round. */
   plan(round: number): readonly Act[]
   /** Called with the time of each created block. */
@@ -33,7 +33,13 @@ export interface CourseOptions {
 }
 
 /** Creates a sequence of rounds that begins with the first after the writer's head. */
-export function createCourse({ timing, writer, keeper, plan, onTime }: CourseOptions): Course {
+export function createRoundSchedule({
+  timing,
+  writer,
+  epochDaemon,
+  plan,
+  onTime,
+}: RoundScheduleOptions): RoundSchedule {
   let round = roundAt(timing, writer.head.timestamp) + 1
   let acts: Act[] = []
   /** The last block with price updates. */
@@ -42,7 +48,7 @@ export function createCourse({ timing, writer, keeper, plan, onTime }: CourseOpt
   const opensAt = () => roundStart(timing, round)
 
   async function open(): Promise<void> {
-    await keeper.tick(opensAt() + 1)
+    await epochDaemon.tick(opensAt() + 1)
     const more = plan(round)
     round += 1
     acts = [...acts, ...more].toSorted((a, b) => a.at - b.at)
@@ -59,7 +65,7 @@ export function createCourse({ timing, writer, keeper, plan, onTime }: CourseOpt
 
   function updates(): readonly Tx[] {
     const block = writer.head.number + 1
-    const policy = keeper.policies.find(({ epoch }) => epoch === keeper.epoch)
+    const policy = epochDaemon.policies.find(({ epoch }) => epoch === epochDaemon.epoch)
     if (policy === undefined || block <= updated) return []
     updated = block
     return fastUpdates(policy, block)

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
-import { createTravel } from './time-travel.ts'
+import { createTimeTravel } from './time-travel.ts'
 
 test('a journey ends with an error when what is due makes no block, instead of never', async () => {
   const head = { number: 7, timestamp: 1_795_000_000 }
-  const travel = createTravel({
+  const timeTravel = createTimeTravel({
     writer: { head },
-    keeper: { nextDue: (now: number) => now, tick: async () => undefined },
+    epochDaemon: { nextDue: (now: number) => now, tick: async () => undefined },
   } as never)
-  await expect(travel.skipTo(head.timestamp + 60)).rejects.toThrow('nothing happened that was due')
+  await expect(timeTravel.skipTo(head.timestamp + 60)).rejects.toThrow(
+    'nothing happened that was due',
+  )
 })

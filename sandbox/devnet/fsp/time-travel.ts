@@ -1,5 +1,5 @@
-import type { Keeper } from './epoch-daemon.ts'
-import type { Course } from './price-path.ts'
+import type { EpochDaemon } from './epoch-daemon.ts'
+import type { RoundSchedule } from './price-path.ts'
 import { epochStart, roundStart, type Timing } from './timing.ts'
 import type { BlockWriter } from './writer.ts'
 
@@ -13,7 +13,7 @@ export interface PlayedRounds {
 }
 
 /** Skips through the time of a chain on which no other process creates blocks. Times are epoch seconds. */
-export interface Travel {
+export interface TimeTravel {
   /** Simulates a number of rounds, with additional empty blocks in each. */
   inFull(rounds: number, quietBlocks?: number): Promise<PlayedRounds>
   /**
@@ -33,23 +33,23 @@ export interface Travel {
 const ROUNDS_AROUND = 2
 
 /** Creates skips along a sequence of rounds. */
-export function createTravel(parts: {
+export function createTimeTravel(parts: {
   readonly timing: Timing
   readonly writer: BlockWriter
-  readonly keeper: Keeper
-  readonly course: Course
+  readonly epochDaemon: EpochDaemon
+  readonly schedule: RoundSchedule
   readonly onTime: (seconds: number) => void
-}): Travel {
-  const { timing, writer, keeper, course, onTime } = parts
+}): TimeTravel {
+  const { timing, writer, epochDaemon, schedule, onTime } = parts
   const before = (seconds: number) => seconds - (ROUNDS_AROUND + 1) * timing.roundSeconds
-  const nextEpochStart = () => epochStart(timing, keeper.epoch + 1)
+  const nextEpochStart = () => epochStart(timing, epochDaemon.epoch + 1)
 
   async function inFull(rounds: number, quietBlocks = 0): Promise<PlayedRounds> {
-    const first = course.round
+    const first = schedule.round
     const last = first + rounds - 1
     for (let round = first; round <= last; round += 1) {
       const end = roundStart(timing, round + 1)
-      while (course.nextAt() < end) await course.step(false)
+      while (schedule.nextAt() < end) await schedule.step(false)
       await fill(end - 1 - writer.head.timestamp, quietBlocks)
       onTime(writer.head.timestamp)
     }
@@ -63,14 +63,14 @@ export function createTravel(parts: {
 
   async function skipTo(seconds: number): Promise<void> {
     for (;;) {
-      const due = keeper.nextDue(writer.head.timestamp + 1)
+      const due = epochDaemon.nextDue(writer.head.timestamp + 1)
       if (due >= seconds) break
       const { number } = writer.head
-      await keeper.tick(due)
+      await epochDaemon.tick(due)
       if (writer.head.number === number) throw new Error(`nothing happened that was due at ${due}`)
     }
     await reach(seconds)
-    course.resume(writer.head.timestamp)
+    schedule.resume(writer.head.timestamp)
   }
 
   async function reach(seconds: number): Promise<void> {
@@ -79,7 +79,7 @@ export function createTravel(parts: {
   }
 
   async function until(isThere: () => boolean, roundsAfter: number): Promise<PlayedRounds> {
-    const first = course.round
+    const first = schedule.round
     while (!isThere()) await inFull(1)
     return { ...(await inFull(roundsAfter)), first }
   }
@@ -89,28 +89,28 @@ export function createTravel(parts: {
     const sinceEnd = timing.randomAcquisitionSeconds - timing.initializationSeconds
     const next = nextEpochStart() + sinceEnd
     const isOver = next <= writer.head.timestamp
-    return isOver ? epochStart(timing, keeper.epoch + 2) + sinceEnd : next
+    return isOver ? epochStart(timing, epochDaemon.epoch + 2) + sinceEnd : next
   }
 
   return {
     inFull,
     skipTo,
     playTo: async (seconds) => {
-      while (course.nextAt() <= seconds) await course.step(false)
+      while (schedule.nextAt() <= seconds) await schedule.step(false)
       await reach(seconds)
     },
     toEpochEnd: async (isInFull) => {
-      const { epoch } = keeper
+      const { epoch } = epochDaemon
       if (!isInFull) await skipTo(before(nextEpochStart()))
-      return until(() => keeper.epoch > epoch, ROUNDS_AROUND)
+      return until(() => epochDaemon.epoch > epoch, ROUNDS_AROUND)
     },
     toRegistration: async () => {
-      const isOpen = () => keeper.registrationSince !== undefined
+      const isOpen = () => epochDaemon.registrationSince !== undefined
       if (!isOpen()) await skipTo(before(opening()))
       return until(isOpen, 1)
     },
     toPublication: async () => {
-      const { epoch, published } = keeper
+      const { epoch, published } = epochDaemon
       const count = published.size
       const began = published.has(epoch - 1) ? nextEpochStart() : epochStart(timing, epoch)
       await skipTo(before(began + timing.publicationSeconds))
