@@ -1,5 +1,4 @@
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
-import { createUserActions, type UserActions } from './telegram/acting.ts'
 import { createBackend } from './telegram/backend.ts'
 import type { Fault, FaultFilter } from './telegram/faults.ts'
 import type {
@@ -14,6 +13,7 @@ import type {
 import { createPeople, type People } from './telegram/people.ts'
 import type { BotCommand, ProfileText } from './telegram/profile.ts'
 import { startServer } from './telegram/server.ts'
+import { createUserActions, type UserActions } from './telegram/user-actions.ts'
 
 /** Options of a local Bot API. */
 export interface TelegramApiOptions {

@@ -8,7 +8,7 @@ import type { WorldParts } from '../world/parts.ts'
 import type { Scenario } from './define.ts'
 import type { Entry } from './log.ts'
 
-const SCRIPT = readFileSync(new URL('../browser/happen.js', import.meta.url))
+const SCRIPT = readFileSync(new URL('../browser/scenarios.js', import.meta.url))
 
 /** The page `/happen`: scenarios and their results. */
 export async function scenariosPage(
@@ -39,7 +39,7 @@ export async function scenariosPage(
 
 async function render(world: WorldParts, { groups, log }: Scenarios): Promise<string> {
   const newestFirst = log.entries.toReversed()
-  const body = renderView('happen', {
+  const body = renderView('scenarios', {
     wallets: await walletsOf(world),
     groups: groups.map((group) => ({
       ...group,

@@ -7,7 +7,7 @@ import { nodeIdText } from '../devnet/fsp/encode.ts'
 import type { KnownPolicy } from '../devnet/fsp/policy.ts'
 import { drawnHash } from '../devnet/fsp/provider.ts'
 import { claimsOf } from '../devnet/fsp/votes.ts'
-import type { ProviderSimulation } from '../devnet/provider-script.ts'
+import type { ProviderSimulation } from '../devnet/provider-simulation.ts'
 import { listen, stopListening } from '../loopback.ts'
 
 /** A server of published data about reward epochs, and of the P-chain's API. */

@@ -3,7 +3,7 @@ import { providerCaption, providerText } from '#bot/features/provider/view.ts'
 import {
   createProviderSimulation,
   type ProviderSimulation,
-} from '#sandbox/devnet/provider-script.ts'
+} from '#sandbox/devnet/provider-simulation.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import { type ProtocolData, startProtocolData } from '#sandbox/world/protocol-data.ts'
 import { packed } from '#src/actions/codec.ts'

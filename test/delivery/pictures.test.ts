@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import {
   createProviderSimulation,
   type ProviderSimulation,
-} from '#sandbox/devnet/provider-script.ts'
+} from '#sandbox/devnet/provider-simulation.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import { retainDeliveries } from '#src/delivery/retention.ts'
 import { LOOK_AT_ALL } from '#src/jobs/define.ts'

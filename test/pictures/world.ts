@@ -1,5 +1,5 @@
 import { fastify } from 'fastify'
-import { createProviderSimulation } from '#sandbox/devnet/provider-script.ts'
+import { createProviderSimulation } from '#sandbox/devnet/provider-simulation.ts'
 import { startDevnet } from '#sandbox/devnet.ts'
 import { chatPages } from '#sandbox/telegram-chat.ts'
 import { startProtocolData } from '#sandbox/world/protocol-data.ts'

@@ -5,7 +5,7 @@ import { FSP } from '#sandbox/devnet/fsp/places.ts'
 import {
   createProviderSimulation,
   type ProviderSimulation,
-} from '#sandbox/devnet/provider-script.ts'
+} from '#sandbox/devnet/provider-simulation.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import { type ProtocolData, startProtocolData } from '#sandbox/world/protocol-data.ts'
 import { systemClock } from '#src/kernel/clock.ts'

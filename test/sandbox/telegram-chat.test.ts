@@ -4,7 +4,7 @@ import { type FastifyInstance, fastify } from 'fastify'
 import { Bot, InlineKeyboard } from 'grammy'
 import { type Browser, chromium as launcher, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { addTelegramAccounts, type TelegramAccounts } from '#sandbox/telegram/cast.ts'
+import { addTelegramAccounts, type TelegramAccounts } from '#sandbox/telegram/accounts.ts'
 import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
 import { chatPages } from '#sandbox/telegram-chat.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { ProviderSimulationOptions } from '#sandbox/devnet/provider-script.ts'
+import type { ProviderSimulationOptions } from '#sandbox/devnet/provider-simulation.ts'
 import { type Notified, type WatchWorld, watchWorld } from './world.ts'
 
 /** Watches of data providers while whole reward epochs are played on a local chain. */

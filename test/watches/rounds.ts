@@ -1,5 +1,5 @@
 import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
-import type { ProviderSimulationOptions } from '#sandbox/devnet/provider-script.ts'
+import type { ProviderSimulationOptions } from '#sandbox/devnet/provider-simulation.ts'
 import { LOOK_AT_ALL } from '#src/jobs/define.ts'
 import { fetchPublications } from '#src/jobs/fetch-publications.ts'
 import { pollValidators } from '#src/jobs/poll-validators.ts'

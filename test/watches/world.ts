@@ -2,7 +2,7 @@ import {
   createProviderSimulation,
   type ProviderSimulation,
   type ProviderSimulationOptions,
-} from '#sandbox/devnet/provider-script.ts'
+} from '#sandbox/devnet/provider-simulation.ts'
 import { startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { startDevnet } from '#sandbox/devnet.ts'
 import { startProtocolData } from '#sandbox/world/protocol-data.ts'

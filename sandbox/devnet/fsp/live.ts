@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Clock } from '#src/kernel/clock.ts'
-import type { RoundSchedule } from './price-path.ts'
+import type { RoundSchedule } from './round-schedule.ts'
 import type { BlockWriter } from './writer.ts'
 
 /** Polling interval for due actions. */

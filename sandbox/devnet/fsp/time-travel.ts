@@ -1,5 +1,5 @@
 import type { EpochDaemon } from './epoch-daemon.ts'
-import type { RoundSchedule } from './price-path.ts'
+import type { RoundSchedule } from './round-schedule.ts'
 import { epochStart, roundStart, type Timing } from './timing.ts'
 import type { BlockWriter } from './writer.ts'
 

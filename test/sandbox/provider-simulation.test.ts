@@ -20,7 +20,7 @@ import { FSP, NAMED_PLACES } from '#sandbox/devnet/fsp/places.ts'
 import {
   createProviderSimulation,
   type ProviderSimulation,
-} from '#sandbox/devnet/provider-script.ts'
+} from '#sandbox/devnet/provider-simulation.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import selectors from '../fixtures/fsp-selectors.json' with { type: 'json' }
 

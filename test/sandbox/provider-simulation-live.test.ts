@@ -4,7 +4,7 @@ import { FSP } from '#sandbox/devnet/fsp/places.ts'
 import {
   createProviderSimulation,
   type ProviderSimulation,
-} from '#sandbox/devnet/provider-script.ts'
+} from '#sandbox/devnet/provider-simulation.ts'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 

@@ -6,7 +6,7 @@ import {
   createProviderSimulation,
   type ProviderSimulation,
   type ProviderSimulationOptions,
-} from '#sandbox/devnet/provider-script.ts'
+} from '#sandbox/devnet/provider-simulation.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 
 /** What happens once in a reward epoch, in the events of the contracts. */
