@@ -256,7 +256,7 @@ export function createApp(
     async stop() {
       // Pending refunds come first; servers stop accepting at once; running work has the deadline, all of
       // it together.
-      const inHand = [app.metering.settleDebts(), server.close(), jobs?.stop(), bot?.stop()]
+      const inHand = [app.metering.settleRefunds(), server.close(), jobs?.stop(), bot?.stop()]
       await endAll(log, inHand, STOP_MS)
       await endAll(log, [app.slices.leave()], SETTLE_MS)
       // Running calls have ended by now, and may have left refunds.

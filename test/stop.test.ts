@@ -86,7 +86,7 @@ async function addDueMessages(): Promise<void> {
       handle: null,
       stage: null,
       shown: 'something older',
-      news: 0,
+      changeCount: 0,
       dueAt: new Date(),
       leasedUntil: null,
       expiresAt: null,

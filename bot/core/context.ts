@@ -19,7 +19,7 @@ export interface Membership extends ChatLink {
 export interface BotState {
   readonly app: App
   /** Stored data of the chat. */
-  readonly known: KnownChat
+  readonly knownChat: KnownChat
   /** Wallets linked to the chat; the selected one first. */
   readonly links: readonly Membership[]
   /**

@@ -79,7 +79,7 @@ export async function listChatsFollowing(
 export async function wakeLive(db: Db, handles: readonly string[], now: Date): Promise<void> {
   await db
     .update(liveMessages)
-    .set({ news: sql`${liveMessages.news} + 1`, dueAt: now })
+    .set({ changeCount: sql`${liveMessages.changeCount} + 1`, dueAt: now })
     .where(inArray(liveMessages.handle, [...handles]))
 }
 
@@ -97,12 +97,12 @@ export async function settleLive(
   row: LiveRow,
   to: Pick<LiveRow, 'stage' | 'shown' | 'dueAt' | 'leasedUntil'>,
 ): Promise<void> {
-  const { news, dueAt } = liveMessages
+  const { changeCount, dueAt } = liveMessages
   await db
     .update(liveMessages)
     .set({
       ...to,
-      dueAt: sql`case when ${news} = ${row.news} then ${to.dueAt.toISOString()}::timestamptz else ${dueAt} end`,
+      dueAt: sql`case when ${changeCount} = ${row.changeCount} then ${to.dueAt.toISOString()}::timestamptz else ${dueAt} end`,
     })
     .where(and(isMessage(row), eq(liveMessages.createdAt, row.createdAt)))
 }

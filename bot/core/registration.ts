@@ -105,17 +105,17 @@ function isSame(a: readonly BotCommand[], b: readonly BotCommand[]): boolean {
  * failure is only logged.
  */
 export async function setChatCommands(ctx: BotContext, all: readonly Feature[]): Promise<void> {
-  const { api, known, reader } = ctx
+  const { api, knownChat, reader } = ctx
   const features = ctx.app.billing.enabled ? all : all.map(withoutBilled)
-  const chat = { type: 'chat', chat_id: known.id } as const
-  const administrators = { type: 'chat_administrators', chat_id: known.id } as const
+  const chat = { type: 'chat', chat_id: knownChat.id } as const
+  const administrators = { type: 'chat_administrators', chat_id: knownChat.id } as const
   const put = (scope: BotCommandScope, menu: Menu) =>
-    api.setMyCommands(menuCommands(features, menu, known.locale), { scope })
+    api.setMyCommands(menuCommands(features, menu, knownChat.locale), { scope })
   try {
     if (reader.isGroup) {
       await put(chat, 'group')
       await put(administrators, 'administrators')
-    } else if (localeOfTag(ctx.from?.language_code) === known.locale) {
+    } else if (localeOfTag(ctx.from?.language_code) === knownChat.locale) {
       await api.deleteMyCommands({ scope: chat })
     } else {
       await put(chat, 'private')

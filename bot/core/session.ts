@@ -109,6 +109,6 @@ export async function openQuestion(ctx: BotContext): Promise<QuestionRow | undef
 
 /** Person and chat of an update; undefined for updates without a person. */
 export function placeOf(ctx: BotContext): Place | undefined {
-  const { from, known } = ctx
-  return from === undefined ? undefined : { chatId: known.id, personId: from.id }
+  const { from, knownChat } = ctx
+  return from === undefined ? undefined : { chatId: knownChat.id, personId: from.id }
 }

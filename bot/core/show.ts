@@ -69,11 +69,11 @@ async function pressedScreen(ctx: BotContext): Promise<number | undefined> {
 export async function isDelivered({
   app,
   callbackQuery,
-  known,
+  knownChat,
   links,
 }: BotContext): Promise<boolean> {
   const messageId = callbackQuery?.message?.message_id
-  if (messageId === undefined || Object.values(known.living).includes(messageId)) return false
+  if (messageId === undefined || Object.values(knownChat.living).includes(messageId)) return false
   const recipientIds = links.map(({ recipientId }) => recipientId)
   return hasMessage(app.db, recipientIds, String(messageId))
 }
@@ -93,16 +93,16 @@ export async function redraw(ctx: BotContext, view: View): Promise<boolean> {
  * the newest of the bot; if something came below it, it is taken away too.
  */
 async function answeredMessage(ctx: BotContext): Promise<number | undefined> {
-  const { answering, known } = ctx
+  const { answering, knownChat } = ctx
   if (answering === undefined) return undefined
   const { messageId, askedAt } = answering
   const typedId = ctx.message?.message_id
   if (typedId !== undefined) await remove(ctx, typedId)
-  const isLiving = Object.values(known.living).includes(messageId)
+  const isLiving = Object.values(knownChat.living).includes(messageId)
   const isCovered = ctx.links.some((link) => link.lastSuccessAt && link.lastSuccessAt > askedAt)
   if (isLiving && !isCovered) return messageId
   await remove(ctx, messageId)
-  Object.assign(ctx, { known: { ...known, living: without(known.living, messageId) } })
+  Object.assign(ctx, { known: { ...knownChat, living: without(knownChat.living, messageId) } })
   return undefined
 }
 
@@ -115,7 +115,7 @@ function without(living: Living, messageId: number): Living {
 /** Deletes a message. A failure is ignored. */
 export async function remove(ctx: BotContext, messageId: number): Promise<void> {
   try {
-    await ctx.api.deleteMessage(ctx.known.id, messageId)
+    await ctx.api.deleteMessage(ctx.knownChat.id, messageId)
   } catch (error) {
     const fields = { updateId: ctx.update.update_id, error: describe(error) }
     ctx.app.log.debug(fields, 'message not deleted')
@@ -129,13 +129,13 @@ export async function keepLiving(
   { rows }: View,
   task: Task,
 ): Promise<void> {
-  const { app, known } = ctx
-  const before = known.living[task]
+  const { app, knownChat } = ctx
+  const before = knownChat.living[task]
   if (rows.length === 0 || before === messageId) return
-  const living = { ...without(known.living, messageId), [task]: messageId }
-  const changes = changedLiving(known.living, living)
-  await changeChat(app.db, known.id, { living: changes }, app.clock.now())
-  Object.assign(ctx, { known: { ...known, living } })
+  const living = { ...without(knownChat.living, messageId), [task]: messageId }
+  const changes = changedLiving(knownChat.living, living)
+  await changeChat(app.db, knownChat.id, { living: changes }, app.clock.now())
+  Object.assign(ctx, { known: { ...knownChat, living } })
   if (before !== null) await removeButtons(ctx, before)
 }
 
@@ -150,7 +150,7 @@ export async function removeButtons(ctx: BotContext, messageId: number): Promise
   const empty = { reply_markup: { inline_keyboard: [] } }
   try {
     if (ctx.callbackQuery?.message?.message_id === messageId) await ctx.takeOver()
-    await ctx.api.editMessageReplyMarkup(ctx.known.id, messageId, empty)
+    await ctx.api.editMessageReplyMarkup(ctx.knownChat.id, messageId, empty)
   } catch (error) {
     const fields = { updateId: ctx.update.update_id, error: describe(error) }
     ctx.app.log.debug(fields, 'buttons not removed')
@@ -187,7 +187,7 @@ export async function showAbove(
   const text = start + message.text.slice(cut)
   await ctx.takeOver()
   try {
-    await ctx.api.editMessageText(ctx.known.id, message.message_id, text, {
+    await ctx.api.editMessageText(ctx.knownChat.id, message.message_id, text, {
       entities,
       link_preview_options: { is_disabled: true },
       reply_markup: {
@@ -213,7 +213,7 @@ export async function rewrite(ctx: BotContext, messageId: number, view: View): P
  * @returns false if it can no longer be edited
  */
 async function edit(ctx: BotContext, messageId: number, view: View): Promise<boolean> {
-  const message = { chatId: ctx.known.id, messageId }
+  const message = { chatId: ctx.knownChat.id, messageId }
   await deleteLive(ctx.app.db, message)
   await coverConnectMessage(ctx.app, message)
   await ctx.takeOver()
@@ -221,9 +221,9 @@ async function edit(ctx: BotContext, messageId: number, view: View): Promise<boo
   return posted.kind !== 'gone'
 }
 
-function postOf({ app, known, t, update }: BotContext, view: View): Omit<Post, 'messageId'> {
+function postOf({ app, knownChat, t, update }: BotContext, view: View): Omit<Post, 'messageId'> {
   return {
-    chatId: known.id,
+    chatId: knownChat.id,
     content: () => contentOf(view, t.locale),
     onRefused: (error, { kind }) => {
       const fields = { updateId: update.update_id, error: describe(error) }

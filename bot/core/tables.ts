@@ -138,7 +138,7 @@ export const liveMessages = pgTable(
     /** A digest of its content; null if unknown. */
     shown: text('shown'),
     /** Number of notifications, so that none is lost. */
-    news: integer('news').notNull(),
+    changeCount: integer('news').notNull(),
     /** Time of the next check. */
     dueAt: timestamp('due_at', { withTimezone: true }).notNull(),
     /** End of a check's lease, or of the interval after a change. */

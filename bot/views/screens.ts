@@ -44,10 +44,10 @@ export function blockedLinks({ links }: BotContext): readonly Membership[] {
  * @param rows buttons of the notice
  */
 export async function homeScreen(ctx: BotContext, notice?: string, rows: Rows = []): Promise<View> {
-  const { reader, links, known } = ctx
+  const { reader, links, knownChat } = ctx
   const [link] = links
   if (link === undefined) {
-    return reader.isGroup ? groupHello(reader, known.title) : firstContact(reader, notice)
+    return reader.isGroup ? groupHello(reader, knownChat.title) : firstContact(reader, notice)
   }
   const blocked = blockedLinks(ctx)
   const [first] = blocked
@@ -76,7 +76,7 @@ export async function homeScreen(ctx: BotContext, notice?: string, rows: Rows = 
   const wallets = links.map(({ wallet }) => wallet)
   const topic = { current: link.threadId, here: topicOf(ctx) }
   const group = {
-    title: known.title,
+    title: knownChat.title,
     wallets,
     topic: ctx.chat?.is_forum === true ? topic : undefined,
     managers: await managerNames(ctx),

@@ -21,7 +21,7 @@ import { logClosed, logInhibited, logRecorded } from './trail.ts'
 import { liveCauses, release } from './uninhibit.ts'
 
 /** A firing and its record, if it has one. */
-type RecordedFiring = Change & { readonly raised: AlertCandidate }
+type RecordedFiring = Change & { readonly candidate: AlertCandidate }
 /** A firing newly recorded by this call. */
 type Fresh = RecordedFiring & { readonly alertId: number }
 
@@ -32,18 +32,18 @@ type Fresh = RecordedFiring & { readonly alertId: number }
 export async function raise(
   deps: NotifyDeps,
   tx: Db,
-  raised: readonly AlertCandidate[],
+  candidate: readonly AlertCandidate[],
 ): Promise<void> {
   const now = deps.clock.now()
-  const recorded = raised.filter(({ isNotified }) => isNotified)
+  const recorded = candidate.filter(({ isNotified }) => isNotified)
   const inserted = await store.insertAlerts(tx, recorded, now)
   const idOf = new Map(inserted.map(({ id, key }) => [key, id]))
-  const fired = raised.map((one): RecordedFiring => {
+  const fired = candidate.map((one): RecordedFiring => {
     const { signal, event, position } = one
     const watchId = one.watch.id
     const alertId = idOf.get(store.alertKey({ watchId, signal, event, position }))
     if (alertId !== undefined) logRecorded(deps, alertId, one)
-    return { ...one, raised: one, alertId, watchId }
+    return { ...one, candidate: one, alertId, watchId }
   })
   const isEpisode = ({ isRecovery, event }: RecordedFiring) => isRecovery || hasRecovery(event)
   const alone = fired.filter((one) => !isEpisode(one)).filter(isFresh)
@@ -64,7 +64,7 @@ async function follow(
   fired: readonly RecordedFiring[],
   now: Date,
 ): Promise<readonly Notification[]> {
-  const wallets = [...new Set(fired.map(({ raised }) => raised.watch.wallet))]
+  const wallets = [...new Set(fired.map(({ candidate }) => candidate.watch.wallet))]
   const before = await episodes.listOpen(tx, wallets)
   const followed = followEpisodes(fired, before)
   await episodes.closeAlerts(tx, followed.closings)
@@ -86,7 +86,7 @@ async function follow(
     const isInhibited = inhibited.has(one)
     const anchor = flaps.get(one)
     const mark = markOf(one, followed)
-    const own = settings.get(one.raised.watch.wallet) ?? DEFAULT_SETTINGS
+    const own = settings.get(one.candidate.watch.wallet) ?? DEFAULT_SETTINGS
     const isMuted = mark.mutedAt !== undefined
     return [
       {
@@ -237,7 +237,7 @@ function followingOf(
   return {
     ...notification,
     ...(answered !== undefined && { answers: recordOf(answered) }),
-    ...(isEscalated && { escalatedTo: firing.raised.watch.escalateTo ?? [] }),
+    ...(isEscalated && { escalatedTo: firing.candidate.watch.escalateTo ?? [] }),
     ...(firing.isRecovery && { notes: recoveryNotes(firing, episode, open) }),
     ...(episode[0] && { startedAt: beganAt(episode[0]) }),
     ...(firing.isRecovery && takenBy && { takenBy }),
@@ -279,13 +279,13 @@ function recoveryNotes(
 }
 
 function notificationOf(
-  { alertId, raised }: Fresh,
+  { alertId, candidate }: Fresh,
   how: Pick<Notification, 'kind' | 'effectiveSeverity'>,
   now: Date,
 ): Notification {
-  const { type, signal, group, event, severity, data, firedAt, position, isRecovery } = raised
+  const { type, signal, group, event, severity, data, firedAt, position, isRecovery } = candidate
   const record = { alertId, type, signal, group, event, severity, data, firedAt, position }
-  const { watch } = raised
+  const { watch } = candidate
   return { ...record, ...how, watch, isRecovery, isQuiet: isMuted(watch, now) }
 }
 

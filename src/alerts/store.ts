@@ -46,11 +46,11 @@ export function alertKey(of: {
  */
 export async function insertAlerts(
   db: Db,
-  raised: readonly AlertCandidate[],
+  candidates: readonly AlertCandidate[],
   createdAt: Date,
 ): Promise<InsertedAlert[]> {
-  if (raised.length === 0) return []
-  const column = <T>(read: (one: AlertCandidate) => T) => sql.param(raised.map(read))
+  if (candidates.length === 0) return []
+  const column = <T>(read: (one: AlertCandidate) => T) => sql.param(candidates.map(read))
   const rows = await db.execute<InsertedRow>(sql`
     insert into alerts (wallet, watch_id, watch_label, type, signal, "group", event, severity, data,
       position, fired_at, state, recovered_at, is_episode, escalate_at, told_at, reminders_sent, created_at)
@@ -67,7 +67,7 @@ export async function insertAlerts(
       ${column(({ group }) => group)}::text[],
       ${column(({ event }) => event)}::text[],
       ${column(({ severity }) => severity)}::text[],
-      string_to_array(${jsonTexts(raised.map(({ data }) => data))}, e'\\x1f')::jsonb[],
+      string_to_array(${jsonTexts(candidates.map(({ data }) => data))}, e'\\x1f')::jsonb[],
       ${column(({ position }) => position)}::bigint[],
       ${column(({ firedAt }) => firedAt)}::timestamptz[],
       ${column(({ isRecovery }) => isRecovery)}::bool[],

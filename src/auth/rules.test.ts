@@ -5,7 +5,7 @@ import type { StoredChallenge } from './model.ts'
 import {
   challengeExpiry,
   grantedScopes,
-  hasRoomForToken,
+  canAddToken,
   judgeChallenge,
   mustRecordUse,
   tokenExpiry,
@@ -106,10 +106,10 @@ describe('tokens', () => {
   })
 
   test('are ten at most', () => {
-    expect(hasRoomForToken(0)).toBe(true)
-    expect(hasRoomForToken(9)).toBe(true)
-    expect(hasRoomForToken(10)).toBe(false)
-    expect(hasRoomForToken(11)).toBe(false)
+    expect(canAddToken(0)).toBe(true)
+    expect(canAddToken(9)).toBe(true)
+    expect(canAddToken(10)).toBe(false)
+    expect(canAddToken(11)).toBe(false)
   })
 
   test('have their use written at the first one and then once a minute', () => {

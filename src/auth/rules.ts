@@ -57,7 +57,7 @@ export function tokenStatus(
 }
 
 /** Whether a wallet with this many active tokens may have another. */
-export function hasRoomForToken(activeTokens: number): boolean {
+export function canAddToken(activeTokens: number): boolean {
   return activeTokens < ACTIVE_TOKENS_MAX
 }
 

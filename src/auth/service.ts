@@ -23,7 +23,7 @@ import {
 import {
   challengeExpiry,
   grantedScopes,
-  hasRoomForToken,
+  canAddToken,
   judgeChallenge,
   mustRecordUse,
   tokenExpiry,
@@ -160,7 +160,7 @@ export async function exchangeToken(deps: SignInDeps, input: TokenRequest): Prom
   return signIn(deps, input, async (tx, { wallet, scopes, label }) => {
     const createdAt = deps.clock.now()
     await store.lockTokensOfWallet(tx, wallet)
-    if (!hasRoomForToken(await store.countActiveTokens(tx, wallet, createdAt))) {
+    if (!canAddToken(await store.countActiveTokens(tx, wallet, createdAt))) {
       const values = { count: ACTIVE_TOKENS_MAX }
       throw new AppError('conflict', 'token_limit_reached', { values })
     }

@@ -70,7 +70,7 @@ export interface Payment {
 export const OTHER_LOG_INDEX = -1
 
 /** Addresses that receive payments on Flare; undefined ones are not scanned. */
-export interface PaymentPlaces {
+export interface PaymentDestinations {
   readonly router: Address | undefined
   /** Receives plain transfers, whose data is exactly the handle. */
   readonly payTo: Address | undefined
@@ -196,7 +196,7 @@ export interface Chain {
    */
   transactionPayments(
     txHash: Hash,
-    places: PaymentPlaces,
+    destinations: PaymentDestinations,
     signal?: AbortSignal,
   ): Promise<TransactionFacts>
   /**
@@ -206,7 +206,7 @@ export interface Chain {
   paymentsBetween(
     fromBlock: number,
     toBlock: number,
-    places: PaymentPlaces,
+    destinations: PaymentDestinations,
     signal?: AbortSignal,
   ): Promise<readonly Payment[]>
   /**

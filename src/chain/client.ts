@@ -124,14 +124,14 @@ export function createChain({
       return info
     },
     verifyMessage: (input, signal) => verifyMessage({ endpoints, turns }, input, signal),
-    transactionPayments: (txHash, places, signal) =>
+    transactionPayments: (txHash, destinations, signal) =>
       endpoints.askUntil(
-        (client) => readTransactionFacts(client, txHash, places),
+        (client) => readTransactionFacts(client, txHash, destinations),
         ({ status }) => status !== 'unknown',
         signal,
       ),
-    paymentsBetween: (fromBlock, toBlock, places, signal) =>
-      scanPayments({ endpoints, logs }, { fromBlock, toBlock }, places, signal),
+    paymentsBetween: (fromBlock, toBlock, destinations, signal) =>
+      scanPayments({ endpoints, logs }, { fromBlock, toBlock }, destinations, signal),
     isUnreadable: (number, signal) => isUnreadable(endpoints, number, signal),
     internalTransfers: (holder, span, signal) =>
       findInternalTransfers(endpoints, holder, span, signal),

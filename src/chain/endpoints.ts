@@ -16,7 +16,7 @@ import {
   isEndpointFailure,
   isRefusal,
 } from './failures.ts'
-import { createPace, type Pace } from './pace.ts'
+import { createConcurrencyLimit, type ConcurrencyLimit } from './pace.ts'
 import { Quantity } from './quantity.ts'
 import type { Turns } from './turns.ts'
 
@@ -101,7 +101,7 @@ interface Endpoint {
   checkedAtMs: number
   /** Time until which it rests, in epoch milliseconds; 0 when its last answer succeeded. */
   restsUntilMs: number
-  readonly pace: Pace
+  readonly concurrency: ConcurrencyLimit
 }
 
 const REST_MS = 30_000
@@ -128,7 +128,7 @@ export function createEndpoints({
       chain: 'unknown',
       checkedAtMs: 0,
       restsUntilMs: 0,
-      pace: createPace(),
+      concurrency: createConcurrencyLimit(),
     }),
   )
 
@@ -147,7 +147,7 @@ export function createEndpoints({
         signal: either,
         limitMs,
         isWell,
-        pace: endpoint.pace,
+        concurrency: endpoint.concurrency,
         meters,
       })
       if (mustCheck(endpoint)) await checkChain(endpoint, client)
@@ -286,7 +286,7 @@ interface Connection {
   readonly limitMs: number
   /** Whether its last answer succeeded: then a broken connection is retried. */
   readonly isWell: boolean
-  readonly pace: Pace
+  readonly concurrency: ConcurrencyLimit
   readonly meters: Meters | undefined
 }
 
@@ -314,13 +314,13 @@ type Send = ReturnType<HttpTransport>['request']
 
 /** Sends one request, and repeats it while it is refused, a few times. */
 async function send<T>(url: string, connection: Connection, args: Parameters<Send>[0]): Promise<T> {
-  const { signal, limitMs, isWell, pace, meters } = connection
+  const { signal, limitMs, isWell, concurrency, meters } = connection
   const host = hostOf(url)
   for (let tries = 0; ; tries += 1) {
-    await pace.begin(signal)
+    await concurrency.begin(signal)
     const askedAt = performance.now()
     const end = (outcome: RpcOutcome) => {
-      pace.end(outcome)
+      concurrency.end(outcome)
       meters?.asked(host, outcome, (performance.now() - askedAt) / 1000)
     }
     const limit = AbortSignal.timeout(limitMs)

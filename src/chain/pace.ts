@@ -2,7 +2,7 @@
  * Limiter of concurrent requests to one endpoint: raises the limit while it answers, lowers it when it
  * refuses.
  */
-export interface Pace {
+export interface ConcurrencyLimit {
   /**
    * Waits for a free slot.
    *
@@ -23,7 +23,7 @@ const ANSWERS_TO_GROW = 8
 const ANSWERS_TO_SHRINK_AGAIN = 24
 
 /** Creates a limiter without requests in progress. */
-export function createPace(): Pace {
+export function createConcurrencyLimit(): ConcurrencyLimit {
   const waiting = new Set<() => void>()
   let atOnce = AT_ONCE_START
   let underWay = 0

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Address, Hash } from '#src/kernel/units.ts'
 import { readBlock, requireBlock } from './blocks.ts'
-import type { BlockRef, Payment, PaymentPlaces } from './chain.ts'
+import type { BlockRef, Payment, PaymentDestinations } from './chain.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import type { Log, LogFilter, LogReader } from './logs.ts'
 import { forEachAtOnce } from './parallel.ts'
@@ -45,20 +45,20 @@ const HEADS_AT_ONCE = 6
 export async function scanPayments(
   source: ScanSource,
   { fromBlock, toBlock }: { readonly fromBlock: number; readonly toBlock: number },
-  places: PaymentPlaces,
+  destinations: PaymentDestinations,
   signal?: AbortSignal,
 ): Promise<readonly Payment[]> {
   const found: Found[] = []
-  if (places.router === undefined && places.payTo === undefined) return []
+  if (destinations.router === undefined && destinations.payTo === undefined) return []
   for (let from = fromBlock; from <= toBlock; ) {
     const step = await source.endpoints.ask(
-      (client) => readStep(source, client, { from, to: toBlock }, places),
+      (client) => readStep(source, client, { from, to: toBlock }, destinations),
       signal,
     )
     found.push(...step.found)
     const doubtful =
-      step.doubtful ?? (await findDoubtful(source, { from, ...step }, places, signal))
-    for (const block of doubtful) found.push(...(await ask(source, block, places, signal)))
+      step.doubtful ?? (await findDoubtful(source, { from, ...step }, destinations, signal))
+    for (const block of doubtful) found.push(...(await ask(source, block, destinations, signal)))
     from = step.upTo + 1
   }
   return found.toSorted(byPlace).map(({ payment }) => payment)
@@ -76,9 +76,9 @@ async function readStep(
   source: ScanSource,
   client: RpcClient,
   { from, to }: { readonly from: number; readonly to: number },
-  places: PaymentPlaces,
+  destinations: PaymentDestinations,
 ): Promise<Step> {
-  const { router, payTo } = places
+  const { router, payTo } = destinations
   const last = payTo === undefined ? to : Math.min(to, from + BLOCKS_PER_STEP - 1)
   await requireBlock(client, last)
   const { logs, upTo } =
@@ -87,21 +87,21 @@ async function readStep(
       : await source.logs.read(client, paidBy(router), from, last)
   if (payTo === undefined) {
     const blocks = await readHeads(client, logs)
-    return { found: routed(logs, blocks, places), logs, doubtful: undefined, upTo }
+    return { found: routed(logs, blocks, destinations), logs, doubtful: undefined, upTo }
   }
   const blocks = await readBlocks(client, { from, to: upTo, withTransactions: true })
   const refs = new Map(blocks.map(({ ref }) => [ref.number, ref]))
-  const native = await transfers(client, blocks, places)
+  const native = await transfers(client, blocks, destinations)
   const doubtful =
     router === undefined ? [] : doubtfulBlocks(blocks, logs, paidBy(router)).map(({ ref }) => ref)
-  return { found: [...routed(logs, refs, places), ...native], logs, doubtful, upTo }
+  return { found: [...routed(logs, refs, destinations), ...native], logs, doubtful, upTo }
 }
 
 /** Blocks that, by their headers, may have a router payment though none was returned. */
 async function findDoubtful(
   { endpoints }: ScanSource,
   span: { readonly from: number; readonly upTo: number; readonly logs: readonly Log[] },
-  { router }: PaymentPlaces,
+  { router }: PaymentDestinations,
   signal: AbortSignal | undefined,
 ): Promise<readonly BlockRef[]> {
   const doubtful: BlockRef[] = []
@@ -119,13 +119,13 @@ async function findDoubtful(
 async function ask(
   { endpoints }: ScanSource,
   block: BlockRef,
-  places: PaymentPlaces,
+  destinations: PaymentDestinations,
   signal: AbortSignal | undefined,
 ): Promise<readonly Found[]> {
-  const { router } = places
+  const { router } = destinations
   if (router === undefined) return []
   const logs = await askForLogs({ endpoints }, paidBy(router), block, signal)
-  return routed(logs, new Map([[block.number, block]]), places)
+  return routed(logs, new Map([[block.number, block]]), destinations)
 }
 
 function paidBy(router: Address): LogFilter {
@@ -135,12 +135,12 @@ function paidBy(router: Address): LogFilter {
 function routed(
   logs: readonly Log[],
   blocks: ReadonlyMap<number, BlockRef>,
-  places: PaymentPlaces,
+  destinations: PaymentDestinations,
 ): readonly Found[] {
   return logs.flatMap((log) => {
     const block = blocks.get(Number(log.blockNumber))
     if (block?.hash !== log.blockHash) throw replaced(log.blockNumber)
-    const payment = routerPayment(log, block, places)
+    const payment = routerPayment(log, block, destinations)
     return payment ? [{ payment, transactionIndex: Number(log.transactionIndex) }] : []
   })
 }
@@ -148,14 +148,14 @@ function routed(
 async function transfers(
   client: RpcClient,
   blocks: readonly SpanBlock[],
-  places: PaymentPlaces,
+  destinations: PaymentDestinations,
 ): Promise<readonly Found[]> {
   const found: Found[] = []
   for (const { ref, transactions } of blocks) {
     for (const answer of transactions) {
       const { to, transactionIndex } = Recipient.parse(answer)
-      if (to?.toLowerCase() !== places.payTo?.toLowerCase()) continue
-      const payment = nativePayment(Transaction.parse(answer), ref, places)
+      if (to?.toLowerCase() !== destinations.payTo?.toLowerCase()) continue
+      const payment = nativePayment(Transaction.parse(answer), ref, destinations)
       if (payment === undefined) continue
       if (!(await hasSucceeded(client, z.decode(Hash, payment.txHash), ref))) continue
       found.push({ payment, transactionIndex: Number(transactionIndex) })

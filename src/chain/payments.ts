@@ -10,7 +10,7 @@ import {
 import { z } from 'zod'
 import { Address, Hash } from '#src/kernel/units.ts'
 import { readBlock } from './blocks.ts'
-import type { BlockRef, Payment, PaymentPlaces, TransactionFacts } from './chain.ts'
+import type { BlockRef, Payment, PaymentDestinations, TransactionFacts } from './chain.ts'
 import { ROUTER_ABI } from './contracts.ts'
 import type { RpcClient } from './endpoints.ts'
 import { EndpointError } from './failures.ts'
@@ -51,7 +51,7 @@ const HANDLE_BYTES = 32
 export async function readTransactionFacts(
   client: RpcClient,
   txHash: Hash,
-  places: PaymentPlaces,
+  destinations: PaymentDestinations,
 ): Promise<TransactionFacts> {
   const answer = await client.request({ method: 'eth_getTransactionByHash', params: [txHash] })
   if (answer === null) return { status: 'unknown' }
@@ -63,10 +63,10 @@ export async function readTransactionFacts(
   if (block?.hash !== receipt.blockHash) throw replaced(receipt.blockNumber)
   if (receipt.status === 0n) {
     const reason = await readRevertReason(client, transaction, block.number)
-    return { status: 'reverted', block, reason, handle: intendedHandle(transaction, places) }
+    return { status: 'reverted', block, reason, handle: intendedHandle(transaction, destinations) }
   }
-  const native = nativePayment(transaction, block, places)
-  const routed = receipt.logs.flatMap((log) => routerPayment(log, block, places) ?? [])
+  const native = nativePayment(transaction, block, destinations)
+  const routed = receipt.logs.flatMap((log) => routerPayment(log, block, destinations) ?? [])
   return { status: 'mined', block, payments: native === undefined ? routed : [native, ...routed] }
 }
 
@@ -78,7 +78,7 @@ export async function readTransactionFacts(
 export function routerPayment(
   log: Log,
   block: BlockRef,
-  { router }: PaymentPlaces,
+  { router }: PaymentDestinations,
 ): Payment | undefined {
   if (router === undefined || !isAddressEqual(log.address, router)) return undefined
   const [topic, ...rest] = log.topics
@@ -109,7 +109,7 @@ export function routerPayment(
 export function nativePayment(
   { hash, from, to, value, input }: Transaction,
   block: BlockRef,
-  { payTo }: PaymentPlaces,
+  { payTo }: PaymentDestinations,
 ): Payment | undefined {
   if (payTo === undefined || to === undefined) return undefined
   if (value === 0n || !isAddressEqual(to, payTo)) return undefined
@@ -154,7 +154,7 @@ async function readReceipt(client: RpcClient, txHash: Hash): Promise<z.output<ty
 }
 
 /** The handle that a failed transaction was to pay. */
-function intendedHandle({ to, input }: Transaction, { router, payTo }: PaymentPlaces): Hash | null {
+function intendedHandle({ to, input }: Transaction, { router, payTo }: PaymentDestinations): Hash | null {
   if (to === undefined) return null
   if (payTo !== undefined && isAddressEqual(to, payTo)) return handleOf(input) ?? null
   if (router === undefined || !isAddressEqual(to, router)) return null

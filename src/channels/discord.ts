@@ -80,7 +80,7 @@ export const discord = {
 } as const satisfies ChannelDefinition<BodyPreview, HookDeps>
 
 function createDiscord(deps: HookDeps): Channel<unknown> {
-  const pace = createRateLimiter({ allMs: 0, keyMs: HOOK_MS, now: () => performance.now() })
+  const rateLimiter = createRateLimiter({ allMs: 0, keyMs: HOOK_MS, now: () => performance.now() })
   return defineChannel<HookDestination>({
     destination: Destination.refine(({ url }) => isHookOf(SERVICE, url, deps.allowPrivate)),
     form: hookForm(SERVICE, deps.allowPrivate),
@@ -91,7 +91,7 @@ function createDiscord(deps: HookDeps): Channel<unknown> {
     partitionKey: ({ url }) => `discord ${hookOf(url).id}`,
     send: async ({ url }, envelope, context) => {
       const body = discordBody(envelope, { now: context.now })
-      const answer = await request(deps, pace, { url, method: 'POST', body, context })
+      const answer = await request(deps, rateLimiter, { url, method: 'POST', body, context })
       const { statusCode } = answer
       const { id } = read(answer)
       return { statusCode, ...(id !== undefined && { messageId: id }) }
@@ -99,7 +99,7 @@ function createDiscord(deps: HookDeps): Channel<unknown> {
     edit: async ({ url }, messageId, envelope, state, context) => {
       const body = discordBody(envelope, { state })
       const asked = { url, method: 'PATCH', messageId, body, context } as const
-      const answer = await request(deps, pace, asked)
+      const answer = await request(deps, rateLimiter, asked)
       return read(answer).code === UNKNOWN_MESSAGE ? {} : { messageId }
     },
   })
@@ -200,7 +200,7 @@ function pieces(text: string): string[] {
 
 async function request(
   deps: HookDeps,
-  pace: RateLimiter,
+  rateLimiter: RateLimiter,
   asked: {
     readonly url: string
     readonly method: 'POST' | 'PATCH'
@@ -211,7 +211,7 @@ async function request(
 ): Promise<SafeAnswer> {
   const { context } = asked
   const { id, root, thread } = hookOf(asked.url)
-  const earlyMs = await pace.turn(id, { patienceMs: TURN_WAIT_MS_MAX, signal: context.signal })
+  const earlyMs = await rateLimiter.turn(id, { patienceMs: TURN_WAIT_MS_MAX, signal: context.signal })
   if (earlyMs !== undefined) throw floodError(earlyMs / 1000)
   const isNew = asked.messageId === undefined
   const path = isNew ? '' : `/messages/${asked.messageId}`
@@ -225,7 +225,7 @@ async function request(
   const { code, retry_after: wait } = read(answer)
   if (answer.statusCode === 429) {
     const seconds = wait ?? retryAfterSeconds(answer.retryAfter, context.now) ?? 1
-    pace.hold(id, seconds * 1000)
+    rateLimiter.hold(id, seconds * 1000)
     throw floodError(seconds, answer.statusCode)
   }
   const refusal = refusalOf(answer, { gone: GONE, now: context.now })

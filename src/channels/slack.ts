@@ -54,7 +54,7 @@ export const slack = {
 } as const satisfies ChannelDefinition<BodyPreview, HookDeps>
 
 function createSlack(deps: HookDeps): Channel<unknown> {
-  const pace = createRateLimiter({ allMs: 0, keyMs: HOOK_MS, now: () => performance.now() })
+  const rateLimiter = createRateLimiter({ allMs: 0, keyMs: HOOK_MS, now: () => performance.now() })
   return defineChannel<HookDestination>({
     destination: Destination.refine(({ url }) => isHookOf(SERVICE, url, deps.allowPrivate)),
     form: hookForm(SERVICE, deps.allowPrivate),
@@ -65,7 +65,7 @@ function createSlack(deps: HookDeps): Channel<unknown> {
     partitionKey: ({ url }) => `slack ${hookOf(url)}`,
     send: async ({ url }, envelope, { now, signal }) => {
       const key = hookOf(url)
-      const earlyMs = await pace.turn(key, { patienceMs: TURN_WAIT_MS_MAX, signal })
+      const earlyMs = await rateLimiter.turn(key, { patienceMs: TURN_WAIT_MS_MAX, signal })
       if (earlyMs !== undefined) throw floodError(earlyMs / 1000)
       const answer = await deps.post(url, {
         headers: { 'Content-Type': 'application/json', 'User-Agent': deps.userAgent },
@@ -75,7 +75,7 @@ function createSlack(deps: HookDeps): Channel<unknown> {
       const { statusCode } = answer
       if (statusCode === 429) {
         const seconds = retryAfterSeconds(answer.retryAfter, now) ?? 1
-        pace.hold(key, seconds * 1000)
+        rateLimiter.hold(key, seconds * 1000)
         throw floodError(seconds, statusCode)
       }
       const refusal = refusalOf(answer, { gone: GONE, now })

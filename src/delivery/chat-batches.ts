@@ -35,11 +35,11 @@ export async function claimChats(
   deps: ClaimDeps,
   channel: ServiceChannel,
   recipientIds: readonly number[],
-  look: ClaimContext,
+  context: ClaimContext,
 ): Promise<Claimed> {
   const { db } = deps
   if (recipientIds.length === 0) return { tasks: [], needless: [], changed: false }
-  const scene = await observe(deps, channel, recipientIds, look.now)
+  const scene = await observe(deps, channel, recipientIds, context.now)
   const planned: Planned[] = []
   const blocked = [...scene.behind]
   const postponed: Plan['postponed'][number][] = []
@@ -51,9 +51,9 @@ export async function claimChats(
   }
   if (blocked.length > 0) await due.parkBlocked(db, blocked)
   for (const { ids, until } of postponed) {
-    await chatStore.postpone(db, ids, { until, now: look.now })
+    await chatStore.postpone(db, ids, { until, now: context.now })
   }
-  const { tasks, needless } = await take(deps, channel.key, planned, scene, look)
+  const { tasks, needless } = await take(deps, channel.key, planned, scene, context)
   const changed = blocked.length + postponed.length + tasks.length + needless.length > 0
   return { tasks, needless, changed }
 }
@@ -63,19 +63,19 @@ async function take(
   channel: ChannelKey,
   planned: readonly Planned[],
   scene: Scene,
-  look: ClaimContext,
+  context: ClaimContext,
 ): Promise<{ readonly tasks: readonly Task[]; readonly needless: readonly Task[] }> {
   if (planned.length === 0) return { tasks: [], needless: [] }
   const { db } = deps
   const joins = planned.flatMap((one) => (one.how === 'join' ? [one.messageId] : []))
-  const leased = joins.length === 0 ? [] : await messages.lease(db, joins, look)
+  const leased = joins.length === 0 ? [] : await messages.lease(db, joins, context)
   const targetOf = (one: Planned) =>
     one.how === 'join' ? leased.find(({ id }) => id === one.messageId) : undefined
   const possible = planned.filter((one) => one.how === 'send' || targetOf(one) !== undefined)
   const claimed = await chatStore.claimRows(
     db,
     possible.flatMap(({ ids }) => ids),
-    look,
+    context,
   )
   const rowOf = new Map(claimed.map((row) => [row.id, row]))
   const over = await needlessIn(deps, claimed)
@@ -89,12 +89,12 @@ async function take(
       const dropped = all.filter(({ id }) => over.has(id))
       if (dropped.length > 0) needless.push({ ...taskOf(channel, dropped), envelope: null })
       if (rows.length === 0) continue
-      const built = await build(deps, channel, { plan: one, rows, target }, scene, look)
+      const built = await build(deps, channel, { plan: one, rows, target }, scene, context)
       tasks.push(...built)
     } else {
       // Another worker claimed some of them: the next plan takes that into account.
       if (all.length > 0) await due.release(db, all.map(toAttempt))
-      if (target) await messages.recordNoChange(db, target, { ...target, at: look.now })
+      if (target) await messages.recordNoChange(db, target, { ...target, at: context.now })
     }
   }
   return { tasks, needless }
@@ -134,7 +134,7 @@ async function build(
     readonly target: messages.SentMessage | undefined
   },
   scene: Scene,
-  look: ClaimContext,
+  context: ClaimContext,
 ): Promise<Task[]> {
   const { plan, rows, target } = taken
   const { db } = deps
@@ -143,7 +143,7 @@ async function build(
     return read.success ? [{ ...row, envelope: read.data }] : []
   })
   if (parts.length < rows.length) {
-    if (target) await messages.recordNoChange(db, target, { ...target, at: look.now })
+    if (target) await messages.recordNoChange(db, target, { ...target, at: context.now })
     const isRead = ({ id }: due.ClaimedRow) => parts.some((part) => part.id === id)
     const broken = rows.find((row) => !isRead(row))
     const alone = rows.find(({ orderKey }) => orderKey === broken?.orderKey)
@@ -227,10 +227,10 @@ export async function claimStale(
   { db, stateOf }: ClaimDeps,
   channel: ChannelKey,
   recipientIds: readonly number[],
-  look: ClaimContext,
+  context: ClaimContext,
 ): Promise<readonly Task[]> {
   if (recipientIds.length === 0) return []
-  const stale = await messages.leaseStale(db, channel, recipientIds, look)
+  const stale = await messages.leaseStale(db, channel, recipientIds, context)
   if (stale.length === 0) return []
   const ids = stale.map(({ id }) => id)
   const parts = readParts(await messages.listParts(db, ids))

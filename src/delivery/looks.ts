@@ -11,9 +11,9 @@ const FAILED_MS = 1000
 const LOOK_SHARE = 4
 
 /** Progress of a scan. */
-export interface LookedAt {
+export interface ScanProgress {
   /** Whether the scan ran. */
-  readonly looked: boolean
+  readonly ran: boolean
   /** Whether it reached the last recipient. */
   readonly isEnd: boolean
 }
@@ -28,17 +28,17 @@ export interface LookedAt {
 export async function nextRound<T extends { readonly last: number | undefined }, None>(
   round: Round,
   { now, none }: { readonly now: Date; readonly none: None },
-  look: (of: { readonly after: number; readonly hops: number }) => Promise<T>,
-): Promise<None | (T & LookedAt)> {
+  scan: (of: { readonly after: number; readonly hops: number }) => Promise<T>,
+): Promise<None | (T & ScanProgress)> {
   const startedAt = performance.now()
   if (!isTime(round, now) || startedAt < round.nextAt) return none
   round.nextAt = startedAt + FAILED_MS
-  const found = await look({ after: round.after, hops: round.hops })
+  const found = await scan({ after: round.after, hops: round.hops })
   const endedAt = performance.now()
   round.nextAt = endedAt + LOOK_SHARE * (endedAt - startedAt)
   const isEnd = found.last === undefined
   round.after = found.last ?? 0
-  return { ...found, looked: true, isEnd }
+  return { ...found, ran: true, isEnd }
 }
 
 /**
@@ -47,7 +47,7 @@ export async function nextRound<T extends { readonly last: number | undefined },
  */
 export function recordEnd(
   round: Round,
-  { looked, isEnd }: LookedAt,
+  { ran, isEnd }: ScanProgress,
   { found, now }: { readonly found: boolean; readonly now: Date },
 ): void {
   if (found) {
@@ -56,7 +56,7 @@ export function recordEnd(
     round.hops = HOPS.first
     round.restsSince = undefined
   }
-  if (!looked) return
+  if (!ran) return
   if (isEnd) {
     round.quiet = !round.foundSome
     round.foundSome = false

@@ -7,7 +7,7 @@ import { attempt } from './attempt.ts'
 import { type ClaimContext, claimChats, claimStale } from './chat-batches.ts'
 import { type Chosen, chooseAmong, idsOf } from './choice.ts'
 import * as due from './due-store.ts'
-import { type LookedAt, nextRound, recordEnd } from './looks.ts'
+import { type ScanProgress, nextRound, recordEnd } from './looks.ts'
 import * as messages from './message-store.ts'
 import { LEASE_SECONDS } from './model.ts'
 import { watchOutage } from './outage.ts'
@@ -43,7 +43,7 @@ const PATIENCE_MS = 20_000
 /** Minimum interval between two checks for very long queues. */
 const TIDY_MS = 1000
 /** Backlogs were not read. */
-const NO_LOOK = { candidates: [], looked: false, isEnd: false } as const
+const NO_SCAN = { candidates: [], ran: false, isEnd: false } as const
 
 /** Claims, sends and records due deliveries of one channel, until `stop`. */
 export interface Worker {
@@ -113,39 +113,39 @@ export function createWorker(
     return onTheirWay.size === 0 && results.isIdle()
   }
 
-  function lookNow(): ClaimContext {
+  function contextNow(): ClaimContext {
     const now = deps.clock.now()
     return { now, leasedUntil: new Date(now.getTime() + LEASE_SECONDS * 1000) }
   }
 
   async function claimDue(): Promise<boolean> {
     if (limiter.free() <= 0) return false
-    const look = lookNow()
+    const context = contextNow()
     const isEach = !CHANNELS[channel.key].groups
     const { partitions, recipients } = limiter.full()
     const full = { partitions, recipients: [...recipients, ...busy.keys()] }
     const failures: unknown[] = []
     const [front, backlog] = await Promise.all([
-      due.listDue(deps.db, channel.key, { full, now: look.now }),
+      due.listDue(deps.db, channel.key, { full, now: context.now }),
       lookAtBacklogs(
         { ...full, recipients: [...full.recipients, ...limiter.resting()] },
-        look,
+        context,
       ).catch((error: unknown) => {
         failures.push(error)
-        return NO_LOOK
+        return NO_SCAN
       }),
     ])
     const inHandRows = [...front, ...backlog.candidates].filter(({ id }) => inHand.has(id))
-    if (inHandRows.length > 0) await due.holdOn(deps.db, idsOf(inHandRows), look.leasedUntil)
+    if (inHandRows.length > 0) await due.holdOn(deps.db, idsOf(inHandRows), context.leasedUntil)
     const offered = { front, backlog: backlog.candidates }
     const chosen = chooseAmong(offered, { limiter, inHand, isEach })
-    const tidied = await tidy(front, chosen, look)
+    const tidied = await tidy(front, chosen, context)
     const { tasks, changed } = isEach
-      ? await claimEach(chosen, look)
-      : await claimRecipients(chosen, look)
+      ? await claimEach(chosen, context)
+      : await claimRecipients(chosen, context)
     const inBacklog = new Set(backlog.candidates)
     const isFound = [...chosen.taken, ...chosen.behind].some((one) => inBacklog.has(one))
-    recordEnd(sending.backlog, backlog, { found: isFound, now: look.now })
+    recordEnd(sending.backlog, backlog, { found: isFound, now: context.now })
     await startAll(tasks)
     // Deliveries outside backlogs are sent anyway.
     if (failures.length > 0) throw failures[0]
@@ -155,10 +155,10 @@ export function createWorker(
   /** Next step of the round over recipients with a backlog. */
   async function lookAtBacklogs(
     full: due.Full,
-    look: ClaimContext,
-  ): Promise<LookedAt & { readonly candidates: readonly due.Candidate[] }> {
-    const now = look.now
-    return await nextRound(sending.backlog, { now, none: NO_LOOK }, async ({ after, hops }) => {
+    context: ClaimContext,
+  ): Promise<ScanProgress & { readonly candidates: readonly due.Candidate[] }> {
+    const now = context.now
+    return await nextRound(sending.backlog, { now, none: NO_SCAN }, async ({ after, hops }) => {
       const of = { after, hops, full, now }
       const { candidates, last } = await due.listBacklogs(deps.db, channel.key, of)
       return { candidates, last }
@@ -169,7 +169,7 @@ export function createWorker(
   async function tidy(
     front: readonly due.Candidate[],
     { left }: Chosen,
-    look: ClaimContext,
+    context: ClaimContext,
   ): Promise<boolean> {
     const crowded = [0, 1, 2].filter(
       (urgency) => front.filter((one) => one.urgency === urgency).length >= due.SCAN_MAX,
@@ -183,7 +183,7 @@ export function createWorker(
     let isDeep = false
     if (performance.now() - sending.tidiedAt >= TIDY_MS) {
       for (const urgency of crowded) {
-        isDeep = (await due.setAsideDeep(deps.db, channel.key, urgency, look.now)) || isDeep
+        isDeep = (await due.setAsideDeep(deps.db, channel.key, urgency, context.now)) || isDeep
       }
       if (!isDeep) sending.tidiedAt = performance.now()
     }
@@ -191,8 +191,8 @@ export function createWorker(
   }
 
   /** Each delivery separately. */
-  async function claimEach({ taken, behind }: Chosen, look: ClaimContext) {
-    const { claimed, blocked } = await due.claimDue(deps.db, idsOf(taken), look)
+  async function claimEach({ taken, behind }: Chosen, context: ClaimContext) {
+    const { claimed, blocked } = await due.claimDue(deps.db, idsOf(taken), context)
     const parked = [...blocked, ...idsOf(behind)]
     if (parked.length > 0) await due.parkBlocked(deps.db, parked)
     const inBacklog = new Set(taken.flatMap(({ id, backlog }) => (backlog ? [id] : [])))
@@ -201,9 +201,9 @@ export function createWorker(
   }
 
   /** One message per recipient. */
-  async function claimRecipients({ taken }: Chosen, look: ClaimContext) {
+  async function claimRecipients({ taken }: Chosen, context: ClaimContext) {
     const ids = taken.map(({ recipientId }) => recipientId)
-    const { tasks, needless, changed } = await claimChats(deps, channel, ids, look)
+    const { tasks, needless, changed } = await claimChats(deps, channel, ids, context)
     for (const task of needless) {
       end({ task, isTest: false, at: deps.clock.now(), ending: { kind: 'needless' } })
     }
@@ -214,10 +214,10 @@ export function createWorker(
 
   async function claimOutOfDate(): Promise<boolean> {
     if (limiter.free() <= 0) return false
-    const look = lookNow()
-    const none = { recipients: [], looked: false, isEnd: false } as const
-    const found = await nextRound(sending.stale, { now: look.now, none }, ({ after, hops }) =>
-      messages.listStale(deps.db, channel.key, { after, hops, now: look.now }),
+    const context = contextNow()
+    const none = { recipients: [], ran: false, isEnd: false } as const
+    const found = await nextRound(sending.stale, { now: context.now, none }, ({ after, hops }) =>
+      messages.listStale(deps.db, channel.key, { after, hops, now: context.now }),
     )
     const choice = limiter.choose()
     const ids = found.recipients.flatMap(({ recipientId, partitionKey }) =>
@@ -225,8 +225,8 @@ export function createWorker(
         ? [recipientId]
         : [],
     )
-    const tasks = await claimStale(deps, channel.key, ids, look)
-    recordEnd(sending.stale, found, { found: tasks.length > 0, now: look.now })
+    const tasks = await claimStale(deps, channel.key, ids, context)
+    recordEnd(sending.stale, found, { found: tasks.length > 0, now: context.now })
     await startAll(tasks)
     return tasks.length > 0 || !sending.stale.quiet
   }

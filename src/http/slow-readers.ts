@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
 /** Least speed of reading an answer. */
-export interface ReadingPace {
+export interface ReadingRate {
   /** Total time in milliseconds that any answer may wait for its reader. */
   readonly graceMs: number
   /** Grants a further second for each of this number of bytes. */
@@ -25,16 +25,16 @@ const LOOK_MS_MAX = 1000
  * Only time in which bytes wait for the client counts, not waiting for this service or an upstream. A
  * connection without any traffic is closed by the server's own `connectionTimeout`.
  */
-export function cutSlowReaders(server: FastifyInstance, pace: ReadingPace): void {
+export function cutSlowReaders(server: FastifyInstance, rate: ReadingRate): void {
   const answers = new Set<Answer>()
-  const everyMs = Math.min(pace.graceMs / LOOKS, LOOK_MS_MAX)
+  const everyMs = Math.min(rate.graceMs / LOOKS, LOOK_MS_MAX)
   const look = () => {
     for (const answer of answers) {
       const { socket, bytesBefore } = answer
       if (socket.writableLength === 0) continue
       answer.waitedMs += everyMs
-      const seconds = (socket.bytesWritten - bytesBefore) / pace.bytesPerSecond
-      if (answer.waitedMs > pace.graceMs + seconds * 1000) socket.destroy()
+      const seconds = (socket.bytesWritten - bytesBefore) / rate.bytesPerSecond
+      if (answer.waitedMs > rate.graceMs + seconds * 1000) socket.destroy()
     }
   }
   const timer = setInterval(look, everyMs).unref()

@@ -17,7 +17,7 @@ export const judgeLedgers: Job = {
       {
         ...app,
         slices: app.slices.hold(),
-        raise: (tx, raised) => alerts.raise(app, tx, raised),
+        raise: (tx, candidates) => alerts.raise(app, tx, candidates),
       },
       mayMiss ? undefined : wallets,
       signal,

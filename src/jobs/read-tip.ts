@@ -11,7 +11,7 @@ export const readTip: Job = {
   everyMs: ({ evaluationIntervalMs }) => evaluationIntervalMs,
   run: (app, signal, _notified, fence) =>
     leadObservation(
-      { ...app, fence, raise: (tx, raised) => alerts.raise(app, tx, raised) },
+      { ...app, fence, raise: (tx, candidates) => alerts.raise(app, tx, candidates) },
       signal,
     ),
 }

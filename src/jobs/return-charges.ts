@@ -6,5 +6,5 @@ export const returnCharges: Job = {
   role: 'api',
   everywhere: true,
   everyMs: () => 5000,
-  run: (app) => app.metering.settleDebts(),
+  run: (app) => app.metering.settleRefunds(),
 }

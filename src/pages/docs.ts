@@ -85,7 +85,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
       data: (t) => {
         const { tags, operations } = reference(t)
         const tag = tags.find(({ name }) => name === request.params.tag)
-        if (tag === undefined) throw nowhere()
+        if (tag === undefined) throw notFound()
         return {
           title: asHeading(tag.description),
           operations: withoutRepeats(operations.filter((one) => one.tag === tag.name)).map(
@@ -137,7 +137,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
   )
   server.get<{ Params: { type: string } }>('/docs/watches/:type', (request, reply) => {
     const type = findType(app, request.params.type)
-    if (type === undefined) throw nowhere()
+    if (type === undefined) throw notFound()
     return sendDocs(app, request, reply, {
       part: '/watches',
       view: 'docs-type',
@@ -149,7 +149,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
     (request, reply) => {
       const type = findType(app, request.params.type)
       const signal = type?.signals.find(({ id }) => id === request.params.signal)
-      if (type === undefined || signal === undefined) throw nowhere()
+      if (type === undefined || signal === undefined) throw notFound()
       return sendDocs(app, request, reply, {
         part: '/watches',
         view: 'docs-signal',
@@ -189,7 +189,7 @@ function withoutRepeats(operations: readonly OperationDoc[]) {
   })
 }
 
-function nowhere(): AppError {
+function notFound(): AppError {
   return new AppError('not_found', 'not_found')
 }
 

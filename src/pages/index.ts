@@ -10,7 +10,7 @@ import { answerFailure } from './error-page.ts'
 import { readForms } from './form.ts'
 import { homePage } from './home.ts'
 import { ASSETS, CONTENT_SECURITY_POLICY, SCRIPTS } from './layout.ts'
-import { nowherePage } from './not-found.ts'
+import { notFoundPage } from './not-found.ts'
 import { payPage } from './pay.ts'
 import { problemPages } from './problems.ts'
 import { unsubscribePage } from './unsubscribe.ts'
@@ -25,7 +25,7 @@ const PAGES = [
   confirmPage,
   unsubscribePage,
   problemPages,
-  nowherePage,
+  notFoundPage,
 ]
 
 /**

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { AppError } from '#src/kernel/errors.ts'
 
 /** Answers unknown URLs: a page for browsers, the server's own refusal for programs. */
-export function nowherePage(server: FastifyInstance): void {
+export function notFoundPage(server: FastifyInstance): void {
   server.get('/*', async (request, reply) => {
     const { url, headers } = request
     const isRead = headers.accept?.includes('text/html') === true && !/^\/+api(?:[/?]|$)/.test(url)

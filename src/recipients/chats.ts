@@ -14,7 +14,7 @@ import type { Address } from '#src/kernel/units.ts'
 import { isGroupId } from '#src/telegram/chat-id.ts'
 import { forgetCodes } from './connect-store.ts'
 import { openDestination, toStored } from './destination-box.ts'
-import { forget, requireRoom } from './destination-change.ts'
+import { forget, requireCapacity } from './destination-change.ts'
 import { moveDestination, type SwitchListener } from './destinations.ts'
 import * as links from './link-store.ts'
 import { type LinkListener, toLinked } from './linked.ts'
@@ -102,7 +102,7 @@ export async function linkChat(
     const row = await store.updateRow(deps.db, before.id, { ...linked, ...named })
     return { recipient: toRecipient(row), wallet, scopes, again: true }
   }
-  await requireRoom(deps.db, wallet)
+  await requireCapacity(deps.db, wallet)
   const row = await store.insertRow(deps.db, {
     ...linked,
     wallet,

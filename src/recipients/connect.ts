@@ -263,7 +263,7 @@ export interface ConnectOutcome {
  */
 export async function notifyConnects(
   deps: Deps,
-  notify: (news: ConnectOutcome) => Promise<void>,
+  notify: (outcome: ConnectOutcome) => Promise<void>,
   signal?: AbortSignal,
 ): Promise<void> {
   const options = { leaseMs: LEASE_MS, limit: 1, signal }

@@ -29,7 +29,7 @@ export function requireChannel(channels: Channels, key: ChannelKey): Channel<unk
  *
  * @throws AppError conflict `recipient_limit_reached`
  */
-export async function requireRoom(tx: Db, wallet: Address): Promise<void> {
+export async function requireCapacity(tx: Db, wallet: Address): Promise<void> {
   if ((await store.countNamed(tx, wallet)) < RECIPIENTS_MAX) return
   throw new AppError('conflict', 'recipient_limit_reached', { values: { count: RECIPIENTS_MAX } })
 }

@@ -8,7 +8,7 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { type Address, ID_MAX } from '#src/kernel/units.ts'
 import { planConfirmation } from './confirmations.ts'
 import { toStored } from './destination-box.ts'
-import { changeDestination, forget, requireChannel, requireRoom } from './destination-change.ts'
+import { changeDestination, forget, requireChannel, requireCapacity } from './destination-change.ts'
 import { type LinkListener, makerOf, toLinked } from './linked.ts'
 import type { NewRecipient, NotificationTarget, Recipient, RecipientChanges } from './model.ts'
 import * as rescheduling from './reschedule-store.ts'
@@ -144,7 +144,7 @@ export async function createRecipient(
   const now = deps.clock.now()
   const row = await transact(deps.db, async (tx) => {
     const settings = await lockWallet(tx, caller.wallet, now)
-    await requireRoom(tx, caller.wallet)
+    await requireCapacity(tx, caller.wallet)
     const created = await store.insertRow(tx, {
       wallet: caller.wallet,
       channel: key,

@@ -204,7 +204,7 @@ export interface Prefilter<Settings = unknown, Observation = unknown, Summary = 
 }
 
 /** Progress of the data that a type needs. */
-export interface Reach {
+export interface Watermark {
   readonly block: number
   /** Time since which reading fails; null while it works. */
   readonly failingSince: Date | null
@@ -235,7 +235,7 @@ export interface ChainWatchType<
    * Block up to which the type's data is stored by another reader; no later block is observed. undefined:
    * no data yet.
    */
-  watermark?(sources: Sources): Promise<Reach | undefined>
+  watermark?(sources: Sources): Promise<Watermark | undefined>
   /**
    * Settings by which watches of one target observe different things, and so have targets of their own. For
    * example the moves of a feed in different windows.

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { SignalGroup } from '#src/kernel/signal-group.ts'
 import type { Signal, SignalDefinition } from './define.ts'
 import {
-  Blindness,
+  OutageData,
   MONITORING_EVENTS,
   MONITORING_EXAMPLES,
   presentMonitoring,
@@ -32,7 +32,7 @@ export interface EventDefinition
 const monitoring: EventDefinition = {
   id: null,
   group: null,
-  data: Blindness.meta({ id: 'ChainOutageData' }),
+  data: OutageData.meta({ id: 'ChainOutageData' }),
   present: presentMonitoring,
   examples: MONITORING_EXAMPLES,
 }

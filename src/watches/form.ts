@@ -83,9 +83,9 @@ export interface SignalForm<Target = unknown, Settings = unknown, Observation = 
 }
 
 /** The suggested settings, encoded. */
-export function suggestedSettings(guide: Pick<SignalForm, 'settings'>): Record<string, unknown> {
+export function suggestedSettings(form: Pick<SignalForm, 'settings'>): Record<string, unknown> {
   return Object.fromEntries(
-    guide.settings.map((field) => [field.key, settingValue(field, String(field.suggested))]),
+    form.settings.map((field) => [field.key, settingValue(field, String(field.suggested))]),
   )
 }
 

@@ -71,11 +71,11 @@ const KEPT_MAX = 300
 export function createLookUps(deps: Deps, { keptMax = KEPT_MAX } = {}): LookUps {
   const { clock, facts } = deps
   const turns = createTurns(TURNS)
-  const names = keep<'names', ReadonlyMap<Address, string>>(clock, {
+  const names = createSharedCache<'names', ReadonlyMap<Address, string>>(clock, {
     max: 1,
     freshMs: () => MINUTE_MS,
   })
-  const answers = keep<Address, AddressAnswer>(clock, {
+  const answers = createSharedCache<Address, AddressAnswer>(clock, {
     max: keptMax,
     freshMs: ({ kind }) => (kind === 'unavailable' ? RETRY_MS : FRESH_MS),
   })
@@ -136,37 +136,37 @@ async function balanceOf(
 }
 
 /** Values that are read once for all who ask at the same time, and kept for a while. */
-interface Kept<Key, Value> {
+interface SharedCache<Key, Value> {
   /** @throws errors of `read`, to all who waited for it; they are not kept */
   get(key: Key, read: () => Promise<Value>): Promise<Value>
 }
 
 /** @param options `max`: beyond it the oldest is dropped. `freshMs`: for how long a value is kept */
-function keep<Key, Value>(
+function createSharedCache<Key, Value>(
   clock: Clock,
   options: { readonly max: number; freshMs(value: Value): number },
-): Kept<Key, Value> {
-  const kept = new Map<
+): SharedCache<Key, Value> {
+  const entries = new Map<
     Key,
     { readonly value: Promise<Value>; untilMs: number; readonly atMs: number }
   >()
   return {
     get(key, read) {
       const nowMs = clock.now().getTime()
-      const known = kept.get(key)
+      const known = entries.get(key)
       // An entry of the future was made before the clock was set back.
       if (known !== undefined && known.atMs <= nowMs && nowMs < known.untilMs) return known.value
       const entry = { value: read(), atMs: nowMs, untilMs: Number.POSITIVE_INFINITY }
-      kept.delete(key)
-      kept.set(key, entry)
-      const [oldest] = kept.keys()
-      if (kept.size > options.max && oldest !== undefined) kept.delete(oldest)
+      entries.delete(key)
+      entries.set(key, entry)
+      const [oldest] = entries.keys()
+      if (entries.size > options.max && oldest !== undefined) entries.delete(oldest)
       entry.value.then(
         (value) => {
           entry.untilMs = clock.now().getTime() + options.freshMs(value)
         },
         () => {
-          if (kept.get(key) === entry) kept.delete(key)
+          if (entries.get(key) === entry) entries.delete(key)
         },
       )
       return entry.value

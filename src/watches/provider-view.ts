@@ -150,7 +150,7 @@ export async function getProviderView(
   const [last] = rounds
   // Absence in a stored round proves nothing about now, nor about an address that is no identity.
   const wasMember = last?.checks != null || null
-  const reach = await facts.rounds.reach()
+  const progress = await facts.rounds.progress()
   const asOf = last?.at ?? null
   const isOld = asOf === null || clock.now().getTime() - asOf.getTime() > STALE_MS
   const nodes = rounds.find(({ nodes }) => nodes !== null)?.nodes
@@ -182,7 +182,7 @@ export async function getProviderView(
     validators: nodes?.map(({ nodeId, isListed: listed }) => ({ nodeId, listed })) ?? null,
     balances: live?.balances ?? balancesOf(last),
     asOf,
-    stale: isOld || live === undefined || reach?.failingSince != null,
+    stale: isOld || live === undefined || progress?.failingSince != null,
   }
 }
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import { listen, stopListening } from '#sandbox/loopback.ts'
-import type { PaymentPlaces } from '#src/chain/chain.ts'
+import type { PaymentDestinations } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 
@@ -15,7 +15,7 @@ const tooMany = (from: number, to: number, max: number) =>
   `requested too many blocks from ${from} to ${to}, maximum is set to ${max}`
 
 let devnet: FurnishedDevnet
-let places: PaymentPlaces
+let places: PaymentDestinations
 let tip: number
 
 const chainAt = (...rpcUrls: readonly string[]) =>

@@ -18,7 +18,7 @@ import { MULTICALL3_ADDRESS } from '#sandbox/devnet/multicall.ts'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import type { Mined, Outgoing } from '#sandbox/devnet/sending.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
-import type { Chain, PaymentPlaces } from '#src/chain/chain.ts'
+import type { Chain, PaymentDestinations } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
 import { ROUTER_ABI } from '#src/chain/contracts.ts'
 import router from '#src/chain/router/PrepaidRouter.json' with { type: 'json' }
@@ -33,7 +33,7 @@ const HANDLE = handle('a top-up')
 
 let devnet: FurnishedDevnet
 let contracts: FurnishedDevnet['contracts']
-let places: PaymentPlaces
+let places: PaymentDestinations
 let proxy: RpcProxy
 let second: RpcProxy
 let chain: Chain

@@ -27,7 +27,7 @@ async function isChatClosed(ctx: BotContext, error: GrammyError): Promise<boolea
   if (verdict.kind === 'send_to') return true
   if (verdict.kind !== 'fail') return false
   const { permanent, reason } = verdict.error
-  if (permanent) await blockChat(ctx.app, ctx.known.id, ctx.app.clock.now())
+  if (permanent) await blockChat(ctx.app, ctx.knownChat.id, ctx.app.clock.now())
   return permanent || reason === 'no_rights'
 }
 

@@ -65,7 +65,7 @@ async function stateOf(
   const reader = { t, timezone: links[0]?.timezone ?? 'UTC', isGroup, bot, isFree }
   return {
     app,
-    known,
+    knownChat: known,
     links,
     isAdministrator,
     isAnonymous: source.isAnonymous,

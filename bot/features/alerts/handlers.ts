@@ -165,7 +165,7 @@ onPress(composer, 'alert.deliveries', async (ctx, { id }) => {
 const FILE_BYTES_MAX = 20_000_000
 
 onPress(composer, 'alert.csv', async (ctx, { filter }) => {
-  const { t, app, reader, known, msg } = ctx
+  const { t, app, reader, knownChat, msg } = ctx
   const { link } = await chosen(ctx, filter)
   if (link === undefined) return
   const now = app.clock.now()
@@ -176,7 +176,7 @@ onPress(composer, 'alert.csv', async (ctx, { filter }) => {
   }
   if (file === undefined) return ctx.answer(t('bot:toast.exportTooLarge'), { box: true })
   const name = `alerts-${now.toISOString().slice(0, 10)}.csv`
-  await ctx.api.sendDocument(known.id, new InputFile(file, name), {
+  await ctx.api.sendDocument(knownChat.id, new InputFile(file, name), {
     ...(msg?.is_topic_message === true &&
       msg.message_thread_id !== undefined && { message_thread_id: msg.message_thread_id }),
   })

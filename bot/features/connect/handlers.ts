@@ -42,14 +42,14 @@ export async function showConnect(
   } = {},
 ): Promise<void> {
   const { spend = false, goesOn } = asked
-  const { app, known, reader, chat, from } = ctx
-  if (from === undefined || known.kind !== 'private') return
+  const { app, knownChat, reader, chat, from } = ctx
+  if (from === undefined || knownChat.kind !== 'private') return
   const username = chat?.type === 'private' ? chat.username : undefined
   const code = await ctx.call(createConnectCode, {
     body: {
-      chat: { id: known.id, title: known.title, ...(username !== undefined && { username }) },
+      chat: { id: knownChat.id, title: knownChat.title, ...(username !== undefined && { username }) },
       by: { id: from.id },
-      locale: known.locale,
+      locale: knownChat.locale,
       spend,
       ...(goesOn !== undefined && { goesOn }),
     },

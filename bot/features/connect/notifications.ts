@@ -42,18 +42,18 @@ export async function notifyConnected(
   notifier: ConnectNotifier,
   signal?: AbortSignal,
 ): Promise<void> {
-  await notifyConnects(notifier.app, (news) => notifyChat(notifier, news), signal)
+  await notifyConnects(notifier.app, (outcome) => notifyChat(notifier, outcome), signal)
 }
 
-async function notifyChat(notifier: ConnectNotifier, news: ConnectOutcome): Promise<void> {
+async function notifyChat(notifier: ConnectNotifier, outcome: ConnectOutcome): Promise<void> {
   const { app, api, username } = notifier
-  const { chatId, wallet, by } = news
+  const { chatId, wallet, by } = outcome
   const chat = await findChat(app.db, chatId)
-  const locale = chat?.locale ?? news.locale
+  const locale = chat?.locale ?? outcome.locale
   const reader: Reader = { t: translator(locale), timezone: 'UTC', isGroup: false, bot: username }
   if (wallet === undefined) {
-    const end = news.end === 'expired' ? connectExpired : connectDeclined
-    return await showOutcome(notifier, news, end(reader, againData(news)))
+    const end = outcome.end === 'expired' ? connectExpired : connectDeclined
+    return await showOutcome(notifier, outcome, end(reader, againData(outcome)))
   }
   const link = (await chatLinks(app, chatId)).find((one) => one.wallet === wallet)
   const caller: Caller = {
@@ -63,11 +63,11 @@ async function notifyChat(notifier: ConnectNotifier, news: ConnectOutcome): Prom
     telegramUserId: by,
   }
   const here = { ...reader, timezone: link?.timezone ?? reader.timezone }
-  const handle = await draftConnectPurchase(app, { ...news, wallet })
-  const goesOn = handle === undefined ? news.goesOn : undefined
+  const handle = await draftConnectPurchase(app, { ...outcome, wallet })
+  const goesOn = handle === undefined ? outcome.goesOn : undefined
   const view = await connectedView(app, here, caller, goesOn)
   await changeChat(app.db, chatId, { wallet }, app.clock.now())
-  await showOutcome(notifier, news, view)
+  await showOutcome(notifier, outcome, view)
   if (handle === undefined) return
   await unlessBlocked(() =>
     postPurchase({ app, api }, { chatId, caller, reader: here, locale, handle }),
@@ -77,18 +77,18 @@ async function notifyChat(notifier: ConnectNotifier, news: ConnectOutcome): Prom
 /** Shows the outcome in the message with the code, or in a new one. */
 async function showOutcome(
   { app, api }: ConnectNotifier,
-  news: ConnectOutcome,
+  outcome: ConnectOutcome,
   view: View,
 ): Promise<void> {
-  const { chatId, messageId } = news
+  const { chatId, messageId } = outcome
   const chat = await findChat(app.db, chatId)
-  const content = contentOf(view, chat?.locale ?? news.locale)
+  const content = contentOf(view, chat?.locale ?? outcome.locale)
   const living = chat?.living.navigation ?? null
   const isThere = messageId !== undefined && messageId === living
   await unlessBlocked(async () => {
     if (isThere && (await edit(api, chatId, messageId, content))) return
     // A person who went on without the code needs no message about its expiry.
-    if (news.end === 'expired') return
+    if (outcome.end === 'expired') return
     const sent = await post(api, { chatId, content: () => content })
     if (chat !== undefined) {
       const changes = { living: { navigation: sent.messageId } }

@@ -44,10 +44,10 @@ async function setLanguage(
   locale: Locale,
   features: readonly Feature[],
 ): Promise<void> {
-  const { app, known } = ctx
-  await changeChat(app.db, known.id, { locale }, app.clock.now())
+  const { app, knownChat } = ctx
+  await changeChat(app.db, knownChat.id, { locale }, app.clock.now())
   if (ctx.links.length > 0) {
-    await ctx.call(updateChat, { body: { chatId: known.id, locale } })
+    await ctx.call(updateChat, { body: { chatId: knownChat.id, locale } })
   }
   await identifyAgain(ctx)
   await setChatCommands(ctx, features)

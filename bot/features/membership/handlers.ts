@@ -17,7 +17,7 @@ composer.on('my_chat_member', async (ctx) => {
   const isIn = isInside(after)
   if (isInside(before) === isIn) return
   const now = ctx.app.clock.now()
-  if (!isIn) return blockChat(ctx.app, ctx.known.id, now)
+  if (!isIn) return blockChat(ctx.app, ctx.knownChat.id, now)
   const blocked = blockedLinks(ctx)
   // The person who added the bot may lack the right to configure the alerts.
   if (ctx.reader.isGroup) {
@@ -30,10 +30,10 @@ composer.on('my_chat_member', async (ctx) => {
 
 /** A group becomes a supergroup: Telegram gives it another chat id. */
 composer.on('message:migrate_to_chat_id', (ctx) =>
-  follow(ctx, ctx.known.id, ctx.message.migrate_to_chat_id),
+  follow(ctx, ctx.knownChat.id, ctx.message.migrate_to_chat_id),
 )
 composer.on('message:migrate_from_chat_id', (ctx) =>
-  follow(ctx, ctx.message.migrate_from_chat_id, ctx.known.id),
+  follow(ctx, ctx.message.migrate_from_chat_id, ctx.knownChat.id),
 )
 
 async function follow({ app }: BotContext, from: number, to: number): Promise<void> {

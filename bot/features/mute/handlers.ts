@@ -66,7 +66,7 @@ function chatEnd(ctx: BotContext, duration: MuteDuration): Date | undefined {
 async function setMute(ctx: BotContext, until: Date | undefined): Promise<void> {
   const now = ctx.app.clock.now().getTime()
   const minutes = until === undefined ? 0 : Math.ceil((until.getTime() - now) / MINUTE_MS)
-  await ctx.call(muteAll, { body: { chatId: ctx.known.id, minutes } })
+  await ctx.call(muteAll, { body: { chatId: ctx.knownChat.id, minutes } })
   await identifyAgain(ctx)
 }
 

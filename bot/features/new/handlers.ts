@@ -133,7 +133,7 @@ onStep('new.ask', async (ctx, draft, { field }) => {
 
 onStep('new.next', async (ctx, draft) => {
   const next = await changeDraft(ctx, draft, stepAfter(draft))
-  await (next.values.watchId === null ? showIfRoom(ctx, next) : showStep(ctx, next))
+  await (next.values.watchId === null ? showIfSlotFree(ctx, next) : showStep(ctx, next))
 })
 onStep('new.back', async (ctx, draft) => {
   const before = stepBefore(draft)
@@ -211,14 +211,14 @@ async function begin(
   )
   const draft = await beginDraft(ctx, link.wallet, { type, step: 'target', settings, ...over })
   const wanted = hasTarget ? target && targetOf(draft, target) : {}
-  if (wanted === undefined) return showIfRoom(ctx, draft)
+  if (wanted === undefined) return showIfSlotFree(ctx, draft)
   const understood = await understand(ctx, draft, wanted)
-  if (!understood.ok) return showIfRoom(ctx, draft, understood.refusal)
-  await showIfRoom(ctx, await withTarget(ctx, draft, understood.preview))
+  if (!understood.ok) return showIfSlotFree(ctx, draft, understood.refusal)
+  await showIfSlotFree(ctx, await withTarget(ctx, draft, understood.preview))
 }
 
 /** Shows the pending step of a draft; without a free slot, the options. */
-async function showIfRoom(ctx: BotContext, draft: Draft, refusal?: Refusal): Promise<void> {
+async function showIfSlotFree(ctx: BotContext, draft: Draft, refusal?: Refusal): Promise<void> {
   const { free } = await slotsOf(ctx, linkOf(ctx, draft))
   await (free === 0 ? showNoSlot(ctx, draft) : showStep(ctx, draft, refusal))
 }

@@ -142,12 +142,12 @@ const CHATS_REMEMBERED_MAX = 1000
 /** Recently shown providers, newest first, by chat; not kept across restarts. */
 const recent = new WeakMap<App, Map<number, readonly NamedProvider[]>>()
 
-function remember({ app, known }: BotContext, one: NamedProvider): void {
+function remember({ app, knownChat }: BotContext, one: NamedProvider): void {
   const chats = recent.get(app) ?? new Map<number, readonly NamedProvider[]>()
   recent.set(app, chats)
-  const others = (chats.get(known.id) ?? []).filter(({ provider }) => provider !== one.provider)
-  chats.delete(known.id)
-  chats.set(known.id, [one, ...others].slice(0, RECENT_MAX))
+  const others = (chats.get(knownChat.id) ?? []).filter(({ provider }) => provider !== one.provider)
+  chats.delete(knownChat.id)
+  chats.set(knownChat.id, [one, ...others].slice(0, RECENT_MAX))
   const [oldest] = chats.keys()
   if (chats.size > CHATS_REMEMBERED_MAX && oldest !== undefined) chats.delete(oldest)
 }
@@ -155,7 +155,7 @@ function remember({ app, known }: BotContext, one: NamedProvider): void {
 /** The wallet's own providers and recently shown ones, each once. */
 async function nearAtHand(ctx: BotContext): Promise<readonly NamedProvider[]> {
   const own = ctx.reader.isGroup ? [] : await ownWatches(ctx)
-  const seen = recent.get(ctx.app)?.get(ctx.known.id) ?? []
+  const seen = recent.get(ctx.app)?.get(ctx.knownChat.id) ?? []
   const all = [...distinct(own).slice(0, OWN_MAX), ...seen]
   return distinct(all)
 }

@@ -28,7 +28,7 @@ export async function showPicture(
     const replaced = await replacePicture(ctx, svg, view)
     const messageId = replaced ?? (await sendPicture(ctx, svg, view))
     const pressed = ctx.callbackQuery?.message?.message_id
-    const isScreen = pressed !== undefined && ctx.known.living[task] === pressed
+    const isScreen = pressed !== undefined && ctx.knownChat.living[task] === pressed
     await keepLiving(ctx, messageId, view, task)
     // The pressed text, such as the question for a provider, has no use beside the picture.
     if (replaced === undefined && isScreen) await remove(ctx, pressed)
@@ -58,7 +58,7 @@ async function replacePicture(
   try {
     await withFile(ctx, svg, async (media) => {
       const changed = await ctx.api.editMessageMedia(
-        ctx.known.id,
+        ctx.knownChat.id,
         messageId,
         { type: 'photo', media, caption: view.html, parse_mode: 'HTML' },
         { reply_markup: keyboard(view.rows, ctx.t.locale) },
@@ -79,7 +79,7 @@ async function sendPicture(ctx: BotContext, svg: string, view: View): Promise<nu
   const topic = msg?.is_topic_message === true ? msg.message_thread_id : undefined
   let messageId = 0
   await withFile(ctx, svg, async (photo) => {
-    const message = await ctx.api.sendPhoto(ctx.known.id, photo, {
+    const message = await ctx.api.sendPhoto(ctx.knownChat.id, photo, {
       caption: view.html,
       parse_mode: 'HTML',
       reply_markup: keyboard(view.rows, ctx.t.locale),

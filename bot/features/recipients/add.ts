@@ -150,12 +150,12 @@ async function follow(
   messageId: number,
   kind: keyof typeof FOLLOWED_MS,
 ): Promise<void> {
-  const { app, known } = ctx
+  const { app, knownChat } = ctx
   const { link } = await findRecipient(ctx, recipientId)
   const shownAt = app.clock.now()
   const after = (ms: number) => new Date(shownAt.getTime() + ms)
   await putFollowUp(app.db, {
-    chatId: known.id,
+    chatId: knownChat.id,
     messageId,
     kind,
     wallet: link.wallet,

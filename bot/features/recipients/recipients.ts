@@ -107,5 +107,5 @@ export function testLine(
 export async function endFollowUp(ctx: BotContext): Promise<Date | undefined> {
   const messageId = ctx.callbackQuery?.message?.message_id
   if (messageId === undefined) return undefined
-  return (await takeFollowUp(ctx.app.db, { chatId: ctx.known.id, messageId }))?.shownAt
+  return (await takeFollowUp(ctx.app.db, { chatId: ctx.knownChat.id, messageId }))?.shownAt
 }

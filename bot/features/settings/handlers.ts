@@ -203,7 +203,7 @@ onPress(composer, 'settings.zone', async (ctx, { region, page }) => {
 onPress(composer, 'settings.zoneSet', (ctx, { zone }) => setZone(ctx, zone))
 
 async function setZone(ctx: BotContext, timezone: string): Promise<void> {
-  await ctx.call(updateChat, { body: { chatId: ctx.known.id, timezone } })
+  await ctx.call(updateChat, { body: { chatId: ctx.knownChat.id, timezone } })
   await identifyAgain(ctx)
   await showSettings(ctx, `✓ ${ctx.t.html('bot:zone.set', { zone: bare(modernZone(timezone)) })}`)
 }

@@ -96,9 +96,9 @@ function quoteOf(ctx: BotContext, { quantity, periods }: Asked): Promise<SlotQuo
 }
 
 /** The task of the message: slots that a form waits for are bought in its message, which then continues. */
-function taskOf({ callbackQuery, known }: BotContext): Task {
+function taskOf({ callbackQuery, knownChat }: BotContext): Task {
   const messageId = callbackQuery?.message?.message_id
-  return messageId !== undefined && messageId === known.living.wizard ? 'wizard' : 'navigation'
+  return messageId !== undefined && messageId === knownChat.living.wizard ? 'wizard' : 'navigation'
 }
 
 onPress(composer, 'slots.buy', async (ctx, { credits, ...asked }) => {
@@ -133,13 +133,13 @@ onPress(composer, 'slots.buy', async (ctx, { credits, ...asked }) => {
  * Idempotency key of a purchase: one for each shown quote, however often its button is pressed; undefined
  * when the message shows something else.
  */
-function purchaseKey({ callbackQuery: query, known }: BotContext): string | undefined {
+function purchaseKey({ callbackQuery: query, knownChat }: BotContext): string | undefined {
   const message = query?.message
   const buttons = message?.reply_markup?.inline_keyboard.flat() ?? []
   const isShown = buttons.some((one) => 'callback_data' in one && one.callback_data === query?.data)
   if (message === undefined || !isShown) return undefined
   const shownAt = message.edit_date ?? message.date
-  return `telegram ${known.id} ${message.message_id} ${shownAt} ${query?.data}`
+  return `telegram ${knownChat.id} ${message.message_id} ${shownAt} ${query?.data}`
 }
 
 /** Refusals after which the quote is shown again, updated. */

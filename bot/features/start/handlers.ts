@@ -88,15 +88,15 @@ onCommand(composer, 'menu', async (ctx) => {
 onPress(composer, 'home', async (ctx) => show(ctx, await homeScreen(ctx)))
 
 onPress(composer, 'link.yes', async (ctx, { code }) => {
-  const { known } = ctx
+  const { knownChat } = ctx
   const { msg, from } = ctx
   if (from === undefined) return
   const threadId = msg?.is_topic_message === true ? msg.message_thread_id : undefined
-  const chat = { id: known.id, title: known.title, ...(threadId !== undefined && { threadId }) }
-  const body = { code, chat, by: { id: from.id }, locale: known.locale }
+  const chat = { id: knownChat.id, title: knownChat.title, ...(threadId !== undefined && { threadId }) }
+  const body = { code, chat, by: { id: from.id }, locale: knownChat.locale }
   const linked = await whileValid(ctx, () => ctx.call(claimTelegramLink, { body }))
   if (linked === undefined) return
-  await changeChat(ctx.app.db, known.id, { wallet: linked.wallet }, ctx.app.clock.now())
+  await changeChat(ctx.app.db, knownChat.id, { wallet: linked.wallet }, ctx.app.clock.now())
   await identifyAgain(ctx)
   const rights = rightsText(ctx.t, linked.scopes)
   const key = linked.again ? 'bot:link.again' : 'bot:link.done'
@@ -114,25 +114,25 @@ onPress(composer, 'link.yes', async (ctx, { code }) => {
 })
 
 onPress(composer, 'link.no', async (ctx, { code }) => {
-  await ctx.call(refuseTelegramLink, { body: { code, chat: { id: ctx.known.id } } })
+  await ctx.call(refuseTelegramLink, { body: { code, chat: { id: ctx.knownChat.id } } })
   await show(ctx, linkRefused(ctx.reader, { isLinked: ctx.links.length > 0 }))
 })
 
 /** Shows the wallet whose alerts a code would bring here. */
 async function offerLink(ctx: BotContext, code: string): Promise<void> {
-  const { msg, chat, known } = ctx
-  const body = { code, chat: { id: known.id } }
+  const { msg, chat, knownChat } = ctx
+  const body = { code, chat: { id: knownChat.id } }
   const offer = await whileValid(ctx, () => ctx.call(peekTelegramLink, { body }))
   if (offer === undefined) return
   const isTopic = msg?.is_topic_message === true
   const inGroup = chat?.is_forum === true ? (isTopic ? 'topic' : 'forum') : 'group'
   const asked = {
-    title: known.title,
+    title: knownChat.title,
     username: chat?.type === 'private' ? chat.username : undefined,
-    place: known.kind === 'private' ? 'private' : inGroup,
+    place: knownChat.kind === 'private' ? 'private' : inGroup,
   } as const
   // The only screen of a group without links is the greeting, which the card replaces.
-  const greeting = known.kind === 'private' || ctx.links.length > 0 ? null : known.living.navigation
+  const greeting = knownChat.kind === 'private' || ctx.links.length > 0 ? null : knownChat.living.navigation
   if (greeting !== null) await remove(ctx, greeting)
   await ask(ctx, linkCard(ctx.reader, offer, asked, code))
 }

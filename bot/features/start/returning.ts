@@ -11,7 +11,7 @@ import { act, type View } from '../../views/view.ts'
 
 /** Switches the chat's alerts on again. */
 export async function comeBack(ctx: BotContext): Promise<void> {
-  await unblockChat(ctx.app.db, ctx.known.id, ctx.app.clock.now())
+  await unblockChat(ctx.app.db, ctx.knownChat.id, ctx.app.clock.now())
   await identifyAgain(ctx)
 }
 

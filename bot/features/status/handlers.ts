@@ -22,7 +22,7 @@ export async function showStatus(ctx: BotContext): Promise<void> {
 async function isPinned(ctx: BotContext): Promise<boolean> {
   const messageId = ctx.callbackQuery?.message?.message_id
   if (messageId === undefined) return false
-  const live = await findLive(ctx.app.db, { chatId: ctx.known.id, messageId })
+  const live = await findLive(ctx.app.db, { chatId: ctx.knownChat.id, messageId })
   return live?.kind === OVERVIEW_KIND
 }
 
@@ -54,20 +54,20 @@ async function draw(ctx: BotContext, pinned: boolean): Promise<void> {
 const LOOK_MS = 60_000
 
 async function follow(
-  { app, known }: BotContext,
+  { app, knownChat }: BotContext,
   messageId: number,
   overview: Overview,
 ): Promise<void> {
   const now = app.clock.now()
   await putLive(app.db, {
-    chatId: known.id,
+    chatId: knownChat.id,
     messageId,
     kind: OVERVIEW_KIND,
     wallet: overview.wallet,
     handle: null,
     stage: null,
     shown: overviewKey(overview, now),
-    news: 0,
+    changeCount: 0,
     dueAt: new Date(now.getTime() + LOOK_MS),
     leasedUntil: null,
     expiresAt: null,
@@ -78,7 +78,7 @@ async function follow(
 onPress(composer, 'status.pin', async (ctx, { on }) => {
   const messageId = ctx.callbackQuery?.message?.message_id
   if (messageId === undefined) return
-  const chatId = ctx.known.id
+  const chatId = ctx.knownChat.id
   const isDone = await allowed(() =>
     on
       ? ctx.api.pinChatMessage(chatId, messageId, { disable_notification: true })

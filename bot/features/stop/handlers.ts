@@ -51,7 +51,7 @@ onPress(composer, 'stop.unlink', async (ctx, { id }) => {
   if (link === undefined) return showStop(ctx)
   if (!link.manages) return ctx.answer(ctx.t('bot:group.linkersOnly'), { box: true })
   const { reader } = ctx
-  await ctx.call(unlinkChat, { body: { chatId: ctx.known.id } }, link)
+  await ctx.call(unlinkChat, { body: { chatId: ctx.knownChat.id } }, link)
   await identifyAgain(ctx)
   await show(ctx, left(reader, { address: link.wallet, isLinked: ctx.links.length > 0 }))
 })
@@ -61,9 +61,9 @@ onPress(composer, 'stop.data', async (ctx) => {
 })
 
 onPress(composer, 'stop.dataYes', async (ctx) => {
-  const { from, known, reader, app } = ctx
+  const { from, knownChat, reader, app } = ctx
   if (from === undefined || reader.isGroup) return
-  const who = { chatId: known.id, personId: from.id }
+  const who = { chatId: knownChat.id, personId: from.id }
   await ctx.call(deleteChatData, { body: { ...who, name: nameOf(ctx) } })
   const messageId = ctx.callbackQuery?.message?.message_id
   if (messageId !== undefined) await remove(ctx, messageId)

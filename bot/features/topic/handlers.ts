@@ -45,7 +45,7 @@ onPress(composer, 'group.topic', async (ctx, { choice }) => {
 })
 
 async function setTopic(ctx: BotContext, threadId: number | null): Promise<void> {
-  await ctx.call(updateChat, { body: { chatId: ctx.known.id, threadId } })
+  await ctx.call(updateChat, { body: { chatId: ctx.knownChat.id, threadId } })
   await identifyAgain(ctx)
 }
 

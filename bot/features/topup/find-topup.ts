@@ -16,9 +16,9 @@ export async function findShown(
   handle: Hash,
   stage: string | null = null,
 ): Promise<ShownTopup> {
-  const { app, known } = ctx
+  const { app, knownChat } = ctx
   const link = await linkOf(ctx, handle)
-  return await readTopup(app, askAs(ctx, link), { handle, chatId: known.id, stage })
+  return await readTopup(app, askAs(ctx, link), { handle, chatId: knownChat.id, stage })
 }
 
 /** Runs operations as the wallet of a link. */

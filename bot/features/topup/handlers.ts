@@ -100,14 +100,14 @@ async function showAssetsFor(
 }
 
 /** The purchase goes on in the wizard's message, which it leaves to the top-up's quote. */
-function taskOfPurchase({ callbackQuery, known }: BotContext): Task {
+function taskOfPurchase({ callbackQuery, knownChat }: BotContext): Task {
   const messageId = callbackQuery?.message?.message_id
-  return messageId !== undefined && messageId === known.living.wizard ? 'wizard' : 'topup'
+  return messageId !== undefined && messageId === knownChat.living.wizard ? 'wizard' : 'topup'
 }
 
 onPress(composer, 'topup.buy', async (ctx, { asset, credits, ...asked }) => {
   const key = assetKey(asset)
-  if (key !== undefined && ctx.known.kind === 'private' && !has(ctx, 'spend')) {
+  if (key !== undefined && ctx.knownChat.kind === 'private' && !has(ctx, 'spend')) {
     // The page that gives the chat the right to spend goes on with the payment.
     const goesOn = packed('topup.buy', { asset, credits, ...asked })
     return showConnect(ctx, { spend: true, goesOn })
@@ -263,7 +263,7 @@ async function quoted(
  */
 async function showTopup(ctx: BotContext, handle: Hash): Promise<void> {
   const messageId = ctx.callbackQuery?.message?.message_id
-  const chatId = ctx.known.id
+  const chatId = ctx.knownChat.id
   const before = messageId && (await findLive(ctx.app.db, { chatId, messageId }))
   const stage = before && before.handle === handle ? before.stage : null
   const shown = await findShown(ctx, handle, stage)
@@ -277,7 +277,7 @@ onPress(composer, 'topup.check', (ctx, { handle }) => showTopup(ctx, handle))
 onPress(composer, 'topup.qr', async (ctx, { handle }) => {
   const { topup, ...shown } = await findShown(ctx, handle)
   if (topup.status !== 'draft') return showTopup(ctx, handle)
-  const chatId = ctx.known.id
+  const chatId = ctx.knownChat.id
   const kind = TOPUP_KINDS.qr
   const png = await qrcode.toBuffer(topup.pageQr, QR_OPTIONS)
   const { html, rows } = qrCaption(ctx.reader, topup)
@@ -295,7 +295,7 @@ onPress(composer, 'topup.qr', async (ctx, { handle }) => {
 const QR_OPTIONS = { type: 'png', errorCorrectionLevel: 'M', margin: 4, width: 640 } as const
 
 async function forget(ctx: BotContext, messageId: number): Promise<void> {
-  await deleteLive(ctx.app.db, { chatId: ctx.known.id, messageId })
+  await deleteLive(ctx.app.db, { chatId: ctx.knownChat.id, messageId })
   await remove(ctx, messageId)
 }
 

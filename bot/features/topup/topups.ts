@@ -120,7 +120,7 @@ export async function followTopup(
     handle,
     stage: stageOf(shown),
     shown: view === undefined ? null : digestOf(view),
-    news: 0,
+    changeCount: 0,
     dueAt: new Date(now.getTime() + FIRST_LOOK_MS),
     leasedUntil: null,
     expiresAt: new Date(Math.max(expiresAt.getTime(), now.getTime()) + KEPT_MS),

@@ -35,7 +35,7 @@ async function showWallets(ctx: BotContext, asked?: number): Promise<void> {
 onPress(composer, 'wallet.use', async (ctx, { id }) => {
   const link = ctx.links.find(({ recipientId }) => recipientId === id)
   if (link === undefined) return showWallets(ctx)
-  await changeChat(ctx.app.db, ctx.known.id, { wallet: link.wallet }, ctx.app.clock.now())
+  await changeChat(ctx.app.db, ctx.knownChat.id, { wallet: link.wallet }, ctx.app.clock.now())
   await identifyAgain(ctx)
   await show(ctx, await homeScreen(ctx))
 })

@@ -5,7 +5,7 @@ import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { Address } from '#src/kernel/units.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
-import { BLIND_MS } from '#src/watches/outage/monitoring.ts'
+import { STALE_CHAIN_MS } from '#src/watches/outage/monitoring.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import { fieldLabel, fieldsOf, findField, valueText } from '../../views/fields.ts'
 import { clockTime, nearTime } from '../../views/time.ts'
@@ -196,7 +196,7 @@ function staleLine(reader: Reader, watch: Watch, now: Date): string | undefined 
   if (lastEvaluatedAt === null || status !== 'active' || health === 'no_data') return undefined
   const isChain = findWatchType(watch.type)?.reads === 'chain'
   const behindMs = now.getTime() - lastEvaluatedAt.getTime()
-  if (!isChain || behindMs < BLIND_MS) return undefined
+  if (!isChain || behindMs < STALE_CHAIN_MS) return undefined
   const values = {
     time: nearTime(reader, lastEvaluatedAt, now),
     duration: formatDuration(behindMs / 1000, reader.t.locale, 'short'),

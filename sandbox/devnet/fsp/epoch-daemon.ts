@@ -177,9 +177,9 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
   }
 
   async function write(at: number, transactions: readonly Tx[]): Promise<readonly Said[]> {
-    const news = readProtocolMessages(await commit(at, transactions))
-    for (const said of news) take(said)
-    return news
+    const receipts = readProtocolMessages(await commit(at, transactions))
+    for (const said of receipts) take(said)
+    return receipts
   }
 
   async function runDaemon(at: number): Promise<number> {
@@ -187,10 +187,10 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     while (daemonDue() <= time) {
       if (isPolicyDue(time)) time = await pushOut(time)
       const daemonize = encodeFunctionData({ abi: FSP_ABI, functionName: 'daemonize' })
-      const news = await write(time, [played(FSP.flareSystemsManager, daemonize, DAEMON_GAS)])
+      const receipts = await write(time, [played(FSP.flareSystemsManager, daemonize, DAEMON_GAS)])
       time += 1
-      if (news.length === 0) throw new Error('the daemon had nothing to do')
-      for (const said of news) time = await follow(said, time)
+      if (receipts.length === 0) throw new Error('the daemon had nothing to do')
+      for (const said of receipts) time = await follow(said, time)
     }
     return time
   }

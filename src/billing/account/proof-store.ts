@@ -33,7 +33,7 @@ export async function findClaim(db: Db, wallet: string): Promise<Claim | undefin
 }
 
 /** A position in the ledger: all entries of earlier wallets, and of this one up to the position. */
-export interface Place {
+export interface ProofPosition {
   readonly wallet: string
   readonly position: number
 }
@@ -69,7 +69,7 @@ interface LinkRow extends Record<string, unknown> {
  */
 export async function addUpEntries(
   db: Db,
-  after: Place,
+  after: ProofPosition,
   upTo: string | undefined,
   claims: readonly Claim[],
   limit: number,

@@ -121,7 +121,7 @@ interface LedgerPage {
 
 async function addUp(
   db: Db,
-  from: store.Place,
+  from: store.ProofPosition,
   upTo: string | undefined,
   claims: readonly store.Claim[],
   totalsUntil: Date,

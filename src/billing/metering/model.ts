@@ -22,7 +22,7 @@ export const WAITING_PER_PAYER_MAX = 1000
 /** Upper limit of the calls of all payers, waiting or in progress, in one process. */
 export const CALLS_MAX = 20_000
 /** Upper limit of the pending refunds that one process remembers. */
-export const DEBTS_MAX = 10_000
+export const PENDING_MAX = 10_000
 /** Time after which a statement whose connection was lost has ended on the server, committed or not. */
 export const UNCERTAIN_MS = 60_000
 /** Upper limit of the tokens whose wallets one process remembers. */

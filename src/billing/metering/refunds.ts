@@ -7,7 +7,7 @@ import { traceOf } from '#src/kernel/trace.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import { credit } from '../account/service.ts'
 import { findEntry } from '../account/store.ts'
-import { type Charge, DEBTS_MAX, type Returned, UNCERTAIN_MS } from './model.ts'
+import { type Charge, PENDING_MAX, type Returned, UNCERTAIN_MS } from './model.ts'
 import { freeLeft, refundReference } from './rules.ts'
 import { refundFreeCalls } from './store.ts'
 
@@ -18,7 +18,7 @@ interface Deps {
 }
 
 /** Ledger entries that must still be refunded, in the memory of this process. */
-export interface Debts {
+export interface PendingRefunds {
   /** Adds entries, including those of which it is unknown whether they were written. */
   add(references: readonly string[]): void
   /**
@@ -31,22 +31,22 @@ export interface Debts {
 }
 
 /** Creates an empty list of pending refunds. */
-export function createPendingRefunds({ db, clock, log }: Deps): Debts {
-  const owedSince = new Map<string, Date>()
+export function createPendingRefunds({ db, clock, log }: Deps): PendingRefunds {
+  const pendingSince = new Map<string, Date>()
 
   async function settle(): Promise<void> {
-    for (const [reference, since] of owedSince) {
+    for (const [reference, since] of pendingSince) {
       const now = clock.now()
       const balance = await transact(db, (tx) => refundEntry(tx, reference, now))
       const isOver = now.getTime() - since.getTime() >= UNCERTAIN_MS
-      if (balance !== undefined || isOver) owedSince.delete(reference)
+      if (balance !== undefined || isOver) pendingSince.delete(reference)
     }
   }
 
   return {
     add(references) {
-      const free = DEBTS_MAX - owedSince.size
-      for (const reference of references.slice(0, free)) owedSince.set(reference, clock.now())
+      const free = PENDING_MAX - pendingSince.size
+      for (const reference of references.slice(0, free)) pendingSince.set(reference, clock.now())
       const lost = references.slice(Math.max(0, free))
       if (lost.length > 0)
         log.error(
@@ -57,9 +57,9 @@ export function createPendingRefunds({ db, clock, log }: Deps): Debts {
     settle,
     async close() {
       await settle().catch(() => undefined)
-      if (owedSince.size > 0) {
+      if (pendingSince.size > 0) {
         log.error(
-          { references: [...owedSince.keys()] },
+          { references: [...pendingSince.keys()] },
           'credits of failed calls not refunded; refund these ledger entries by hand',
         )
       }
@@ -74,7 +74,7 @@ export function createPendingRefunds({ db, clock, log }: Deps): Debts {
 export async function refund(
   deps: Deps,
   charges: readonly [Charge, ...Charge[]],
-  pendingRefunds: Debts,
+  pendingRefunds: PendingRefunds,
 ): Promise<readonly Returned[]> {
   const [first] = charges
   try {

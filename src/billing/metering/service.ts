@@ -45,7 +45,7 @@ export interface Metering {
    * Retries the pending refunds.
    * @throws Error when the database does not answer
    */
-  settleDebts(): Promise<void>
+  settleRefunds(): Promise<void>
   /** Waits for the work in progress. */
   stop(): Promise<void>
 }
@@ -110,7 +110,7 @@ export function createMetering(deps: Deps): Metering {
       if (charge.kind === 'paid') pendingRefunds.add([charge.reference])
       return { ok: false }
     },
-    settleDebts: pendingRefunds.settle,
+    settleRefunds: pendingRefunds.settle,
     async stop() {
       await Promise.all([tokenCalls.idle(), networkCalls.idle()])
       await returns.idle()

@@ -50,7 +50,7 @@ export async function countSlots(deps: CapacityDeps, wallet: Address, now: Date)
  * Refuses `more` slots beyond the limit of one wallet.
  * @throws AppError conflict `slot_limit_reached`
  */
-export function requireRoom({ purchased, trial, max }: Capacity, more: number): void {
+export function requireCapacity({ purchased, trial, max }: Capacity, more: number): void {
   if (purchased + trial + more <= max) return
   throw new AppError('conflict', 'slot_limit_reached', { values: { count: max } })
 }

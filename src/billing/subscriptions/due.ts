@@ -1,7 +1,7 @@
 import { isolateEach } from '#src/db/isolate.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { Address } from '#src/kernel/units.ts'
-import type { DuePlace } from './store.ts'
+import type { DuePosition } from './store.ts'
 
 /** Wallets read by one query. */
 const WALLETS_PER_READ = 100
@@ -20,17 +20,17 @@ export async function forEachDue(
     readonly kind: string
     readonly signal: AbortSignal
     readonly list: (page: {
-      readonly after: DuePlace | undefined
+      readonly after: DuePosition | undefined
       readonly limit: number
-    }) => Promise<readonly DuePlace[]>
+    }) => Promise<readonly DuePosition[]>
   },
   work: (wallet: Address) => Promise<void>,
 ): Promise<void> {
   const { quarantine, kind, signal, list } = options
-  let after: DuePlace | undefined
+  let after: DuePosition | undefined
   do {
-    const places = await list({ after, limit: WALLETS_PER_READ })
-    const wallets = new Set(places.map(({ wallet }) => wallet))
+    const positions = await list({ after, limit: WALLETS_PER_READ })
+    const wallets = new Set(positions.map(({ wallet }) => wallet))
     await isolateEach(
       [...wallets],
       { quarantine, kind, idOf: (wallet) => wallet },
@@ -38,6 +38,6 @@ export async function forEachDue(
         if (!signal.aborted) await work(wallet)
       },
     )
-    after = places.at(-1)
+    after = positions.at(-1)
   } while (after !== undefined && !signal.aborted)
 }

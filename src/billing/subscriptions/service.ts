@@ -7,7 +7,7 @@ import { type Address, ID_MAX } from '#src/kernel/units.ts'
 import { debit, requireBilling, requireTerms, type Terms } from '../account/service.ts'
 import * as accounts from '../account/store.ts'
 import { SLOT_PRICE_CREDITS, TRIAL_SLOTS } from '../price-list.ts'
-import { getCapacity, lockSlots, requireRoom } from './capacity.ts'
+import { getCapacity, lockSlots, requireCapacity } from './capacity.ts'
 import type {
   NewSubscription,
   SlotQuote,
@@ -85,7 +85,7 @@ export async function startTrial(deps: BuyingDeps & TrialDeps, caller: Caller): 
         accounts.toSorted((a, b) => a - b),
       ))
     if (!isFirst) throw new AppError('conflict', 'trial_already_used')
-    requireRoom(capacity, TRIAL_SLOTS)
+    requireCapacity(capacity, TRIAL_SLOTS)
     await store.insertCapacityChange(tx, wallet, startedAt)
     await store.insertCapacityChange(tx, wallet, endsAt)
   })
@@ -149,7 +149,7 @@ export async function createSubscription(
       const values = { count: totalCredits }
       throw new AppError('conflict', 'price_changed', { values, members: { totalCredits } })
     }
-    requireRoom(await getCapacity({ db: tx, billing: deps.billing }, wallet, now), quantity)
+    requireCapacity(await getCapacity({ db: tx, billing: deps.billing }, wallet, now), quantity)
     const endsAt = termEnd(now, periods)
     const bought = await store.insertSubscription(tx, {
       wallet,

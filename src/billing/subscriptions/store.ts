@@ -169,7 +169,7 @@ export async function listUnmovedWallets(
 }
 
 /** A position in a list of wallets with due rows. */
-export interface DuePlace {
+export interface DuePosition {
   /** Due time as PostgreSQL writes it, exact to the microsecond. */
   readonly at: string
   readonly wallet: Address
@@ -179,8 +179,8 @@ export interface DuePlace {
 export async function listWalletsToRemind(
   db: Db,
   now: Date,
-  { after, limit }: { readonly after: DuePlace | undefined; readonly limit: number },
-): Promise<DuePlace[]> {
+  { after, limit }: { readonly after: DuePosition | undefined; readonly limit: number },
+): Promise<DuePosition[]> {
   const rows = await db.execute<DueRow>(sql`
     (select remind_at as at, wallet from ${subscriptions}
       where remind_at <= ${now.toISOString()}::timestamptz ${isBehind(sql`remind_at`, after)}
@@ -266,8 +266,8 @@ export async function hasSubscription(db: Db, wallet: Address, id: number): Prom
 export async function listDueWallets(
   db: Db,
   now: Date,
-  { after, limit }: { readonly after: DuePlace | undefined; readonly limit: number },
-): Promise<DuePlace[]> {
+  { after, limit }: { readonly after: DuePosition | undefined; readonly limit: number },
+): Promise<DuePosition[]> {
   const rows = await db.execute<DueRow>(sql`
     select due_at as at, wallet from ${subscriptions}
     where due_at <= ${now.toISOString()}::timestamptz ${isBehind(sql`due_at`, after)}
@@ -297,8 +297,8 @@ export async function insertCapacityChange(db: Db, wallet: Address, at: Date): P
 export async function listChangedWallets(
   db: Db,
   now: Date,
-  { after, limit }: { readonly after: DuePlace | undefined; readonly limit: number },
-): Promise<DuePlace[]> {
+  { after, limit }: { readonly after: DuePosition | undefined; readonly limit: number },
+): Promise<DuePosition[]> {
   const rows = await db.execute<DueRow>(sql`
     select at, wallet from ${capacityChanges}
     where at <= ${now.toISOString()}::timestamptz ${isBehind(sql`at`, after)}
@@ -327,11 +327,11 @@ interface DueRow extends Record<string, unknown> {
   readonly wallet: string
 }
 
-function isBehind(time: SQL, after: DuePlace | undefined): SQL {
+function isBehind(time: SQL, after: DuePosition | undefined): SQL {
   if (after === undefined) return sql``
   return sql`and (${time}, wallet) > (${after.at}::timestamptz, ${after.wallet})`
 }
 
-function toPlace({ at, wallet }: DueRow): DuePlace {
+function toPlace({ at, wallet }: DueRow): DuePosition {
   return { at, wallet: storedAddress(wallet) }
 }

@@ -5,7 +5,7 @@ import { compareBalance } from './balance.ts'
 import { type CursorRow, findCursor, insertCursor, moveCursor, saveTip } from './cursor-store.ts'
 import { deleteTries } from './gap-store.ts'
 import { readGaps, recordUnreadable } from './gaps.ts'
-import { listOpenPayments, notifyOpenOnFlare, type PaymentPlace } from './payment-store.ts'
+import { listOpenPayments, notifyOpenOnFlare, type PaymentPosition } from './payment-store.ts'
 import { recordPayments } from './payments.ts'
 import { assetOf } from './rules.ts'
 import { findTopup, listWaitingSubmissions, type SubmissionRow } from './store.ts'
@@ -161,7 +161,7 @@ export function chainOf(asset: AssetKey): CursorRow['chain'] {
 
 async function settlePages(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const settling = startSettling(deps)
-  for (let after: PaymentPlace | undefined; ; ) {
+  for (let after: PaymentPosition | undefined; ; ) {
     const page = await listOpenPayments(deps.db, after, PAYMENTS_PER_PAGE)
     await settling.settle(page, signal)
     after = page.at(-1)

@@ -101,12 +101,12 @@ export function listCoinPayments(
 }
 
 /** Position of a payment in the order in which they were seen. */
-export type PaymentPlace = PaymentId & Pick<PaymentRow, 'seenAt'>
+export type PaymentPosition = PaymentId & Pick<PaymentRow, 'seenAt'>
 
 /** Payments that are not settled, in the order in which they were seen, after the given one. */
 export function listOpenPayments(
   db: Db,
-  after: PaymentPlace | undefined,
+  after: PaymentPosition | undefined,
   limit: number,
 ): Promise<PaymentRow[]> {
   const { seenAt, txHash, logIndex, settledAt } = topupPayments

@@ -140,9 +140,9 @@ async function readFacts(
   // The destination of the quote, because the configuration may have changed since.
   const to = storedAddress(topup.payTo)
   const through = topup.contractPayTo === null ? router : storedAddress(topup.contractPayTo)
-  const places =
+  const destinations =
     way === 'router' ? { router: to, payTo: nativePayTo } : { router: through, payTo: to }
-  return chain.transactionPayments(storedHash(txHash), places, signal)
+  return chain.transactionPayments(storedHash(txHash), destinations, signal)
 }
 
 function readLedger(

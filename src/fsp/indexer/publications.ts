@@ -77,12 +77,12 @@ const CLAIMS_PER_TURN = 1000
  */
 export function createPublicationKeeper(source: PublicationSource): PublicationKeeper {
   const { db, chain, clock, log, published, datasetUrl, rewardDataUrls, pChain } = source
-  const passesPace = createPace(clock, PASSES_EVERY_MS)
-  const rewardPaces = rewardDataUrls.map((url) => ({
+  const passesSchedule = createSchedule(clock, PASSES_EVERY_MS)
+  const rewardSources = rewardDataUrls.map((url) => ({
     url,
-    pace: createPace(clock, REWARDS_EVERY_MS),
+    schedule: createSchedule(clock, REWARDS_EVERY_MS),
   }))
-  const pollPace = createPace(clock, POLL_EVERY_MS)
+  const pollSchedule = createSchedule(clock, POLL_EVERY_MS)
   let isFetching = false
 
   async function fetchPasses(
@@ -91,7 +91,7 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
     signal: AbortSignal,
     fence: Fence | undefined,
   ): Promise<void> {
-    if (datasetUrl === undefined || !passesPace.isDue()) return
+    if (datasetUrl === undefined || !passesSchedule.isDue()) return
     const known = await store.findPublication(db, PASSES, current - 1)
     const first = Math.max(0, known?.rewardEpochId ?? current - EPOCHS_BACK)
     let isWorking = true
@@ -121,7 +121,7 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
       await transactUnder(fence, db, (tx) => store.savePublication(tx, publication))
       break
     }
-    passesPace.note(isWorking)
+    passesSchedule.record(isWorking)
   }
 
   async function fetchRewards(
@@ -130,7 +130,7 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
     signal: AbortSignal,
     fence: Fence | undefined,
   ): Promise<void> {
-    const due = rewardPaces.filter(({ pace }) => pace.isDue())
+    const due = rewardSources.filter(({ schedule }) => schedule.isDue())
     if (due.length === 0) return
     const epochs = Array.from({ length: REWARD_EPOCHS }, (_, index) => current - 1 - index)
     const [rewards, claims] = await Promise.all([
@@ -148,10 +148,10 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
       epochs.filter((epoch) => epoch >= 0 && (!isIn(rewards, epoch) || owners.has(epoch))),
     )
     await Promise.all(
-      due.map(async ({ url, pace }) => {
+      due.map(async ({ url, schedule }) => {
         let isWorking = true
         for (const epoch of [...missing]) {
-          const answer = await published.read(placeOf(url, epoch), RewardData, { signal })
+          const answer = await published.read(rewardsUrlOf(url, epoch), RewardData, { signal })
           isWorking = answer.is !== 'failed'
           if (!isWorking) break
           // An answer that another address gave meanwhile is not written again.
@@ -159,7 +159,7 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
           if (!missing.delete(epoch)) continue
           await saveRewards(epoch, answer.value, owners.get(epoch), block, fence)
         }
-        pace.note(isWorking)
+        schedule.record(isWorking)
       }),
     )
   }
@@ -221,8 +221,8 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
   return {
     async fetch(block, signal, fence) {
       const isDue =
-        (datasetUrl !== undefined && passesPace.isDue()) ||
-        rewardPaces.some(({ pace }) => pace.isDue())
+        (datasetUrl !== undefined && passesSchedule.isDue()) ||
+        rewardSources.some(({ schedule }) => schedule.isDue())
       if (isFetching || !isDue) return
       isFetching = true
       try {
@@ -239,11 +239,11 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
     },
 
     async pollValidators(signal, fence) {
-      if (pChain === undefined || !pollPace.isDue()) return
+      if (pChain === undefined || !pollSchedule.isDue()) return
       const nodeIds = await progress.listPolledNodes(db)
       if (nodeIds.length === 0) return
       const validators = await pChain.validators(nodeIds, signal)
-      pollPace.note(validators !== undefined)
+      pollSchedule.record(validators !== undefined)
       if (validators === undefined) return
       const polledAt = clock.now()
       const answers = nodeIds.map((nodeId) => [nodeId, toAnswer(validators.get(nodeId))])
@@ -256,13 +256,13 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
 }
 
 /** URL of the rewards of a reward epoch, as the reference client builds it. */
-function placeOf(url: string, epoch: number): string {
+function rewardsUrlOf(url: string, epoch: number): string {
   if (url.includes('{epoch}')) return url.replaceAll('{epoch}', `${epoch}`)
   return `${url.replace(/\/$/, '')}/${epoch}/reward-distribution-data.json`
 }
 
 /** Schedules requests: at regular intervals after a success, with exponential back-off after failures. */
-function createPace(clock: Clock, everyMs: number) {
+function createSchedule(clock: Clock, everyMs: number) {
   let askedAtMs: number | undefined
   let failures = 0
   return {
@@ -273,7 +273,7 @@ function createPace(clock: Clock, everyMs: number) {
       // A negative difference means that the clock was set back.
       return sinceMs >= waitMs || sinceMs < 0
     },
-    note(isWorking: boolean): void {
+    record(isWorking: boolean): void {
       askedAtMs = clock.now().getTime()
       failures = isWorking ? 0 : failures + 1
     },

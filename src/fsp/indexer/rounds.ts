@@ -12,13 +12,13 @@ export interface RoundFacts extends RoundKeeper {
   /**
    * Last block whose rounds are stored, and the time since which reading fails; undefined before the first.
    */
-  reach(): Promise<{ readonly block: number; readonly failingSince: Date | null } | undefined>
+  progress(): Promise<{ readonly block: number; readonly failingSince: Date | null } | undefined>
   /**
    * Observations of each provider in the rounds completed in a span, oldest first; of a newly watched
    * provider only the newest, marked as past.
    */
   observations(
-    looks: readonly { readonly provider: Address; readonly isNew: boolean }[],
+    requests: readonly { readonly provider: Address; readonly isNew: boolean }[],
     span: { readonly after: number | null; readonly upTo: number },
   ): Promise<readonly (readonly ProviderObservation[])[]>
   /** The newest rounds of a provider, newest first. */
@@ -44,18 +44,18 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
   const { db } = source
   return {
     ...createRoundKeeper(source),
-    async reach() {
+    async progress() {
       const progress = await store.findProgress(db)
       return progress && { block: progress.blockNumber, failingSince: progress.failingSince }
     },
-    async observations(looks, { after, upTo }) {
-      const voters = looks.map(({ provider }) => provider)
+    async observations(requests, { after, upTo }) {
+      const voters = requests.map(({ provider }) => provider)
       const rows = after === null ? [] : await store.listRounds(db, voters, { after, upTo })
-      const needsNewest = after === null || looks.some(({ isNew }) => isNew)
+      const needsNewest = after === null || requests.some(({ isNew }) => isNew)
       const newest = needsNewest ? await store.listNewest(db, voters, 1, upTo) : []
       const found: ProviderObservation[][] = []
       let read = 0
-      for (const { provider, isNew } of looks) {
+      for (const { provider, isNew } of requests) {
         if (isNew || after === null) {
           found.push(
             newest.map((row) => ({ ...observationOf(row, provider), isPast: true as const })),

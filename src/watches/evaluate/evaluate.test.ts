@@ -65,7 +65,7 @@ function fold(levels: readonly number[], over: Partial<EvaluatedWatch> = {}, sta
     const observation = { level: value, position, at: new Date(position * 1000) }
     const outcome = evaluateWatch(type, {}, { ...watch, ...over, states }, observation)
     states = outcome.states
-    return outcome.raised.map(({ event, severity, isNotified }) => ({
+    return outcome.candidates.map(({ event, severity, isNotified }) => ({
       event,
       severity,
       isNotified,
@@ -156,7 +156,7 @@ test('a recovery names the worst severity of its episode, as the state remembers
     } as Level)
   let states: readonly StoredState[] = []
   for (const one of [1, 2, 3]) states = look(one, states).states
-  expect(look(4, states).raised).toMatchObject([
+  expect(look(4, states).candidates).toMatchObject([
     { event: 'level.good', isRecovery: true, episodeSeverity: 'critical' },
   ])
 })

@@ -39,7 +39,7 @@ export interface AlertCandidate extends Firing {
 export interface WatchOutcome {
   /** New states of all enabled signals. */
   readonly states: readonly StoredState[]
-  readonly raised: readonly AlertCandidate[]
+  readonly candidates: readonly AlertCandidate[]
   /** End of the cooldown of a deferred alert: the watch is then judged even without a new observation. */
   readonly recheckAt: Date | null
 }
@@ -78,11 +78,11 @@ export function foldWatch(
     const isRecoveryNotified = choice.recovery?.enabled === true
     return [startFold({ type: type.name, signal, view, isRecoveryNotified }, watch)]
   })
-  const raised = observations.flatMap((one) => folds.flatMap(({ add }) => add(one)))
+  const candidates = observations.flatMap((one) => folds.flatMap(({ add }) => add(one)))
   const deferrals = folds.flatMap(({ deferredUntil }) => deferredUntil()?.getTime() ?? [])
   return {
     states: folds.flatMap(({ stored }) => stored() ?? []),
-    raised,
+    candidates,
     recheckAt: deferrals.length === 0 ? null : new Date(Math.min(...deferrals)),
   }
 }

@@ -25,7 +25,7 @@ export interface JudgeDeps {
   /** The right to write for the slice of the target. */
   readonly fence?: Fence | undefined
   /** Records firings in the given transaction: `alerts.raise` of a higher room. */
-  readonly raise: (tx: Db, raised: readonly AlertCandidate[]) => Promise<void>
+  readonly raise: (tx: Db, candidates: readonly AlertCandidate[]) => Promise<void>
 }
 
 /** Writes in a transaction, under the fence if there is one. */
@@ -225,7 +225,7 @@ async function saveTogether(
   await saveStates(tx, judged.flatMap(statesOf))
   await raise(
     tx,
-    judged.flatMap(({ raised }) => raised),
+    judged.flatMap(({ candidates }) => candidates),
   )
 }
 

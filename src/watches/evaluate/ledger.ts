@@ -31,7 +31,7 @@ export interface JudgeDeps {
   /** Quarantine for wallets whose watches cannot be judged. */
   readonly quarantine: Quarantine
   /** Records firings in the given transaction: `alerts.raise` of a higher room. */
-  readonly raise: (tx: Db, raised: readonly AlertCandidate[]) => Promise<void>
+  readonly raise: (tx: Db, candidates: readonly AlertCandidate[]) => Promise<void>
 }
 
 /**
@@ -56,8 +56,8 @@ export async function judgeLedgers(
     for await (const targets of pages) {
       const { quarantine } = deps
       const idOf = ({ id }: { readonly id: number }) => id
-      const news = await selectDueTargets(deps, targets)
-      await isolateEach(news, { quarantine, kind: 'ledger-target', idOf }, async (target) => {
+      const dueTargets = await selectDueTargets(deps, targets)
+      await isolateEach(dueTargets, { quarantine, kind: 'ledger-target', idOf }, async (target) => {
         if (!signal.aborted) await judgeInSlice(deps, type, target)
       })
       if (signal.aborted) return
@@ -156,7 +156,7 @@ async function judge(
       for (const { position: entry, balanceAfterCredits: balanceCredits, createdAt } of entries) {
         last = look({ entry, balanceCredits }, createdAt, last, ({ id }) => !isNew.has(id))
       }
-      await deps.raise(tx, fold.takeRaised())
+      await deps.raise(tx, fold.takeCandidates())
       if (entries.length < ENTRIES_PER_READ) break
     }
     const now = deps.clock.now()
@@ -166,7 +166,7 @@ async function judge(
       last = look(last, now, last, (watch) => hasCooled(watch, now))
     }
     await saveStates(tx, fold.states())
-    await deps.raise(tx, fold.takeRaised())
+    await deps.raise(tx, fold.takeCandidates())
     await store.saveObservation(tx, id, {
       observation: z.encode(Balance, last),
       observedAt: last.at,
@@ -187,22 +187,22 @@ function hasCooled({ states, cooldownSeconds }: EvaluatedWatch, now: Date): bool
 /** Fold of one wallet's watches over several observations. */
 function startFold(type: LedgerWatchType, watches: readonly EvaluatedWatch[]) {
   let folded = watches
-  let raised: readonly AlertCandidate[] = []
+  let candidates: readonly AlertCandidate[] = []
   return {
     /** @param isMeant selects the watches that judge it; all by default */
     add: (balance: Balance, isMeant: (watch: EvaluatedWatch) => boolean = () => true) => {
       folded = folded.map((watch) => {
         if (!isMeant(watch)) return watch
         const outcome = evaluateWatch(type, {}, watch, balance)
-        raised = [...raised, ...outcome.raised]
+        candidates = [...candidates, ...outcome.candidates]
         return { ...watch, states: outcome.states }
       })
     },
     isAnyCooled: (now: Date) => folded.some((watch) => hasCooled(watch, now)),
     /** Returns the alerts since the last call, in order. */
-    takeRaised: () => {
-      const taken = raised
-      raised = []
+    takeCandidates: () => {
+      const taken = candidates
+      candidates = []
       return taken
     },
     states: () =>

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { completeSignals, SignalChoice, SignalState, Watch } from '../model.ts'
-import { BLIND_MS } from '../outage/monitoring.ts'
+import { STALE_CHAIN_MS } from '../outage/monitoring.ts'
 import type * as store from '../store.ts'
 import { getWatchType } from '../types/index.ts'
 
 export function toWatch(row: store.WatchRow, now: Date): Watch {
   const type = getWatchType(row.type)
-  const isQuiet = row.noDataSince !== null && now.getTime() - row.noDataSince.getTime() >= BLIND_MS
+  const isQuiet = row.noDataSince !== null && now.getTime() - row.noDataSince.getTime() >= STALE_CHAIN_MS
   const known = StateRows.parse(row.states)
   const states = type.signals.map(
     ({ id }): SignalState =>

@@ -122,15 +122,15 @@ async function endOfReach(
   tip: BlockRef,
   signal: AbortSignal,
 ): Promise<BlockRef | undefined> {
-  const reach = await type.watermark?.({ chain, facts })
+  const watermark = await type.watermark?.({ chain, facts })
   const judgedTo = cursor.blockNumber ?? -1
-  if (reach === undefined && judgedTo < 0) return undefined
-  if (reach === undefined || reach.block < judgedTo) {
-    const cause = new Error(`facts are known up to block ${reach?.block}, judged is ${judgedTo}`)
+  if (watermark === undefined && judgedTo < 0) return undefined
+  if (watermark === undefined || watermark.block < judgedTo) {
+    const cause = new Error(`facts are known up to block ${watermark?.block}, judged is ${judgedTo}`)
     throw new AppError('upstream', 'dependency_unavailable', {}, { cause })
   }
-  if (reach.failingSince !== null) throw new AppError('upstream', 'dependency_unavailable')
-  return reach.block >= tip.number ? tip : chain.blockAt(reach.block, signal)
+  if (watermark.failingSince !== null) throw new AppError('upstream', 'dependency_unavailable')
+  return watermark.block >= tip.number ? tip : chain.blockAt(watermark.block, signal)
 }
 
 async function observeSpans(

@@ -10,7 +10,7 @@ import type { StoredState } from '../model.ts'
 import { saveStates } from '../state-store.ts'
 import { NO_SIGNAL } from '../store.ts'
 import * as store from '../target-store.ts'
-import { Blindness, severityOf } from './monitoring.ts'
+import { OutageData, severityOf } from './monitoring.ts'
 import * as outages from './store.ts'
 
 /** Watches notified in one transaction. */
@@ -23,7 +23,7 @@ export interface ChainOutageDeps {
   readonly clock: Clock
   readonly log: Logger
   /** Records firings in the given transaction: `alerts.raise` of a higher room. */
-  readonly raise: (tx: Db, raised: readonly AlertCandidate[]) => Promise<void>
+  readonly raise: (tx: Db, candidates: readonly AlertCandidate[]) => Promise<void>
 }
 
 /**
@@ -57,7 +57,7 @@ export async function fireChainOutages(
     if (cursor?.outageNotified === severity) continue
     // Stored before the first alert, so that a recovery always follows.
     await save(deps, { type: type.name, failingSince: since, outageSeverity: severity })
-    const blindness: Blindness = {
+    const outage: OutageData = {
       since,
       lastBlock:
         tip?.blockNumber == null || tip.blockAt === null
@@ -66,8 +66,8 @@ export async function fireChainOutages(
       reason: tip?.observedAt?.getTime() === tip?.checkedAt?.getTime() ? 'no_block' : 'no_answer',
       until: null,
     }
-    const reason = cursor?.failingSince == null ? blindness.reason : 'no_answer'
-    await fireChainOutage(deps, type.name, severity, { ...blindness, reason }, now)
+    const reason = cursor?.failingSince == null ? outage.reason : 'no_answer'
+    await fireChainOutage(deps, type.name, severity, { ...outage, reason }, now)
     await save(deps, { type: type.name, outageNotified: severity })
   }
 }
@@ -80,15 +80,15 @@ async function fireChainOutage(
   deps: ChainOutageDeps,
   type: string,
   severity: Severity,
-  blindness: Blindness,
+  outage: OutageData,
   now: Date,
 ): Promise<void> {
-  const data = z.encode(Blindness, blindness)
+  const data = z.encode(OutageData, outage)
   const notified = await inBatches(deps, async (tx, after) => {
     const watches = await outages.listUnnotified(tx, type, severity, after, WATCHES_PER_WRITE)
     const states = watches.map(({ id, state }) => ({
       watchId: id,
-      state: openState(state, severity, blindness, now),
+      state: openState(state, severity, outage, now),
     }))
     await saveStates(tx, states)
     await deps.raise(
@@ -120,8 +120,8 @@ async function endChainOutage(deps: ChainOutageDeps, type: string, now: Date): P
     await deps.raise(
       tx,
       watches.flatMap((watch) => {
-        const blindness = Blindness.parse(watch.state?.state)
-        const data = z.encode(Blindness, { ...blindness, until: now })
+        const outage = OutageData.parse(watch.state?.state)
+        const data = z.encode(OutageData, { ...outage, until: now })
         const event = 'fsp.monitoring.recovered'
         const severity = 'info'
         const episodeSeverity = watch.state?.severity ?? null
@@ -152,17 +152,17 @@ function common(watch: outages.ChainOutageWatch, type: string, now: Date) {
 function openState(
   before: StoredState | undefined,
   severity: Severity,
-  blindness: Blindness,
+  outage: OutageData,
   now: Date,
 ): StoredState {
   return {
     signal: NO_SIGNAL,
-    state: z.encode(Blindness, blindness),
+    state: z.encode(OutageData, outage),
     phase: 'firing',
     since: before?.since ?? now,
     streak: null,
     severity,
-    lastEvidenceAt: blindness.lastBlock?.at ?? blindness.since,
+    lastEvidenceAt: outage.lastBlock?.at ?? outage.since,
     lastFiredAt: now,
   }
 }

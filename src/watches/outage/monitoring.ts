@@ -7,7 +7,7 @@ import { Instant, type JsonObject } from '#src/kernel/units.ts'
 export const MONITORING_EVENTS = ['fsp.monitoring', 'fsp.monitoring.recovered'] as const
 
 /** Time without data, in milliseconds, after which an outage is notified. */
-export const BLIND_MS = 90_000
+export const STALE_CHAIN_MS = 90_000
 /** Time after which an outage is critical. */
 const CRITICAL_MS = 600_000
 /**
@@ -33,12 +33,12 @@ export function failingSince(before: Failing | undefined, now: Date): Date {
 /** Severity of an outage that began at an instant; null: too short to notify. */
 export function severityOf(since: Date | null, now: Date): Severity | null {
   const ms = since === null ? 0 : now.getTime() - since.getTime()
-  if (ms < BLIND_MS) return null
+  if (ms < STALE_CHAIN_MS) return null
   return ms < CRITICAL_MS ? 'warning' : 'critical'
 }
 
 /** `data` of both events. */
-export const Blindness = z.object({
+export const OutageData = z.object({
   since: Instant,
   /** The last block read; null: none ever. */
   lastBlock: z.object({ number: z.int(), at: Instant }).nullable(),
@@ -47,11 +47,11 @@ export const Blindness = z.object({
   /** Of the recovery: end of the outage. */
   until: Instant.nullable(),
 })
-export type Blindness = z.output<typeof Blindness>
+export type OutageData = z.output<typeof OutageData>
 
 /** Display values of its alerts. */
 export function presentMonitoring(_event: string, data: JsonObject): Presentation {
-  const { since, until, lastBlock } = Blindness.parse(data)
+  const { since, until, lastBlock } = OutageData.parse(data)
   return {
     facts: {
       since: { kind: 'instant', at: since },

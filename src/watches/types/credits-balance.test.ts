@@ -34,7 +34,7 @@ function fold(balances: readonly number[], states: readonly StoredState[] = [], 
     const observation = balance(credits, start + index + 1)
     const outcome = evaluateWatch(creditsBalance, {}, { ...watch, states: folded }, observation)
     folded = outcome.states
-    return outcome.raised.map(({ event }) => event)
+    return outcome.candidates.map(({ event }) => event)
   })
   return { raised, states: folded }
 }

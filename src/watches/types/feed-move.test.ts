@@ -240,7 +240,7 @@ describe('watches on one feed', () => {
                 states = states.with(place, outcome.states)
                 const byId = new Map(outcome.states.map(({ signal, state }) => [signal, state]))
                 next = prefilter.add(next, { settings, states: byId }, look)
-                return outcome.raised.map(({ data }) => ({ place, index, data }))
+                return outcome.candidates.map(({ data }) => ({ place, index, data }))
               })
               summary = z.encode(prefilter.schema, next)
               return fired
@@ -267,7 +267,7 @@ describe('watches on one feed', () => {
             )
             const outcome = evaluateWatch(feedMove, { feed: 'FLR/USD' }, watch, look)
             states = outcome.states
-            return outcome.raised.map(({ position, data }) => ({ position, data }))
+            return outcome.candidates.map(({ position, data }) => ({ position, data }))
           })
         }
         const again = looks.flatMap((look, index) => (index === twice ? [look, look] : [look]))
@@ -296,7 +296,7 @@ describe('watches on one feed', () => {
       const watch = { ...watchOf(settings, before), cooldownSeconds: 600 }
       const outcome = evaluateWatch(feedMove, { feed: 'FLR/USD' }, watch, look)
       states = outcome.states
-      return outcome.raised.map(({ firedAt }) => firedAt)
+      return outcome.candidates.map(({ firedAt }) => firedAt)
     })
     expect(notified).toEqual([at(600)])
   })

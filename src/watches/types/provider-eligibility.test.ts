@@ -57,7 +57,7 @@ function fold(seen: readonly Seen[], over: Partial<EvaluatedWatch> = {}, start =
       observationOf(one, start + index),
     )
     states = outcome.states
-    return outcome.raised
+    return outcome.candidates
   })
   return { raised, states }
 }

@@ -204,10 +204,10 @@ export const providerEligibility = defineWatchType<ProviderTarget, Settings, Obs
   settings: Settings,
   observation: Observation,
   everySeconds: 60,
-  async observe({ facts }, looks, { upTo }, signal) {
-    const voters = looks.map(({ target }) => target.provider)
+  async observe({ facts }, requests, { upTo }, signal) {
+    const voters = requests.map(({ target }) => target.provider)
     const found = await facts.providers(voters, upTo, signal)
-    return looks.map(({ target }, index) => {
+    return requests.map(({ target }, index) => {
       const status = found[index]
       if (status === undefined) return undefined
       const { name, rewardEpochId, isRegistered, eligibility } = status

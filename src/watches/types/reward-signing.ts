@@ -194,10 +194,10 @@ export const rewardSigning = defineWatchType<
   settings: Settings,
   observation: Observation,
   everySeconds: 60,
-  async observe({ facts, fence }, looks, { upTo }, signal) {
-    const voters = looks.map(({ target }) => target.provider)
+  async observe({ facts, fence }, requests, { upTo }, signal) {
+    const voters = requests.map(({ target }) => target.provider)
     const found = await facts.votes(voters, upTo, signal, fence)
-    return looks.map(({ target }, index) => {
+    return requests.map(({ target }, index) => {
       const votes = found[index]
       if (votes === undefined) return undefined
       const { rewardEpochId, epochs } = votes

@@ -208,13 +208,13 @@ export const walletBalance = defineWatchType({
   target: Target,
   settings: Settings,
   observation: Observation,
-  async observe(sources, looks, span, signal) {
+  async observe(sources, requests, span, signal) {
     const { chain } = sources
     const { upTo } = span
-    const targets = looks.map(({ target }) => target)
+    const targets = requests.map(({ target }) => target)
     const assets = await Promise.all(targets.map(({ asset }) => chain.assetInfo(asset, signal)))
     const balances = await chain.balances(targets, upTo, signal)
-    const changes = looks.flatMap(({ target, last }, index): Change[] => {
+    const changes = requests.flatMap(({ target, last }, index): Change[] => {
       const fromUnits = last === null ? undefined : (last as Observation).balanceUnits
       const balanceUnits = balances[index]
       if (fromUnits === undefined || balanceUnits === undefined) return []

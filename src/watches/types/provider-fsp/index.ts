@@ -70,10 +70,10 @@ export const providerFsp = defineWatchType<
       }),
     }),
   },
-  watermark: ({ facts }) => facts.rounds.reach(),
-  observe: ({ facts }, looks, { after, upTo }) =>
+  watermark: ({ facts }) => facts.rounds.progress(),
+  observe: ({ facts }, requests, { after, upTo }) =>
     facts.rounds.observations(
-      looks.map(({ target, isNew }) => ({ provider: target.provider, isNew })),
+      requests.map(({ target, isNew }) => ({ provider: target.provider, isNew })),
       { after, upTo: upTo.number },
     ),
   signals: [
