@@ -245,6 +245,6 @@ export function keyboard(rows: Rows, locale: Locale): InlineKeyboardMarkup {
 
 function handledRows(rows: Rows): Rows {
   return rows
-    .map((row) => row.filter((one) => !('data' in one) || isHandled(one.data)))
+    .map((row) => row.filter((button) => !('data' in button) || isHandled(button.data)))
     .filter((row) => row.length > 0)
 }

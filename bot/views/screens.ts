@@ -173,7 +173,7 @@ async function notifiedNames(
 ): Promise<readonly string[] | undefined> {
   if (ctx.reader.isGroup) return undefined
   const notified = notifiedBy(watch.recipientIds, await peopleOf(ctx, link))
-  return notified.filter(isReachable).map((one) => personName(ctx.reader, one))
+  return notified.filter(isReachable).map((person) => personName(ctx.reader, person))
 }
 
 /** The open alert of a firing watch, else its newest one. */

@@ -39,7 +39,9 @@ export function glyphOf(watch: Watch, now: Date): string {
 
 /** Emoji of the most severe firing of these watches. */
 export function worstGlyph(firing: readonly Watch[] = []): string {
-  const worst = SEVERITIES.findLast((one) => firing.some((watch) => severityOf(watch) === one))
+  const worst = SEVERITIES.findLast((severity) =>
+    firing.some((watch) => severityOf(watch) === severity),
+  )
   return SEVERITY_GLYPHS[worst ?? 'warning']
 }
 

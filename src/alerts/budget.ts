@@ -128,8 +128,8 @@ export async function sendThrottleSummaries(
   while (!signal.aborted) {
     const due = await store.listDueSummaries(deps.db, deps.clock.now(), AT_ONCE)
     const options = { quarantine, kind: 'throttle-summary', idOf }
-    const done = await isolateEach(due, options, async (one) => {
-      if (!signal.aborted) await transact(deps.db, (tx) => summarize(deps, tx, one))
+    const done = await isolateEach(due, options, async (dueSummary) => {
+      if (!signal.aborted) await transact(deps.db, (tx) => summarize(deps, tx, dueSummary))
     })
     // Failed ones are retried by the next run, not in this one.
     if (due.length < AT_ONCE || done.length < due.length) return

@@ -67,9 +67,12 @@ function isOneOf(signals: ReadonlySet<string>, { signal }: ActiveAlertRef): bool
   return signal !== null && signals.has(signal)
 }
 
-function isSameProvider(one: ActiveAlertRef, other: ActiveAlertRef): boolean {
-  const provider = providerOf(one)
-  return one.watchId === other.watchId || (provider !== undefined && provider === providerOf(other))
+function isSameProvider(activeAlertRef: ActiveAlertRef, other: ActiveAlertRef): boolean {
+  const provider = providerOf(activeAlertRef)
+  return (
+    activeAlertRef.watchId === other.watchId ||
+    (provider !== undefined && provider === providerOf(other))
+  )
 }
 
 function providerOf({ data: { provider } }: ActiveAlertRef): string | undefined {

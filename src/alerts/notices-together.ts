@@ -45,11 +45,11 @@ export function noticesTogether(
 ): Envelope {
   const [oldest, ...later] = notices
   const worst = later.reduce(
-    (one, other) => (rankOf(other.message) > rankOf(one.message) ? other : one),
+    (envelope, other) => (rankOf(other.message) > rankOf(envelope.message) ? other : envelope),
     oldest,
   )
   if (later.length === 0) return { ...oldest, deliveryId }
-  const others = notices.filter((one) => one !== worst)
+  const others = notices.filter((notice) => notice !== worst)
   const buttons = buttonsOf(t, [worst, ...others])
   return {
     ...worst,

@@ -130,14 +130,17 @@ async function targetsOf(
   const escalated = notifications.filter(({ escalatedTo = [] }) => escalatedTo.length > 0)
   const found = await recipients.recipientsFor(tx, [
     ...notifications.map(requestOf),
-    ...escalated.map((one) => ({ ...requestOf(one), recipientIds: one.escalatedTo ?? null })),
+    ...escalated.map((notification) => ({
+      ...requestOf(notification),
+      recipientIds: notification.escalatedTo ?? null,
+    })),
   ])
-  return notifications.map((one, index) => {
+  return notifications.map((notification, index) => {
     const usual = found[index] ?? []
-    const further = found[notifications.length + escalated.indexOf(one)]
-    if (further === undefined || !escalated.includes(one)) return usual
+    const further = found[notifications.length + escalated.indexOf(notification)]
+    if (further === undefined || !escalated.includes(notification)) return usual
     const others = further.filter(({ id }) => usual.every((target) => target.id !== id))
-    return one.isEscalation === true ? others : [...usual, ...others]
+    return notification.isEscalation === true ? others : [...usual, ...others]
   })
 }
 

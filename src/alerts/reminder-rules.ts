@@ -64,7 +64,9 @@ export function stepFor(
   }
   const nextAt = nextReminder(minutes, notifiedAt, now)
   // The settings may have changed since it was scheduled.
-  const counts = minutes.some((one) => notifiedAt.getTime() + one * MINUTE_MS <= now.getTime())
+  const counts = minutes.some(
+    (minute) => notifiedAt.getTime() + minute * MINUTE_MS <= now.getTime(),
+  )
   if (row.flappingAlertId === null && !counts && !isUnsent) return { act: 'wait', nextAt }
   return { act: 'remind', counts, nextAt }
 }

@@ -137,14 +137,19 @@ async function afterMutes(deps: Deps, tx: Db, watchIds: readonly number[]): Prom
       const unheard = unsentOf(row.recoveryOf)
       const heard = new Set([...only].filter((id) => !unheard.has(id)))
       if (heard.size === 0) return []
-      return recoveryOf(row, watches, answered, now).map((one) => ({ ...one, only: heard }))
+      return recoveryOf(row, watches, answered, now).map((notification) => ({
+        ...notification,
+        only: heard,
+      }))
     }),
     ...[...newest.values()].flatMap((row) => [
       ...alertOf(row, watches, unsentOf(row.id)),
-      ...reminderOf(row, watches, { number: undefined, nextAt: undefined }, now).map((one) => ({
-        ...one,
-        except: unsentOf(row.id),
-      })),
+      ...reminderOf(row, watches, { number: undefined, nextAt: undefined }, now).map(
+        (notification) => ({
+          ...notification,
+          except: unsentOf(row.id),
+        }),
+      ),
     ]),
   ])
   await delivery.reviseMessages(
@@ -231,8 +236,8 @@ async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<nu
     const except = unsent.get(row.id) ?? NOBODY
     return [
       ...alertOf(row, watches, except),
-      ...reminderOf(row, watches, { number, nextAt: step.nextAt }, now).map((one) => ({
-        ...one,
+      ...reminderOf(row, watches, { number, nextAt: step.nextAt }, now).map((notification) => ({
+        ...notification,
         except,
       })),
     ]

@@ -68,7 +68,7 @@ export function nextReminder(
   notifiedAt: Date,
   after: Date,
 ): Date | undefined {
-  const times = minutes.map((one) => new Date(notifiedAt.getTime() + one * MINUTE_MS))
+  const times = minutes.map((minute) => new Date(notifiedAt.getTime() + minute * MINUTE_MS))
   return times.find((time) => time > after)
 }
 

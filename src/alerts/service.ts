@@ -32,18 +32,18 @@ type Fresh = RecordedFiring & { readonly alertId: number }
 export async function raise(
   deps: NotifyDeps,
   tx: Db,
-  candidate: readonly AlertCandidate[],
+  candidates: readonly AlertCandidate[],
 ): Promise<void> {
   const now = deps.clock.now()
-  const recorded = candidate.filter(({ isNotified }) => isNotified)
+  const recorded = candidates.filter(({ isNotified }) => isNotified)
   const inserted = await store.insertAlerts(tx, recorded, now)
   const idOf = new Map(inserted.map(({ id, key }) => [key, id]))
-  const fired = candidate.map((one): RecordedFiring => {
-    const { signal, event, position } = one
-    const watchId = one.watch.id
+  const fired = candidates.map((candidate): RecordedFiring => {
+    const { signal, event, position } = candidate
+    const watchId = candidate.watch.id
     const alertId = idOf.get(store.alertKey({ watchId, signal, event, position }))
-    if (alertId !== undefined) logRecorded(deps, alertId, one)
-    return { ...one, candidate: one, alertId, watchId }
+    if (alertId !== undefined) logRecorded(deps, alertId, candidate)
+    return { ...candidate, candidate, alertId, watchId }
   })
   const isEpisode = ({ isRecovery, event }: RecordedFiring) => isRecovery || hasRecovery(event)
   const alone = fired.filter((one) => !isEpisode(one)).filter(isFresh)
@@ -197,7 +197,7 @@ async function findFlaps(
   const fresh = fired.flatMap(({ alertId }) => (alertId === undefined ? [] : [alertId]))
   const afterOf = ({ watchId, signal }: episodes.SignalKey) =>
     keys.find((key) => key.watchId === watchId && key.signal === signal)?.after ?? new Date(0)
-  const wanted = busy.map((one) => ({ ...one, after: afterOf(one) }))
+  const wanted = busy.map((changes) => ({ ...changes, after: afterOf(changes) }))
   const anchors = await episodes.findAnchors(tx, wanted, fresh)
   for (const one of fired) {
     const isSame = ({ watchId, signal }: episodes.SignalKey) =>

@@ -50,7 +50,7 @@ export async function insertAlerts(
   createdAt: Date,
 ): Promise<InsertedAlert[]> {
   if (candidates.length === 0) return []
-  const column = <T>(read: (one: AlertCandidate) => T) => sql.param(candidates.map(read))
+  const column = <T>(read: (alertCandidate: AlertCandidate) => T) => sql.param(candidates.map(read))
   const rows = await db.execute<InsertedRow>(sql`
     insert into alerts (wallet, watch_id, watch_label, type, signal, "group", event, severity, data,
       position, fired_at, state, recovered_at, is_episode, escalate_at, told_at, reminders_sent, created_at)

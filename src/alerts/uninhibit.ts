@@ -48,7 +48,9 @@ export async function release(
   },
 ): Promise<readonly Notification[]> {
   const { open, causes, settings, now } = options
-  const free = open.filter((one) => one.notifiedAt === null && findCause(one, causes) === undefined)
+  const free = open.filter(
+    (openAlert) => openAlert.notifiedAt === null && findCause(openAlert, causes) === undefined,
+  )
   const watches = await listForNotification(
     tx,
     free.map(({ watchId }) => watchId),

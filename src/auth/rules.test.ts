@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { StoredChallenge } from './model.ts'
 import {
+  canAddToken,
   challengeExpiry,
   grantedScopes,
-  canAddToken,
   judgeChallenge,
   mustRecordUse,
   tokenExpiry,

@@ -21,9 +21,9 @@ import {
   type TokenRequest,
 } from './model.ts'
 import {
+  canAddToken,
   challengeExpiry,
   grantedScopes,
-  canAddToken,
   judgeChallenge,
   mustRecordUse,
   tokenExpiry,

@@ -16,7 +16,7 @@ import {
   isEndpointFailure,
   isRefusal,
 } from './failures.ts'
-import { createConcurrencyLimit, type ConcurrencyLimit } from './pace.ts'
+import { type ConcurrencyLimit, createConcurrencyLimit } from './pace.ts'
 import { Quantity } from './quantity.ts'
 import type { Turns } from './turns.ts'
 
@@ -202,7 +202,7 @@ export function createEndpoints({
     const failures: string[] = []
     let isSure = true
     let poor: { readonly answer: T } | undefined
-    const usable = endpoints.filter((one) => one.chain !== 'wrong' || mustCheck(one))
+    const usable = endpoints.filter((endpoint) => endpoint.chain !== 'wrong' || mustCheck(endpoint))
     for (const endpoint of inOrder(usable, clock.now().getTime())) {
       signal?.throwIfAborted()
       try {
@@ -238,7 +238,9 @@ export function createEndpoints({
     },
     askForMost,
     askEach: async (read, signal) => {
-      const usable = endpoints.filter((one) => one.chain !== 'wrong' || mustCheck(one))
+      const usable = endpoints.filter(
+        (endpoint) => endpoint.chain !== 'wrong' || mustCheck(endpoint),
+      )
       const nowMs = clock.now().getTime()
       const well = usable.filter(({ restsUntilMs }) => restsUntilMs <= nowMs)
       const answers = await Promise.all(
@@ -277,7 +279,7 @@ export function takeTurns(endpoints: Endpoints, turns: Turns): Endpoints {
 /** Healthy endpoints in the given order, then the resting ones, the longest resting first. */
 function inOrder(endpoints: readonly Endpoint[], nowMs: number): readonly Endpoint[] {
   const restMs = ({ restsUntilMs }: Endpoint) => Math.max(restsUntilMs - nowMs, 0)
-  return endpoints.toSorted((one, other) => restMs(one) - restMs(other))
+  return endpoints.toSorted((endpoint, other) => restMs(endpoint) - restMs(other))
 }
 
 interface Connection {

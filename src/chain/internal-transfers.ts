@@ -110,7 +110,7 @@ function sum(blocks: readonly Explained[]): bigint {
 
 /** Change of the holder's balance by the transactions to and from it, including fees. */
 async function explain(client: RpcClient, holder: Address, block: SpanBlock): Promise<Explained> {
-  const transactions = block.transactions.map((one) => Transaction.parse(one))
+  const transactions = block.transactions.map((transaction) => Transaction.parse(transaction))
   let units = 0n
   for (const { hash, from, to, value } of transactions) {
     const isFrom = isAddressEqual(from, holder)

@@ -154,7 +154,10 @@ async function readReceipt(client: RpcClient, txHash: Hash): Promise<z.output<ty
 }
 
 /** The handle that a failed transaction was to pay. */
-function intendedHandle({ to, input }: Transaction, { router, payTo }: PaymentDestinations): Hash | null {
+function intendedHandle(
+  { to, input }: Transaction,
+  { router, payTo }: PaymentDestinations,
+): Hash | null {
   if (to === undefined) return null
   if (payTo !== undefined && isAddressEqual(to, payTo)) return handleOf(input) ?? null
   if (router === undefined || !isAddressEqual(to, router)) return null

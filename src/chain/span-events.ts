@@ -77,9 +77,9 @@ async function proveEvents(
   try {
     const found = await endpoints.askUntil(
       async (client) => {
-        const one = await readReceiptLogs(client, ref, receiptsRoot)
-        if (one?.proof === 'none') isRefuted = true
-        return one
+        const receiptLogs = await readReceiptLogs(client, ref, receiptsRoot)
+        if (receiptLogs?.proof === 'none') isRefuted = true
+        return receiptLogs
       },
       (one) => one?.proof === 'full',
       signal,
@@ -96,7 +96,9 @@ async function proveEvents(
 function isWanted({ address, topics }: Log, filter: LogFilter): boolean {
   const fits = (choice: Hex | readonly Hex[] | null, value: Hex | undefined) =>
     choice === null || choicesOf(choice).some((one) => one.toLowerCase() === value?.toLowerCase())
-  return fits(filter.address, address) && filter.topics.every((one, at) => fits(one, topics[at]))
+  return (
+    fits(filter.address, address) && filter.topics.every((topic, at) => fits(topic, topics[at]))
+  )
 }
 
 /** Blocks whose events differ between endpoints. */

@@ -144,7 +144,7 @@ async function readApart(
   const missing = found.indexOf(undefined)
   const read = found
     .slice(0, missing === -1 ? undefined : missing)
-    .filter((one) => one !== undefined)
+    .filter((readBlock) => readBlock !== undefined)
   if (heard.length === 0 || read.length === 0) return undefined
   const end = from + read.length - 1
   const within = heard.map((logs) => logs.filter(({ blockNumber }) => Number(blockNumber) <= end))
@@ -188,9 +188,9 @@ async function readSurely(
   const read = (client: RpcClient) => readOne(client, number, withTransactions)
   try {
     const block = await endpoints.ask(async (client) => {
-      const one = await read(client)
-      if (one.proof === 'none') throw new EndpointError(`block ${number} lacks transactions`)
-      return one
+      const readBlock = await read(client)
+      if (readBlock.proof === 'none') throw new EndpointError(`block ${number} lacks transactions`)
+      return readBlock
     }, signal)
     if (block.proof === 'full') return block
   } catch (error) {
@@ -198,7 +198,7 @@ async function readSurely(
     const all = await endpoints.askEach(read, signal)
     const proven = all.find(({ proof }) => proof === 'full')
     const fullest = all.toSorted(
-      (one, other) => other.transactions.length - one.transactions.length,
+      (readBlock, other) => other.transactions.length - readBlock.transactions.length,
     )
     if (proven !== undefined) return proven
     if (fullest[0] === undefined) throw error
@@ -206,7 +206,9 @@ async function readSurely(
   }
   // The root cannot be computed for some transaction types: then the endpoints must agree.
   const all = await endpoints.askEach(read, signal)
-  const fullest = all.toSorted((one, other) => other.transactions.length - one.transactions.length)
+  const fullest = all.toSorted(
+    (readBlock, other) => other.transactions.length - readBlock.transactions.length,
+  )
   if (fullest[0] === undefined) throw new AppError('upstream', 'dependency_unavailable')
   const isSure = all.every(
     ({ transactions }) => transactions.length === fullest[0]?.transactions.length,
@@ -232,7 +234,7 @@ export async function readBlocks(
     if (block.proof === 'none') throw new EndpointError(`block ${number} lacks transactions`)
     found.push(block)
   })
-  const blocks = found.toSorted((one, other) => one.ref.number - other.ref.number)
+  const blocks = found.toSorted((readBlock, other) => readBlock.ref.number - other.ref.number)
   checkParents(blocks, range.after)
   return blocks
 }

@@ -89,8 +89,8 @@ function validatedOf(rpc: XrplRpc, { transactions }: LedgersPage): readonly Vali
 /** Sorts transactions: pages are in order, but not always the transactions on one. */
 function inOrder(transactions: readonly Validated[]): readonly Validated[] {
   return transactions.toSorted(
-    (one, other) =>
-      one.ledgerIndex - other.ledgerIndex ||
-      one.meta.TransactionIndex - other.meta.TransactionIndex,
+    (transaction, other) =>
+      transaction.ledgerIndex - other.ledgerIndex ||
+      transaction.meta.TransactionIndex - other.meta.TransactionIndex,
   )
 }

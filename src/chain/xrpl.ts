@@ -92,7 +92,8 @@ export function createXrpl({ url, address, log, timeoutMs = TIMEOUT_MS }: XrplOp
       const range = { from, to: ledgers.newest }
       const { transactions, upTo } = await readTransactions(rpc, address, range, signal)
       const payments: Payment[] = []
-      for (const one of transactions) payments.push(...(await paymentsOf(one, signal)))
+      for (const transaction of transactions)
+        payments.push(...(await paymentsOf(transaction, signal)))
       return { payments, upTo }
     },
 

@@ -211,7 +211,10 @@ async function request(
 ): Promise<SafeAnswer> {
   const { context } = asked
   const { id, root, thread } = hookOf(asked.url)
-  const earlyMs = await rateLimiter.turn(id, { patienceMs: TURN_WAIT_MS_MAX, signal: context.signal })
+  const earlyMs = await rateLimiter.turn(id, {
+    patienceMs: TURN_WAIT_MS_MAX,
+    signal: context.signal,
+  })
   if (earlyMs !== undefined) throw floodError(earlyMs / 1000)
   const isNew = asked.messageId === undefined
   const path = isNew ? '' : `/messages/${asked.messageId}`

@@ -23,7 +23,8 @@ describe('a pace', () => {
   test('takes no turn from others when it is too early', async () => {
     const rateLimiter = limiterOfTest()
     rateLimiter.hold('a', 35_000)
-    for (let times = 0; times < 100; times += 1) await rateLimiter.turn('a', { patienceMs: 10, signal })
+    for (let times = 0; times < 100; times += 1)
+      await rateLimiter.turn('a', { patienceMs: 10, signal })
     expect(await rateLimiter.turn('b', { patienceMs: 0, signal })).toBeUndefined()
     vi.advanceTimersByTime(34_999)
     expect(await rateLimiter.turn('a', { patienceMs: 0, signal })).toBe(1)

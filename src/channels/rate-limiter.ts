@@ -77,7 +77,7 @@ export function createRateLimiter({
   }
 
   function expectedAt(name: string, urgency: number): number {
-    const ahead = waiting.filter((one) => one.urgency >= urgency)
+    const ahead = waiting.filter((waiter) => waiter.urgency >= urgency)
     const same = ahead.filter(({ key }) => key === name)
     return Math.max(nextAt + ahead.length * allMs, readyAt(name) + same.length * keyMs)
   }
@@ -108,12 +108,12 @@ export function createRateLimiter({
     clearTimeout(timer)
     const next = () =>
       now() < nextAt ? undefined : waiting.find(({ key }) => readyAt(key) <= now())
-    for (let one = next(); one !== undefined; one = next()) {
-      take(one.key)
-      leave(one, undefined)
+    for (let waiter = next(); waiter !== undefined; waiter = next()) {
+      take(waiter.key)
+      leave(waiter, undefined)
     }
-    for (const one of waiting.filter(({ until }) => until < now())) {
-      leave(one, Math.max(1, Math.max(nextAt, readyAt(one.key)) - now()))
+    for (const waiter of waiting.filter(({ until }) => until < now())) {
+      leave(waiter, Math.max(1, Math.max(nextAt, readyAt(waiter.key)) - now()))
     }
     if (waiting.length === 0) return
     const times = waiting.map(({ key, until }) =>
@@ -122,9 +122,9 @@ export function createRateLimiter({
     timer = setTimeout(serve, Math.max(1, Math.ceil(Math.min(...times) - now())))
   }
 
-  function leave(one: Waiter, earlyMs: number | undefined): void {
-    waiting = waiting.filter((other) => other !== one)
-    one.end(earlyMs)
+  function leave(waiter: Waiter, earlyMs: number | undefined): void {
+    waiting = waiting.filter((other) => other !== waiter)
+    waiter.end(earlyMs)
   }
 
   return {
@@ -138,10 +138,10 @@ export function createRateLimiter({
       }
       return await new Promise((resolve, reject) => {
         const abort = () => {
-          waiting = waiting.filter((other) => other !== one)
+          waiting = waiting.filter((other) => other !== waiter)
           reject(signal.reason)
         }
-        const one: Waiter = {
+        const waiter: Waiter = {
           key,
           urgency,
           until: now() + patienceMs,
@@ -151,7 +151,7 @@ export function createRateLimiter({
           },
         }
         signal.addEventListener('abort', abort, { once: true })
-        waiting = [...waiting, one].sort((a, b) => b.urgency - a.urgency)
+        waiting = [...waiting, waiter].sort((a, b) => b.urgency - a.urgency)
         serve()
       })
     },

@@ -64,7 +64,10 @@ export async function observe(
       now,
     }),
     nameOf: (recipientId, alertId) =>
-      answered.find((one) => one.alertId === alertId && one.recipientId === recipientId)?.messageId,
+      answered.find(
+        (answeredMessage) =>
+          answeredMessage.alertId === alertId && answeredMessage.recipientId === recipientId,
+      )?.messageId,
   }
 }
 

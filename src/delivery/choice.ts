@@ -45,23 +45,23 @@ export function chooseAmong(
   const taken: Candidate[] = []
   const behind: Candidate[] = []
   const left: Candidate[] = []
-  const offer = (one: Candidate) => {
-    if (inHand.has(one.id)) return
-    if (isEach && firstOf.get(one.orderKey) !== one) behind.push(one)
-    else if (!isEach && seen.has(one.recipientId)) return
-    else if (choice.take(one)) {
-      seen.add(one.recipientId)
-      taken.push(one)
-    } else left.push(one)
+  const offer = (candidate: Candidate) => {
+    if (inHand.has(candidate.id)) return
+    if (isEach && firstOf.get(candidate.orderKey) !== candidate) behind.push(candidate)
+    else if (!isEach && seen.has(candidate.recipientId)) return
+    else if (choice.take(candidate)) {
+      seen.add(candidate.recipientId)
+      taken.push(candidate)
+    } else left.push(candidate)
   }
   const places = choice.left()
   const share = Math.ceil(places * BACKLOG_SHARE)
   const waiting = [...inTurn(backlog)]
   while (waiting.length > 0 && places - choice.left() < share) {
-    const one = waiting.shift()
-    if (one !== undefined) offer(one)
+    const candidate = waiting.shift()
+    if (candidate !== undefined) offer(candidate)
   }
-  for (const one of [...front, ...waiting]) offer(one)
+  for (const candidate of [...front, ...waiting]) offer(candidate)
   return { taken, behind, left }
 }
 
@@ -72,9 +72,10 @@ export function idsOf(all: readonly Candidate[]): readonly string[] {
 
 function firstOfKeys(all: readonly Candidate[]): ReadonlyMap<string, Candidate> {
   const keys = new Map<string, Candidate>()
-  for (const one of all) {
-    const first = keys.get(one.orderKey)
-    if (first === undefined || compare(one, first) < 0) keys.set(one.orderKey, one)
+  for (const candidate of all) {
+    const first = keys.get(candidate.orderKey)
+    if (first === undefined || compare(candidate, first) < 0)
+      keys.set(candidate.orderKey, candidate)
   }
   return keys
 }
@@ -83,13 +84,13 @@ function firstOfKeys(all: readonly Candidate[]): ReadonlyMap<string, Candidate> 
 function inTurn(candidates: readonly Candidate[]): readonly Candidate[] {
   const counts = new Map<number, number>()
   return candidates
-    .map((one) => {
-      const turn = counts.get(one.recipientId) ?? 0
-      counts.set(one.recipientId, turn + 1)
-      return { one, turn }
+    .map((candidate) => {
+      const turn = counts.get(candidate.recipientId) ?? 0
+      counts.set(candidate.recipientId, turn + 1)
+      return { candidate, turn }
     })
     .toSorted((a, b) => a.turn - b.turn)
-    .map(({ one }) => one)
+    .map(({ candidate }) => candidate)
 }
 
 /** Order within a key. */

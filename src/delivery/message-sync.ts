@@ -28,14 +28,16 @@ export function together(
   const [worst] = inOrder.toSorted((a, b) => rankOf(b.message) - rankOf(a.message))
   if (worst === undefined) throw new Error('a group of nothing')
   const { type, signal, group, data, locale, timezone, message, answers } = worst
-  const of = inOrder.every((one) => one.kind === worst.kind) ? followUpOf(worst) : undefined
-  const items = inOrder.map((one) => ({
-    ...one.message,
-    ...(one.kind === 'reminder' && one.answered && { title: one.answered.title }),
+  const of = inOrder.every((envelope) => envelope.kind === worst.kind)
+    ? followUpOf(worst)
+    : undefined
+  const items = inOrder.map((envelope) => ({
+    ...envelope.message,
+    ...(envelope.kind === 'reminder' && envelope.answered && { title: envelope.answered.title }),
   }))
   const cause = kind === 'group' && of === undefined ? causeOf(inOrder) : undefined
   const startedAt = startOf(inOrder)
-  const takenBy = [...new Set(inOrder.flatMap((one) => one.takenBy ?? []))].join(', ')
+  const takenBy = [...new Set(inOrder.flatMap((envelope) => envelope.takenBy ?? []))].join(', ')
   const place = { deliveryId, type, signal, group, data, locale, timezone }
   return {
     ...place,

@@ -7,7 +7,7 @@ import { attempt } from './attempt.ts'
 import { type ClaimContext, claimChats, claimStale } from './chat-batches.ts'
 import { type Chosen, chooseAmong, idsOf } from './choice.ts'
 import * as due from './due-store.ts'
-import { type ScanProgress, nextRound, recordEnd } from './looks.ts'
+import { nextRound, recordEnd, type ScanProgress } from './looks.ts'
 import * as messages from './message-store.ts'
 import { LEASE_SECONDS } from './model.ts'
 import { watchOutage } from './outage.ts'
@@ -144,7 +144,9 @@ export function createWorker(
       ? await claimEach(chosen, context)
       : await claimRecipients(chosen, context)
     const inBacklog = new Set(backlog.candidates)
-    const isFound = [...chosen.taken, ...chosen.behind].some((one) => inBacklog.has(one))
+    const isFound = [...chosen.taken, ...chosen.behind].some((candidate) =>
+      inBacklog.has(candidate),
+    )
     recordEnd(sending.backlog, backlog, { found: isFound, now: context.now })
     await startAll(tasks)
     // Deliveries outside backlogs are sent anyway.
@@ -172,7 +174,8 @@ export function createWorker(
     context: ClaimContext,
   ): Promise<boolean> {
     const crowded = [0, 1, 2].filter(
-      (urgency) => front.filter((one) => one.urgency === urgency).length >= due.SCAN_MAX,
+      (urgency) =>
+        front.filter((candidate) => candidate.urgency === urgency).length >= due.SCAN_MAX,
     )
     if (crowded.length === 0) return false
     const inTheWay = left.filter(
@@ -207,7 +210,9 @@ export function createWorker(
     for (const task of needless) {
       end({ task, isTest: false, at: deps.clock.now(), ending: { kind: 'needless' } })
     }
-    const inBacklog = new Set(taken.flatMap((one) => (one.backlog ? [one.recipientId] : [])))
+    const inBacklog = new Set(
+      taken.flatMap((candidate) => (candidate.backlog ? [candidate.recipientId] : [])),
+    )
     const known = tasks.map((task) => ({ ...task, backlog: inBacklog.has(task.recipientId) }))
     return { tasks: known, changed }
   }

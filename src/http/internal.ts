@@ -55,7 +55,7 @@ export function createInternalServer(
 
 function expose(registry: Registry, { name, help, labels = [], read }: Reading): void {
   const about = { name, help, labelNames: [...labels], registers: [registry] }
-  const show = async (metric: Gauge | Counter, put: (one: LabelledValue) => void) => {
+  const show = async (metric: Gauge | Counter, put: (labelledValue: LabelledValue) => void) => {
     // A metric that cannot be read now is omitted.
     const values = await read().catch(() => undefined)
     metric.reset()

@@ -120,10 +120,10 @@ export function createNotices(deps: NoticeDeps): Notices {
       const at = deps.clock.now()
       const ids = stopped.map(({ id }) => id)
       const kept = await delivery.countWaiting(tx, ids, at)
-      for (const one of stopped) {
-        const { id, wallet } = one
+      for (const stoppedDestination of stopped) {
+        const { id, wallet } = stoppedDestination
         const count = kept.get(id) ?? 0
-        const notice = { kind: 'destination-off', ...one, kept: count, at } as const
+        const notice = { kind: 'destination-off', ...stoppedDestination, kept: count, at } as const
         await notify(deps, tx, { wallet, notice, about: [id, at.toISOString()], without: id })
       }
     },

@@ -149,7 +149,7 @@ export async function pricingDocument(
       signalDefinitions: Object.fromEntries(
         shownTypes(billing).map(({ name, signals }) => [
           name,
-          signals.map((one) => definition(name, one)),
+          signals.map((signal) => definition(name, signal)),
         ]),
       ),
     },

@@ -187,14 +187,14 @@ function timeline(t: Translate, page: AlertPage) {
 }
 
 function deliveryRows(t: Translate, { deliveries, timezone }: AlertPage) {
-  return deliveries.map((one) => {
-    const at = one.deliveredAt ?? one.nextAttemptAt
+  return deliveries.map((delivery) => {
+    const at = delivery.deliveredAt ?? delivery.nextAttemptAt
     return {
-      to: one.to ?? t(builtKey(`pages:channel.${one.channel}`)),
-      status: t(builtKey(`pages:delivery.${one.status}`)),
-      tries: t('pages:alert.tries', { count: one.attempts }),
+      to: delivery.to ?? t(builtKey(`pages:channel.${delivery.channel}`)),
+      status: t(builtKey(`pages:delivery.${delivery.status}`)),
+      tries: t('pages:alert.tries', { count: delivery.attempts }),
       time: at === null ? undefined : formatTime(at, t.locale, timezone, { seconds: true }),
-      answer: one.lastStatusCode ?? one.lastError,
+      answer: delivery.lastStatusCode ?? delivery.lastError,
     }
   })
 }

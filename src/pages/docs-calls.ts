@@ -89,7 +89,7 @@ function pythonOf({ method, address, isSigned, body, answer }: Call): string {
     `    method="${method}",`,
     ...(headers.length === 0
       ? []
-      : ['    headers={', ...headers.map((one) => `        ${one},`), '    },']),
+      : ['    headers={', ...headers.map((header) => `        ${header},`), '    },']),
     ...(body === undefined
       ? []
       : [`    data=json.dumps(${indented(pythonLiteral(body), '    ')}).encode(),`]),

@@ -74,16 +74,18 @@ function entry(result: Result, more = ''): Entry {
 }
 
 function operations(app: App, t: Translate): Entry[] {
-  return apiReference(app, t.locale).operations.map((one) => {
-    const fields = [...one.parameters, ...one.body, ...one.answer].map(({ name }) => name)
+  return apiReference(app, t.locale).operations.map((operation) => {
+    const fields = [...operation.parameters, ...operation.body, ...operation.answer].map(
+      ({ name }) => name,
+    )
     const result = {
-      path: `/docs/api/${one.tag}`,
-      anchor: `#${one.id}`,
-      title: one.summary,
-      text: one.description,
-      code: `${one.method} ${one.address}`,
+      path: `/docs/api/${operation.tag}`,
+      anchor: `#${operation.id}`,
+      title: operation.summary,
+      text: operation.description,
+      code: `${operation.method} ${operation.address}`,
     }
-    return entry(result, `${one.id} ${fields.join(' ')}`)
+    return entry(result, `${operation.id} ${fields.join(' ')}`)
   })
 }
 

@@ -128,7 +128,7 @@ function eventDoc(app: App, t: Translate, event: string) {
 /** All events, with links to their documentation. */
 export function eventList(app: App, t: Translate) {
   const typeOf = (event: string, types: readonly WatchTypeDefinition[]) =>
-    types.find(({ signals }) => signals.some((one) => emits(one, event)))
+    types.find(({ signals }) => signals.some((signal) => emits(signal, event)))
   const offered = offeredTypes(app)
   const shown = EVENTS.filter((event) => {
     return typeOf(event, WATCH_TYPES) === undefined || typeOf(event, offered) !== undefined

@@ -73,7 +73,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
         tags: reference(t).tags.map((tag) => ({
           ...tag,
           description: asHeading(tag.description),
-          operations: reference(t).operations.filter((one) => one.tag === tag.name),
+          operations: reference(t).operations.filter((operation) => operation.tag === tag.name),
         })),
       }),
     }),
@@ -88,9 +88,9 @@ export function docsPage(server: FastifyInstance, app: App): void {
         if (tag === undefined) throw notFound()
         return {
           title: asHeading(tag.description),
-          operations: withoutRepeats(operations.filter((one) => one.tag === tag.name)).map(
-            (one) => ({ ...one, scopeHtml: one.scope && scopeHtml(t, one.scope) }),
-          ),
+          operations: withoutRepeats(
+            operations.filter((operation) => operation.tag === tag.name),
+          ).map((one) => ({ ...one, scopeHtml: one.scope && scopeHtml(t, one.scope) })),
           problemPath: '/problems',
         }
       },
@@ -181,11 +181,11 @@ function sendDocs(
 /** The operations with the first one of the page that has the same answer, so that its fields are listed once. */
 function withoutRepeats(operations: readonly OperationDoc[]) {
   const first = new Map<string, OperationDoc>()
-  return operations.map((one) => {
-    const fields = JSON.stringify(one.answer)
+  return operations.map((operation) => {
+    const fields = JSON.stringify(operation.answer)
     const sameAs = first.get(fields)
-    if (sameAs === undefined) first.set(fields, one)
-    return { ...one, sameAs }
+    if (sameAs === undefined) first.set(fields, operation)
+    return { ...operation, sameAs }
   })
 }
 

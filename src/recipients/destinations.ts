@@ -252,7 +252,7 @@ function chatIdOf(destination: unknown): number | null {
 }
 
 function requireKey(text: string): ChannelKey {
-  const key = CHANNEL_KEYS.find((one) => one === text)
+  const key = CHANNEL_KEYS.find((channelKey) => channelKey === text)
   if (key === undefined) throw new AppError('not_found', 'not_found')
   return key
 }

@@ -8,7 +8,7 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { type Address, ID_MAX } from '#src/kernel/units.ts'
 import { planConfirmation } from './confirmations.ts'
 import { toStored } from './destination-box.ts'
-import { changeDestination, forget, requireChannel, requireCapacity } from './destination-change.ts'
+import { changeDestination, forget, requireCapacity, requireChannel } from './destination-change.ts'
 import { type LinkListener, makerOf, toLinked } from './linked.ts'
 import type { NewRecipient, NotificationTarget, Recipient, RecipientChanges } from './model.ts'
 import * as rescheduling from './reschedule-store.ts'
@@ -249,7 +249,8 @@ export async function recipientsFor(
   const byWallet = new Map<Address, readonly store.WalletCandidate[]>()
   for (let from = 0; from < wallets.length; from += WALLETS_AT_ONCE) {
     const some = await store.listCandidates(db, wallets.slice(from, from + WALLETS_AT_ONCE))
-    for (const [wallet, all] of Map.groupBy(some, (one) => one.wallet)) byWallet.set(wallet, all)
+    for (const [wallet, all] of Map.groupBy(some, (walletCandidate) => walletCandidate.wallet))
+      byWallet.set(wallet, all)
   }
   const chosen = new Map<string, readonly NotificationTarget[]>()
   return requests.map((request) => {

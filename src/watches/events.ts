@@ -2,9 +2,9 @@ import { z } from 'zod'
 import type { SignalGroup } from '#src/kernel/signal-group.ts'
 import type { Signal, SignalDefinition } from './define.ts'
 import {
-  OutageData,
   MONITORING_EVENTS,
   MONITORING_EXAMPLES,
+  OutageData,
   presentMonitoring,
 } from './outage/monitoring.ts'
 import { REGISTRY } from './types/index.ts'

@@ -165,10 +165,10 @@ export async function getProviderView(
     inPolicy: live?.isMember ?? wasMember,
     weight: live?.weight ?? silence?.weightShare ?? null,
     currentRound: live?.currentRound ?? null,
-    rounds: rounds.slice(0, query.rounds).map((one) => ({
-      id: one.round,
-      startsAt: new Date(one.startsAt * 1000),
-      ...cellsOf(one),
+    rounds: rounds.slice(0, query.rounds).map((round) => ({
+      id: round.round,
+      startsAt: new Date(round.startsAt * 1000),
+      ...cellsOf(round),
     })),
     fastUpdates:
       silence == null
@@ -230,7 +230,7 @@ async function readLive(
   const query = {
     currentEpoch,
     voters: [identity],
-    members: new Map(inForce?.providers.map((one) => [one.voter, one])),
+    members: new Map(inForce?.providers.map((provider) => [provider.voter, provider])),
     extra: new Map(),
     block,
   }
@@ -277,7 +277,10 @@ function roleOf(addresses: ProviderView['addresses'], account: Address): string 
 }
 
 function balancesOf(last: ProviderObservation | undefined): ProviderView['balances'] {
-  return (last?.balances ?? []).map((one) => ({ ...one, balanceWei: BigInt(one.balanceWei) }))
+  return (last?.balances ?? []).map((balance) => ({
+    ...balance,
+    balanceWei: BigInt(balance.balanceWei),
+  }))
 }
 
 /** Duties of a round, each with its worst verdict. */
@@ -318,8 +321,8 @@ function cellsOf(
 /** The minimal conditions over these rounds, where there is enough evidence. */
 function conditionsOf(rounds: readonly ProviderObservation[]): ProviderView['minimalConditions'] {
   const usdRateOf = ({ count, protocolMinimum: minimum }: RateCondition) => {
-    const counts = rounds.flatMap((one) => {
-      const counted = count(one)
+    const counts = rounds.flatMap((round) => {
+      const counted = count(round)
       return counted === undefined ? [] : [counted]
     })
     return counts.length < ROUNDS_MIN ? null : { rate: shareOf(counts), minimum }

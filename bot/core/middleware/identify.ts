@@ -43,7 +43,7 @@ interface Source {
 }
 
 function sourceOf({ chat, from, message }: BotContext): Source | undefined {
-  const kind = CHAT_KINDS.find((one) => one === chat?.type)
+  const kind = CHAT_KINDS.find((chatKind) => chatKind === chat?.type)
   if (chat === undefined || from === undefined || kind === undefined) return undefined
   const isAnonymous = from.id === ANONYMOUS_ADMINISTRATOR_ID
   const isOtherBot = from.is_bot && !isAnonymous && message?.text !== undefined

@@ -157,7 +157,12 @@ onPress(composer, 'alert.deliveries', async (ctx, { id }) => {
   if (ctx.reader.isGroup) return ctx.answer(undefined, { url: deepLink(ctx.reader, `a${id}`) })
   const { card, link } = await findAlert(ctx, id)
   const all = await ctx.call(listDestinations, {}, link)
-  const names = new Map(all.map((one) => [one.id, destinationName(ctx.t, one, link.recipientId)]))
+  const names = new Map(
+    all.map((destination) => [
+      destination.id,
+      destinationName(ctx.t, destination, link.recipientId),
+    ]),
+  )
   await show(ctx, deliveriesCard(ctx.reader, card, names, { now: ctx.app.clock.now() }))
 })
 

@@ -47,7 +47,11 @@ export async function showConnect(
   const username = chat?.type === 'private' ? chat.username : undefined
   const code = await ctx.call(createConnectCode, {
     body: {
-      chat: { id: knownChat.id, title: knownChat.title, ...(username !== undefined && { username }) },
+      chat: {
+        id: knownChat.id,
+        title: knownChat.title,
+        ...(username !== undefined && { username }),
+      },
       by: { id: from.id },
       locale: knownChat.locale,
       spend,

@@ -55,7 +55,7 @@ async function notifyChat(notifier: ConnectNotifier, outcome: ConnectOutcome): P
     const end = outcome.end === 'expired' ? connectExpired : connectDeclined
     return await showOutcome(notifier, outcome, end(reader, againData(outcome)))
   }
-  const link = (await chatLinks(app, chatId)).find((one) => one.wallet === wallet)
+  const link = (await chatLinks(app, chatId)).find((chatLink) => chatLink.wallet === wallet)
   const caller: Caller = {
     wallet,
     scopes: link?.scopes ?? ['read'],

@@ -55,7 +55,7 @@ export function inlineQueries(app: App): Middleware<BotContext> {
       }
       const results = await find(app, caller, reader, query.trim())
       await ctx.answerInlineQuery(
-        results.map((one) => toArticle(one, locale)),
+        results.map((result) => toArticle(result, locale)),
         {
           cache_time: CACHE_SECONDS,
           is_personal: true,
@@ -109,7 +109,7 @@ async function find(
           return feedResult(reader, feed, observation, now)
         }),
       )
-    ).filter((one) => one !== undefined),
+    ).filter((inlineResult) => inlineResult !== undefined),
   ]
 }
 

@@ -116,11 +116,11 @@ onStep('new.flip', async (ctx, draft, { signal }) => {
 
 onStep('new.who', async (ctx, draft, { id }) => {
   const people = await peopleOf(ctx, linkOf(ctx, draft))
-  const isThere = people.recipients.some((one) => one.id === id)
+  const isThere = people.recipients.some((recipient) => recipient.id === id)
   if (!isThere) await ctx.answer(ctx.t('bot:error.gone'), { box: true })
   if (!isThere) return showStep(ctx, draft)
   const before =
-    draft.values.recipientIds ?? notifiedBy(null, people).flatMap((one) => one.id ?? [])
+    draft.values.recipientIds ?? notifiedBy(null, people).flatMap((person) => person.id ?? [])
   const after = before.includes(id) ? before.filter((one) => one !== id) : [...before, id]
   if (after.length === 0) await ctx.answer(ctx.t('bot:new.whoLast'), { box: true })
   const recipientIds = after.length === 0 ? null : after

@@ -22,7 +22,7 @@ export function choiceBy(
     case 'rec':
       return { recovery: value === '1' }
     case 'sev': {
-      const minSeverity = SEVERITIES.find((one) => one === value)
+      const minSeverity = SEVERITIES.find((severity) => severity === value)
       return minSeverity && { minSeverity }
     }
     case 'who':

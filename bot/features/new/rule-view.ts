@@ -163,11 +163,11 @@ export function chooseStep(reader: Reader, draft: Draft): View {
   const { t } = reader
   const { rev, values } = draft
   const signals = findWatchType(values.type)?.signals ?? []
-  const groups = SIGNAL_GROUPS.filter((group) => signals.some((one) => one.group === group))
+  const groups = SIGNAL_GROUPS.filter((group) => signals.some((signal) => signal.group === group))
   const page = Math.min(values.page, groups.length)
   const group = groups[page - 1]
   if (group === undefined) throw new Error('a type without signals has none to choose')
-  const members = signals.filter((one) => one.group === group)
+  const members = signals.filter((signal) => signal.group === group)
   const lines = [
     titleLine(reader, draft),
     t.html('bot:new.group', { group: t(`signals:group.${group}.label`) }),

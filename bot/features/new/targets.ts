@@ -88,13 +88,15 @@ async function knownProviders<T extends { readonly address: string }>(
 
 /** Possible providers, by their public names. */
 async function namesOf(ctx: BotContext, identities: readonly string[]) {
-  const found = await Promise.all(identities.map((one) => providersNamed(ctx, one)))
+  const found = await Promise.all(identities.map((identity) => providersNamed(ctx, identity)))
   return found.flat().map(({ provider, name }) => ({ name, address: provider }))
 }
 
 /** The address of a watch's target, under the watch's name, if it is of the same kind. */
 function addressIn(watch: Watch, { kind, key }: TargetField) {
-  const isSame = formOf(watch.type)?.target.some((one) => one.kind === kind && one.key === key)
+  const isSame = formOf(watch.type)?.target.some(
+    (targetField) => targetField.kind === kind && targetField.key === key,
+  )
   const address = isSame ? propertyOf(watch.target, key) : undefined
   return typeof address === 'string' ? [{ name: watch.label, address }] : []
 }
@@ -261,5 +263,5 @@ export async function sameTarget(
   if (preview === null || Object.keys(preview.target).length === 0) return undefined
   const wanted = canonicalJson(preview.target)
   const watches = await allWatches(ctx, link)
-  return watches.find((one) => one.type === type && canonicalJson(one.target) === wanted)
+  return watches.find((watch) => watch.type === type && canonicalJson(watch.target) === wanted)
 }

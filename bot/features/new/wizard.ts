@@ -78,15 +78,15 @@ export async function stepView(ctx: BotContext, draft: Draft) {
     case 'done': {
       const people = await peopleOf(ctx, link)
       const notified = notifiedBy(values.recipientIds, people)
-      const notifies = notified.filter(isReachable).map((one) => personName(reader, one))
+      const notifies = notified.filter(isReachable).map((person) => personName(reader, person))
       if (values.step !== 'people') {
         const slots = await slotsOf(ctx, link)
         return steps.checkStep(reader, draft, { now, notifies: notifies, slots })
       }
-      const offered = people.recipients.map((one) => ({
-        id: one.id,
-        name: one.id === people.hereId ? ctx.t('bot:people.here') : one.name,
-        isChosen: notified.some(({ id }) => id === one.id),
+      const offered = people.recipients.map((recipient) => ({
+        id: recipient.id,
+        name: recipient.id === people.hereId ? ctx.t('bot:people.here') : recipient.name,
+        isChosen: notified.some(({ id }) => id === recipient.id),
       }))
       return steps.peopleStep(reader, draft, { people: offered, notifies: notifies })
     }

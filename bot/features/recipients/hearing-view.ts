@@ -47,9 +47,10 @@ export function namedAfter(
   isAdded: boolean,
 ): readonly number[] | null {
   const nameable = destinations.filter(({ own }) => !own)
-  const named = nameable.filter((one) => recipientIds?.includes(one.id))
-  const before = named.length > 0 ? named : isAdded ? nameable.filter((one) => one.default) : []
-  const others = before.map((one) => one.id).filter((one) => one !== id)
+  const named = nameable.filter((destination) => recipientIds?.includes(destination.id))
+  const before =
+    named.length > 0 ? named : isAdded ? nameable.filter((destination) => destination.default) : []
+  const others = before.map((destination) => destination.id).filter((one) => one !== id)
   const after = isAdded ? [...others, id] : others
   return after.length === 0 ? null : after
 }

@@ -48,13 +48,13 @@ export function recipientList(
   const lines = [
     notice,
     t.html('bot:rec.title', { count: id(named), max: id(RECIPIENTS_MAX) }),
-    ...shown.map((one) => destinationLine(reader, one, options)),
+    ...shown.map((destination) => destinationLine(reader, destination, options)),
     all.length === 0 ? t.html('bot:rec.none') : undefined,
     canWrite ? undefined : t.html('bot:chat.receiveOnly'),
   ]
   return screen(lines, [
     ...inRows(
-      shown.map((one) => cardButton(reader, one, hereId)),
+      shown.map((destination) => cardButton(reader, destination, hereId)),
       2,
     ),
     pageRow(page, pages, (to) => packed('rec.page', { page: to })),

@@ -20,8 +20,8 @@ export interface SignalView {
 export function signalsOf(watch: Watch): readonly SignalView[] {
   const definitions = findWatchType(watch.type)?.signals ?? []
   return definitions.flatMap((definition) => {
-    const setting = watch.signals.find((one) => one.id === definition.id)
-    const state = watch.signalStates.find((one) => one.id === definition.id)
+    const setting = watch.signals.find((signal) => signal.id === definition.id)
+    const state = watch.signalStates.find((signalState) => signalState.id === definition.id)
     return setting === undefined ? [] : [{ definition, setting, state }]
   })
 }

@@ -136,7 +136,9 @@ onPress(composer, 'slots.buy', async (ctx, { credits, ...asked }) => {
 function purchaseKey({ callbackQuery: query, knownChat }: BotContext): string | undefined {
   const message = query?.message
   const buttons = message?.reply_markup?.inline_keyboard.flat() ?? []
-  const isShown = buttons.some((one) => 'callback_data' in one && one.callback_data === query?.data)
+  const isShown = buttons.some(
+    (button) => 'callback_data' in button && button.callback_data === query?.data,
+  )
   if (message === undefined || !isShown) return undefined
   const shownAt = message.edit_date ?? message.date
   return `telegram ${knownChat.id} ${message.message_id} ${shownAt} ${query?.data}`

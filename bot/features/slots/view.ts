@@ -54,7 +54,9 @@ export function slotsScreen(
           date: date(reader, endsAt),
         })
       : undefined,
-    ...subscriptions.slice(0, LINES_MAX).map((one) => subscriptionLine(reader, one)),
+    ...subscriptions
+      .slice(0, LINES_MAX)
+      .map((subscription) => subscriptionLine(reader, subscription)),
     t.html('bot:slots.balance', { balance: credits(t, balanceCredits) }),
     t.html('bot:slots.price', {
       price: credits(t, SLOT_PRICE_CREDITS),
@@ -268,7 +270,7 @@ export function subscriptionList(
     `🎟️ ${t.html('bot:slots.listTitle')}`,
     ...(subscriptions.length === 0
       ? [t.html('bot:slots.listNone')]
-      : subscriptions.map((one) => subscriptionLine(reader, one))),
+      : subscriptions.map((subscription) => subscriptionLine(reader, subscription))),
     ...(subscriptions.length === 0 ? [] : ['', t.html('bot:slots.listHelp')]),
   ]
   return screen(lines, [

@@ -92,7 +92,11 @@ onPress(composer, 'link.yes', async (ctx, { code }) => {
   const { msg, from } = ctx
   if (from === undefined) return
   const threadId = msg?.is_topic_message === true ? msg.message_thread_id : undefined
-  const chat = { id: knownChat.id, title: knownChat.title, ...(threadId !== undefined && { threadId }) }
+  const chat = {
+    id: knownChat.id,
+    title: knownChat.title,
+    ...(threadId !== undefined && { threadId }),
+  }
   const body = { code, chat, by: { id: from.id }, locale: knownChat.locale }
   const linked = await whileValid(ctx, () => ctx.call(claimTelegramLink, { body }))
   if (linked === undefined) return
@@ -132,7 +136,8 @@ async function offerLink(ctx: BotContext, code: string): Promise<void> {
     place: knownChat.kind === 'private' ? 'private' : inGroup,
   } as const
   // The only screen of a group without links is the greeting, which the card replaces.
-  const greeting = knownChat.kind === 'private' || ctx.links.length > 0 ? null : knownChat.living.navigation
+  const greeting =
+    knownChat.kind === 'private' || ctx.links.length > 0 ? null : knownChat.living.navigation
   if (greeting !== null) await remove(ctx, greeting)
   await ask(ctx, linkCard(ctx.reader, offer, asked, code))
 }

@@ -56,7 +56,7 @@ export function statusScreen(
   const { now, buttons, isPinned } = options
   const shown = inOrder(watches, now).slice(0, WATCHES_MAX)
   const hidden = watches.length - shown.length
-  const off = overview.destinations.filter((one) => !isOn(one)).slice(0, OFF_MAX)
+  const off = overview.destinations.filter((destination) => !isOn(destination)).slice(0, OFF_MAX)
   const lines = [
     options.notice,
     ...summary(reader, watches, now),
@@ -72,9 +72,9 @@ export function statusScreen(
     ...shown.map((watch) => watchLine(reader, watch, now)),
     hidden === 0 ? undefined : t.html('bot:watches.more', { count: hidden }),
     ...(off.length === 0 ? [] : ['']),
-    ...off.map((one) => {
-      const name = destinationName(t, one, overview.hereId)
-      const reason = t(builtKey(`bot:status.${one.status}`))
+    ...off.map((destination) => {
+      const name = destinationName(t, destination, overview.hereId)
+      const reason = t(builtKey(`bot:status.${destination.status}`))
       return `📪 ${t.html('bot:overview.off', { name: typed(name), reason })}`
     }),
     ...tipLines(reader, tip, now),
@@ -138,7 +138,9 @@ export function overviewKey(
   now: Date,
 ): string {
   const states = watches.map((watch) => [watch.id, watch.label, watchStatusOf(watch, now)])
-  const off = destinations.filter((one) => !isOn(one)).map(({ id: one, status }) => [one, status])
+  const off = destinations
+    .filter((destination) => !isOn(destination))
+    .map(({ id: one, status }) => [one, status])
   const { failingSince } = tip
   const isOffline = failingSince !== null && now.getTime() - failingSince.getTime() >= OFFLINE_MS
   const muted = mutedUntil !== null && mutedUntil > now ? mutedUntil : null

@@ -37,7 +37,9 @@ async function leaving(ctx: BotContext, link: Membership): Promise<LeavingWallet
     allWatches(ctx, link),
     ctx.call(listDestinations, {}, link),
   ])
-  const others = all.filter((one) => one.id !== link.recipientId && isOn(one))
+  const others = all.filter(
+    (destination) => destination.id !== link.recipientId && isOn(destination),
+  )
   return {
     recipientId: link.recipientId,
     address: link.wallet,

@@ -51,19 +51,19 @@ export function stopScreen(
       .filter(({ isLast }) => isLast)
       .map(({ address }) => `⚠️ ${t.html('bot:stop.last', { wallet: id(walletName(address)) })}`),
   ]
-  const unlink = (one: LeavingWallet) =>
+  const unlink = (leavingWallet: LeavingWallet) =>
     act(
       isMany
-        ? t('bot:button.unlinkOne', { wallet: id(walletName(one.address)) })
+        ? t('bot:button.unlinkOne', { wallet: id(walletName(leavingWallet.address)) })
         : t('bot:button.unlink'),
-      packed('stop.unlink', { id: one.recipientId }),
+      packed('stop.unlink', { id: leavingWallet.recipientId }),
       'danger',
     )
   const rows = [
     shown.length === 0
       ? []
       : [act(t('bot:button.onlyMute'), packed('mute.all', { duration: '8h' }))],
-    ...shown.map((one) => [unlink(one)]),
+    ...shown.map((leavingWallet) => [unlink(leavingWallet)]),
     isGroup ? [] : [act(t('bot:button.deleteData'), packed('stop.data'))],
     [back(t('bot:button.keep'), packed('home'))],
   ]

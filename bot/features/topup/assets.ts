@@ -44,7 +44,7 @@ function offered({ app }: BotContext, pricing: Pricing, key: AssetKey): OfferedA
 function termsOf({ assets, nativeFlr, nativeXrp }: Pricing, key: AssetKey, symbol: string): Terms {
   if (key === 'FLR') return { ...nativeFlr, place: nativeFlr.payTo }
   if (key === 'XRP') return { ...nativeXrp, place: nativeXrp.address }
-  const token = assets.find((one) => one.symbol === symbol)
+  const token = assets.find((asset) => asset.symbol === symbol)
   if (token === undefined) throw new Error(`${symbol} has no price`)
   return { ...token, place: token.address }
 }

@@ -151,7 +151,7 @@ onPress(composer, 'topup.asset', async (ctx, { asset }) => {
 /** A payment asset that is available now. */
 async function openAsset(ctx: BotContext, key: AssetKey): Promise<OfferedAsset | undefined> {
   const assets = await offeredAssets(ctx)
-  return assets.find((one) => one.key === key && one.state === 'open')
+  return assets.find((asset) => asset.key === key && asset.state === 'open')
 }
 
 /** Question for the number of credits, typed or pressed. */

@@ -38,7 +38,7 @@ export function walletsScreen(
   const isOne = pages === 1 && shown.length === 1
   const lines = [
     t.html('bot:wallets.title'),
-    ...shown.map((one) => walletLine(t, one, isGroup)),
+    ...shown.map((linkedWallet) => walletLine(t, linkedWallet, isGroup)),
     ...(isOne ? [] : ['', t.html('bot:wallets.help')]),
   ]
   const choices = shown.map(({ recipientId, address, isChosen }) =>

@@ -31,7 +31,7 @@ export function escalationScreen(reader: Reader, watch: Watch, people: People): 
     t.html('bot:escalation.title', { label: typed(label) }),
     t.html('bot:escalation.help'),
     '',
-    ...shown.map((one) => personLine(reader, one, isTicked(one.id))),
+    ...shown.map((person) => personLine(reader, person, isTicked(person.id))),
     isOn && escalateTo.length === 0 ? `⚠️ ${t.html('bot:escalation.none')}` : undefined,
   ]
   const waits = WAITS.map((minutes) => {
@@ -40,11 +40,11 @@ export function escalationScreen(reader: Reader, watch: Watch, people: People): 
     const isChosen = (escalateAfterMinutes ?? 0) === minutes
     return act(isChosen ? `✓ ${text}` : text, packed('watch.escAfter', { id, minutes }))
   })
-  const toggles = shown.flatMap((one) => {
-    if (one.id === undefined) return []
-    const mark = isTicked(one.id) ? '✓' : '○'
-    const name = labelWithName(personName(reader, one), (text) => `${mark} ${isolate(text)}`, 2)
-    return [act(name, packed('watch.escFlip', { id, recipient: one.id }))]
+  const toggles = shown.flatMap((person) => {
+    if (person.id === undefined) return []
+    const mark = isTicked(person.id) ? '✓' : '○'
+    const name = labelWithName(personName(reader, person), (text) => `${mark} ${isolate(text)}`, 2)
+    return [act(name, packed('watch.escFlip', { id, recipient: person.id }))]
   })
   return screen(lines, [
     ...inRows(waits, 3),

@@ -145,7 +145,9 @@ async function showDeleted(ctx: BotContext, label: string, runs?: string): Promi
 function labelInQuestion({ callbackQuery: query }: BotContext): string | undefined {
   const { text, entities, reply_markup: markup } = query?.message ?? {}
   const buttons = markup?.inline_keyboard.flat() ?? []
-  const isAsked = buttons.some((one) => 'callback_data' in one && one.callback_data === query?.data)
+  const isAsked = buttons.some(
+    (button) => 'callback_data' in button && button.callback_data === query?.data,
+  )
   const bold = entities?.find(({ type }) => type === 'bold')
   if (!isAsked || bold === undefined) return undefined
   return text?.slice(bold.offset, bold.offset + bold.length).replace(ISOLATES, '')

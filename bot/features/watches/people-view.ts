@@ -53,7 +53,7 @@ function defaultsOf(people: People): readonly Person[] {
         ]
       : [],
   )
-  const marked = people.recipients.filter((one) => one.default)
+  const marked = people.recipients.filter((recipient) => recipient.default)
   return hereFirst([...marked.map((one) => toPerson(one, people)), ...own])
 }
 
@@ -80,7 +80,7 @@ function toPerson(
 
 /** Recipients of the wallet that watches can name, this chat first. */
 export function allPeople(people: People): readonly Person[] {
-  return hereFirst(people.recipients.map((one) => toPerson(one, people)))
+  return hereFirst(people.recipients.map((recipient) => toPerson(recipient, people)))
 }
 
 function hereFirst(all: readonly Person[]): readonly Person[] {
@@ -125,7 +125,7 @@ export function watchPeople(
   const lines = [
     t.html('bot:people.title', { label: typed(watch.label) }),
     options.notice,
-    ...shown.map((one) => personLine(reader, one, isTicked(one))),
+    ...shown.map((person) => personLine(reader, person, isTicked(person))),
     all.length === 0 ? t.html('bot:people.none') : undefined,
     '',
     defaults.length === 0
@@ -135,7 +135,7 @@ export function watchPeople(
   const params = { id: watch.id }
   return screen(lines, [
     ...inRows(
-      shown.flatMap((one) => toggle(reader, watch, one, isTicked(one))),
+      shown.flatMap((person) => toggle(reader, watch, person, isTicked(person))),
       2,
     ),
     pageRow(page, pages, (to) => packed('watch.who', { ...params, page: to })),

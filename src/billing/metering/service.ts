@@ -81,7 +81,8 @@ export function createMetering(deps: Deps): Metering {
     ...LIMITS,
     together: (groups) => settleTogether(charging, groups),
     alone: (group) => settleAlone(charging, group),
-    isAlike: (one, other) => one.hash === other.hash && one.resource === other.resource,
+    isAlike: (tokenCall, other) =>
+      tokenCall.hash === other.hash && tokenCall.resource === other.resource,
   })
   const networkCalls = createBatcher<string, model.ChargeOutcome>({
     ...LIMITS,
@@ -92,7 +93,7 @@ export function createMetering(deps: Deps): Metering {
     ...LIMITS,
     waitingPerKeyMax: model.CALLS_MAX,
     alone: (group) => refund(deps, group, pendingRefunds),
-    isAlike: (one, other) => dayOf(one) === dayOf(other),
+    isAlike: (charge, other) => dayOf(charge) === dayOf(other),
   })
 
   return {

@@ -138,7 +138,7 @@ export async function chargeRows(
     )
     select caller.row, caller.id, caller.used_at, caller.wallet, balance, counted, free, paid
     from caller left join charge on charge.row = caller.row`)
-  const charged = new Map(found.map((one) => [Number(one.row), toCharged(one)]))
+  const charged = new Map(found.map((foundRow) => [Number(foundRow.row), toCharged(foundRow)]))
   return rows.map((_, index) => charged.get(index + 1))
 }
 

@@ -207,10 +207,10 @@ export function missingCredits(
   balanceCredits: number,
 ): number {
   const inOrder = all
-    .flatMap((one) => {
-      const at = nextRenewal(one)
-      const { totalCredits } = priceSlots(one.quantity, one.periods)
-      return at === undefined ? [] : [{ id: one.id, at, totalCredits }]
+    .flatMap((renewing) => {
+      const at = nextRenewal(renewing)
+      const { totalCredits } = priceSlots(renewing.quantity, renewing.periods)
+      return at === undefined ? [] : [{ id: renewing.id, at, totalCredits }]
     })
     .toSorted((a, b) => a.at.getTime() - b.at.getTime() || a.id - b.id)
   let left = balanceCredits
@@ -226,7 +226,7 @@ export function missingCredits(
  */
 export function slotsLeft(all: readonly Renewing[], without: number | undefined, at: Date): number {
   return all
-    .filter((one) => one.id !== without && isThereAt(one, at))
+    .filter((renewing) => renewing.id !== without && isThereAt(renewing, at))
     .reduce((slots, { quantity }) => slots + quantity, 0)
 }
 

@@ -42,7 +42,7 @@ export function outcomeOf(
   { expiresAt }: { readonly expiresAt: Date },
   now: Date,
 ): TopupOutcome {
-  const best = RANKING.find((state) => attempts.some((one) => one.state === state))
+  const best = RANKING.find((state) => attempts.some((attempt) => attempt.state === state))
   const alike = attempts.filter(({ state }) => state === best)
   const amounts = alike.flatMap(({ amountUnits }) => amountUnits ?? [])
   const isOpen = best === undefined || best === 'unknown'
@@ -51,7 +51,7 @@ export function outcomeOf(
     status: isOpen ? (now < expiresAt ? 'draft' : 'expired') : best,
     txHash: named?.txHash ?? null,
     confirmations: named?.confirmations ?? 0,
-    paidUnits: amounts.length === 0 ? null : amounts.reduce((sum, one) => sum + one, 0n),
+    paidUnits: amounts.length === 0 ? null : amounts.reduce((sum, amount) => sum + amount, 0n),
     creditedCredits: alike.reduce((sum, { credits }) => sum + credits, 0),
     reason: named?.reason ?? null,
   }
@@ -68,7 +68,7 @@ export function outcomeOfNamed(
   { txHash, expiresAt }: { readonly txHash: string; readonly expiresAt: Date },
   now: Date,
 ): TopupOutcome {
-  const own = attempts.filter((one) => one.txHash === txHash)
+  const own = attempts.filter((attempt) => attempt.txHash === txHash)
   const named = outcomeOf(own, { expiresAt }, now)
   if (own.some(({ state }) => state !== 'unknown')) return named
   const whole = outcomeOf(attempts, { expiresAt }, now)

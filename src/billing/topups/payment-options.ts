@@ -224,7 +224,8 @@ async function readRouter(
   }
   const isAllowed = state.allowed[tokensOf(billing.payments).indexOf(token)] === true
   const expected = PAYMENT_ASSETS.find(
-    (one) => one.way === 'router' && billing.payments.tokens[one.key] === token,
+    (paymentAsset) =>
+      paymentAsset.way === 'router' && billing.payments.tokens[paymentAsset.key] === token,
   )
   const isSound = decimals === expected?.decimals
   if (!isSound)

@@ -26,7 +26,7 @@ const BPS = 10_000n
 
 /** The entry of the price list. */
 export function assetOf(key: AssetKey): PaymentAsset {
-  const asset = PAYMENT_ASSETS.find((one) => one.key === key)
+  const asset = PAYMENT_ASSETS.find((paymentAsset) => paymentAsset.key === key)
   if (asset === undefined) throw new Error(`no payment asset ${key}`)
   return asset
 }

@@ -71,7 +71,7 @@ export async function followTransaction(
       const internal =
         payments.length === 0 ? await readInternal(deps, topup, facts.block, signal) : []
       const reached = internal.filter(
-        (one) => one.txHash === txHash || one.txHash === one.block.hash,
+        (payment) => payment.txHash === txHash || payment.txHash === payment.block.hash,
       )
       // Payments that arrived are logged when they are deep enough, with the other unmatched ones.
       if (reached.length > 0) {

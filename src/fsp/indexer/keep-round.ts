@@ -147,7 +147,7 @@ function readSystem(
   const round = roundAt(policies.clock, nowSeconds)
   const inForce = policyOfRound(policies.policies, round)
   const currentEpoch = inForce?.rewardEpoch ?? policies.currentEpoch
-  const members = new Map(inForce?.providers.map((one) => [one.voter, one]))
+  const members = new Map(inForce?.providers.map((provider) => [provider.voter, provider]))
   const query = { currentEpoch, voters: watched, members, extra, block }
   return chain.rounds.states(query, signal)
 }

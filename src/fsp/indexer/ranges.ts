@@ -8,17 +8,17 @@ export interface Range {
 
 /** Adds a range and joins those that touch. */
 export function addRange(ranges: readonly Range[], added: Range): readonly Range[] {
-  const touches = (one: Range) =>
-    one.fromBlock <= added.toBlock + 1 && one.toBlock >= added.fromBlock - 1
+  const touches = (range: Range) =>
+    range.fromBlock <= added.toBlock + 1 && range.toBlock >= added.fromBlock - 1
   const joined = ranges.filter(touches).reduce(
-    (sum, one) => ({
-      fromBlock: Math.min(sum.fromBlock, one.fromBlock),
-      toBlock: Math.max(sum.toBlock, one.toBlock),
+    (sum, range) => ({
+      fromBlock: Math.min(sum.fromBlock, range.fromBlock),
+      toBlock: Math.max(sum.toBlock, range.toBlock),
     }),
     added,
   )
-  return [...ranges.filter((one) => !touches(one)), joined].toSorted(
-    (one, other) => one.fromBlock - other.fromBlock,
+  return [...ranges.filter((range) => !touches(range)), joined].toSorted(
+    (range, other) => range.fromBlock - other.fromBlock,
   )
 }
 

@@ -49,7 +49,7 @@ export function ownersOf(
         [account.toLowerCase(), { voter, role }] as const
       // An account with several roles has the last of them.
       return [
-        ...sendersOf(voter).map((one) => own('fastUpdates', one)),
+        ...sendersOf(voter).map((sender) => own('fastUpdates', sender)),
         own('identity', voter),
         own('signingPolicy', signingPolicy),
         own('submitSignatures', submitSignatures),
@@ -72,7 +72,7 @@ export function silenceIn(
   voter: Address,
   system: SystemState | undefined,
 ): { readonly part: FastUpdates; readonly peak: Moment | undefined } | undefined {
-  const member = policy?.providers.find((one) => one.voter === voter)
+  const member = policy?.providers.find((provider) => provider.voter === voter)
   const sampleSize = system?.sampleSize ?? state.sampleSize
   if (policy === undefined || member === undefined || sampleSize === null) return undefined
   const known = system?.providers.get(voter)
@@ -130,7 +130,7 @@ export function partsOf(
   const { block, policy, system, rewards, peak } = at
   const nowSeconds = block.at.getTime() / 1000
   const known = system?.providers.get(voter)
-  const member = policy?.providers.find((one) => one.voter === voter)
+  const member = policy?.providers.find((provider) => provider.voter === voter)
   const next = policies.policies.find(
     ({ rewardEpoch, fixedAt }) =>
       rewardEpoch === (policy?.rewardEpoch ?? 0) + 1 && (fixedAt ?? 0) <= nowSeconds,

@@ -138,7 +138,7 @@ async function loadPolicies(
   return (
     found && {
       ...found,
-      policies: found.policies.map((one) => ({ ...one, ...indexPolicy(one) })),
+      policies: found.policies.map((policy) => ({ ...policy, ...indexPolicy(policy) })),
     }
   )
 }

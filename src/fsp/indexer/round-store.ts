@@ -174,10 +174,10 @@ export interface PublishedReward extends RewardClaim {
 /** Stores published rewards, the first of equal claims; claimed ones stay claimed. */
 export async function saveRewards(db: Db, rewards: readonly PublishedReward[]): Promise<void> {
   if (rewards.length === 0) return
-  const distinct = new Map(rewards.toReversed().map((one) => [keyOf(one), one]))
-  const rows = [...distinct.values()].map((one) => ({
-    ...one,
-    amountWei: one.amountWei.toString(),
+  const distinct = new Map(rewards.toReversed().map((reward) => [keyOf(reward), reward]))
+  const rows = [...distinct.values()].map((publishedReward) => ({
+    ...publishedReward,
+    amountWei: publishedReward.amountWei.toString(),
     claimed: false,
   }))
   const { rewardEpoch, beneficiary, claimType } = fspRewards

@@ -48,7 +48,7 @@ export function policyOfRound<P extends Pick<Policy, 'startRound'>>(
   return policies
     .filter(({ startRound }) => startRound <= round)
     .reduce<P | undefined>(
-      (last, one) => (last === undefined || one.startRound > last.startRound ? one : last),
+      (last, policy) => (last === undefined || policy.startRound > last.startRound ? policy : last),
       undefined,
     )
 }

@@ -181,7 +181,7 @@ async function readPolicy(
       [manager, start],
       [manager, fixed],
       ...[voters, submit, submitSignatures, signingPolicy, sums].map(
-        (one) => [registry, one] as const,
+        (question) => [registry, question] as const,
       ),
     ] as const
     const answers = await askViews(client, multicallAddress, questions, block)

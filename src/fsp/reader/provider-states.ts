@@ -198,7 +198,7 @@ async function readProviders(
       preRegistered: view(PRE_REGISTRY_ABI, 'isVoterPreRegistered', [BigInt(next), voter]),
       formerly: view(FORMER_PRE_REGISTRY_ABI, 'isVoterPreRegistered', [next, voter]),
       weight: view(FAST_UPDATER_ABI, 'currentSortitionWeight', [signer]),
-      balances: accounts.map((one) => view(BALANCE_ABI, 'getEthBalance', [one])),
+      balances: accounts.map((account) => view(BALANCE_ABI, 'getEthBalance', [account])),
     }
   })
   const questionsOf = (
@@ -209,7 +209,7 @@ async function readProviders(
     [places.preRegistry, row.preRegistered],
     [places.preRegistry, row.formerly],
     [places.updater, row.weight],
-    ...row.balances.map((one) => [places.multicall, one] as const),
+    ...row.balances.map((balance) => [places.multicall, balance] as const),
   ]
   const answers = await askViews(client, places.multicall, rows.flatMap(questionsOf), block.number)
   let at = 0

@@ -49,9 +49,9 @@ function countDown(clock) {
     const seconds = String(left % 60).padStart(2, '0')
     face.textContent = `${Math.floor(left / 60)}:${seconds}`
     ring?.setAttribute('stroke-dasharray', `${(left / QUOTE_SECONDS) * 100} 100`)
-    for (const one of announcements) {
-      const isNow = one instanceof HTMLElement && Number(one.dataset.at) === left
-      if (isNow) said.textContent = one.textContent
+    for (const announcement of announcements) {
+      const isNow = announcement instanceof HTMLElement && Number(announcement.dataset.at) === left
+      if (isNow) said.textContent = announcement.textContent
     }
     if (left > 0) return
     clearInterval(timer)

@@ -78,7 +78,9 @@ export function foldWatch(
     const isRecoveryNotified = choice.recovery?.enabled === true
     return [startFold({ type: type.name, signal, view, isRecoveryNotified }, watch)]
   })
-  const candidates = observations.flatMap((one) => folds.flatMap(({ add }) => add(one)))
+  const candidates = observations.flatMap((observation) =>
+    folds.flatMap(({ add }) => add(observation)),
+  )
   const deferrals = folds.flatMap(({ deferredUntil }) => deferredUntil()?.getTime() ?? [])
   return {
     states: folds.flatMap(({ stored }) => stored() ?? []),
@@ -111,7 +113,9 @@ function startFold({ type, signal, view, isRecoveryNotified }: SignalOf, watch: 
     const nextPhase = isDeferred ? 'pending' : phase
     const episodeSeverity = stored?.phase === 'firing' ? stored.severity : null
     const isUnnotified =
-      signal.firesOnce && alert === undefined && firings.some((one) => !isRecoveryOf(signal, one))
+      signal.firesOnce &&
+      alert === undefined &&
+      firings.some((firing) => !isRecoveryOf(signal, firing))
     // If the state is unchanged, a recovery beside a deferred alert would repeat.
     const taken = isUnnotified && after.stateIfDeferred === undefined ? [] : fresh
     state = isUnnotified ? (after.stateIfDeferred ?? state) : after.state
@@ -175,7 +179,8 @@ function isRecoveryOf(signal: Signal, { event }: Firing): boolean {
 /** The most severe of several firings; of equals the first. */
 function worstOf(firings: readonly Firing[]): Firing | undefined {
   return firings.reduce<Firing | undefined>(
-    (worst, one) => (worst === undefined || !isAtLeast(worst.severity, one.severity) ? one : worst),
+    (worst, firing) =>
+      worst === undefined || !isAtLeast(worst.severity, firing.severity) ? firing : worst,
     undefined,
   )
 }

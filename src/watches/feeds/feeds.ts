@@ -63,7 +63,11 @@ export function createFeedFacts({
     if (wanted.length > 0) {
       const read = await chain.feedPrices(wanted, block, signal)
       for (const [index, feed] of wanted.entries()) known.set(feed, read[index] ?? null)
-      const valid = new Map(read.flatMap((one) => (one === undefined ? [] : [[one.id, one]])))
+      const valid = new Map(
+        read.flatMap((feedReading) =>
+          feedReading === undefined ? [] : [[feedReading.id, feedReading]],
+        ),
+      )
       const points = [...valid.values()].map(({ id, value, decimals }) => ({
         feed: id,
         value,

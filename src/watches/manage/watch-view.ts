@@ -6,7 +6,8 @@ import { getWatchType } from '../types/index.ts'
 
 export function toWatch(row: store.WatchRow, now: Date): Watch {
   const type = getWatchType(row.type)
-  const isQuiet = row.noDataSince !== null && now.getTime() - row.noDataSince.getTime() >= STALE_CHAIN_MS
+  const isQuiet =
+    row.noDataSince !== null && now.getTime() - row.noDataSince.getTime() >= STALE_CHAIN_MS
   const known = StateRows.parse(row.states)
   const states = type.signals.map(
     ({ id }): SignalState =>

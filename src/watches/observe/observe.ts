@@ -126,7 +126,9 @@ async function endOfReach(
   const judgedTo = cursor.blockNumber ?? -1
   if (watermark === undefined && judgedTo < 0) return undefined
   if (watermark === undefined || watermark.block < judgedTo) {
-    const cause = new Error(`facts are known up to block ${watermark?.block}, judged is ${judgedTo}`)
+    const cause = new Error(
+      `facts are known up to block ${watermark?.block}, judged is ${judgedTo}`,
+    )
     throw new AppError('upstream', 'dependency_unavailable', {}, { cause })
   }
   if (watermark.failingSince !== null) throw new AppError('upstream', 'dependency_unavailable')

@@ -32,7 +32,7 @@ function readsLedger(type: WatchType): type is LedgerWatchType {
 
 /** Finds a watch type; undefined for an unknown name. */
 export function findWatchType(name: string): WatchType | undefined {
-  return REGISTRY.find((one) => one.name === name)
+  return REGISTRY.find((watchType) => watchType.name === name)
 }
 
 /** The type of a stored watch. @throws Error for an unknown name: stored types always exist */

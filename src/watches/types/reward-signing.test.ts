@@ -374,7 +374,9 @@ describe('any course of votes', () => {
               states = states.with(place, outcome.states)
               const byId = new Map(outcome.states.map(({ signal, state }) => [signal, state]))
               next = prefilter.add(next, { settings: {}, states: byId }, look)
-              return outcome.candidates.map(({ event, position }) => `${place} ${event} ${position}`)
+              return outcome.candidates.map(
+                ({ event, position }) => `${place} ${event} ${position}`,
+              )
             })
             summary = z.encode(prefilter.schema, next)
             return fired

@@ -178,7 +178,7 @@ function balanceTooLow(
   }
   const limitWei = parseEther(String(parameters['minimumFlr']))
   const read = balances
-    .map((one) => ({ ...one, balanceWei: BigInt(one.balanceWei) }))
+    .map((balance) => ({ ...balance, balanceWei: BigInt(balance.balanceWei) }))
     .toSorted((a, b) => (a.balanceWei < b.balanceWei ? -1 : 1))
   const low = read.filter(
     ({ address, balanceWei }) =>
