@@ -130,10 +130,7 @@ async function targetsOf(
   const escalated = notifications.filter(({ escalatedTo = [] }) => escalatedTo.length > 0)
   const found = await recipients.recipientsFor(tx, [
     ...notifications.map(requestOf),
-    ...escalated.map((notification) => ({
-      ...requestOf(notification),
-      recipientIds: notification.escalatedTo ?? null,
-    })),
+    ...escalated.map((entry) => ({ ...requestOf(entry), recipientIds: entry.escalatedTo ?? null })),
   ])
   return notifications.map((notification, index) => {
     const usual = found[index] ?? []
