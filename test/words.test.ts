@@ -40,6 +40,8 @@ test.each([
   ['lanes', true],
   ['alarmTold', true],
   ['standing', true],
+  ['createKeeper', true],
+  ['happenings', true],
   ['notification', false],
   ['intelligence', false],
   ['notes', false],

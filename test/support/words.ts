@@ -34,6 +34,12 @@ const BANNED: readonly Banned[] = [
     pattern: /^(unlessAway|flapOf|restFlapping|shownAs|selectActive)$/,
     instead: 'see docs/glossary.md',
   },
+  { pattern: /^(Debts|settleDebts|owedSince)$/, instead: 'PendingRefunds' },
+  { pattern: /^Blindness$/, instead: 'OutageData' },
+  {
+    pattern: /^(create)?(Desk|Keeper|Player|Course)$|[hH]appenings?$/,
+    instead: 'ControlPanel, EpochDaemon, ProviderSimulation, RoundSchedule, Scenario',
+  },
   { pattern: /[a-z]News$/, instead: '…Listener, …Outcome, isFirst' },
 ]
 
