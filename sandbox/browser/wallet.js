@@ -14,8 +14,11 @@ const UNKNOWN_CHAIN = { code: 4902, message: 'The wallet does not know this chai
 const MARK =
   'data:image/svg+xml,%3Csvg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"%3E%3Crect width="24" height="24" rx="6" fill="%23b35c00"/%3E%3Cpath d="M5 8h14v9H5z" fill="%23fff"/%3E%3C/svg%3E'
 
+/** Key of the connected person in the session storage: wallets stay connected in a tab. */
+const CONNECTED = 'sandbox-wallet'
+
 /** @type {Person | undefined} */
-let person
+let person = JSON.parse(sessionStorage.getItem(CONNECTED) ?? 'null') ?? undefined
 let chainId = FLARE
 /** @type {Map<string, ((value: unknown) => void)[]>} */
 const listeners = new Map()
@@ -85,6 +88,7 @@ async function connect() {
   form.content.append(who.label, network.label)
   await form.answer()
   person = people.find(({ address }) => address === who.select.value)
+  sessionStorage.setItem(CONNECTED, JSON.stringify(person))
   change(network.select.value)
   tell('accountsChanged', [person?.address])
 }

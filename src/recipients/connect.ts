@@ -70,6 +70,8 @@ export interface ConnectOffer {
   readonly locale: Locale
   /** Whether the chat requests the right to spend credits. */
   readonly spend: boolean
+  /** Button data of what the chat goes on with afterwards. */
+  readonly goesOn: string | undefined
   readonly match: string
   readonly expiresAt: Date
   /** The linked wallet. */
@@ -148,7 +150,7 @@ export async function coverConnectMessage(
 export async function peekConnectCode(deps: Deps, code: string): Promise<ConnectOffer> {
   const row = await codes.findCode(deps.db, hashOf(code))
   if (row === undefined || row.expiresAt <= deps.clock.now()) throw notValid()
-  const { title, username, locale, spend, expiresAt, usedAt, wallet } = row
+  const { title, username, locale, spend, goesOn, expiresAt, usedAt, wallet } = row
   const ended = wallet === null ? 'refused' : 'linked'
   return {
     state: usedAt === null ? 'open' : ended,
@@ -156,6 +158,7 @@ export async function peekConnectCode(deps: Deps, code: string): Promise<Connect
     username: username ?? undefined,
     locale,
     spend,
+    goesOn: goesOn ?? undefined,
     match: matchOf(code),
     expiresAt,
     wallet: wallet ?? undefined,

@@ -715,7 +715,8 @@ describe('a payment for slots', () => {
       await world.confirmAll()
       await world.follow()
       expect(says(reader)).toContain('1 slot added.')
-      expect(reader.labels()[0]).toEqual(['New watch'])
+      expect(says(reader)).toContain('What should be watched?')
+      expect(reader.labels()[0]).toEqual(['💰 Wallet balance', '📈 Price'])
     })
 
     test('offers the purchase again when the right was not given', async () => {

@@ -12,6 +12,7 @@ import { clockTime } from '../../views/time.ts'
 import {
   act,
   back,
+  inRows,
   menuButton,
   type Reader,
   screen,
@@ -19,6 +20,7 @@ import {
   walletName,
   wholeAddress,
 } from '../../views/view.ts'
+import { typeButtons } from '../new/view.ts'
 import { resumeButton } from '../start/resume-view.ts'
 import { amountText, copy, count, hashText, leftText, link } from './amounts-view.ts'
 import { contractWalletLine } from './asset-view.ts'
@@ -203,7 +205,7 @@ function onItsWay({ t }: Reader, { topup, isBack }: ShownTopup): View {
 
 function credited(reader: Reader, shown: ShownTopup): View {
   const { t } = reader
-  const { topup, rest, balanceCredits, resume } = shown
+  const { topup, rest, balanceCredits } = shown
   const { creditedCredits, paidAmount } = topup
   const page = pageFor(reader, topup)
   const receipt = isOpenLink(page)
@@ -223,16 +225,28 @@ function credited(reader: Reader, shown: ShownTopup): View {
     ...(rest === undefined ? [] : restLines(reader, rest)),
   ]
   const isNext = rest === undefined ? 'primary' : undefined
-  const next =
-    topup.then?.status === 'done'
-      ? act(t('bot:button.newWatch'), packed('new.start'), isNext)
-      : act(t('bot:button.slots'), packed('slots'), isNext)
-  const goOn = resume === undefined ? next : resumeButton(t, resume, isNext)
+  const next = nextRows(reader, shown, isNext)
   const rows =
     rest === undefined
-      ? [[goOn], [againButton(t, shown)]]
-      : [...payRows(reader, rest), [paidAlready(t, rest)], [goOn]]
-  return screen(lines, [...rows, [menuButton(t)]])
+      ? [...next, [againButton(t, shown)]]
+      : [...payRows(reader, rest), [paidAlready(t, rest)], ...next]
+  const question = isWizardNext(shown) ? ['', t.html('bot:new.what')] : []
+  return screen([...lines, ...question], [...rows, [menuButton(t)]])
+}
+
+/** Whether the bought slots lead to the first question of a new watch. */
+function isWizardNext({ topup, resume, rest }: ShownTopup): boolean {
+  return topup.then?.status === 'done' && resume === undefined && rest === undefined
+}
+
+/** Buttons of what comes next: the pending draft, the types of a new watch, or the slots. */
+function nextRows(reader: Reader, shown: ShownTopup, style: 'primary' | undefined): Rows {
+  const { t } = reader
+  if (shown.resume !== undefined) return [[resumeButton(t, shown.resume, style)]]
+  if (isWizardNext(shown)) return inRows(typeButtons(reader), 2)
+  return shown.topup.then?.status === 'done'
+    ? [[act(t('bot:button.newWatch'), packed('new.start'), style)]]
+    : [[act(t('bot:button.slots'), packed('slots'), style)]]
 }
 
 /** Lines about paying the remainder. */

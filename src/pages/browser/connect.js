@@ -127,9 +127,9 @@ async function claim(fields) {
   const linked = await ask(fields)
   if (linked === undefined) return
   step('link', 'done')
-  // A purchase goes on with its payment. The page of a used code shows its outcome.
+  // A purchase goes on with its payment, as the page said. The page of a used code shows its outcome.
   if (linked.next === undefined) location.reload()
-  else location.assign(linked.next)
+  else location.assign(`${linked.next}#pay`)
 }
 
 /**

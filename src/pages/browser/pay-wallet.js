@@ -26,6 +26,8 @@ const TELL_MS = 2000
 const GAS = 200_000n
 /** Asset of the estimated fee: coins with 18 decimals. */
 const COIN = { asset: 'FLR', decimals: 18 }
+/** Fragment of the address when the payment follows a sign-in. */
+const GO_ON = '#pay'
 /** Width from which on there is a second column. */
 const WIDE = '(min-width: 1024px)'
 
@@ -68,7 +70,20 @@ export async function startWallet(element, memory) {
   })
   const [only] = wallets
   if (only === undefined) openOtherWays()
-  else if (wallets.length === 1) void once(() => recognize(only))
+  else if (wallets.length === 1) void once(() => begin(only))
+}
+
+/**
+ * Recognizes the wallet. After a sign-in that the payment follows, the wallet is asked for it at once.
+ *
+ * @param {Wallet} wallet
+ */
+async function begin(wallet) {
+  await recognize(wallet)
+  if (location.hash !== GO_ON || account === '') return
+  // A reload asks for nothing.
+  history.replaceState(null, '', location.pathname + location.search)
+  await payWith(wallet)
 }
 
 /** Shows the code for a phone, where there is room. */
