@@ -30,11 +30,16 @@ export function firstContact({ t }: Reader, notice?: string): View {
     t.html('bot:start.greeting'),
     '',
     t.html('bot:start.safety'),
+    '',
+    t.html('bot:start.example'),
   ]
   const connect = packed('connect', { spend: false })
   return screen(lines, [
     [{ label: t('bot:button.connect'), data: connect, style: 'primary' }],
-    [exampleStart(t('bot:button.example'))],
+    [
+      exampleStart(t('bot:button.example.wallet'), 'wallet'),
+      exampleStart(t('bot:button.example.provider')),
+    ],
     [languageButton(t.locale)],
   ])
 }

@@ -25,10 +25,15 @@ export function notUnderstood(
       : why === 'media'
         ? t.html('bot:unknown.media')
         : `${WARNING} ${t.html(`bot:typed.${why}`)}`
+  const suggestions = [
+    act(t('bot:button.status'), packed('status')),
+    act(t('bot:button.watches'), packed('watch.list', { page: 1 })),
+    act(t('bot:button.newWatch'), packed('new.start')),
+  ]
   return screen(
     [text],
     [
-      isLinked ? [] : [connectButton(t)],
+      isLinked ? suggestions : [connectButton(t)],
       [menuButton(t), act(t('bot:button.help'), packed('help', { topic: undefined }))],
     ],
   )

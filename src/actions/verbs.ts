@@ -168,7 +168,8 @@ export const VERBS = {
   none: {},
   close: {},
   demo: {
-    part: z.enum(['s', 'a', 'm', 'w', 'c', 'd']),
+    // Capitals are of the example for holders of FLR.
+    part: z.enum(['s', 'a', 'm', 'w', 'c', 'd', 'S', 'A', 'M', 'W', 'C', 'D']),
     opened: optional(second),
     acknowledged: flag,
     muted: flag,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { EVENTS } from '#src/watches/events.ts'
-import { EXAMPLE_LABEL, exampleEnvelope } from './example.ts'
+import { EXAMPLE_LABELS, exampleEnvelope } from './example.ts'
 
 const reader = { locale: 'en', timezone: 'UTC' } as const
 const about = {
@@ -11,7 +11,12 @@ const about = {
 
 test.each(EVENTS)('%s has an example in words, with a link that leads somewhere', (event) => {
   const { message } = exampleEnvelope(event, reader, about)
-  expect(message).toMatchObject({ event, watchLabel: EXAMPLE_LABEL, alertId: null, test: false })
+  expect(message).toMatchObject({
+    event,
+    watchLabel: EXAMPLE_LABELS.provider,
+    alertId: null,
+    test: false,
+  })
   expect(message.title).not.toBe('')
   expect(message.link).toMatch(
     /^https:\/\/watchdog\.example\.org\/(?:docs\/watches\/[a-z-]+\/[a-z0-9-]+)?$/,

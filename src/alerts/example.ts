@@ -5,10 +5,14 @@ import type { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource } from '#src/watches/events.ts'
 import { type Reader, renderMessage } from './render.ts'
 
-/** Label of the watch in examples. */
-export const EXAMPLE_LABEL = 'Node A'
-/** The event shown to newcomers: the most frequent reason why operators of data providers come. */
+/** Whom an example is for: an operator of a data provider, or a holder of FLR. */
+export type ExampleKind = 'provider' | 'wallet'
+
+/** Labels of the watches in examples. */
+export const EXAMPLE_LABELS = { provider: 'Node A', wallet: 'Savings' } as const
+/** The events shown to newcomers: the most frequent reasons why they come. */
 const EVENT = 'fsp.ftso-commit'
+const WALLET_EVENT = 'wallet-balance.moved'
 /** Made-up ids, in the form of real ones. */
 const IDS = { alertId: 4711, watchId: 42 }
 /** Age of a new example: two voting rounds, and the time until both can be judged. */
@@ -30,6 +34,7 @@ export function exampleEnvelope(
     readonly firedAt: Date
     readonly publicUrl: string
     readonly ids?: { readonly alertId: number; readonly watchId: number }
+    readonly label?: string
     readonly data?: (example: JsonObject) => JsonObject
   },
 ): Envelope {
@@ -42,7 +47,7 @@ export function exampleEnvelope(
   const message = renderMessage(
     {
       ...(ids ?? { alertId: null, watchId: null }),
-      watchLabel: EXAMPLE_LABEL,
+      watchLabel: options.label ?? EXAMPLE_LABELS.provider,
       event,
       severity,
       data,
@@ -67,8 +72,15 @@ export function exampleEnvelope(
 /** The example for newcomers, as if it had happened a few minutes before `openedAt`. */
 export function recentExample(
   reader: Reader,
-  { openedAt, publicUrl }: { readonly openedAt: Date; readonly publicUrl: string },
+  options: { readonly openedAt: Date; readonly publicUrl: string; readonly kind?: ExampleKind },
 ): Envelope {
+  const { openedAt, publicUrl, kind } = options
+  if (kind === 'wallet') {
+    const firedAt = new Date(openedAt.getTime() - MINUTE_MS)
+    const label = EXAMPLE_LABELS.wallet
+    const shown = { severity: 'warning', firedAt, publicUrl, ids: IDS, label } as const
+    return exampleEnvelope(WALLET_EVENT, reader, shown)
+  }
   const own = Date.parse(String(findEventSource(EVENT)?.signal.examples[EVENT]?.['since']))
   const rounds = Math.floor((openedAt.getTime() - AGE_MS - own) / ROUND_MS)
   return exampleEnvelope(EVENT, reader, {

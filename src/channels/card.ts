@@ -38,7 +38,7 @@ export interface Card {
   /** Glyph before the title; empty if the title needs none. */
   readonly glyph: string
   readonly title: string
-  /** Lines below the title: test, severity, state; as the writer formats them. */
+  /** Lines below the title: severity, state; as the writer formats them. */
   readonly lines: readonly string[]
   readonly body: string
   /** Fields of a notice, or what alerts of a group share; values of one alert are its facts. */
@@ -93,11 +93,11 @@ function alertCard(
 ): Card {
   const { message } = envelope
   const t = translator(envelope.locale)
-  const test = message.test ? [`${TEST_GLYPH} ${t('messages:test.label')}`] : []
+  const glyph = glyphOf(message, state)
   return {
-    glyph: glyphOf(message, state),
+    glyph: message.test ? `${TEST_GLYPH} ${glyph}` : glyph,
     title: cut(message.title, TITLE_MAX),
-    lines: [...test, severityLine(envelope, writer, { state, now })],
+    lines: [severityLine(envelope, writer, { state, now })],
     body: message.body,
     fields: [],
     items: [],
@@ -226,7 +226,7 @@ function plainCard(envelope: Envelope): Card {
   return {
     glyph: typeof glyph === 'string' ? glyph : '',
     title: cut(message.title, TITLE_MAX),
-    lines: message.test ? [`${TEST_GLYPH} ${t('messages:test.label')}`] : [],
+    lines: [],
     body: message.body,
     fields: message.fields,
     ...listed(t, items, more, (item) => ({

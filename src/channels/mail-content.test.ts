@@ -71,7 +71,7 @@ describe('alertMail', () => {
   test('marks a test in subject and text', () => {
     const { subject, text } = alertMail(envelopeOf({ message: { test: true } }), reader)
     expect(subject).toBe('Test: Balance changed: -12,500 FLR')
-    expect(text).toContain('🧪 Test\n')
+    expect(text).toContain('🧪 🔵 Balance changed: ')
   })
 
   test('begins its subject with the name of the watch, without invisible characters', () => {

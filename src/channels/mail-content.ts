@@ -82,7 +82,7 @@ interface Parts {
 function htmlOf(t: Translate, envelope: Envelope, { card, action, reader }: Parts): string {
   const { message } = envelope
   const pieces = mailPieces(t.locale)
-  const { test, title, first, others } = linesOf(card, message.test)
+  const { title, first, others } = linesOf(card)
   const facts = lineOf(envelope, card, htmlFacts(pieces))
   const stop = reader.unsubscribeUrl
   return pieces.page({
@@ -91,7 +91,6 @@ function htmlOf(t: Translate, envelope: Envelope, { card, action, reader }: Part
     aside:
       message.watchLabel === null ? '' : `<bdi>${escapeHtml(shownLabel(message.watchLabel))}</bdi>`,
     content: [
-      ...test.map((line) => pieces.muted(escapeHtml(line))),
       pieces.heading(title),
       first === undefined ? '' : pieces.toned(card.tone, escapeHtml(first)),
       ...others.map((line) => pieces.muted(escapeHtml(line))),
@@ -123,10 +122,9 @@ function htmlOf(t: Translate, envelope: Envelope, { card, action, reader }: Part
 }
 
 function textOf(t: Translate, envelope: Envelope, { card, action, reader }: Parts): string {
-  const { test, title, first, others } = linesOf(card, envelope.message.test)
+  const { title, first, others } = linesOf(card)
   const stop = reader.unsubscribeUrl
   return mailText([
-    ...test,
     title,
     ...(first === undefined ? [] : [first]),
     ...others,
@@ -148,11 +146,10 @@ function textOf(t: Translate, envelope: Envelope, { card, action, reader }: Part
   ])
 }
 
-/** Test mark; what happened, with its glyph; severity; other lines. */
-function linesOf({ glyph, title, lines }: Card, isTest: boolean) {
-  const [first, ...others] = isTest ? lines.slice(1) : lines
+/** What happened, with its glyph; severity; other lines. */
+function linesOf({ glyph, title, lines }: Card) {
+  const [first, ...others] = lines
   return {
-    test: isTest ? lines.slice(0, 1) : [],
     title: `${glyph === '' ? '' : `${glyph} `}${title}`,
     first,
     others,

@@ -44,7 +44,8 @@ describe('an alert', () => {
       ['Acknowledge 1:alert.ack:3mv', 'Details https://watchdog.example.org/a/abc123'],
       ['Mute 1\u00a0h 1:alert.mute:3mv:1h', 'Mute 8\u00a0h 1:alert.mute:3mv:8h'],
       ['Mute until recovered 1:alert.mute:3mv:rec'],
-      ['Why? 1:alert.help:3mv:w', 'Causes 1:alert.help:3mv:c', 'What to do 1:alert.help:3mv:d'],
+      ['Why? 1:alert.help:3mv:w', 'Causes 1:alert.help:3mv:c'],
+      ['What to do 1:alert.help:3mv:d'],
     ])
   })
 
@@ -95,12 +96,11 @@ describe('an alert', () => {
     expect(at('2026-11-20T13:03:00Z')).toMatch(/UTC\+1$/m)
   })
 
-  test('of a test begins with a line that says so, and has no buttons, as it has no page', () => {
+  test('of a test begins with its mark, and has no buttons, as it has no page', () => {
     const message = { test: true, alertId: null, watchLabel: null, fields: [] }
     const view = alertView(envelopeOf({ message }))
-    expect(view.html.split('\n').slice(0, 3)).toEqual([
-      '🧪 Test',
-      '🔵 <b>Balance changed: -12,500 FLR</b>',
+    expect(view.html.split('\n').slice(0, 2)).toEqual([
+      '🧪 🔵 <b>Balance changed: -12,500 FLR</b>',
       'Info · at 14:02:31\u00a0UTC+1',
     ])
     expect(view.html).not.toContain('#')
@@ -163,7 +163,7 @@ describe('after a press', () => {
 
   test('an acknowledged alert says by whom, and offers to take it back', () => {
     const view = alertView(envelopeOf(commit), { acknowledged })
-    expect(lineOf(view.plain)).toMatch(/ · acknowledged by \u2068Ann <3\u2069, 14:05$/)
+    expect(lineOf(view.plain)).toMatch(/ · taken by \u2068Ann <3\u2069, 14:05$/)
     expect(buttons(view)[0]?.[0]).toBe('Undo 1:alert.unack:3mv')
     const nobody = alertView(envelopeOf(commit), { acknowledged: { ...acknowledged, by: null } })
     expect(lineOf(nobody.plain)).toMatch(/ · acknowledged, 14:05$/)
@@ -175,7 +175,7 @@ describe('after a press', () => {
     })
     expect(lineOf(view.plain)).toMatch(/ · 🔕 until 15:05$/)
     expect(buttons(view)[1]).toEqual(['Unmute 1:watch.unmute:16'])
-    expect(buttons(view)).toHaveLength(3)
+    expect(buttons(view)).toHaveLength(4)
   })
 
   test('an episode that is muted until it recovers says so, and offers to end it', () => {
@@ -206,7 +206,7 @@ describe('after a press', () => {
     const view = alertView(envelopeOf(commit), { acknowledged, recoveredAt })
     expect(view.plain.split('\n').slice(0, 2)).toEqual([
       '🟢 FTSO commit missing in 2 consecutive voting rounds',
-      'Recovered · \u2068Node A\u2069 · 14:02 to 14:15\u00a0UTC+1 · 12 min, 30 sec · acknowledged by \u2068Ann <3\u2069, 14:05',
+      'Recovered · \u2068Node A\u2069 · 14:02 to 14:15\u00a0UTC+1 · 12 min, 30 sec · taken by \u2068Ann <3\u2069, 14:05',
     ])
     expect(buttons(view)).toEqual([['Details https://watchdog.example.org/a/abc123']])
   })

@@ -79,7 +79,7 @@ function alertParts(
   const help = state.help === undefined ? undefined : helpOf(envelope, state.help)
   const facts = factsOf(envelope, CHAT_FACTS)
   return {
-    headHtml: headOf(card, message.test),
+    headHtml: headOf(card),
     body: message.body,
     bodyLinks: linksInText(message),
     linesHtml: facts.shown,
@@ -100,7 +100,7 @@ function listParts(envelope: Envelope, card: Card, options: AlertViewOptions): C
   const items = card.items.map((item) => itemLine(item, envelope, options))
   const isCounted = kind === 'group' || kind === 'rollup'
   return {
-    headHtml: headOf(card, false),
+    headHtml: headOf(card),
     body: card.body,
     linesHtml: isCounted ? items : [...items, ...card.fields.map((field) => fieldLine(t, field))],
     hidden: card.more === undefined ? 0 : 1,
@@ -112,11 +112,8 @@ function listParts(envelope: Envelope, card: Card, options: AlertViewOptions): C
   }
 }
 
-/** A test starts with its mark. */
-function headOf({ glyph, title, lines }: Card, isTest: boolean): readonly string[] {
-  const heading = `${glyph === '' ? '' : `${glyph} `}<b>${escapeHtml(title)}</b>`
-  const [first = '', ...others] = lines
-  return isTest ? [first, heading, ...others] : [heading, ...lines]
+function headOf({ glyph, title, lines }: Card): readonly string[] {
+  return [`${glyph === '' ? '' : `${glyph} `}<b>${escapeHtml(title)}</b>`, ...lines]
 }
 
 /** `02:14 🟠 Node A: title` in a summary, `🟠 title #4711` in a group; number or title is a link. */

@@ -4,6 +4,7 @@ import {
   type HelpPart,
   type MuteDuration,
   packed,
+  unpacked,
 } from '#src/actions/codec.ts'
 import { type TextKey, translator } from '#src/i18n/translate.ts'
 import { type Button, layout, type Rows } from '#src/telegram/buttons.ts'
@@ -19,6 +20,9 @@ const HELP_PARTS: Readonly<Record<HelpTopic, HelpPart>> = {
   action: 'd',
 }
 
+/** Before the label of the part that is open. */
+const TICK = '✓ '
+
 const HELP_LABELS: readonly (readonly [HelpTopic, TextKey])[] = [
   ['why', 'messages:button.why'],
   ['causes', 'messages:button.causes'],
@@ -27,7 +31,17 @@ const HELP_LABELS: readonly (readonly [HelpTopic, TextKey])[] = [
 
 /** Buttons of an envelope; empty for kinds without buttons. */
 export function buttonsOf(envelope: Envelope, state: MessageState): Rows {
-  return layout(drawn(envelope, state))
+  // Laid out with a tick on each help button, so that a press moves none.
+  return layout(drawn(envelope, state)).map((row) =>
+    row.map((button) => untickedUnlessOpen(button, state.help)),
+  )
+}
+
+function untickedUnlessOpen(button: Button, open: HelpTopic | undefined): Button {
+  const press = 'data' in button ? unpacked(button.data) : undefined
+  if (press?.verb !== 'alert.help') return button
+  const isOpen = open !== undefined && press.args['part'] === HELP_PARTS[open]
+  return isOpen ? button : { ...button, label: button.label.slice(TICK.length) }
 }
 
 function drawn(envelope: Envelope, state: MessageState): Rows {
@@ -74,7 +88,7 @@ function alertButtons(envelope: Envelope, state: MessageState): Rows {
       ? [[press('messages:button.status', packed('status'))]]
       : muteButtons(envelope, message, state)),
     ...(kind === 'reminder' ? [[remindersOff(envelope)]] : []),
-    helpButtons(envelope, id, state.help),
+    helpButtons(envelope, id),
   ]
 }
 
@@ -97,17 +111,13 @@ function muteButtons(envelope: Envelope, message: EnvelopeMessage, { muted }: Me
   return [hours, ...(canBeOver ? [[untilRecovered]] : [])]
 }
 
-/** Buttons for why, causes and what to do, as far as the signal has them; pressed ones have a tick. */
-function helpButtons(
-  envelope: Envelope,
-  id: number,
-  open: HelpTopic | undefined,
-): readonly Button[] {
+/** Buttons for why, causes and what to do, as far as the signal has them; each has a tick. */
+function helpButtons(envelope: Envelope, id: number): readonly Button[] {
   const { press } = pressesOf(envelope)
   return HELP_LABELS.flatMap(([topic, label]) => {
     if (helpOf(envelope, topic) === undefined) return []
     const button = press(label, packed('alert.help', { id, part: HELP_PARTS[topic] }))
-    return [topic === open ? { ...button, label: `✓ ${button.label}` } : button]
+    return [{ ...button, label: TICK + button.label }]
   })
 }
 

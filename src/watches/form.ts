@@ -71,6 +71,10 @@ export interface Seen<Target, Settings, Observation> {
   readonly observation: Observation | undefined
 }
 
+/** Names of the presets of a rule, the least sensitive first. */
+export const RULE_PRESETS = ['calm', 'usual', 'nervous'] as const
+export type RulePreset = (typeof RULE_PRESETS)[number]
+
 /** Form by which people create and read watches of one type. */
 export interface SignalForm<Target = unknown, Settings = unknown, Observation = unknown> {
   /** One emoji. */
@@ -78,6 +82,8 @@ export interface SignalForm<Target = unknown, Settings = unknown, Observation = 
   /** Questions about the target, in order. Empty for watches of the owner's own data. */
   readonly target: readonly TargetField[]
   readonly settings: readonly SettingField[]
+  /** Settings by key, as text, that are chosen together; for types with several numbers. */
+  readonly presets?: Readonly<Record<RulePreset, Readonly<Record<string, string>>>>
   /** Values for the type's texts. */
   facts(seen: Seen<Target, Settings, Observation>): DisplayValues
 }

@@ -154,7 +154,7 @@ describe('acknowledging', () => {
     minutes(1)
     expect(await by(id, 'Bob')).toMatchObject({ already: true, acknowledged: { by: 'Ann' } })
     await room.deliver()
-    expect(oneLine(room.chatTexts()[0])).toContain('acknowledged by Ann, 12:00')
+    expect(oneLine(room.chatTexts()[0])).toContain('taken by Ann, 12:00')
     expect(await newest()).toMatchObject({ state: 'acknowledged' })
   })
 
@@ -198,8 +198,8 @@ describe('acknowledging', () => {
     await room.notice(watchId, ...recoveries.map((event) => ({ event })))
     await pass()
     await pass()
-    expect(oneLine(room.chatTexts().at(-1))).toContain('12:00 to 12:01 UTC · acknowledged by Ann')
-    expect(room.inbox.mails.at(-1)?.text).toContain('acknowledged by \u2068Ann\u2069')
+    expect(oneLine(room.chatTexts().at(-1))).toContain('12:00 to 12:01 UTC · taken by Ann')
+    expect(room.inbox.mails.at(-1)?.text).toContain('taken by \u2068Ann\u2069')
   })
 
   test('of one message covers every alert in it', async () => {
@@ -265,7 +265,7 @@ describe('several alerts of one message', () => {
     await room.deliver()
     const [reminder] = last(1)
     expect(reminder?.text).not.toContain('Still active')
-    expect(reminder?.text).toContain('acknowledged by')
+    expect(reminder?.text).toContain('taken by')
     room.forget()
     minutes(60)
     await pass()

@@ -76,11 +76,11 @@ describe('an alert in a chat', () => {
       text: 'Acknowledged. No reminders until the alert recovers.',
       box: false,
     })
-    expect(message(ann, id).text).toMatch(/acknowledged by \u2068Ann\u2069, \d\d:\d\d/)
+    expect(message(ann, id).text).toMatch(/taken by \u2068Ann\u2069, \d\d:\d\d/)
     expect(labelsOf(ann, id).flat()).toContain('Undo')
     expect((await newest('alice')).state).toBe('acknowledged')
     await alerts.deliver()
-    expect(message(bo, other).text).toMatch(/acknowledged by \u2068Ann\u2069, \d\d:\d\d/)
+    expect(message(bo, other).text).toMatch(/taken by \u2068Ann\u2069, \d\d:\d\d/)
 
     await bo.press('Undo')
     expect(message(bo, other).text).not.toContain('acknowledged')
@@ -189,7 +189,7 @@ describe('an alert in a chat', () => {
     await ann.press('Causes')
     await ann.press('Acknowledge')
     await alerts.deliver()
-    expect(message(ann, id).text).toContain('acknowledged by')
+    expect(message(ann, id).text).toContain('taken by')
     expect(message(ann, id).text.length).toBeGreaterThan(before.length)
     expect(labelsOf(ann, id).flat()).toContain('✓ Causes')
   })
@@ -205,7 +205,7 @@ describe('an alert in a chat', () => {
       box: true,
     })
     expect((await ann.press('Acknowledge')).text).toBe('Acknowledged.')
-    expect(message(ann, id).text).toContain('acknowledged by')
+    expect(message(ann, id).text).toContain('taken by')
   })
 
   test('that was deleted from the history says that it is gone, and keeps its text', async () => {
@@ -261,7 +261,7 @@ describe('an alert in a chat', () => {
     expect(ann.labels().at(-1)).toEqual(['‹ Alerts'])
     await ann.press('Acknowledge')
     expect(ann.last().id).toBe(card)
-    expect(ann.last().text).toContain('acknowledged by')
+    expect(ann.last().text).toContain('taken by')
     await ann.press('Causes')
     expect(ann.labels().flat()).toContain('✓ Causes')
     await ann.press('Undo')
@@ -380,7 +380,7 @@ describe('an alert in a group', () => {
     await group.press('What to do', member)
     expect(message(group, id).text.length).toBeGreaterThan(text.length)
     await group.press('Acknowledge', owner)
-    expect(message(group, id).text).toContain('acknowledged by \u2068Ann\u2069')
+    expect(message(group, id).text).toContain('taken by \u2068Ann\u2069')
     expect((await newest('bob')).state).toBe('acknowledged')
   })
 })

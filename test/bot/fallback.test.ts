@@ -27,7 +27,10 @@ test('a text or a command that means nothing is answered with what to do', async
   for (const text of ['hello', '/nonsense', '0x00', '/', `/nonsense ${walletOf('bob')}`]) {
     await ann.say(text)
     expect(ann.last().text).toMatch(/^Not understood\. Send an address/)
-    expect(ann.labels()).toEqual([['‹ Menu', 'Help']])
+    expect(ann.labels()).toEqual([
+      ['Status', 'Watches', 'New watch'],
+      ['‹ Menu', 'Help'],
+    ])
   }
   await ann.press('Help')
   expect(ann.last().text).toContain('How it works')
@@ -82,7 +85,7 @@ describe('an address without a word', () => {
     )
     await ann.say(`0x${swapped.join('')}`)
     expect(ann.last().text).toMatch(/^⚠️ One character of this address seems wrong/)
-    expect(ann.labels()).toEqual([['‹ Menu', 'Help']])
+    expect(ann.labels().at(-1)).toEqual(['‹ Menu', 'Help'])
   })
 })
 

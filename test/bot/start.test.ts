@@ -31,7 +31,11 @@ describe('/start', () => {
     await ann.say('/start')
     expect(ann.last().text).toContain('Watchdog watches wallets, price feeds and data providers')
     expect(ann.last().text).toContain('never asks for a private key')
-    expect(ann.labels()).toEqual([['Connect wallet'], ['Example alert'], ['🌐 English']])
+    expect(ann.labels()).toEqual([
+      ['Connect wallet'],
+      ['I hold FLR', 'I run a provider'],
+      ['🌐 English'],
+    ])
     expect(ann.last().linkPreview).toEqual({ is_disabled: true })
   })
 
@@ -101,7 +105,7 @@ describe('the example alert', () => {
     const ann = world.person()
     await ann.say('/start')
     const { id } = ann.last()
-    await ann.press('Example alert')
+    await ann.press('I run a provider')
     expect(ann.last().id).toBe(id)
     expect(ann.last().text).toMatch(/^🧪 Example: /)
     expect(ann.last().text).toContain('🟠 FTSO commit: missing (2 consecutive rounds)')
@@ -109,14 +113,17 @@ describe('the example alert', () => {
     expect(ann.labels()).toEqual([
       ['Acknowledge', 'Details'],
       ['Mute 1\u00a0h'],
-      ['Why?', 'Causes', 'What to do'],
+      ['Why?', 'Causes'],
+      ['What to do'],
       ['Connect wallet'],
       ['‹ Back'],
     ])
     expect((await ann.press('Acknowledge')).text).toContain('Acknowledged.')
-    expect(ann.last().text).toMatch(/acknowledged by \u2068Ann\u2069, \d\d:\d\d/)
+    expect(ann.last().text).toMatch(/taken by \u2068Ann\u2069, \d\d:\d\d/)
     await ann.press('What to do')
-    expect(ann.labels().flat()).toEqual(expect.arrayContaining(['Undo', '✓ What to do']))
+    // The buttons stay where they were.
+    expect(ann.labels().slice(2, 4)).toEqual([['Why?', 'Causes'], ['✓ What to do']])
+    expect(ann.labels().flat()).toContain('Undo')
     expect(ann.last().text).toContain('read its log')
     const toast = await ann.press('Mute 1\u00a0h')
     expect(toast.text).toMatch(/Node A.* is muted until \d\d:\d\d/)
@@ -130,10 +137,24 @@ describe('the example alert', () => {
     expect(await stored()).toEqual(before)
   })
 
+  test('for a holder of FLR is a transfer, and acts like a real one too', async () => {
+    const ann = world.person()
+    await ann.say('/start')
+    await ann.press('I hold FLR')
+    expect(ann.last().text).toContain('🟠 12,500\u00a0FLR left the wallet')
+    expect(ann.last().text).toContain('Savings')
+    await ann.press('Acknowledge')
+    expect(ann.last().text).toMatch(/FLR left the wallet.*taken by \u2068Ann/s)
+    const toast = await ann.press('Mute 1\u00a0h')
+    expect(toast.text).toMatch(/Savings.* is muted until/)
+    await ann.press('Why?')
+    expect(ann.labels().flat()).toEqual(expect.arrayContaining(['Undo', 'Unmute', '✓ Why?']))
+  })
+
   test('has times and rounds that fit each other and now', async () => {
     const ann = world.person()
     await ann.say('/start')
-    await ann.press('Example alert')
+    await ann.press('I run a provider')
     const { text } = ann.last()
     const head = /since (\d\d:\d\d):\d\d/.exec(text)?.[1]
     const [, body, first = ''] =
@@ -152,7 +173,7 @@ describe('the example alert', () => {
   test('keeps its times, however late its buttons are pressed', async () => {
     const ann = world.person()
     await ann.say('/start')
-    await ann.press('Example alert')
+    await ann.press('I run a provider')
     const since = /since [\d:]+/.exec(ann.last().text)?.[0]
     world.clock.advance(7200)
     await ann.press('Why?')
@@ -162,7 +183,7 @@ describe('the example alert', () => {
   test.each(LOCALES)('fits its message in %s', async (locale) => {
     const ann = world.person(locale === 'zh' ? 'zh-hans' : locale)
     await ann.say('/start')
-    await ann.press(translate(locale, 'bot:button.example'))
+    await ann.press(translate(locale, 'bot:button.example.provider'))
     checkScreen(ann.last())
     await ann.press(translate(locale, 'messages:button.why'))
     checkScreen(ann.last())

@@ -46,8 +46,8 @@ describe('a test of a webhook', () => {
       data: { test: true, asset: 'FLR', threshold: expect.any(String) },
       rendered: {
         locale: 'en',
-        title: 'Test: alerts arrive here',
-        body: expect.stringMatching(/^This is a test\..*\n\n12,500.FLR left the wallet/s),
+        title: expect.stringMatching(/^Test: 12,500.FLR left the wallet$/),
+        body: expect.stringMatching(/^The balance went from .*\n\nThis is a test\./s),
       },
       renderedMessage: { test: true, link: 'https://watchdog.example.org/' },
     })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { plain } from '#sandbox/tour/chat.ts'
 import { type Effort, type Phone, type Phones, startPhones } from './phone.ts'
 
 /**
@@ -63,9 +64,9 @@ describe('an alert', () => {
   })
 
   test.each([
-    ['What to do', '1. Look at the latest transactions'],
     ['Acknowledge', 'taken by Ann'],
-    ['Mute 1 h', 'muted until'],
+    ['What to do', '1. Look at the latest transactions'],
+    ['Mute 1 h', '🔕 until'],
     ['Unmute', '700 FLR left the wallet'],
   ])('answers to %s after one press', async (label, text) => {
     const effort = await effortOf(async () => {
@@ -93,7 +94,7 @@ describe('a second watch', () => {
     expect(effort).toEqual({ taps: 8, confirmations: 3, visits: 1 })
   })
 
-  test('of a price is created three presses later', async () => {
+  test('of a price is created four presses later', async () => {
     const effort = await effortOf(async () => {
       await ann.tap('📈 Price')
       await ann.tap('FLR/USD')
@@ -105,12 +106,69 @@ describe('a second watch', () => {
   })
 })
 
-test('more slots are bought from the balance in four presses', async () => {
+test('four more slots are bought from the balance in three presses and three of +', async () => {
   const effort = await effortOf(async () => {
     await ann.say('/slots')
     await ann.tap('Add slots')
-    await ann.tap('5 slots')
-    await ann.tap('Buy')
+    for (const count of [2, 3, 4]) {
+      await ann.tap('+')
+      await ann.read(`${count} slots for 30 days`)
+    }
+    await ann.tap('Buy: 2,000 credits')
+    await ann.read('4 slots until')
+  })
+  expect(effort).toEqual(chatOnly(6))
+})
+
+test.each([
+  ['balance', ['💰 Wallet balance', 'My wallet', '100 FLR', 'Create']],
+  ['provider’s rounds', ['🛰️ Data provider', 'Alpha', 'Next', 'Create']],
+  ['provider’s eligibility', ['🪪 Eligibility', 'Alpha', 'Next', 'Create']],
+  ['provider’s votes', ['✍️ Reward votes', 'Alpha', 'Next', 'Create']],
+])('a watch of a %s is created in five presses', async (_what, labels) => {
+  const effort = await effortOf(async () => {
+    await ann.say('/new')
+    for (const label of labels) await ann.tap(label)
+    await ann.read('is now being watched.')
+  })
+  expect(effort).toEqual(chatOnly(5))
+})
+
+test('the watches of one provider have names of their own', async () => {
+  await ann.say('/watches')
+  const list = plain((await ann.read('Watches · slots')).text)
+  for (const name of ['Alpha · Eligibility', 'Alpha · Reward votes']) expect(list).toContain(name)
+})
+
+test('the picture of a provider comes after one typed name', async () => {
+  const effort = await effortOf(async () => {
+    await ann.say('Alpha')
+    await ann.read('Alpha')
+    const hasPicture = () =>
+      phones.world.telegram.messages(ann.id).some(({ file }) => file?.kind === 'photo')
+    await phones.world.telegram.waitFor(() => (hasPicture() ? true : undefined), 30_000)
+  })
+  expect(effort).toEqual(chatOnly(1))
+})
+
+test('a mailbox is added with four presses, before its reader confirms', async () => {
+  const effort = await effortOf(async () => {
+    await ann.say('/recipients')
+    await ann.tap('Add recipient')
+    await ann.tap('E-mail')
+    await ann.say('ops@example.org')
+    await ann.read('A confirmation e-mail was sent')
+  })
+  expect(effort).toEqual(chatOnly(4))
+})
+
+test('a link for a group is there after four presses', async () => {
+  const effort = await effortOf(async () => {
+    await ann.say('/recipients')
+    await ann.tap('Add recipient')
+    await ann.tap('Group or person')
+    await ann.tap('Receive only')
+    await ann.read('Add the bot to a group')
   })
   expect(effort).toEqual(chatOnly(4))
 })

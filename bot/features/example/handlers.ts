@@ -1,26 +1,38 @@
 import { Composer } from 'grammy'
 import type { ArgumentsOf } from '#src/actions/codec.ts'
-import { EXAMPLE_LABEL } from '#src/alerts/example.ts'
+import { EXAMPLE_LABELS } from '#src/alerts/example.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { typed } from '#src/i18n/translate.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
 import { nameOf } from '../alerts/actions.ts'
-import { type ExampleState, exampleAlert, exampleMuteEnd } from './view.ts'
+import {
+  type ExamplePart,
+  type ExampleState,
+  exampleAlert,
+  exampleMuteEnd,
+  pressedPart,
+} from './view.ts'
 
 const composer = new Composer<BotContext>()
 
 onPress(composer, 'demo', async (ctx, args) => {
-  const state = after(args, ctx.app.clock.now())
-  const said = sentenceOf(ctx, args.part, state)
+  const pressed = pressedPart(args.part)
+  const state = after({ ...args, ...pressed }, ctx.app.clock.now())
+  const said = sentenceOf(ctx, pressed.part, state)
   if (said !== undefined) await ctx.answer(said)
   const options = { by: nameOf(ctx), isLinked: ctx.links.length > 0, pages: ctx.app.publicUrl }
   await show(ctx, exampleAlert(ctx.reader, state, options))
 })
 
+type Pressed = ReturnType<typeof pressedPart>
+
 /** State of the example after a press: each toggles its part. */
-function after({ part, opened, ...before }: ArgumentsOf<'demo'>, now: Date): ExampleState {
+function after(
+  { part, opened, ...before }: Pressed & Omit<ArgumentsOf<'demo'>, 'part'>,
+  now: Date,
+): ExampleState {
   const state = { ...before, openedAt: opened === undefined ? now : new Date(opened * 1000) }
   switch (part) {
     case 's':
@@ -41,7 +53,7 @@ function after({ part, opened, ...before }: ArgumentsOf<'demo'>, now: Date): Exa
 /** Answer to a press of the example's button, in the words of a real alert. */
 function sentenceOf(
   { t, reader }: BotContext,
-  part: ArgumentsOf<'demo'>['part'],
+  part: ExamplePart,
   state: ExampleState,
 ): string | undefined {
   if (part === 'a') {
@@ -51,7 +63,7 @@ function sentenceOf(
   if (!state.muted) return t('bot:watch.nowHeard')
   const offset = { offset: reader.timezone === 'UTC' }
   const time = formatTime(exampleMuteEnd(state), t.locale, reader.timezone, offset)
-  return t('bot:toast.quietUntil', { label: typed(EXAMPLE_LABEL), time })
+  return t('bot:toast.quietUntil', { label: typed(EXAMPLE_LABELS[state.kind]), time })
 }
 
 export const exampleFeature = defineFeature({ commands: [], composer })

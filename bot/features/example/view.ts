@@ -1,6 +1,6 @@
-import { argumentsOf, packed, unpacked } from '#src/actions/codec.ts'
+import { type ArgumentsOf, argumentsOf, packed, unpacked } from '#src/actions/codec.ts'
 import type { HelpPart } from '#src/actions/verbs.ts'
-import { recentExample } from '#src/alerts/example.ts'
+import { type ExampleKind, recentExample } from '#src/alerts/example.ts'
 import type { MessageState } from '#src/channels/envelope.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
 import { TEST_GLYPH } from '#src/channels/wording.ts'
@@ -13,6 +13,7 @@ const MUTE_MS = HOUR_MS
 
 /** State of an example: stored only in its buttons. */
 export interface ExampleState {
+  readonly kind: ExampleKind
   /** Time at which it was opened; all its times are relative to it. */
   readonly openedAt: Date
   readonly acknowledged: boolean
@@ -45,7 +46,11 @@ export function exampleAlert(
   }
   // Without the bot's name: its watch has no link, because its id does not exist.
   const place = { locale: t.locale, timezone: reader.timezone }
-  const envelope = recentExample(place, { openedAt, publicUrl: options.pages })
+  const envelope = recentExample(place, {
+    openedAt,
+    publicUrl: options.pages,
+    kind: state.kind,
+  })
   const view = alertView(envelope, shown, { now: openedAt })
   const rows = view.rows.map((row) => row.flatMap((button) => exampleButton(button, state)))
   const connect = act(t('bot:button.connect'), packed('connect', { spend: false }), 'primary')
@@ -66,7 +71,8 @@ function exampleButton(button: Button, state: ExampleState): readonly Button[] {
   return part === undefined ? [] : [act(button.label, exampleData(part, state))]
 }
 
-type ExamplePart = 'a' | 'm' | HelpPart
+/** What a button of the example does; `s` opens it. */
+export type ExamplePart = 's' | 'a' | 'm' | HelpPart
 
 /** The part of the example that a real button toggles. */
 function partOf(data: string): ExamplePart | undefined {
@@ -87,13 +93,31 @@ function partOf(data: string): ExamplePart | undefined {
 }
 
 function exampleData(part: ExamplePart, state: ExampleState): string {
-  const { openedAt, acknowledged, muted, help } = state
+  const { kind, openedAt, acknowledged, muted, help } = state
   const opened = Math.floor(openedAt.getTime() / 1000)
-  return packed('demo', { part, opened, acknowledged, muted, help })
+  return packed('demo', { part: partOfKind(part, kind), opened, acknowledged, muted, help })
 }
 
-/** The button that opens an example. */
-export function exampleStart(label: string): Button {
+const CAPITALS = { s: 'S', a: 'A', m: 'M', w: 'W', c: 'C', d: 'D' } as const
+
+function partOfKind(part: ExamplePart, kind: ExampleKind): ArgumentsOf<'demo'>['part'] {
+  return kind === 'wallet' ? CAPITALS[part] : part
+}
+
+/** The kind of example and the part that a press names. */
+export function pressedPart(part: ArgumentsOf<'demo'>['part']): {
+  readonly kind: ExampleKind
+  readonly part: ExamplePart
+} {
+  const small = EXAMPLE_PARTS.find((one) => CAPITALS[one] === part)
+  if (small !== undefined) return { kind: 'wallet', part: small }
+  return { kind: 'provider', part: EXAMPLE_PARTS.find((one) => one === part) ?? 's' }
+}
+
+const EXAMPLE_PARTS = ['s', 'a', 'm', 'w', 'c', 'd'] as const
+
+/** Button that opens an example. */
+export function exampleStart(label: string, kind: ExampleKind = 'provider'): Button {
   const fresh = { opened: undefined, acknowledged: false, muted: false, help: undefined }
-  return act(label, packed('demo', { part: 's', ...fresh }))
+  return act(label, packed('demo', { part: partOfKind('s', kind), ...fresh }))
 }

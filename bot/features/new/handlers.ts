@@ -307,7 +307,7 @@ async function create(ctx: BotContext, draft: Draft): Promise<void> {
   try {
     const { id } = await ctx.call(
       createWatch,
-      { body: bodyOf(draft), idempotencyKey: draft.id },
+      { body: bodyOf(ctx.t, draft), idempotencyKey: draft.id },
       link,
     )
     await showCreated(ctx, await changeDraft(ctx, draft, { step: 'done', watchId: id }))

@@ -1,12 +1,14 @@
 /** Transitions between the steps of the wizard. Pure. */
+import type { Translate } from '#src/i18n/translate.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
-import { settingValue } from '#src/watches/form.ts'
+import { RULE_PRESETS, settingValue } from '#src/watches/form.ts'
 import { getWatchType } from '#src/watches/types/index.ts'
 import { fieldsOf } from '../../views/fields.ts'
 import { formOf } from '../../views/watch-facts.ts'
 import { chosenSignals } from '../signals/view.ts'
 import type { Draft, DraftValues } from './draft.ts'
 import { TYPED_TOKEN } from './targets.ts'
+import { nameOf } from './view.ts'
 
 /** Choices by short name that are no settings of the type. */
 export function choiceBy(
@@ -19,6 +21,11 @@ export function choiceBy(
       return value === TYPED_TOKEN
         ? { asking: null }
         : { parts: { ...values.parts, asset: value }, asking: null }
+    case 'pre': {
+      const name = RULE_PRESETS.find((one) => one === value)
+      const chosen = name && formOf(values.type)?.presets?.[name]
+      return chosen && { settings: { ...values.settings, ...chosen }, asking: null }
+    }
     case 'rec':
       return { recovery: value === '1' }
     case 'sev': {
@@ -85,8 +92,8 @@ export function stepBefore({ values }: Draft): Partial<DraftValues> | undefined 
 }
 
 /** The watch in the form of the operation. */
-export function bodyOf({ values }: Draft) {
-  const { type, preview, settings, label, recipientIds, minSeverity, signals, recovery } = values
+export function bodyOf(t: Translate, { values }: Draft) {
+  const { type, preview, settings, recipientIds, minSeverity, signals, recovery } = values
   const definitions = getWatchType(type).signals
   const [first] = definitions
   const silenced =
@@ -94,7 +101,7 @@ export function bodyOf({ values }: Draft) {
       ? [{ id: first.id, recovery: { enabled: false } }]
       : []
   const chosen = definitions.length === 1 ? [] : signals
-  const name = label ?? preview?.providerName ?? undefined
+  const name = nameOf(t, values)
   return {
     type,
     target: preview?.target ?? {},

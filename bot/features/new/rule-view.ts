@@ -1,7 +1,8 @@
 import { packed } from '#src/actions/codec.ts'
-import { builtKey, type Translate, typed } from '#src/i18n/translate.ts'
+import { builtKey, escapeHtml, type Translate, typed } from '#src/i18n/translate.ts'
 import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
+import { RULE_PRESETS } from '#src/watches/form.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import {
@@ -11,11 +12,10 @@ import {
   type OwnedField,
   presetsOf,
   sendKey,
-  typeKey,
   valueText,
 } from '../../views/fields.ts'
 import { act, inRows, pageRow, type Reader, screen, type View } from '../../views/view.ts'
-import { factsOf, typeLine } from '../../views/watch-facts.ts'
+import { factsOf, formOf, typeLine } from '../../views/watch-facts.ts'
 import { chosenSignals, signalShort } from '../signals/view.ts'
 import type { Draft } from './draft.ts'
 import { describedDraft, isOn, lastRow, soleNumber, stepsOf, titleLine } from './view.ts'
@@ -61,10 +61,16 @@ export function ruleStep(
   const hasTarget = stepsOf(values.type).includes('target')
   const last = lastRow(reader, draft, hasTarget ? t('bot:button.target') : t('bot:button.types'))
   if (asked !== undefined) {
-    const lines = [...head, fieldQuestion(t, asked), t.html(typeKey(asked.field))]
-    return screen(lines, [lastRow(reader, draft, t('bot:button.rule'))])
+    const lines = [...head, fieldQuestion(t, asked), ...askedHint(t, asked)]
+    const rows = fieldRows(reader, draft, asked, asked)
+    return screen(lines, [...rows, lastRow(reader, draft, t('bot:button.rule'))])
   }
   const next = act(t('bot:button.next'), packed('new.next', { rev }), 'primary')
+  const presets = presetChoice(reader, draft)
+  if (presets !== undefined) {
+    const rule = typeLine(reader, describedDraft(draft), 'rule', options.now)
+    return screen([...head, ...presets.lines, '', rule], [...presets.rows, [next, ...open], last])
+  }
   const questions = fields.flatMap((owned) => [
     fieldQuestion(t, owned),
     ...(owned.field === sole?.field ? [t.html(sendKey(owned.field))] : []),
@@ -82,6 +88,46 @@ export function ruleStep(
       last,
     ],
   )
+}
+
+/** What can be typed; a choice is pressed. */
+function askedHint(t: Translate, { field }: OwnedField): readonly string[] {
+  return field.kind === 'choice' ? [] : [t.html(sendKey(field))]
+}
+
+/** The presets of a type, and one button for each value; undefined for a type without presets. */
+function presetChoice(
+  reader: Reader,
+  { rev, values }: Draft,
+): { readonly lines: readonly string[]; readonly rows: Rows } | undefined {
+  const { t } = reader
+  const presets = formOf(values.type)?.presets
+  if (presets === undefined) return undefined
+  const fields = fieldsOf(values.type)
+  const facts = factsOf({ ...describedDraft({ id: '', rev, wallet: '', values }) })
+  const shown = (owned: OwnedField, value: string) => valueText(reader, owned, value, facts)
+  const named = RULE_PRESETS.map((name) => ({ name, settings: presets[name] }))
+  const lines = named.map(({ name, settings }) => {
+    const parts = fields.flatMap((owned) => {
+      const value = settings[owned.field.key]
+      return value === undefined ? [] : [shown(owned, value)]
+    })
+    return `<b>${t.html(`bot:button.preset.${name}`)}</b> · ${escapeHtml(parts.join(' · '))}`
+  })
+  const choices = named.map(({ name, settings }) => {
+    const isChosen = Object.entries(settings).every(
+      ([key, value]) => values.settings[key] === value,
+    )
+    const label = t(`bot:button.preset.${name}`)
+    const data = packed('new.set', { rev, field: 'pre', value: name })
+    return act(isChosen ? `✓ ${label}` : label, data)
+  })
+  const parts = fields.map((owned) => {
+    const value = shown(owned, values.settings[owned.field.key] ?? String(owned.field.suggested))
+    const label = t('bot:more.value', { field: fieldLabel(t, owned), value })
+    return act(label, packed('new.ask', { rev, field: owned.field.code }))
+  })
+  return { lines: [t.html('bot:new.askPreset'), ...lines], rows: [choices, ...inRows(parts, 2)] }
 }
 
 function fieldQuestion(t: Translate, owned: OwnedField): string {

@@ -16,7 +16,7 @@ import {
 } from '../../views/view.ts'
 import { formOf, typeLine } from '../../views/watch-facts.ts'
 import type { Draft } from './draft.ts'
-import { describedDraft, isOn, lastRow, titleLine } from './view.ts'
+import { describedDraft, isOn, lastRow, nameOf, titleLine } from './view.ts'
 
 /** An asset that is offered for a balance. */
 export interface OfferedAsset {
@@ -103,7 +103,7 @@ export function checkStep(
   const { rev, values } = draft
   const described = describedDraft(draft)
   const { notifies, slots, now } = options
-  const name = values.label ?? values.preview?.label ?? ''
+  const name = nameOf(t, values) ?? values.preview?.label ?? ''
   if (values.asking === 'lab') {
     const lines = [titleLine(reader, draft), t.html('bot:new.askName', { value: typed(name) })]
     return screen(lines, [lastRow(reader, draft, t('bot:button.check'))])

@@ -41,7 +41,10 @@ function assetField({ values }: Draft): TargetField | undefined {
   return formOf(values.type)?.target.find(({ kind }) => kind === 'asset')
 }
 
-/** The first offered targets: the wallet itself and those of its watches; popular feeds. */
+/**
+ * The first offered targets: the wallet itself and those of its watches; popular feeds; without any of these
+ * the first providers by name.
+ */
 export async function candidatesOf(
   ctx: BotContext,
   draft: Draft,
@@ -66,6 +69,7 @@ export async function candidatesOf(
   const distinct = all.filter(
     ({ address }, index) => all.findIndex((one) => one.address === address) === index,
   )
+  if (isProvider && distinct.length === 0) return names.slice(0, CANDIDATES_MAX)
   return distinct
     .slice(0, CANDIDATES_MAX)
     .map(({ name, address }) => ({ name, target: { [field.key]: address } }))
@@ -80,7 +84,7 @@ async function knownProviders<T extends { readonly address: string }>(
     const provider = Address.safeParse(address)
     if (!provider.success) return false
     const read = await undefinedIfUnavailable(() => readProvider(ctx, provider.data, 20))
-    return read?.isKnown === true
+    return read?.isKnown === true && !read.view.stale
   }
   const known = await Promise.all(wallets.map(isKnown))
   return wallets.filter((_, index) => known[index])

@@ -2,6 +2,7 @@ import { packed } from '#src/actions/codec.ts'
 import { MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
 import { usdText } from '#src/billing/price-text.ts'
 import { builtKey, html, type Translate, typed } from '#src/i18n/translate.ts'
+import { Label } from '#src/kernel/label.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import { settingValue } from '#src/watches/form.ts'
 import type { Watch } from '#src/watches/model.ts'
@@ -12,7 +13,7 @@ import { act, back, inRows, menuButton, type Reader, screen, type View } from '.
 import { type Described, formOf, typeLine, typeName } from '../../views/watch-facts.ts'
 import { waysToBuy } from '../slots/view.ts'
 import { resumeButton } from '../start/resume-view.ts'
-import type { Draft, Step } from './draft.ts'
+import type { Draft, DraftValues, Step } from './draft.ts'
 
 /** Watch types that can be created, in the order of the catalogue. */
 export const GUIDED_TYPES: readonly string[] = REGISTRY.map(({ name }) => name)
@@ -85,6 +86,17 @@ export function typeChoice(
   ]
   const again = resume && resumeButton(t, { type: resume.values.type, rev: resume.rev }, 'primary')
   return screen(lines, [again ? [again] : [], ...inRows(typeButtons(reader), 2), [menuButton(t)]])
+}
+
+/**
+ * The name of the watch: the typed one, or that of its provider; the watches of one provider are told apart by
+ * their types. Undefined: the name of its target.
+ */
+export function nameOf(t: Translate, { type, label, preview }: DraftValues): string | undefined {
+  if (label !== null) return label
+  const provider = preview?.providerName ?? undefined
+  if (provider === undefined || type === 'provider-fsp') return provider
+  return Label.safeParse(`${provider} · ${typeName(t, type)}`).data ?? provider
 }
 
 /** A draft in the form of a watch. */

@@ -8,6 +8,10 @@ import { formatDuration } from '#src/i18n/format.ts'
 import { refusalTitle } from '#src/i18n/refusal.ts'
 import type { Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
+import type { Rows } from '#src/telegram/buttons.ts'
+import { act, inRows, type Reader } from '../../views/view.ts'
+import { typeButtons } from '../new/view.ts'
+import { resumeButton } from '../start/resume-view.ts'
 import { count } from './amounts-view.ts'
 import type { OfferedAsset } from './asset-view.ts'
 
@@ -48,4 +52,31 @@ export function boughtLine(t: Translate, { then }: Topup): string | undefined {
   if (then.status === 'done') return `🎟️ ${t.html('bot:topup.slotsBought', { slots })}`
   const reason = then.reason === null ? '' : refusalTitle(t, then.reason)
   return `⚠️ ${t.html('bot:topup.slotsWaiting', { slots, reason })}`
+}
+
+/** What a credited top-up leads to. */
+interface CreditedTopup {
+  readonly topup: Topup
+  readonly rest: Topup | undefined
+  readonly resume: { readonly rev: number; readonly type: string } | undefined
+}
+
+/** Whether the bought slots lead to the first question of a new watch. */
+export function isWizardNext({ topup, resume, rest }: CreditedTopup): boolean {
+  return topup.then?.status === 'done' && resume === undefined && rest === undefined
+}
+
+/** Buttons of what comes next: the pending draft, the types of a new watch, or the slots. */
+export function nextRows(
+  reader: Reader,
+  credited: CreditedTopup,
+  style: 'primary' | undefined,
+): Rows {
+  const { t } = reader
+  const { topup, resume } = credited
+  if (resume !== undefined) return [[resumeButton(t, resume, style)]]
+  if (isWizardNext(credited)) return inRows(typeButtons(reader), 2)
+  return topup.then?.status === 'done'
+    ? [[act(t('bot:button.newWatch'), packed('new.start'), style)]]
+    : [[act(t('bot:button.slots'), packed('slots'), style)]]
 }

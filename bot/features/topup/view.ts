@@ -12,7 +12,6 @@ import { clockTime } from '../../views/time.ts'
 import {
   act,
   back,
-  inRows,
   menuButton,
   type Reader,
   screen,
@@ -20,12 +19,10 @@ import {
   walletName,
   wholeAddress,
 } from '../../views/view.ts'
-import { typeButtons } from '../new/view.ts'
-import { resumeButton } from '../start/resume-view.ts'
 import { amountText, copy, count, hashText, leftText, link } from './amounts-view.ts'
 import { contractWalletLine } from './asset-view.ts'
 import { pageFor } from './page-link.ts'
-import { boughtLine } from './purchase-view.ts'
+import { boughtLine, isWizardNext, nextRows } from './purchase-view.ts'
 
 /** A top-up with the data beside its record. */
 export interface ShownTopup {
@@ -232,21 +229,6 @@ function credited(reader: Reader, shown: ShownTopup): View {
       : [...payRows(reader, rest), [paidAlready(t, rest)], ...next]
   const question = isWizardNext(shown) ? ['', t.html('bot:new.what')] : []
   return screen([...lines, ...question], [...rows, [menuButton(t)]])
-}
-
-/** Whether the bought slots lead to the first question of a new watch. */
-function isWizardNext({ topup, resume, rest }: ShownTopup): boolean {
-  return topup.then?.status === 'done' && resume === undefined && rest === undefined
-}
-
-/** Buttons of what comes next: the pending draft, the types of a new watch, or the slots. */
-function nextRows(reader: Reader, shown: ShownTopup, style: 'primary' | undefined): Rows {
-  const { t } = reader
-  if (shown.resume !== undefined) return [[resumeButton(t, shown.resume, style)]]
-  if (isWizardNext(shown)) return inRows(typeButtons(reader), 2)
-  return shown.topup.then?.status === 'done'
-    ? [[act(t('bot:button.newWatch'), packed('new.start'), style)]]
-    : [[act(t('bot:button.slots'), packed('slots'), style)]]
 }
 
 /** Lines about paying the remainder. */

@@ -280,6 +280,11 @@ const form: SignalForm<Target, Settings, Observation> = {
       suggested: 'any',
     },
   ],
+  presets: {
+    calm: { percent: '10', windowSeconds: '86400' },
+    usual: { percent: '5', windowSeconds: '3600' },
+    nervous: { percent: '2', windowSeconds: '900' },
+  },
   facts: ({ target: { feed }, settings, observation }) => ({
     feed: { kind: 'name', text: observation?.feed ?? feedName(feed) ?? feed },
     ...(settings && {
