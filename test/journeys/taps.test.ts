@@ -124,7 +124,7 @@ test.each([
   ['balance', ['💰 Wallet balance', 'My wallet', '100 FLR', 'Create']],
   ['provider’s rounds', ['🛰️ Data provider', 'Alpha', 'Next', 'Create']],
   ['provider’s eligibility', ['🪪 Eligibility', 'Alpha', 'Next', 'Create']],
-  ['provider’s votes', ['✍️ Reward votes', 'Alpha', 'Next', 'Create']],
+  ['provider’s votes', ['✍️ Reward signing', 'Alpha', 'Next', 'Create']],
 ])('a watch of a %s is created in five presses', async (_what, labels) => {
   const effort = await effortOf(async () => {
     await ann.say('/new')
@@ -137,7 +137,7 @@ test.each([
 test('the watches of one provider have names of their own', async () => {
   await ann.say('/watches')
   const list = plain((await ann.read('Watches · slots')).text)
-  for (const name of ['Alpha · Eligibility', 'Alpha · Reward votes']) expect(list).toContain(name)
+  for (const name of ['Alpha · Eligibility', 'Alpha · Reward signing']) expect(list).toContain(name)
 })
 
 test('the picture of a provider comes after one typed name', async () => {
