@@ -7,6 +7,7 @@ import { createTurns } from '#src/chain/turns.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
+import { keep } from '#src/kernel/kept.ts'
 import { type AddressProblem, readAddress } from '#src/kernel/typed-address.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { Facts } from './facts.ts'
@@ -133,43 +134,4 @@ async function balanceOf(
 ): Promise<bigint | null> {
   const [balance] = await chain.balances([{ address, asset: 'FLR' }], block, signal)
   return balance ?? null
-}
-
-/** Values that are read once for all who ask at the same time, and kept for a while. */
-interface SharedCache<Key, Value> {
-  /** @throws errors of `read`, to all who waited for it; they are not kept */
-  get(key: Key, read: () => Promise<Value>): Promise<Value>
-}
-
-/** @param options `max`: beyond it the oldest is dropped. `freshMs`: for how long a value is kept */
-function createSharedCache<Key, Value>(
-  clock: Clock,
-  options: { readonly max: number; freshMs(value: Value): number },
-): SharedCache<Key, Value> {
-  const entries = new Map<
-    Key,
-    { readonly value: Promise<Value>; untilMs: number; readonly atMs: number }
-  >()
-  return {
-    get(key, read) {
-      const nowMs = clock.now().getTime()
-      const known = entries.get(key)
-      // An entry of the future was made before the clock was set back.
-      if (known !== undefined && known.atMs <= nowMs && nowMs < known.untilMs) return known.value
-      const entry = { value: read(), atMs: nowMs, untilMs: Number.POSITIVE_INFINITY }
-      entries.delete(key)
-      entries.set(key, entry)
-      const [oldest] = entries.keys()
-      if (entries.size > options.max && oldest !== undefined) entries.delete(oldest)
-      entry.value.then(
-        (value) => {
-          entry.untilMs = clock.now().getTime() + options.freshMs(value)
-        },
-        () => {
-          if (entries.get(key) === entry) entries.delete(key)
-        },
-      )
-      return entry.value
-    },
-  }
 }

@@ -1,0 +1,40 @@
+import type { Clock } from './clock.ts'
+
+/** Values that are read once for all who ask at the same time, and kept for a while. */
+export interface Kept<Key, Value> {
+  /** @throws errors of `read`, to all who waited for it; they are not kept */
+  get(key: Key, read: () => Promise<Value>): Promise<Value>
+}
+
+/** @param options `max`: beyond it the oldest is dropped. `freshMs`: for how long a value is kept */
+export function keep<Key, Value>(
+  clock: Clock,
+  options: { readonly max: number; freshMs(value: Value): number },
+): Kept<Key, Value> {
+  const kept = new Map<
+    Key,
+    { readonly value: Promise<Value>; untilMs: number; readonly atMs: number }
+  >()
+  return {
+    get(key, read) {
+      const nowMs = clock.now().getTime()
+      const known = kept.get(key)
+      // An entry of the future was made before the clock was set back.
+      if (known !== undefined && known.atMs <= nowMs && nowMs < known.untilMs) return known.value
+      const entry = { value: read(), atMs: nowMs, untilMs: Number.POSITIVE_INFINITY }
+      kept.delete(key)
+      kept.set(key, entry)
+      const [oldest] = kept.keys()
+      if (kept.size > options.max && oldest !== undefined) kept.delete(oldest)
+      entry.value.then(
+        (value) => {
+          entry.untilMs = clock.now().getTime() + options.freshMs(value)
+        },
+        () => {
+          if (kept.get(key) === entry) kept.delete(key)
+        },
+      )
+      return entry.value
+    },
+  }
+}
