@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { AppError } from '#src/kernel/errors.ts'
 import { negotiateLocale } from '#src/kernel/locale.ts'
 import type { AnyOperation, App } from '#src/operations/define.ts'
+import { matchesTag } from '#src/operations/etag.ts'
 import { encodeOutput } from '#src/operations/idempotency.ts'
 import { REGISTRY } from '#src/operations/index.ts'
 import { invoke } from '#src/operations/invoke.ts'
@@ -195,7 +196,7 @@ async function answer(
   const tag = stored === undefined ? operation.etag?.(output) : stored.tag
   if (tag !== undefined) {
     reply.header('etag', tag)
-    if (operation.method === 'GET' && matches(request.headers['if-none-match'], tag)) {
+    if (operation.method === 'GET' && matchesTag(request.headers['if-none-match'], tag)) {
       return reply.code(304).send()
     }
   }
@@ -255,16 +256,6 @@ function sendPieces(reply: FastifyReply, operation: AnyOperation, output: unknow
     .type(`${operation.produces}; charset=utf-8`)
     .header('content-disposition', `attachment; filename="${operation.id}.csv"`)
     .send(Readable.from(pieces))
-}
-
-/**
- * Whether an `If-None-Match` header contains the tag, by weak comparison.
- * @see RFC 9110, section 13.1.2
- */
-function matches(header: string | undefined, tag: string): boolean {
-  if (header === undefined) return false
-  const tags = header.split(',').map((part) => part.trim().replace(/^W\//, ''))
-  return tags.includes('*') || tags.includes(tag)
 }
 
 function headerText(value: string | string[] | undefined): string | undefined {

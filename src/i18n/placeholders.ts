@@ -275,6 +275,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   value: 'name',
   version: 'code',
   vote: 'term',
+  waiting: 'amount',
   wallet: 'address',
   wallets: 'list',
   watch: 'name',

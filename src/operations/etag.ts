@@ -26,6 +26,16 @@ export function versionsOf(ifMatch: string | undefined): readonly number[] | und
   return versions
 }
 
+/**
+ * Whether an `If-None-Match` header contains the tag, by weak comparison.
+ * @see RFC 9110, section 13.1.2
+ */
+export function matchesTag(header: string | undefined, tag: string): boolean {
+  if (header === undefined) return false
+  const tags = header.split(',').map((part) => part.trim().replace(/^W\//, ''))
+  return tags.includes('*') || tags.includes(tag)
+}
+
 /** A strong ETag of a whole document. */
 export function tagOfDocument(document: unknown): string {
   const digest = createHash('sha256').update(JSON.stringify(document)).digest('base64url')

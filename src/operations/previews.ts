@@ -1,5 +1,6 @@
 /** Previews before a watch exists: operations without a route. */
 import { z } from 'zod'
+import { Address } from '#src/kernel/units.ts'
 import * as previews from '#src/watches/manage/preview.ts'
 import * as names from '#src/watches/provider-names.ts'
 import { defineChatOperation } from './define.ts'
@@ -45,4 +46,21 @@ export const lookUp = defineChatOperation({
   rate: 'preview',
   query: names.ProviderSearch,
   handle: ({ app, query }) => app.lookUps.find(query.text),
+})
+
+/** What is at the address of a page of a provider; for anybody. */
+export const showProvider = defineChatOperation({
+  id: 'showProvider',
+  scope: 'none',
+  rate: 'public',
+  query: z.strictObject({ address: Address }),
+  handle: ({ app, query }) => app.lookUps.at(query.address),
+})
+
+/** Every provider; for anybody. */
+export const listEveryProvider = defineChatOperation({
+  id: 'listEveryProvider',
+  scope: 'none',
+  rate: 'public',
+  handle: ({ app }) => app.lookUps.list(),
 })

@@ -13,6 +13,9 @@ import { ASSETS, CONTENT_SECURITY_POLICY, SCRIPTS } from './layout.ts'
 import { notFoundPage } from './not-found.ts'
 import { payPage } from './pay.ts'
 import { problemPages } from './problems.ts'
+import { providerPage } from './provider.ts'
+import { providerFiles } from './provider-files.ts'
+import { providersPage } from './providers.ts'
 import { unsubscribePage } from './unsubscribe.ts'
 
 /** Every page, ordered by path. */
@@ -22,6 +25,9 @@ const PAGES = [
   connectPage,
   payPage,
   alertPage,
+  providersPage,
+  providerPage,
+  providerFiles,
   confirmPage,
   unsubscribePage,
   problemPages,

@@ -18,6 +18,7 @@ import {
   negotiateLocale,
 } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
+import { matchesTag, tagOfDocument } from '#src/operations/etag.ts'
 
 /** Folder of the styles and the logo. */
 export const ASSETS = fileURLToPath(new URL('./assets', import.meta.url))
@@ -43,10 +44,25 @@ export interface Page {
   /** Name of the template in `views/`. */
   readonly view: string
   /** Template data in addition to `t` and `lang`. */
-  data(t: Translate): { readonly title: string } & Readonly<Record<string, unknown>>
+  data(
+    t: Translate,
+  ): { readonly title: string; readonly share?: Share } & Readonly<Record<string, unknown>>
   readonly status?: number
   /** Whether the URL contains a code or a signature, or the page is soon out of date: it is not cached. */
   readonly secret?: boolean
+  /** Time for which everybody may cache the page, with a tag to ask again by; 300 without a tag by default. */
+  readonly freshSeconds?: number
+}
+
+/** What a shared link to a page shows. */
+export interface Share {
+  readonly description: string
+  readonly url: string
+  /** Address of a PNG, its size in pixels, and what it shows. */
+  readonly image: string
+  readonly width: number
+  readonly height: number
+  readonly alt: string
 }
 
 const PUBLIC_SECONDS = 300
@@ -109,17 +125,23 @@ export function sendPage(
   const html = eta.render('./layout', {
     ...shared,
     title: data.title,
+    share: data.share,
     body,
     style: `/assets/style.css?v=${styleVersion}`,
     termsUrl: app.billing.enabled ? app.billing.terms.url : undefined,
   })
-  return reply
+  const { freshSeconds = PUBLIC_SECONDS } = page
+  reply
     .code(page.status ?? 200)
     .header('content-language', locale)
     .header('vary', 'accept-language')
-    .header('cache-control', page.secret ? 'no-store' : `public, max-age=${PUBLIC_SECONDS}`)
-    .type('text/html; charset=utf-8')
-    .send(html)
+    .header('cache-control', page.secret ? 'no-store' : `public, max-age=${freshSeconds}`)
+  if (page.freshSeconds !== undefined) {
+    const tag = tagOfDocument(html)
+    reply.header('etag', tag)
+    if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send()
+  }
+  return reply.type('text/html; charset=utf-8').send(html)
 }
 
 /** A text as HTML in which what stands between backticks is code. */

@@ -24,6 +24,8 @@ export interface AnswerView {
 interface Card {
   readonly title: string
   readonly address: Address | undefined
+  /** Page of the provider. */
+  readonly href?: string
   readonly chip: { readonly tone: string; readonly text: string } | undefined
   readonly lines: readonly string[]
   readonly fields: readonly { readonly label: string; readonly value: string }[]
@@ -114,6 +116,7 @@ function providerCard(
   return {
     ...providerFacts(t, view, { name, timezone }),
     address: view.provider,
+    href: `/providers/${view.provider}`,
     main: main && { ...main, label: t('bot:button.watchProvider') },
     others,
   }
@@ -144,14 +147,14 @@ function providerFacts(
   }
 }
 
-function roundsText(t: Translate, rounds: ProviderView['rounds']): string {
+export function roundsText(t: Translate, rounds: ProviderView['rounds']): string {
   const { seen: count, bad } = countRounds(rounds)
   if (count === 0) return t('bot:provider.unseen')
   if (bad === 0) return t('bot:provider.allFine', { count })
   return t('bot:provider.rounds', { count, fine: count - bad, bad })
 }
 
-function epochText(t: Translate, view: ProviderView): string | undefined {
+export function epochText(t: Translate, view: ProviderView): string | undefined {
   const { rewardEpoch, registered, inPolicy, weight } = view
   if (rewardEpoch === null || registered === null || inPolicy === null) return undefined
   const epoch = id(rewardEpoch)
@@ -188,7 +191,7 @@ function accountCard(
 }
 
 /** Watches that fit, every round of a provider first: in the bot's wizard, or their docs without a bot. */
-function watchesOf(
+export function watchesOf(
   app: App,
   t: Translate,
   address: Address,

@@ -1,22 +1,31 @@
 import { formatTime } from '#src/i18n/format.ts'
 import { type Translate, typed } from '#src/i18n/translate.ts'
-import { drawProvider, PICTURE_ROUNDS } from '#src/pictures/provider-picture.ts'
+import { drawProvider, PICTURE_ROUNDS, type PictureRounds } from '#src/pictures/provider-picture.ts'
 import { cellOf, DUTIES, type ProviderView, type RoundCell } from '#src/watches/provider-view.ts'
 
-/** The provider's last rounds: as a picture, and as a table for screen readers. Oldest first. */
+/**
+ * The provider's last rounds: as a picture, and as a table for screen readers. Oldest first.
+ *
+ * @param options `count`: number of rounds; 20 by default
+ */
 export function roundsGrid(
   t: Translate,
   provider: ProviderView,
-  { timezone, label }: { readonly timezone: string; readonly label: string | null },
+  options: {
+    readonly timezone: string
+    readonly label: string | null
+    readonly count?: PictureRounds
+  },
 ) {
-  const rounds = provider.rounds.slice(0, PICTURE_ROUNDS[0]).toReversed()
+  const { timezone, label, count = PICTURE_ROUNDS[0] } = options
+  const rounds = provider.rounds.slice(0, count).toReversed()
   if (rounds.length === 0) return undefined
   return {
     title:
       label === null
         ? t('pages:alert.rounds')
         : t('messages:picture.caption', { watch: typed(label) }),
-    picture: drawProvider(provider, { rounds: PICTURE_ROUNDS[0], palette: 'page' }),
+    picture: drawProvider(provider, { rounds: count, palette: 'page' }),
     asOf:
       provider.asOf === null
         ? undefined

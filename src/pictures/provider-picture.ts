@@ -32,6 +32,8 @@ const GRID_X = 250
 const GRID_WIDTH = WIDTH - PADDING - GRID_X
 /** Part of the drawing that a page shows: the grid with its ticks. */
 const GRID_BOX = { top: 200, height: 456 } as const
+/** Width of the preview of a shared link, in heights. */
+const SHARED_RATIO = 1200 / 630
 const STALE_OPACITY = 0.6
 /** Sizes of letters. The smallest is about 11 pixels high in a chat on a phone. */
 const SIZES = { name: 80, value: 64, label: 46, small: 42 } as const
@@ -84,6 +86,19 @@ export function drawProvider(view: ProviderView, options: PictureOptions): strin
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${box}" ${about}>${parts.join('')}</svg>`
 }
 
+/** The drawing in the middle of a wide one, as previews of shared links are: 1.91 to 1. */
+export function drawShared(view: ProviderView, options: PictureOptions): string {
+  const width = Math.round(HEIGHT * SHARED_RATIO)
+  const { card: fill } = PALETTES[options.palette]
+  const x = (width - WIDTH) / 2
+  const inside = drawProvider(view, options).replace(
+    '<svg ',
+    `<svg x="${x}" width="${WIDTH}" height="${HEIGHT}" `,
+  )
+  const back = `<rect width="${width}" height="${HEIGHT}" fill="${fill}"/>`
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${HEIGHT}">${back}${inside}</svg>`
+}
+
 function card({ card: fill, border }: Colours): string {
   const size = `width="${WIDTH - 2}" height="${HEIGHT - 2}"`
   return `<rect x="1" y="1" ${size} rx="24" fill="${fill}" stroke="${border}" stroke-width="2"/>`
@@ -127,7 +142,7 @@ function header(
 }
 
 /** A name as the font can draw it; undefined for one that it cannot. */
-function drawable(name = ''): string | undefined {
+export function drawable(name = ''): string | undefined {
   const plain = name.replaceAll(/[\p{Cc}\p{Cf}]/gu, '').trim()
   if (plain === '' || UNDRAWABLE.test(plain)) return undefined
   const letters = [...plain]

@@ -4,8 +4,13 @@ import type { Published } from '#src/chain/published.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Fence } from '#src/db/lock.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
-import { createProviderFacts, type ProviderStatus } from '#src/fsp/indexer/providers.ts'
+import {
+  createProviderFacts,
+  type Eligibility,
+  type ProviderStatus,
+} from '#src/fsp/indexer/providers.ts'
 import { createPublicationKeeper, type PublicationKeeper } from '#src/fsp/indexer/publications.ts'
+import { listPublished } from '#src/fsp/indexer/round-store.ts'
 import { createRoundFacts, type RoundFacts } from '#src/fsp/indexer/rounds.ts'
 import { createVoteFacts, type VoteFacts } from '#src/fsp/indexer/votes.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -36,6 +41,11 @@ export interface Facts {
     block: BlockRef,
     signal?: AbortSignal,
   ): Promise<readonly (ProviderStatus | undefined)[]>
+  /** What is published about a provider: eligibility, null if unknown, and rewards, newest first. */
+  published(provider: Address): Promise<{
+    readonly eligibility: Eligibility | null
+    readonly rewards: readonly EpochReward[]
+  }>
   /** Names of providers from the last published calculation; empty without one. */
   providerNames(): Promise<ReadonlyMap<Address, string>>
   /** The feed with an asset's price in US dollars; undefined for tokens without a trusted price. */
@@ -54,6 +64,15 @@ export interface Facts {
   /** Deletes data past its retention. */
   prune(): Promise<void>
 }
+
+/** A provider's own published rewards of a reward epoch, and the part that is not claimed yet. */
+export interface EpochReward {
+  readonly rewardEpoch: number
+  readonly amountWei: bigint
+  readonly waitingWei: bigint
+}
+
+const REWARD_EPOCHS_SHOWN = 4
 
 /** Dependencies and addresses of the facts. */
 export interface FactSource {
@@ -93,6 +112,13 @@ export function createFacts(source: FactSource): Facts {
     },
     feedWindows: (windows, block, signal, fence) => feeds.windows(windows, block, signal, fence),
     providers: (voters, block, signal) => providers.statuses(voters, block, signal),
+    published: async (provider) => {
+      const [eligibility, rewards] = await Promise.all([
+        providers.eligibility(provider),
+        listPublished(source.db, provider, REWARD_EPOCHS_SHOWN),
+      ])
+      return { eligibility, rewards }
+    },
     providerNames: () => providers.names(),
     publications: createPublicationKeeper(source),
     votes: (voters, block, signal, fence) => votes.of(voters, block, signal, fence),

@@ -11,6 +11,7 @@ import { keep } from '#src/kernel/kept.ts'
 import { type AddressProblem, readAddress } from '#src/kernel/typed-address.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { Facts } from './facts.ts'
+import { type ListedProvider, listEveryProvider } from './provider-list.ts'
 import { type NamedProvider, searchProviders } from './provider-names.ts'
 import { getProviderView, isProvider, type ProviderView } from './provider-view.ts'
 import { undefinedIfUnavailable } from './unavailable.ts'
@@ -18,7 +19,11 @@ import { undefinedIfUnavailable } from './unavailable.ts'
 /** What is at an address. */
 export type AddressAnswer =
   /** `rounds` of the view: a hundred. `name`: the public one, if there is any. */
-  | { readonly kind: 'provider'; readonly view: ProviderView; readonly name: string | undefined }
+  | ({
+      readonly kind: 'provider'
+      readonly view: ProviderView
+      readonly name: string | undefined
+    } & Awaited<ReturnType<Facts['published']>>)
   /** `balanceWei` is null where the chain gives none. */
   | {
       readonly kind: 'account'
@@ -43,6 +48,16 @@ export interface LookUps {
    * @throws errors of the database
    */
   find(text: string): Promise<LookUpAnswer>
+  /**
+   * What is at an address.
+   * @throws errors of the database
+   */
+  at(address: Address): Promise<AddressAnswer>
+  /**
+   * Every provider of the last rounds, the signing policy and the published names.
+   * @throws errors of the database
+   */
+  list(): Promise<readonly ListedProvider[]>
 }
 
 interface Deps {
@@ -90,7 +105,16 @@ export function createLookUps(deps: Deps, { keptMax = KEPT_MAX } = {}): LookUps 
       const answer = await undefinedIfUnavailable(() => turns.take(run, signal), signal)
       return answer ?? { kind: 'unavailable', address }
     })
+  const lists = keep<'list', readonly ListedProvider[]>(clock, {
+    max: 1,
+    freshMs: () => MINUTE_MS,
+  })
   return {
+    at: lookUp,
+    list: () =>
+      lists.get('list', async () =>
+        listEveryProvider(deps, await named.facts.providerNames(), AbortSignal.timeout(ANSWER_MS)),
+      ),
     async find(text) {
       const typed = readAddress(text)
       if (typed.ok) return lookUp(typed.value)
@@ -116,7 +140,8 @@ async function answerOf(
   const view = await getProviderView(deps, { provider: address, rounds: ROUNDS }, signal)
   const [found] = await searchProviders(named, { text: view.provider })
   if (isProvider(view) || found !== undefined) {
-    return { kind: 'provider', view, name: found?.name }
+    const published = await deps.facts.published(view.provider)
+    return { kind: 'provider', view, name: found?.name, ...published }
   }
   const block = await chain.confirmedBlock(confirmations, signal)
   const [balanceWei, isContract] = await Promise.all([

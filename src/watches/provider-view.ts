@@ -207,6 +207,14 @@ export function countRounds(rounds: ProviderView['rounds']): {
   return { seen: some((cell) => cell !== 'unknown'), bad: some(isBad) }
 }
 
+/** Rounds of which something is known, and those of them with an unfulfilled duty, by their verdicts. */
+export function countVerdicts(
+  rounds: readonly ProviderObservation['checks'][],
+): ReturnType<typeof countRounds> {
+  const startsAt = new Date(0)
+  return countRounds(rounds.map((checks) => ({ id: 0, startsAt, ...cellsOf({ checks }) })))
+}
+
 /** Whether there is evidence that the address is a provider's: rounds it took part in, or a registration. */
 export function isProvider({ rounds, ...view }: ProviderView): boolean {
   const isSeen = rounds.some(({ ftso }) => Object.values(ftso).some((cell) => cell !== 'unknown'))

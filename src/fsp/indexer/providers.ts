@@ -37,6 +37,18 @@ interface Calculation {
   readonly rows: ReadonlyMap<Address, StoredPasses[number]>
 }
 
+/** Eligibility by a calculation; a provider that it does not name is not eligible. */
+function eligibilityIn(known: Calculation | undefined, voter: Address): Eligibility | null {
+  const row = known?.rows.get(voter)
+  if (known === undefined || row?.isEligible === null) return null
+  return {
+    rewardEpochId: known.rewardEpochId,
+    isEligible: row?.isEligible ?? false,
+    passes: row?.passes ?? null,
+    failures: row?.failures ?? [],
+  }
+}
+
 /**
  * Creates the facts about providers: registration from the chain, eligibility from the stored publications.
  * Long because registration, eligibility and names share the newest calculation and the doubts.
@@ -88,22 +100,19 @@ export function createProviderFacts({ db, chain }: { readonly db: Db; readonly c
       return voters.map((voter) => {
         const registered = isRegistered(voter, registrations, block)
         if (registered === undefined) return undefined
-        const row = known?.rows.get(voter)
         return {
           rewardEpochId,
           isRegistered: registered,
-          eligibility:
-            known === undefined || row?.isEligible === null
-              ? null
-              : {
-                  rewardEpochId: known.rewardEpochId,
-                  isEligible: row?.isEligible ?? false,
-                  passes: row?.passes ?? null,
-                  failures: row?.failures ?? [],
-                },
-          name: row?.name ?? null,
+          eligibility: eligibilityIn(known, voter),
+          name: known?.rows.get(voter)?.name ?? null,
         }
       })
+    },
+
+    /** Eligibility in the last published calculation; null if it does not name the provider. */
+    async eligibility(voter: Address): Promise<Eligibility | null> {
+      const known = await newest(EPOCH_MAX)
+      return known?.rows.has(voter) === true ? eligibilityIn(known, voter) : null
     },
 
     /** Names of providers in the last published calculation. */

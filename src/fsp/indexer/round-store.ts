@@ -97,6 +97,19 @@ export async function listNewest(
     .limit(limit)
 }
 
+/** Verdicts of every provider in the newest rounds, as stored in a record, newest round first. */
+export function listLetters(
+  db: Db,
+  limit: number,
+): Promise<{ readonly voter: Address; readonly letters: string }[]> {
+  return db.execute<{ readonly voter: Address; readonly letters: string }>(sql`
+    select p.key as voter, p.value ->> 'c' as letters
+    from (select round, providers from fsp_rounds order by round desc limit ${limit}) as newest,
+      jsonb_each(newest.providers) as p
+    where jsonb_typeof(p.value -> 'c') = 'string'
+    order by newest.round desc`)
+}
+
 const ROUND = {
   round: fspRounds.round,
   rewardEpoch: fspRounds.rewardEpoch,
@@ -216,6 +229,33 @@ export async function listWaiting(
     .groupBy(fspRewards.voter, fspRewards.rewardEpoch)
     .orderBy(fspRewards.rewardEpoch)
   return rows.map((row) => ({ ...row, amountWei: BigInt(row.amountWei) }))
+}
+
+/** A provider's published rewards of the newest reward epochs that have any, newest first. */
+export async function listPublished(
+  db: Db,
+  voter: Address,
+  limit: number,
+): Promise<
+  { readonly rewardEpoch: number; readonly amountWei: bigint; readonly waitingWei: bigint }[]
+> {
+  const { amountWei, claimed, rewardEpoch } = fspRewards
+  const rows = await db
+    .select({
+      rewardEpoch,
+      amountWei: sql<string>`sum(${amountWei})`,
+      waitingWei: sql<string>`coalesce(sum(${amountWei}) filter (where not ${claimed}), 0)`,
+    })
+    .from(fspRewards)
+    .where(and(eq(fspRewards.voter, voter), sql`${amountWei} is not null`))
+    .groupBy(rewardEpoch)
+    .orderBy(desc(rewardEpoch))
+    .limit(limit)
+  return rows.map((row) => ({
+    rewardEpoch: row.rewardEpoch,
+    amountWei: BigInt(row.amountWei),
+    waitingWei: BigInt(row.waitingWei),
+  }))
 }
 
 /** Deletes rewards of reward epochs before `before`. */

@@ -23,8 +23,13 @@ export interface RoundFacts extends RoundKeeper {
   ): Promise<readonly (readonly ProviderObservation[])[]>
   /** The newest rounds of a provider, newest first. */
   newest(provider: Address, limit: number): Promise<readonly ProviderObservation[]>
+  /** Verdicts of every provider in the newest rounds, newest first, without values. */
+  verdictsOfAll(limit: number): Promise<ReadonlyMap<Address, readonly RoundVerdicts[]>>
   prune(): Promise<void>
 }
+
+/** Verdicts of a round; null for a provider that was not in the signing policy. */
+type RoundVerdicts = ReturnType<typeof checksOf>
 
 /** Retention of rounds: two reward epochs. */
 const ROUNDS_KEPT = 2 * 3360
@@ -75,6 +80,17 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
     async newest(provider, limit) {
       const rows = await store.listNewest(db, [provider], limit)
       return rows.map((row) => observationOf(row, provider))
+    },
+    async verdictsOfAll(limit) {
+      const found = new Map<Address, RoundVerdicts[]>()
+      const rows = await store.listLetters(db, limit)
+      for (const [index, { voter, letters }] of rows.entries()) {
+        if (index % RECORDS_PER_TURN === RECORDS_PER_TURN - 1) await nextTurn()
+        const own = found.get(voter) ?? []
+        own.push(checksOf({ c: letters }))
+        found.set(voter, own)
+      }
+      return found
     },
     async prune() {
       const [last] = await store.listNewest(db, [], 1)

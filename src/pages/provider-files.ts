@@ -1,0 +1,74 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { createTurns } from '#src/chain/turns.ts'
+import { MINUTE_MS } from '#src/kernel/durations.ts'
+import { keep } from '#src/kernel/kept.ts'
+import type { App } from '#src/operations/define.ts'
+import { matchesTag, tagOfDocument } from '#src/operations/etag.ts'
+import { drawBadge } from '#src/pictures/badge.ts'
+import { drawPng } from '#src/pictures/png.ts'
+import { drawProvider, drawShared, PICTURE_ROUNDS } from '#src/pictures/provider-picture.ts'
+import { queryOf } from './layout.ts'
+import { type FoundProvider, type ProviderRoute, requireProvider } from './provider.ts'
+
+/** Time for which everybody may cache a file: a voting round takes 90 seconds. */
+const FRESH_SECONDS = 60
+/** Rendering takes a fraction of a second of a thread: one at a time, and few wait. */
+const RENDERING = { atOnce: 1, waitingMax: 20, waitMs: 5000 } as const
+/** Upper limit of the kept PNGs, of about 60 KB each, and the time for which one is kept. */
+const KEPT_MAX = 100
+const KEPT_MS = 10 * MINUTE_MS
+
+/** Each file of a provider, by the end of its path, as a drawing. */
+const FILES = {
+  'badge.svg': ({ view, name }: FoundProvider) => drawBadge(view, name),
+  'rounds.svg': (found: FoundProvider, request: FastifyRequest) =>
+    drawProvider(found.view, optionsOf(found, request)),
+  'rounds.png': (found: FoundProvider, request: FastifyRequest) =>
+    drawProvider(found.view, optionsOf(found, request)),
+  'share.png': ({ view, name }: FoundProvider) =>
+    drawShared(view, { rounds: PICTURE_ROUNDS[0], palette: 'dark', name }),
+} as const
+
+/**
+ * `/providers/<address>/badge.svg`, `rounds.svg`, `rounds.png`, `share.png`: files that other sites may
+ * embed. `?rounds=100`: more rounds; `?theme=light`: on white.
+ */
+export function providerFiles(server: FastifyInstance, app: App): void {
+  const turns = createTurns(RENDERING)
+  // By drawing: what has not changed is not rendered again, whoever asks in whatever way.
+  const pngs = keep<string, Buffer>(app.clock, { max: KEPT_MAX, freshMs: () => KEPT_MS })
+  const render = (tag: string, svg: string) => pngs.get(tag, () => turns.take(() => drawPng(svg)))
+  for (const [file, draw] of Object.entries(FILES)) {
+    server.get<ProviderRoute>(`/providers/:address/${file}`, async (request, reply) => {
+      const svg = draw(await requireProvider(app, request), request)
+      const tag = tagOfDocument(`${file} ${svg}`)
+      if (matchesTag(request.headers['if-none-match'], tag)) {
+        return describe(reply, tag).code(304).send()
+      }
+      const isPng = file.endsWith('.png')
+      const body = isPng ? await render(tagOfDocument(svg), svg) : svg
+      return describe(reply, tag)
+        .type(isPng ? 'image/png' : 'image/svg+xml; charset=utf-8')
+        .send(body)
+    })
+  }
+}
+
+/** Headers of a file that other sites may show. */
+function describe(reply: FastifyReply, tag: string): FastifyReply {
+  return reply
+    .header('etag', tag)
+    .header('cache-control', `public, max-age=${FRESH_SECONDS}`)
+    .header('cross-origin-resource-policy', 'cross-origin')
+    .header('access-control-allow-origin', '*')
+}
+
+function optionsOf({ name }: FoundProvider, request: FastifyRequest) {
+  const { rounds, theme } = queryOf(request)
+  const [few, many] = PICTURE_ROUNDS
+  return {
+    rounds: rounds === String(many) ? many : few,
+    palette: theme === 'light' ? 'light' : 'dark',
+    name,
+  } as const
+}

@@ -1,0 +1,202 @@
+/** A provider's page: everything about it that is known, in the reader's language. */
+import {
+  formatAmount,
+  formatDuration,
+  formatNumber,
+  formatPercent,
+  shortAddress,
+} from '#src/i18n/format.ts'
+import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
+import { HOUR_SECONDS } from '#src/kernel/durations.ts'
+import type { App } from '#src/operations/define.ts'
+import { hoursToRegistration, PICTURE_ROUNDS } from '#src/pictures/provider-picture.ts'
+import { countRounds, type ProviderView } from '#src/watches/provider-view.ts'
+import type { Share } from './layout.ts'
+import { epochText, roundsText, watchesOf } from './look-up-view.ts'
+import type { FoundProvider } from './provider.ts'
+import { roundsGrid } from './rounds-view.ts'
+
+interface Field {
+  readonly label: string
+  readonly value: string
+  /** Whether the value is words of the reader's language around numbers. */
+  readonly isSentence?: true
+  /** Address or other text that is copied and never translated. */
+  readonly code?: string
+}
+
+/** Size of the picture of a shared link, in pixels. */
+const SHARED = { width: 1280, height: 672 } as const
+const DECIMALS = { decimals: 18, symbol: 'FLR' } as const
+const [FEW, MANY] = PICTURE_ROUNDS
+
+export function providerView(app: App, t: Translate, found: FoundProvider, timezone: string) {
+  const { view, name } = found
+  const title = name ?? shortAddress(view.provider)
+  const url = `${app.publicUrl}/providers/${view.provider}`
+  const rounds = roundsText(t, view.rounds.slice(0, FEW))
+  const epoch = epochText(t, view)
+  const [main, ...others] = watchesOf(app, t, view.provider, 'provider')
+  const grid = { timezone, label: title }
+  return {
+    title,
+    share: shareOf(t, { title, url, description: [rounds, epoch] }),
+    address: view.provider,
+    chips: chipsOf(t, view),
+    stored: view.stale && view.rounds.length > 0 ? t('pages:provider.stale') : undefined,
+    main: main && { ...main, label: t('bot:button.watchProvider') },
+    others,
+    rounds: roundsGrid(t, view, grid),
+    longer: view.rounds.length > FEW ? roundsGrid(t, view, { ...grid, count: MANY }) : undefined,
+    longerTitle: t('pages:provider.longer', { rounds: formatNumber(MANY, t.locale) }),
+    lines: [epoch, nextText(t, view), fastText(t, view), notListedText(t, view)].filter(
+      (line) => line !== undefined,
+    ),
+    sections: [
+      { title: t('pages:provider.conditions'), fields: conditionsOf(t, found) },
+      { title: t('pages:provider.rewards'), fields: rewardsOf(t, found) },
+      { title: t('pages:provider.addresses'), fields: addressesOf(t, view) },
+    ].filter(({ fields }) => fields.length > 0),
+    embed: embedOf(url, title),
+  }
+}
+
+function shareOf(
+  t: Translate,
+  about: {
+    readonly title: string
+    readonly url: string
+    readonly description: readonly (string | undefined)[]
+  },
+): Share {
+  const { title, url, description } = about
+  return {
+    description: description.filter((part) => part !== undefined).join(' · '),
+    url,
+    image: `${url}/share.png`,
+    ...SHARED,
+    alt: t('messages:picture.caption', { watch: typed(title) }),
+  }
+}
+
+function chipsOf(t: Translate, view: ProviderView) {
+  const spans = view.rounds.length > FEW ? [FEW, MANY] : [FEW]
+  return spans.map((count) => {
+    const rounds = view.rounds.slice(0, count)
+    return { text: roundsText(t, rounds), tone: toneOf(rounds) }
+  })
+}
+
+function toneOf(rounds: ProviderView['rounds']): string {
+  const { seen, bad } = countRounds(rounds)
+  if (seen === 0) return ''
+  return bad === 0 ? 'fine' : 'critical'
+}
+
+/** Registration for the next reward epoch. */
+function nextText(t: Translate, view: ProviderView): string | undefined {
+  const { rewardEpoch, registeredNext } = view
+  if (rewardEpoch === null) return undefined
+  const epoch = id(rewardEpoch + 1)
+  if (registeredNext !== null) {
+    return t(`bot:provider.next.${registeredNext ? 'registered' : 'open'}`, { epoch })
+  }
+  const hours = hoursToRegistration(view)
+  if (hours === undefined) return undefined
+  const duration = formatDuration(hours * HOUR_SECONDS, t.locale, 'long')
+  return t('bot:provider.next.soon', { epoch, duration })
+}
+
+function fastText(t: Translate, { fastUpdates }: ProviderView): string | undefined {
+  return fastUpdates === null
+    ? undefined
+    : t('bot:provider.fast', { count: fastUpdates.blocksSinceUpdate })
+}
+
+function notListedText(t: Translate, { validators }: ProviderView): string | undefined {
+  const gone = (validators ?? []).filter(({ listed }) => !listed)
+  const [first] = gone
+  if (first === undefined) return undefined
+  return t('bot:provider.notListed', { count: gone.length, node: id(first.nodeId) })
+}
+
+/** Eligibility of the last calculation, and the rates of the minimal conditions now. */
+function conditionsOf(t: Translate, { view, eligibility }: FoundProvider): readonly Field[] {
+  const rates = (['anchor', 'fdc', 'uptime'] as const).flatMap((name): Field[] => {
+    const condition = view.minimalConditions[name]
+    if (condition === null) return []
+    const rate = formatPercent(condition.rate, t.locale)
+    const minimum = formatPercent(condition.minimum, t.locale)
+    return [
+      {
+        label: t(`pages:provider.condition.${name}`),
+        value: t('pages:provider.ofMinimum', { rate, minimum }),
+        isSentence: true,
+      },
+    ]
+  })
+  if (eligibility === null) return rates
+  const { rewardEpochId, isEligible, passes, failures } = eligibility
+  const epoch = id(rewardEpochId)
+  const isFailed = failures.length > 0
+  return [
+    {
+      label: t('pages:provider.eligibility', { epoch }),
+      value: t(`pages:provider.eligibility.${isEligible ? 'yes' : 'no'}`),
+    },
+    ...(passes === null
+      ? []
+      : [{ label: t('pages:provider.passes'), value: formatNumber(passes, t.locale) }]),
+    // Words of the calculation: from outside, in no language of the reader.
+    ...(isFailed
+      ? [{ label: t('pages:provider.failures'), value: '', code: failures.join(', ') }]
+      : []),
+    ...rates,
+  ]
+}
+
+function rewardsOf(t: Translate, { rewards }: FoundProvider): readonly Field[] {
+  return rewards.map(({ rewardEpoch, amountWei, waitingWei }) => {
+    const amount = formatAmount({ units: amountWei, ...DECIMALS }, t.locale)
+    const waiting = formatAmount({ units: waitingWei, ...DECIMALS }, t.locale)
+    return {
+      label: t('pages:provider.rewardEpoch', { epoch: id(rewardEpoch) }),
+      ...(waitingWei === 0n
+        ? { value: amount }
+        : { value: t('pages:provider.waiting', { amount, waiting }), isSentence: true as const }),
+    }
+  })
+}
+
+/** The addresses of the provider's roles with their balances, which pay for its transactions. */
+function addressesOf(t: Translate, { addresses, balances }: ProviderView): readonly Field[] {
+  const known = new Map(balances.map((one) => [one.address, one]))
+  const own = Object.entries(addresses ?? {}).map(([role, address]) => ({ role, address }))
+  const roles = new Map([...own, ...balances].map((one) => [`${one.role} ${one.address}`, one]))
+  return [...roles.values()]
+    .filter(({ role }) => ROLES.has(role))
+    .map(({ role, address }) => {
+      const units = known.get(address)?.balanceWei
+      return {
+        label: t(builtKey(`pages:provider.role.${role}`)),
+        value: units === undefined ? '' : formatAmount({ units, ...DECIMALS }, t.locale),
+        code: address,
+      }
+    })
+}
+
+const ROLES: ReadonlySet<string> = new Set([
+  'submit',
+  'submitSignatures',
+  'signingPolicy',
+  'fastUpdates',
+])
+
+/** Lines to copy into a README or a site. */
+function embedOf(url: string, title: string) {
+  const alt = title.replaceAll(/[[\]()<>"\\]/g, '')
+  return [
+    `[![${alt}](${url}/badge.svg)](${url})`,
+    `<a href="${url}"><img src="${url}/rounds.svg?theme=light" width="640" alt="${alt}"></a>`,
+  ]
+}

@@ -1,0 +1,82 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { AppError } from '#src/kernel/errors.ts'
+import { networkOf } from '#src/kernel/network.ts'
+import { Address } from '#src/kernel/units.ts'
+import type { App } from '#src/operations/define.ts'
+import { invoke } from '#src/operations/invoke.ts'
+import { showProvider } from '#src/operations/previews.ts'
+import type { AddressAnswer } from '#src/watches/look-up.ts'
+import { choicesOf, sendPage, zoneOf } from './layout.ts'
+import { providerView } from './provider-view.ts'
+
+/** Path parameters of a provider's page and files. */
+export interface ProviderRoute {
+  readonly Params: { readonly address: string }
+}
+export type FoundProvider = Extract<AddressAnswer, { kind: 'provider' }>
+
+/** Time for which everybody may cache a page: a voting round takes 90 seconds. */
+const FRESH_SECONDS = 60
+/** Seconds after which a chain that did not answer may be asked again. */
+const RETRY_SECONDS = 10
+
+/** `/providers/<address>`: a provider's rounds, registration, eligibility and rewards, for everybody. */
+export function providerPage(server: FastifyInstance, app: App): void {
+  server.get<ProviderRoute>('/providers/:address', async (request, reply) => {
+    const answer = await answerOf(app, request)
+    if (answer?.kind === 'unavailable') throw unavailable()
+    if (answer?.kind !== 'provider') {
+      return sendPage(app, request, reply, {
+        view: 'notice',
+        status: 404,
+        secret: true,
+        data: (t) => ({
+          title: t('pages:provider.unknown.title'),
+          text: t('pages:provider.unknown.text'),
+        }),
+      })
+    }
+    const { provider } = answer.view
+    // A provider has one page, whichever of its addresses is asked for.
+    if (request.params.address.toLowerCase() !== provider.toLowerCase()) {
+      return reply.redirect(`/providers/${provider}${choicesOf(request)}`, 302)
+    }
+    return sendPage(app, request, reply, {
+      view: 'provider',
+      freshSeconds: FRESH_SECONDS,
+      data: (t) => providerView(app, t, answer, zoneOf(request)),
+    })
+  })
+}
+
+/**
+ * The provider whose identity, or another of whose addresses, the path has.
+ * @throws AppError not_found; upstream while the chain does not answer and nothing is stored; rate_limited
+ */
+export async function requireProvider(
+  app: App,
+  request: FastifyRequest<ProviderRoute>,
+): Promise<FoundProvider> {
+  const answer = await answerOf(app, request)
+  if (answer?.kind === 'unavailable') throw unavailable()
+  if (answer?.kind !== 'provider') throw new AppError('not_found', 'not_found')
+  return answer
+}
+
+/** What is at the address; undefined for a text that is none. */
+async function answerOf(
+  app: App,
+  request: FastifyRequest<ProviderRoute>,
+): Promise<AddressAnswer | undefined> {
+  const address = Address.safeParse(request.params.address)
+  if (!address.success) return undefined
+  const { output } = await invoke(app, showProvider, undefined, {
+    query: { address: address.data },
+    limitKey: networkOf(request.ip),
+  })
+  return output
+}
+
+function unavailable(): AppError {
+  return new AppError('upstream', 'dependency_unavailable', { retryAfterSeconds: RETRY_SECONDS })
+}

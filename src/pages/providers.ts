@@ -1,0 +1,63 @@
+import type { FastifyInstance } from 'fastify'
+import { formatPercent, shortAddress } from '#src/i18n/format.ts'
+import { type Translate, typed } from '#src/i18n/translate.ts'
+import { networkOf } from '#src/kernel/network.ts'
+import { readAddress } from '#src/kernel/typed-address.ts'
+import type { App } from '#src/operations/define.ts'
+import { invoke } from '#src/operations/invoke.ts'
+import { listEveryProvider } from '#src/operations/previews.ts'
+import type { ListedProvider } from '#src/watches/provider-list.ts'
+import { choicesOf, queryOf, sendPage } from './layout.ts'
+
+/** Longest text of the search; more is cut. */
+const INPUT_MAX = 100
+const FRESH_SECONDS = 60
+
+/** `/providers`: every provider with its weight and last rounds. `?q=`: part of a name, or an address. */
+export function providersPage(server: FastifyInstance, app: App): void {
+  server.get('/providers', async (request, reply) => {
+    const input = (queryOf(request)['q'] ?? '')
+      .replaceAll(/\p{Cc}+/gu, ' ')
+      .trim()
+      .slice(0, INPUT_MAX)
+      .toWellFormed()
+    const address = readAddress(input)
+    const choices = choicesOf(request)
+    if (address.ok) return reply.redirect(`/providers/${address.value}${choices}`, 303)
+    const { output } = await invoke(app, listEveryProvider, undefined, {
+      limitKey: networkOf(request.ip),
+    })
+    const found = output.filter(({ name, provider }) => isMatch(input, name ?? provider))
+    return sendPage(app, request, reply, {
+      view: 'providers',
+      freshSeconds: FRESH_SECONDS,
+      data: (t) => ({
+        title: t('pages:providers.title'),
+        input,
+        choices: [...new URLSearchParams(choices)].map(([name, value]) => ({ name, value })),
+        sentence:
+          output.length === 0
+            ? t('pages:providers.empty')
+            : found.length === 0
+              ? t('pages:providers.none', { input: typed(input) })
+              : undefined,
+        rows: found.map((one) => rowOf(t, one)),
+      }),
+    })
+  })
+}
+
+function isMatch(input: string, text: string): boolean {
+  return text.toLowerCase().includes(input.toLowerCase())
+}
+
+function rowOf(t: Translate, { provider, name, weight, rounds }: ListedProvider) {
+  const { seen, bad } = rounds
+  return {
+    path: `/providers/${provider}`,
+    name: name ?? shortAddress(provider),
+    weight: weight === null ? '–' : formatPercent(weight, t.locale),
+    tone: seen === 0 ? '' : bad === 0 ? 'fine' : 'critical',
+    rounds: seen === 0 ? '–' : `${seen - bad}/${seen}`,
+  }
+}

@@ -1,0 +1,52 @@
+/** Badge about a provider's last rounds, for READMEs and sites. Pure. */
+import { shortAddress } from '#src/i18n/format.ts'
+import { escapeHtml } from '#src/i18n/translate.ts'
+import { countRounds, type ProviderView } from '#src/watches/provider-view.ts'
+import { drawable } from './provider-picture.ts'
+
+const ROUNDS = 20
+const HEIGHT = 20
+const PADDING = 8
+/** Average width of a letter at a size of 11. */
+const LETTER = 6.6
+/** Share of rounds with problems up to which the badge is amber. */
+const SOME_SHARE = 0.1
+const NAME_BACK = '#2B3440'
+/** Colours of white letters on them have a contrast of 4.5 to 1 or more. */
+const COLOURS = { fine: '#1B7F4F', some: '#8A4B00', many: '#B3261E', unknown: '#566070' } as const
+
+/**
+ * Draws the name, and how many of the last twenty rounds had no problem. Contains only digits beside the
+ * name, so that one badge serves every language.
+ */
+export function drawBadge(view: ProviderView, name: string | undefined): string {
+  const { seen, bad } = countRounds(view.rounds.slice(0, ROUNDS))
+  const left = drawable(name) ?? shortAddress(view.provider)
+  const right = seen === 0 ? '–' : `${seen - bad}/${seen}`
+  const colour =
+    seen === 0 ? 'unknown' : bad === 0 ? 'fine' : bad / seen <= SOME_SHARE ? 'some' : 'many'
+  const label = escapeHtml(`${left}: ${right}`)
+  const [leftWidth, rightWidth] = [boxWidth(left), boxWidth(right)]
+  const width = leftWidth + rightWidth
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${HEIGHT}" role="img" aria-label="${label}">`,
+    `<title>${label}</title>`,
+    `<clipPath id="r"><rect width="${width}" height="${HEIGHT}" rx="4"/></clipPath>`,
+    `<g clip-path="url(#r)"><rect width="${leftWidth}" height="${HEIGHT}" fill="${NAME_BACK}"/>`,
+    `<rect x="${leftWidth}" width="${rightWidth}" height="${HEIGHT}" fill="${COLOURS[colour]}"/></g>`,
+    '<g fill="#FFFFFF" font-family="Verdana, DejaVu Sans, sans-serif" font-size="11" text-anchor="middle">',
+    letters(left, leftWidth / 2, leftWidth),
+    letters(right, leftWidth + rightWidth / 2, rightWidth),
+    '</g></svg>',
+  ].join('')
+}
+
+function boxWidth(content: string): number {
+  return Math.ceil([...content].length * LETTER) + 2 * PADDING
+}
+
+/** Letters that fill their box whatever font the reader has. */
+function letters(content: string, middle: number, width: number): string {
+  const place = `x="${middle}" y="14" textLength="${width - 2 * PADDING}" lengthAdjust="spacingAndGlyphs"`
+  return `<text ${place}>${escapeHtml(content)}</text>`
+}

@@ -1,0 +1,65 @@
+import type { FspChain } from '#src/fsp/chain.ts'
+import type { Address } from '#src/kernel/units.ts'
+import type { Facts } from './facts.ts'
+import { countVerdicts } from './provider-view.ts'
+import { undefinedIfUnavailable } from './unavailable.ts'
+
+/** A provider in the list of all. */
+export interface ListedProvider {
+  readonly provider: Address
+  /** The public name, if there is any. */
+  readonly name: string | undefined
+  /** Share of the weight in the signing policy in force; null if it is not in it, or unknown. */
+  readonly weight: number | null
+  /** Of the last twenty rounds those of which something is known, and those with problems. */
+  readonly rounds: { readonly seen: number; readonly bad: number }
+}
+
+interface Deps {
+  readonly chain: FspChain
+  readonly facts: Facts
+  readonly confirmations: number
+}
+
+const ROUNDS = 20
+
+/**
+ * Every provider of the last rounds, of the signing policy in force and of the published names, by weight
+ * and name. While the chain does not answer, weights are unknown.
+ */
+export async function listEveryProvider(
+  deps: Deps,
+  names: ReadonlyMap<Address, string>,
+  signal: AbortSignal,
+): Promise<readonly ListedProvider[]> {
+  const [weights, verdicts] = await Promise.all([
+    undefinedIfUnavailable(() => weightsNow(deps, signal), signal),
+    deps.facts.rounds.verdictsOfAll(ROUNDS),
+  ])
+  const all = new Set([...(weights?.keys() ?? []), ...verdicts.keys(), ...names.keys()])
+  return [...all]
+    .map((provider) => ({
+      provider,
+      name: names.get(provider),
+      weight: weights?.get(provider) ?? null,
+      rounds: countVerdicts(verdicts.get(provider) ?? []),
+    }))
+    .toSorted((a, b) => (b.weight ?? 0) - (a.weight ?? 0) || byName(a, b))
+}
+
+function byName(a: ListedProvider, b: ListedProvider): number {
+  return (a.name ?? a.provider).localeCompare(b.name ?? b.provider, 'en')
+}
+
+/** Shares of the weight in the signing policy in force. @throws AppError upstream */
+async function weightsNow(
+  { chain, confirmations }: Deps,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<Address, number>> {
+  const block = await chain.confirmedBlock(confirmations, signal)
+  const found = await chain.rounds.policies(block, signal)
+  const policy = found?.policies.find(({ rewardEpoch }) => rewardEpoch === found.currentEpoch)
+  return new Map(
+    policy?.providers.map(({ voter, weight }) => [voter, weight / policy.weightSum]) ?? [],
+  )
+}
