@@ -8,7 +8,8 @@ import { drawBadge } from '#src/pictures/badge.ts'
 import { drawPng } from '#src/pictures/png.ts'
 import { drawProvider, drawShared, PICTURE_ROUNDS } from '#src/pictures/provider-picture.ts'
 import { queryOf } from './layout.ts'
-import { type FoundProvider, type ProviderRoute, requireProvider } from './provider.ts'
+import { type ProviderRoute, requireProvider } from './provider.ts'
+import type { FoundProvider } from './provider-view.ts'
 
 /** Time for which everybody may cache a file: a voting round takes 90 seconds. */
 const FRESH_SECONDS = 60

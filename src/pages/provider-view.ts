@@ -10,11 +10,14 @@ import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
 import { HOUR_SECONDS } from '#src/kernel/durations.ts'
 import type { App } from '#src/operations/define.ts'
 import { hoursToRegistration, PICTURE_ROUNDS } from '#src/pictures/provider-picture.ts'
+import type { AddressAnswer } from '#src/watches/look-up.ts'
 import { countRounds, type ProviderView } from '#src/watches/provider-view.ts'
 import type { Share } from './layout.ts'
 import { epochText, roundsText, watchesOf } from './look-up-view.ts'
-import type { FoundProvider } from './provider.ts'
 import { roundsGrid } from './rounds-view.ts'
+
+/** What is known about a provider. */
+export type FoundProvider = Extract<AddressAnswer, { kind: 'provider' }>
 
 interface Field {
   readonly label: string

@@ -7,13 +7,12 @@ import { invoke } from '#src/operations/invoke.ts'
 import { showProvider } from '#src/operations/previews.ts'
 import type { AddressAnswer } from '#src/watches/look-up.ts'
 import { choicesOf, sendPage, zoneOf } from './layout.ts'
-import { providerView } from './provider-view.ts'
+import { type FoundProvider, providerView } from './provider-view.ts'
 
 /** Path parameters of a provider's page and files. */
 export interface ProviderRoute {
   readonly Params: { readonly address: string }
 }
-export type FoundProvider = Extract<AddressAnswer, { kind: 'provider' }>
 
 /** Time for which everybody may cache a page: a voting round takes 90 seconds. */
 const FRESH_SECONDS = 60

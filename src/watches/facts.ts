@@ -10,8 +10,7 @@ import {
   type ProviderStatus,
 } from '#src/fsp/indexer/providers.ts'
 import { createPublicationKeeper, type PublicationKeeper } from '#src/fsp/indexer/publications.ts'
-import { listPublished } from '#src/fsp/indexer/round-store.ts'
-import { createRoundFacts, type RoundFacts } from '#src/fsp/indexer/rounds.ts'
+import { createRoundFacts, type EpochReward, type RoundFacts } from '#src/fsp/indexer/rounds.ts'
 import { createVoteFacts, type VoteFacts } from '#src/fsp/indexer/votes.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
@@ -65,13 +64,6 @@ export interface Facts {
   prune(): Promise<void>
 }
 
-/** A provider's own published rewards of a reward epoch, and the part that is not claimed yet. */
-export interface EpochReward {
-  readonly rewardEpoch: number
-  readonly amountWei: bigint
-  readonly waitingWei: bigint
-}
-
 const REWARD_EPOCHS_SHOWN = 4
 
 /** Dependencies and addresses of the facts. */
@@ -115,7 +107,7 @@ export function createFacts(source: FactSource): Facts {
     published: async (provider) => {
       const [eligibility, rewards] = await Promise.all([
         providers.eligibility(provider),
-        listPublished(source.db, provider, REWARD_EPOCHS_SHOWN),
+        rounds.rewards(provider, REWARD_EPOCHS_SHOWN),
       ])
       return { eligibility, rewards }
     },

@@ -25,7 +25,16 @@ export interface RoundFacts extends RoundKeeper {
   newest(provider: Address, limit: number): Promise<readonly ProviderObservation[]>
   /** Verdicts of every provider in the newest rounds, newest first, without values. */
   verdictsOfAll(limit: number): Promise<ReadonlyMap<Address, readonly RoundVerdicts[]>>
+  /** A provider's published rewards of the newest reward epochs that have any, newest first. */
+  rewards(provider: Address, limit: number): Promise<readonly EpochReward[]>
   prune(): Promise<void>
+}
+
+/** A provider's own published rewards of a reward epoch, and the part that is not claimed yet. */
+export interface EpochReward {
+  readonly rewardEpoch: number
+  readonly amountWei: bigint
+  readonly waitingWei: bigint
 }
 
 /** Verdicts of a round; null for a provider that was not in the signing policy. */
@@ -92,6 +101,7 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
       }
       return found
     },
+    rewards: (provider, limit) => store.listPublished(db, provider, limit),
     async prune() {
       const [last] = await store.listNewest(db, [], 1)
       if (last !== undefined) await store.deleteRounds(db, last.round - ROUNDS_KEPT)
