@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createTurns } from '#src/chain/turns.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
-import { keep } from '#src/kernel/kept.ts'
+import { createSharedCache } from '#src/kernel/shared-cache.ts'
 import type { App } from '#src/operations/define.ts'
 import { matchesTag, tagOfDocument } from '#src/operations/etag.ts'
 import { drawBadge } from '#src/pictures/badge.ts'
@@ -37,7 +37,7 @@ const FILES = {
 export function providerFiles(server: FastifyInstance, app: App): void {
   const turns = createTurns(RENDERING)
   // By drawing: what has not changed is not rendered again, whoever asks in whatever way.
-  const pngs = keep<string, Buffer>(app.clock, { max: KEPT_MAX, freshMs: () => KEPT_MS })
+  const pngs = createSharedCache<string, Buffer>(app.clock, { max: KEPT_MAX, freshMs: () => KEPT_MS })
   const render = (tag: string, svg: string) => pngs.get(tag, () => turns.take(() => drawPng(svg)))
   for (const [file, draw] of Object.entries(FILES)) {
     server.get<ProviderRoute>(`/providers/:address/${file}`, async (request, reply) => {

@@ -7,7 +7,7 @@ import { createTurns } from '#src/chain/turns.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
-import { keep } from '#src/kernel/kept.ts'
+import { createSharedCache } from '#src/kernel/shared-cache.ts'
 import { type AddressProblem, readAddress } from '#src/kernel/typed-address.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { Facts } from './facts.ts'
@@ -105,7 +105,7 @@ export function createLookUps(deps: Deps, { keptMax = KEPT_MAX } = {}): LookUps 
       const answer = await undefinedIfUnavailable(() => turns.take(run, signal), signal)
       return answer ?? { kind: 'unavailable', address }
     })
-  const lists = keep<'list', readonly ListedProvider[]>(clock, {
+  const lists = createSharedCache<'list', readonly ListedProvider[]>(clock, {
     max: 1,
     freshMs: () => MINUTE_MS,
   })

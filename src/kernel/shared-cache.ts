@@ -1,16 +1,16 @@
 import type { Clock } from './clock.ts'
 
 /** Values that are read once for all who ask at the same time, and kept for a while. */
-export interface Kept<Key, Value> {
+export interface SharedCache<Key, Value> {
   /** @throws errors of `read`, to all who waited for it; they are not kept */
   get(key: Key, read: () => Promise<Value>): Promise<Value>
 }
 
 /** @param options `max`: beyond it the oldest is dropped. `freshMs`: for how long a value is kept */
-export function keep<Key, Value>(
+export function createSharedCache<Key, Value>(
   clock: Clock,
   options: { readonly max: number; freshMs(value: Value): number },
-): Kept<Key, Value> {
+): SharedCache<Key, Value> {
   const kept = new Map<
     Key,
     { readonly value: Promise<Value>; untilMs: number; readonly atMs: number }
