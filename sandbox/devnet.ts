@@ -16,6 +16,8 @@ export interface DevnetOptions {
   readonly port?: number
   /** Interval between blocks. By default each transaction creates its block at once. */
   readonly blockTimeSeconds?: number
+  /** Flare's by default. */
+  readonly chainId?: number
   /** Time of the first block; by default the present. Later blocks continue from it. */
   readonly startsAt?: Date
   /** Accounts to fund in addition to the people. */
@@ -24,7 +26,7 @@ export interface DevnetOptions {
   readonly contracts?: boolean
 }
 
-/** A local chain with Flare's chain id 14, and Multicall3 at its address on Flare. */
+/** A local chain with Flare's chain id 14, or another, and Multicall3 at its address on Flare. */
 export interface Devnet {
   readonly rpcUrl: string
   /** Interval between blocks; undefined while each transaction creates its own. */
@@ -82,7 +84,7 @@ export async function startDevnet(options?: DevnetOptions): Promise<Devnet>
 export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> {
   const anvil = await startAnvil(options.anvilPath, anvilOptions(options))
   try {
-    const client = connectClient(anvil.url)
+    const client = connectClient(anvil.url, options.chainId)
     await furnish(client, options)
     const isAutomined = options.blockTimeSeconds === undefined
     const send = createSender(client, !isAutomined)
@@ -97,10 +99,15 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
   }
 }
 
-function anvilOptions({ port, blockTimeSeconds, startsAt }: DevnetOptions): readonly string[] {
+function anvilOptions({
+  port,
+  blockTimeSeconds,
+  startsAt,
+  chainId = flare.id,
+}: DevnetOptions): readonly string[] {
   const kept = blockTimeSeconds === undefined ? KEPT_STATES : KEPT_STATES_LIVE
   return [
-    ...['--host', '127.0.0.1', '--port', `${port ?? 0}`, '--chain-id', `${flare.id}`],
+    ...['--host', '127.0.0.1', '--port', `${port ?? 0}`, '--chain-id', `${chainId}`],
     ...['--accounts', '0', '--order', 'fifo', '--auto-impersonate'],
     // Newer forks keep the hash of every block in the state, of which each kept block has a copy.
     ...['--hardfork', 'cancun'],

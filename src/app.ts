@@ -34,7 +34,9 @@ import { createHeartbeat } from '#src/jobs/heartbeat.ts'
 import { REGISTRY as JOBS } from '#src/jobs/index.ts'
 import { retain } from '#src/jobs/retain.ts'
 import { type RunningJobs, runFirst, startJobs } from '#src/jobs/runner.ts'
+import { nameChain } from '#src/i18n/translate.ts'
 import { bounded } from '#src/kernel/bounded.ts'
+import { serveChain } from '#src/kernel/chains.ts'
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { createMeters, type Meters } from '#src/kernel/meters.ts'
@@ -112,6 +114,7 @@ export function createApp(
 ): Service {
   const { log, clock = systemClock } = given
   const { heartbeatUrl } = config
+  nameChain(serveChain(config.chain.id))
   const meters = createMeters()
   const waits = (pool: string) => ({
     onWaited: (seconds: number) => meters.waited(pool, seconds),

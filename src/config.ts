@@ -2,6 +2,7 @@ import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 import { RESOURCES } from '#src/billing/price-list.ts'
 import { isClassicAddress } from '#src/chain/xrpl-address.ts'
+import { CHAINS } from '#src/kernel/chains.ts'
 import { ROLES } from '#src/kernel/role.ts'
 import { Address } from '#src/kernel/units.ts'
 
@@ -50,7 +51,7 @@ const upstreams = z
 /** Default limit. Many people may share an address, and a browser opens at most six connections. */
 const CONNECTIONS_PER_ADDRESS = 256
 /** Tickers of the other payment assets, which the service's own token must not have. */
-const TAKEN_SYMBOLS = ['FLR', 'WFLR', 'XRP', 'FXRP']
+const TAKEN_SYMBOLS = [...CHAINS.flatMap(({ symbol }) => [symbol, `W${symbol}`]), 'XRP', 'FXRP']
 
 /** Schema of the whole environment. Names are fixed; `.env.example` explains each. */
 const Environment = z.object({
@@ -72,8 +73,13 @@ const Environment = z.object({
   HEARTBEAT_URL: httpUrl.optional(),
   ROLES: commaList.pipe(z.array(z.enum(ROLES)).min(1)).default([...ROLES]),
   LOG_LEVEL: z.enum(['error', 'warn', 'info', 'debug', 'silent']).default('info'),
-  CHAIN_ID: z.coerce.number().int().positive().default(14),
-  CHAIN_NAME: z.string().default('flare'),
+  CHAIN_ID: z.coerce
+    .number()
+    .refine((id) => CHAINS.some((chain) => chain.id === id), {
+      error: `one of ${CHAINS.map(({ id, name }) => `${id} (${name})`).join(', ')}`,
+    })
+    .default(14),
+  CHAIN_NAME: z.string().optional(),
   FLARE_RPC_URLS: commaList.pipe(z.array(httpUrl).min(1)),
   FLARE_CONTRACT_REGISTRY: address.optional(),
   CONFIRMATIONS: z.coerce.number().int().min(1).max(100).default(2),
@@ -194,7 +200,7 @@ function shape(env: z.output<typeof Environment>) {
     },
     chain: {
       id: env.CHAIN_ID,
-      name: env.CHAIN_NAME,
+      name: env.CHAIN_NAME ?? CHAINS.find(({ id }) => id === env.CHAIN_ID)?.key ?? '',
       rpcUrls: env.FLARE_RPC_URLS,
       contractRegistry: env.FLARE_CONTRACT_REGISTRY,
       confirmations: env.CONFIRMATIONS,

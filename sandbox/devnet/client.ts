@@ -20,10 +20,10 @@ export type SnapshotId = `0x${string}`
 export type DevnetClient = ReturnType<typeof connectClient>
 
 /** Connects a client to the chain at this URL. */
-export function connectClient(url: string) {
+export function connectClient(url: string, chainId: number = flare.id) {
   return createTestClient({
     mode: 'anvil',
-    chain: { ...flare, rpcUrls: { default: { http: [url] } } },
+    chain: { ...flare, id: chainId, rpcUrls: { default: { http: [url] } } },
     transport: lightTransport(url),
     cacheTime: 0,
     pollingInterval: 20,

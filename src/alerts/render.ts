@@ -1,4 +1,3 @@
-import { flare } from '#src/chain/flare.ts'
 import type { EnvelopeMessage, Message, MessageField } from '#src/channels/envelope.ts'
 import {
   formatDateTime,
@@ -16,6 +15,7 @@ import {
   type Translate,
   translator,
 } from '#src/i18n/translate.ts'
+import { servedChain, titleOnChain } from '#src/kernel/chains.ts'
 import type { DisplayValue, Severity } from '#src/kernel/display-values.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
@@ -61,9 +61,6 @@ export type Note =
   /** The alert has had no acknowledgement for so long. */
   | { readonly kind: 'escalated'; readonly seconds: number }
   | { readonly kind: 'stillFiring'; readonly alerts: readonly StillFiring[] }
-
-/** Explorer of public chain data. */
-const EXPLORER_URL = flare.blockExplorers.default.url
 
 /** The texts of a message, independent of the watch. */
 type Words = Pick<Message, 'title' | 'body' | 'fields'> & { readonly stated: readonly string[] }
@@ -142,7 +139,7 @@ function wordsOf(
   // A text that states the duration needs no note of it.
   const shown = notes.filter(({ kind }) => kind !== 'lasted' || facts.duration === undefined)
   return {
-    title,
+    title: titleOnChain(title),
     body: shown.reduce((text, note) => {
       const between = note.kind === 'lasted' ? ' ' : '\n'
       return `${text}${between}${textOfNote(t, note, reader)}`
@@ -222,8 +219,9 @@ function signalName(t: Translate, type: string, signal: string | null, event: st
 }
 
 function linkOf(fact: DisplayValue): string | undefined {
-  if (fact.kind === 'address') return `${EXPLORER_URL}/address/${fact.address}`
-  if (fact.kind === 'transaction') return `${EXPLORER_URL}/tx/${fact.hash}`
-  if (fact.kind === 'block') return `${EXPLORER_URL}/block/${fact.number}`
+  const { url } = servedChain().explorer
+  if (fact.kind === 'address') return `${url}/address/${fact.address}`
+  if (fact.kind === 'transaction') return `${url}/tx/${fact.hash}`
+  if (fact.kind === 'block') return `${url}/block/${fact.number}`
   return undefined
 }

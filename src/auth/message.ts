@@ -1,6 +1,7 @@
 import { SiweMessage } from 'siwe'
 import { z } from 'zod'
 import { SCOPES, type Scope } from '#src/kernel/caller.ts'
+import { servedChain } from '#src/kernel/chains.ts'
 import { Address, Instant } from '#src/kernel/units.ts'
 import { MESSAGE_LENGTH_MAX } from './model.ts'
 
@@ -16,8 +17,6 @@ export interface SignInMessage {
   readonly expiresAt: Date
 }
 
-/** Chain id that sign-in messages name: Flare mainnet. */
-const CHAIN_ID = 14
 const SCOPE_URN = 'urn:flare-watchdog:scope:'
 
 /**
@@ -32,7 +31,7 @@ export function writeMessage(input: SignInMessage): string {
     statement: `Sign in to Watchdog with these permissions: ${input.scopes.join(', ')}. This signature costs nothing and moves no funds.`,
     uri: input.publicUrl,
     version: '1',
-    chainId: CHAIN_ID,
+    chainId: servedChain().id,
     nonce: input.nonce,
     issuedAt: input.issuedAt.toISOString(),
     expirationTime: input.expiresAt.toISOString(),
@@ -63,7 +62,8 @@ export function readMessage(text: string): SignInMessage | undefined {
 const Fields = z.object({
   uri: z.string(),
   address: Address,
-  chainId: z.literal(CHAIN_ID),
+  /** That of the served chain: another service's message is no sign-in here. */
+  chainId: z.int().refine((id) => id === servedChain().id),
   nonce: z.string(),
   issuedAt: Instant,
   expirationTime: Instant,

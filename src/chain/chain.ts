@@ -96,7 +96,7 @@ export type TransactionFacts =
     }
 
 /** The price feeds of payment assets. */
-export type FeedName = 'FLR/USD' | 'XRP/USD'
+export type FeedName = 'FLR/USD' | 'SGB/USD' | 'XRP/USD'
 
 /** Price of one whole unit: `value / 10 ** decimals` US dollars, exact; decimals may be negative. */
 export interface FeedPrice {

@@ -1,3 +1,4 @@
+import { servedChain } from '#src/kernel/chains.ts'
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Head, Meters } from '#src/kernel/meters.ts'
@@ -52,7 +53,6 @@ const STANDSTILL_MS = 10_000
 const VERIFICATIONS = { atOnce: 3, waitingMax: 12 } as const
 /** Upper limit of the cached tokens, because anybody can request any address. */
 const REMEMBERED_TOKENS_MAX = 10_000
-const NATIVE_ASSET: AssetInfo = { symbol: 'FLR', decimals: NATIVE_DECIMALS }
 
 /**
  * Creates the client of a chain over JSON-RPC. It connects with the first request. Long because it
@@ -113,7 +113,7 @@ export function createChain({
       readBalances({ endpoints, multicallAddress }, queries, block, signal),
     movements: (changes, span, signal) => readMovements({ endpoints, logs }, changes, span, signal),
     assetInfo: async (asset, signal) => {
-      if (asset === 'FLR') return NATIVE_ASSET
+      if (asset === 'FLR') return { symbol: servedChain().symbol, decimals: NATIVE_DECIMALS }
       const cached = tokens.get(asset)
       if (cached !== undefined) return cached
       const info = await endpoints.ask(

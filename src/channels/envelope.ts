@@ -141,6 +141,17 @@ const MessageShape = z.object({
 /** `Message` as JSON; unknown keys are dropped. */
 export const Message: z.ZodType<Message> = MessageShape
 
+interface ChainNames {
+  readonly chainId: number
+  readonly network: string
+}
+
+/** `Message` with the chain that it is about, for programs that receive from several services. */
+export const ChainMessage: z.ZodType<Message & ChainNames> = MessageShape.extend({
+  chainId: z.int(),
+  network: z.string(),
+})
+
 const StoredMessage = MessageShape.extend({
   isRecovery: z.boolean().exactOptional(),
   canRecover: z.boolean().exactOptional(),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { translator } from '#src/i18n/translate.ts'
+import { servedChain } from '#src/kernel/chains.ts'
 import {
   type Channel,
   type ChannelDefinition,
@@ -154,7 +155,7 @@ function eventBody(envelope: Envelope, routingKey: string, action: Action): stri
     ].slice(0, LINKS_MAX),
     payload: {
       summary: plain(summary.filter((part) => part !== '').join(' '), SUMMARY_MAX),
-      source: plain(label ?? 'Flare', SOURCE_MAX),
+      source: plain(label ?? servedChain().name, SOURCE_MAX),
       severity: message.severity,
       timestamp: message.firedAt,
       ...(envelope.type !== null && { component: envelope.type }),

@@ -89,7 +89,7 @@ describe('payload', () => {
         title: envelope.message.title,
         body: envelope.message.body,
       },
-      renderedMessage,
+      renderedMessage: { ...renderedMessage, chainId: 14, network: 'flare' },
     })
   })
 

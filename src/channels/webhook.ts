@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { DISCARD_URL } from '#src/kernel/canary.ts'
+import { servedChain } from '#src/kernel/chains.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
@@ -13,7 +14,7 @@ import {
   USUAL_TRAITS,
 } from './define.ts'
 import type { DestinationForm } from './destination-form.ts'
-import { type Envelope, type EnvelopeKind, Message } from './envelope.ts'
+import { ChainMessage, type Envelope, type EnvelopeKind } from './envelope.ts'
 import { BodyPreview, type HookDeps } from './hook-url.ts'
 import { refusalOf } from './http-answer.ts'
 import { checkWebhookUrl } from './safe-fetch.ts'
@@ -59,7 +60,7 @@ export const WebhookPayload = z
         body: z.string(),
       })
       .meta({ description: 'operations:field.webhook.rendered' }),
-    renderedMessage: Message.meta({ description: 'operations:field.webhook.renderedMessage' }),
+    renderedMessage: ChainMessage.meta({ description: 'operations:field.webhook.renderedMessage' }),
   })
   .meta({ id: 'WebhookPayload' })
 
@@ -181,6 +182,7 @@ export function maskUrl(text: string): string {
 /** Body of a webhook, version 2: the exact string that is sent and signed. */
 export function payload(envelope: Envelope): string {
   const { message } = envelope
+  const chain = servedChain()
   const body = z.encode(WebhookPayload, {
     payloadVersion: 2,
     signal: envelope.signal,
@@ -195,7 +197,7 @@ export function payload(envelope: Envelope): string {
     data: envelope.data,
     firedAt: message.firedAt,
     rendered: { locale: envelope.locale, title: message.title, body: message.body },
-    renderedMessage: message,
+    renderedMessage: { ...message, chainId: chain.id, network: chain.key },
   })
   return JSON.stringify(body)
 }

@@ -1,5 +1,6 @@
 import { createInstance } from 'i18next'
-import { isLocale, type Locale } from '#src/kernel/locale.ts'
+import type { ServedChain } from '#src/kernel/chains.ts'
+import { isLocale, LOCALES, type Locale } from '#src/kernel/locale.ts'
 import type bot from '../../locales/en/bot.json'
 import type errors from '../../locales/en/errors.json'
 import type mail from '../../locales/en/mail.json'
@@ -10,6 +11,7 @@ import type pages from '../../locales/en/pages.json'
 import type signals from '../../locales/en/signals.json'
 import type units from '../../locales/en/units.json'
 import { KEYS, NAMESPACES, TEXTS } from './catalogue.ts'
+import { wordsOfChain } from './chain-words.ts'
 import { numberFormat, plainNumber } from './intl.ts'
 import { isolate, isolatesOutside, withoutDirections } from './isolates.ts'
 
@@ -220,7 +222,10 @@ const formatter = {
 const engine = createInstance()
 // `init` completes synchronously, because the texts are in memory.
 engine.use(formatter).init({
-  resources: TEXTS,
+  // A copy: `nameChain` replaces the texts.
+  resources: Object.fromEntries(
+    Object.entries(TEXTS).map(([locale, files]) => [locale, { ...files }]),
+  ),
   ns: [...NAMESPACES],
   fallbackLng: 'en',
   keySeparator: false,
@@ -231,3 +236,14 @@ engine.use(formatter).init({
     throw new Error(`no text ${options?.ns}:${key} for count ${options?.count}`)
   },
 })
+
+/** Writes the names of this chain and of its coin into every text, instead of those of Flare. */
+export function nameChain(chain: Pick<ServedChain, 'name' | 'symbol'>): void {
+  for (const locale of LOCALES) {
+    for (const name of NAMESPACES) {
+      const texts = Object.entries(TEXTS[locale]?.[name] ?? {})
+      const named = texts.map(([key, text]) => [key, wordsOfChain(key, text, chain)])
+      engine.addResourceBundle(locale, name, Object.fromEntries(named), false, true)
+    }
+  }
+}

@@ -11,6 +11,7 @@ import type { Db } from '#src/db/connection.ts'
 import type { TopicGone } from '#src/delivery/record.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { translator } from '#src/i18n/translate.ts'
+import { titleOnChain } from '#src/kernel/chains.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
@@ -290,7 +291,8 @@ function envelopeOf(
   const { accountId, locale, timezone } = reader
   const t = translator(locale)
   const { glyph, severity } = KINDS[notice.kind]
-  const { title, lines } = renderNotice(notice, { t, timezone })
+  const { title: bare, lines } = renderNotice(notice, { t, timezone })
+  const title = titleOnChain(bare)
   const inChat = accountId !== null
   return {
     deliveryId,

@@ -1,26 +1,23 @@
 import { numberToHex } from 'viem/utils'
-import { flare } from '#src/chain/flare.ts'
-
-/** Name of the chain of payments and signatures. */
-export const CHAIN_NAME = 'Flare'
+import { NATIVE_DECIMALS } from '#src/chain/contracts.ts'
+import { isFlare, servedChain } from '#src/kernel/chains.ts'
 
 /**
  * The chain's parameters for a wallet.
  * @see EIP-3085, EIP-3326
  */
-export function chainParams(chainId: number) {
-  const hex = numberToHex(chainId)
-  if (chainId !== flare.id) return { chainId: hex }
+export function chainParams() {
+  const { id, name, symbol, rpcUrl, explorer } = servedChain()
   return {
-    chainId: hex,
-    chainName: flare.name,
-    nativeCurrency: flare.nativeCurrency,
-    rpcUrls: flare.rpcUrls.default.http,
-    blockExplorerUrls: [flare.blockExplorers.default.url],
+    chainId: numberToHex(id),
+    chainName: isFlare() ? 'Flare Mainnet' : name,
+    nativeCurrency: { decimals: NATIVE_DECIMALS, name, symbol },
+    rpcUrls: [rpcUrl],
+    blockExplorerUrls: [explorer.url],
   }
 }
 
-/** Explorer link of a transaction on Flare. */
+/** Explorer link of a transaction on the served chain. */
 export function explorerLink(txHash: string): string {
-  return `${flare.blockExplorers.default.url}/tx/${txHash}`
+  return `${servedChain().explorer.url}/tx/${txHash}`
 }

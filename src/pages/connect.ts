@@ -196,7 +196,7 @@ async function sendOffer(
       apps: walletApps(address),
       address,
       qr,
-      chain: JSON.stringify(chainParams(app.chainId)),
+      chain: JSON.stringify(chainParams()),
       script: '/scripts/connect.js',
     }),
   })

@@ -9,6 +9,7 @@ import { Eta } from 'eta'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isTimeZone } from '#src/i18n/format.ts'
 import { escapeHtml, type Translate, translator } from '#src/i18n/translate.ts'
+import { isFlare, servedChain, titleOnChain } from '#src/kernel/chains.ts'
 import {
   directionOf,
   isLocale,
@@ -124,8 +125,9 @@ export function sendPage(
   const body = keepWhole(eta.render(`./${page.view}`, { ...shared, ...data }))
   const html = eta.render('./layout', {
     ...shared,
-    title: data.title,
+    title: titleOnChain(data.title),
     share: data.share,
+    chain: isFlare() ? undefined : servedChain().name,
     body,
     style: `/assets/style.css?v=${styleVersion}`,
     termsUrl: app.billing.enabled ? app.billing.terms.url : undefined,

@@ -2,6 +2,7 @@ import { EXAMPLE_LABELS } from '#src/alerts/example.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { formatAmount, formatPercent, shortAddress } from '#src/i18n/format.ts'
 import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
+import { servedChain } from '#src/kernel/chains.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
 import { watchStart } from '#src/telegram/links.ts'
@@ -174,7 +175,7 @@ function accountCard(
   const balance =
     balanceWei === null
       ? t('pages:home.answer.unread')
-      : formatAmount({ units: balanceWei, decimals: 18, symbol: 'FLR' }, t.locale)
+      : formatAmount({ units: balanceWei, decimals: 18, symbol: servedChain().symbol }, t.locale)
   return {
     ...emptyCard(address),
     fields: [

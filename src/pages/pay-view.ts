@@ -6,9 +6,10 @@ import { payerProblem } from '#src/billing/topups/rules.ts'
 import { formatTime, shortAddress } from '#src/i18n/format.ts'
 import { refusalTitle } from '#src/i18n/refusal.ts'
 import { builtKey, hasText, html, id, type Translate } from '#src/i18n/translate.ts'
+import { servedChain } from '#src/kernel/chains.ts'
 import type { App } from '#src/operations/define.ts'
 import { botUrl } from './bot-url.ts'
-import { CHAIN_NAME, chainParams } from './chain-params.ts'
+import { chainParams } from './chain-params.ts'
 import {
   details,
   openTransaction,
@@ -169,9 +170,9 @@ function restLine(t: Translate, rest: Topup, timezone: string): string {
 
 /** Data that the page's script passes to a wallet. */
 function walletData(topup: Topup) {
-  const { asset, decimals, transaction, contractWallet, approval, chainId, amount } = topup
+  const { asset, decimals, transaction, contractWallet, approval, amount } = topup
   return JSON.stringify({
-    chain: chainParams(chainId),
+    chain: chainParams(),
     asset,
     decimals,
     amount: numberToHex(amount),
@@ -195,7 +196,7 @@ function walletData(topup: Topup) {
 /** Sentences of the wallet part as HTML, with placeholders that its script fills. */
 function walletTexts(t: Translate, topup: Topup) {
   const place = (name: string) => html(`<bdi data-fill="${name}"></bdi>`)
-  const chain = CHAIN_NAME
+  const chain = servedChain().name
   return {
     chain: t.html('pages:pay.wallet.chain', { chain, current: place('current') }),
     balance: t.html('pages:pay.wallet.balance', {

@@ -12,6 +12,7 @@ import {
 import { createPublicationKeeper, type PublicationKeeper } from '#src/fsp/indexer/publications.ts'
 import { createRoundFacts, type EpochReward, type RoundFacts } from '#src/fsp/indexer/rounds.ts'
 import { createVoteFacts, type VoteFacts } from '#src/fsp/indexer/votes.ts'
+import { servedChain } from '#src/kernel/chains.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
@@ -99,7 +100,10 @@ export function createFacts(source: FactSource): Facts {
   const { WFLR, FXRP } = source.pricedTokens
   return {
     usdFeedOf: (asset) => {
-      if (asset === 'FLR' || asset === WFLR) return 'FLR/USD'
+      if (asset === 'FLR' || asset === WFLR) {
+        const { feed, isTest } = servedChain()
+        return isTest ? undefined : feed
+      }
       return asset === FXRP ? 'XRP/USD' : undefined
     },
     feedWindows: (windows, block, signal, fence) => feeds.windows(windows, block, signal, fence),

@@ -53,7 +53,7 @@ export async function harness(
 ) {
   const clock = testClock()
   const [devnet, inbox, receiver, telegram] = await Promise.all([
-    startDevnet(),
+    startDevnet({ ...(over['CHAIN_ID'] !== undefined && { chainId: Number(over['CHAIN_ID']) }) }),
     startInbox({ clock }),
     startReceiver({ clock }),
     startTelegramApi({ token: BOT_TOKEN, username: BOT_NAME, clock }),

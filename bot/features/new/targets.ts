@@ -1,5 +1,6 @@
 /** Targets of a new watch: offered ones, typed ones, and their canonical form. */
 
+import { symbolOf } from '#src/billing/topups/rules.ts'
 import { shortAddress } from '#src/i18n/format.ts'
 import { escapeHtml, typed } from '#src/i18n/translate.ts'
 import { canonicalJson } from '#src/kernel/canonical-json.ts'
@@ -124,9 +125,9 @@ export function assetsOf(ctx: BotContext, draft: Draft): readonly OfferedAsset[]
   const chosen = String(draft.values.parts[field.key] ?? 'FLR')
   const { tokens } = ctx.app.billing.payments
   const known = (['WFLR', 'FXRP'] as const).filter((key) => tokens[key] !== undefined)
-  const offered = ['FLR', ...known].map((value) => ({
+  const offered = (['FLR', ...known] as const).map((value) => ({
     value,
-    label: value,
+    label: symbolOf(value, ctx.app.billing.serviceTokenSymbol),
     isChosen: value === chosen,
   }))
   if (!chosen.startsWith('0x')) return offered

@@ -1,6 +1,7 @@
 import { packed } from '#src/actions/codec.ts'
 import { formatAmount, formatDuration, formatPercent } from '#src/i18n/format.ts'
 import { builtKey, escapeHtml, id, type Translate, typed } from '#src/i18n/translate.ts'
+import { servedChain } from '#src/kernel/chains.ts'
 import { HOUR_SECONDS } from '#src/kernel/durations.ts'
 import { hoursToRegistration, type PictureRounds } from '#src/pictures/provider-picture.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
@@ -214,7 +215,7 @@ function validatorsLine({ t }: Reader, { validators }: ProviderView): string | u
 function balancesLine({ t }: Reader, { balances }: ProviderView): string | undefined {
   const list = balances.map(({ role, balanceWei }) => {
     const units = balanceWei < FLR_WEI ? balanceWei : balanceWei - (balanceWei % FLR_WEI)
-    const amount = formatAmount({ units, decimals: 18, symbol: 'FLR' }, t.locale)
+    const amount = formatAmount({ units, decimals: 18, symbol: servedChain().symbol }, t.locale)
     const text = t(builtKey(`bot:provider.balance.${role}`), { amount })
     const severity = lowSeverity(balanceWei)
     return severity === undefined ? text : `${LOW_MARKS[severity]} ${text}`

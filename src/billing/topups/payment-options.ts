@@ -1,5 +1,6 @@
 import type { Chain, FeedName, PaymentRouterState } from '#src/chain/chain.ts'
 import type { Xrpl } from '#src/chain/xrpl.ts'
+import { servedChain } from '#src/kernel/chains.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
@@ -193,7 +194,7 @@ async function readPrice(
   view: View,
   { feed }: PaymentAsset,
 ): Promise<UsdPrice | undefined> {
-  if (feed !== null) return view.feed(feed)
+  if (feed !== null) return view.feed(feed === 'FLR/USD' ? servedChain().feed : feed)
   const micros = billing.payments.serviceTokenUsdMicros
   return micros === undefined ? undefined : { value: micros, decimals: 6 }
 }

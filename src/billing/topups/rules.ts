@@ -1,4 +1,5 @@
 import { formatUnits } from 'viem/utils'
+import { servedChain } from '#src/kernel/chains.ts'
 import {
   type AssetKey,
   PAYMENT_ASSETS,
@@ -39,7 +40,10 @@ export function transactionHashOf(key: AssetKey, text: string): string {
 
 /** Ticker of an asset. */
 export function symbolOf(key: AssetKey, serviceTokenSymbol: string): string {
-  return key === 'service' ? serviceTokenSymbol : key
+  if (key === 'service') return serviceTokenSymbol
+  const { symbol } = servedChain()
+  if (key === 'FLR') return symbol
+  return key === 'WFLR' ? `W${symbol}` : key
 }
 
 /** Rate of an asset at a price, with today's price of credits. */

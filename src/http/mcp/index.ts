@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
+import { servedChain } from '#src/kernel/chains.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { inputErrors } from '#src/kernel/input-limits.ts'
 import { negotiateLocale } from '#src/kernel/locale.ts'
@@ -14,7 +15,7 @@ import { callTool, type Visitor } from './call.ts'
 import { findTool, toolsFor } from './tools.ts'
 
 const PATH = '/mcp'
-const IMPLEMENTATION = { name: 'flare-watchdog', title: 'Watchdog for Flare', version: '1.0.0' }
+const IMPLEMENTATION = { name: 'flare-watchdog', version: '1.0.0' }
 
 const ToolCall = z.looseObject({
   method: z.literal('tools/call'),
@@ -96,10 +97,13 @@ async function countMessage(app: App, visitor: Visitor, body: unknown): Promise<
 
 function serverFor(app: App, visitor: Visitor): Server {
   const { caller, locale } = visitor
-  const server = new Server(IMPLEMENTATION, {
-    capabilities: { tools: {} },
-    instructions: translator(locale)('operations:mcp.instructions'),
-  })
+  const server = new Server(
+    { ...IMPLEMENTATION, title: `Watchdog for ${servedChain().name}` },
+    {
+      capabilities: { tools: {} },
+      instructions: translator(locale)('operations:mcp.instructions'),
+    },
+  )
   server.setRequestHandler('tools/list', () => ({ tools: [...toolsFor(caller, locale)] }))
   server.setRequestHandler('tools/call', ({ params }) =>
     callTool(app, visitor, params.name, params.arguments ?? {}),

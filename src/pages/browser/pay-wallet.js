@@ -24,8 +24,6 @@ const TELL_TRIES = 5
 const TELL_MS = 2000
 /** Gas limit above the use of either transaction. */
 const GAS = 200_000n
-/** Asset of the estimated fee: coins with 18 decimals. */
-const COIN = { asset: 'FLR', decimals: 18 }
 /** Fragment of the address when the payment follows a sign-in. */
 const GO_ON = '#pay'
 /** Width from which on there is a second column. */
@@ -175,7 +173,8 @@ async function showShortage() {
   }
   const forFee = order.approval === null ? coins - need : coins
   if (forFee >= fee) return false
-  note('gas', { need: formatUnits(fee, COIN), have: formatUnits(forFee, COIN) })
+  const coin = { asset: order.chain.nativeCurrency.symbol, decimals: 18 }
+  note('gas', { need: formatUnits(fee, coin), have: formatUnits(forFee, coin) })
   return true
 }
 

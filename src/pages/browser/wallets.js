@@ -6,7 +6,7 @@
  *   on?(event: string, listener: (value: any) => void): void,
  * }} Provider
  * @typedef {{ name: string, icon?: string | undefined, provider: Provider }} Wallet
- * @typedef {{ chainId: string, chainName?: string }} Chain
+ * @typedef {{ chainId: string, chainName: string, nativeCurrency: { symbol: string } }} Chain
  */
 
 /** EIP-1193 and EIP-3085: declined by the user; chain not known to the wallet. */
@@ -149,7 +149,7 @@ export async function switchChain(provider, chain) {
     await provider.request({ method: 'wallet_switchEthereumChain', params })
   } catch (error) {
     if (isDeclined(error)) return false
-    if (codeOf(error) === UNKNOWN_CHAIN && chain.chainName !== undefined) {
+    if (codeOf(error) === UNKNOWN_CHAIN) {
       await addChain(provider, chain)
     }
   }

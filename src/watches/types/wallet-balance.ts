@@ -2,6 +2,7 @@ import { parseUnits } from 'viem/utils'
 import { z } from 'zod'
 import type { ChangedBalance } from '#src/chain/chain.ts'
 import { shortAddress } from '#src/i18n/format.ts'
+import { servedChain } from '#src/kernel/chains.ts'
 import type { Presentation } from '#src/kernel/display-values.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { Address, Hash, Instant, type JsonObject, Units } from '#src/kernel/units.ts'
@@ -147,7 +148,8 @@ function usdOf(units: bigint, { decimals, movement }: Observation): string | nul
 
 function presentMoved(_event: string, data: JsonObject): Presentation {
   const moved = StoredMoved.parse(data)
-  const amount = { kind: 'amount', decimals: moved.decimals, symbol: moved.symbol } as const
+  const symbol = moved.asset === 'FLR' ? servedChain().symbol : moved.symbol
+  const amount = { kind: 'amount', decimals: moved.decimals, symbol } as const
   const change = BigInt(moved.changeAmount)
   const isSent = change < 0n
   const { counterparty = null, transactionHash: hash = null, usd = null } = moved
@@ -239,7 +241,7 @@ export const walletBalance = defineWatchType({
     return [{ pointer: '/settings/threshold', code: 'too_many_decimals', values }]
   },
   defaultLabel: ({ address, asset }) =>
-    `${asset === 'FLR' ? asset : shortAddress(asset)} · ${shortAddress(address)}`,
+    `${asset === 'FLR' ? servedChain().symbol : shortAddress(asset)} · ${shortAddress(address)}`,
   form: {
     icon: '💰',
     target: [
@@ -269,7 +271,7 @@ export const walletBalance = defineWatchType({
       },
     ],
     facts: ({ target: { address, asset }, settings, observation }) => {
-      const named = asset === 'FLR' ? asset : shortAddress(asset)
+      const named = asset === 'FLR' ? servedChain().symbol : shortAddress(asset)
       const symbol = observation?.symbol ?? named
       return {
         address: { kind: 'address', address },

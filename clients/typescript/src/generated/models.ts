@@ -2671,6 +2671,8 @@ export interface WebhookPayload {
     alertId: number | null;
     /** Text of the message. */
     body: string;
+    /** Id of the chain; 14 is Flare. */
+    chainId: number;
     /** Name of the event. */
     event: string;
     /** Facts of the message, as label and value. */
@@ -2691,6 +2693,8 @@ export interface WebhookPayload {
     firedAt: string;
     /** Link to the alert page. */
     link: string;
+    /** Name of the chain. */
+    network: string;
     /** Severity of the alert. */
     severity: "info" | "warning" | "critical";
     /** true in a test; absent otherwise. */

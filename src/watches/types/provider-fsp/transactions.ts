@@ -1,6 +1,7 @@
 import { parseEther } from 'viem/utils'
 import { z } from 'zod'
 import type { ProviderObservation, TransactionPart } from '#src/fsp/indexer/observation.ts'
+import { servedChain } from '#src/kernel/chains.ts'
 import type { Presentation } from '#src/kernel/display-values.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { Address, Hash, Instant, type JsonObject, Units } from '#src/kernel/units.ts'
@@ -202,7 +203,7 @@ function balanceTooLow(
 
 function presentLow(_event: string, json: JsonObject): Presentation {
   const data = Low.parse(json)
-  const flr = { kind: 'amount', decimals: 18, symbol: 'FLR' } as const
+  const flr = { kind: 'amount', decimals: 18, symbol: servedChain().symbol } as const
   return {
     facts: {
       provider: { kind: 'address', address: data.provider },
@@ -283,7 +284,7 @@ function presentUnclaimed(_event: string, json: JsonObject): Presentation {
   return {
     facts: {
       provider: { kind: 'address', address: provider },
-      amount: { kind: 'amount', units: amountWei, decimals: 18, symbol: 'FLR' },
+      amount: { kind: 'amount', units: amountWei, decimals: 18, symbol: servedChain().symbol },
       epochs: { kind: 'name', text: epochs.join(', ') },
       ...(first !== undefined && { epoch: { kind: 'identifier', value: first } }),
       ...(expiresAt !== null && { expires: { kind: 'instant', at: expiresAt } }),

@@ -1,0 +1,22 @@
+import type { ServedChain } from '#src/kernel/chains.ts'
+
+/**
+ * The chain's name and its coins, as the texts of every locale write them for Flare. Names of protocols keep
+ * the word: they are the same on all chains. So does the name of a price feed, `FLR/USD`.
+ */
+const WORDS = /\b(?:Flare(?! (?:Systems|Data Connector|Time Series)\b)|(W?)FLR(?!\/))\b/g
+
+/** Texts about the API's own words: the id 14 of Flare, and `FLR` as the key of the chain's own coin. */
+const KEPT: readonly string[] = ['meaning.chainId', 'meaning.target.asset']
+
+/** A text written for Flare, with another chain's name and coins. */
+export function wordsOfChain(
+  key: string,
+  text: string,
+  { name, symbol }: Pick<ServedChain, 'name' | 'symbol'>,
+): string {
+  if (KEPT.includes(key)) return text
+  return text.replace(WORDS, (word, wrapped?: string) =>
+    word === 'Flare' ? name : `${wrapped ?? ''}${symbol}`,
+  )
+}

@@ -1,0 +1,83 @@
+/** The chains that the service can serve. A process serves one of them, named by `CHAIN_ID`. */
+
+/** What differs between the chains. Contracts are found through the registry, which has one address on all. */
+export interface ServedChain {
+  readonly id: number
+  /** Name in texts. */
+  readonly name: string
+  /** Name in machine-readable documents. */
+  readonly key: string
+  /** Symbol of its own coin. */
+  readonly symbol: string
+  /** Feed with the coin's price in US dollars; a test chain's coin is priced like the coin it stands for. */
+  readonly feed: 'FLR/USD' | 'SGB/USD'
+  /** Whether its coin is worth nothing. */
+  readonly isTest: boolean
+  readonly rpcUrl: string
+  readonly explorer: { readonly name: string; readonly url: string }
+}
+
+/**
+ * Builds an entry from the names, on which the hosts depend.
+ * @see viem, `chains/definitions` of flare, songbird, flareTestnet and songbirdTestnet
+ */
+function chainOf(
+  id: number,
+  names: Pick<ServedChain, 'name' | 'key' | 'symbol' | 'feed' | 'isTest'>,
+): ServedChain {
+  const { name, key } = names
+  return {
+    id,
+    ...names,
+    rpcUrl: `https://${key}-api.flare.network/ext/C/rpc`,
+    explorer: { name: `${name} Explorer`, url: `https://${key}-explorer.flare.network` },
+  }
+}
+
+const FLARE = chainOf(14, {
+  ...{ name: 'Flare', key: 'flare', symbol: 'FLR', feed: 'FLR/USD', isTest: false },
+})
+
+export const CHAINS: readonly ServedChain[] = [
+  FLARE,
+  chainOf(16, {
+    ...{ name: 'Coston', key: 'coston', symbol: 'CFLR', feed: 'SGB/USD', isTest: true },
+  }),
+  chainOf(19, {
+    ...{ name: 'Songbird', key: 'songbird', symbol: 'SGB', feed: 'SGB/USD', isTest: false },
+  }),
+  chainOf(114, {
+    ...{ name: 'Coston2', key: 'coston2', symbol: 'C2FLR', feed: 'FLR/USD', isTest: true },
+  }),
+]
+
+let served = FLARE
+
+/** The chain of this process; Flare until another is set. */
+export function servedChain(): ServedChain {
+  return served
+}
+
+/** Whether this process serves Flare, which texts name by themselves. */
+export function isFlare(): boolean {
+  return served.id === FLARE.id
+}
+
+/**
+ * Sets the chain of this process, once when it starts.
+ * @throws Error for an id that is not in `CHAINS`
+ */
+export function serveChain(id: number): ServedChain {
+  const chain = CHAINS.find((one) => one.id === id)
+  if (chain === undefined) throw new Error(`no chain ${id}`)
+  served = chain
+  return chain
+}
+
+/**
+ * A title with the chain's name after it, so that every message names its chain. On Flare the title alone:
+ * messages of Flare keep their form.
+ */
+export function titleOnChain(title: string): string {
+  return isFlare() ? title : `${title} · ${served.name}`
+}
