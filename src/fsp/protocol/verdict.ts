@@ -11,7 +11,7 @@ import type { RoundEvidence } from './round-evidence.ts'
 export type CheckVerdict = 'good' | 'bad' | 'unknown' | 'not-applicable'
 
 /** Reason why a submission did not count. */
-export type Reason = 'missing' | 'early' | 'late' | 'malformed' | 'bad-length'
+export type Reason = 'missing' | 'early' | 'late' | 'malformed' | 'bad-length' | 'other-bit-vote'
 
 /** Verdict of one check of one round. `values` are the evidence of a bad one. */
 export interface RoundCheckVerdict {

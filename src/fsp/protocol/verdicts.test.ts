@@ -51,6 +51,7 @@ interface Deeds {
   readonly strayCommit?: boolean
   readonly strayRound?: number
   readonly malformedSignature?: boolean
+  readonly signedBitVote?: string
 }
 
 /** Simulates the round and returns the verdicts of the first provider; the others act correctly. */
@@ -115,10 +116,14 @@ function submit(at: (seconds: number) => Mutable, place: number, deeds: Deeds): 
   const frames = [frame(FTSO, body), ...(bitVote === null ? [] : [frame(FDC, bitVote)])]
   at(revealAt).submissions.push(tx('9d00c9fd', provider.submit, frames))
   if (signAt === null) return
+  const { signedBitVote = '000a010b' } = deeds
   const key = deeds.key ?? KEYS[place] ?? new Uint8Array(32)
   const signatures = deeds.malformedSignature
     ? [frame(FTSO, '01')]
-    : [frame(FTSO, `01${signatureOf(key, FTSO)}`), frame(FDC, `01${signatureOf(key, FDC)}000a010b`)]
+    : [
+        frame(FTSO, `01${signatureOf(key, FTSO)}`),
+        frame(FDC, `01${signatureOf(key, FDC)}${signedBitVote}`),
+      ]
   at(signAt).submissions.push(tx('57eed580', provider.submitSignatures, signatures))
 }
 
@@ -272,6 +277,31 @@ describe('one round by the rules', () => {
       consensusCount: 4,
     })
     expect(play({ signAt: end + 61 })?.checks.grace.values).toMatchObject({ secondsLate: 1 })
+  })
+
+  test('a signature with another bit vote than the consensus is told, with the penalty', () => {
+    const { fdcSignature, fdcMismatch } = play({ signedBitVote: '000a010a' })?.checks ?? {}
+    expect(fdcSignature).toEqual({
+      verdict: 'bad',
+      values: {
+        reason: 'other-bit-vote',
+        tx: expect.stringMatching(/^0x/),
+        finalised: true,
+        bitvotePresent: true,
+        dominated: true,
+        penalised: true,
+      },
+    })
+    expect(fdcMismatch?.verdict).toBe('good')
+  })
+
+  test.each(['', '00', '000a010b', '000a00010b'])('with %j beside it nothing is told', (vote) => {
+    expect(play({ signedBitVote: vote })?.checks.fdcSignature.verdict).toBe('good')
+  })
+
+  test('without a finalised result nothing is said of the bit vote beside a signature', () => {
+    const round = play({ signedBitVote: '000a010a' }, { finalisedAt: null })
+    expect(round?.checks.fdcSignature.verdict).not.toBe('bad')
   })
 
   test('names the actual signer', () => {

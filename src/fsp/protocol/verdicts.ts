@@ -145,6 +145,20 @@ function judgeSignatureSent(
   return bad({ reason, tx: (malformed ?? early)?.tx ?? null, finalised: isFinalised })
 }
 
+/**
+ * The signature of the FDC result. The bit vote beside a valid one must be the consensus: otherwise it earns
+ * nothing and is penalised. Nothing is said of one that does not decode.
+ */
+function judgeFdcSignature(common: Common, place: number): RoundCheckVerdict {
+  const { consensus, signed } = common
+  const sent = judgeSignatureSent(common, place, FDC)
+  const valid = signed[FDC].get(place)?.valid
+  const vote = valid && decodeBitVote(valid.signed.unsigned)
+  if (sent.verdict === 'bad' || vote === undefined || consensus === undefined) return sent
+  if (vote.count === consensus.count && vote.bits === consensus.bits) return sent
+  return bad({ reason: 'other-bit-vote', tx: valid?.sent.tx ?? null, finalised: true })
+}
+
 function judgeMismatch(
   { evidence, signed }: Common,
   { signingPolicy }: PolicyProvider,
@@ -232,11 +246,11 @@ function judgeFdc(
   const isJudged = consensus !== undefined
   const isDominant = isValid && consensus !== undefined && dominates(vote, consensus)
   const isSigned = signed[FDC].get(place)?.isSigned ?? false
-  const signature = judgeSignatureSent(common, place, FDC)
+  const signature = judgeFdcSignature(common, place)
   const about = {
     bitvotePresent: seen.inTime !== undefined,
     dominated: isDominant,
-    penalised: isDominant && !isSigned,
+    penalised: (isDominant && !isSigned) || signature.values?.['reason'] === 'other-bit-vote',
   }
   return {
     bitVote: !isJudged
