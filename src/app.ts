@@ -29,12 +29,12 @@ import { storedContracts } from '#src/fsp/indexer/rounds.ts'
 import { healthChecks } from '#src/health.ts'
 import { createInternalServer } from '#src/http/internal.ts'
 import { createServer } from '#src/http/server.ts'
+import { nameChain } from '#src/i18n/translate.ts'
 import type { JobApp } from '#src/jobs/define.ts'
 import { createHeartbeat } from '#src/jobs/heartbeat.ts'
 import { REGISTRY as JOBS } from '#src/jobs/index.ts'
 import { retain } from '#src/jobs/retain.ts'
 import { type RunningJobs, runFirst, startJobs } from '#src/jobs/runner.ts'
-import { nameChain } from '#src/i18n/translate.ts'
 import { bounded } from '#src/kernel/bounded.ts'
 import { serveChain } from '#src/kernel/chains.ts'
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
@@ -140,8 +140,17 @@ export function createApp(
     botUsername: () => bot?.username(),
     allowPrivateUrls: config.webhook.allowPrivate,
   })
-  const { rpcUrls, contractRegistry, id: chainId } = config.chain
-  const chainAccess = { rpcUrls, chainId, contractRegistry, log, clock, meters }
+  const { rpcUrls, rpcHeaders, rpcTimeoutsMs, contractRegistry, id: chainId } = config.chain
+  const chainAccess = {
+    rpcUrls,
+    rpcHeaders,
+    rpcTimeoutsMs,
+    chainId,
+    contractRegistry,
+    log,
+    clock,
+    meters,
+  }
   // Limits that requests reach at endpoints must not make the watcher skip them, nor take its slots.
   const chain = withFsp(
     createChain({

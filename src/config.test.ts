@@ -89,6 +89,14 @@ describe('the configuration', () => {
     ['TRUST_PROXY', '0x0a000000/8'],
     ['TRUST_PROXY', 'fd00::/129'],
     ['TRUST_PROXY', 'fe80::1%br-lan'],
+    ['CHAIN_ID', '1'],
+    ['CHAIN_ID', 'flare'],
+    ['FLARE_RPC_HEADERS', 'x-api-key: geheim-4711'],
+    ['FLARE_RPC_HEADERS', '{"x-api-key":"geheim-4711"}'],
+    ['FLARE_RPC_HEADERS', '[{"x-api-key":"geheim\\r\\n4711"}]'],
+    ['FLARE_RPC_HEADERS', '[{"x api key":"geheim-4711"}]'],
+    ['FLARE_RPC_TIMEOUT_MS', '5s'],
+    ['FLARE_RPC_TIMEOUT_MS', '1'],
     ['METERED_UPSTREAMS', 'ftso-analytics=http://127.0.0.1:9100'],
     ['METERED_UPSTREAMS', '["http://127.0.0.1:9100"]'],
     ['METERED_UPSTREAMS', '{"weather":"http://127.0.0.1:9100"}'],
@@ -100,6 +108,28 @@ describe('the configuration', () => {
     expect(problems).toHaveLength(1)
     expect(problems[0]).toMatch(new RegExp(`^${name} is wrong: `))
     expect(problems[0]).not.toContain(value)
+  })
+
+  test('has headers and time-outs of endpoints by their position, and none without an endpoint', () => {
+    const given = {
+      ...complete,
+      FLARE_RPC_URLS: 'https://one.example.org,https://two.example.org',
+      FLARE_RPC_HEADERS: '[null,{"x-api-key":"geheim-4711"}]',
+      FLARE_RPC_TIMEOUT_MS: ',12000',
+    }
+    expect(loadConfig(given).chain).toMatchObject({
+      rpcHeaders: [{}, { 'x-api-key': 'geheim-4711' }],
+      rpcTimeoutsMs: [undefined, 12_000],
+    })
+    expect(problemsOf({ ...given, FLARE_RPC_URLS: 'https://one.example.org' })).toEqual([
+      'FLARE_RPC_HEADERS has 2 entries for 1 FLARE_RPC_URLS',
+      'FLARE_RPC_TIMEOUT_MS has 2 entries for 1 FLARE_RPC_URLS',
+    ])
+  })
+
+  test('takes the name of the chain from its id', () => {
+    expect(loadConfig(complete).chain).toMatchObject({ id: 14, name: 'flare' })
+    expect(loadConfig({ ...complete, CHAIN_ID: '19' }).chain).toMatchObject({ name: 'songbird' })
   })
 
   test('has the upstreams of metered resources, as far as they are named', () => {

@@ -36,18 +36,38 @@ const databaseUrl = z
     'an address such as postgres://user:password@host:5432/name, or several hosts with commas between them',
   )
 const datasetUrl = httpUrl.refine((text) => text.includes('{epoch}'), 'a URL with {epoch} in it')
+const json = z.string().transform((text, context): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    context.addIssue('not JSON')
+    return z.NEVER
+  }
+})
 /** Resource ids and base URLs, as JSON. */
-const upstreams = z
-  .string()
-  .transform((text, context) => {
-    try {
-      return JSON.parse(text)
-    } catch {
-      context.addIssue('not JSON')
-      return z.NEVER
-    }
-  })
-  .pipe(z.partialRecord(z.enum(RESOURCES), baseUrl))
+const upstreams = json.pipe(z.partialRecord(z.enum(RESOURCES), baseUrl))
+/** Headers of each endpoint, by its position: a JSON list of objects, or null for none. */
+const rpcHeaders = json.pipe(
+  z
+    .array(
+      z
+        .record(
+          z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'a header name'),
+          z.string().regex(/^[\x20-\x7e]*$/, 'printable ASCII'),
+        )
+        .nullable(),
+    )
+    .transform((list) => list.map((headers) => headers ?? {})),
+)
+/** Timeout of each endpoint in milliseconds, by its position; an empty one has the usual timeout. */
+const rpcTimeouts = commaList.pipe(
+  z.array(
+    z
+      .string()
+      .regex(/^([1-9]\d{2,4})?$/, 'a number of milliseconds from 100 to 99999, or nothing')
+      .transform((text) => (text === '' ? undefined : Number(text))),
+  ),
+)
 /** Default limit. Many people may share an address, and a browser opens at most six connections. */
 const CONNECTIONS_PER_ADDRESS = 256
 /** Tickers of the other payment assets, which the service's own token must not have. */
@@ -81,6 +101,8 @@ const Environment = z.object({
     .default(14),
   CHAIN_NAME: z.string().optional(),
   FLARE_RPC_URLS: commaList.pipe(z.array(httpUrl).min(1)),
+  FLARE_RPC_HEADERS: rpcHeaders.default([]),
+  FLARE_RPC_TIMEOUT_MS: rpcTimeouts.default([]),
   FLARE_CONTRACT_REGISTRY: address.optional(),
   CONFIRMATIONS: z.coerce.number().int().min(1).max(100).default(2),
   EVALUATION_INTERVAL_MS: z.coerce.number().int().min(50).max(60_000).default(2000),
@@ -146,8 +168,19 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
       problems.push(`${name} is missing (required while BILLING_ENABLED is true)`)
   }
   problems.push(...halfSetUp(set))
+  if (parsed.success) problems.push(...surplus(parsed.data))
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems)
   return shape(parsed.data)
+}
+
+/** Problems of settings by position that have no endpoint at their position. */
+function surplus(env: z.output<typeof Environment>): readonly string[] {
+  const endpoints = env.FLARE_RPC_URLS.length
+  return (['FLARE_RPC_HEADERS', 'FLARE_RPC_TIMEOUT_MS'] as const).flatMap((name) =>
+    env[name].length > endpoints
+      ? [`${name} has ${env[name].length} entries for ${endpoints} FLARE_RPC_URLS`]
+      : [],
+  )
 }
 
 const TOKEN_ADDRESSES = ['SERVICE_TOKEN_ADDRESS', 'WFLR_ADDRESS', 'FXRP_ADDRESS'] as const
@@ -202,6 +235,8 @@ function shape(env: z.output<typeof Environment>) {
       id: env.CHAIN_ID,
       name: env.CHAIN_NAME ?? CHAINS.find(({ id }) => id === env.CHAIN_ID)?.key ?? '',
       rpcUrls: env.FLARE_RPC_URLS,
+      rpcHeaders: env.FLARE_RPC_HEADERS,
+      rpcTimeoutsMs: env.FLARE_RPC_TIMEOUT_MS,
       contractRegistry: env.FLARE_CONTRACT_REGISTRY,
       confirmations: env.CONFIRMATIONS,
       evaluationIntervalMs: env.EVALUATION_INTERVAL_MS,

@@ -7,7 +7,7 @@ import { readBalances } from './balances.ts'
 import { readBlock, readConfirmedBlock } from './blocks.ts'
 import type { AssetInfo, BlockRef, Chain } from './chain.ts'
 import { CONTRACT_REGISTRY_ADDRESS, MULTICALL3_ADDRESS, NATIVE_DECIMALS } from './contracts.ts'
-import { createEndpoints, hostOf, takeTurns } from './endpoints.ts'
+import { createEndpoints, hostOf } from './endpoints.ts'
 import { createFeeds } from './feeds.ts'
 import { findBalanceAt, findInternalTransfers } from './internal-transfers.ts'
 import { createLogReader } from './logs.ts'
@@ -19,12 +19,16 @@ import { readRouterState } from './router-state.ts'
 import { verifyMessage } from './signatures.ts'
 import { isUnreadable } from './spans.ts'
 import { readAssetInfo } from './tokens.ts'
-import { createTurns, type TurnLimits } from './turns.ts'
+import { createTurns, type TurnLimits, takeTurns } from './turns.ts'
 
 /** Settings of the chain's client. */
 export interface ChainOptions {
   /** JSON-RPC endpoints, http or https; the first is the primary one. Credentials are never logged. */
   readonly rpcUrls: readonly string[]
+  /** Headers of each endpoint, by position, such as an API key. Never logged. */
+  readonly rpcHeaders?: readonly Readonly<Record<string, string>>[]
+  /** Timeout of one request to each endpoint, by position, where it is not `timeoutMs`. */
+  readonly rpcTimeoutsMs?: readonly (number | undefined)[]
   readonly chainId: number
   readonly log: Logger
   /** Timeout of one request; 5000 by default. */
@@ -60,6 +64,8 @@ const REMEMBERED_TOKENS_MAX = 10_000
  */
 export function createChain({
   rpcUrls,
+  rpcHeaders,
+  rpcTimeoutsMs,
   chainId,
   log,
   timeoutMs = TIMEOUT_MS,
@@ -70,7 +76,16 @@ export function createChain({
   limits,
   meters,
 }: ChainOptions): Chain {
-  const all = createEndpoints({ rpcUrls, chainId, log, clock, timeoutMs, meters })
+  const all = createEndpoints({
+    rpcUrls,
+    rpcHeaders,
+    rpcTimeoutsMs,
+    chainId,
+    log,
+    clock,
+    timeoutMs,
+    meters,
+  })
   const endpoints = limits === undefined ? all : takeTurns(all, createTurns(limits))
   const tokens = new Map<Address, AssetInfo>()
   const logs = createLogReader()

@@ -18,7 +18,6 @@ import {
 } from './failures.ts'
 import { type ConcurrencyLimit, createConcurrencyLimit } from './pace.ts'
 import { Quantity } from './quantity.ts'
-import type { Turns } from './turns.ts'
 
 /**
  * One endpoint, for the requests of one read. Each request has a timeout of its own; a refused one is
@@ -82,6 +81,10 @@ export interface Endpoints {
 export interface EndpointOptions {
   /** The first is the primary one. */
   readonly rpcUrls: readonly string[]
+  /** Headers of each endpoint, by position. Never logged. */
+  readonly rpcHeaders?: readonly Readonly<Record<string, string>>[] | undefined
+  /** Timeout of one request to each endpoint, by position, where it is not `timeoutMs`. */
+  readonly rpcTimeoutsMs?: readonly (number | undefined)[] | undefined
   /** Endpoints of any other chain are never used. */
   readonly chainId: number
   readonly log: Logger
@@ -94,6 +97,9 @@ export interface EndpointOptions {
 
 interface Endpoint {
   readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Timeout of one request. */
+  readonly timeoutMs: number
   /** Name in the log: index and origin, which contain no credentials. */
   readonly name: { readonly endpoint: number; readonly origin: string }
   chain: 'unknown' | 'right' | 'wrong'
@@ -115,6 +121,8 @@ const RETRY_AFTER_SECONDS = 10
  */
 export function createEndpoints({
   rpcUrls,
+  rpcHeaders = [],
+  rpcTimeoutsMs = [],
   chainId,
   log,
   clock,
@@ -124,6 +132,8 @@ export function createEndpoints({
   const endpoints = rpcUrls.map(
     (url, endpoint): Endpoint => ({
       url,
+      headers: rpcHeaders[endpoint] ?? {},
+      timeoutMs: rpcTimeoutsMs[endpoint] ?? timeoutMs,
       name: { endpoint, origin: new URL(url).origin },
       chain: 'unknown',
       checkedAtMs: 0,
@@ -136,14 +146,16 @@ export function createEndpoints({
     endpoint: Endpoint,
     read: (client: RpcClient) => Promise<T>,
     signal: AbortSignal | undefined,
-    limitMs: number,
+    wantedMs = Number.POSITIVE_INFINITY,
   ): Promise<T> {
+    const limitMs = Math.min(wantedMs, endpoint.timeoutMs)
     // Aborts the remaining requests of a read that failed.
     const over = new AbortController()
     const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal
     const isWell = endpoint.restsUntilMs === 0
     try {
       const client = connect(endpoint.url, {
+        headers: endpoint.headers,
         signal: either,
         limitMs,
         isWell,
@@ -197,7 +209,7 @@ export function createEndpoints({
     read: (client: RpcClient) => Promise<T>,
     isEnough: (answer: T) => boolean,
     signal: AbortSignal | undefined,
-    limitMs = timeoutMs,
+    limitMs?: number,
   ): Promise<{ readonly answer: T; readonly isSure: boolean }> {
     const failures: string[] = []
     let isSure = true
@@ -206,14 +218,14 @@ export function createEndpoints({
     for (const endpoint of inOrder(usable, clock.now().getTime())) {
       signal?.throwIfAborted()
       try {
-        const answer = await attempt(endpoint, read, signal, Math.min(limitMs, timeoutMs))
+        const answer = await attempt(endpoint, read, signal, limitMs)
         recordAnswer(endpoint)
         if (isEnough(answer)) return { answer, isSure: true }
         poor = { answer }
       } catch (error) {
         signal?.throwIfAborted()
         if (!isEndpointFailure(error)) throw error
-        const reason = describeFailure(error, endpoint.url)
+        const reason = describeFailure(error, endpoint.url, endpoint.headers)
         failures.push(`endpoint ${endpoint.name.endpoint}: ${reason}`)
         if (endpoint.chain === 'wrong') continue
         if (!(error instanceof CallFailure)) recordFailure(endpoint, reason)
@@ -246,33 +258,20 @@ export function createEndpoints({
       const answers = await Promise.all(
         (well.length > 0 ? well : usable).map(async (endpoint) => {
           try {
-            const answer = await attempt(endpoint, read, signal, timeoutMs)
+            const answer = await attempt(endpoint, read, signal)
             recordAnswer(endpoint)
             return [answer]
           } catch (error) {
             signal?.throwIfAborted()
             if (!isEndpointFailure(error)) throw error
             if (endpoint.chain !== 'wrong')
-              recordFailure(endpoint, describeFailure(error, endpoint.url))
+              recordFailure(endpoint, describeFailure(error, endpoint.url, endpoint.headers))
             return []
           }
         }),
       )
       return answers.flat()
     },
-  }
-}
-
-/** Limits the reads that anybody can cause: some at a time, the others wait or are refused. */
-export function takeTurns(endpoints: Endpoints, turns: Turns): Endpoints {
-  return {
-    count: endpoints.count,
-    ask: (read, signal, limitMs) => turns.take(() => endpoints.ask(read, signal, limitMs), signal),
-    askUntil: (read, isEnough, signal) =>
-      turns.take(() => endpoints.askUntil(read, isEnough, signal), signal),
-    askForMost: (read, isEnough, signal) =>
-      turns.take(() => endpoints.askForMost(read, isEnough, signal), signal),
-    askEach: (read, signal) => turns.take(() => endpoints.askEach(read, signal), signal),
   }
 }
 
@@ -283,6 +282,7 @@ function inOrder(endpoints: readonly Endpoint[], nowMs: number): readonly Endpoi
 }
 
 interface Connection {
+  readonly headers: Readonly<Record<string, string>>
   readonly signal: AbortSignal
   /** Timeout of one request. */
   readonly limitMs: number
@@ -316,7 +316,7 @@ type Send = ReturnType<HttpTransport>['request']
 
 /** Sends one request, and repeats it while it is refused, a few times. */
 async function send<T>(url: string, connection: Connection, args: Parameters<Send>[0]): Promise<T> {
-  const { signal, limitMs, isWell, concurrency, meters } = connection
+  const { headers, signal, limitMs, isWell, concurrency, meters } = connection
   const host = hostOf(url)
   for (let tries = 0; ; tries += 1) {
     await concurrency.begin(signal)
@@ -326,7 +326,7 @@ async function send<T>(url: string, connection: Connection, args: Parameters<Sen
       meters?.asked(host, outcome, (performance.now() - askedAt) / 1000)
     }
     const limit = AbortSignal.timeout(limitMs)
-    const fetchOptions = { signal: AbortSignal.any([signal, limit]) }
+    const fetchOptions = { headers, signal: AbortSignal.any([signal, limit]) }
     try {
       const once = http(url, { retryCount: 0, timeout: 0, fetchOptions })({})
       const answer: T = await once.request(args)

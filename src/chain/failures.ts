@@ -82,12 +82,16 @@ export function isPruned(error: unknown): boolean {
  *
  * @param url the endpoint's URL, whose parts are removed
  */
-export function describeFailure(error: unknown, url: string): string {
+export function describeFailure(
+  error: unknown,
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+): string {
   if (error instanceof EndpointError) return error.message
   if (error instanceof ZodError) return 'answer of another shape'
   const answer = rpcErrorOf(error)
   if (answer !== undefined) {
-    return `rpc ${answer.code}: ${withoutSecrets(answer.details, url)}`.slice(0, 160)
+    return `rpc ${answer.code}: ${withoutSecrets(answer.details, url, headers)}`.slice(0, 160)
   }
   const http = error instanceof BaseError ? error.walk((e) => e instanceof HttpRequestError) : null
   if (http instanceof HttpRequestError && http.status !== undefined) return `http ${http.status}`
@@ -101,10 +105,15 @@ export function rpcErrorOf(error: unknown): RpcRequestError | undefined {
   return rpcError instanceof RpcRequestError ? rpcError : undefined
 }
 
-/** Removes path, query and password, each of which can be a key or contain one. */
-function withoutSecrets(text: string, url: string): string {
+/** Removes path, query, password and values of headers, each of which can be a key or contain one. */
+function withoutSecrets(
+  text: string,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+): string {
+  const values = Object.values(headers).flatMap((value) => [value, ...value.split(' ')])
   const { pathname, search, username, password } = new URL(url)
-  return [...pathname.split('/'), ...search.split(/[?&=]/), username, password]
+  return [...pathname.split('/'), ...search.split(/[?&=]/), username, password, ...values]
     .filter((part) => part.length > 3)
     .reduce((rest, part) => rest.replaceAll(part, '…'), text)
 }

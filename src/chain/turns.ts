@@ -1,4 +1,5 @@
 import { AppError } from '#src/kernel/errors.ts'
+import type { Endpoints } from './endpoints.ts'
 
 /** Limiter of concurrent work, with a queue. */
 export interface Turns {
@@ -71,4 +72,17 @@ export function createTurns(limits: TurnLimits): Turns {
 function refusal(): AppError {
   const details = { retryAfterSeconds: RETRY_AFTER_SECONDS }
   return new AppError('upstream', 'dependency_unavailable', details)
+}
+
+/** Limits the reads that anybody can cause: some at a time, the others wait or are refused. */
+export function takeTurns(endpoints: Endpoints, turns: Turns): Endpoints {
+  return {
+    count: endpoints.count,
+    ask: (read, signal, limitMs) => turns.take(() => endpoints.ask(read, signal, limitMs), signal),
+    askUntil: (read, isEnough, signal) =>
+      turns.take(() => endpoints.askUntil(read, isEnough, signal), signal),
+    askForMost: (read, isEnough, signal) =>
+      turns.take(() => endpoints.askForMost(read, isEnough, signal), signal),
+    askEach: (read, signal) => turns.take(() => endpoints.askEach(read, signal), signal),
+  }
 }

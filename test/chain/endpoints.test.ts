@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
@@ -333,5 +334,46 @@ describe('the chain for questions of anonymous callers', () => {
     // Only the first endpoint is left, and the watcher never took it for a resting one.
     expect((await watcher.confirmedBlock(1)).number).toBe(await tip())
     expect(said('warn')).toHaveLength(1)
+  })
+})
+
+describe('settings of one endpoint', () => {
+  test('its headers reach it alone, and are never logged, also if it repeats them', async () => {
+    const keys: (string | undefined)[] = []
+    const keyed = createServer((request, response) => {
+      keys.push(String(request.headers['x-api-key']))
+      const error = { code: -32000, message: `bad key ${request.headers['x-api-key']}` }
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, error }))
+    }).listen(0, '127.0.0.1')
+    await once(keyed, 'listening')
+    const other: (string | undefined)[] = []
+    const plain = createServer((request, response) => {
+      other.push(request.headers['x-api-key']?.toString())
+      response.writeHead(500).end()
+    }).listen(0, '127.0.0.1')
+    await once(plain, 'listening')
+    const urlOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const chain = createChain({
+      rpcUrls: [urlOf(keyed), urlOf(plain), primary.url],
+      rpcHeaders: [{ 'x-api-key': 'geheim-4711' }],
+      ...{ chainId: 14, log, clock, timeoutMs: 300 },
+    })
+    expect((await chain.confirmedBlock(2)).number).toBeGreaterThan(0)
+    expect(new Set(keys)).toEqual(new Set(['geheim-4711']))
+    expect(other).not.toHaveLength(0)
+    expect(other.every((key) => key === undefined)).toBe(true)
+    expect(said('warn')).not.toHaveLength(0)
+    expect(inspect(lines, { depth: 9 })).not.toContain('geheim')
+    keyed.close()
+    plain.close()
+  })
+
+  test('a slow endpoint with a longer time-out answers, where the usual one would fail', async () => {
+    primary.delay(600)
+    const at = { chainId: 14, log, clock, timeoutMs: 100 }
+    const usual = createChain({ rpcUrls: [primary.url], ...at })
+    await expect(usual.confirmedBlock(2)).rejects.toThrow('dependency_unavailable')
+    const patient = createChain({ rpcUrls: [primary.url], rpcTimeoutsMs: [20_000], ...at })
+    expect((await patient.confirmedBlock(2)).number).toBeGreaterThan(0)
   })
 })
