@@ -49,6 +49,7 @@ import { REGISTRY as OPERATIONS } from '#src/operations/index.ts'
 import { createLimits } from '#src/operations/limits.ts'
 import { registerPages } from '#src/pages/index.ts'
 import { countLimited } from '#src/telegram/api.ts'
+import { createBacktests } from '#src/watches/backtest/backtest.ts'
 import { createFacts } from '#src/watches/facts.ts'
 import { createLookUps } from '#src/watches/look-up.ts'
 
@@ -188,6 +189,13 @@ export function createApp(
     quarantine: createQuarantine({ log }),
     chain,
     facts,
+    backtests: createBacktests({
+      db,
+      chain,
+      facts,
+      clock,
+      confirmations: config.chain.confirmations,
+    }),
     lookUps: createLookUps({ chain, facts, clock, confirmations: config.chain.confirmations }),
     xrpl,
     paymentOptions: createPaymentOptions({ chain, xrpl, clock, log, billing }),

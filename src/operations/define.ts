@@ -17,6 +17,7 @@ import type { Meters } from '#src/kernel/meters.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Notices } from '#src/notices/service.ts'
+import type { Backtests } from '#src/watches/backtest/backtest.ts'
 import type { Facts } from '#src/watches/facts.ts'
 import type { LookUps } from '#src/watches/look-up.ts'
 import type { Limits, RateClass } from './limits.ts'
@@ -37,6 +38,8 @@ export interface App {
   readonly facts: Facts
   /** Answers about addresses and providers for people who have not signed in. */
   readonly lookUps: LookUps
+  /** Replays watches over the stored past. */
+  readonly backtests: Backtests
   /** Undefined if XRP is not configured. */
   readonly xrpl: Xrpl | undefined
   /** Prices and availability of the payment assets. */

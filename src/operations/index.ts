@@ -25,7 +25,14 @@ import {
   updateSubscriptions,
 } from './subscriptions.ts'
 import { confirmTopup, createTopup, getTopup } from './topups.ts'
-import { createWatch, deleteWatch, getWatch, listWatches, updateWatch } from './watches.ts'
+import {
+  backtestWatch,
+  createWatch,
+  deleteWatch,
+  getWatch,
+  listWatches,
+  updateWatch,
+} from './watches.ts'
 
 /** Every operation with a route, in the order of the specification. */
 export const REGISTRY: readonly AnyOperation[] = [
@@ -68,6 +75,7 @@ export const REGISTRY: readonly AnyOperation[] = [
   confirmTopup,
   listWatches,
   createWatch,
+  backtestWatch,
   getWatch,
   updateWatch,
   deleteWatch,

@@ -20,6 +20,7 @@ export const RATE_CLASSES = {
   write: { points: 120, seconds: MINUTE_SECONDS },
   test: { points: 10, seconds: HOUR_SECONDS },
   preview: { points: 60, seconds: MINUTE_SECONDS },
+  backtest: { points: 20, seconds: MINUTE_SECONDS },
   export: { points: 6, seconds: HOUR_SECONDS },
   public: { points: 120, seconds: MINUTE_SECONDS },
   payment: { points: 10, seconds: MINUTE_SECONDS },

@@ -1,9 +1,11 @@
 import { z } from 'zod'
+import { Backtest, toBacktest } from '#src/alerts/backtest.ts'
 import { deleteWatch as deleteAndClose } from '#src/alerts/settings-changes.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { IdParam, pageOf, pageQuery } from '#src/kernel/query.ts'
 import * as recipients from '#src/recipients/service.ts'
+import { getSettings } from '#src/recipients/settings.ts'
 import * as watches from '#src/watches/manage/service.ts'
 import { NewWatch, Watch, WatchChanges } from '#src/watches/model.ts'
 import { type App, defineOperation } from './define.ts'
@@ -42,6 +44,39 @@ export const createWatch = defineOperation({
   handle: async ({ app, caller, body }, checked) => {
     await requireRecipients(app, caller, body)
     return watches.createWatch(app, caller, body, checked)
+  },
+})
+
+const DAYS_MAX = 7
+
+export const backtestWatch = defineOperation({
+  id: 'backtestWatch',
+  method: 'POST',
+  path: '/watches/backtest',
+  scope: 'read',
+  rate: 'backtest',
+  isExtension: true,
+  status: 200,
+  errors: ['billing_disabled'],
+  query: z.strictObject({
+    days: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(DAYS_MAX)
+      .default(DAYS_MAX)
+      .meta({ description: 'operations:field.backtestDays' }),
+  }),
+  body: NewWatch,
+  output: Backtest,
+  prepare: async ({ app, caller, body }) => {
+    await requireRecipients(app, caller, body)
+    return watches.checkNewWatch(app, body)
+  },
+  handle: async ({ app, caller, query: { days }, body, locale }, { meant }) => {
+    const { timezone } = await getSettings(app, caller)
+    const outcome = await app.backtests.run(caller, { watch: body, meant, days })
+    return toBacktest(outcome, days, { locale, timezone })
   },
 })
 

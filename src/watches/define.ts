@@ -8,6 +8,7 @@ import type { SignalGroup } from '#src/kernel/signal-group.ts'
 import { Instant, type JsonObject } from '#src/kernel/units.ts'
 import type { Facts } from './facts.ts'
 import type { SignalForm } from './form.ts'
+import type { History } from './history.ts'
 
 /** Base of an observation of a target. */
 export interface Observed {
@@ -163,6 +164,8 @@ export interface WatchType<
   defaultLabel(target: Target): string
   /** Form by which people create and read watches of this type. */
   readonly form: SignalForm<Target, Settings, Observation>
+  /** Its past observations, for backtests. */
+  readonly history: History<Target, Settings, Observation>
   readonly signals: readonly Signal<Target, Settings, Observation>[]
 }
 

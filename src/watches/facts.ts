@@ -7,6 +7,7 @@ import type { FspChain } from '#src/fsp/chain.ts'
 import {
   createProviderFacts,
   type Eligibility,
+  type PastStatus,
   type ProviderStatus,
 } from '#src/fsp/indexer/providers.ts'
 import { createPublicationKeeper, type PublicationKeeper } from '#src/fsp/indexer/publications.ts'
@@ -16,7 +17,7 @@ import { servedChain } from '#src/kernel/chains.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { createFeedFacts, type FeedWindow } from './feeds/feeds.ts'
+import { createFeedFacts, type FeedWindow, type PastPrice } from './feeds/feeds.ts'
 import { listWatchedProviders } from './target-store.ts'
 
 /**
@@ -35,6 +36,12 @@ export interface Facts {
     signal?: AbortSignal,
     fence?: Fence,
   ): Promise<readonly (FeedWindow | undefined)[]>
+  /** Stored prices of a feed by its id, oldest first, in pages, each with the oldest one of its window. */
+  feedHistory(
+    feedId: string,
+    windowSeconds: number,
+    span: { readonly from: Date; readonly to: Date },
+  ): AsyncIterable<readonly PastPrice[]>
   /** States of providers at the end of `block`, in the given order; undefined where uncertain. */
   providers(
     voters: readonly Address[],
@@ -46,6 +53,11 @@ export interface Facts {
     readonly eligibility: Eligibility | null
     readonly rewards: readonly EpochReward[]
   }>
+  /** Changes of a provider's status that stored rounds and publications tell, oldest first. */
+  providerHistory(
+    voter: Address,
+    span: { readonly from: Date; readonly to: Date },
+  ): Promise<readonly PastStatus[]>
   /** Names of providers from the last published calculation; empty without one. */
   providerNames(): Promise<ReadonlyMap<Address, string>>
   /** The feed with an asset's price in US dollars; undefined for tokens without a trusted price. */
@@ -107,6 +119,7 @@ export function createFacts(source: FactSource): Facts {
       return asset === FXRP ? 'XRP/USD' : undefined
     },
     feedWindows: (windows, block, signal, fence) => feeds.windows(windows, block, signal, fence),
+    feedHistory: (feedId, windowSeconds, span) => feeds.history(feedId, windowSeconds, span),
     providers: (voters, block, signal) => providers.statuses(voters, block, signal),
     published: async (provider) => {
       const [eligibility, rewards] = await Promise.all([
@@ -115,6 +128,7 @@ export function createFacts(source: FactSource): Facts {
       ])
       return { eligibility, rewards }
     },
+    providerHistory: (voter, span) => providers.history(voter, span),
     providerNames: () => providers.names(),
     publications: createPublicationKeeper(source),
     votes: (voters, block, signal, fence) => votes.of(voters, block, signal, fence),

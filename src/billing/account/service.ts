@@ -142,6 +142,16 @@ export async function readBalance(
   return { balanceCredits: account?.balanceCredits ?? 0, entry: account?.entryCount ?? 0 }
 }
 
+/** The wallet's balance at the end of a time, and the position of its newest entry then. */
+export async function readBalanceAt(
+  db: Db,
+  wallet: Address,
+  at: Date,
+): Promise<{ balanceCredits: number; entry: number }> {
+  const [row] = await store.listLedger(db, wallet, { to: at }, undefined, 1)
+  return { balanceCredits: row?.balanceAfterCredits ?? 0, entry: row?.position ?? 0 }
+}
+
 /** Up to `limit` entries of the wallet after a position, ordered by position. */
 export function listEntriesAfter(
   db: Db,

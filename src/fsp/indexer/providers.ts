@@ -4,6 +4,7 @@ import type { Address } from '#src/kernel/units.ts'
 import type { FspChain } from '../chain.ts'
 import type { Registrations } from '../reader/system.ts'
 import { PASSES, StoredPasses } from './publication-data.ts'
+import { listFirstRounds } from './round-store.ts'
 import * as store from './store.ts'
 
 /** Eligibility of a provider in the last published reward calculation. */
@@ -26,8 +27,15 @@ export interface ProviderStatus {
   readonly name: string | null
 }
 
+/** Status of a provider from a time on. */
+export interface PastStatus extends ProviderStatus {
+  readonly at: Date
+}
+
 /** Above the number of every reward epoch. */
 const EPOCH_MAX = 2 ** 31 - 1
+/** Reward epochs before the first stored one whose calculation may be the newest then. */
+const EPOCHS_BEFORE = 4
 /**
  * Time for which a registration must be missing, on the chain's clock, when not every endpoint answered.
  */
@@ -115,6 +123,37 @@ export function createProviderFacts({ db, chain }: { readonly db: Db; readonly c
       return known?.rows.has(voter) === true ? eligibilityIn(known, voter) : null
     },
 
+    /**
+     * Status of a provider at `from`, or from the first stored round on, and at every later time at which
+     * a reward epoch began or a calculation was published. Registered means in the signing policy.
+     */
+    async history(
+      voter: Address,
+      { from, to }: { readonly from: Date; readonly to: Date },
+    ): Promise<readonly PastStatus[]> {
+      const epochs = await listFirstRounds(db, voter, to)
+      const [first] = epochs
+      if (first === undefined) return []
+      const published = await store.listPublicationsFrom(
+        db,
+        PASSES,
+        first.rewardEpoch - EPOCHS_BEFORE,
+      )
+      const calculations = published.map(({ rewardEpochId, seenAt, data }) => ({
+        rewardEpochId,
+        seenAt,
+        row: StoredPasses.parse(data).find((one) => one.voter === voter),
+      }))
+      const startMs = Math.max(from.getTime(), first.blockAt.getTime())
+      const times = [...epochs.map(({ blockAt }) => blockAt), ...calculations.map((c) => c.seenAt)]
+        .map((at) => at.getTime())
+        .filter((ms) => ms > startMs && ms <= to.getTime())
+      return [...new Set([startMs, ...times])]
+        .toSorted((a, b) => a - b)
+        .map((ms) => statusAt(new Date(ms), epochs, calculations))
+        .filter((status) => status !== undefined)
+    },
+
     /** Names of providers in the last published calculation. */
     async names(): Promise<ReadonlyMap<Address, string>> {
       const known = await newest(EPOCH_MAX)
@@ -123,5 +162,43 @@ export function createProviderFacts({ db, chain }: { readonly db: Db; readonly c
       )
       return new Map(named)
     },
+  }
+}
+
+/** Status at a time, by what was stored then; undefined before the first reward epoch. */
+function statusAt(
+  at: Date,
+  epochs: Awaited<ReturnType<typeof listFirstRounds>>,
+  calculations: readonly {
+    readonly rewardEpochId: number
+    readonly seenAt: Date
+    readonly row: StoredPasses[number] | undefined
+  }[],
+): PastStatus | undefined {
+  const epoch = epochs.findLast(({ blockAt }) => blockAt <= at)
+  if (epoch === undefined) return undefined
+  const known = calculations.findLast(
+    ({ rewardEpochId, seenAt }) => seenAt <= at && rewardEpochId < epoch.rewardEpoch,
+  )
+  return {
+    at,
+    rewardEpochId: epoch.rewardEpoch,
+    isRegistered: epoch.isMember,
+    eligibility: known === undefined ? null : eligibilityOf(known.rewardEpochId, known.row),
+    name: known?.row?.name ?? null,
+  }
+}
+
+/** Eligibility by a provider's row of a calculation; null where the row could not be parsed. */
+function eligibilityOf(
+  rewardEpochId: number,
+  row: StoredPasses[number] | undefined,
+): Eligibility | null {
+  if (row?.isEligible === null) return null
+  return {
+    rewardEpochId,
+    isEligible: row?.isEligible ?? false,
+    passes: row?.passes ?? null,
+    failures: row?.failures ?? [],
   }
 }

@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, inArray, lt, lte, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, gte, inArray, lt, lte, min, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
@@ -80,6 +80,43 @@ export async function listRounds(
     .from(fspRounds)
     .where(sql`${fspRounds.blockNumber} > ${after} and ${fspRounds.blockNumber} <= ${upTo}`)
     .orderBy(fspRounds.round)
+}
+
+/**
+ * Rounds after a number that were completed between two times, oldest first, with one provider's record.
+ */
+export async function listRoundsBetween(
+  db: Db,
+  voter: Address,
+  { after, from, to }: { readonly after: number; readonly from: Date; readonly to: Date },
+  limit: number,
+): Promise<ProvidersRow[]> {
+  const { round, blockAt } = fspRounds
+  return db
+    .select({ ...ROUND, providers: recordsOf([voter]) })
+    .from(fspRounds)
+    .where(and(gt(round, after), gte(blockAt, from), lte(blockAt, to)))
+    .orderBy(round)
+    .limit(limit)
+}
+
+/** The first stored round of each reward epoch up to a time, and whether its policy has a provider. */
+export async function listFirstRounds(
+  db: Db,
+  voter: Address,
+  to: Date,
+): Promise<{ rewardEpoch: number; blockAt: Date; isMember: boolean }[]> {
+  const { round, rewardEpoch, blockAt, providers } = fspRounds
+  const first = db.select({ round: min(round) }).from(fspRounds).groupBy(rewardEpoch)
+  return db
+    .select({
+      rewardEpoch,
+      blockAt,
+      isMember: sql<boolean>`(${providers} -> ${voter}::text ->> 'c') is not null`,
+    })
+    .from(fspRounds)
+    .where(and(inArray(round, first), lte(blockAt, to)))
+    .orderBy(round)
 }
 
 /** The newest rounds, newest first, with these providers' records. */

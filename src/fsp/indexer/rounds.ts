@@ -21,6 +21,17 @@ export interface RoundFacts extends RoundKeeper {
     requests: readonly { readonly provider: Address; readonly isNew: boolean }[],
     span: { readonly after: number | null; readonly upTo: number },
   ): Promise<readonly (readonly ProviderObservation[])[]>
+  /**
+   * Observations of a provider in the rounds completed between two times, oldest first, in pages; the first
+   * one is marked as past. `isWhole`: whether all rounds have the parts that only watched providers have.
+   */
+  history(
+    provider: Address,
+    span: { readonly from: Date; readonly to: Date },
+  ): AsyncIterable<{
+    readonly observations: readonly ProviderObservation[]
+    readonly isWhole: boolean
+  }>
   /** The newest rounds of a provider, newest first. */
   newest(provider: Address, limit: number): Promise<readonly ProviderObservation[]>
   /** Verdicts of every provider in the newest rounds, newest first, without values. */
@@ -85,6 +96,31 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
         found.push(own)
       }
       return found
+    },
+    async *history(provider, span) {
+      let previous: store.ProvidersRow | undefined
+      for (;;) {
+        const after = previous?.round ?? -1
+        const rows = await store.listRoundsBetween(
+          db,
+          provider,
+          { ...span, after },
+          RECORDS_PER_TURN,
+        )
+        if (rows.length === 0) return
+        const observations: ProviderObservation[] = []
+        for (const row of rows) {
+          if (previous === undefined) {
+            observations.push({ ...observationOf(row, provider), isPast: true })
+          } else observations.push(...observationsOf(row, provider, previous.blockNumber))
+          previous = row
+        }
+        const isWhole = observations.every(
+          ({ isBetween, policy }) => isBetween === true || policy !== null,
+        )
+        yield { observations, isWhole }
+        await nextTurn()
+      }
     },
     async newest(provider, limit) {
       const rows = await store.listNewest(db, [provider], limit)

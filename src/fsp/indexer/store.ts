@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, lt, lte, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, inArray, lt, lte, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { publications, readRanges, voteSignatures } from '../tables.ts'
 
@@ -30,6 +30,19 @@ export function listPublications(
     .select()
     .from(publications)
     .where(and(eq(publications.kind, kind), inArray(publications.rewardEpochId, [...epochs])))
+}
+
+/** Publications of a kind about reward epochs from one on, oldest epoch first. */
+export function listPublicationsFrom(
+  db: Db,
+  kind: string,
+  fromEpoch: number,
+): Promise<Publication[]> {
+  return db
+    .select()
+    .from(publications)
+    .where(and(eq(publications.kind, kind), gte(publications.rewardEpochId, fromEpoch)))
+    .orderBy(publications.rewardEpochId)
 }
 
 /** Stores a publication; it keeps the time at which it was first seen. */

@@ -40,6 +40,7 @@ const type = defineWatchType<unknown, unknown, Level>({
   check: async () => [],
   defaultLabel: () => 'test',
   form: { icon: '🧪', target: [], settings: [], facts: () => ({}) },
+  history: { keeps: 'each', async *read() {} },
   isSame: (a, b) => a.level === b.level,
   signals: [level],
 })

@@ -20,6 +20,12 @@ export interface FeedWindow {
   readonly oldest: FeedPoint
 }
 
+/** A stored price and the oldest one of the window before it. */
+export interface PastPrice {
+  readonly price: FeedPoint
+  readonly oldest: FeedPoint
+}
+
 /**
  * Retention of prices by grade, coarsest first: a grade keeps the first price of each interval, and windows
  * up to its length compare with that grade only. So the same window sees the same prices, whatever was
@@ -31,6 +37,8 @@ const GRADES = [
   { grade: 2, stepMs: 0, windowMsMax: DAY_MS },
 ] as const
 const FORMER_GRADE = 0
+/** Prices read by one query. */
+const POINTS_PER_READ = 2000
 /** Additional retention, because the chain's clock may be behind the service's. */
 const SPARE_MS = HOUR_MS
 
@@ -112,6 +120,31 @@ export function createFeedFacts({
         const found = oldest.next().value
         return { now: one.now, oldest: found ?? { value, decimals, at: block.at } }
       })
+    },
+
+    /** Stored prices from one time to another, oldest first, each with the oldest of its window. */
+    async *history(
+      feed: string,
+      windowSeconds: number,
+      { from, to }: { readonly from: Date; readonly to: Date },
+    ): AsyncGenerator<readonly PastPrice[]> {
+      const grade = gradeOf(windowSeconds * 1000)
+      const inWindow: FeedPoint[] = []
+      let start = 0
+      for (let after = new Date(from.getTime() - 1); ; ) {
+        const points = await store.listPoints(db, feed, { after, to }, POINTS_PER_READ)
+        const last = points.at(-1)
+        if (last === undefined) return
+        yield points.map((point) => {
+          if (point.grade <= grade) inWindow.push(point)
+          const oldestMs = point.at.getTime() - windowSeconds * 1000
+          while ((inWindow[start]?.at.getTime() ?? oldestMs) < oldestMs) start += 1
+          return { price: point, oldest: inWindow[start] ?? point }
+        })
+        inWindow.splice(0, start)
+        start = 0
+        after = last.at
+      }
     },
 
     async prune(): Promise<void> {

@@ -78,6 +78,23 @@ export async function findOldest(
   return rows.map(({ found }) => (found === null ? undefined : Point.parse(found)))
 }
 
+/** Prices of a feed after one time and up to another, oldest first, with their grades. */
+export async function listPoints(
+  db: Db,
+  feed: string,
+  { after, to }: { readonly after: Date; readonly to: Date },
+  limit: number,
+): Promise<readonly StoredPoint[]> {
+  const rows = await db.execute(sql`
+    select value::text as value, decimals, at, grade from feed_points
+    where feed = ${feed} and at > ${after} and at <= ${to}
+    order by at limit ${limit}`)
+  return z.array(StoredPoint).parse(rows)
+}
+
+const StoredPoint = Point.extend({ grade: z.int() })
+export type StoredPoint = z.output<typeof StoredPoint>
+
 /**
  * Deletes prices of a grade before a time.
  *

@@ -116,5 +116,14 @@ export const creditsBalance = defineLedgerWatchType({
       ...(observation && { balance: credits(observation.balanceCredits) }),
     }),
   },
+  history: {
+    keeps: 'changes',
+    async *read({ ledger }, { from, to }) {
+      for await (const entries of ledger(from, to)) {
+        // Prices of past renewals are not stored.
+        yield { observations: entries.map((one) => ({ ...one, position: 0, nextRenewal: null })) }
+      }
+    },
+  },
   signals: [creditsThresholdSignal],
 })

@@ -11,6 +11,7 @@ import {
   type WatchView,
 } from '../define.ts'
 import type { SignalForm } from '../form.ts'
+import { feedHistory } from './feed-history.ts'
 import { comparable, decimalOf, movePercent, Point, Price } from './feed-prices.ts'
 
 const PERCENT_MIN = 0.01
@@ -342,6 +343,7 @@ export const feedMove = defineWatchType<Target, Settings, Observation, KeySettin
   },
   defaultLabel: ({ feed }) => feedName(feed) ?? feed,
   form: form,
+  history: feedHistory,
   prefilter: prefilter,
   signals: [priceMoveSignal],
 })

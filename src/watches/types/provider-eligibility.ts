@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { ProviderStatus } from '#src/fsp/indexer/providers.ts'
 import type { DisplayValues, Presentation } from '#src/kernel/display-values.ts'
 import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
 import { defineSignal, defineWatchType, type Evaluation, type Firing } from '../define.ts'
@@ -197,6 +198,24 @@ function yesOrNo(value: boolean | null) {
   return { kind: 'term', key: `bot:term.${word}` } as const
 }
 
+function observationOf(
+  target: ProviderTarget,
+  { name, rewardEpochId, isRegistered, eligibility }: ProviderStatus,
+  place: Pick<Observation, 'position' | 'at'>,
+): Observation {
+  return {
+    ...place,
+    ...target,
+    name,
+    rewardEpochId,
+    registered: isRegistered,
+    eligible: eligibility?.isEligible ?? null,
+    eligibilityEpochId: eligibility?.rewardEpochId ?? null,
+    passes: eligibility?.passes ?? null,
+    failures: [...(eligibility?.failures ?? [])],
+  }
+}
+
 /** Watch type of a provider's registration and eligibility. */
 export const providerEligibility = defineWatchType<ProviderTarget, Settings, Observation>({
   name: 'provider-eligibility',
@@ -209,23 +228,20 @@ export const providerEligibility = defineWatchType<ProviderTarget, Settings, Obs
     const found = await facts.providers(voters, upTo, signal)
     return requests.map(({ target }, index) => {
       const status = found[index]
-      if (status === undefined) return undefined
-      const { name, rewardEpochId, isRegistered, eligibility } = status
-      return [
-        {
-          position: upTo.number,
-          at: upTo.at,
-          ...target,
-          name,
-          rewardEpochId,
-          registered: isRegistered,
-          eligible: eligibility?.isEligible ?? null,
-          eligibilityEpochId: eligibility?.rewardEpochId ?? null,
-          passes: eligibility?.passes ?? null,
-          failures: [...(eligibility?.failures ?? [])],
-        },
-      ]
+      return status && [observationOf(target, status, { position: upTo.number, at: upTo.at })]
     })
+  },
+  history: {
+    keeps: 'changes',
+    async *read({ facts }, { target, from, to }) {
+      const statuses = await facts.providerHistory(target.provider, { from, to })
+      if (statuses.length === 0) yield { observations: [], gaps: ['no_data'] }
+      yield {
+        observations: statuses.map((status) =>
+          observationOf(target, status, { position: 0, at: status.at }),
+        ),
+      }
+    },
   },
   check: async () => [],
   resolve: resolveProvider,

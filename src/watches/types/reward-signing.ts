@@ -10,6 +10,7 @@ import {
   providerLabel,
   resolveProvider,
 } from './provider-target.ts'
+import { rewardHistory } from './reward-history.ts'
 import {
   AFTER_OPEN_MS,
   Epoch,
@@ -223,6 +224,7 @@ export const rewardSigning = defineWatchType<
       }
     },
   },
+  history: rewardHistory,
   prefilter: prefilter,
   signals: [rewardSigningSignal],
 })

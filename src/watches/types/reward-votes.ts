@@ -35,7 +35,7 @@ export const Epoch = z.object({
   uptime: Vote,
   rewards: Vote,
 })
-type Epoch = z.output<typeof Epoch>
+export type Epoch = z.output<typeof Epoch>
 
 /** Observation of a provider's votes. */
 export const Observation = z.object({

@@ -14,6 +14,7 @@ import {
   type Span,
   type WatchView,
 } from '../define.ts'
+import { balanceHistory } from './balance-history.ts'
 
 const THRESHOLD_MIN = '0.000001'
 const THRESHOLD_MAX = '1000000000000000'
@@ -205,7 +206,7 @@ const balanceChangeSignal = defineSignal({
 })
 
 /** Watch type of one balance: the native coin or a token. */
-export const walletBalance = defineWatchType({
+export const walletBalance = defineWatchType<Target, Settings, Observation>({
   name: 'wallet-balance',
   target: Target,
   settings: Settings,
@@ -284,6 +285,7 @@ export const walletBalance = defineWatchType({
       }
     },
   },
+  history: balanceHistory,
   isSame: (a, b) => a.balanceUnits === b.balanceUnits,
   signals: [balanceChangeSignal],
 })

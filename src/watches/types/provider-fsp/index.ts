@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { checkOf, ProviderObservation } from '#src/fsp/indexer/observation.ts'
+import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { defineWatchType } from '../../define.ts'
 import {
   PROVIDER_FIELDS,
@@ -23,6 +24,9 @@ const Settings = z.strictObject({})
  * in between.
  */
 const BLOCKS_PER_LOOK = 1500
+
+/** Rounds further apart were not read: a round takes 90 seconds. */
+const HOLE_MS = 10 * MINUTE_MS
 
 /** Checks of a round in the summary for people, with their marks. */
 const SHOWN = ['commit', 'reveal', 'signature', 'bitVote', 'fdcSignature'] as const
@@ -69,6 +73,16 @@ export const providerFsp = defineWatchType<
         ),
       }),
     }),
+  },
+  history: {
+    keeps: 'each',
+    holeMs: HOLE_MS,
+    async *read({ facts }, { target, from, to }) {
+      for await (const page of facts.rounds.history(target.provider, { from, to })) {
+        const { observations, isWhole } = page
+        yield { observations, ...(!isWhole && { gaps: ['unwatched_parts'] }) }
+      }
+    },
   },
   watermark: ({ facts }) => facts.rounds.progress(),
   observe: ({ facts }, requests, { after, upTo }) =>

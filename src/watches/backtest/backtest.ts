@@ -1,0 +1,204 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { z } from 'zod'
+import { listEntriesAfter, readBalanceAt } from '#src/billing/account/service.ts'
+import { createTurns } from '#src/chain/turns.ts'
+import type { Db } from '#src/db/connection.ts'
+import type { FspChain } from '#src/fsp/chain.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { DAY_MS, MINUTE_MS } from '#src/kernel/durations.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { Address } from '#src/kernel/units.ts'
+import type { Observed, WatchType } from '../define.ts'
+import type { AlertCandidate } from '../evaluate/evaluate.ts'
+import type { Facts } from '../facts.ts'
+import { HISTORY_GAPS, type HistoryGap, type HistorySources, type LedgerEntry } from '../history.ts'
+import type { EvaluatedWatch, NewWatch } from '../model.ts'
+import { getWatchType } from '../types/index.ts'
+import { type AlertCounts, type Replay, startReplay } from './replay.ts'
+
+/** Upper limit of the alerts in an answer. */
+export const ALERTS_MAX = 100
+/** Upper limit of the observations of one backtest. */
+const OBSERVATIONS_MAX = 100_000
+/** Observations folded before control returns to the event loop: a few milliseconds of work. */
+const FOLDS_PER_TURN = 50
+/** Longest wait for the chain. */
+const CHAIN_MS = 10_000
+/** Ledger entries read by one query. */
+const ENTRIES_PER_READ = 500
+/** A history that begins at most so much after the asked time is whole. */
+const START_SLACK_MS = 15 * MINUTE_MS
+/** Backtests at once in this process; further ones wait. */
+const TURNS = { atOnce: 2, waitingMax: 20, waitMs: 10_000 } as const
+
+/** What a watch would have told. */
+export interface BacktestOutcome {
+  /** The time that was covered; null without any observation. */
+  readonly covered: { readonly from: Date; readonly to: Date } | null
+  /** Number of observations that were judged. */
+  readonly observations: number
+  readonly counts: AlertCounts
+  /** Newest first, at most `ALERTS_MAX`. */
+  readonly alerts: readonly AlertCandidate[]
+  /** Why the history is not whole; empty if it is. */
+  readonly gaps: readonly HistoryGap[]
+}
+
+/** Runs backtests. */
+export interface Backtests {
+  /**
+   * Replays a checked watch over the last days.
+   *
+   * @param input.meant target in canonical form
+   * @throws AppError upstream `dependency_unavailable` when too many are waiting; errors of the database
+   */
+  run(
+    caller: Caller,
+    input: { readonly watch: NewWatch; readonly meant: unknown; readonly days: number },
+  ): Promise<BacktestOutcome>
+}
+
+interface Deps {
+  readonly db: Db
+  readonly clock: Clock
+  readonly chain: FspChain
+  readonly facts: Facts
+  readonly confirmations: number
+}
+
+export function createBacktests(deps: Deps): Backtests {
+  const turns = createTurns(TURNS)
+  return {
+    run: (caller, { watch, meant, days }) =>
+      turns.take(async () => {
+        const type = getWatchType(watch.type)
+        const to = deps.clock.now()
+        const span = { from: new Date(to.getTime() - days * DAY_MS), to }
+        const judged = asEvaluated(type, watch, caller.wallet)
+        const replay = startReplay(type, meant, judged, ALERTS_MAX)
+        const sources = sourcesOf(deps, caller.wallet)
+        return replayHistory(type, sources, replay, {
+          target: meant,
+          settings: watch.settings,
+          ...span,
+        })
+      }),
+  }
+}
+
+/** Drives a replay with a type's history, and tells what was covered. */
+export async function replayHistory(
+  type: WatchType,
+  sources: HistorySources,
+  replay: Replay,
+  query: {
+    readonly target: unknown
+    readonly settings: unknown
+    readonly from: Date
+    readonly to: Date
+  },
+): Promise<BacktestOutcome> {
+  const { from, to } = query
+  const { history } = type
+  const gaps = new Set<HistoryGap>()
+  let first: Date | undefined
+  let last: Date | undefined
+  let observations = 0
+  const take = async (page: readonly Observed[]) => {
+    for (let start = 0; start < page.length; start += FOLDS_PER_TURN) {
+      const part = page.slice(start, start + FOLDS_PER_TURN)
+      for (const { at } of part) {
+        if (last !== undefined && isHole(history.holeMs, last, at)) gaps.add('has_holes')
+        first ??= at
+        last = at
+      }
+      replay.add(part)
+      observations += part.length
+      await nextTurn()
+    }
+  }
+  const signal = AbortSignal.timeout(CHAIN_MS)
+  try {
+    for await (const page of history.read(sources, { ...query, signal })) {
+      for (const gap of page.gaps ?? []) gaps.add(gap)
+      await take(page.observations.slice(0, OBSERVATIONS_MAX - observations))
+      if (observations < OBSERVATIONS_MAX) continue
+      gaps.add('too_much')
+      break
+    }
+  } catch (error) {
+    const isUnavailable = error instanceof AppError && error.kind === 'upstream'
+    if (!isUnavailable && !signal.aborted) throw error
+    gaps.add('chain_unavailable')
+  }
+  const isCut = gaps.has('too_much') || gaps.has('chain_unavailable')
+  const end = history.keeps === 'changes' && !isCut ? to : last
+  if (end !== undefined) replay.end(end)
+  if (last !== undefined && !isCut && isHole(history.holeMs, last, to)) gaps.add('has_holes')
+  if (first !== undefined && first.getTime() - from.getTime() > START_SLACK_MS) {
+    gaps.add('starts_later')
+  }
+  if (first === undefined && gaps.size === 0) gaps.add('no_data')
+  return {
+    covered: first === undefined || end === undefined ? null : { from: first, to: end },
+    observations,
+    counts: replay.counts(),
+    alerts: replay.newest(),
+    gaps: HISTORY_GAPS.filter((gap) => gaps.has(gap)),
+  }
+}
+
+function isHole(holeMs: number | undefined, before: Date, after: Date): boolean {
+  return holeMs !== undefined && after.getTime() - before.getTime() > holeMs
+}
+
+/** A watch that is not stored, as an evaluator sees a new one. */
+function asEvaluated(type: WatchType, watch: NewWatch, wallet: Address): EvaluatedWatch {
+  return {
+    id: 0,
+    wallet,
+    label: watch.label ?? '',
+    settings: z.encode(type.settings, watch.settings),
+    signals: watch.signals ?? [],
+    recipientIds: null,
+    minSeverity: watch.minSeverity,
+    cooldownSeconds: watch.cooldownSeconds,
+    mutedUntil: null,
+    states: [],
+  }
+}
+
+function sourcesOf({ db, chain, facts, confirmations }: Deps, wallet: Address): HistorySources {
+  return {
+    chain,
+    facts,
+    tip: (signal) => chain.confirmedBlock(confirmations, signal),
+    ledger: (from, to) => ledgerPages(db, wallet, from, to),
+  }
+}
+
+/** The balance at a time, then the entries up to another, in pages. */
+async function* ledgerPages(
+  db: Db,
+  wallet: Address,
+  from: Date,
+  to: Date,
+): AsyncGenerator<readonly LedgerEntry[]> {
+  let { entry, balanceCredits } = await readBalanceAt(db, wallet, from)
+  yield [{ entry, balanceCredits, at: from }]
+  for (;;) {
+    const rows = await listEntriesAfter(db, wallet, entry, ENTRIES_PER_READ)
+    const page = rows
+      .filter(({ createdAt }) => createdAt <= to)
+      .map((row) => ({
+        entry: row.position,
+        at: row.createdAt,
+        balanceCredits: row.balanceAfterCredits,
+      }))
+    yield page
+    const last = page.at(-1)
+    if (last === undefined || page.length < ENTRIES_PER_READ) return
+    ;({ entry, balanceCredits } = last)
+  }
+}

@@ -1,0 +1,78 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Severity } from '#src/kernel/display-values.ts'
+import type { Observed, WatchType } from '../define.ts'
+import { type AlertCandidate, foldWatch } from '../evaluate/evaluate.ts'
+import type { EvaluatedWatch } from '../model.ts'
+
+/** Number of alerts by severity; recoveries are counted apart. */
+export type AlertCounts = Readonly<Record<Severity | 'recovery', number>>
+
+/** What a watch would have told. */
+export interface Replay {
+  /** Folds further observations, which follow the earlier ones. */
+  add(observations: readonly Observed[]): void
+  /** Ends the replay: an alert that is deferred until then at most repeats. */
+  end(to: Date): void
+  readonly counts: () => AlertCounts
+  /** The newest alerts, newest first, at most as many as asked for. */
+  readonly newest: () => readonly AlertCandidate[]
+}
+
+/**
+ * Starts a replay of a watch that is new: the evaluator of the live path over observations of the past, with
+ * the same states, episodes and cooldown. Recoveries that the watch has switched off are left out.
+ *
+ * @param keeping upper limit of the alerts that are kept; all are counted
+ */
+export function startReplay(
+  type: WatchType,
+  target: unknown,
+  watch: EvaluatedWatch,
+  keeping: number,
+): Replay {
+  const isChanges = type.history.keeps === 'changes'
+  const counts = { info: 0, warning: 0, critical: 0, recovery: 0 }
+  let kept: AlertCandidate[] = []
+  let states = watch.states
+  let recheckAt: Date | null = null
+  let last: Observed | undefined
+  let position = 0
+
+  const fold = (observations: readonly Observed[]) => {
+    const outcome = foldWatch(type, target, { ...watch, states }, observations)
+    states = outcome.states
+    recheckAt = outcome.recheckAt
+    for (const raised of outcome.raised) {
+      if (!raised.isNotified) continue
+      counts[raised.isRecovery ? 'recovery' : raised.severity] += 1
+      kept.push(raised)
+    }
+    if (kept.length > 2 * keeping) kept = kept.slice(-keeping)
+  }
+  const foldNext = (observation: Observed) => {
+    position += 1
+    last = { ...observation, position }
+    fold([last])
+  }
+  const recheckUntil = (until: Date) => {
+    while (last !== undefined && recheckAt !== null && recheckAt < until) {
+      const before: Date = recheckAt
+      foldNext({ ...last, at: before })
+      if (isDeepStrictEqual(before, recheckAt)) return
+    }
+  }
+  return {
+    add(observations) {
+      if (!isChanges) return fold(observations)
+      for (const observation of observations) {
+        recheckUntil(observation.at)
+        foldNext(observation)
+      }
+    },
+    end(to) {
+      if (isChanges) recheckUntil(new Date(to.getTime() + 1))
+    },
+    counts: () => ({ ...counts }),
+    newest: () => kept.slice(-keeping).toReversed(),
+  }
+}

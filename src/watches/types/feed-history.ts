@@ -1,0 +1,41 @@
+import { findFeed } from '#src/chain/feed-names.ts'
+import { DAY_MS, MINUTE_MS } from '#src/kernel/durations.ts'
+import type { History } from '../history.ts'
+
+/** Prices further apart were not stored: nobody watched the feed. */
+const HOLE_MS = 15 * MINUTE_MS
+
+/** A stored price in the form of an observation of `feed-move`. */
+interface PastMove {
+  readonly position: number
+  readonly at: Date
+  readonly feed: string
+  readonly feedId: string
+  readonly price: { readonly value: bigint; readonly decimals: number }
+  readonly updatedAt: Date
+  readonly oldest: { readonly value: bigint; readonly decimals: number; readonly at: Date }
+}
+
+/** The stored prices of a feed. Their blocks are not stored, so positions count them. */
+export const feedHistory: History<{ feed: string }, { windowSeconds: number }, PastMove> = {
+  keeps: 'each',
+  holeMs: HOLE_MS,
+  async *read({ chain, facts }, { target, settings, from, to, signal }) {
+    const list = await chain.feedList(signal)
+    const known = list && findFeed(list, target.feed)
+    if (known === undefined) {
+      yield { observations: [], gaps: ['no_data'] }
+      return
+    }
+    let position = 0
+    for await (const prices of facts.feedHistory(known.id, settings.windowSeconds, { from, to })) {
+      const observations = prices.map(({ price: { value, decimals, at }, oldest }) => {
+        position += 1
+        const feed = { feed: known.name, feedId: known.id, updatedAt: at }
+        return { position, at, ...feed, price: { value, decimals }, oldest }
+      })
+      yield { observations }
+    }
+    if (to.getTime() - from.getTime() > DAY_MS) yield { observations: [], gaps: ['coarse_prices'] }
+  },
+}

@@ -1,0 +1,78 @@
+import { MINUTE_MS } from '#src/kernel/durations.ts'
+import type { Address } from '#src/kernel/units.ts'
+import type { History } from '../history.ts'
+import type { Epoch, Observation, Vote } from './reward-votes.ts'
+
+/** Votes are observed once a minute. */
+const STEP_MS = MINUTE_MS
+const STEPS_PER_PAGE = 500
+
+/**
+ * The votes about the last ended reward epochs as they stood in every minute, from the times at which they
+ * were opened, signed and concluded. How much weight had signed then is not known.
+ */
+export const rewardHistory: History<{ provider: Address }, unknown, Observation> = {
+  keeps: 'each',
+  async *read({ facts, tip }, { target, from, to, signal }) {
+    const block = await tip(signal)
+    const [votes] = await facts.votes([target.provider], block, signal)
+    const [oldest] = votes?.epochs ?? []
+    if (votes === undefined || oldest === undefined) {
+      yield { observations: [], gaps: ['no_data'] }
+      return
+    }
+    const epochs: readonly Epoch[] = votes.epochs
+    if (epochs.some(({ uptime, rewards }) => isEndUnknown(uptime) || isEndUnknown(rewards))) {
+      yield { observations: [], gaps: ['vote_end_unknown'] }
+    }
+    const startMs = Math.max(from.getTime(), oldest.endedAt.getTime())
+    let position = 0
+    let page: Observation[] = []
+    for (let ms = startMs; ms <= to.getTime(); ms += STEP_MS) {
+      position += 1
+      const at = new Date(ms)
+      const ended = epochs.filter(({ endedAt }) => endedAt <= at)
+      const rewardEpochId = (ended.at(-1)?.rewardEpochId ?? oldest.rewardEpochId) + 1
+      const past = ended.map((epoch) => epochAt(epoch, at))
+      page.push({ position, at, provider: target.provider, rewardEpochId, epochs: past })
+      if (page.length < STEPS_PER_PAGE) continue
+      yield { observations: page }
+      page = []
+    }
+    yield { observations: page }
+  },
+}
+
+/** The votes of an epoch as they stood at a time. */
+function epochAt({ publishedAt, uptime, rewards, ...epoch }: Epoch, at: Date): Epoch {
+  return {
+    ...epoch,
+    publishedAt: cameBy(publishedAt, at),
+    uptime: voteAt(uptime, at),
+    rewards: voteAt(rewards, at),
+  }
+}
+
+/** A vote as it stood at a time; unknown if it is concluded and its end is not known. */
+function voteAt(vote: Vote, at: Date): Vote {
+  const concludedAt = cameBy(vote.concludedAt, at)
+  const isConcluded = concludedAt !== null
+  return {
+    openedAt: cameBy(vote.openedAt, at),
+    concludedAt,
+    isConcluded,
+    signedAt: cameBy(vote.signedAt, at),
+    signedOther: vote.signedOther && isConcluded,
+    isKnown: vote.isKnown && !isEndUnknown(vote),
+    weightSigned: null,
+  }
+}
+
+/** The time if it had come by then; else null. */
+function cameBy(time: Date | null, at: Date): Date | null {
+  return time !== null && time <= at ? time : null
+}
+
+function isEndUnknown({ isConcluded, concludedAt }: Vote): boolean {
+  return isConcluded && concludedAt === null
+}
