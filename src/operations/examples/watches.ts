@@ -1,6 +1,6 @@
 import type * as operations from '../watches.ts'
 import type { ExamplesOf } from './define.ts'
-import { at, FIRED_AT, WALLET, WATCH } from './story.ts'
+import { at, EVENT, FIRED_AT, WALLET, WATCH } from './story.ts'
 
 const target = { address: WALLET, asset: 'FLR' }
 
@@ -62,6 +62,49 @@ export const watchExamples: ExamplesOf<typeof operations> = {
       settings: { threshold: '100' },
     },
     response: created,
+  },
+  backtestWatch: {
+    request: { type: 'wallet-balance', target, settings: { threshold: '100' } },
+    response: {
+      from: '2026-11-13T08:44:10.000Z',
+      to: at('08:44:10'),
+      days: 7,
+      complete: false,
+      gaps: [
+        {
+          code: 'sampled_balances',
+          text: 'The balance was read about every 12 hours; smaller and opposite moves in between are added up.',
+        },
+      ],
+      observations: 15,
+      counts: { critical: 0, warning: 1, info: 0, recovery: 0 },
+      alerts: [
+        {
+          signal: 'balance-change',
+          event: EVENT,
+          severity: 'warning',
+          isRecovery: false,
+          at: '2026-11-17T20:43:12.000Z',
+          title: '250 FLR left the wallet',
+          data: {
+            address: WALLET,
+            asset: 'FLR',
+            symbol: 'FLR',
+            decimals: 18,
+            previousAmount: '12992500000000000000000',
+            currentAmount: '12742500000000000000000',
+            changeAmount: '-250000000000000000000',
+            threshold: '100',
+            direction: 'outgoing',
+            counterparty: null,
+            transactionHash: null,
+            usd: null,
+            blockNumber: 41_612_704,
+            blockTime: '2026-11-17T20:43:12.000Z',
+          },
+        },
+      ],
+    },
   },
   getWatch: { response: evaluated },
   updateWatch: {

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { giveCredits } from '../support/credits.ts'
+import { roundWorld } from './rounds.ts'
+import type { Notified } from './world.ts'
+
+/** Backtests beside watches that were running while the same things happened, on a real chain. */
+
+const CASES = [
+  ['Mute', 'no-commit'],
+  ['Shy', 'no-reveal'],
+  ['Liar', 'reveal-mismatch'],
+  ['Poor', 'low-balance'],
+] as const
+
+let world: Awaited<ReturnType<typeof roundWorld>>
+let credits: { readonly id: number }
+let feed: { readonly id: number }
+
+const XRP = { type: 'feed-move', target: { feed: 'XRP/USD' } }
+const FEED = { ...XRP, settings: { percent: 5, windowSeconds: 120 } }
+const CREDITS = { type: 'credits-balance', target: {}, settings: { limit: 150_000 } }
+
+/** An alert as both of them tell it. */
+function told({ event, severity, firedAt }: Notified) {
+  return { event, severity, at: firedAt }
+}
+
+async function backtest(body: object, query = '') {
+  return world.alice.request('POST', `/watches/backtest${query}`, body)
+}
+
+async function replayed(body: object) {
+  const { body: found } = await backtest(body)
+  return found.alerts
+    .map(({ event, severity, at }: Record<string, unknown>) => ({ event, severity, at }))
+    .toReversed()
+}
+
+function watchOf(name: string, signals?: readonly object[]) {
+  const provider = world.player().provider(name).accounts.identity.address
+  return { type: 'provider-fsp', target: { provider }, ...(signals && { signals }) }
+}
+
+beforeAll(async () => {
+  world = await roundWorld(CASES.map(([name]) => name), { unwatched: ['Alone'] })
+  feed = (await world.alice.request('POST', '/watches', FEED)).body
+  credits = (await world.alice.request('POST', '/watches', CREDITS)).body
+  for (const value of [250_000, 265_000, 250_000, 290_000, 240_000]) {
+    await world.devnet.contracts.setFeed('XRP/USD', BigInt(value), 5)
+    await world.pass(45)
+  }
+  await world.player().playRounds(2)
+  await world.scan()
+  for (const [name, behaviour] of CASES) await world.behave(name, behaviour)
+  await world.behave('Alone', 'no-commit')
+  await world.player().playRounds(6)
+  await world.scan()
+  await giveCredits(world.app, world.alice.caller.wallet, 100_000)
+  await world.look()
+}, 120_000)
+afterAll(() => world.close())
+
+describe('a backtest', () => {
+  test('tells what a watch of a provider told that ran meanwhile', async () => {
+    for (const [name] of CASES) {
+      const { body: watch } = await world.alice.request('GET', `/watches/${world.watchOf(name)}`)
+      const live = (await world.alerts(name)).map(told)
+      expect(live.length, name).toBeGreaterThan(0)
+      expect(await replayed(watchOf(name, watch.signals)), name).toEqual(live)
+    }
+  })
+
+  test('tells what a watch of a feed told', async () => {
+    const live = (await world.notified(feed.id)).map(told)
+    expect(live.length).toBeGreaterThan(1)
+    expect(await replayed(FEED)).toEqual(live)
+  })
+
+  test('says that nobody watched a provider, and judges its votes', async () => {
+    const { status, body } = await backtest(watchOf('Alone'))
+    expect(status).toBe(200)
+    expect(body.counts.warning).toBeGreaterThan(0)
+    expect(body.complete).toBe(false)
+    expect(body.gaps.map(({ code }: { code: string }) => code)).toEqual([
+      'starts_later',
+      'unwatched_parts',
+    ])
+  })
+
+  test('replays the ledger from the balance of a week ago', async () => {
+    const { body } = await backtest(CREDITS)
+    expect(body).toMatchObject({ complete: true, counts: { warning: 1, recovery: 1 } })
+    const live = (await world.notified(credits.id)).map(told)
+    expect(live.at(-1)).toEqual((await replayed(CREDITS)).at(-1))
+  })
+
+  test('refuses what a new watch is refused for, in the same words', async () => {
+    for (const body of [
+      { ...FEED, settings: { percent: -1, windowSeconds: 120 } },
+      { ...FEED, target: { feed: 'NOT/THERE' } },
+      { ...FEED, signals: [{ id: 'unheard-of' }] },
+      { ...FEED, recipientIds: [999_999] },
+      { ...XRP, settings: { percent: 100, windowSeconds: 60, direction: 'down' } },
+    ]) {
+      const created = await world.alice.request('POST', '/watches', body)
+      const tried = await backtest(body)
+      expect(tried.status).toBe(created.status)
+      expect(tried.body.errors).toEqual(created.body.errors)
+    }
+  })
+
+  test('creates nothing and charges nothing', async () => {
+    const before = await world.alice.request('GET', '/account')
+    const watches = await world.alice.request('GET', '/watches')
+    await backtest(FEED)
+    expect((await world.alice.request('GET', '/account')).body).toEqual(before.body)
+    expect((await world.alice.request('GET', '/watches')).body).toEqual(watches.body)
+  })
+
+  test('is written in the language of the request', async () => {
+    const headers = { 'accept-language': 'de' }
+    const { body } = await world.alice.request('POST', '/watches/backtest', FEED, headers)
+    expect(body.gaps[0].text).toBe('Die gespeicherten Daten beginnen später.')
+  })
+
+  test('reads balances of earlier blocks from an archive', async () => {
+    const { wallet } = world.alice.caller
+    const target = { address: wallet, asset: 'FLR' }
+    const body = { type: 'wallet-balance', target, settings: { threshold: '1' } }
+    await world.devnet.setBalance(wallet, 5n * 10n ** 18n)
+    await world.see()
+    const { body: found } = await backtest(body)
+    expect(found.gaps.map(({ code }: { code: string }) => code)).toContain('sampled_balances')
+    expect(found.observations).toBeGreaterThan(1)
+    expect(found.alerts[0]).toMatchObject({ event: 'wallet-balance.moved' })
+    for (const rpc of [world.primary, world.secondary]) {
+      rpc.failNext(1000, { code: -32000, message: 'missing trie node' }, 'eth_getBalance')
+    }
+    const { body: pruned } = await backtest(body)
+    for (const rpc of [world.primary, world.secondary]) await rpc.up()
+    expect(pruned).toMatchObject({ from: null, gaps: [{ code: 'no_archive' }], alerts: [] })
+  })
+
+  test('says so when the chain does not answer', async () => {
+    const target = { address: world.alice.caller.wallet, asset: 'FLR' }
+    const body = { type: 'wallet-balance', target, settings: { threshold: '1' } }
+    for (const rpc of [world.primary, world.secondary]) rpc.refuseShare(1, 503)
+    const { status, body: found } = await backtest(body)
+    for (const rpc of [world.primary, world.secondary]) await rpc.up()
+    expect(status).toBe(200)
+    expect(found).toMatchObject({ complete: false, gaps: [{ code: 'chain_unavailable' }] })
+  })
+})
