@@ -2,10 +2,9 @@ import { z } from 'zod'
 import { builtKey, translator } from '#src/i18n/translate.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { Instant, JsonObject } from '#src/kernel/units.ts'
-import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
-import { HISTORY_GAPS } from '#src/watches/history.ts'
 import { ALERTS_MAX, type BacktestOutcome } from '#src/watches/backtest/backtest.ts'
-import { createRenderer, type Reader } from './render.ts'
+import { HISTORY_GAPS } from '#src/watches/history.ts'
+import { type Reader, renderTitle } from './render.ts'
 
 const Count = z.int().min(0)
 
@@ -45,22 +44,6 @@ export type Backtest = z.output<typeof Backtest>
 export function toBacktest(outcome: BacktestOutcome, days: number, reader: Reader): Backtest {
   const { covered, gaps, observations, counts, alerts } = outcome
   const t = translator(reader.locale)
-  const render = createRenderer()
-  const titleOf = ({ event, severity, data, firedAt }: AlertCandidate) =>
-    render(
-      {
-        alertId: null,
-        watchId: null,
-        watchLabel: null,
-        event,
-        severity,
-        data,
-        firedAt,
-        link: '',
-        test: false,
-      },
-      reader,
-    ).title
   return {
     from: covered?.from ?? null,
     to: covered?.to ?? null,
@@ -75,7 +58,7 @@ export function toBacktest(outcome: BacktestOutcome, days: number, reader: Reade
       severity: alert.severity,
       isRecovery: alert.isRecovery,
       at: alert.firedAt,
-      title: titleOf(alert),
+      title: renderTitle(alert, reader),
       data: alert.data,
     })),
   }

@@ -107,6 +107,36 @@ export function createRenderer(): typeof renderMessage {
   }
 }
 
+/** The title of an alert, also where data is missing that only its body names. */
+export function renderTitle(
+  alert: Pick<Renderable, 'event' | 'severity' | 'data' | 'firedAt'>,
+  reader: Reader,
+): string {
+  const { t, key, values } = valuesOf(alert, reader)
+  return t(builtKey(`messages:${key}.title`), values)
+}
+
+/** The values of the texts of an event, and the key of its texts. */
+function valuesOf(
+  { event, severity, data, firedAt }: Pick<Renderable, 'event' | 'severity' | 'data' | 'firedAt'>,
+  reader: Reader,
+) {
+  const source = findEventSource(event)
+  if (source === undefined) throw new Error(`no signal emits ${event}`)
+  const { facts, fields, count, form } = source.signal.present(event, data)
+  const clock = { locale: reader.locale, timeZone: reader.timezone }
+  const values = {
+    ...sentenceValues(facts, clock),
+    ...(facts.since?.kind === 'instant' && {
+      since: formatMoment(facts.since.at, reader.locale, reader.timezone, firedAt),
+    }),
+    ...(count !== undefined && { count }),
+    context: severity,
+  }
+  const key = form === undefined ? event : `${event}.${form}`
+  return { t: translator(reader.locale), key, values, facts, fields, clock }
+}
+
 function wordsOf(
   {
     event,
@@ -117,23 +147,13 @@ function wordsOf(
   }: Pick<Renderable, 'event' | 'severity' | 'data' | 'firedAt' | 'notes'>,
   reader: Reader,
 ): Words {
-  const source = findEventSource(event)
-  if (source === undefined) throw new Error(`no signal emits ${event}`)
-  const { facts, fields, count, form } = source.signal.present(event, data)
-  const texts = form === undefined ? event : `${event}.${form}`
-  const t = translator(reader.locale)
-  const clock = { locale: reader.locale, timeZone: reader.timezone }
-  const values = {
-    ...sentenceValues(facts, clock),
-    ...(facts.since?.kind === 'instant' && {
-      since: formatMoment(facts.since.at, reader.locale, reader.timezone, firedAt),
-    }),
-    ...(count !== undefined && { count }),
-    context: severity,
-  }
+  const { t, key, values, facts, fields, clock } = valuesOf(
+    { event, severity, data, firedAt },
+    reader,
+  )
   const write = (given: TextValues) => ({
-    title: t(builtKey(`messages:${texts}.title`), given),
-    body: t(builtKey(`messages:${texts}.body`), given),
+    title: t(builtKey(`messages:${key}.title`), given),
+    body: t(builtKey(`messages:${key}.body`), given),
   })
   const { title, body } = write(values)
   // A text that states the duration needs no note of it.
@@ -144,16 +164,18 @@ function wordsOf(
       const between = note.kind === 'lasted' ? ' ' : '\n'
       return `${text}${between}${textOfNote(t, note, reader)}`
     }, body),
-    stated: fields.filter((key) => {
-      const marked = write({ ...values, [key]: MARK })
+    stated: fields.filter((name) => {
+      const marked = write({ ...values, [name]: MARK })
       return `${marked.title}${marked.body}`.includes(MARK)
     }),
-    fields: fields.flatMap((key): MessageField[] => {
-      const fact = facts[key]
+    fields: fields.flatMap((name): MessageField[] => {
+      const fact = facts[name]
       if (fact === undefined) return []
       const href = linkOf(fact)
-      const label = t(builtKey(`messages:field.${key}`))
-      return [{ key, label, value: formatFact(fact, clock), ...(href !== undefined && { href }) }]
+      const label = t(builtKey(`messages:field.${name}`))
+      return [
+        { key: name, label, value: formatFact(fact, clock), ...(href !== undefined && { href }) },
+      ]
     }),
   }
 }

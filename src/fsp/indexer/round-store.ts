@@ -107,7 +107,10 @@ export async function listFirstRounds(
   to: Date,
 ): Promise<{ rewardEpoch: number; blockAt: Date; isMember: boolean }[]> {
   const { round, rewardEpoch, blockAt, providers } = fspRounds
-  const first = db.select({ round: min(round) }).from(fspRounds).groupBy(rewardEpoch)
+  const first = db
+    .select({ round: min(round) })
+    .from(fspRounds)
+    .groupBy(rewardEpoch)
   return db
     .select({
       rewardEpoch,

@@ -42,7 +42,7 @@ export function startReplay(
     const outcome = foldWatch(type, target, { ...watch, states }, observations)
     states = outcome.states
     recheckAt = outcome.recheckAt
-    for (const raised of outcome.raised) {
+    for (const raised of outcome.candidates) {
       if (!raised.isNotified) continue
       counts[raised.isRecovery ? 'recovery' : raised.severity] += 1
       kept.push(raised)
