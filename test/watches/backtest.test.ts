@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import * as alerts from '#src/alerts/service.ts'
+import { type JudgeDeps, judgeLedgers } from '#src/watches/evaluate/ledger.ts'
 import { giveCredits } from '../support/credits.ts'
 import { roundWorld } from './rounds.ts'
 import type { Notified } from './world.ts'
@@ -42,6 +44,12 @@ function watchOf(name: string, signals?: readonly object[]) {
   return { type: 'provider-fsp', target: { provider }, ...(signals && { signals }) }
 }
 
+async function judgeCredits(): Promise<void> {
+  const { app } = world
+  const raise: JudgeDeps['raise'] = (tx, raised) => alerts.raise(app, tx, raised)
+  await judgeLedgers({ ...app, raise }, undefined, new AbortController().signal)
+}
+
 beforeAll(async () => {
   world = await roundWorld(
     CASES.map(([name]) => name),
@@ -62,8 +70,9 @@ beforeAll(async () => {
   await world.behave('Alone', 'no-commit')
   await world.player().playRounds(6)
   await world.scan()
+  await judgeCredits()
   await giveCredits(world.app, world.alice.caller.wallet, 100_000)
-  await world.look()
+  await judgeCredits()
 }, 120_000)
 afterAll(() => world.close())
 
