@@ -224,7 +224,7 @@ export function sendKey({ kind }: SettingField) {
 }
 
 /** Key of the prompt without buttons. */
-export function typeKey({ kind }: SettingField) {
+function typeKey({ kind }: SettingField) {
   if (kind === 'duration') return 'bot:edit.typeDuration'
   return kind === 'integer' ? 'bot:edit.typeWhole' : 'bot:edit.typeNumber'
 }

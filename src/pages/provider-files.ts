@@ -37,7 +37,10 @@ const FILES = {
 export function providerFiles(server: FastifyInstance, app: App): void {
   const turns = createTurns(RENDERING)
   // By drawing: what has not changed is not rendered again, whoever asks in whatever way.
-  const pngs = createSharedCache<string, Buffer>(app.clock, { max: KEPT_MAX, freshMs: () => KEPT_MS })
+  const pngs = createSharedCache<string, Buffer>(app.clock, {
+    max: KEPT_MAX,
+    freshMs: () => KEPT_MS,
+  })
   const render = (tag: string, svg: string) => pngs.get(tag, () => turns.take(() => drawPng(svg)))
   for (const [file, draw] of Object.entries(FILES)) {
     server.get<ProviderRoute>(`/providers/:address/${file}`, async (request, reply) => {

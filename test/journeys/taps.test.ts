@@ -14,7 +14,7 @@ let ann: Phone
 beforeAll(async () => {
   phones = await startPhones()
   ann = await phones.give('Ann', 'alice')
-  await phones.world.player.playRounds(2)
+  await phones.world.simulation.playRounds(2)
 }, 120_000)
 afterAll(() => phones.close())
 

@@ -28,8 +28,8 @@ beforeAll(async () => {
     { name: 'Alpha Oracle' },
     { name: '<i>Sly</i>"]' },
   ]
-  world = await watchWorld({ player: { providers }, isAlone: true })
-  const player = world.player()
+  world = await watchWorld({ simulation: { providers }, isAlone: true })
+  const player = world.simulation()
   await player.playRounds(3)
   await player.behave('Alpha Oracle', 'no-commit')
   await player.playRounds(4)
@@ -48,7 +48,7 @@ afterEach(async () => {
   world.clock.advance(61)
 })
 
-const accounts = (name: string) => world.player().provider(name).accounts
+const accounts = (name: string) => world.simulation().provider(name).accounts
 const pathOf = (name: string) => `/providers/${accounts(name).identity.address}`
 
 async function get(url: string, headers: Record<string, string> = {}) {

@@ -37,8 +37,8 @@ const BANNED: readonly Banned[] = [
   { pattern: /^(Debts|settleDebts|owedSince)$/, instead: 'PendingRefunds' },
   { pattern: /^Blindness$/, instead: 'OutageData' },
   {
-    pattern: /^(create)?(Desk|Keeper|Player|Course)$|[hH]appenings?$/,
-    instead: 'ControlPanel, EpochDaemon, ProviderSimulation, RoundSchedule, Scenario',
+    pattern: /^(create)?(Keeper|Player)$|[hH]appenings?$/,
+    instead: 'EpochDaemon, ProviderSimulation, Scenario',
   },
   { pattern: /[a-z]News$/, instead: '…Listener, …Outcome, isFirst' },
 ]

@@ -40,7 +40,7 @@ async function replayed(body: object) {
 }
 
 function watchOf(name: string, signals?: readonly object[]) {
-  const provider = world.player().provider(name).accounts.identity.address
+  const provider = world.simulation().provider(name).accounts.identity.address
   return { type: 'provider-fsp', target: { provider }, ...(signals && { signals }) }
 }
 
@@ -64,11 +64,11 @@ beforeAll(async () => {
     await world.devnet.contracts.setFeed('XRP/USD', BigInt(value), 5)
     await world.pass(45)
   }
-  await world.player().playRounds(2)
+  await world.simulation().playRounds(2)
   await world.scan()
   for (const [name, behaviour] of CASES) await world.behave(name, behaviour)
   await world.behave('Alone', 'no-commit')
-  await world.player().playRounds(6)
+  await world.simulation().playRounds(6)
   await world.scan()
   await judgeCredits()
   await giveCredits(world.app, world.alice.caller.wallet, 100_000)

@@ -84,7 +84,7 @@ export async function stepView(ctx: BotContext, draft: Draft) {
       if (values.step !== 'people') {
         const [slots, week] = await Promise.all([
           slotsOf(ctx, link),
-          values.asking === null ? tryWatch(ctx, bodyOf(draft), link) : undefined,
+          values.asking === null ? tryWatch(ctx, bodyOf(ctx.t, draft), link) : undefined,
         ])
         return steps.checkStep(reader, draft, { now, notifies: notifies, slots, week })
       }

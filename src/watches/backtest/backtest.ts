@@ -88,7 +88,7 @@ export function createBacktests(deps: Deps): Backtests {
 }
 
 /** Drives a replay with a type's history, and tells what was covered. */
-export async function replayHistory(
+async function replayHistory(
   type: WatchType,
   sources: HistorySources,
   replay: Replay,

@@ -180,7 +180,7 @@ function live(
     )
     states = outcome.states
     recheckAt = outcome.recheckAt
-    raised.push(...outcome.raised)
+    raised.push(...outcome.candidates)
   }
   for (const [index, observation] of steps.entries()) {
     judge(observation)
