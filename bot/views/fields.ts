@@ -222,9 +222,3 @@ export function sendKey({ kind }: SettingField) {
   if (kind === 'duration') return 'bot:edit.sendDuration'
   return kind === 'integer' ? 'bot:edit.sendWhole' : 'bot:edit.sendNumber'
 }
-
-/** Key of the prompt without buttons. */
-function typeKey({ kind }: SettingField) {
-  if (kind === 'duration') return 'bot:edit.typeDuration'
-  return kind === 'integer' ? 'bot:edit.typeWhole' : 'bot:edit.typeNumber'
-}

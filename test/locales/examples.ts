@@ -50,12 +50,9 @@ const zone: Reader = (text) => {
 const READERS: Readonly<Record<string, Reader>> = {
   'bot:typed.notDuration': duration,
   'bot:edit.sendDuration': duration,
-  'bot:edit.typeDuration': duration,
   'bot:muted.notUnderstood': duration,
   'bot:edit.sendNumber': readBy(4),
-  'bot:edit.typeNumber': readBy(4),
   'bot:edit.sendWhole': readBy(0),
-  'bot:edit.typeWhole': readBy(0),
   'bot:typed.no_address': address,
   'bot:new.ask.address': address,
   'bot:new.ask.feed': feed,
