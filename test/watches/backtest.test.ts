@@ -24,7 +24,7 @@ const FEED = { ...XRP, settings: { percent: 5, windowSeconds: 120 } }
 const CREDITS = { type: 'credits-balance', target: {} }
 
 /** An alert as both of them tell it. */
-function told({ event, severity, firedAt }: Notified) {
+function notified({ event, severity, firedAt }: Notified) {
   return { event, severity, at: firedAt }
 }
 
@@ -77,17 +77,17 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 describe('a backtest', () => {
-  test('tells what a watch of a provider told that ran meanwhile', async () => {
+  test('tells what a watch of a provider notified that ran meanwhile', async () => {
     for (const [name] of CASES) {
       const { body: watch } = await world.alice.request('GET', `/watches/${world.watchOf(name)}`)
-      const live = (await world.alerts(name)).map(told)
+      const live = (await world.alerts(name)).map(notified)
       expect(live.length, name).toBeGreaterThan(0)
       expect(await replayed(watchOf(name, watch.signals)), name).toEqual(live)
     }
   })
 
-  test('tells what a watch of a feed told', async () => {
-    const live = (await world.notified(feed.id)).map(told)
+  test('tells what a watch of a feed notified', async () => {
+    const live = (await world.notified(feed.id)).map(notified)
     expect(live.length).toBeGreaterThan(0)
     expect(await replayed(FEED)).toEqual(live)
   })
@@ -107,7 +107,7 @@ describe('a backtest', () => {
     const body = { ...CREDITS, settings: { limit } }
     const { body: found } = await backtest(body)
     expect(found).toMatchObject({ complete: true, gaps: [] })
-    const live = (await world.notified(credits.id)).map(told)
+    const live = (await world.notified(credits.id)).map(notified)
     expect(live.map(({ event }) => event)).toEqual(['credits.low-balance', 'credits.recovered'])
     expect((await replayed(body)).at(-1)).toEqual(live.at(-1))
   })
