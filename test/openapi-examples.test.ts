@@ -145,9 +145,13 @@ describe('the journey of the examples', () => {
     )
   })
 
-  test('happens on one day, and only ends later', () => {
+  test('happens on one day, only ends later, and looks back before it', () => {
     const later = ['expiresAt', 'endsAt', 'nextRenewalAt', 'resetsAt']
-    const instants = textsIn(EXAMPLES).filter(([, text]) => /\d{4}-\d\d-\d\dT\d\d:/.test(text))
+    const { backtestWatch, ...story } = EXAMPLES
+    const isInstant = ([, text]: readonly [string, string]) => /\d{4}-\d\d-\d\dT\d\d:/.test(text)
+    const instants = textsIn(story).filter(isInstant)
+    const past = textsIn(backtestWatch).filter(isInstant)
+    expect(past.filter(([, text]) => text > '2026-11-21')).toEqual([])
     expect(instants.length).toBeGreaterThan(30)
     expect(
       instants.filter(([name, text]) => !later.includes(name) && !text.includes('2026-11-20T')),

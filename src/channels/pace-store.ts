@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { and, eq, gt, ne, sql } from 'drizzle-orm'
 import { type Db, transact } from '#src/db/connection.ts'
 import {
@@ -20,23 +21,37 @@ export function createStoredPaces(db: Db, botId: number, limits: PaceLimits): Sh
   return {
     take: (chatId, wish) =>
       transact(db, async (tx) => {
+        const place = chatId === undefined ? undefined : placeOf(botId, chatId)
         const { now, pace: bot } = await lockBot(tx, botId)
-        const chat = chatId === undefined ? undefined : await findPace(tx, botId, chatId)
+        const chat = place === undefined ? undefined : await findPace(tx, botId, place)
         const turn = takeTurn({ bot, chat }, { ...wish, now }, limits)
         if (!turn.isTaken) return turn
         await savePace(tx, botId, BOT, turn.bot)
-        if (chatId !== undefined) await savePace(tx, botId, chatId, turn.chat)
+        if (place !== undefined) await savePace(tx, botId, place, turn.chat)
         return { isTaken: true, waitMs: turn.waitMs }
       }),
     flood: (chatId, ms) =>
       transact(db, async (tx) => {
+        const place = placeOf(botId, chatId)
         const { now, pace: bot } = await lockBot(tx, botId)
-        const chat = await findPace(tx, botId, chatId)
-        await savePace(tx, botId, chatId, holdFor(chat, now, ms), new Date(now))
+        const chat = await findPace(tx, botId, place)
+        await savePace(tx, botId, place, holdFor(chat, now, ms), new Date(now))
         const end = botFloodEnd(await listFloodEnds(tx, botId, now))
         if (end !== undefined) await savePace(tx, botId, BOT, holdFor(bot, now, end - now))
       }),
   }
+}
+
+/** Hexadecimal digits of a hash that fit into a safe integer. */
+const PLACE_DIGITS = 13
+
+/**
+ * Where the pace of a chat is stored: a hash, above 0. A person who deletes their data leaves no id of theirs, and the
+ * answer that says so is paced, too.
+ */
+function placeOf(botId: number, chatId: number): number {
+  const hash = createHash('sha256').update(`pace of ${chatId} for ${botId}`).digest('hex')
+  return Number.parseInt(hash.slice(0, PLACE_DIGITS), 16) + 1
 }
 
 /**
@@ -59,7 +74,7 @@ async function lockBot(
 }
 
 /** Only the process that has locked the bot reads it. */
-async function findPace(tx: Db, botId: number, chatId: number): Promise<Pace> {
+async function findPace(tx: Db, botId: number, place: number): Promise<Pace> {
   const [row] = await tx
     .select({
       nextAt: telegramPaces.nextAt,
@@ -67,7 +82,7 @@ async function findPace(tx: Db, botId: number, chatId: number): Promise<Pace> {
       at: telegramPaces.at,
     })
     .from(telegramPaces)
-    .where(and(eq(telegramPaces.botId, botId), eq(telegramPaces.chatId, chatId)))
+    .where(and(eq(telegramPaces.botId, botId), eq(telegramPaces.chatId, place)))
   return row === undefined
     ? NEVER
     : { nextAt: row.nextAt.getTime(), sentAt: row.sentAt, at: row.at.getTime() }
@@ -76,7 +91,7 @@ async function findPace(tx: Db, botId: number, chatId: number): Promise<Pace> {
 async function savePace(
   tx: Db,
   botId: number,
-  chatId: number,
+  place: number,
   { nextAt, sentAt, at }: Pace,
   floodedAt?: Date,
 ): Promise<void> {
@@ -88,7 +103,7 @@ async function savePace(
   }
   await tx
     .insert(telegramPaces)
-    .values({ botId, chatId, ...pace })
+    .values({ botId, chatId: place, ...pace })
     .onConflictDoUpdate({ target: [telegramPaces.botId, telegramPaces.chatId], set: pace })
 }
 

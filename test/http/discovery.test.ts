@@ -121,7 +121,12 @@ describe('GET /openapi.json', () => {
     const { body } = await request(service, 'GET', '/openapi.json')
     const { post } = body.webhooks.alert
     const media = post.requestBody.content['application/json']
-    expect(media.schema).toEqual({ $ref: '#/components/schemas/WebhookPayload' })
+    expect(media.schema).toEqual({
+      allOf: [
+        { $ref: '#/components/schemas/WebhookPayload' },
+        { $ref: '#/components/schemas/WebhookEvent' },
+      ],
+    })
     const { properties, required } = body.components.schemas.WebhookPayload
     const names = Object.keys(properties)
     expect(names).toHaveLength(14)

@@ -171,7 +171,14 @@ test('every example request is answered as its page says', async () => {
     sent.add(id)
     await send(id, (text) => text.replace(HANDLE, draft.body.handle))
   }
-  await story('getSettings', 'replaceSettings', 'createWatch', 'listWatches', 'getWatch')
+  await story(
+    'getSettings',
+    'replaceSettings',
+    'backtestWatch',
+    'createWatch',
+    'listWatches',
+    'getWatch',
+  )
   await story('updateWatch', 'previewMessage', 'getProviderFsp', 'createRecipient')
   await story('listRecipients', 'updateRecipient', 'testRecipient', 'deleteRecipient')
   await story('createTelegramLink', 'configureChannel', 'listChannels')
