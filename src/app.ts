@@ -110,7 +110,7 @@ export function createApp(
     /** Slices of targets; by default this process shares them with others. */
     readonly slices?: Slices
     /** Least times between two messages of the bot; those of Telegram by default. */
-    readonly pace?: Partial<Pick<PaceLimits, 'allMs' | 'chatMs'>>
+    readonly pace?: Partial<PaceLimits>
   },
 ): Service {
   const { log, clock = systemClock } = given

@@ -32,7 +32,7 @@ export interface TelegramPace {
 }
 
 /** The limits of Telegram, some of them replaced. */
-export function paceLimits(over: Partial<Pick<PaceLimits, 'allMs' | 'chatMs'>> = {}): PaceLimits {
+export function paceLimits(over: Partial<PaceLimits> = {}): PaceLimits {
   return { allMs: ALL_MS, chatMs: CHAT_MS, groupWindow: GROUP_WINDOW, ...over }
 }
 

@@ -161,6 +161,8 @@ export interface RoutedOperation<
   readonly method: Method
   /** Below `/api/x402`, parameters in braces. */
   readonly path: string
+  /** Tag in the OpenAPI document and page in the reference; the first segment of the path if absent. */
+  readonly tag?: string
   readonly rate: RateClass
   /** Whether it is not in the specification: `x-extension` in the OpenAPI document. */
   readonly isExtension?: true

@@ -166,9 +166,9 @@ function tagsOf(t: Translate, registry: readonly AnyOperation[]): unknown[] {
   }))
 }
 
-/** First segment of the path, as the tag. */
-function tagOf({ path = '' }: AnyOperation): string {
-  return path.split('/')[1]?.replace('.json', '') ?? ''
+/** The tag of an operation: its own, or the first segment of its path. */
+function tagOf({ path = '', tag }: AnyOperation): string {
+  return tag ?? path.split('/')[1]?.replace('.json', '') ?? ''
 }
 
 /** Bodies and outputs with names are references; others are inline. */

@@ -53,6 +53,7 @@ export const backtestWatch = defineOperation({
   id: 'backtestWatch',
   method: 'POST',
   path: '/watches/backtest',
+  tag: 'backtest',
   scope: 'read',
   rate: 'backtest',
   isExtension: true,

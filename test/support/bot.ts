@@ -22,11 +22,11 @@ import { insertWatch, joinTarget } from '#src/watches/store.ts'
 import type { TestClock } from './clock.ts'
 import { giveCredits } from './credits.ts'
 import { BOT_NAME, BOT_TOKEN, serviceOnly } from './harness.ts'
-import { ownPace } from './pace.ts'
+import { NO_PACE, ownPace } from './pace.ts'
 
 /** The real bot, initialized, as the inbox uses it. */
 async function createHandler(app: App, telegram: TelegramApi): Promise<UpdateHandler> {
-  const pace = ownPace({ allMs: 0, chatMs: 0 })
+  const pace = ownPace(NO_PACE)
   const bot = createBot({ app, token: BOT_TOKEN, apiRoot: telegram.url, pace })
   bot.botInfo = await bot.api.getMe()
   return updateHandler(app, bot)

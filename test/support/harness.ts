@@ -19,9 +19,9 @@ import { freshDatabase } from './database.ts'
 import { deliverAll } from './deliver-all.ts'
 import { testEnvironment } from './environment.ts'
 import { observeWatches } from './observe.ts'
+import { NO_PACE } from './pace.ts'
 
 /** Messages follow each other at once. */
-const NO_PACE = { allMs: 0, chatMs: 0 }
 
 export const BOT_TOKEN = '4711:AAtest-token-of-the-local-bot-api-0000'
 export const BOT_NAME = 'watchdog_test_bot'

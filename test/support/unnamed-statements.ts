@@ -56,6 +56,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/operations/store.ts: deleteAnswersBefore',
       'src/recipients/confirmation-store.ts: deleteOldMails',
       'src/recipients/confirmations.ts: sendDueConfirmations',
+      'src/recipients/destination-box.ts: resealDestinations',
       'src/recipients/link-store.ts: deleteOldCodes',
       'src/recipients/reschedule-store.ts: listReschedule',
       'src/watches/manage/slot-store.ts: listSuspendedWallets',

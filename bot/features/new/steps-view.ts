@@ -1,5 +1,4 @@
 import { packed } from '#src/actions/codec.ts'
-import type { Backtest } from '#src/alerts/backtest.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { builtKey, typed } from '#src/i18n/translate.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
@@ -16,7 +15,6 @@ import {
   type View,
 } from '../../views/view.ts'
 import { formOf, typeLine } from '../../views/watch-facts.ts'
-import { weekLine } from '../watches/backtest.ts'
 import type { Draft } from './draft.ts'
 import { describedDraft, isOn, lastRow, nameOf, titleLine } from './view.ts'
 
@@ -99,18 +97,12 @@ export function targetStep(
 export function checkStep(
   reader: Reader,
   draft: Draft,
-  options: {
-    readonly now: Date
-    readonly notifies: readonly string[]
-    readonly slots: SlotUse
-    /** What it would have told in the last week, if that is known. */
-    readonly week: Backtest | undefined
-  },
+  options: { readonly now: Date; readonly notifies: readonly string[]; readonly slots: SlotUse },
 ): View {
   const { t } = reader
   const { rev, values } = draft
   const described = describedDraft(draft)
-  const { notifies, slots, now, week } = options
+  const { notifies, slots, now } = options
   const name = nameOf(t, values) ?? values.preview?.label ?? ''
   if (values.asking === 'lab') {
     const lines = [titleLine(reader, draft), t.html('bot:new.askName', { value: typed(name) })]
@@ -125,7 +117,6 @@ export function checkStep(
       ? `⚠️ ${t.html('bot:new.tellsNobody')}`
       : t.html('bot:watch.tells', { names: nameList(notifies, t.locale) }),
     reader.isFree === true ? undefined : t.html('bot:new.uses', { available: slots.free }),
-    weekLine(t, week),
   ]
   const severity = t(`bot:button.from.${values.minSeverity}`)
   const next = SEVERITIES[(SEVERITIES.indexOf(values.minSeverity) + 1) % SEVERITIES.length]

@@ -8,11 +8,9 @@ import type { Funds } from '../../views/home.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
 import { readFunds } from '../../views/wallet.ts'
 import { termsMark } from '../terms/terms.ts'
-import { tryWatch } from '../watches/backtest.ts'
 import { isReachable, notifiedBy, personName } from '../watches/people-view.ts'
 import { peopleOf } from '../watches/recipient-choice.ts'
 import { changeDraft, type Draft, type DraftValues } from './draft.ts'
-import { bodyOf } from './moves.ts'
 import { chooseStep, ruleStep } from './rule-view.ts'
 import * as steps from './steps-view.ts'
 import { assetsOf, candidatesOf, listedNames, sameTarget } from './targets.ts'
@@ -82,11 +80,8 @@ export async function stepView(ctx: BotContext, draft: Draft) {
       const notified = notifiedBy(values.recipientIds, people)
       const notifies = notified.filter(isReachable).map((person) => personName(reader, person))
       if (values.step !== 'people') {
-        const [slots, week] = await Promise.all([
-          slotsOf(ctx, link),
-          values.asking === null ? tryWatch(ctx, bodyOf(ctx.t, draft), link) : undefined,
-        ])
-        return steps.checkStep(reader, draft, { now, notifies: notifies, slots, week })
+        const slots = await slotsOf(ctx, link)
+        return steps.checkStep(reader, draft, { now, notifies: notifies, slots })
       }
       const offered = people.recipients.map((recipient) => ({
         id: recipient.id,

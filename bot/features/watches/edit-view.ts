@@ -1,5 +1,4 @@
 import { packed } from '#src/actions/codec.ts'
-import type { Backtest } from '#src/alerts/backtest.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
@@ -22,19 +21,13 @@ import {
   type View,
 } from '../../views/view.ts'
 import { factsOf, propertyOf, typeLine } from '../../views/watch-facts.ts'
-import { countsText, weekLine } from './backtest.ts'
 
 /** One setting of a watch: description, value, and choices. */
 export function valueEditor(
   reader: Reader,
   watch: Watch,
   owned: OwnedField,
-  options: {
-    readonly now: Date
-    /** What the present values would have told in the last week, if that is known. */
-    readonly week: Backtest | undefined
-    readonly canTry: boolean
-  },
+  options: { readonly now: Date },
 ): View {
   const { t } = reader
   const { field } = owned
@@ -51,7 +44,6 @@ export function valueEditor(
     fieldText(t, owned, 'help'),
     t.html('bot:edit.current', { value: valueText(reader, owned, current, facts) }),
     field.kind === 'choice' ? undefined : typeLine(reader, watch, 'now', options.now),
-    weekLine(t, options.week),
     ...(isTyped && !reader.isGroup ? ['', reader.t.html(sendKey(owned.field))] : []),
   ]
   const presets = presetsOf(reader, owned, facts).map(({ value, label }) =>
@@ -64,47 +56,7 @@ export function valueEditor(
     isTyped && reader.isGroup
       ? [[{ label: t('bot:button.typeValue'), url: deepLink(reader, `w${watch.id}`) }]]
       : []
-  const other: Rows = options.canTry
-    ? [[act(t('bot:button.tryValues'), packed('watch.try', { id: watch.id, field: field.code }))]]
-    : []
-  return screen(lines, [...inRows(presets, 3), ...elsewhere, ...other, [backToCard(watch)]])
-}
-
-/** What each offered value of a setting would have told in the last week; a press chooses it. */
-export function triedValues(
-  reader: Reader,
-  watch: Watch,
-  owned: OwnedField,
-  tried: readonly {
-    readonly value: string
-    readonly label: string
-    readonly backtest: Backtest | undefined
-  }[],
-): View {
-  const { t } = reader
-  const { code } = owned.field
-  const current = currentValue(watch, owned)
-  const title = t.html('bot:edit.title', {
-    field: fieldLabel(t, owned),
-    label: typed(watch.label),
-  })
-  const lines = [
-    `✏️ ${title}`,
-    '',
-    t.html('bot:backtest.tried'),
-    ...tried.map(({ label, backtest }) => {
-      const isKnown = backtest !== undefined && backtest.observations > 0
-      const counts = isKnown ? countsText(t, backtest) : t('bot:backtest.notKnown')
-      return t.html('bot:backtest.value', { value: label, counts })
-    }),
-  ]
-  const buttons = tried.map(({ value, label }) =>
-    act(
-      value === current ? `✓ ${label}` : label,
-      packed('watch.set', { id: watch.id, field: code, value }),
-    ),
-  )
-  return screen(lines, [...inRows(buttons, 3), [backToCard(watch)]])
+  return screen(lines, [...inRows(presets, 3), ...elsewhere, [backToCard(watch)]])
 }
 
 /** A setting's value in the record, as text. */

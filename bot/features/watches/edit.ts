@@ -8,26 +8,16 @@ import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { defineQuestion } from '../../core/session.ts'
 import { show } from '../../core/show.ts'
-import {
-  fieldLabel,
-  findField,
-  type OwnedField,
-  presetsOf,
-  readValue,
-  valueText,
-} from '../../views/fields.ts'
+import { fieldLabel, findField, type OwnedField, readValue, valueText } from '../../views/fields.ts'
 import { cardOf, findWatch, showCard } from '../../views/screens.ts'
 import { factsOf } from '../../views/watch-facts.ts'
-import { tryWatch } from './backtest.ts'
-import { nameEditor, triedValues, valueEditor } from './edit-view.ts'
+import { nameEditor, valueEditor } from './edit-view.ts'
 import { changeWatch, withManaged } from './manage.ts'
 
 const composer = new Composer<BotContext>()
 
 /** Short name of the watch's name. */
 const NAME = 'lab'
-/** Longest wait for the backtests of other values. */
-const TRY_MS = 5000
 /** Button value for the default name. */
 const OWN_NAME = 'own'
 
@@ -38,12 +28,10 @@ const valueQuestion = defineQuestion({
   kind: 'watch.edit',
   about,
   ask: async (ctx, { id, field }) => {
-    const { watch, link } = await findWatch(ctx, id)
+    const { watch } = await findWatch(ctx, id)
     if (field === NAME) return nameEditor(ctx.reader, watch, ownName(watch))
-    const owned = requireField(watch, field)
-    const week = decides(owned) ? await tryWatch(ctx, bodyWith(watch), link) : undefined
-    const options = { now: ctx.app.clock.now(), week, canTry: decides(owned) }
-    return valueEditor(ctx.reader, watch, owned, options)
+    const options = { now: ctx.app.clock.now() }
+    return valueEditor(ctx.reader, watch, requireField(watch, field), options)
   },
   answer: async (ctx, { id, field }, text) => {
     const { watch, link } = await findWatch(ctx, id)
@@ -78,46 +66,6 @@ onPress(composer, 'watch.set', (ctx, { id, field, value }) =>
     await setValue(ctx, watch, link, owned, value)
   }),
 )
-
-onPress(composer, 'watch.try', (ctx, { id, field }) =>
-  withManaged(ctx, id, async (watch, link) => {
-    const owned = findField(watch.type, field)
-    if (owned === undefined || !decides(owned)) return showCard(ctx, id)
-    const presets = presetsOf(ctx.reader, owned, factsOf(watch))
-    const tried = await Promise.all(
-      presets.map(async (preset) => ({
-        ...preset,
-        backtest: await tryWatch(ctx, bodyWith(watch, owned, preset.value), link, TRY_MS),
-      })),
-    )
-    await show(ctx, triedValues(ctx.reader, watch, owned, tried))
-  }),
-)
-
-/** Whether a value decides which alerts there are, and not only who gets them. */
-function decides({ owner, field }: OwnedField): boolean {
-  return owner !== 'watch' || field.key === 'cooldownSeconds'
-}
-
-/** A watch in the form of a new one, with another value. */
-function bodyWith(watch: Watch, owned?: OwnedField, value?: string): object {
-  const { type, target, signals, minSeverity, cooldownSeconds } = watch
-  const own = z.record(z.string(), z.unknown()).parse(watch.settings)
-  const other =
-    owned === undefined || value === undefined
-      ? {}
-      : { [owned.field.key]: settingValue(owned.field, value) }
-  const isOfWatch = owned?.owner === 'watch'
-  return {
-    type,
-    target,
-    signals,
-    minSeverity,
-    cooldownSeconds,
-    settings: isOfWatch ? own : { ...own, ...other },
-    ...(isOfWatch && other),
-  }
-}
 
 /** Settings are validated where they are stored; button data can be forged. */
 async function setValue(

@@ -64,7 +64,10 @@ export function storedContracts(db: Db): Promise<Readonly<Record<string, readonl
   return store.listContracts(db)
 }
 
-/** Creates the reader and store of voting rounds. */
+/**
+ * Creates the reader and store of voting rounds.
+ * Long because live reads, history and rewards share the source and its doubts.
+ */
 export function createRoundFacts(source: RoundSource): RoundFacts {
   const { db } = source
   return {

@@ -292,6 +292,85 @@ export interface AlertSelection {
   watchId?: number;
 }
 
+export interface Backtest {
+  /**
+   * The newest alerts, newest first, at most 100.
+   * @maxItems 100
+   */
+  alerts: {
+    /**
+     * Time at which the alert would have been raised.
+     * @format date-time
+     */
+    at: string;
+    /** Entries on this page. */
+    data: Record<string, any>;
+    /** Name of the event. */
+    event: string;
+    /** Whether it would have been a recovery. */
+    isRecovery: boolean;
+    /** Severity of the alert. */
+    severity: "info" | "warning" | "critical";
+    /** Id of the signal; null without one. */
+    signal: string | null;
+    /** Title in one sentence. */
+    title: string;
+  }[];
+  /** Whether the data covers all the days asked for, in full detail; false if `gaps` names anything. */
+  complete: boolean;
+  /** All alerts by severity, recoveries separately. */
+  counts: {
+    /**
+     * Number of critical alerts.
+     * @min 0
+     */
+    critical: number;
+    /**
+     * Number of info alerts.
+     * @min 0
+     */
+    info: number;
+    /**
+     * Whether a recovery is sent too; absent for signals without one.
+     * @min 0
+     */
+    recovery: number;
+    /**
+     * Number of warnings.
+     * @min 0
+     */
+    warning: number;
+  };
+  /** Number of days that were requested. */
+  days: number;
+  /** Start of the time covered; null if nothing was found. */
+  from: string | null;
+  /** What the data does not show, as a code and a sentence. */
+  gaps: {
+    /** Error code, the same in every language. */
+    code:
+      | "starts_later"
+      | "has_holes"
+      | "coarse_prices"
+      | "unwatched_parts"
+      | "sampled_balances"
+      | "no_archive"
+      | "chain_unavailable"
+      | "vote_end_unknown"
+      | "too_much"
+      | "no_data";
+    /** Text without formatting. */
+    text: string;
+  }[];
+  /**
+   * Number of values evaluated.
+   * @min 0
+   */
+  observations: number;
+  /** End of the time covered; null if nothing was found. */
+  to: string | null;
+}
+
 export interface BalanceChangeData {
   /** @pattern ^0x[0-9a-fA-F]{40}$ */
   address: string;

@@ -6,6 +6,7 @@ import type {
   Acknowledgement,
   AlertList,
   AlertSelection,
+  Backtest,
   BalanceChangeData,
   ChainOutageData,
   Challenge,
@@ -805,6 +806,24 @@ export abstract class Operations extends Transport {
    */
   createWatch(body: NewWatch, options?: KeyedCallOptions): Promise<Watch> {
     return this.request<Watch>({ method: 'POST', path: '/watches', body, isKeyed: true }, options)
+  }
+
+  /**
+   * Try a watch on the past
+   *
+   * Replays stored data with the rules of a running watch and creates nothing. The body is that of `POST /watches`. Mutes, quiet hours, flapping and chain outages do not count.
+   *
+   * Needs: read.
+   */
+  backtestWatch(
+    body: NewWatch,
+    query?: { days?: number },
+    options?: CallOptions,
+  ): Promise<Backtest> {
+    return this.request<Backtest>(
+      { method: 'POST', path: '/watches/backtest', query, body },
+      options,
+    )
   }
 
   /**
