@@ -102,7 +102,7 @@ async function answeredMessage(ctx: BotContext): Promise<number | undefined> {
   const isCovered = ctx.links.some((link) => link.lastSuccessAt && link.lastSuccessAt > askedAt)
   if (isLiving && !isCovered) return messageId
   await remove(ctx, messageId)
-  Object.assign(ctx, { known: { ...knownChat, living: without(knownChat.living, messageId) } })
+  Object.assign(ctx, { knownChat: { ...knownChat, living: without(knownChat.living, messageId) } })
   return undefined
 }
 
@@ -135,7 +135,7 @@ export async function keepLiving(
   const living = { ...without(knownChat.living, messageId), [task]: messageId }
   const changes = changedLiving(knownChat.living, living)
   await changeChat(app.db, knownChat.id, { living: changes }, app.clock.now())
-  Object.assign(ctx, { known: { ...knownChat, living } })
+  Object.assign(ctx, { knownChat: { ...knownChat, living } })
   if (before !== null) await removeButtons(ctx, before)
 }
 

@@ -51,7 +51,7 @@ test('the providers of oneâ€™s own watches come first, with nothing that is oneâ
   const { id: groupId } = world.telegram.group({ title: 'Elsewhere', members: [ann.id] })
   const posted = world.telegram.chooseInline(answer, provider, groupId)
   expect(posted.text).toContain(shortAddress(provider))
-  expect(posted.text).toContain('registered: no')
+  expect(posted.text).toContain('registered: unknown')
   expect(posted.keyboard[0]?.[0]?.url).toMatch(/\?start=p[0-9a-f]{40}$/)
 })
 

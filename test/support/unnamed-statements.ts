@@ -55,6 +55,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/notices/store.ts: deleteOld',
       'src/operations/store.ts: deleteAnswersBefore',
       'src/recipients/confirmation-store.ts: deleteOldMails',
+      'src/operations/idempotency.ts: resealAnswers',
       'src/recipients/confirmations.ts: sendDueConfirmations',
       'src/recipients/destination-box.ts: resealDestinations',
       'src/recipients/link-store.ts: deleteOldCodes',
