@@ -45,8 +45,8 @@ describe.each(LOCALES)('in %s', (locale) => {
   test('every operation is explained, with its fields and four ways to try it', async () => {
     const pages = await crawl(locale)
     expect(routed().length).toBeGreaterThan(30)
-    for (const { id, method, path, scope } of routed()) {
-      const tag = path?.split('/')[1]?.replace('.json', '')
+    for (const { id, method, path, scope, tag: own } of routed()) {
+      const tag = own ?? path?.split('/')[1]?.replace('.json', '')
       const page = pages.get(`/docs/api/${tag}`)
       const start = page?.html.indexOf(`<h2 id="${id}">`) ?? -1
       expect(start, id).toBeGreaterThan(0)
