@@ -157,7 +157,7 @@ export async function cardOf(
     newestAlert(ctx, watch, link),
     provider.success ? providerName(ctx, provider.data) : undefined,
   ])
-  const data = { watch, notifies: notifies, lastAlert, providerName: name }
+  const data = { watch, notifies, lastAlert, providerName: name }
   return watchCard(ctx.reader, data, {
     now: ctx.app.clock.now(),
     rights: link.caller.scopes.includes('write') ? 'write' : mayLook,

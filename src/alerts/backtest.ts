@@ -8,7 +8,7 @@ import { type Reader, renderTitle } from './render.ts'
 
 const Count = z.int().min(0)
 
-/** What a watch would have told. */
+/** What a watch would have notified. */
 export const Backtest = z
   .object({
     from: Instant.nullable().meta({ description: 'operations:field.backtestFrom' }),

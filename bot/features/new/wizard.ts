@@ -81,14 +81,14 @@ export async function stepView(ctx: BotContext, draft: Draft) {
       const notifies = notified.filter(isReachable).map((person) => personName(reader, person))
       if (values.step !== 'people') {
         const slots = await slotsOf(ctx, link)
-        return steps.checkStep(reader, draft, { now, notifies: notifies, slots })
+        return steps.checkStep(reader, draft, { now, notifies, slots })
       }
       const offered = people.recipients.map((recipient) => ({
         id: recipient.id,
         name: recipient.id === people.hereId ? ctx.t('bot:people.here') : recipient.name,
         isChosen: notified.some(({ id }) => id === recipient.id),
       }))
-      return steps.peopleStep(reader, draft, { people: offered, notifies: notifies })
+      return steps.peopleStep(reader, draft, { people: offered, notifies })
     }
     default:
       return values.step satisfies never

@@ -32,7 +32,7 @@ const START_SLACK_MS = 15 * MINUTE_MS
 /** Backtests at once in this process; further ones wait. */
 const TURNS = { atOnce: 2, waitingMax: 20, waitMs: 10_000 } as const
 
-/** What a watch would have told. */
+/** What a watch would have notified. */
 export interface BacktestOutcome {
   /** The time that was covered; null without any observation. */
   readonly covered: { readonly from: Date; readonly to: Date } | null

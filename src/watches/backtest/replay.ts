@@ -7,7 +7,7 @@ import type { EvaluatedWatch } from '../model.ts'
 /** Number of alerts by severity; recoveries are counted apart. */
 export type AlertCounts = Readonly<Record<Severity | 'recovery', number>>
 
-/** What a watch would have told. */
+/** What a watch would have notified. */
 export interface Replay {
   /** Folds further observations, which follow the earlier ones. */
   add(observations: readonly Observed[]): void
