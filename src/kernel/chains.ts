@@ -58,7 +58,7 @@ export function servedChain(): ServedChain {
   return served
 }
 
-/** Whether this process serves Flare, which texts name by themselves. */
+/** Whether this process serves Flare, whose name the texts already contain. */
 export function isFlare(): boolean {
   return served.id === FLARE.id
 }

@@ -6,10 +6,10 @@ const SENT_SECONDS = [0.5, 1, 2, 5, 10, 30, 60, 300, 1800]
 const JOB_SECONDS = [0.01, 0.1, 0.5, 1, 5, 15, 60, 300]
 const WAIT_SECONDS = [0.001, 0.01, 0.1, 0.5, 1, 5]
 
-/** What came of a request to an endpoint. */
+/** Result of a request to an endpoint. */
 export type RpcOutcome = 'answered' | 'refused' | 'failed'
 
-/** A newest confirmed block, and the endpoint that reported it. */
+/** The newest confirmed block of an endpoint. */
 export interface Head {
   readonly endpoint: string
   readonly at: Date

@@ -112,7 +112,10 @@ function deriveKeys(secretKey: Uint8Array): Keys {
   return { seal: deriveKey(secretKey, 'seal'), link: deriveKey(secretKey, 'link') }
 }
 
-/** Derives a key as a `KeyObject`, which is built once: from bytes, every signature would build it anew. */
+/**
+ * Derives a key as a `KeyObject`, which is built once; Node would build it from bytes for every
+ * signature.
+ */
 function deriveKey(secretKey: Uint8Array, use: string): KeyObject {
   if (secretKey.length !== 32) throw new Error('the secret key must have 32 bytes')
   const key = hkdfSync('sha256', secretKey, '', `flare-watchdog ${use}`, 32)

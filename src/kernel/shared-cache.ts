@@ -1,8 +1,8 @@
 import type { Clock } from './clock.ts'
 
-/** Values that are read once for all who ask at the same time, and kept for a while. */
+/** Cache in which concurrent callers of a key share one read. */
 export interface SharedCache<Key, Value> {
-  /** @throws errors of `read`, to all who waited for it; they are not kept */
+  /** @throws errors of `read`, to every waiting caller; errors are not cached */
   get(key: Key, read: () => Promise<Value>): Promise<Value>
 }
 
@@ -19,7 +19,7 @@ export function createSharedCache<Key, Value>(
     get(key, read) {
       const nowMs = clock.now().getTime()
       const known = kept.get(key)
-      // An entry of the future was made before the clock was set back.
+      // An entry with a future time was cached before the clock was set back.
       if (known !== undefined && known.atMs <= nowMs && nowMs < known.untilMs) return known.value
       const entry = { value: read(), atMs: nowMs, untilMs: Number.POSITIVE_INFINITY }
       kept.delete(key)
