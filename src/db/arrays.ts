@@ -8,7 +8,7 @@ import { sql } from 'drizzle-orm'
 /**
  * A function that returns no rows, to stand beside `unnest` in `rows from (…)`. PostgreSQL estimates 100
  * rows for it, whatever the length of the arrays, and so keeps one plan for all lengths. Without it a
- * statement over many partitions is planned anew each time, which takes longer than running it.
+ * statement over many partitions is planned again each time, which takes longer than running it.
  */
 export const ANY_LENGTH = sql.raw(`json_array_elements('[]'::json)`)
 

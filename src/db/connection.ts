@@ -57,7 +57,7 @@ interface PoolOptions {
    * frozen; by default 15 seconds after its statement timeout.
    */
   readonly answerMs?: number
-  /** Notified of every wait for a connection, also in vain. */
+  /** Called after every wait for a connection, also a failed one. */
   readonly onWaited?: (seconds: number) => void
 }
 
@@ -77,7 +77,10 @@ const CONNECTIONS_MAX = 10
 const WAIT_MS = 30_000
 const CLOSE_DEADLINE_MS = 10_000
 const CONNECT_TIMEOUT_SECONDS = 10
-/** A host that does not answer is left for the next one soon; a standby, which refuses writes, at once. */
+/**
+ * A connection moves on after three seconds without an answer, and at once from a standby, which
+ * refuses writes.
+ */
 const SEVERAL_HOSTS = { target_session_attrs: 'primary', connect_timeout: 3 } as const
 const IDLE_MS = 300_000
 /** Share of `answerMs` after which the server cancels a statement. */

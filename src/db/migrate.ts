@@ -84,7 +84,7 @@ export async function countPending(sql: Sql, folder: string): Promise<number> {
 /** Terminates a session of this process on the server, which rolls back its transaction. */
 async function terminate(sql: Sql, backend: number | undefined): Promise<void> {
   if (backend === undefined) return
-  // A server that does not answer notices the end of its client by itself.
+  // A server that does not answer detects the closed connection later and ends the session.
   await sql`select pg_terminate_backend(${backend})`.catch(() => undefined)
 }
 

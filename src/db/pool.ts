@@ -48,7 +48,7 @@ interface PoolOptions {
   readonly answerMs: number
   /** Longest wait for a connection, after which the request for it fails. */
   readonly waitMs: number
-  /** Notified of every wait for a connection, also in vain. */
+  /** Called after every wait for a connection, also a failed one. */
   readonly onWaited?: ((seconds: number) => void) | undefined
   /** Session settings of the server, in addition to those of `base`. */
   readonly settings?: Readonly<Record<string, string | number>>

@@ -17,7 +17,7 @@ const world = fc.record({
   turns: fc.infiniteStream(fc.nat(11)),
 })
 
-/** Lets one member after another do what it plans, until nobody plans anything. */
+/** Applies the members' plans in turn until every plan is empty. */
 function settle(members: readonly string[], leases: SliceLease[], order: Iterator<number>): number {
   for (let turns = 1; turns < 500; turns += 1) {
     const me = members[(order.next().value ?? turns) % members.length] ?? ''

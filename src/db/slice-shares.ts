@@ -10,7 +10,7 @@ export interface SliceLease {
   readonly isOwnerLive: boolean
 }
 
-/** What one process does so that every process has its share. */
+/** Slices that one process releases and may take to reach its share. */
 export interface ShareMove {
   /** Slices that it gives up, because others have joined. */
   readonly giveUp: readonly number[]
@@ -20,8 +20,9 @@ export interface ShareMove {
 }
 
 /**
- * Each process has its share by its place among the members: shares differ by one at most and add up to all slices. Every
- * process that sees the same members comes to the same shares, so that they need not talk to each other.
+ * A process's share follows from its position among the members: shares differ by one at most and
+ * add up to all slices. Processes that see the same members compute the same shares, so they
+ * exchange no messages.
  *
  * @param members live members, with `me`
  */

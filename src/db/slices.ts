@@ -1,11 +1,11 @@
 /**
  * Work that is cut into slices, which processes share. Each process is a member while it renews its membership, takes its
- * share of the slices, gives up what is too much when another one joins, and takes over what a dead one held. What a
- * process writes for a slice is refused when another one has taken the slice.
+ * share of the slices, releases surplus slices when another process joins, and takes over those of
+ * a dead one. A write for a slice is refused once another process has taken that slice.
  *
  * Memberships end by the clock of the database, not with a session as those of `lock.ts`: a frozen process and a cut network
- * end no session for ten seconds, and a process would need one session lock a slice. A killed process is passed over in the
- * same time as a frozen one.
+ * end no session for ten seconds, and a process would need one session lock a slice. The slices of
+ * a killed and of a frozen process are taken over after the same time.
  */
 import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
@@ -41,8 +41,8 @@ export interface HeldSlices {
 /** The slices of this process. */
 export interface Slices extends HeldSlices {
   /**
-   * The slices that are held now. One that is lost and taken again counts as lost: what was left out
-   * meanwhile is not known to the new holding.
+   * The slices that are held now. A slice that is lost and taken again counts as lost, because work
+   * for it may have been skipped in between.
    */
   hold(): HeldSlices
   /** Renews the membership and the share. @returns whether slices were taken */
@@ -64,8 +64,8 @@ export function everySlice(): Slices {
 }
 
 /**
- * Creates the slices of this process; it holds none before the first `share`. Long because its functions have the held ones
- * in common.
+ * Creates the slices of this process; it holds none before the first `share`. Long because its
+ * functions share the held slices.
  *
  * @param name of the work that is shared
  * @param wakes channels to notify when slices were taken: their work may have waited
@@ -161,7 +161,10 @@ export function createSlices({
   }
 }
 
-/** Whether a membership goes on. One that ends later than it could was written before the clock was put back. */
+/**
+ * Whether a membership is valid. One that ends later than a new one would was written before the
+ * clock was set back.
+ */
 const isLive = sql`expires_at > clock_timestamp()
   and expires_at < clock_timestamp() + ${2 * MEMBERSHIP_MS} * interval '1 millisecond'`
 
@@ -215,8 +218,9 @@ async function readShares(
 }
 
 /**
- * Those of the slices that have another owner by now. The others are locked against a new owner until the transaction ends;
- * renewals and giving up do not wait for it. A process that freezes meanwhile ends the transaction.
+ * Lists the given slices that have another owner now. The others are locked against a new owner
+ * until the transaction ends; renewals and releases do not wait for it. The server ends the
+ * transaction of a process that freezes meanwhile.
  */
 async function listLost(
   tx: Db,
