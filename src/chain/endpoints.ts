@@ -66,8 +66,8 @@ export interface Endpoints {
     signal: AbortSignal | undefined,
   ): Promise<{ readonly answer: T; readonly isSure: boolean }>
   /**
-   * The answers of all endpoints, asked concurrently; empty when none answers. For facts that must not rest
-   * on a single endpoint. Resting endpoints are asked only while no other is left.
+   * The answers of all endpoints, asked concurrently; empty when none answers. For facts that must
+   * not depend on a single endpoint. Resting endpoints are asked only while no other is left.
    *
    * @throws the signal's reason when the caller aborts
    */

@@ -1,7 +1,10 @@
 import { defineChain } from 'viem'
 import { MULTICALL3_ADDRESS } from './contracts.ts'
 
-/** The chain of payments and signatures. viem has it too, among 700 others that would all be loaded. */
+/**
+ * viem's definition of the chain, for payments and signatures. Importing viem's own would load 700
+ * other chains.
+ */
 export const flare = defineChain({
   id: 14,
   name: 'Flare Mainnet',

@@ -8,7 +8,7 @@ import { EndpointError } from './failures.ts'
 import type { LogReader } from './logs.ts'
 import { Quantity } from './quantity.ts'
 
-/** Blocks in which the transfers behind a change are looked for; it is unknown over longer spans. */
+/** Longest span of blocks that is searched for the transfers behind a change. */
 const MOVEMENT_BLOCKS_MAX = 200
 
 /** A transfer of an asset from one account to another. */
