@@ -192,7 +192,7 @@ export function sentenceValues(
   )
 }
 
-/** Chinese with spaces between its own characters and Latin ones, which `Intl` leaves out. */
+/** Adds the spaces between Chinese and Latin characters, which `Intl` leaves out. */
 function spaced(text: string, locale: Locale): string {
   return locale === 'zh' ? text.replace(BESIDE_HAN, ' ') : text
 }

@@ -84,7 +84,9 @@ export function plain(text: string): string {
   return text.replace(/[\u200e\u200f\u061c]/g, '')
 }
 
-/** The same for a number, with a minus sign as wide as the plus sign where `Intl` puts a hyphen. */
+/**
+ * As `plain`, for a number: replaces the hyphen of `Intl` by a minus sign as wide as the plus sign.
+ */
 export function plainNumber(text: string): string {
   return plain(text).replace(/^-/, '\u2212')
 }
