@@ -17,7 +17,7 @@ export function createApi({ token, apiRoot }: ApiAccess, timeoutSeconds: number)
   return new Api(token, { apiRoot, timeoutSeconds })
 }
 
-/** Notifies of each answer 429. */
+/** Calls `limited` for each answer 429. */
 export function countLimited(api: Api, limited: () => void): Api {
   api.config.use(async (call, method, payload, signal) => {
     const answer = await call(method, payload, signal)

@@ -10,7 +10,7 @@ export interface ApiRefusal {
 }
 
 /**
- * What follows from an error response: send the same again in another form, or give up, temporarily or
+ * Consequence of an error response: send the message in another form, or give up, temporarily or
  * permanently.
  */
 export type EditVerdict =
@@ -155,7 +155,7 @@ export function isRefused(error: unknown, ...codes: readonly number[]): boolean 
   return error instanceof GrammyError && codes.includes(error.error_code)
 }
 
-/** What a refused edit says about its message; undefined for every other error. */
+/** State of the message that follows from a refused edit; undefined for every other error. */
 export function settledAs(error: unknown): 'unchanged' | 'gone' | undefined {
   if (!(error instanceof GrammyError)) return undefined
   const verdict = verdictOf(error)

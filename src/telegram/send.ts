@@ -40,7 +40,7 @@ interface Present {
   readonly messageId: number
   readonly chatId: number
   readonly topic: number | undefined
-  /** Why it is not at the intended place: the group has another id, or the topic was deleted. */
+  /** Reason why it is elsewhere: the group has another id, or the topic was deleted. */
   readonly moved: 'migrated' | 'topic_gone' | undefined
 }
 
