@@ -62,7 +62,7 @@ export function readMessage(text: string): SignInMessage | undefined {
 const Fields = z.object({
   uri: z.string(),
   address: Address,
-  /** That of the served chain: another service's message is no sign-in here. */
+  /** Id of the served chain; a message for another chain is refused. */
   chainId: z.int().refine((id) => id === servedChain().id),
   nonce: z.string(),
   issuedAt: Instant,

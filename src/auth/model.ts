@@ -3,8 +3,8 @@
  * minutes, and only for the text it was written into. The scopes are part of that text, so the wallet
  * consents to them.
  *
- * A token is what a signed challenge is exchanged for: the right to act for the wallet within its
- * scopes, for thirty days at most. It leaves the service once; what stays is its SHA-256. A wallet has
+ * A signed challenge is exchanged for a token: the right to act for the wallet within its scopes,
+ * for thirty days at most. The service sends a token once and stores only its SHA-256. A wallet has
  * at most ten active tokens.
  */
 import { z } from 'zod'
