@@ -23,7 +23,7 @@ export interface TokenCall {
 /** An active token that a statement found, and the charge of its calls. */
 export type FoundToken = store.ChargedRow & { readonly hash: string }
 
-/** Dependencies of settling calls, and the listeners that hear of the results. */
+/** Dependencies of settling calls, and the listeners of the results. */
 export interface ChargingDeps {
   readonly db: Db
   readonly clock: Clock

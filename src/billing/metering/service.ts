@@ -38,7 +38,7 @@ export interface Metering {
   charge(call: model.MeteredCall): Promise<model.ChargeOutcome>
   /**
    * Refunds a charge: the free call, or the credits with an entry `refund`. Never rejects: credits that
-   * cannot be refunded now are left to `settleDebts`.
+   * cannot be refunded now are left to `settleRefunds`.
    */
   refund(charge: model.Charge): Promise<model.Returned>
   /**

@@ -12,7 +12,7 @@ import { findTopup, listWaitingSubmissions, type SubmissionRow } from './store.t
 import { type FollowDeps, followTransaction, isUpstream, startSettling } from './transactions.ts'
 
 /**
- * Upper limit of the blocks read in one go; halved while the chain fails for so many, then raised again.
+ * Upper limit of the blocks of one reading; halved after each failed reading, then raised again.
  */
 const SPAN_MAX = 1000
 /** Upper limit of the readings of one pass, for example after a long stop. */
@@ -130,8 +130,8 @@ async function readXrpl(deps: FollowDeps, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Looks for transactions that were named for a top-up and are in no block yet. Every wallet has one before
- * any has a second; a chain that is down is asked once.
+ * Looks for transactions that were named for a top-up and are in no block yet. Takes one
+ * transaction of each wallet before the second of any; a chain that is down is asked once.
  *
  * @throws AppError upstream `dependency_unavailable` after all others were looked for
  */

@@ -84,7 +84,7 @@ export const NewPurchase = z
   .meta({ id: 'NewPurchase' })
 export type NewPurchase = z.output<typeof NewPurchase>
 
-/** What becomes of a purchase that follows a top-up. */
+/** State of a purchase that follows a top-up. */
 export const Purchase = z
   .object({
     slots: z.int(),

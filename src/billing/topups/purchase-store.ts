@@ -16,13 +16,13 @@ export async function findPurchase(db: Db, handle: string): Promise<PurchaseRow 
   return row
 }
 
-/** The purchase of a top-up that was not made yet, locked (`FOR UPDATE`). */
+/** The pending purchase of a top-up, locked (`FOR UPDATE`). */
 export async function lockWaiting(tx: Db, handle: string): Promise<PurchaseRow | undefined> {
   const [row] = await tx.select().from(topupPurchases).where(isWaiting(handle)).for('update')
   return row
 }
 
-/** @param done `handle`: the top-up whose payment made it */
+/** @param done `handle`: the top-up whose payment paid for it */
 export async function markDone(
   tx: Db,
   handle: string,
@@ -39,7 +39,7 @@ export async function markRefused(tx: Db, handle: string, reason: string): Promi
   await tx.update(topupPurchases).set({ reason }).where(eq(topupPurchases.handle, handle))
 }
 
-/** Moves a purchase that was not made yet to another top-up. */
+/** Moves a pending purchase to another top-up. */
 export async function moveWaiting(tx: Db, from: string, to: string): Promise<void> {
   await tx.update(topupPurchases).set({ handle: to }).where(isWaiting(from))
 }

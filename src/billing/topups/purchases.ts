@@ -1,4 +1,4 @@
-/** Purchases that follow a top-up by themselves: slots bought with its credits once they arrive. */
+/** Automatic purchases after a top-up: slots bought with its credits when they arrive. */
 import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -14,14 +14,17 @@ interface Deps {
   readonly billing: { readonly enabled: boolean; readonly terms: Terms }
 }
 
-/** What a payment made of a purchase. */
+/** Result of a purchase that follows a top-up. */
 export interface PurchaseOutcome {
   readonly slots: number
   /** Code of the refusal; null: they were bought. */
   readonly reason: string | null
 }
 
-/** Stores what is to be bought with the credits of a top-up, in the transaction that creates it. */
+/**
+ * Stores the purchase to make with the credits of a top-up, in the transaction that creates the
+ * top-up.
+ */
 export async function planPurchase(
   tx: Db,
   of: { readonly handle: string; readonly wallet: Address; readonly createdAt: Date },
@@ -32,10 +35,11 @@ export async function planPurchase(
 
 /**
  * Buys what was planned for a top-up, once, in the transaction that credits it. A purchase that is refused,
- * for lack of credits or room, waits for the next payment of the same top-up and says why. A late payment of
+ * for lack of credits or room, waits for the next payment of the same top-up and records the
+ * reason. A late payment of
  * a quote that was replaced makes the purchase that moved on to the new quote.
  *
- * @returns what became of it; null without one
+ * @returns its result; null without a planned purchase
  */
 export async function carryOutPurchase(
   deps: Deps,
@@ -63,7 +67,7 @@ export async function carryOutPurchase(
   }
 }
 
-/** The purchase of a quote or of those that replaced it that was not made yet, locked. */
+/** The pending purchase of a quote or of the quotes that replaced it, locked (`FOR UPDATE`). */
 async function lockWaiting(tx: Db, handle: string): Promise<store.PurchaseRow | undefined> {
   const plan = await store.lockWaiting(tx, handle)
   if (plan !== undefined) return plan
@@ -71,7 +75,7 @@ async function lockWaiting(tx: Db, handle: string): Promise<store.PurchaseRow | 
   return next && (await lockWaiting(tx, next.handle))
 }
 
-/** What becomes of the purchase that follows a top-up; null without one. */
+/** State of the purchase that follows a top-up; null without one. */
 export async function findPurchase(db: Db, handle: string): Promise<Purchase | null> {
   const row = await store.findPurchase(db, handle)
   if (row === undefined) return null
