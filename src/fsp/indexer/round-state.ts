@@ -91,8 +91,8 @@ function halved({ total, byAccount }: CarriedState['updates'][Address]) {
 }
 
 /**
- * Adds a block whose content is uncertain: silences start anew, and registrations are no longer known from
- * events, so that nothing in it counts against a provider.
+ * Adds a block whose content is uncertain: restarts all silences and discards the registrations
+ * read from events, so that nothing in the block counts against a provider.
  */
 export function addUnsureBlock(state: CarriedState): void {
   for (const voter of addressesIn(state.silence)) {

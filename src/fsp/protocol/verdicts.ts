@@ -147,7 +147,7 @@ function judgeSignatureSent(
 
 /**
  * The signature of the FDC result. The bit vote beside a valid one must be the consensus: otherwise it earns
- * nothing and is penalised. Nothing is said of one that does not decode.
+ * nothing and is penalised. A bit vote that does not decode is not judged.
  */
 function judgeFdcSignature(common: Common, place: number): RoundCheckVerdict {
   const { consensus, signed } = common

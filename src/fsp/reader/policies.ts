@@ -66,7 +66,7 @@ export function createPolicyReader(source: ChainAccess): PolicyReader {
   const { endpoints, contracts, multicallAddress } = source
   let times: Times | undefined
 
-  /** Reads the schedule anew for each epoch, because governance may change it. */
+  /** Reads the schedule again for each epoch, because governance may change it. */
   async function timesFor(
     client: RpcClient,
     manager: Address,
