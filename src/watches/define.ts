@@ -91,12 +91,12 @@ export interface SignalDefinition {
 }
 
 /**
- * One thing that a watch type can notice.
+ * A condition or event that a watch type detects.
  *
  * `evaluate` is a pure fold: previous state, one observation and the watch's view in, next state and
  * firings out. It knows only the source's time, so a replay gives the same result. It returns the condition
- * at this observation; whether that is news (an episode already open, recovery switched off, cooldown) is
- * decided for all signals in `evaluate/evaluate.ts`.
+ * at this observation; whether that is notified (an episode already open, recovery switched off,
+ * cooldown) is decided for all signals in `evaluate/evaluate.ts`.
  */
 export interface Signal<
   Target = unknown,

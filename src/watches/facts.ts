@@ -48,12 +48,12 @@ export interface Facts {
     block: BlockRef,
     signal?: AbortSignal,
   ): Promise<readonly (ProviderStatus | undefined)[]>
-  /** What is published about a provider: eligibility, null if unknown, and rewards, newest first. */
+  /** Published data of a provider: eligibility, null if unknown, and rewards, newest first. */
   published(provider: Address): Promise<{
     readonly eligibility: Eligibility | null
     readonly rewards: readonly EpochReward[]
   }>
-  /** Changes of a provider's status that stored rounds and publications tell, oldest first. */
+  /** Changes of a provider's status according to stored rounds and publications, oldest first. */
   providerHistory(
     voter: Address,
     span: { readonly from: Date; readonly to: Date },

@@ -1,6 +1,6 @@
 /**
- * Answers for people who have not signed in: which provider is meant, or what is at an address. Anybody may
- * ask, so answers are kept for a moment, and few are looked up at once.
+ * Look-ups for people who have not signed in: the provider or account of a text or address. Anybody
+ * may ask, so answers are cached for a short time, and few look-ups run at once.
  */
 import type { BlockRef } from '#src/chain/chain.ts'
 import { createTurns } from '#src/chain/turns.ts'
@@ -16,7 +16,7 @@ import { type NamedProvider, searchProviders } from './provider-names.ts'
 import { getProviderView, isProvider, type ProviderView } from './provider-view.ts'
 import { undefinedIfUnavailable } from './unavailable.ts'
 
-/** What is at an address. */
+/** The provider or account at an address. */
 export type AddressAnswer =
   /** `rounds` of the view: a hundred. `name`: the public one, if there is any. */
   | ({
@@ -49,8 +49,7 @@ export interface LookUps {
    */
   find(text: string): Promise<LookUpAnswer>
   /**
-   * What is at an address.
-   * @throws errors of the database
+   * The provider or account at an address. @throws errors of the database
    */
   at(address: Address): Promise<AddressAnswer>
   /**
@@ -74,7 +73,7 @@ const ANSWER_MS = 4000
 const TURNS = { atOnce: 6, waitingMax: 60 } as const
 /** Time for which an answer is kept. */
 const FRESH_MS = 30_000
-/** The same without an answer of the chain. */
+/** Time for which an answer without the chain's data is kept. */
 const RETRY_MS = 5000
 /** Upper limit of the kept answers by default; one with all its rounds has about 30 KB. */
 const KEPT_MAX = 300

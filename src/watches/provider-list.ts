@@ -11,7 +11,7 @@ export interface ListedProvider {
   readonly name: string | undefined
   /** Share of the weight in the signing policy in force; null if it is not in it, or unknown. */
   readonly weight: number | null
-  /** Of the last twenty rounds those of which something is known, and those with problems. */
+  /** Numbers of rounds with a known result, and of rounds with problems, among the last twenty. */
   readonly rounds: { readonly seen: number; readonly bad: number }
 }
 

@@ -197,7 +197,7 @@ export function isBad(cell: RoundCell): boolean {
   return cell !== 'ok' && cell !== 'unknown'
 }
 
-/** Rounds of which something is known, and those of them with an unfulfilled duty. */
+/** Numbers of rounds with a known result, and of those with an unfulfilled duty. */
 export function countRounds(rounds: ProviderView['rounds']): {
   readonly seen: number
   readonly bad: number
@@ -207,7 +207,7 @@ export function countRounds(rounds: ProviderView['rounds']): {
   return { seen: some((cell) => cell !== 'unknown'), bad: some(isBad) }
 }
 
-/** Rounds of which something is known, and those of them with an unfulfilled duty, by their verdicts. */
+/** As `countRounds`, from the verdicts of rounds. */
 export function countVerdicts(
   rounds: readonly ProviderObservation['checks'][],
 ): ReturnType<typeof countRounds> {

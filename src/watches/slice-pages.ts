@@ -25,7 +25,7 @@ export async function* pagesOf(
   if (waiting.length > 0) yield waiting
 }
 
-/** Those of the targets that a watch joined since their last observation, `limit` at a time. */
+/** The targets of these that a watch joined since their last observation, `limit` at a time. */
 export async function* stalePagesOf(
   db: Db,
   type: string,

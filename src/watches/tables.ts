@@ -14,8 +14,9 @@ import {
 } from 'drizzle-orm/pg-core'
 
 /**
- * The slice that a target belongs to, from 0 to 31 (`SLICES`). Targets with equal keys are in one slice, whatever their
- * type: what is said about one provider is judged by one process, cause before consequence.
+ * The slice that a target belongs to, from 0 to 31 (`SLICES`). Targets with equal keys are in one
+ * slice, whatever their type, so that one process judges all watches of a provider, causes before
+ * consequences.
  */
 export const sliceOfKey = sql`(get_byte(decode(md5(key), 'hex'), 0) % 32)`
 
@@ -151,7 +152,9 @@ export const sliceCursors = pgTable(
   (table) => [primaryKey({ columns: [table.type, table.slice] })],
 )
 
-/** The newest confirmed block, as the one process that reads it published it for all that observe. One row. */
+/**
+ * The newest confirmed block, published by the process that reads it for all observers. One row.
+ */
 export const publishedBlocks = pgTable('published_blocks', {
   name: text('name').primaryKey(),
   blockNumber: integer('block_number').notNull(),

@@ -127,7 +127,10 @@ export async function saveObservation(
     .where(eq(targets.id, id))
 }
 
-/** Those of the targets with a running watch whose deferred alert has its cooldown over by `now`. */
+/**
+ * Selects the targets with a running watch that has a deferred alert whose cooldown is over at
+ * `now`.
+ */
 export async function listCooled(
   db: Db,
   targetIds: readonly number[],
@@ -271,7 +274,8 @@ export async function saveSliceCursors(
 }
 
 /**
- * Publishes the newest confirmed block for all that observe, and wakes them; an older one changes nothing.
+ * Publishes the newest confirmed block for all observers, and wakes them; an older one changes
+ * nothing.
  */
 export async function publishBlock(tx: Db, { number, hash, at }: BlockRef): Promise<void> {
   const block = { blockNumber: number, blockHash: hash, blockAt: at }

@@ -27,12 +27,12 @@ const FOLDS_PER_TURN = 50
 const CHAIN_MS = 10_000
 /** Ledger entries read by one query. */
 const ENTRIES_PER_READ = 500
-/** A history that begins at most so much after the asked time is whole. */
+/** Largest delay after the requested time with which a history still counts as complete. */
 const START_SLACK_MS = 15 * MINUTE_MS
 /** Backtests at once in this process; further ones wait. */
 const TURNS = { atOnce: 2, waitingMax: 20, waitMs: 10_000 } as const
 
-/** What a watch would have notified. */
+/** The alerts that a watch would have sent. */
 export interface BacktestOutcome {
   /** The time that was covered; null without any observation. */
   readonly covered: { readonly from: Date; readonly to: Date } | null
@@ -87,7 +87,7 @@ export function createBacktests(deps: Deps): Backtests {
   }
 }
 
-/** Drives a replay with a type's history, and tells what was covered. */
+/** Drives a replay with a type's history, and returns the covered time. */
 async function replayHistory(
   type: WatchType,
   sources: HistorySources,

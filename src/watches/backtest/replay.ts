@@ -7,11 +7,11 @@ import type { EvaluatedWatch } from '../model.ts'
 /** Number of alerts by severity; recoveries are counted apart. */
 export type AlertCounts = Readonly<Record<Severity | 'recovery', number>>
 
-/** What a watch would have notified. */
+/** A replay of past observations through a watch: the alerts that it would have sent. */
 export interface Replay {
   /** Folds further observations, which follow the earlier ones. */
   add(observations: readonly Observed[]): void
-  /** Ends the replay: an alert that is deferred until then at most repeats. */
+  /** Ends the replay: an alert whose cooldown ends by then repeats. */
   end(to: Date): void
   readonly counts: () => AlertCounts
   /** The newest alerts, newest first, at most as many as asked for. */

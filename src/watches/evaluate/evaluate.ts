@@ -4,7 +4,9 @@ import type { SignalGroup } from '#src/kernel/signal-group.ts'
 import type { Firing, Observed, Signal, WatchType } from '../define.ts'
 import { completeSignals, type EvaluatedWatch, type StoredState } from '../model.ts'
 
-/** A firing that is news, with the watch's data that an alert needs. */
+/**
+ * A firing that opens, escalates or closes an alert, with the watch's data that the alert needs.
+ */
 export interface AlertCandidate extends Firing {
   readonly watch: Pick<
     EvaluatedWatch,
@@ -60,7 +62,8 @@ export function evaluateWatch(
 /**
  * Folds observations through a watch's enabled signals, one after another.
  *
- * Returns only news: while an episode is open its signal fires again only with a higher severity; a
+ * Repetitions are dropped: while an episode is open its signal fires again only with a higher
+ * severity; a
  * recovery counts only for an open episode; two alerts of one signal are at least `cooldownSeconds` apart.
  */
 export function foldWatch(

@@ -110,7 +110,7 @@ interface LedgerTarget {
   readonly wallet: Address
 }
 
-/** Judges one wallet, unless another process has taken its slice: then that one judges it. */
+/** Judges one wallet; the process that has taken its slice meanwhile judges it instead. */
 async function judgeInSlice(
   deps: JudgeDeps,
   type: LedgerWatchType,

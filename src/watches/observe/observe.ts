@@ -223,7 +223,7 @@ async function lookAt(
   }
 }
 
-/** Judges a target, unless another process has taken its slice: then that one judges it. */
+/** Judges a target; the process that has taken its slice meanwhile judges it instead. */
 async function judgeInSlice(
   { slices, ...deps }: ObserveDeps,
   type: ChainWatchType,

@@ -1,14 +1,14 @@
 import type { Db } from '#src/db/connection.ts'
 import * as store from '../target-store.ts'
 
-/** How far the chain is read and its watches are evaluated, over all processes. */
+/** Progress of reading the chain and of evaluating its watches, over all processes. */
 export interface Progress {
   /** The newest confirmed block; undefined before the first. */
   readonly head: { readonly block: number; readonly at: Date } | undefined
   readonly types: readonly {
     readonly type: string
     readonly observedAt: Date | null
-    /** Since when its data could not be read; null while it can be. */
+    /** Time since which its data cannot be read; null while it can. */
     readonly failingSince: Date | null
   }[]
 }

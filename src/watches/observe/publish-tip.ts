@@ -1,6 +1,6 @@
 /**
- * What one process does for all that observe: it reads the newest confirmed block, publishes it, and fires
- * alerts about outages of the chain.
+ * Work of the leading process for all observers: it reads the newest confirmed block, publishes it,
+ * and fires alerts about outages of the chain.
  */
 import type { BlockRef } from '#src/chain/chain.ts'
 import { transactUnder } from '#src/db/lock.ts'

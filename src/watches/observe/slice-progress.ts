@@ -1,4 +1,4 @@
-/** How far a watch type is observed in the slices of this process. */
+/** Progress of observing a watch type in the slices of this process. */
 import type { Db } from '#src/db/connection.ts'
 import { FenceError } from '#src/db/lock.ts'
 import { type HeldSlices, SLICES } from '#src/db/slices.ts'
@@ -24,8 +24,8 @@ const NEVER: SliceCursor = {
 }
 
 /**
- * Groups slices by the block up to which they were observed. A slice is at least as far as its type: the release before
- * observed whole types.
+ * Groups slices by the block up to which they were observed. A slice is at least as far as its
+ * type, because the previous release observed whole types.
  */
 export async function groupSlices(
   db: Db,
@@ -40,7 +40,7 @@ export async function groupSlices(
     const group = groups.get(cursor.blockNumber) ?? { slices: [], cursor }
     groups.set(cursor.blockNumber, group)
     group.slices.push(slice)
-    // All of a group are looked at again while one of them is failing.
+    // The whole group is observed again while one of its slices is failing.
     if (group.cursor.failingSince === null) group.cursor = cursor
   }
   return [...groups.values()]
@@ -54,7 +54,7 @@ function furthest(own: SliceCursor | undefined, whole: store.Cursor | undefined)
   return { ...cursor, failingSince: cursor.failingSince ?? (isOut ? whole.failingSince : null) }
 }
 
-/** Writes the progress of those of the slices that this process still holds. */
+/** Writes the progress of the slices that this process still holds. */
 export async function saveProgress(
   { db, slices }: { readonly db: Db; readonly slices: HeldSlices },
   type: string,

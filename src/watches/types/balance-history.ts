@@ -32,7 +32,8 @@ export const balanceHistory: History<{ address: Address; asset: Asset }, unknown
       yield { observations: [], gaps: ['no_data'] }
       return
     }
-    // The state of a token is as old as that of the coin, and this call tells pruned from refused.
+    // The state of a token is as old as that of the coin, and this call distinguishes pruned from
+    // refused.
     if ((await chain.balanceAt(target.address, first.number, signal)) === undefined) {
       yield { observations: [], gaps: ['no_archive'] }
       return

@@ -2,7 +2,9 @@ import { findFeed } from '#src/chain/feed-names.ts'
 import { DAY_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { History } from '../history.ts'
 
-/** Prices further apart were not stored: nobody watched the feed. */
+/**
+ * Longest interval between stored prices that is no hole; in a longer one the feed was not watched.
+ */
 const HOLE_MS = 15 * MINUTE_MS
 
 /** A stored price in the form of an observation of `feed-move`. */

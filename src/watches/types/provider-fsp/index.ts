@@ -25,7 +25,7 @@ const Settings = z.strictObject({})
  */
 const BLOCKS_PER_LOOK = 1500
 
-/** Rounds further apart were not read: a round takes 90 seconds. */
+/** Longest interval between stored rounds that is no hole; a round takes 90 seconds. */
 const HOLE_MS = 10 * MINUTE_MS
 
 /** Checks of a round in the summary for people, with their marks. */
