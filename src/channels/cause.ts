@@ -57,7 +57,7 @@ function numberOf(value: unknown): readonly number[] {
 }
 
 /**
- * Heading that says what the alerts of a watch mean as a whole; undefined without a cause.
+ * Heading that states the common cause of a watch's alerts; undefined without a cause.
  *
  * @param of `since`: first alert, RFC 3339; `recoveredAt`: last recovery, if all have recovered
  */

@@ -42,7 +42,7 @@ export interface EnvelopeMessage extends Message {
 /**
  * Kinds of messages. alert: an event fired, or an alert recovered. raised: an active alert became worse.
  * reminder: an active alert is unacknowledged. group: several alerts of one watch. rollup: many alerts of a
- * minute. summary: messages held back by quiet hours or for the digest. notice: about the service, never
+ * minute. summary: messages deferred by quiet hours or for the digest. notice: about the service, never
  * sent to webhooks.
  */
 export const ENVELOPE_KINDS = [
@@ -69,7 +69,7 @@ export type MessageButton =
   | { readonly label: string; readonly url: string }
   | { readonly label: string; readonly act: ButtonData }
 
-/** What a group of alerts or recoveries means as a whole. */
+/** Common cause of a group of alerts, or common end of a group of recoveries. */
 export interface Cause {
   /** `silent`: a provider sends nothing at all. `healthy`: everything that was active has recovered. */
   readonly kind: 'silent' | 'healthy'
@@ -103,13 +103,13 @@ export interface Envelope {
   readonly startedAt?: string
   /** For recoveries: name of the person who acknowledged the alert. */
   readonly takenBy?: string
-  /** For groups about alerts that had a message before: kind of the news. */
+  /** For a follow-up group: whether its items are escalations (`raised`) or reminders. */
   readonly of?: 'raised' | 'reminder'
   /** For groups, roll-ups and summaries: their messages, in order. */
   readonly items?: readonly EnvelopeMessage[]
   /** For summaries: number of messages beyond the items. */
   readonly more?: number
-  /** For groups: what the messages mean as a whole. */
+  /** For groups: the common cause of their messages. */
   readonly cause?: Cause
   /** For recoveries: whether other alerts of the watch were active. */
   readonly hasOthers?: boolean

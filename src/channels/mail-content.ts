@@ -146,7 +146,7 @@ function textOf(t: Translate, envelope: Envelope, { card, action, reader }: Part
   ])
 }
 
-/** What happened, with its glyph; severity; other lines. */
+/** Lines of a card: the title with its glyph, the severity, other lines. */
 function linesOf({ glyph, title, lines }: Card) {
   const [first, ...others] = lines
   return {

@@ -10,7 +10,7 @@ export interface PaceLimits {
   readonly groupWindow: { readonly count: number; readonly ms: number }
 }
 
-/** What is known of a chat, or of the bot as a whole. Times in milliseconds. */
+/** Sending state of a chat, or of the bot as a whole. Times in milliseconds. */
 export interface Pace {
   /** Time of the next message at the earliest. */
   readonly nextAt: number
@@ -25,7 +25,10 @@ export type PaceTurn =
   | { readonly isTaken: true; readonly waitMs: number; readonly bot: Pace; readonly chat: Pace }
   | { readonly isTaken: false; readonly waitMs: number }
 
-/** Urgency of a reply: a person waits for it, and what people press is limited. Alerts have 1 to 4. */
+/**
+ * Urgency of a reply: a person waits for it, and the number of presses is limited. Alerts have 1 to
+ * 4.
+ */
 export const REPLY_URGENCY = 5
 
 /** Turns of one bot, in all processes. */
@@ -40,11 +43,13 @@ export interface SharedPaces {
     chatId: number | undefined,
     wish: { readonly patienceMs: number; readonly isGroup: boolean },
   ): Promise<{ readonly isTaken: boolean; readonly waitMs: number }>
-  /** Holds a chat that was told to wait; of many such chats, the bot. */
+  /** Blocks a chat after an answer 429; after answers to many chats, blocks the bot. */
   flood(chatId: number, ms: number): Promise<void>
 }
 
-/** If this many chats are told to wait within this time, the limit is the bot's. */
+/**
+ * Number of chats with an answer 429 within this time from which on the limit counts as the bot's.
+ */
 export const FLOODS_OF_BOT = { chats: 3, withinMs: 10_000 } as const
 
 /**
@@ -74,17 +79,17 @@ export function takeTurn(
   }
 }
 
-/** A chat that was told to wait waits. */
+/** Blocks a chat or the bot for `ms` milliseconds. */
 export function holdFor(pace: Pace, now: number, ms: number): Pace {
   const known = asOf(pace, now)
   return { ...known, nextAt: Math.max(known.nextAt, now + ms), at: now }
 }
 
 /**
- * Until when the bot waits, if so many chats were told to wait that the limit is the bot's: for the shortest of their waits,
- * because a busy group may have a longer one of its own.
+ * End of the bot's wait, if enough chats got an answer 429 for the limit to be the bot's: the
+ * shortest of their waits, because a busy group may have a longer one of its own.
  *
- * @param ends of the waits of chats that were told so in the last ten seconds
+ * @param ends of the waits of chats that got an answer 429 in the last ten seconds
  */
 export function botFloodEnd(ends: readonly number[]): number | undefined {
   return ends.length < FLOODS_OF_BOT.chats ? undefined : Math.min(...ends)
@@ -92,7 +97,7 @@ export function botFloodEnd(ends: readonly number[]): number | undefined {
 
 export const NEVER: Pace = { nextAt: 0, sentAt: [], at: 0 }
 
-/** The pace as of now: what was written before a clock was put back keeps its distances. */
+/** The pace relative to `now`: a pace written before the clock was set back keeps its intervals. */
 function asOf(pace: Pace, now: number): Pace {
   const ahead = Math.max(0, pace.at - now)
   if (ahead === 0) return pace

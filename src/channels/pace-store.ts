@@ -46,8 +46,8 @@ export function createStoredPaces(db: Db, botId: number, limits: PaceLimits): Sh
 const PLACE_DIGITS = 13
 
 /**
- * Where the pace of a chat is stored: a hash, above 0. A person who deletes their data leaves no id of theirs, and the
- * answer that says so is paced, too.
+ * Key of the row of a chat: a hash, above 0. So no id of a person who deletes their data remains;
+ * the reply that confirms the deletion is paced too.
  */
 function placeOf(botId: number, chatId: number): number {
   const hash = createHash('sha256').update(`pace of ${chatId} for ${botId}`).digest('hex')
@@ -107,7 +107,7 @@ async function savePace(
     .onConflictDoUpdate({ target: [telegramPaces.botId, telegramPaces.chatId], set: pace })
 }
 
-/** Ends of the waits of chats that were told to wait lately, in milliseconds. */
+/** Ends of the waits of chats that lately got an answer 429, in milliseconds. */
 async function listFloodEnds(tx: Db, botId: number, now: number): Promise<readonly number[]> {
   const since = new Date(now - FLOODS_OF_BOT.withinMs)
   const rows = await tx

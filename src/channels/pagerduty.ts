@@ -119,7 +119,7 @@ function createPagerDuty(deps: HookDeps): Channel<unknown> {
   })
 }
 
-/** The event of a message by itself: a recovery resolves what its alert triggered. */
+/** The event of a new message: a recovery resolves the event that its alert triggered. */
 function actionOf({ message }: Envelope): Action {
   return message.isRecovery ? 'resolve' : 'trigger'
 }
@@ -178,7 +178,7 @@ function plain(text: string, max: number): string {
   return cut(text.toWellFormed(), max).trim() || '\u2013'
 }
 
-/** The same for every event about an alert: its number at this service, or the test. */
+/** Dedup key, equal for all events of an alert: its number at this service, or the test's id. */
 function dedupKey({ deliveryId, answers, message }: Envelope): string {
   const host = URL.parse(message.link)?.host ?? 'watchdog'
   const id = message.isRecovery ? (answers ?? message.alertId) : message.alertId

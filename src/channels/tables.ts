@@ -13,7 +13,7 @@ export const telegramPaces = pgTable(
     sentAt: jsonb('sent_at').notNull().default([]).$type<readonly number[]>(),
     /** Time at which the row was written. */
     at: timestamp('at', { withTimezone: true }).notNull(),
-    /** Time at which Telegram last told it to wait. */
+    /** Time of Telegram's last answer 429. */
     floodedAt: timestamp('flooded_at', { withTimezone: true }),
   },
   (table) => [

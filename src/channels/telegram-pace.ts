@@ -1,6 +1,7 @@
 /**
- * The pace of a bot. Whatever process sends a message takes a turn first, in a table that all of them share: the elected
- * sender of deliveries, pictures, replies of the bot. Within a process the most urgent one asks first.
+ * The pace of a bot. Every process takes a turn in a common table before it sends a message: the
+ * elected sender of deliveries, the sender of pictures, the bot with its replies. Within a process
+ * the most urgent message goes first.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Db } from '#src/db/connection.ts'
@@ -27,7 +28,7 @@ export interface TelegramPace {
     chatId: number | undefined,
     wish: { readonly patienceMs: number; readonly urgency: number; readonly signal: AbortSignal },
   ): Promise<number | undefined>
-  /** Obeys an answer 429, for the chat or for all. */
+  /** Applies the wait of an answer 429, to the chat or to all. */
   flooded(chatId: number, ms: number): Promise<void>
 }
 
@@ -52,7 +53,7 @@ export function createTelegramPace(shared: SharedPaces, { allMs }: PaceLimits): 
         const isGroup = chatId !== undefined && isGroupId(chatId)
         const { isTaken, waitMs } = await shared.take(chatId, { patienceMs: leftMs(), isGroup })
         if (isTaken) {
-          // The next one asks when this one has gone, so that few turns are taken ahead.
+          // The next message takes its turn after this one, so that few turns are taken ahead.
           order.holdAll(waitMs)
           if (waitMs > 0) await wait(waitMs, undefined, { signal })
           return undefined
@@ -70,7 +71,7 @@ export function createSharedPace(db: Db, botId: number, limits: PaceLimits): Tel
   return createTelegramPace(createStoredPaces(db, botId, limits), limits)
 }
 
-/** Deletes what is known of chats that may send again since an hour. */
+/** Deletes the paces of chats whose wait ended more than an hour ago. */
 export async function prunePaces({
   db,
   deliveryClock,

@@ -23,7 +23,7 @@ import type { TelegramPace } from './telegram-pace.ts'
 import { isSilent, worstOf } from './wording.ts'
 
 const TIMEOUT_MS = 15_000
-/** Nothing was sent: tried again soon, and no attempt. */
+/** Nothing was sent: retried soon, and not counted as an attempt. */
 const UNTRIED = { retryAfterSeconds: 1, retryAfterIsMandatory: true, isOurFault: true } as const
 
 /** A chat and its topic. */

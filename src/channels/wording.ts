@@ -134,7 +134,7 @@ export function severityLine<Value extends HtmlValue>(
     ? t(builtKey(`messages:raised.${message.severity}`))
     : severityWord(t, message)
   const time = writer.time(firedAt, { seconds: true, offset: true })
-  // What can recover lasts; anything else is a moment.
+  // An alert that can recover has a duration, any other one only a time.
   const at = message.canRecover ? '' : 'At'
   const parts = [writer.write(`messages:line${at}${noWatch}`, { ...watch, severity, time })]
   const seconds = now === undefined ? 0 : (now.getTime() - firedAt.getTime()) / 1000
