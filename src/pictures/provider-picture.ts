@@ -44,7 +44,7 @@ const FONT = 'DejaVu Sans, sans-serif'
 const LETTER_WIDTH = 0.75
 /** Longest name; longer ones are cut. */
 const NAME_MAX = 36
-/** What the font cannot draw. */
+/** Characters that the font lacks. */
 const UNDRAWABLE =
   /[^\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Arabic}\p{Nd}\p{P}\p{Zs}+<=>|~^$€£¥°·]/u
 
@@ -59,7 +59,7 @@ const MARKS: Readonly<Record<RoundCell, string>> = {
   unknown: '<circle cx="22" cy="22" r="11"/>',
 }
 
-/** How a provider is drawn. */
+/** Options of a drawing. */
 export interface PictureOptions {
   /** Number of columns; rounds without data are empty circles. */
   readonly rounds: PictureRounds
