@@ -242,7 +242,7 @@ export async function updateChat(
 /**
  * Mutes a chat for a number of minutes, for all its wallets; 0 ends that.
  *
- * @param deps its `db` is the transaction that also reschedules held messages
+ * @param deps its `db` is the transaction that also reschedules deferred messages
  */
 export async function muteChat(
   deps: Deps,

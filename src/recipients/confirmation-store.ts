@@ -43,7 +43,7 @@ export function listDueAtOfMailbox(db: Db, mailboxDigest: string, since: Date): 
   return listDueAt(db, eq(confirmationMails.mailboxDigest, mailboxDigest), since)
 }
 
-/** The same for the e-mails that a wallet caused. */
+/** As `listDueAtOfMailbox`, for the e-mails that a wallet caused. */
 export function listDueAtOfWallet(db: Db, wallet: Address, since: Date): Promise<Date[]> {
   return listDueAt(db, eq(confirmationMails.wallet, wallet), since)
 }

@@ -101,8 +101,8 @@ async function earliest(tx: Db, wallet: Address, mailbox: string, now: Date): Pr
 }
 
 /**
- * Sends a recipient's confirmation once more, within the limits. One that waits for the mail server is not
- * doubled; a confirmed one needs none.
+ * Sends a recipient's confirmation once more, within the limits. An e-mail that waits for the mail
+ * server is not sent twice; a confirmed recipient gets none.
  *
  * @throws AppError not_found; conflict `mailbox_refused`; rate_limited with the seconds to wait
  */

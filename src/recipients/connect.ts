@@ -45,7 +45,7 @@ export interface ConnectingChat {
   readonly locale: Locale
   /** Whether it requests the right to spend credits. */
   readonly spend?: boolean
-  /** What the chat continues with afterwards, in its own format. */
+  /** The chat's next step after linking, in its own format. */
   readonly goesOn?: string
 }
 
@@ -70,7 +70,7 @@ export interface ConnectOffer {
   readonly locale: Locale
   /** Whether the chat requests the right to spend credits. */
   readonly spend: boolean
-  /** Button data of what the chat goes on with afterwards. */
+  /** Button data of the chat's next step after linking. */
   readonly goesOn: string | undefined
   readonly match: string
   readonly expiresAt: Date
@@ -83,7 +83,7 @@ export interface LinkedCode {
   /** Identifies the code without revealing it. */
   readonly hash: string
   readonly chatId: number
-  /** Who asked for the code. */
+  /** Telegram account that asked for the code. */
   readonly by: number
   /** What the chat continues with, in its own format. */
   readonly goesOn: string | undefined

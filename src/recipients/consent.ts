@@ -138,7 +138,7 @@ export async function unsubscribe(
   })
 }
 
-/** Takes an unsubscription back. */
+/** Undoes an unsubscription. */
 export async function resubscribe(
   deps: EndingDeps,
   code: string,
@@ -191,7 +191,7 @@ async function findLinked(
   return { row, reader: { address, wallet, locale, timezone } }
 }
 
-/** The same, with the wallet's recipients locked. */
+/** As `findLinked`, with the wallet's recipients locked. */
 async function withLinked<T>(
   deps: Deps,
   link: MailLink | undefined,

@@ -84,7 +84,10 @@ export function listByChat(db: Db, chatId: number) {
     .orderBy(asc(recipients.id))
 }
 
-/** The same, locked. Rows that another transaction has moved to another chat meanwhile are missing. */
+/**
+ * As `listByChat`, locked (`FOR UPDATE`). Rows that another transaction has moved to another chat
+ * meanwhile are missing.
+ */
 export async function lockByChat(tx: Db, chatId: number): Promise<RecipientRow[]> {
   return await listByChat(tx, chatId).for('update')
 }

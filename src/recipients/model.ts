@@ -187,7 +187,7 @@ export interface NotificationTarget {
   readonly timezone: string
   /** Whether it is a group chat, which more people read than those who manage the wallet. */
   readonly isGroup: boolean
-  /** End of its mute; messages are held until then. */
+  /** End of its mute; messages are deferred until then. */
   readonly mutedUntil: Date | null
   /** Whether its destination is off or not confirmed yet; messages are retained until that changes. */
   readonly off: boolean

@@ -1,4 +1,4 @@
-/** Marks of recipients whose held deliveries must be rescheduled. */
+/** Marks of recipients whose deferred deliveries must be rescheduled. */
 import { and, asc, eq, gt, isNotNull, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'

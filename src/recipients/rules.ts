@@ -30,8 +30,9 @@ export interface NotificationRequest {
 /**
  * Chooses which of a wallet's recipients get a message.
  *
- * Those that the watch names, if any of them still exists; else the wallet's own channels and defaults. Of
- * these, those whose minimum severity allows it; also those that are off, for whom it is retained.
+ * The recipients that the watch names, if any of them still exists; else the wallet's own channels
+ * and defaults. Recipients with a higher minimum severity are left out. Those that are off are
+ * chosen too: the message is retained for them.
  */
 export function chooseRecipients(
   candidates: readonly Candidate[],

@@ -58,7 +58,7 @@ export async function findRecipient(
   return row && toRecipient(row)
 }
 
-/** Those of these ids that are no named recipients of the wallet. */
+/** Selects the ids that are not named recipients of the wallet. */
 export async function listUnknownRecipients(
   deps: { readonly db: Db },
   caller: Caller,
@@ -101,14 +101,14 @@ export function lockReader(tx: Db, id: number): Promise<ReaderRow | undefined> {
 }
 
 /**
- * Marks held deliveries of these wallets' recipients for rescheduling after a change of mutes or settings.
+ * Marks deferred deliveries of these wallets' recipients for rescheduling after a change of mutes or settings.
  * A job does it, because there may be many.
  */
 export function requestReschedule(tx: Db, wallets: readonly Address[], at: Date): Promise<void> {
   return rescheduling.markReschedule(tx, wallets, at)
 }
 
-/** Recipients, by id, above `after`, whose held deliveries must be rescheduled. */
+/** Recipients, by id, above `after`, whose deferred deliveries must be rescheduled. */
 export function listReschedule(db: Db, after: number, limit: number): Promise<readonly number[]> {
   return rescheduling.listReschedule(db, after, limit)
 }

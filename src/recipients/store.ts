@@ -132,7 +132,7 @@ export async function countNamed(db: Db, wallet: Address): Promise<number> {
   return row?.named ?? 0
 }
 
-/** Those of these ids that are named recipients of the wallet. */
+/** Selects the ids that are named recipients of the wallet. */
 export async function listKnownIds(
   db: Db,
   wallet: Address,

@@ -46,9 +46,9 @@ export const recipients = pgTable(
     chatScopes: text('chat_scopes').array().$type<readonly Scope[]>(),
     /** Telegram only: the account that confirmed the link. */
     linkedBy: bigint('linked_by', { mode: 'number' }),
-    /** End of its mute; messages are held until then. */
+    /** End of its mute; messages are deferred until then. */
     mutedUntil: timestamp('muted_until', { withTimezone: true }),
-    /** Time since which its held deliveries wait to be rescheduled, after a change of mute or settings. */
+    /** Time since which its deferred deliveries wait to be rescheduled, after a change of mute or settings. */
     rescheduleAt: timestamp('reschedule_at', { withTimezone: true }),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
     updatedAt: timestamp('updated_at', { withTimezone: true }).notNull(),
@@ -99,7 +99,7 @@ export const connectCodes = pgTable(
     locale: text('locale').notNull().$type<Locale>(),
     /** Whether the chat requested the right to spend. */
     spend: boolean('spend').notNull(),
-    /** What the chat continues with once it is linked, in its own format; null: nothing. */
+    /** The chat's next step after linking, in its own format; null: none. */
     goesOn: text('goes_on'),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
     expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),

@@ -36,7 +36,7 @@ export interface Period {
  *
  * A muted reader gets nothing until the end of the mute. Quiet hours hold everything except notices about
  * the account's safety and, if the settings say so, critical alerts. A digest holds alerts that are not
- * critical; notices do not wait for it. A reminder is never held, because it would be outdated afterwards.
+ * critical; notices do not wait for it. A reminder is never deferred, because it would be outdated afterwards.
  *
  * @param severity for a recovery: of the alert it closes
  */
