@@ -1,4 +1,7 @@
-/** Claims what is due for chats and mailboxes, one message per recipient, as planned by storm control. */
+/**
+ * Claims due deliveries of chats and mailboxes, one message per recipient, as planned by storm
+ * control.
+ */
 import type { Envelope, MessageState } from '#src/channels/envelope.ts'
 import type { ChannelKey, ServiceChannel } from '#src/channels/index.ts'
 import { hasEnded, isSilent } from '#src/channels/wording.ts'

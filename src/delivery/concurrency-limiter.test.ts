@@ -182,7 +182,7 @@ function to(partitionKey: string, recipientId = recipientOf(partitionKey)) {
   return { recipientId, partitionKey, backlog: false }
 }
 
-/** How many of so many find a place, waiting places included. */
+/** Number of places granted to `count` deliveries, including waiting places. */
 function granted(
   limiter: ConcurrencyLimiter,
   partitionKey: string,
@@ -195,14 +195,14 @@ function granted(
   ).length
 }
 
-/** How many of so many that enter are on their way at once. */
+/** Number of `count` acquired places that are ready at once. */
 function atOnce(limiter: ConcurrencyLimiter, partitionKey: string, count: number): number {
   const before = limiter.free()
   for (let index = 0; index < count; index += 1) limiter.acquire(to(partitionKey))
   return before - limiter.free()
 }
 
-/** Takes a place to stay, where there is one. */
+/** Takes a place and keeps it; false without a free place. */
 function take(limiter: ConcurrencyLimiter, partitionKey: string): boolean {
   const isFree = limiter.choose().take(to(partitionKey))
   if (isFree) limiter.acquire(to(partitionKey))

@@ -30,7 +30,7 @@ const GROUP_SHARE = 1 / 8
 const REMEMBERED_MAX = 50_000
 /** Attempts without a response in a row after which a recipient counts as hanging. */
 const HANGS_FOR_RECORD = 3
-/** Every so many attempts a hanging recipient gets the full timeout. */
+/** Interval, in attempts, at which a hanging recipient gets the full timeout. */
 const WHOLE_TIME_EVERY = 4
 
 /** Pause of a hanging recipient's backlog after a failure; doubles each time. */

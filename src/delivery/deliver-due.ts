@@ -34,7 +34,7 @@ export async function deliverDue(
     createWorker(deps, channel, sending.of(channel.key), stop),
   )
   const over = new AbortController()
-  /** Time when each worker last found nothing to do: the sum of recordings before that check. */
+  /** For each worker that found nothing due: the sum of recordings before that check. */
   const quietSince = new Map<Worker, number>()
   const failures: unknown[] = []
   const recordings = () => workers.reduce((sum, worker) => sum + worker.recordings(), 0)
@@ -82,8 +82,8 @@ const TIME_MS = 10_000
 const BACK_MS = 120_000
 
 /**
- * Reads the clock. If it was set back, and at the start, makes deliveries due that would wait for the
- * earlier time.
+ * Reads the clock. If it was set back, and at the start, makes deliveries due that would wait until
+ * that later time.
  */
 async function keepTime({ db, clock }: WorkerDeps, sending: Sending): Promise<void> {
   const before = sending.time

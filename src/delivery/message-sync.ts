@@ -58,7 +58,7 @@ function startOf(parts: readonly Envelope[]): string | undefined {
   return parts.flatMap(({ startedAt }) => startedAt ?? []).sort()[0]
 }
 
-/** Kind of news about alerts that had a message before. */
+/** Kind of a follow-up group: escalations or reminders. */
 function followUpOf({ kind }: Envelope): Envelope['of'] {
   return kind === 'raised' || kind === 'reminder' ? kind : undefined
 }

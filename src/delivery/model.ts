@@ -55,7 +55,7 @@ export interface NewDelivery {
   readonly createdAt: Date
   /** `disabled`: its destination is off; it is retained until that is back. */
   readonly status: Extract<DeliveryStatus, 'pending' | 'held' | 'muted' | 'throttled' | 'disabled'>
-  /** For held ones: time of the summary. */
+  /** For deferred ones: time of the summary. */
   readonly deferredUntil?: Date
 }
 

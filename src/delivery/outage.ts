@@ -1,4 +1,4 @@
-/** Detects outages of a whole channel, and what is retried when it works again. */
+/** Detects outages of a whole channel, and retries its deliveries when it works again. */
 import { randomInt } from 'node:crypto'
 import type { ServiceChannel } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'

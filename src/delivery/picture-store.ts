@@ -42,7 +42,7 @@ export async function takePictures(db: Db, limit: number): Promise<OutagePicture
     .returning()
 }
 
-/** Deletes what is known of pictures up to then. */
+/** Deletes the rows of pictures up to then. */
 export async function deletePictures(db: Db, until: Date): Promise<void> {
   await db.delete(outagePictures).where(lte(outagePictures.plannedAt, until))
 }

@@ -62,7 +62,7 @@ const RANDOM_STEPS = 2 ** 32
  * All in one transaction; if one of them cannot be written, each in its own. For that one only the result
  * of its deliveries is recorded, so that it is not sent again.
  *
- * @returns those of which not even that could be recorded
+ * @returns the tasks whose deliveries could not be recorded either
  * @throws errors that concern none of them, such as a lost connection: nothing may be recorded then, and
  * the same can be recorded again
  */
@@ -189,7 +189,7 @@ async function refund({ db, clock }: RecordDeps, undone: readonly Ended[]): Prom
   if (rows.length > 0) await due.release(db, rows)
 }
 
-/** What the result says about the destination. */
+/** Outcomes of the destination that follow from the result. */
 function outcomesIn({ task, at, ending }: Ended) {
   if (task.rows.length === 0) return []
   if (ending.kind === 'delivered') return outcomesOf(task.recipientId, at, ending.receipt)

@@ -26,7 +26,7 @@ export interface Results {
   recordings(): number
   /** Waits until everything is recorded. */
   finish(): Promise<void>
-  /** Stops to repeat failed recordings. */
+  /** Stops repeating failed recordings. */
   giveUp(): void
 }
 

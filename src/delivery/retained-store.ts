@@ -1,4 +1,4 @@
-/** Deliveries that are not sent now: held for a summary, or retained for a destination that is off. */
+/** Deliveries that are not sent now: deferred for a summary, or retained for a destination that is off. */
 import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { KEPT_MAX } from './model.ts'
@@ -93,7 +93,7 @@ export async function dropRetained(tx: Db, wallet: string, recipientId: number):
   return dropped.length
 }
 
-/** Records the summary of each of these held deliveries. */
+/** Records the summary of each of these deferred deliveries. */
 export async function recordSummarized(
   tx: Db,
   summarized: readonly { readonly id: string; readonly summaryDeliveryId: string }[],
@@ -112,7 +112,7 @@ export interface Window {
 
 /**
  * For each of these order keys with a message of the last `seconds`: the time that many seconds after the last
- * one that was not held; or the time until which one is held.
+ * one that was not deferred; or the time until which one is deferred.
  */
 export async function listWindows(
   db: Db,
@@ -141,14 +141,14 @@ export async function listWindows(
   return rows
 }
 
-/** Cancels held deliveries of a deleted recipient. */
+/** Cancels deferred deliveries of a deleted recipient. */
 export async function cancelDeferred(tx: Db, recipientId: number): Promise<void> {
   await tx.execute(sql`
     update deliveries set status = 'disabled', held_until = null
     where recipient_id = ${recipientId} and held_until is not null`)
 }
 
-/** Recipients with held deliveries that may be summarized by then, by id, above `after`. */
+/** Recipients with deferred deliveries that may be summarized by then, by id, above `after`. */
 export async function listHolding(
   db: Db,
   until: Date,

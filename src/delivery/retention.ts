@@ -24,8 +24,8 @@ const TABLES: readonly TimedTable[] = [
 ]
 
 /**
- * Creates partitions for new deliveries, and drops those older than 30 days, with what is known of
- * their pictures.
+ * Creates partitions for new deliveries, and drops those older than 30 days, with the rows of their
+ * pictures.
  */
 export async function retainDeliveries(deps: {
   readonly db: Db

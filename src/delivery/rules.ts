@@ -119,7 +119,8 @@ export function canBeSentTo(status: string, isTest: boolean): boolean {
 }
 
 /**
- * What an attempt says about its destination; nothing if the fault was ours. Migrated chats are handled
+ * Outcomes of the destination that follow from an attempt; none if the fault was ours. Migrated
+ * chats are handled
  * separately, for all their recipients.
  */
 export function outcomesOf(

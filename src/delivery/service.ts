@@ -119,7 +119,7 @@ export interface ActiveAlertRef {
 }
 
 /**
- * The message with this id in a chat; undefined if it is none of ours or was deleted.
+ * The message with this id in a chat; undefined if this service did not send it or it was deleted.
  *
  * @param recipientIds recipients of the chat, one per wallet
  */
@@ -140,7 +140,8 @@ const HOLD_SECONDS = 10
  * Lets the caller change a message in a chat itself: workers leave it alone for ten seconds, or until
  * `recordShown`.
  *
- * @returns the end of that time; undefined if a worker is changing it, or it is none of ours
+ * @returns the end of that time; undefined if a worker is changing it, or this service did not send
+ * it
  */
 export function holdMessage(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
@@ -160,7 +161,7 @@ export function recordShown(
   return holds.recordShown(db, message, shown)
 }
 
-/** Recipients, by id, above `after`, with held messages that may be summarized by then. */
+/** Recipients, by id, above `after`, with deferred messages that may be summarized by then. */
 export function listHolding(
   db: Db,
   until: Date,
@@ -169,7 +170,7 @@ export function listHolding(
   return retained.listHolding(db, until, page)
 }
 
-/** Records the summary of each of these held deliveries; they share its result from now on. */
+/** Records the summary of each of these deferred deliveries; they share its result from now on. */
 export function recordSummarized(
   tx: Db,
   summarized: readonly { readonly id: string; readonly summaryDeliveryId: string }[],
@@ -184,7 +185,7 @@ export function listWindows(
   return retained.listWindows(...input)
 }
 
-/** Cancels held deliveries of a deleted recipient. */
+/** Cancels deferred deliveries of a deleted recipient. */
 export function cancelDeferred(tx: Db, recipientId: number): Promise<void> {
   return retained.cancelDeferred(tx, recipientId)
 }

@@ -268,7 +268,7 @@ export async function probeUnanswered(
 }
 
 /**
- * State of a delivery `d`; for a held one that of its summary, `s`. One behind an unfinished delivery of
+ * State of a delivery `d`; for a deferred one that of its summary, `s`. One behind an unfinished delivery of
  * its key has the next attempt of that one. The join is `FATE_JOIN`.
  */
 export const FATE = sql.raw(`coalesce(s.status, d.status) as status,

@@ -62,9 +62,9 @@ export const deliveries = pgTable(
     nextAttemptAt: timestamp('next_attempt_at', { withTimezone: true }),
     /** Regular time of the next attempt while it is tried earlier; also the end of a mandatory wait. */
     plannedAt: timestamp('planned_at', { withTimezone: true }),
-    /** For held ones: time of the summary; null once one was written. */
+    /** For deferred ones: time of the summary; null once one was written. */
     deferredUntil: timestamp('held_until', { withTimezone: true }),
-    /** For held ones: the delivery of the summary, whose result they share. */
+    /** For deferred ones: the delivery of the summary, whose result they share. */
     summaryDeliveryId: uuid('told_in'),
     /** Time until which it can still be sent to a destination that was off. */
     retainedUntil: timestamp('kept_until', { withTimezone: true }),

@@ -19,7 +19,7 @@ type AttemptOutcome = (typeof OUTCOMES)[number]
 
 /**
  * Creates a tally of zeros.
- * @param meters take how long alerts waited for their channel
+ * @param meters record the time that alerts waited for their channel
  */
 export function createTally(meters?: Pick<Meters, 'sent'>): Tally {
   const counts = new Map<string, number>()

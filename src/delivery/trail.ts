@@ -23,7 +23,7 @@ export function aboutEach({ rows, change, keep, channel, recipientId }: Task): r
   return alertIds.map((alertId) => ({ deliveryId, alertId, ...common }))
 }
 
-/** Logs what a recorded attempt came to. */
+/** Logs the result of a recorded attempt. */
 export function logEnded(log: Logger, { task, ending }: Ended): void {
   const what = task.change === undefined ? 'delivery attempted' : 'message changed'
   const result = {
@@ -38,7 +38,7 @@ export function logEnded(log: Logger, { task, ending }: Ended): void {
   for (const about of aboutEach(task)) log.info({ ...about, ...result }, what)
 }
 
-/** Logs that what came of a task cannot be recorded. */
+/** Logs that the result of a task cannot be recorded. */
 export function logUnwritten(log: Logger, task: Task, error: unknown): void {
   const trace = traceOf(error)
   for (const about of aboutEach(task)) {

@@ -331,7 +331,10 @@ export function createWorker(
   }
 }
 
-/** How the recipient responded. A refusal is a response too; a fault of ours says nothing. */
+/**
+ * Response time in milliseconds; `none` without a response. A refusal is a response too; undefined
+ * for a fault of ours.
+ */
 function judged(ending: Ending, latencyMs: number): number | 'none' | undefined {
   if (ending.kind === 'delivered') return latencyMs
   if (ending.kind !== 'failed') return undefined
