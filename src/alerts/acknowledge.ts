@@ -35,7 +35,7 @@ export interface ActedAlert {
   readonly isEpisode: boolean
   readonly recoveredAt: Date | null
   readonly acknowledged: { readonly at: Date; readonly by: string | null } | null
-  /** Until when chats and mailboxes get no messages about it. */
+  /** End of its mute in chats and mailboxes. */
   readonly muted: { readonly until: Date | 'recovered' } | null
 }
 

@@ -8,7 +8,7 @@ import { type Reader, renderTitle } from './render.ts'
 
 const Count = z.int().min(0)
 
-/** What a watch would have notified. */
+/** The alerts that a watch would have sent. */
 export const Backtest = z
   .object({
     from: Instant.nullable().meta({ description: 'operations:field.backtestFrom' }),

@@ -1,6 +1,6 @@
 /**
- * A synthetic alert that proves the way of every other one: it is recorded, notified, sent and its receipt
- * recorded as for a webhook, only the request itself is left out.
+ * A synthetic alert that tests the whole path of alerts: it is recorded, notified and sent, and its
+ * receipt is recorded as for a webhook; only the HTTP request is omitted.
  */
 import { transact } from '#src/db/connection.ts'
 import * as delivery from '#src/delivery/service.ts'
@@ -13,7 +13,7 @@ import * as store from './store.ts'
 
 type Deps = Parameters<typeof raise>[0] & Parameters<typeof configureChannel>[0]
 
-/** When the last synthetic alert arrived, and how long it took. */
+/** Arrival and latency of the last synthetic alert. */
 export interface CanaryArrival {
   readonly at: Date
   readonly tookMs: number
@@ -24,7 +24,10 @@ const CALLER: Caller = { wallet: CANARY_WALLET, scopes: [], via: 'http' }
 const EVENT = 'wallet-balance.moved'
 /** No watch has this id. */
 const WATCH_ID = 0
-/** Newest synthetic alerts that are looked at; an earlier one that has arrived proves nothing any more. */
+/**
+ * Number of newest synthetic alerts that are checked; the arrival of an older one proves nothing
+ * about now.
+ */
 const LOOKED_AT = 4
 
 /** Raises the synthetic alert. */

@@ -101,7 +101,10 @@ function stepOf(row: store.AlertRow, watch: WatchForNotification | undefined, no
   return until > now ? { act: 'wait', until } : { act: 'escalate', watch }
 }
 
-/** Schedules the escalation of alerts anew, counted from now: their acknowledgement was removed. */
+/**
+ * Schedules the escalation of alerts again, counted from now, after their acknowledgement was
+ * removed.
+ */
 export async function escalateAgain(tx: Db, ids: readonly number[], now: Date): Promise<void> {
   await scheduleFrom(tx, await store.listByIds(tx, ids), now)
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource } from '#src/watches/events.ts'
 import { type Reader, renderMessage } from './render.ts'
 
-/** Whom an example is for: an operator of a data provider, or a holder of FLR. */
+/** Reader of an example: an operator of a data provider, or a holder of FLR. */
 export type ExampleKind = 'provider' | 'wallet'
 
 /** Labels of the watches in examples. */

@@ -15,7 +15,7 @@ export interface LineFilter {
   readonly before?: Date | undefined
 }
 
-/** Alerts of the wallet that are no recoveries, newest first, after the given position. */
+/** Alerts of the wallet without recoveries, newest first, after the given position. */
 export function listLines(
   db: Db,
   wallet: string,
@@ -25,7 +25,7 @@ export function listLines(
   return listNewest(db, fits(wallet, filter), after, limit)
 }
 
-/** Number of such alerts, counted up to `max`. */
+/** Number of alerts that `listLines` lists, counted up to `max`. */
 export async function countLines(
   db: Db,
   wallet: string,

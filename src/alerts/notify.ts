@@ -38,13 +38,13 @@ export interface Notification extends Recorded {
     'isJudged' | 'firing' | 'off' | 'escalateTo' | 'escalateAfterMinutes'
   >
   readonly kind: Extract<EnvelopeKind, 'alert' | 'raised' | 'reminder'>
-  /** Restricts to these recipients of those it is for; all of them by default. */
+  /** Restricts its recipients to these; all by default. */
   readonly only?: ReadonlySet<number>
   /** Excludes these recipients. */
   readonly except?: ReadonlySet<number>
   /** Further recipients, because the alert was not acknowledged in time. */
   readonly escalatedTo?: readonly number[]
-  /** Whether it is sent to those only, as far as they were not sent it before. */
+  /** Whether it is sent only to `escalatedTo`, without those that were sent it before. */
   readonly isEscalation?: boolean
   /** Severity that decides about delivery: that of the episode, because a recovery itself is only info. */
   readonly effectiveSeverity: Severity
@@ -252,7 +252,7 @@ function createTimings(now: Date) {
   }
 }
 
-/** Recipients of the alerts that recoveries answer who were sent no message about them, by alert. */
+/** Recipients that were sent no message about the alerts that these recoveries answer, by alert. */
 async function listUnnotified(
   tx: Db,
   notifications: readonly Notification[],

@@ -44,11 +44,14 @@ export interface AlertPage {
   readonly closedAt: Date | null
   readonly durationSeconds: number | null
   readonly acknowledged: { readonly at: Date; readonly by: string | null } | null
-  /** When further recipients are notified unless somebody acknowledges it; null: never, or already done. */
+  /**
+   * Time at which further recipients are notified unless it is acknowledged; null: never, or
+   * already done.
+   */
   readonly escalatesAt: Date | null
-  /** When further recipients were notified. */
+  /** Time at which further recipients were notified. */
   readonly escalatedAt: Date | null
-  /** Until when chats and mailboxes get no messages about it. */
+  /** End of its mute in chats and mailboxes. */
   readonly muted: MessageState['muted'] | null
   /** Whether it is open until its signal recovers, and can be muted until then. */
   readonly isOpen: boolean
@@ -107,7 +110,7 @@ export async function readLinked(
   }
 }
 
-/** Whether nobody has acknowledged it and it goes on. */
+/** Whether it is open and not acknowledged. */
 function isWaiting(row: store.AlertRow): boolean {
   return row.isEpisode && row.recoveredAt === null && row.acknowledgedAt === null
 }

@@ -104,7 +104,7 @@ export async function saveReminded(tx: Db, rows: readonly Reminded[]): Promise<v
     where a.id = r.id`)
 }
 
-/** Those of these alerts whose signal has changed later. */
+/** Selects the alerts whose signal has changed since. */
 export async function listOvertaken(tx: Db, ids: readonly number[]): Promise<number[]> {
   const rows = await tx.execute<{ id: number }>(sql`
     select a.id from alerts a

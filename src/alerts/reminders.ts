@@ -43,7 +43,7 @@ interface Pass {
    * @returns number of due items
    */
   run(deps: Deps, tx: Db, ids: readonly number[]): Promise<number>
-  /** Makes a failed item not due again. */
+  /** Takes a failed item out of the due ones. */
   giveUp(tx: Db, ids: readonly number[], now: Date): Promise<unknown>
 }
 
@@ -170,7 +170,7 @@ async function listOnce(tx: Db, ended: readonly EndedMute[]): Promise<readonly s
   return rows
 }
 
-/** Those of these alerts that can be parsed; the others are put into quarantine. */
+/** Selects the alerts that can be parsed; the others are put into quarantine. */
 function readable(
   { quarantine }: Deps,
   rows: readonly store.AlertRow[],

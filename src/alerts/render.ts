@@ -58,7 +58,7 @@ export type Note =
   | { readonly kind: 'lasted'; readonly seconds: number }
   /** Of a recovery: its alert was not sent separately. */
   | { readonly kind: 'held'; readonly firedAt: Date }
-  /** The alert has had no acknowledgement for so long. */
+  /** The alert has been unacknowledged for this time. */
   | { readonly kind: 'escalated'; readonly seconds: number }
   | { readonly kind: 'stillFiring'; readonly alerts: readonly StillFiring[] }
 
@@ -78,8 +78,8 @@ export function renderMessage(alert: Renderable, reader: Reader): EnvelopeMessag
 }
 
 /**
- * `renderMessage` for many alerts: equal alerts for equal readers are rendered once. It caches everything,
- * so create it anew for each batch.
+ * `renderMessage` for many alerts: equal alerts for equal readers are rendered once. It caches
+ * everything, so create one for each batch.
  */
 export function createRenderer(): typeof renderMessage {
   const known = new Map<string, Words>()

@@ -1,5 +1,6 @@
 /**
- * The log lines of an alert, each with `alertId`, written once what they tell is committed. Those of its
+ * The log lines of an alert, each with `alertId`, written after the commit of the reported change.
+ * Those of its
  * messages are in `delivery/trail.ts`.
  */
 import { afterCommit } from '#src/db/scope.ts'
@@ -12,7 +13,7 @@ interface Deps {
   readonly log: Logger
 }
 
-/** What of a notification is logged. */
+/** The logged parts of a notification. */
 interface Notified {
   readonly alertId: number
   readonly kind: 'alert' | 'raised' | 'reminder'
@@ -20,7 +21,7 @@ interface Notified {
   readonly isRecovery: boolean
 }
 
-/** An evaluation fired; `position` is the block, or the count of a ledger. */
+/** Logs that an evaluation fired; `position` is the block, or the count of a ledger. */
 export function logRecorded(
   { log }: Deps,
   alertId: number,
@@ -30,7 +31,7 @@ export function logRecorded(
   afterCommit(() => log.info(fields, 'alert recorded'))
 }
 
-/** Signals recovered, or nothing can end the alerts any more. */
+/** Logs that alerts were closed by a recovery or without one. */
 export function logClosed(deps: Deps, closings: readonly Closing[]): void {
   logEach(
     deps,
@@ -39,7 +40,7 @@ export function logClosed(deps: Deps, closings: readonly Closing[]): void {
   )
 }
 
-/** Other alerts are their cause: they are notified when those are over. */
+/** Logs that alerts are inhibited; they are notified when the alerts that caused them are over. */
 export function logInhibited(deps: Deps, fired: Iterable<{ readonly alertId: number }>): void {
   logEach(
     deps,
@@ -48,14 +49,14 @@ export function logInhibited(deps: Deps, fired: Iterable<{ readonly alertId: num
   )
 }
 
-/** Something happened to each of these alerts, such as an acknowledgement. */
+/** Logs an event of each of these alerts, such as an acknowledgement. */
 export function logEach({ log }: Deps, alertIds: readonly number[], what: string): void {
   afterCommit(() => {
     for (const alertId of alertIds) log.info({ alertId }, what)
   })
 }
 
-/** Each notification was planned, with its deliveries; none if it is for nobody. */
+/** Logs each planned notification with its deliveries; none if it has no recipient. */
 export function logNotified(
   { log }: Deps,
   notifications: readonly Notified[],
