@@ -178,7 +178,7 @@ function credited(notice: Of<'credited'>, { t }: NoticeReader): NoticeText {
   }
 }
 
-/** The slots that the credits bought, or why they did not. */
+/** Sentence with the slots that the credits bought, or the reason why they bought none. */
 function purchaseLine(
   t: Translate,
   { slots: count, reason }: NonNullable<Of<'credited'>['purchase']>,

@@ -39,7 +39,8 @@ export interface NoticeDeps {
 }
 
 /**
- * Listeners that lower rooms call on events a wallet's owner should hear of: each in the transaction of the
+ * Listeners that lower rooms call on events that a wallet's owner is notified of: each in the
+ * transaction of the
  * event, so that both are committed or neither is.
  */
 export interface Notices {
@@ -242,7 +243,7 @@ function orderKeyOf({ kind }: Notice, { id }: Notified): string {
   return KINDS[kind].security ? `${id} notice security` : `${id} notice`
 }
 
-/** Until when a reader's next notices are collected, by order key. */
+/** End of the collection window of each reader's next notices, by order key. */
 async function windowsOf(
   tx: Db,
   notice: Notice,
@@ -262,9 +263,9 @@ async function windowsOf(
 }
 
 /**
- * Time of a notice: at once, unless its reader just got another one; then what follows is collected.
- * A notice about the safety of the account is not collected until a time at which others would wait, for it would
- * wait with them.
+ * Time of a notice: at once, or at the end of the collection window if its reader just got another
+ * one. A notice about the safety of the account skips a window that ends in quiet hours, because
+ * the collected message would be deferred.
  */
 function timeOf(
   { kind }: Notice,
