@@ -66,7 +66,10 @@ export const exportAlerts = defineOperation({
   handle: async ({ app, caller, query }) => alerts.exportAlerts(app, caller, query),
 })
 
-/** Acknowledges an alert and its episode in the name of the caller's token, or takes that back. */
+/**
+ * Acknowledges an alert and its episode in the name of the caller's token, or undoes the
+ * acknowledgement.
+ */
 export const acknowledge = defineOperation({
   id: 'acknowledge',
   isExtension: true,

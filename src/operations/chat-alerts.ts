@@ -72,7 +72,7 @@ export const getAlert = defineChatOperation({
   handle: ({ app, caller, body: { id, ...reader } }) => readAlert(app, caller, { id, reader }),
 })
 
-/** Current content of a message of the chat; undefined if it is none of the wallet's. */
+/** Current content of a message of the chat; undefined if it contains no alert of the wallet. */
 export const findMessage = defineChatOperation({
   id: 'findMessage',
   scope: 'read',
@@ -114,7 +114,7 @@ export const openHelp = defineChatOperation({
   handle: ({ app, caller, body }) => showHelp(app, caller, body),
 })
 
-/** Acknowledges an alert and its episode, or takes that back. */
+/** Acknowledges an alert and its episode, or undoes the acknowledgement. */
 export const acknowledgeAlert = defineChatOperation({
   id: 'acknowledgeAlert',
   scope: 'write',

@@ -94,7 +94,9 @@ export const sendRetained = defineChatOperation({
   handle: ({ app, caller, body }) => delivery.sendRetained(app, caller, body.recipientId),
 })
 
-/** Drops them. Returns their number. */
+/**
+ * Drops the messages that a recipient missed while its destination was off. Returns their number.
+ */
 export const dropRetained = defineChatOperation({
   id: 'dropRetained',
   scope: 'write',

@@ -23,7 +23,7 @@ export const getTopupPayments = defineChatOperation({
   handle: ({ app, caller, params }) => getPayments(app, caller, params.handle),
 })
 
-/** The last block that was read, and since when the chain is unreachable. */
+/** The last block that was read, and the time since which the chain is unreachable. */
 export const getTip = defineChatOperation({
   id: 'getTip',
   scope: 'read',

@@ -23,7 +23,7 @@ const LocaleCode = z.enum(LOCALES)
 /** A link code and the chat that shows it. */
 const CodeInChat = z.strictObject({ code: LinkCode, chat: z.strictObject({ id: ChatId }) })
 
-/** Reads what a link code links in this chat. */
+/** Reads the wallet and rights that a link code grants this chat. */
 export const peekTelegramLink = defineChatOperation({
   id: 'peekTelegramLink',
   scope: 'none',
@@ -70,7 +70,10 @@ export const updateChat = defineChatOperation({
   handle: ({ app, body }) => changeChat(app, body),
 })
 
-/** Holds all messages for a chat for a number of minutes, at most a day; 0 ends that. Returns the end. */
+/**
+ * Mutes a chat: defers all its messages for a number of minutes, at most a day; 0 unmutes it.
+ * Returns the end.
+ */
 export const muteAll = defineChatOperation({
   id: 'muteAll',
   scope: 'read',

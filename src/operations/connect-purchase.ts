@@ -1,6 +1,6 @@
 /**
- * A purchase that a chat asked for before it might spend: once its wallet has linked it with that right, the
- * top-up is drafted. The page leads to the payment at once, and the chat shows it.
+ * A purchase that a chat requested before it had the right to spend. When its wallet links it with
+ * that right, the top-up is drafted; the page then leads to the payment, and the chat shows it.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { argumentsOf, unpacked } from '#src/actions/codec.ts'
@@ -14,15 +14,18 @@ import type { App } from './define.ts'
 import { invoke } from './invoke.ts'
 import { createTopup } from './topups.ts'
 
-/** Page and chat draft the same top-up at the same moment: the second waits for the answer of the first. */
+/**
+ * Upper limit of the waits for the other process: page and chat draft the same top-up at the same
+ * moment, and the second waits for the first.
+ */
 const TRIES_MAX = 15
 const TRY_AGAIN_MS = 200
 
 /**
- * Drafts the top-up that the chat of a used code goes on with, once for each code.
+ * Drafts the top-up of the purchase that is stored with a used code, once for each code.
  *
- * @returns its handle; undefined without such a purchase, or when it is refused: then the chat offers the
- * purchase again and says why
+ * @returns its handle; undefined without such a purchase, or when it is refused: then the chat
+ * offers the purchase again with the reason
  */
 export async function draftConnectPurchase(
   app: App,

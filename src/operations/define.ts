@@ -132,7 +132,7 @@ export interface Operation<Params, Query, Body, Output, S extends Access, Prepar
       >,
     ): Promise<string>
   }
-  /** What the call would cost now, as JSON, for people who decide about it. */
+  /** Returns the current price of the call as JSON, for people who decide about it. */
   estimate?(input: OperationInput<Params, Query, Body, CallerOf<S>>): Promise<unknown>
   /**
    * Requests data from outside the database. Runs before `handle`, which for an idempotent operation runs

@@ -60,8 +60,9 @@ export interface Limits {
 /**
  * Creates one counter per class and key.
  *
- * A shared class counts in this process first: what is too much here is refused without asking the
- * database. While the database does not answer, shared classes refuse: sign-in and payments need it anyway,
+ * A shared class counts in this process first: a request beyond this count is refused without
+ * asking the database. While the database does not answer, shared classes refuse: sign-in and
+ * payments need it anyway,
  * and a limit that opens when the database is slow invites making it slow.
  *
  * @param scale multiplies the published limits: above 1 in benchmarks only
@@ -96,7 +97,7 @@ export function createLimits({ db }: { readonly db: Db }, scale = 1): Limits {
       if (!countsFailuresOnly(rate)) return
       const { own, shared } = limitersOf(rate)
       const ownCount = await takeBack(own, key)
-      // The request has succeeded: a count that the database does not take back ends by itself.
+      // The request has succeeded: a count that the database does not take back expires.
       const count = shared === undefined ? ownCount : await takeBack(shared, key).catch(() => null)
       if (count !== null) report?.(countOf(rate, count))
     },

@@ -121,7 +121,7 @@ export const actOnLinkedAlert = defineLinkOperation({
   handle: ({ app, caller, body }) => actWithLink(app, caller.code, body.act),
 })
 
-/** Reads what a code links. The code stays valid. */
+/** Reads the chat and rights of a connect code. The code stays valid. */
 export const peekConnectCode = defineLinkOperation({
   id: 'peekConnectCode',
   scope: 'link:connect',

@@ -34,7 +34,7 @@ function explain(t: Translate, jsonSchema: z.core.JSONSchema.BaseSchema): void {
   jsonSchema.description = description === EVENT_DATA ? `${text}\n\n${EVENTS}` : text
 }
 
-/** Removes what zod adds to every whole number and instant. */
+/** Removes the keywords that zod adds to every whole number and instant. */
 function leaveNoiseOut(jsonSchema: z.core.JSONSchema.BaseSchema): void {
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum

@@ -25,7 +25,8 @@ export function eventData(): readonly EventData[] {
 }
 
 /**
- * The component that says which `data` comes with which event. Later releases add events and properties.
+ * Builds the component that maps each event to the schema of its `data`. Later releases add events
+ * and properties.
  *
  * @param uri of a component, by name
  */

@@ -39,7 +39,7 @@ export const searchProviders = defineChatOperation({
   handle: async ({ app, query }) => ({ data: await names.searchProviders(app, query) }),
 })
 
-/** What is at an address, or which provider has a name; for anybody. */
+/** The provider or account of an address or name; needs no sign-in. */
 export const lookUp = defineChatOperation({
   id: 'lookUp',
   scope: 'none',
@@ -48,7 +48,7 @@ export const lookUp = defineChatOperation({
   handle: ({ app, query }) => app.lookUps.find(query.text),
 })
 
-/** What is at the address of a page of a provider; for anybody. */
+/** The provider or account at the address of a provider's page; needs no sign-in. */
 export const showProvider = defineChatOperation({
   id: 'showProvider',
   scope: 'none',
@@ -57,7 +57,7 @@ export const showProvider = defineChatOperation({
   handle: ({ app, query }) => app.lookUps.at(query.address),
 })
 
-/** Every provider; for anybody. */
+/** Every provider; needs no sign-in. */
 export const listEveryProvider = defineChatOperation({
   id: 'listEveryProvider',
   scope: 'none',

@@ -97,7 +97,10 @@ export const PricingDocument = z
   .meta({ id: 'PricingDocument' })
 export type PricingDocument = z.output<typeof PricingDocument>
 
-/** Prices, capacity and the signal catalogue, from the market, the price list and the registries. */
+/**
+ * Prices, capacity and the signal catalogue, from the payment options, the price list and the
+ * registries.
+ */
 export async function pricingDocument(
   app: Pick<App, 'billing' | 'chainId' | 'paymentOptions' | 'publicUrl'>,
 ): Promise<PricingDocument> {
