@@ -14,7 +14,10 @@ export interface ReportedProblem {
   readonly retryAfterSeconds: number | undefined
 }
 
-/** Logs an error that is none of the caller's, with its stack, and describes any error in a language. */
+/**
+ * Logs an error that the caller did not cause, with its stack, and describes any error in a
+ * language.
+ */
 export function reportProblem(
   app: App,
   error: unknown,

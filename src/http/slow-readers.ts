@@ -20,7 +20,7 @@ const LOOKS = 10
 const LOOK_MS_MAX = 1000
 
 /**
- * Closes connections whose client reads an answer more slowly than `pace`.
+ * Closes connections whose client reads an answer more slowly than `rate`.
  *
  * Only time in which bytes wait for the client counts, not waiting for this service or an upstream. A
  * connection without any traffic is closed by the server's own `connectionTimeout`.

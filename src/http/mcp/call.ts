@@ -11,7 +11,7 @@ import { reportProblem } from '../problems.ts'
 import { makeConfirmation, readConfirmation } from './confirmation.ts'
 import { asksFirst, findTool, type ToolEntry } from './tools.ts'
 
-/** Who calls, in which request. */
+/** Caller of a tool, and the HTTP request. */
 export interface Visitor {
   readonly caller: Caller | undefined
   readonly locale: Locale
@@ -112,7 +112,10 @@ function pick(given: Arguments, names: readonly string[]): Arguments | undefined
   return picked.length === 0 ? undefined : Object.fromEntries(picked)
 }
 
-/** Path and query are texts in the schemas: numbers of a model are written as such. */
+/**
+ * Converts numbers to text, because models send numbers where the schemas of path and query expect
+ * text.
+ */
 function textsOf(given: Arguments | undefined): Arguments | undefined {
   if (given === undefined) return undefined
   const texts = Object.entries(given).map(([name, value]) => [

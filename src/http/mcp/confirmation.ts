@@ -1,6 +1,6 @@
 /**
  * Confirmations of calls that spend or delete: a signed text for one wallet, tool and arguments. Nothing is stored;
- * its id is the idempotency key of the call, so that what costs money happens once.
+ * its id is the idempotency key of the call, so a charge happens once.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { canonicalJson } from '#src/kernel/canonical-json.ts'

@@ -36,7 +36,7 @@ export function registerMcp(server: FastifyInstance, app: App): void {
     refuseMisshapen(request.body)
     await countMessage(app, visitor, request.body)
     const handler = createMcpHandler(() => serverFor(app, visitor), {
-      // Nothing here changes while a client listens.
+      // The list of tools is constant, so there is no change to subscribe to.
       maxSubscriptions: 0,
       keepAliveMs: 0,
       onerror: (error) =>
@@ -75,7 +75,7 @@ function refuseOtherOrigin({ publicUrl }: App, origin: string | undefined): void
 }
 
 /**
- * Refuses what no handler may read: several messages in one, which would pass limits together, and malformed texts.
+ * Refuses batches, which would count as one message against the limits, and malformed texts.
  *
  * @throws AppError invalid `validation_failed`
  */
@@ -87,7 +87,7 @@ function refuseMisshapen(body: unknown): void {
   if (errors.length > 0) throw new AppError('invalid', 'validation_failed', { errors })
 }
 
-/** Counts a message that no operation counts. */
+/** Counts a message that calls no operation against the rate limit. */
 async function countMessage(app: App, visitor: Visitor, body: unknown): Promise<void> {
   const call = ToolCall.safeParse(body)
   if (call.success && findTool(call.data.params.name) !== undefined) return

@@ -10,7 +10,8 @@ import { REGISTRY } from '#src/operations/index.ts'
 import { inlineSchema } from '#src/operations/openapi-schema.ts'
 
 /**
- * Operations that are no tools. Sign-in needs the wallet, and its token must not be read by a model. A CSV of all
+ * Operations that are not offered as tools. Sign-in needs the wallet, and its token must not be
+ * read by a model. A CSV of all
  * alerts and the description of the API are larger than what a model can read.
  */
 const NO_TOOLS: readonly string[] = [
@@ -20,7 +21,7 @@ const NO_TOOLS: readonly string[] = [
   'getOpenApi',
 ]
 
-/** An operation with its names of parameters. */
+/** An operation with the names of its parameters. */
 export interface ToolEntry {
   readonly operation: AnyOperation
   readonly params: readonly string[]
