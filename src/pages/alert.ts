@@ -37,7 +37,8 @@ export function alertPage(server: FastifyInstance, app: App): void {
     } catch (error) {
       if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
       const found = await read(request)
-      // A page that is there is shown: what was to be changed went away meanwhile.
+      // If the alert still has a page, it is shown again: the object of the action was deleted
+      // meanwhile.
       if (found.page === undefined) return sendGone(app, request, reply, found)
     }
     return reply.redirect(request.url, 303)

@@ -86,7 +86,7 @@ export interface OperationDoc {
   readonly inputs: readonly Input[]
   /** Example body as JSON; undefined without one. */
   readonly bodyExample: string | undefined
-  /** What a reader confirms before a call of the console; undefined for harmless ones. */
+  /** Effect that a reader confirms before a call of the console; undefined for harmless ones. */
   readonly asksFirst: 'spend' | 'delete' | undefined
 }
 
@@ -108,7 +108,10 @@ export interface ApiDocs {
 
 /** Depth of nested fields; deeper ones are in the example. */
 const DEPTH_MAX = 3
-/** Values of a type that are all named; of more, such as events, only the first are. */
+/**
+ * Largest number of values of a type that are all named; of more, such as events, only the first
+ * are.
+ */
 const NAMES_MAX = 16
 const NAMES_SHOWN = 4
 

@@ -26,7 +26,7 @@ interface Entry extends Result {
   readonly all: string
 }
 
-/** Cache by service and locale: what it holds is constant. */
+/** Cache by service and locale; its content is constant. */
 const made = new WeakMap<App['operations'], Map<string, readonly Entry[]>>()
 
 /** The places that contain every word of a query, best first: words in a heading count most. */

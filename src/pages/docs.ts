@@ -178,7 +178,10 @@ function sendDocs(
   return sendPage(app, request, reply, page)
 }
 
-/** The operations with the first one of the page that has the same answer, so that its fields are listed once. */
+/**
+ * Pairs each operation with the first one of the page that has the same answer, so that its fields
+ * are listed once.
+ */
 function withoutRepeats(operations: readonly OperationDoc[]) {
   const first = new Map<string, OperationDoc>()
   return operations.map((operation) => {

@@ -9,7 +9,7 @@ const ROUND_MS = 90_000
 /** A late signature this many rounds ago, for a picture with more than one state. */
 const LATE = 11
 
-/** What the example of an alert says about its provider. */
+/** Data of the example alert about its provider. */
 const Data = z.object({
   provider: Address,
   rewardEpochId: z.int(),
@@ -37,7 +37,7 @@ export function exampleProvider({ data }: Envelope): ProviderView {
       return {
         id: votingRoundId - back,
         startsAt: new Date(roundStart.getTime() - back * ROUND_MS),
-        // Nothing can be revealed that was not committed.
+        // Without a commit there is no reveal.
         ftso: { commit: duty, reveal: duty, signature: back === LATE ? 'late' : 'ok' },
         fdc: { bitvote: 'ok', signature: 'ok' },
       }

@@ -22,7 +22,7 @@ const INPUT_MAX = 200
 
 /**
  * `/`: a box that answers about an address or a provider without sign-in, an example of an alert, prices,
- * and entry points. `?q=`: what was typed into the box.
+ * and entry points. `?q=`: the text of the box.
  */
 export function homePage(server: FastifyInstance, app: App): void {
   server.get('/', async (request, reply) => {

@@ -55,7 +55,7 @@ export interface Page {
   readonly freshSeconds?: number
 }
 
-/** What a shared link to a page shows. */
+/** Preview of a shared link to a page. */
 export interface Share {
   readonly description: string
   readonly url: string
@@ -146,7 +146,7 @@ export function sendPage(
   return reply.type('text/html; charset=utf-8').send(html)
 }
 
-/** A text as HTML in which what stands between backticks is code. */
+/** A text as HTML, with the parts between backticks as code. */
 function withCode(text = ''): string {
   return escapeHtml(text).replace(/`([^`]+)`/g, '<code dir="ltr">$1</code>')
 }

@@ -40,7 +40,7 @@ interface Action {
   readonly href: string
 }
 
-/** What the view needs of the request. */
+/** The parts of the request that the view needs. */
 interface Place {
   readonly timezone: string
   /** Link that asks the box, in the reader's language. */
@@ -50,7 +50,7 @@ interface Place {
 /** Numbers of rounds whose problems are counted. */
 const COUNTED = [20, 100] as const
 
-/** The answer to what was typed. */
+/** The answer to a typed text. */
 export function answerView(
   app: App,
   t: Translate,

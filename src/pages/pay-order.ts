@@ -1,4 +1,4 @@
-/** What the pay page says is bought, and what was paid: the order, the details of a payment, the receipt. */
+/** Texts of the pay page: the order, the details of a payment, the receipt. */
 import { formatUnits } from 'viem/utils'
 import { MIN_TOPUP_CREDITS, PERIOD_DAYS } from '#src/billing/price-list.ts'
 import { usdText } from '#src/billing/price-text.ts'

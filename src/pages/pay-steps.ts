@@ -17,7 +17,7 @@ const SEEN: readonly TopupStatus[] = ['submitted', 'confirming', 'credited']
 /**
  * Lists the steps.
  *
- * @param due what is to be paid: the top-up, or its rest
+ * @param due the top-up, or its remainder
  * @param isOpen whether there is something to pay now
  */
 export function payStepsOf(
@@ -26,7 +26,7 @@ export function payStepsOf(
   { due, isOpen }: { readonly due: Topup; readonly isOpen: boolean },
 ): readonly PayStep[] {
   const isSeen = SEEN.includes(topup.status)
-  // The rest of a credited payment is paid like a new one.
+  // The remainder of a credited payment is paid like a new one.
   if (!isOpen && !isSeen) return []
   const isCredited = topup.status === 'credited' && !isOpen
   const isPaid = isSeen && !isOpen

@@ -156,7 +156,7 @@ function remarks(t: Translate, { topup, rest, receipts, timezone }: PayPage): re
   ]
 }
 
-/** What keeps the slots from being bought. */
+/** Sentence with the reason why the slots are not bought yet. */
 function waitingPurchase(t: Translate, { then }: Topup): readonly string[] {
   if (then === null || then.status === 'done' || then.reason === null) return []
   const slots = t('units:slots', { count: then.slots })

@@ -18,13 +18,13 @@ import { builtKey, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { App } from '#src/operations/define.ts'
 
-/** A price with what it buys. */
+/** A price and the goods that it buys. */
 interface PriceCard {
   readonly title: string
   readonly price: string
-  /** The same in dollars, and what the price is for. */
+  /** The price in dollars, and the unit that it is for. */
   readonly below: readonly string[]
-  /** What one gets for it. */
+  /** Description of the goods. */
   readonly about?: string
   readonly rows: readonly Row[]
   readonly note: string | undefined
@@ -40,7 +40,10 @@ interface Row {
 
 const BPS = 10_000
 
-/** What nothing, a slot and a call cost, from the price list; a call only where there is data to call. */
+/**
+ * Prices of the free tier, a slot and a call, from the price list; the call only where metered data
+ * is available.
+ */
 export function priceCards(
   app: Pick<App, 'billing'>,
   t: Translate,

@@ -36,7 +36,7 @@ const FILES = {
  */
 export function providerFiles(server: FastifyInstance, app: App): void {
   const turns = createTurns(RENDERING)
-  // By drawing: what has not changed is not rendered again, whoever asks in whatever way.
+  // Keyed by the drawing, so that an unchanged one is not rendered again for any request.
   const pngs = createSharedCache<string, Buffer>(app.clock, {
     max: KEPT_MAX,
     freshMs: () => KEPT_MS,

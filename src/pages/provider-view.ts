@@ -1,4 +1,4 @@
-/** A provider's page: everything about it that is known, in the reader's language. */
+/** A provider's page: all stored and present data about it, in the reader's language. */
 import {
   formatAmount,
   formatDuration,
@@ -16,7 +16,7 @@ import type { Share } from './layout.ts'
 import { epochText, roundsText, watchesOf } from './look-up-view.ts'
 import { roundsGrid } from './rounds-view.ts'
 
-/** What is known about a provider. */
+/** Data about a provider. */
 export type FoundProvider = Extract<AddressAnswer, { kind: 'provider' }>
 
 interface Field {
@@ -150,7 +150,7 @@ function conditionsOf(t: Translate, { view, eligibility }: FoundProvider): reado
     ...(passes === null
       ? []
       : [{ label: t('pages:provider.passes'), value: formatNumber(passes, t.locale) }]),
-    // Words of the calculation: from outside, in no language of the reader.
+    // Words of the calculation, which come from outside and are not translated.
     ...(isFailed
       ? [{ label: t('pages:provider.failures'), value: '', code: failures.join(', ') }]
       : []),

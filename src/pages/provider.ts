@@ -49,7 +49,7 @@ export function providerPage(server: FastifyInstance, app: App): void {
 }
 
 /**
- * The provider whose identity, or another of whose addresses, the path has.
+ * The provider with the identity or another address in the path.
  * @throws AppError not_found; upstream while the chain does not answer and nothing is stored; rate_limited
  */
 export async function requireProvider(
@@ -62,7 +62,7 @@ export async function requireProvider(
   return answer
 }
 
-/** What is at the address; undefined for a text that is none. */
+/** The provider or account at the address; undefined for a text that is not an address. */
 async function answerOf(
   app: App,
   request: FastifyRequest<ProviderRoute>,

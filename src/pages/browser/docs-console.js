@@ -46,7 +46,7 @@ async function send(form, token) {
     show(form, noAnswer)
   }
   button.toggleAttribute('disabled', false)
-  // Every call that costs something or deletes is confirmed by itself.
+  // Each call that costs credits or deletes something needs its own confirmation.
   for (const sure of form.querySelectorAll('input[type="checkbox"]')) {
     if (sure instanceof HTMLInputElement) sure.checked = false
   }

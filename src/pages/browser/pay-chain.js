@@ -34,8 +34,8 @@ export async function tokenBalance(provider, { approval }, account) {
 }
 
 /**
- * The transaction with which this account pays: a contract's transfer of coins would not be seen, so it
- * calls the payment contract instead. Null when there is no such contract.
+ * The transaction with which this account pays: the service does not see a contract's transfer of
+ * coins, so a contract calls the payment contract instead. Null when there is no such contract.
  *
  * @param {Provider} provider
  * @param {Order} order

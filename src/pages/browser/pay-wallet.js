@@ -123,7 +123,8 @@ async function chooseAccount() {
 }
 
 /**
- * Goes as far as the wallet and its user let it. The next press goes on from there.
+ * Runs the steps of the payment until one fails or is declined. The next press continues with that
+ * step.
  *
  * @param {Wallet} wallet
  */
@@ -201,7 +202,7 @@ async function pay() {
   }
   if (!(await isOnChain())) return
   const hash = await send(payment)
-  // Also after a reload the same page must not ask to pay twice.
+  // After a reload the page must not ask to pay twice.
   sessionStorage.setItem(key, hash)
   showSent(hash)
   void tellService(hash)

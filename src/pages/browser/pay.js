@@ -12,7 +12,7 @@ const QUOTE_SECONDS = 600
 const page = find('#pay')
 offerCopies()
 offerPrint()
-// The page looks for news by itself.
+// The script updates the page, so the link to refresh it is hidden.
 const refresh = document.getElementById('refresh')
 if (refresh !== null) refresh.hidden = true
 const wallet = document.getElementById('wallet')
