@@ -16,7 +16,7 @@ export interface BotWork {
   /** Notifies chats of the outcome of their connect codes. */
   notifyConnected(signal: AbortSignal): Promise<void>
   /**
-   * Brings messages that follow something up to date, those that are due and those of changed top-ups.
+   * Updates live messages: those that are due and those of changed top-ups.
    * @param handles of the changed top-ups
    */
   showLive(signal: AbortSignal, handles: ReadonlySet<string>): Promise<void>
@@ -51,7 +51,7 @@ export interface Notified {
   readonly mayMiss: boolean
 }
 
-/** Nothing is known: a run looks at everything. */
+/** Changes are unknown: the run checks everything. */
 export const LOOK_AT_ALL: Notified = { payloads: new Set(), mayMiss: true }
 
 /** A task that runs periodically. */

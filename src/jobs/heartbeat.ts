@@ -3,7 +3,7 @@ import { request } from 'undici'
 /** Time limit of one call. */
 const CALL_MS = 10_000
 
-/** A monitor that expects regular calls, in the way of healthchecks.io and its like. */
+/** A monitor that expects regular calls, such as healthchecks.io. */
 export interface Heartbeat {
   /** Reports that the checks begin. @throws Error as `succeed` */
   start(signal: AbortSignal): Promise<void>

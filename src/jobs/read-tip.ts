@@ -2,11 +2,12 @@ import * as alerts from '#src/alerts/service.ts'
 import { leadObservation } from '#src/watches/observe/publish-tip.ts'
 import type { Job } from './define.ts'
 
-/** Publishes the newest confirmed block for all that observe, and notifies of outages of the chain. */
+/** Publishes the newest confirmed block for all observers, and notifies of outages of the chain. */
 export const readTip: Job = {
   name: 'read-tip',
   role: 'watcher',
-  // The release before observes everything under this lock: while it does, no block is published for slices.
+  // The previous release observes everything under this lock: while it does, no block is published
+  // for slices.
   lock: 'job observe-watches',
   everyMs: ({ evaluationIntervalMs }) => evaluationIntervalMs,
   run: (app, signal, _notified, fence) =>

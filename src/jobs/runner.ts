@@ -8,7 +8,7 @@ import { type Job, type JobApp, LOOK_AT_ALL, type Notified } from './define.ts'
 
 /** Running jobs. */
 export interface RunningJobs {
-  /** Waits for running runs, and starts no more. */
+  /** Waits for the runs in progress, and starts no more. */
   stop(): Promise<void>
 }
 
@@ -126,7 +126,10 @@ interface Waker {
   wake(payload: string): void
   /** Resolves after the time, on a wake-up, or at once if there was one since the last `take`. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
-  /** The wake-ups since the last call, with these payloads. Without a wake-up some may have been missed. */
+  /**
+   * Returns the wake-ups since the last call, with these payloads, and clears them. Without a
+   * wake-up some may have been missed.
+   */
   take(also?: ReadonlySet<string>): Notified
 }
 

@@ -4,7 +4,8 @@ import { traceOf } from '#src/kernel/trace.ts'
 import type { Job } from './define.ts'
 
 /**
- * Calls the operator's monitor once a minute: that everything works, or what does not. Without a database
+ * Calls the operator's monitor once a minute with success or the list of problems. Without a
+ * database
  * this job cannot run, and the monitor notices the missing calls.
  */
 export const sendHeartbeat: Job = {
