@@ -20,7 +20,7 @@ const CANARY_LATE_MS = 12 * MINUTE_MS
 
 /**
  * Checks of the service's dependencies. Without the database or its migrations nothing works; the others
- * leave the service usable in part. Long because it is the list of them.
+ * leave the service usable in part. Long because it lists all checks.
  */
 export function healthChecks({
   db,

@@ -28,7 +28,7 @@ function readConfig(): Config | undefined {
   }
 }
 
-/** Runs the service until it is told to stop, also during the start. */
+/** Runs the service until a signal stops it, also during the start. */
 async function run(config: Config): Promise<void> {
   const output = openLogOutput()
   const log = createLogger(config.logLevel, output)

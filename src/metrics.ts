@@ -6,7 +6,7 @@ import type { JobApp } from '#src/jobs/define.ts'
 import { readFigures } from '#src/operations/figures.ts'
 import { readProgress } from '#src/watches/observe/progress.ts'
 
-/** What is read from the database is read once in this time, however often it is asked for. */
+/** Time for which values read from the database are cached, however often they are requested. */
 const KEEP_MS = 5000
 
 /** All metrics that are read when they are asked for. Those from the database are the same in every process. */
@@ -136,7 +136,7 @@ function deliveryReadings({ db, clock, tally }: JobApp): readonly Reading[] {
       name: 'watchdog_deliveries_oldest_due_seconds',
       help: 'How long the longest waiting delivery has been due.',
       labels: ['channel'],
-      // As old as it was when it was read: without any, the time of the reading itself is its due time.
+      // Its age at the time of the reading; 0 without any due delivery.
       read: async () => {
         const { at, channels } = await backlog()
         return channels.map(({ channel, oldestAt }) => ({
