@@ -6,7 +6,10 @@ import type { WatchdogOptions } from './transport.ts'
 /** The API of a Watchdog. Each operation is a method; methods that begin with `all` read a list to its end. */
 export class Watchdog extends Operations {}
 
-/** What signs: any viem account has it. A wallet client signs with `{ account, message }`; wrap its `signMessage`. */
+/**
+ * Signer of messages, such as any viem account. A wallet client signs with `{ account, message }`;
+ * wrap its `signMessage`.
+ */
 export interface Signer {
   readonly address: string
   signMessage(input: { readonly message: string }): Promise<string>

@@ -10,7 +10,7 @@ export type ClientCode = 'connection_failed' | 'timeout' | 'unexpected_answer'
 /** A code of this release, or one that a later release of the service adds. */
 export type AnyErrorCode = ErrorCode | ClientCode | (string & {})
 
-/** What is known about a failed call. */
+/** Details of a failed call. */
 export interface WatchdogErrorDetails {
   readonly code: AnyErrorCode
   readonly message: string

@@ -1,4 +1,4 @@
-/** When a failed call is repeated, and after how long. */
+/** Decides whether a failed call is repeated, and after which time. */
 
 /** Answers after which another attempt may succeed. */
 const STATUSES: readonly number[] = [429, 500, 502, 503, 504]
