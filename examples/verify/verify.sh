@@ -57,7 +57,8 @@ expected="sha256=$({
 } | hmac "$secret")"
 
 # The shell compares character by character and stops at the first difference, which tells how far a
-# guess was right. So it compares what nobody can foresee: the HMACs of both under a random key.
+# guess was right. So it compares the HMACs of both under a random key, which an attacker cannot
+# predict.
 random=$(openssl rand -hex 32)
 wanted=$(printf %s "$expected" | hmac "$random")
 # The second is there for 24 hours while a secret is being changed.
