@@ -72,12 +72,12 @@ function settingsOf(databaseUrl: string, port: number, servers: number): string 
     'listen_addr = 127.0.0.1',
     `listen_port = ${port}`,
     'unix_socket_dir =',
-    // Whoever reaches it on loopback is let in: it lives for one rehearsal.
+    // Every client on loopback is admitted, because it runs for one rehearsal only.
     'auth_type = any',
     'pool_mode = transaction',
     `default_pool_size = ${servers}`,
     'max_client_conn = 200',
-    // A server that is gone is asked for again soon.
+    // Seconds after which a server that is gone is tried again.
     'server_login_retry = 1',
     '',
   ].join('\n')

@@ -21,7 +21,7 @@ export interface Cluster {
   readonly url: string
   /** Runs one of its programs as its user, with the connection in the environment. */
   tool(program: string, ...options: readonly string[]): Promise<string>
-  /** Kills its main process, as a crash would; the others end by themselves. */
+  /** Kills its main process, as a crash would; the other processes then end. */
   kill(): Promise<void>
   /** Makes a standby the primary. */
   promote(): Promise<void>

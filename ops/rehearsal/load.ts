@@ -10,19 +10,19 @@ import type { Address } from '#src/kernel/units.ts'
 /** Credits of a watched wallet move around this limit. */
 const LIMIT = 1000
 
-/** What was acknowledged, and what was not. */
+/** Acknowledged and failed writes and requests. */
 export interface Load {
   /** References of the ledger entries whose transactions were acknowledged. */
   readonly acknowledged: string[]
   /** Times of the acknowledgements, in milliseconds of `performance.now()`. */
   readonly times: number[]
-  /** Requests that were answered as they should. */
+  /** Number of requests with the expected answer. */
   answered: number
   /** Errors of requests and transactions. */
   readonly failures: string[]
 }
 
-/** A load of nothing so far. */
+/** An empty load. */
 export function newLoad(): Load {
   return { acknowledged: [], times: [], answered: 0, failures: [] }
 }
@@ -37,7 +37,7 @@ export function walletOf(index: number): Address {
 
 /**
  * Sends one request to the API of a process.
- * @throws Error for every answer that is no success
+ * @throws Error for every answer without success
  */
 export async function call(
   base: string,
@@ -139,9 +139,9 @@ export async function ask(
 }
 
 /**
- * What became of the load: waits, at most a minute, until each alert has arrived.
+ * Evaluates the load: waits, at most a minute, until each alert has arrived.
  *
- * @param deliveries what the receiver got
+ * @param deliveries the deliveries that the receiver got
  */
 export async function judge(
   { sql }: Pick<Connection, 'sql'>,
