@@ -23,9 +23,9 @@ const GOAL_RATIO = 3
 const PATIENCE_MS = 120_000
 
 /**
- * How long after it is written an alert is at a healthy receiver, at a modest rate, while a million
- * deliveries of a thousand dead destinations are unfinished and half of them due; beside the same without
- * them. Half of the dead destinations refuse, half never answer.
+ * Latency of an alert from its insertion to a healthy receiver, at a modest rate, while a million
+ * deliveries to a thousand dead destinations are unfinished and half of them due; compared with the
+ * latency without them. Half of the dead destinations refuse, half never answer.
  */
 export async function benchBacklog(): Promise<readonly Measurement[]> {
   const receiver = await startServer('./delivery-receiver.ts', '')
@@ -69,7 +69,10 @@ interface Latencies {
   readonly p99: number
 }
 
-/** As a worker leaves them that has tried for hours: retried at times from 14 hours ago to in 14 hours. */
+/**
+ * Writes the backlog as after hours of attempts: retries due between 14 hours ago and 14 hours from
+ * now.
+ */
 async function fillBacklog({ sql }: Connection, silentPort: number): Promise<void> {
   const box = createSecretBox(Buffer.alloc(32, 7))
   const at = systemClock.now()
@@ -97,7 +100,7 @@ async function fillBacklog({ sql }: Connection, silentPort: number): Promise<voi
   await sql`analyze deliveries`
 }
 
-/** Milliseconds from before an alert is written to its first bytes at the receiver. */
+/** Milliseconds from the insertion of an alert to its first bytes at the receiver. */
 async function measure(connection: Connection, { databaseUrl, url, hooks }: Scene) {
   const worker = await startServer('./delivery-subject.ts', databaseUrl)
   try {

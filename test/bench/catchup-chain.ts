@@ -2,21 +2,21 @@ import type { Hex } from 'viem'
 import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 import { benchBlocks, benchPolicy } from './fsp-blocks.ts'
 
-/** The chain of `catchup`: the same for the endpoint's process and the reader's. */
+/** The chain of `catchup`, shared by the endpoint's process and the reader's. */
 
-/** How long the endpoint takes for an answer. */
+/** Latency of the endpoint's answers. */
 export const LATENCY_MS = 100
-/** Flare's blocks come every 1.2 seconds or so; more of them cost more. */
+/** Interval between blocks; Flare's is about 1.2 seconds, and a shorter one costs more. */
 export const BLOCK_SECONDS = 1
-/** Read before anything is measured: the first look ever begins a little before the tip. */
+/** Rounds read before the measurement, because the first reading begins a little before the tip. */
 export const WARM_ROUNDS = 6
-/** An hour. */
+/** Rounds of one hour. */
 export const MEASURED_ROUNDS = 40
 const FIRST_ROUND = 1_518_720
-/** Those that do the same thing do it within so many blocks. */
+/** Number of blocks over which equal actions of the providers are spread. */
 const SPREAD = 12
 
-/** Where the protocol's contracts are. */
+/** Addresses of the protocol's contracts. */
 export const PLACES = {
   Submission: '0x00000000000000000000000000000000000000a1',
   Relay: '0x00000000000000000000000000000000000000a2',
@@ -26,7 +26,7 @@ export const PLACES = {
 
 export const CATCHUP_POLICY = benchPolicy(FIRST_ROUND - 2)
 
-/** Every block, what providers send spread over several of them. */
+/** Every block, with the transactions of the providers spread over several of them. */
 export function catchupBlocks(): readonly ProtocolBlock[] {
   const last = FIRST_ROUND + WARM_ROUNDS + MEASURED_ROUNDS - 1
   const blocks = benchBlocks([CATCHUP_POLICY], { first: FIRST_ROUND, last }, BLOCK_SECONDS)

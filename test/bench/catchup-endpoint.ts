@@ -17,7 +17,8 @@ import { BLOCK_SECONDS, catchupBlocks, LATENCY_MS, PLACES } from './catchup-chai
 
 /**
  * A JSON-RPC endpoint over the blocks of `catchup`, which answers each request after a fixed time. It
- * prints its address when it listens, and answers `bench_counts` with how often each method was asked.
+ * prints its address when it listens, and answers `bench_counts` with the number of calls of each
+ * method.
  */
 
 /** Transactions of others in each block. */

@@ -31,9 +31,9 @@ const MINUTES_GOAL = 30
 const AT_ONCE = 48
 
 /**
- * Reads an hour of the chain that nobody looked at, with a hundred providers watched, at two endpoints that
- * take their time for each request: blocks, events, receipts, judging and keeping. The floor is bare undici
- * that sends as many requests, as many at once as the reader may send to one endpoint.
+ * Reads a backlog of one hour of the chain, with a hundred watched providers, from two endpoints
+ * with a fixed latency: blocks, events, receipts, judging and storing. The floor is bare undici
+ * with the same number of requests and the concurrency that the reader may use with one endpoint.
  */
 export async function benchCatchup(): Promise<readonly Measurement[]> {
   const endpoint = await startServer('catchup-endpoint.ts', '')
@@ -120,7 +120,7 @@ async function readHour(databaseUrl: string, url: string) {
   return found
 }
 
-/** The service's reader of blocks; what stands in contracts is known without a request. */
+/** The service's reader of blocks; the content of contracts is known without a request. */
 function chainAt(rpcUrls: readonly string[], refs: readonly BlockRef[]): FspChain {
   const source = { rpcUrls, chainId: 14, log: silentLogger, clock: systemClock, timeoutMs: 5000 }
   const all = new Map<string, Address>(Object.entries(PLACES))
@@ -160,7 +160,7 @@ async function requestsTo(url: string): Promise<number> {
   return Object.values(result).reduce((sum, one) => sum + one, 0)
 }
 
-/** Seconds for as many requests for blocks. */
+/** Seconds that bare undici needs for this number of requests for blocks. */
 async function bareRequests(origin: string, requests: number): Promise<number> {
   const pool = new Pool(origin, { connections: AT_ONCE, pipelining: 1 })
   const numbers = catchupBlocks().map(({ number }) => number)

@@ -13,7 +13,7 @@ import { silentLogger } from '#src/kernel/logger.ts'
 const YEAR_DAYS = 380
 
 /**
- * Runs work with a migrated PostgreSQL of its own, which is gone afterwards.
+ * Runs work with a migrated PostgreSQL of its own, which is deleted afterwards.
  *
  * @param durable every commit waits for the disk, as in production
  */
@@ -35,7 +35,7 @@ export async function withDatabase<T>(
   }
 }
 
-/** Writes watches on as many different targets, all of Bob's wallet. */
+/** Writes `count` watches, each on its own target, all of Bob's wallet. */
 export async function fillWatches(databaseUrl: string, count: number): Promise<void> {
   const { sql, close } = connect(databaseUrl)
   await sql`insert into targets (type, key, target, watch_count, stale)

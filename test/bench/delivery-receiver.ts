@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 
 /**
- * A customer's receiver that takes 20 ms for an answer, and one that never answers. Run as a process of
- * its own; prints both addresses. `GET` gives what came since the last time: delivery ids, and when the
- * first bytes of each were there.
+ * A customer's receiver with a latency of 20 ms, and one that never answers. Run as a process of
+ * its own; prints both addresses. `GET` returns the deliveries since the last call: their ids, and
+ * the time of the first bytes of each.
  */
 const ANSWER_MS = 20
 let arrivals: (readonly [string, number])[] = []

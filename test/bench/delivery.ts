@@ -17,14 +17,14 @@ import { type Measurement, median } from './report.ts'
 
 const ROUNDS = 5
 const DELIVERIES = 6000
-/** What a webhook lane grows to. */
+/** Limit of concurrent sends that a webhook partition reaches. */
 const AT_A_TIME = 64
 const GOAL_RATIO = 0.6
 const GOAL_PER_SECOND = 1000
 const ALERTS_PER_SECOND = 200
 const SECONDS = 15
 const WARM_SECONDS = 3
-/** One alert of so many goes to the endpoint that hangs. */
+/** One alert in this number goes to the endpoint that hangs. */
 const HANGING_SHARE = 20
 const P50_GOAL_MS = 50
 const P99_GOAL_MS = 500
@@ -32,9 +32,9 @@ const WALLETS = 100
 const PATIENCE_MS = 120_000
 
 /**
- * Deliveries a second to a receiver that takes 20 ms beside bare undici posting the same bodies, as many
- * at a time; and how long after it is raised an alert is at the receiver, at 200 alerts a second, with
- * and without an endpoint that hangs.
+ * Deliveries per second to a receiver with a latency of 20 ms, compared with bare undici that posts
+ * the same bodies with the same concurrency; and the latency of an alert at 200 alerts per second,
+ * with and without an endpoint that hangs.
  */
 export async function benchDelivery(): Promise<readonly Measurement[]> {
   const receiver = await startServer('./delivery-receiver.ts', '')
@@ -95,7 +95,7 @@ async function measureRates(connection: Connection, scene: Scene): Promise<Measu
   }
 }
 
-/** Posts of undici alone, by the second. */
+/** Posts per second of undici alone. */
 async function floorOf({ url }: Scene): Promise<number> {
   const script = new URL('./delivery-floor.ts', import.meta.url).pathname
   const floor = spawn(process.execPath, [script, url, `${DELIVERIES}`, `${AT_A_TIME}`], {
@@ -106,7 +106,7 @@ async function floorOf({ url }: Scene): Promise<number> {
   return perSecond(await takeArrivals(url))
 }
 
-/** Deliveries a second of a worker that finds all of them in the outbox. */
+/** Deliveries per second of a worker that finds all of them in the outbox. */
 async function subjectOf(connection: Connection, { databaseUrl, url, hooks }: Scene) {
   await fillOutbox(connection, hooks)
   const worker = await startServer('./delivery-subject.ts', databaseUrl)
@@ -120,7 +120,7 @@ async function subjectOf(connection: Connection, { databaseUrl, url, hooks }: Sc
   }
 }
 
-/** Everything that is sent is written down as delivered, at the first attempt. */
+/** Checks that every delivery is recorded as delivered at its first attempt. */
 async function recorded({ sql }: Connection): Promise<void> {
   const endsAt = performance.now() + PATIENCE_MS
   for (;;) {
@@ -299,7 +299,7 @@ async function takeArrivals(url: string): Promise<readonly (readonly [string, nu
   return await (await fetch(`${url}take`)).json()
 }
 
-/** From the first to the last. */
+/** Deliveries per second between the first and the last arrival. */
 function perSecond(arrivals: readonly (readonly [string, number])[]): number {
   const times = arrivals.map(([, at]) => at)
   if (times.length !== DELIVERIES) throw new Error(`${times.length} requests arrived`)

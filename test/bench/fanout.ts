@@ -20,13 +20,13 @@ const WATCHES = 100_000
 const ROUNDS = 3
 const GOAL_RATIO = 4
 const HEAP_GOAL_RATIO = 1.25
-/** Heaps are compared after so many batches of watches, and at the end. */
+/** Number of batches of watches after which heaps are first compared. */
 const EARLY_BATCH = 10
 const TABLES = ['alerts', 'deliveries'] as const
 
 /**
- * One price that moves, watched by 100 000: from the block to rows in the outbox, all committed. Beside it
- * COPY writes the very rows that came of it into the same emptied tables.
+ * One moved price with 100 000 watches: time from the block to committed rows in the outbox. The
+ * floor is a COPY of the same rows into the same emptied tables.
  */
 export async function benchFanout(): Promise<readonly Measurement[]> {
   const folder = await mkdtemp(join(tmpdir(), 'watchdog-rows-'))
@@ -94,7 +94,7 @@ function createWorld({ db }: Connection) {
     hash: `0x${number.toString(16).padStart(64, '0')}`,
     at: new Date(Date.UTC(2026, 10, 20, 12) + number * 60_000),
   })
-  // What the chain would say; everything behind it is the real thing.
+  // Stand-in for the chain; everything behind it is the service's own code.
   const chain = {
     confirmedBlock: async () => block(),
     feedPrices: async (feeds: readonly string[]) =>
@@ -136,7 +136,7 @@ function createWorld({ db }: Connection) {
   return {
     now: clock.now,
     look,
-    /** A day later, when all windows are over, as if nothing had happened. */
+    /** Advances the clock by a day, so that all windows and cooldowns are over. */
     rest: async () => {
       number += 1440
       await look()
@@ -147,7 +147,7 @@ function createWorld({ db }: Connection) {
       value = value === 2_000_000n ? 2_200_000n : 2_000_000n
       await look()
     },
-    /** Has something done after every batch of watches. */
+    /** Sets the work to run after every batch of watches. */
     onBatch: (work: () => void) => {
       afterBatch = work
     },

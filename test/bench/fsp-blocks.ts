@@ -11,7 +11,7 @@ import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 /** Blocks of voting rounds with up to a hundred providers, as the reader gives them. */
 
 export const PROVIDERS = 100
-/** Flare mainnet's. */
+/** Clock of Flare mainnet. */
 export const FLARE_CLOCK: EpochClock = {
   firstRoundAtSeconds: 1_658_430_000,
   roundSeconds: 90,
@@ -47,10 +47,10 @@ export function benchPolicy(
 }
 
 /**
- * The blocks from one round's start to another's, in which each provider does its duty but for one in
- * twenty rounds. Of what reaches over the end nothing is there.
+ * The blocks from the start of one round to the start of another. Each provider misses its duties
+ * in one of twenty rounds. Actions after the last block are omitted.
  *
- * @param policies of all these rounds and the one before; without one nobody does anything in a round
+ * @param policies of all these rounds and the one before; a round without a policy has no actions
  */
 export function benchBlocks(
   policies: readonly LoadedPolicy[],

@@ -7,7 +7,7 @@ import type { Measurement } from './report.ts'
 
 const EPOCHS = 10
 const FIRST_EPOCH = 452
-/** Few, so that ten epochs stay cheap: what would grow with providers is no leak. */
+/** Few members keep ten epochs cheap: growth with the number of providers is no leak. */
 const MEMBERS = 2
 /** Seconds between blocks, for the same reason. */
 const BLOCK_SECONDS = 15
@@ -17,8 +17,8 @@ const FULL_AFTER = 3
 const GROWTH_GOAL = 1.1
 
 /**
- * Ten reward epochs one after another, one provider in and one out with each, what is old forgotten as the
- * service does: what stays in memory and in the database after each.
+ * Ten reward epochs one after another; each exchanges one provider, and old data is pruned as by
+ * the service. Measures memory and database size after each.
  */
 export async function benchEpochs(): Promise<readonly Measurement[]> {
   const collect = garbageCollector()
@@ -82,7 +82,7 @@ export async function benchEpochs(): Promise<readonly Measurement[]> {
   })
 }
 
-/** What is not held any more is gone after it, so that heaps can be compared. */
+/** Returns a function that runs the garbage collector, so that heaps can be compared. */
 function garbageCollector(): () => void {
   setFlagsFromString('--expose-gc')
   return runInNewContext('gc') as () => void

@@ -6,9 +6,10 @@ import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 import type { Address } from '#src/kernel/units.ts'
 
 /**
- * What no reader of these blocks gets around: one recovery for each signature, one hash for each reveal.
+ * Minimal work of every reader of these blocks: one recovery for each signature, one hash for each
+ * reveal.
  *
- * @returns CPU seconds of these alone; taking the blocks apart is not counted
+ * @returns CPU seconds of these alone, without decoding the blocks
  */
 export function cryptographySeconds(
   policy: LoadedPolicy,

@@ -13,16 +13,16 @@ import { FLARE_CLOCK } from './fsp-blocks.ts'
 
 /** Rounds of a reward epoch of Flare. */
 export const ROUNDS = FLARE_CLOCK.roundsPerEpoch
-/** Rounds between two looks, as after a pause. */
+/** Rounds read at a time, as after a pause. */
 export const ROUNDS_PER_LOOK = 112
 
 /** The service's reading and judging of voting rounds, with blocks as the reader gives them. */
 export interface Replay {
   /** Reads these blocks, keeps their rounds and judges every watch. @returns CPU seconds of this process */
   look(blocks: readonly ProtocolBlock[]): Promise<number>
-  /** Forgets as the job does every hour, and takes the place back as autovacuum does after it. */
+  /** Prunes as the hourly job does, and vacuums as autovacuum does after it. */
   prune(): Promise<void>
-  /** Rounds in the database, and what they take there. */
+  /** Number of stored rounds, and their size in the database in bytes. */
   kept(): Promise<{ readonly rounds: number; readonly bytes: number }>
   /** Alerts and recoveries so far. */
   raised(): number
@@ -30,10 +30,10 @@ export interface Replay {
 }
 
 /**
- * Connects everything behind the chain, which is the real thing.
+ * Connects the service's own code behind a stand-in for the chain.
  *
- * @param policies every signing policy there will be, oldest first; of those, each moment knows the one in
- * force, the one before and, from two rounds before it begins on, the next
+ * @param policies every signing policy, oldest first; the reader sees the one in force, the one
+ * before and, from two rounds before its start on, the next
  */
 export function startReplay(databaseUrl: string, policies: readonly LoadedPolicy[]): Replay {
   const { db, sql, close } = connect(databaseUrl)

@@ -8,7 +8,7 @@ import type { Measurement } from './report.ts'
 const FIRST_ROUND = 1_518_720
 const WATCHES = 500
 const SPEED_GOAL = 2000
-/** Every so many looks the floor is measured with the blocks of the look. */
+/** Number of readings after which the floor is measured once, with the blocks of that reading. */
 const LOOKS_PER_FLOOR = 6
 
 /** Speed of a reward epoch, and memory and rows over ten. */
@@ -18,8 +18,8 @@ export async function benchFsp(): Promise<readonly Measurement[]> {
 
 /**
  * Replays a reward epoch of a hundred providers from blocks as the reader gives them: collecting, judging,
- * signatures, keeping, and every watch of 500 evaluated. CPU time of this process alone: making the blocks
- * is taken off. The floor is the cryptography of the same rounds.
+ * signatures, keeping, and every watch of 500 evaluated. CPU time of this process alone, without
+ * creating the blocks. The floor is the cryptography of the same rounds.
  */
 async function benchSpeed(): Promise<readonly Measurement[]> {
   return withDatabase(async (databaseUrl) => {

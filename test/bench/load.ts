@@ -7,11 +7,11 @@ export async function requestsPerSecond(
   origin: string,
   options: {
     readonly path: string
-    /** Of each request; a function gets the number of the request. */
+    /** Headers of each request; a function gets the number of the request. */
     readonly headers: Headers | ((request: number) => Headers)
     readonly connections: number
     readonly seconds: number
-    /** Told of every answer. */
+    /** Called with the headers of every answer. */
     readonly onAnswer?: (headers: Readonly<Record<string, unknown>>) => void
   },
 ): Promise<number> {

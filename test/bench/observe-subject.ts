@@ -7,7 +7,7 @@ import { testEnvironment } from '../support/environment.ts'
 import { observeWatches } from '../support/observe.ts'
 
 /**
- * One look at the chain per line it is sent; prints what each cost.
+ * Observes the chain once for each line of its input; prints the cost of each.
  *
  * Arguments: the database, the chain's endpoint, the contract registry.
  */

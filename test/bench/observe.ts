@@ -15,12 +15,12 @@ const MANY = 1_000_000
 const FEW = 10_000
 const CPU_GOAL_SECONDS = 1
 const RATIO_GOAL = 1.5
-/** Every look looks at the feeds, too. */
+/** Seconds between two observations, so that each includes the feeds. */
 const SECONDS_BETWEEN = 30
 
 /**
- * One look at the chain over a million watches on 10 000 targets where nothing moved, beside the same over
- * 10 000 watches on the same targets: what it costs the service, and how much is asked of the endpoint.
+ * One observation of 10 000 unchanged targets with a million watches, compared with 10 000 watches
+ * on the same targets: CPU time of the service, and requests to the endpoint.
  *
  * Targets are balances and windows of price feeds; the endpoint is a local chain.
  */

@@ -8,7 +8,7 @@ export interface Measurement {
   readonly floor: number | null
   /** value / floor. */
   readonly ratio: number | null
-  /** What is to be reached, in words. */
+  /** The goal, in words. */
   readonly goal: string
   readonly met: boolean
 }

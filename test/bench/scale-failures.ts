@@ -24,7 +24,10 @@ interface Held {
   readonly backend: number
 }
 
-/** Kills the process that leads most jobs, again and again: how long until another one has each of its locks. */
+/**
+ * Kills the process that leads most jobs, repeatedly, and measures the time until another one has
+ * each of its locks.
+ */
 export async function benchTakeover(world: ScaleWorld): Promise<readonly Measurement[]> {
   const processes = [...(await world.start(2))]
   const longest = new Map<string, number>()
@@ -118,9 +121,9 @@ async function untilPosition({ connection: { sql } }: ScaleWorld, position: numb
 }
 
 /**
- * Kills one of four processes again and again, while balances move and data is called for. Every move must be in
- * an alert, every alert delivered, every answered call charged; and nothing twice, but a message that a killed
- * process had in hand.
+ * Kills one of four processes repeatedly, while balances move and metered data is requested. Every
+ * move must be in an alert, every alert delivered, every answered call charged, and nothing twice
+ * except a message that a killed process was sending.
  */
 export async function benchKills(
   world: ScaleWorld,
@@ -201,7 +204,7 @@ function counted(measure: string, value: number): Measurement {
   }
 }
 
-/** Balances of their own, each watched by a wallet with a webhook. */
+/** Adds balances, each watched by a wallet with a webhook. */
 async function addWatchedHooks({ connection: { sql }, hooks, devnet }: ScaleWorld): Promise<void> {
   for (let index = 0; index < MOVED; index += 1) {
     const hook = hooks[index]
@@ -255,7 +258,7 @@ async function chargesOf({ connection: { sql } }: ScaleWorld): Promise<number> {
   return row?.count ?? 0
 }
 
-/** Calls for data one after the other, of a process that may be killed meanwhile. */
+/** Requests data repeatedly from a process that may be killed meanwhile. */
 async function callAlways(
   { owners }: ScaleWorld,
   urlOf: () => string | undefined,

@@ -1,7 +1,7 @@
 import type { Cost, Unit, UnitCosts } from './scale-units.ts'
 import { UNITS } from './scale-units.ts'
 
-/** Work that was done, or is to be done, in a time. */
+/** Units of work in a time span, measured or to be predicted. */
 export interface Load {
   readonly processes: number
   readonly seconds: number

@@ -9,7 +9,7 @@ import type { Load } from './scale-model.ts'
 import { addressOf, type ScaleWorld, TARGETS } from './scale-world.ts'
 import { until } from './until.ts'
 
-/** What is counted. */
+/** The counted units of work. */
 export const UNITS = ['evaluated target', 'alert', 'delivery', 'metered call'] as const
 export type Unit = (typeof UNITS)[number]
 
@@ -20,7 +20,7 @@ export interface Cost {
   readonly database: number
 }
 
-/** What a number of processes costs. */
+/** Costs of a number of processes. */
 export interface UnitCosts {
   /** Per second without work. */
   readonly idle: Cost
@@ -36,7 +36,7 @@ const CALL_SECONDS = 4
 const CALL_CONNECTIONS = 16
 const FLR = 10n ** 18n
 
-/** Measures what one unit of each kind costs processes that run already, beyond what they cost idle. */
+/** Measures the cost of one unit of each kind in running processes, beyond their idle cost. */
 export async function measureUnits(
   world: ScaleWorld,
   processes: readonly ServiceProcess[],
@@ -76,7 +76,10 @@ export async function measureUnits(
   }
 }
 
-/** What a load of all kinds at once costs processes that run already, and how much was done. */
+/**
+ * Measures the cost of a load of all kinds at once in running processes, and the number of units
+ * done.
+ */
 export async function measureMixed(
   world: ScaleWorld,
   processes: readonly ServiceProcess[],
@@ -110,7 +113,7 @@ function per({ service, database }: Cost, count: number): Cost {
   return { service: service / count, database: database / count }
 }
 
-/** Measures work that returns how many units it did. */
+/** Measures work that returns its number of units. */
 function createMeter({ postmaster }: ScaleWorld, processes: readonly ServiceProcess[]) {
   const serviceMs = () => processes.reduce((sum, { pid }) => sum + cpuMsOf(pid), 0)
   return async (work: () => Promise<number>): Promise<Spent> => {
@@ -127,7 +130,7 @@ function createMeter({ postmaster }: ScaleWorld, processes: readonly ServiceProc
   }
 }
 
-/** Blocks in which no watched balance moves, one after the other. */
+/** Creates blocks in which no watched balance moves, one after the other. */
 async function lookWithoutChange(world: ScaleWorld): Promise<number> {
   for (let look = 0; look < LOOKS; look += 1) {
     await world.devnet.mine(1, 1)
@@ -147,7 +150,7 @@ async function untilEvaluated({ connection: { sql }, devnet }: ScaleWorld): Prom
   })
 }
 
-/** Balances that move, of which nobody is notified: alerts without deliveries. */
+/** Moves balances whose watches have no recipient: alerts without deliveries. */
 async function raiseAlerts(world: ScaleWorld): Promise<number> {
   const { connection, devnet } = world
   const count = async () => {
@@ -169,7 +172,7 @@ async function raiseAlerts(world: ScaleWorld): Promise<number> {
   return (await count()) - before
 }
 
-/** Deliveries to a receiver that takes 20 ms. */
+/** Sends deliveries to a receiver with a latency of 20 ms. */
 async function sendDeliveries({ connection, hooks, receiverUrl }: ScaleWorld): Promise<number> {
   const at = systemClock.now()
   const rows = Array.from({ length: DELIVERIES }, (_, index): NewDelivery => {
@@ -202,7 +205,7 @@ async function sendDeliveries({ connection, hooks, receiverUrl }: ScaleWorld): P
   return DELIVERIES
 }
 
-/** Metered calls of a thousand wallets, spread over the processes. */
+/** Makes metered calls of a thousand wallets, spread over the processes. */
 async function callForData(
   { owners }: ScaleWorld,
   processes: readonly ServiceProcess[],

@@ -13,22 +13,25 @@ import { startServer } from './process.ts'
 import { findPostmaster } from './scale-cpu.ts'
 import { until } from './until.ts'
 
-/** Balances that are watched; no one is notified of them. */
+/** Number of watched balances; their watches have no recipient. */
 export const TARGETS = 2000
 const HOOKS = 100
-/** Addresses of the targets follow this one. */
+/** Number of the address before the first target's. */
 const FIRST_ADDRESS = 16_777_216
 
-/** One PostgreSQL, a chain, receivers and data, without the service. */
+/** A PostgreSQL, a chain, receivers and a data upstream, without the service. */
 export interface ScaleWorld {
   readonly connection: Connection
   readonly postmaster: number
   readonly devnet: Devnet
   readonly hooks: readonly Hook[]
-  /** Of the receiver of webhooks. */
+  /** URL of the receiver of webhooks. */
   readonly receiverUrl: string
   readonly owners: readonly Owner[]
-  /** Starts so many full processes of the service, each with all roles, and waits until all targets are seen. */
+  /**
+   * Starts `count` processes of the service, each with all roles, and waits until all targets are
+   * observed.
+   */
   start(count: number): Promise<readonly ServiceProcess[]>
   startOne(): Promise<ServiceProcess>
 }
@@ -111,7 +114,7 @@ async function fillTargets({ sql }: Connection): Promise<void> {
   await sql`analyze`
 }
 
-/** Waits until each target has an observation: what moves before it is no news. */
+/** Waits until each target has an observation: changes before the first one raise no alert. */
 async function untilSeen({ sql }: Connection): Promise<void> {
   await until('all targets are seen', async () => {
     const [row] = await sql<{ missing: number }[]>`

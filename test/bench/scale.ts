@@ -11,9 +11,9 @@ const KILLS = 60
 const MODEL_ERROR_MAX = 0.2
 
 /**
- * Full processes of the service on one PostgreSQL: what one, two and four of them cost per unit of work, in CPU
- * time of the service and of the database; how long a leader's work rests after SIGKILL; and whether anything is
- * lost or doubled while they are killed.
+ * Processes of the service with all roles on one PostgreSQL: CPU time of service and database per
+ * unit of work with one, two and four processes; the pause of a leader's work after SIGKILL; and
+ * whether anything is lost or duplicated while processes are killed.
  */
 export async function benchScale(): Promise<readonly Measurement[]> {
   return withScaleWorld(async (world) => {

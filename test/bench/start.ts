@@ -9,7 +9,7 @@ const WATCHES = 10_000
 const ROUNDS = 5
 const READY_GOAL_SECONDS = 2
 const RSS_GOAL_MB = 300
-/** Looks at the chain before memory is read. */
+/** Time for observations of the chain before memory is read. */
 const SETTLE_MS = 5000
 
 /** `npm start` against an existing database with 10 000 watches: time to ready, memory afterwards. */

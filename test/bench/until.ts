@@ -5,7 +5,7 @@ const LOOK_MS = 20
 
 /**
  * Waits for a condition.
- * @throws Error with what was waited for, after five minutes
+ * @throws Error that names the condition, after five minutes
  */
 export async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
   const endsAt = performance.now() + PATIENCE_MS
