@@ -69,7 +69,7 @@ export async function moneyWorld(over: Readonly<Record<string, string>> = {}) {
       await catchUp()
       await changeLive({ app, api, username: BOT_NAME })
     },
-    /** Looks for payments once. */
+    /** Searches for payments once. */
     look: async () => {
       await sync()
       await settleDeposits(app, signal)

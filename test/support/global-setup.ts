@@ -93,14 +93,14 @@ async function makePrograms(): Promise<string | undefined> {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const ended = once(service, 'exit')
-  // It ends by itself: required variables are missing.
+  // The process ends, because required variables are missing.
   const said = await text(service.stderr)
   await ended
   if (!said.includes('TERMS_URL is missing')) throw new Error(`the built service fails:\n${said}`)
   return folder
 }
 
-/** Removes what runs left that were killed. */
+/** Removes the remains of killed runs. */
 async function removeStale(): Promise<void> {
   await mkdir(COMPILE_CACHE, { recursive: true })
   for (const name of await readdir(COMPILE_CACHE)) {

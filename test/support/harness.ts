@@ -27,7 +27,8 @@ export const BOT_TOKEN = '4711:AAtest-token-of-the-local-bot-api-0000'
 export const BOT_NAME = 'watchdog_test_bot'
 
 /**
- * The service with a fresh database and a fixed clock, without outside world and pauses between messages.
+ * The service with a fresh database and a fixed clock, without chain, Telegram and mail server, and
+ * without pauses between messages.
  */
 export async function serviceOnly(
   over: Readonly<Record<string, string>> = {},

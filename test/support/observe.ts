@@ -4,10 +4,13 @@ import { publishTip, type TipDeps } from '#src/watches/observe/publish-tip.ts'
 import { fireChainOutages } from '#src/watches/outage/chain-outage.ts'
 import { CHAIN_TYPES } from '#src/watches/types/index.ts'
 
-/** What one process that is alone needs to observe. */
+/** Dependencies of observing as a single process. */
 export type LookDeps = Omit<PassDeps, 'slices'> & TipDeps
 
-/** Looks at the chain once, as a single process: publishes the tip, observes every target, fires alerts about outages. */
+/**
+ * Observes the chain once, as a single process: publishes the tip, observes every target, fires
+ * alerts about outages.
+ */
 export async function observeWatches(deps: LookDeps, signal: AbortSignal): Promise<void> {
   try {
     await publishTip(deps, signal)

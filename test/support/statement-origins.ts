@@ -1,6 +1,6 @@
 /**
- * Knows which function of a room built a statement: Drizzle sends a statement when it is awaited, when the stack
- * of the function that built it is gone.
+ * Records which function of a room built a statement. Drizzle sends a statement when it is awaited,
+ * and by then the stack no longer contains the function that built it.
  */
 import { QueryPromise } from 'drizzle-orm'
 import {
@@ -25,7 +25,10 @@ const FRAMES_MAX = 15
 const builtAt = new WeakMap<object, { readonly stack?: string }>()
 let sending: object | undefined
 
-/** Of the statement that is being sent: `room/file.ts: function`; undefined if no room built it. */
+/**
+ * Origin of the statement that is being sent, `room/file.ts: function`; undefined if no room built
+ * it.
+ */
 export function originOfStatement(): string | undefined {
   const stack = sending && builtAt.get(sending)?.stack
   let file: string | undefined

@@ -15,7 +15,7 @@ export interface TestNeeds {
 }
 
 /**
- * Sorts test files by what they import, directly or indirectly.
+ * Sorts test files by their direct and indirect imports.
  *
  * @param pattern glob of the test files, relative to the project's folder, in which this runs
  */

@@ -1,13 +1,16 @@
-/** Statements on rows of wallets that name no wallet, by why they do not. */
+/** Statements on rows of wallets that name no wallet, grouped by reason. */
 interface UnnamedStatements {
   readonly why: string
-  /** What becomes of them where the rows of wallets are spread over several databases. */
+  /** Change needed where the rows of wallets are spread over several databases. */
   readonly step: string
   /** The functions that build them: `file: function`. */
   readonly functions: readonly string[]
 }
 
-/** What `wallet-guard.ts` lets pass. Add to the last group only what cannot name the wallet yet. */
+/**
+ * Statements that `wallet-guard.ts` accepts. Add to the last group only statements that cannot name
+ * the wallet yet.
+ */
 export const UNNAMED: readonly UnnamedStatements[] = [
   {
     why: 'Work of all wallets that the clock makes due is claimed, and old rows are deleted, by time',

@@ -13,7 +13,10 @@ const PARTS: Readonly<Record<string, PartOf>> = {
   topup_payments: { column: 'handle', owner: 'topups', key: 'handle' },
 }
 
-/** Tables whose rows belong to no wallet, by what they belong to; also those that name one without being its own. */
+/**
+ * Tables whose rows belong to no wallet, grouped by owner; also tables that name a wallet without
+ * belonging to it.
+ */
 const OTHERS: Readonly<Record<string, readonly string[]>> = {
   'the chain, the same for all wallets': [
     'targets',
