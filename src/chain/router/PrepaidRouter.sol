@@ -10,25 +10,25 @@ interface IToken {
 
 /// @title Prepaid router
 /// @notice Takes payments for top-ups. A payment names its top-up by a handle; the token goes straight
-/// from the payer to the treasury, and an event tells what was paid for what. Nothing stays here: the
-/// contract never holds a token of its own accord, and takes the chain's coin only to forward it at once.
+/// from the payer to the treasury, and an event records the payment. No funds stay in the contract: it
+/// holds no token, and accepts the chain's coin only to forward it in the same transaction.
 contract PrepaidRouter {
-    /// @notice 2: there is `payNative`. Routers without this function have none.
+    /// @notice Version of the contract. Version 2 has `payNative`; earlier routers lack both functions.
     uint256 public constant version = 2;
 
-    /// @notice Where every payment goes. Never changes: another treasury is another router.
+    /// @notice Receiver of every payment. Immutable: another treasury needs another router.
     address public immutable treasury;
 
-    /// @notice Who says which tokens are taken and whether any are.
+    /// @notice Account that sets the accepted tokens and pauses the router.
     address public owner;
 
-    /// @notice Who may become the owner by saying so; the zero address when nobody may.
+    /// @notice Account that may accept the ownership; the zero address without an offer.
     address public pendingOwner;
 
-    /// @notice Whether payments are refused for now.
+    /// @notice Whether payments are paused.
     bool public paused;
 
-    /// @notice Whether payments in a token are taken.
+    /// @notice Whether payments in a token are accepted.
     mapping(address token => bool) public allowed;
 
     bool private _paying;
@@ -42,46 +42,46 @@ contract PrepaidRouter {
         uint256 amount
     );
 
-    /// @notice Payments in `token` are taken from now on, or no longer.
+    /// @notice Payments in `token` are accepted from now on (`on`), or refused.
     event AllowedSet(address indexed token, bool on);
 
-    /// @notice Payments are refused from now on, or taken again.
+    /// @notice Payments are paused (`on`), or accepted again.
     event PausedSet(bool on);
 
-    /// @notice `pendingOwner` may accept the ownership; the zero address takes an offer back.
+    /// @notice `pendingOwner` may accept the ownership; the zero address withdraws an offer.
     event OwnershipTransferStarted(address indexed owner, address indexed pendingOwner);
 
     /// @notice The ownership has changed.
     event OwnershipTransferred(address indexed previousOwner, address indexed newOwner);
 
-    /// @notice Only the owner may do this.
+    /// @notice The caller is not the owner.
     error NotOwner();
 
-    /// @notice Only whom the ownership was offered to may accept it.
+    /// @notice The caller is not the account that the ownership was offered to.
     error NotPendingOwner();
 
-    /// @notice The zero address cannot stand for an owner or a treasury.
+    /// @notice The zero address cannot be an owner or a treasury.
     error ZeroAddress();
 
     /// @notice There is no contract at `account`, so it cannot be a token.
     error NoContract(address account);
 
-    /// @notice Payments are refused for now.
+    /// @notice Payments are paused.
     error IsPaused();
 
-    /// @notice Payments in `token` are not taken.
+    /// @notice Payments in `token` are not accepted.
     error TokenNotAllowed(address token);
 
-    /// @notice A payment is of something.
+    /// @notice The amount of the payment is zero.
     error ZeroAmount();
 
-    /// @notice `token` did not make the transfer and did not say why.
+    /// @notice `token` did not make the transfer and gave no reason.
     error TransferFailed(address token);
 
-    /// @notice The treasury got something else than was to be paid, as with a fee on transfers.
+    /// @notice The treasury received another amount than the payment's, as with a fee on transfers.
     error WrongAmountReceived(uint256 expected, uint256 received);
 
-    /// @notice The treasury did not take the coins.
+    /// @notice The treasury did not accept the coins.
     error ForwardingFailed();
 
     /// @notice A token or the treasury called back during a payment.
@@ -92,8 +92,8 @@ contract PrepaidRouter {
         _;
     }
 
-    /// @param owner_ who owns the router at first
-    /// @param treasury_ where every payment goes
+    /// @param owner_ first owner of the router
+    /// @param treasury_ receiver of every payment
     constructor(address owner_, address treasury_) {
         if (owner_ == address(0) || treasury_ == address(0)) revert ZeroAddress();
         owner = owner_;
@@ -104,7 +104,7 @@ contract PrepaidRouter {
     /// @notice Pays `amount` of `token` for the top-up `handle`. The caller must have approved this
     /// contract for that amount before. Exactly that amount arrives at the treasury, or nothing happens.
     /// @param handle the 32 bytes that name the top-up
-    /// @param token an ERC-20 token that is taken here
+    /// @param token an accepted ERC-20 token
     /// @param amount in the token's smallest unit, above zero
     function pay(bytes32 handle, address token, uint256 amount) external {
         if (_paying) revert Reentered();
@@ -139,21 +139,21 @@ contract PrepaidRouter {
         emit Paid(handle, msg.sender, address(0), msg.value);
     }
 
-    /// @notice Says whether payments in `token` are taken.
+    /// @notice Sets whether payments in `token` are accepted.
     function setAllowed(address token, bool on) external onlyOwner {
         if (on && token.code.length == 0) revert NoContract(token);
         allowed[token] = on;
         emit AllowedSet(token, on);
     }
 
-    /// @notice Refuses payments, or takes them again.
+    /// @notice Pauses payments, or accepts them again.
     function setPaused(bool on) external onlyOwner {
         paused = on;
         emit PausedSet(on);
     }
 
     /// @notice Offers the ownership to `newOwner`, who becomes the owner by accepting it. A later offer
-    /// replaces it; offering to the zero address takes it back.
+    /// replaces it; offering to the zero address withdraws it.
     function transferOwnership(address newOwner) external onlyOwner {
         pendingOwner = newOwner;
         emit OwnershipTransferStarted(msg.sender, newOwner);
