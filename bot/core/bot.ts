@@ -33,7 +33,7 @@ export function createBot({
 }: { readonly app: App } & PacedAccess): Bot<BotContext> {
   const client = { apiRoot: access.apiRoot, timeoutSeconds: API_TIMEOUT_SECONDS }
   const bot = new Bot<BotContext>(access.token, { client })
-  // Only answers of Telegram are counted: the pace stands before them.
+  // The pace applies outside of the counter, which so counts answers of Telegram only.
   paced(countLimited(bot.api, app.meters.telegramLimited), access.pace)
   bot.use(answering(app), flood(app), inlineQueries(app), identify(app), errors, guard)
   bot.use(questions(() => REGISTRY.flatMap((feature) => feature.questions ?? [])))
@@ -58,7 +58,7 @@ async function handle(bot: Bot<BotContext>, update: Update): Promise<void> {
   }
 }
 
-/** Tells the person who waits for a response that nothing was done. Never throws. */
+/** Informs the person who waits for a response that nothing was done. Never throws. */
 async function apologize(app: App, bot: Bot<BotContext>, update: Update): Promise<void> {
   const { message, callback_query: query } = update
   const place = query?.message ?? (isAsking(message) ? message : undefined)
@@ -77,7 +77,10 @@ async function apologize(app: App, bot: Bot<BotContext>, update: Update): Promis
   }
 }
 
-/** Whether somebody waits for a response: the writer of a private message, or of a command in a group. */
+/**
+ * Whether a person waits for a response: the writer of a private message, or of a command in a
+ * group.
+ */
 function isAsking(message: Message | undefined): boolean {
   return message?.chat.type === 'private' || message?.text?.startsWith('/') === true
 }

@@ -42,7 +42,7 @@ type Deps = Pick<App, 'db' | 'clock' | 'log'>
 /** Handles updates. */
 export interface UpdateHandler {
   handle(update: Update): Promise<void>
-  /** Tells the person that an update was given up. */
+  /** Informs the person that an update was given up. */
   giveUp(update: Update): Promise<void>
 }
 
@@ -98,7 +98,7 @@ async function claimNext({ db, clock }: Deps): Promise<store.ClaimedUpdate | und
 
 /** Running workers of the inbox. */
 export interface RunningInbox {
-  /** Stops to claim and waits at most ten seconds for updates in progress. */
+  /** Stops claiming and waits at most ten seconds for updates in progress. */
   stop(): Promise<void>
 }
 

@@ -1,5 +1,5 @@
 /**
- * Updates messages that follow something: a top-up until it is credited, its QR code until it expires, a
+ * Updates live messages: a top-up until it is credited, its QR code until it expires, a
  * pinned overview. The database stores what they follow, so a restart changes nothing. The job
  * `show-live-messages` runs this.
  */

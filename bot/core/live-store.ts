@@ -22,7 +22,7 @@ export async function putLive(db: Db, row: LiveRow): Promise<void> {
     .onConflictDoUpdate({ target: [liveMessages.chatId, liveMessages.messageId], set: row })
 }
 
-/** Stops to follow: the message shows another screen, or is gone. */
+/** Stops following a message that shows another screen, or is gone. */
 export async function deleteLive(db: Db, message: MessageName): Promise<void> {
   await db.delete(liveMessages).where(isMessage(message))
 }

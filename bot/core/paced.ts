@@ -4,9 +4,10 @@ import { TURN_WAIT_MS_MAX } from '#src/channels/rate-limiter.ts'
 import type { TelegramPace } from '#src/channels/telegram-pace.ts'
 
 /**
- * Makes what the bot sends wait for its turn: new messages for those of the bot and of their chat, changes of messages for
- * those of the bot only, so that pressing buttons quickly stays quick. A turn that is far away is refused as Telegram would
- * refuse the call, so that the update is handled again then.
+ * Makes calls of the bot wait for their turn: new messages wait for the turn of the bot and of
+ * their chat, changes of messages for the turn of the bot only, so that the response to quick
+ * presses stays quick. A turn that is far away is refused as Telegram would refuse the call, so
+ * that the update is retried then.
  */
 export function paced(api: Api, pace: TelegramPace): Api {
   api.config.use(async (call, method, payload, signal) => {

@@ -34,9 +34,9 @@ export interface BotService {
   introduce(): Promise<boolean>
   /** Adds the route of Telegram's webhook to the server, if a secret is configured. */
   mount(server: WebhookServer): void
-  /** Starts to fetch and handle updates, once Telegram responds. Does not wait for that. */
+  /** Starts fetching and handling updates when Telegram responds. Does not wait for that. */
   start(): Promise<void>
-  /** Stops to fetch updates and waits at most ten seconds for those in progress. */
+  /** Stops fetching updates and waits at most ten seconds for those in progress. */
   stop(): Promise<void>
   /** Makes the automatic changes of messages that are due; does nothing before the bot is introduced. */
   followUp(signal: AbortSignal): Promise<void>
@@ -45,7 +45,7 @@ export interface BotService {
    * @throws AppError upstream while Telegram is unavailable
    */
   notifyConnected(signal: AbortSignal): Promise<void>
-  /** Brings live messages up to date; does nothing before the bot is introduced. */
+  /** Updates live messages; does nothing before the bot is introduced. */
   showLive(signal: AbortSignal, handles: ReadonlySet<string>): Promise<void>
 }
 

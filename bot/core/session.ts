@@ -53,8 +53,8 @@ export interface Question {
 /** A question that a feature can ask. */
 export interface AskedQuestion<About> extends Question {
   /**
-   * Shows the screen of the question and waits for the answer. In groups it only shows the screen: nobody
-   * types there.
+   * Shows the screen of the question and waits for the answer. In groups it only shows the screen,
+   * because answers are not typed there.
    *
    * @param refusal why the previous press is invalid
    */

@@ -89,8 +89,8 @@ export async function redraw(ctx: BotContext, view: View): Promise<boolean> {
 }
 
 /**
- * The message to go on with after a typed answer, which is taken away: the one that asked, while it is
- * the newest of the bot; if something came below it, it is taken away too.
+ * The message to edit after a typed answer: the question's message, if it is the newest of the bot.
+ * Deletes the answer, and the question too if a newer message follows it.
  */
 async function answeredMessage(ctx: BotContext): Promise<number | undefined> {
   const { answering, knownChat } = ctx

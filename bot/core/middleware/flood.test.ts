@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { judgePress } from './flood.ts'
 
-/** How many of presses at these instants are taken. */
+/** Number of accepted presses at these instants. */
 function taken(times: readonly number[]): number {
   let presses: Parameters<typeof judgePress>[0] = { times: [], slowUntil: 0 }
   return times.filter((at) => {

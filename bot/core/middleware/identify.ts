@@ -102,7 +102,7 @@ async function isGroupAdministrator(ctx: BotContext, from: User): Promise<boolea
     const { status } = await ctx.getChatMember(from.id)
     return status === 'creator' || status === 'administrator'
   } catch (error) {
-    // Telegram does not say: treat the person as one without rights.
+    // Telegram refuses the question: the person is treated as one without rights.
     if (isRefused(error, 400, 403)) return false
     throw error
   }

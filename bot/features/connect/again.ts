@@ -2,7 +2,7 @@ import { argumentsOf, type ButtonData, packed, unpacked } from '#src/actions/cod
 
 /**
  * Button data for a new code with the same rights and the same continuation.
- * @param asked `goesOn`: button data of what the chat continues with, if any
+ * @param asked `goesOn`: button data of the chat's next step, if any
  */
 export function againData(asked: {
   readonly spend: boolean

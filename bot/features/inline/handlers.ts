@@ -29,7 +29,7 @@ const PROVIDERS_MAX = 6
 const FEEDS_MAX = 4
 /** Time in seconds for which Telegram caches an answer. */
 const CACHE_SECONDS = 30
-/** Cache time of a failed query, which is thereby soon repeated. */
+/** Cache time of a failed query; short, so that the query is repeated soon. */
 const RETRY_SECONDS = 1
 
 /** Answers inline queries. All other updates are passed on. */

@@ -90,7 +90,7 @@ export function ruleStep(
   )
 }
 
-/** What can be typed; a choice is pressed. */
+/** Hint about the values that can be typed; a choice has buttons only. */
 function askedHint(t: Translate, { field }: OwnedField): readonly string[] {
   return field.kind === 'choice' ? [] : [t.html(sendKey(field))]
 }

@@ -89,8 +89,8 @@ export function typeChoice(
 }
 
 /**
- * The name of the watch: the typed one, or that of its provider; the watches of one provider are told apart by
- * their types. Undefined: the name of its target.
+ * The name of the watch: the typed one, or that of its provider; the watches of one provider are
+ * distinguished by their types. Undefined: the name of its target.
  */
 export function nameOf(t: Translate, { type, label, preview }: DraftValues): string | undefined {
   if (label !== null) return label
@@ -171,7 +171,7 @@ export function isOn(
 
 /**
  * Screen of a created watch.
- * @param options.note line about what came with it: HTML
+ * @param options.note line about side effects of the creation: HTML
  */
 export function created(
   reader: Reader,

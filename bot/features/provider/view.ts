@@ -71,7 +71,9 @@ const MARKS: Readonly<Record<RoundCell, string>> = {
 const TEXT_ROUNDS = 20
 /** Marks of low balances. */
 const LOW_MARKS = { warning: '🟠', critical: '🔴' } as const
-/** One FLR. Balances are shown in whole ones, rounded down, those below one as they are. */
+/**
+ * One FLR in wei. Balances are shown in whole FLR, rounded down; those below one FLR with decimals.
+ */
 const FLR_WEI = 10n ** 18n
 /** Probability below which a silence is shown as a failure. */
 const SILENT = 1e-7

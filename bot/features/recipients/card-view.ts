@@ -196,7 +196,7 @@ function firstRow({ t }: Reader, { destination, retained }: RecipientFacts): rea
   ]
 }
 
-/** Button that asks what a recipient hears of. */
+/** Button to choose the watches that notify a recipient. */
 export function hearingButton(t: Reader['t'], recipientId: number): Button {
   return act(t('bot:button.hear'), packed('rec.hear', { id: recipientId, page: 1 }))
 }

@@ -21,7 +21,7 @@ const PAGE_SIZE = 6
 /** The type whose watches are offered as a whole: its alerts interest other people than those of a wallet. */
 const OFFERED_TYPE = 'provider-fsp'
 
-/** A recipient, and the watches of which it hears or may hear. */
+/** A recipient, and the watches that notify it or may notify it. */
 export interface Hearing {
   readonly destination: Destination
   readonly hereId: number | undefined
@@ -33,7 +33,7 @@ export interface Hearing {
 interface HearingOptions {
   /** Counts from 1; beyond the last page it is the last one. */
   readonly page: number
-  /** Line about what happened before: HTML. */
+  /** Line about the last action: HTML. */
   readonly notice?: string | undefined
 }
 
@@ -60,7 +60,7 @@ export function pageOf(at: number): number {
   return Math.floor(at / PAGE_SIZE) + 1
 }
 
-/** Whether a recipient hears of a watch. */
+/** Whether a watch notifies a recipient. */
 export function hearsOf(
   { destination, destinations }: Pick<Hearing, 'destination' | 'destinations'>,
   { recipientIds }: Pick<Watch, 'recipientIds'>,
@@ -70,7 +70,7 @@ export function hearsOf(
   return destination.default || destination.own
 }
 
-/** What a recipient hears of: all watches or some, and from which severity. */
+/** Screen with the watches that notify a recipient, all or some, and its minimum severity. */
 export function hearingScreen(reader: Reader, hearing: Hearing, options: HearingOptions): View {
   const { t } = reader
   const { destination, hereId } = hearing

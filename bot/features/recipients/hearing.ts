@@ -1,4 +1,4 @@
-/** What a recipient hears of: asked when it is added, and changed later. */
+/** Choice of the watches that notify a recipient: asked when it is added, and changed later. */
 import { Composer } from 'grammy'
 import { AppError } from '#src/kernel/errors.ts'
 import { changeDestination, listDestinations } from '#src/operations/chat-destinations.ts'
@@ -47,7 +47,7 @@ onPress(composer, 'rec.hearFlip', async (ctx, { id, watch: watchId }) => {
 })
 
 /**
- * Asks what a recipient is to hear of. A chat that may change nothing sees its card.
+ * Asks which watches notify a recipient. A chat that may change nothing sees its card.
  * @param notice HTML
  */
 export async function showHearing(
@@ -81,7 +81,7 @@ async function setDefault(ctx: BotContext, hearing: FoundHearing, isOn: boolean)
   await ctx.call(changeDestination, { body }, link)
 }
 
-/** Adds it to the wanted watches that do not notify it. */
+/** Adds the recipient to the wanted watches that do not notify it. */
 async function setAll(
   ctx: BotContext,
   hearing: FoundHearing,

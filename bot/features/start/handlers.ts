@@ -111,7 +111,7 @@ onPress(composer, 'link.yes', async (ctx, { code }) => {
   if (isAsked && mayChoose && !ctx.reader.isGroup) {
     return showHearing(ctx, recipient.id, { notice })
   }
-  // Watches are private, so what a group hears of is chosen in the private chat.
+  // Watches are private, so the watches that notify a group are chosen in the private chat.
   const label = ctx.t('bot:button.hear')
   const row = isAsked ? [{ label, url: deepLink(ctx.reader, `h${recipient.id}`) }] : []
   await show(ctx, await homeScreen(ctx, notice, ctx.reader.isGroup ? [row] : []))
@@ -122,7 +122,7 @@ onPress(composer, 'link.no', async (ctx, { code }) => {
   await show(ctx, linkRefused(ctx.reader, { isLinked: ctx.links.length > 0 }))
 })
 
-/** Shows the wallet whose alerts a code would bring here. */
+/** Shows the wallet of a link code, whose alerts this chat would get. */
 async function offerLink(ctx: BotContext, code: string): Promise<void> {
   const { msg, chat, knownChat } = ctx
   const body = { code, chat: { id: knownChat.id } }

@@ -76,7 +76,7 @@ async function showAssets(
 }
 
 onPress(composer, 'topup.slots', async (ctx, asked) => {
-  // A chat that cannot accept terms gets the right to do so first, and is asked then.
+  // A chat without the right to accept terms gets that right first, and is asked afterwards.
   if (!has(ctx, 'write') || (await hasTerms(ctx, asked))) await showAssetsFor(ctx, asked)
 })
 
@@ -99,7 +99,10 @@ async function showAssetsFor(
   await show(ctx, view, taskOfPurchase(ctx))
 }
 
-/** The purchase goes on in the wizard's message, which it leaves to the top-up's quote. */
+/**
+ * The task of the message of a purchase: one that began in the wizard continues in the wizard's
+ * message.
+ */
 function taskOfPurchase({ callbackQuery, knownChat }: BotContext): Task {
   const messageId = callbackQuery?.message?.message_id
   return messageId !== undefined && messageId === knownChat.living.wizard ? 'wizard' : 'topup'

@@ -54,7 +54,7 @@ export function boughtLine(t: Translate, { then }: Topup): string | undefined {
   return `⚠️ ${t.html('bot:topup.slotsWaiting', { slots, reason })}`
 }
 
-/** What a credited top-up leads to. */
+/** A credited top-up and its next steps. */
 interface CreditedTopup {
   readonly topup: Topup
   readonly rest: Topup | undefined

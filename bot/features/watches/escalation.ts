@@ -19,7 +19,9 @@ const WAITS = [0, 5, 15, 30, 60] as const
 /** Most recipients on the screen; programs can name others. */
 const PEOPLE_MAX = 8
 
-/** Who also gets the alerts of a watch that no one acknowledges in time. */
+/**
+ * Screen of a watch's escalation: the wait, and the further recipients of unacknowledged alerts.
+ */
 export function escalationScreen(reader: Reader, watch: Watch, people: People): View {
   const { t } = reader
   const { id, label, escalateAfterMinutes, escalateTo } = watch

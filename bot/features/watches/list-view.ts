@@ -124,7 +124,10 @@ function stateText(reader: Reader, watch: Watch, now: Date): string {
   return t.html(builtKey(`bot:state.${status}`), { until })
 }
 
-/** Button of a watch: its state, the glyph of its type, which tells watches of one name apart, and its name. */
+/**
+ * Button of a watch: its state, the glyph of its type, which distinguishes watches of one name, and
+ * its name.
+ */
 function cardButton(watch: Watch, now: Date): Button {
   const glyphs = `${glyphOf(watch, now)} ${getWatchType(watch.type).form.icon}`
   const label = labelWithName(watch.label, (name) => `${glyphs} ${isolate(name)}`)
