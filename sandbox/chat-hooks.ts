@@ -271,7 +271,7 @@ function invalidEvent(error: string): Exclude<HookFault, string> {
   return { status: 400, body: JSON.stringify(answer) }
 }
 
-/** What identifies the webhook, topic or integration of a URL in a request. */
+/** Key of the webhook, topic or integration in a request's URL. */
 function hookIn(url: string): string {
   const [, first = '', second = '', third = '', fourth = ''] = new URL(url).pathname.split('/')
   if (first === 'services') return `${second}/${third}`

@@ -72,7 +72,7 @@ const KEPT_BLOCKS_LIVE = 3000
 /**
  * Starts a local chain on loopback.
  *
- * Anyone may send from any address without its key, as the chain is there to be bent. It ends with
+ * Transactions from any address need no key, because the chain is for tests. It ends with
  * `close()`, and also when this process dies without calling it.
  *
  * @throws Error with what anvil printed when it does not start

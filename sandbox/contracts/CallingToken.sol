@@ -9,7 +9,7 @@ interface IRouter {
 }
 
 /// @title A token that pays once more while it is being paid with
-/// @notice What it does in between pays what it withholds of the transfer, so that the sums look right.
+/// @notice The second payment covers the amount that it withholds from the transfer, so that the sums match.
 contract CallingToken is Token {
     constructor(bytes32 symbol_, uint8 decimals_) Token(symbol_, decimals_) {}
 

@@ -2,22 +2,22 @@
 pragma solidity 0.8.37;
 
 /// @title Stands in for the FlareContractRegistry
-/// @notice Answers as the real one does; here anybody may enter a contract.
+/// @notice Answers as the real one does; every account may set a contract.
 contract ContractRegistry {
     string[] private _names;
     mapping(bytes32 nameHash => address) private _addresses;
 
-    /// @notice Enters a contract, or another one under a name that is there already.
+    /// @notice Sets the contract of a name.
     function set(string calldata name, address contractAddress) external {
         _set(name, contractAddress);
     }
 
-    /// @notice Enters several.
+    /// @notice Sets the contracts of several names.
     function setAll(string[] calldata names, address[] calldata addresses) external {
         for (uint256 i = 0; i < names.length; i++) _set(names[i], addresses[i]);
     }
 
-    /// @return The zero address for a name that is not there.
+    /// @return The zero address for an unknown name.
     function getContractAddressByName(string calldata name) external view returns (address) {
         return _addresses[_hash(name)];
     }

@@ -2,8 +2,8 @@
 pragma solidity 0.8.37;
 
 /// @title Stands in for a contract wallet
-/// @notice Makes the calls it is told to, as a Safe or a smart account does; here anybody may tell it. It
-/// also stands in for a treasury that refuses coins, or that calls back when it gets some.
+/// @notice Makes calls as a Safe or a smart account does; every account may request them. It
+/// also stands in for a treasury that refuses coins, or that calls back when it receives some.
 contract ContractWallet {
     address private _answerTo;
     bytes private _answer;
@@ -16,12 +16,12 @@ contract ContractWallet {
         if (_answerTo != address(0)) _call(_answerTo, msg.value, _answer);
     }
 
-    /// @notice Calls `to` with the coins sent along.
+    /// @notice Calls `to` with the coins of the call.
     function execute(address to, bytes calldata data) external payable {
         _call(to, msg.value, data);
     }
 
-    /// @notice Refuses coins from now on, or takes them again.
+    /// @notice Refuses coins from now on, or accepts them again.
     function setRefuses(bool on) external {
         _refuses = on;
     }

@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 /// @title Stands in for the EntityManager
-/// @notice Answers as the real one does; here anybody may say which addresses a voter has, and no address
+/// @notice Answers as the real one does; every account may set the addresses of a voter, and no address
 /// confirms that.
 contract EntityManager {
     struct VoterAddresses {
@@ -11,7 +11,7 @@ contract EntityManager {
         address signingPolicyAddress;
     }
 
-    /// Everything a voter has, from a block on.
+    /// The addresses and nodes of a voter, from a block on.
     struct Entity {
         VoterAddresses addresses;
         address delegationAddress;
@@ -45,13 +45,13 @@ contract EntityManager {
     event NodeIdUnregistered(address indexed voter, bytes20 indexed nodeId);
 
     mapping(address voter => Version[]) private _versions;
-    /// Whoever had an address or node last; an address has one voter in this world, whatever its role.
+    /// The last voter of an address or node; an address has one voter here, whatever its role.
     mapping(address account => address voter) private _voters;
     mapping(bytes20 nodeId => address voter) private _nodes;
 
     // Setting up.
 
-    /// @notice Says what voters have from this block on.
+    /// @notice Sets the addresses and nodes of voters from this block on.
     function set(address[] calldata voters, Entity[] calldata entities) external {
         for (uint256 i = 0; i < voters.length; i++) _set(voters[i], entities[i]);
     }
@@ -136,7 +136,7 @@ contract EntityManager {
         return (entity.publicKeyPart1, entity.publicKeyPart2);
     }
 
-    /// @return The address itself when nobody had it at that block.
+    /// @return The address itself when no voter had it at that block.
     function getVoterForSubmitAddress(
         address account,
         uint256 blockNumber
@@ -170,7 +170,7 @@ contract EntityManager {
         return _at(voter, blockNumber).delegationAddress == account ? voter : account;
     }
 
-    /// @return The zero address when nobody had it at that block.
+    /// @return The zero address when no voter had it at that block.
     function getVoterForNodeId(
         bytes20 nodeId,
         uint256 blockNumber
@@ -181,7 +181,7 @@ contract EntityManager {
 
     // Inside.
 
-    /// @dev What is not set is the voter itself.
+    /// @dev An address that is not set is the voter's own.
     function _at(address voter, uint256 blockNumber) private view returns (Entity memory entity) {
         Version[] storage versions = _versions[voter];
         for (uint256 i = versions.length; i > 0; i--) {

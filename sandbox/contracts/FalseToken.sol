@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {Token} from "./Token.sol";
 
-/// @title A token of the old kind that answers no, instead of failing
+/// @title A token of the old kind that returns false instead of failing
 contract FalseToken is Token {
     constructor(bytes32 symbol_, uint8 decimals_) Token(symbol_, decimals_) {}
 

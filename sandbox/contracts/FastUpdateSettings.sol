@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 /// @title Stands in for FastUpdatesConfiguration and FastUpdateIncentiveManager
-/// @notice Which feeds are updated between rounds, and how many updates a block has; here anybody may say so.
+/// @notice The feeds that are updated between rounds, and the expected updates per block; every account may set them.
 contract FastUpdateSettings {
     event IncentiveOffered(
         uint24 indexed rewardEpochId,
@@ -11,7 +11,7 @@ contract FastUpdateSettings {
         uint256 offerAmount
     );
 
-    /// @notice Of 2^120: one and a half updates in a block.
+    /// @notice In units of 2^-120: one and a half updates per block.
     uint256 public getExpectedSampleSize;
     bytes21[] private _feedIds;
 

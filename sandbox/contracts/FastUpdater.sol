@@ -15,7 +15,7 @@ interface ISortitionRegistry {
 }
 
 /// @title Stands in for the FastUpdater
-/// @notice Knows who updates by the signature, as the real one does; the proof of having been drawn is not
+/// @notice Recovers the sender from the signature, as the real one does; the proof of having been drawn is not
 /// checked, and prices stay as they are.
 contract FastUpdater {
     struct G1Point {
@@ -55,7 +55,7 @@ contract FastUpdater {
     }
 
     uint256 private constant VIRTUAL_PROVIDERS = 4096;
-    /// @dev What was before is forgotten, so that the state of a chain that runs for long does not grow.
+    /// @dev Older blocks are deleted, so that the state of a long-running chain does not grow.
     uint256 private constant KEPT_BLOCKS = 256;
 
     uint8 public submissionWindow;
@@ -67,7 +67,7 @@ contract FastUpdater {
         submissionWindow = window;
     }
 
-    /// @notice Tells what the feeds were worth at the end of a voting round.
+    /// @notice Emits the prices of the feeds at the end of a voting round.
     function tellFeeds(
         uint256 round,
         uint256[] calldata feeds,
@@ -122,7 +122,7 @@ contract FastUpdater {
         }
     }
 
-    /// @dev An update is sent at most once from its block on, as long as that is accepted.
+    /// @dev An update is accepted at most once, within the window that begins with its block.
     function keep(bytes32 update, uint256 sortitionBlock) private {
         for (uint256 number = sortitionBlock; number <= block.number; number++) {
             BlockOfUpdates storage found = _blocks[number % KEPT_BLOCKS];

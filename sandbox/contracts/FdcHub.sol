@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 /// @title Stands in for the FdcHub
-/// @notice Takes any request for any fee.
+/// @notice Accepts every request for every fee.
 contract FdcHub {
     event AttestationRequest(bytes data, uint256 fee);
 

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {Token} from "./Token.sol";
 
-/// @title A token that keeps one hundredth of every transfer on somebody's behalf
+/// @title A token that keeps one hundredth of every transfer as a fee
 contract FeeToken is Token {
     constructor(bytes32 symbol_, uint8 decimals_) Token(symbol_, decimals_) {}
 

@@ -28,7 +28,7 @@ interface Former {
 }
 
 /// @title Stands in for the FlareSystemsCalculator, of both generations
-/// @notice Weighs voters; here anybody may say how much each of them weighs.
+/// @notice Weighs voters; every account may set the weight of each.
 contract FlareSystemsCalculator {
     struct Stake {
         address delegationAddress;
@@ -55,7 +55,7 @@ contract FlareSystemsCalculator {
         _burnFactors[epoch][voter] = ppm;
     }
 
-    /// @notice Weighs a voter and tells everybody.
+    /// @notice Weighs a voter and emits the weight.
     function calculateRegistrationWeight(
         address voter,
         uint24 epoch

@@ -39,15 +39,15 @@ interface IVoterPreRegistry {
 }
 
 /// @title Stands in for the FlareSystemsManager
-/// @notice Keeps the time of reward epochs and counts votes as the real one does. Here anybody may set it up,
-/// and the chain's daemon is whoever calls `daemonize`.
+/// @notice Keeps the time of reward epochs and counts votes as the real one does. Every account may set it up,
+/// and the caller of `daemonize` acts as the chain's daemon.
 contract FlareSystemsManager {
     struct Moment {
         uint64 timestamp;
         uint64 blockNumber;
     }
 
-    /// What is known of a reward epoch.
+    /// State of a reward epoch.
     struct Epoch {
         uint32 startVotingRoundId;
         uint16 threshold;
@@ -62,9 +62,9 @@ contract FlareSystemsManager {
         Moment uptimeSignStart;
         Moment rewardsSignStart;
         Moment rewardsSignEnd;
-        /// Where its voters are registered.
+        /// Registry of its voters.
         address registry;
-        /// Set up with its votes over, and every voter's vote in.
+        /// Whether it was set up with concluded votes, in which every voter has voted.
         bool isSeeded;
     }
 
@@ -162,15 +162,15 @@ contract FlareSystemsManager {
         rewardExpiryOffsetSeconds = given.rewardExpiryOffsetSeconds;
     }
 
-    /// @notice Says which contracts belong to it from now on.
+    /// @notice Sets the contracts that belong to it.
     function setContracts(address relay_, address registry, address preRegistry) external {
         relay = relay_;
         voterRegistry = registry;
         voterPreRegistry = preRegistry;
     }
 
-    /// @notice Enters an epoch whose voters are already in the present registry: under way, or over with its
-    /// votes in.
+    /// @notice Adds an epoch whose voters are already in the present registry: in force, or over with its
+    /// votes concluded.
     function seedEpoch(uint24 epoch, bytes32 uptimeHash, bytes32 rewardsHash_) external {
         Epoch storage one = _epochs[epoch];
         uint64 startTs = _expectedStart(epoch);
@@ -202,7 +202,7 @@ contract FlareSystemsManager {
         rewardsHash[epoch] = rewardsHash_;
     }
 
-    /// @notice What governance can do: decide an epoch's rewards without a vote.
+    /// @notice Decides an epoch's rewards without a vote, as governance can.
     function setRewardsData(
         uint24 epoch,
         NumberOfWeightBasedClaims[] calldata,
@@ -212,7 +212,7 @@ contract FlareSystemsManager {
         _epochs[epoch].rewardsSignEnd = _now();
     }
 
-    // What the chain does of itself, at most one step in each call.
+    // Automatic steps of the chain, at most one in each call.
 
     function daemonize() external returns (bool) {
         if (_enableUptimeVote()) return true;
@@ -322,7 +322,7 @@ contract FlareSystemsManager {
         return _expectedStart(getCurrentRewardEpochId + 1);
     }
 
-    /// @notice Where an epoch's voters are registered; the real one has no such view.
+    /// @notice Registry of an epoch's voters; the real contract has no such view.
     function registryOf(uint256 epoch) public view returns (address) {
         address registry = _epochs[epoch].registry;
         return registry == address(0) ? voterRegistry : registry;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// @title Calls other contracts for whoever asks
-/// @notice Stands in for smart accounts and batches: the sender of a transaction is not who acts by it.
+/// @title Calls other contracts for every account
+/// @notice Stands in for smart accounts and batches: the sender of a transaction is not its actor.
 contract Forwarder {
     function forward(address target, bytes calldata data) external {
         (bool isDone, bytes memory answer) = target.call(data);

@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 /// @title Stands in for FtsoV2
-/// @notice Answers as the real one does; here anybody may say what a feed is worth.
+/// @notice Answers as the real one does; every account may set the price of a feed.
 contract PriceFeeds {
     struct Feed {
         uint256 value;
@@ -17,20 +17,20 @@ contract PriceFeeds {
         bytes21 newFeedId;
     }
 
-    /// @notice What reading one feed costs.
+    /// @notice Fee for reading one feed.
     uint256 public feePerFeed;
 
     bytes21[] private _ids;
     FeedIdChange[] private _changes;
     mapping(bytes21 id => Feed) private _feeds;
 
-    /// @notice Says what a feed is worth, and since when; with a timestamp of zero, at any time.
+    /// @notice Sets the price of a feed and its time; with a timestamp of zero it is always fresh.
     function set(bytes21 id, uint256 value, int8 decimals, uint64 timestamp) external {
         if (!_feeds[id].isKnown) _ids.push(id);
         _feeds[id] = Feed(value, decimals, timestamp, true);
     }
 
-    /// @notice Gives a feed another name; the old one goes on naming it where one feed is read.
+    /// @notice Renames a feed; its old id stays valid where a single feed is read.
     function rename(bytes21 oldFeedId, bytes21 newFeedId) external {
         _feeds[newFeedId] = _feeds[oldFeedId];
         _changes.push(FeedIdChange(oldFeedId, newFeedId));

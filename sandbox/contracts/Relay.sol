@@ -52,7 +52,7 @@ contract Relay {
         0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0;
 
     StateData public stateData;
-    /// @notice The Relay before this one, for what is older; only the newer generation has one.
+    /// @notice The previous Relay, for older rounds; only the newer generation has one.
     address public oldRelay;
     bool private _isNewer;
 
@@ -68,7 +68,7 @@ contract Relay {
         stateData = state;
     }
 
-    /// @notice Makes a policy known; what the newer Relay is given of the older one's last is not told again.
+    /// @notice Adds a policy; the last policy of the older Relay, which the newer one receives, emits no event.
     function setSigningPolicy(
         uint24 epoch,
         uint32 startVotingRoundId,
@@ -213,7 +213,7 @@ contract Relay {
         stateData.lastInitializedRewardEpoch = epoch;
     }
 
-    /// @return What signs a policy: one hash of it with the chain's id, or formerly a chain of hashes.
+    /// @return The hash that is signed for a policy: of it and the chain's id, or formerly a chain of hashes.
     function hashOf(bytes calldata policy) external view returns (bytes32) {
         return _policyHash(policy);
     }

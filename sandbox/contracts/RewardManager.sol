@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 /// @title Stands in for the RewardManager
-/// @notice Says what has been claimed; here anybody may say what there is, and no coins move.
+/// @notice Records claims; every account may set the rewards, and no coins move.
 contract RewardManager {
     struct UnclaimedRewardState {
         bool initialised;
@@ -32,7 +32,7 @@ contract RewardManager {
     mapping(address owner => RewardState[]) private _rewards;
     mapping(address owner => uint256) private _next;
 
-    /// @notice Says for which epochs rewards can be claimed.
+    /// @notice Sets the epochs whose rewards can be claimed.
     function setRange(uint24 start, uint24 end) external {
         (_start, _end) = (start, end);
     }
@@ -85,7 +85,7 @@ contract RewardManager {
         }
     }
 
-    /// @return states what is initialised, one list for each epoch
+    /// @return states the initialised rewards, one list for each epoch
     function getStateOfRewards(
         address owner
     ) external view returns (RewardState[][] memory states) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// @title A token of the old kind whose functions return nothing, and which fails without a word
+/// @title A token of the old kind whose functions return nothing, and which fails without a reason
 contract SilentToken {
     mapping(address account => uint256) public balanceOf;
     mapping(address owner => mapping(address spender => uint256)) public allowance;

@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 /// @title Stands in for the Submission contract
-/// @notice Looks at nobody's call data, as the real one does not; here the gas of nobody is paid back.
+/// @notice Does not check call data, like the real one; unlike it, it refunds no gas.
 contract Submission {
     event NewVotingRoundInitiated();
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// @title A plain ERC-20 token of which anybody can make more
-/// @notice For local chains only. All that is fixed about it is part of its code, so it works wherever the
+/// @title A plain ERC-20 token that every account can mint
+/// @notice For local chains only. Its constants are part of its code, so it works at every address that the
 /// code is put.
 contract Token {
     bytes32 private immutable _symbol;
@@ -36,7 +36,7 @@ contract Token {
         return symbol();
     }
 
-    /// @notice Makes `value` out of nothing, for anybody who asks.
+    /// @notice Mints `value` for an account.
     function mint(address to, uint256 value) external {
         _mint(to, value);
     }

@@ -23,7 +23,7 @@ interface IPreRegistry {
 }
 
 /// @title Stands in for the VoterPreRegistry, of both generations
-/// @notice Keeps who wishes to be registered and registers them when that opens. Nobody's signature is checked.
+/// @notice Stores pre-registrations and registers these voters when registration opens. Signatures are not checked.
 contract VoterPreRegistry {
     struct Signature {
         uint8 v;

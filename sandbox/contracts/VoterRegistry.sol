@@ -77,7 +77,7 @@ interface ICalculator {
 }
 
 /// @title Stands in for the VoterRegistry, of both generations
-/// @notice Registers voters and takes the snapshot as the real ones do; here anybody may set it up.
+/// @notice Registers voters and takes the snapshot as the real ones do; every account may set it up.
 contract VoterRegistry {
     struct Voter {
         uint256 weight;
@@ -123,7 +123,7 @@ contract VoterRegistry {
         maxVoters = maxVoters_;
     }
 
-    /// @notice Registers voters whatever the time is.
+    /// @notice Registers voters at any time.
     function seedVoters(uint24 epoch, address[] calldata voters) external {
         if (newSigningPolicyInitializationStartBlockNumber[epoch] == 0) setInitialBlock(epoch);
         Signature memory none;
@@ -163,14 +163,14 @@ contract VoterRegistry {
         _register(voter, epoch, signature);
     }
 
-    /// @notice Registers a voter that wished for it before. Fails where `registerVoter` would.
+    /// @notice Registers a pre-registered voter. Fails where `registerVoter` would.
     function registerVoterFromPreRegistry(address voter, uint24 epoch) external {
         require(msg.sender == _preRegistry, "only voter pre-registry");
         Signature memory none;
         _register(voter, epoch, none);
     }
 
-    /// @notice Ends the registration and weighs everybody against each other.
+    /// @notice Ends the registration and computes the normalised weights.
     function createSigningPolicySnapshot(
         uint256 epoch
     ) external returns (address[] memory signers, uint16[] memory weights) {
@@ -369,7 +369,7 @@ contract VoterRegistry {
         }
     }
 
-    /// @dev With as many voters as there may be, the lightest leaves for a heavier one.
+    /// @dev At the upper limit of voters, a heavier voter replaces the lightest.
     function _makeRoom(uint256 epoch, uint256 weight) private {
         address[] storage voters = _voters[epoch];
         if (voters.length < maxVoters) return;

@@ -4,8 +4,8 @@ pragma solidity 0.8.37;
 import {Token} from "./Token.sol";
 
 /// @title The chain's coin as a token
-/// @notice Stands in for WFLR: one token for each coin put in, and back. On a local chain more can also be
-/// made out of nothing, which then cannot be taken out.
+/// @notice Stands in for WFLR: one token for each deposited coin, and back. On a local chain tokens can also be
+/// minted without a deposit; these cannot be withdrawn.
 contract WrappedCoin is Token {
     error WithdrawalFailed();
 

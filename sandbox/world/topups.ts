@@ -43,7 +43,7 @@ const State = z.object({
   reason: z.string().nullable(),
 })
 
-/** Creates the top-ups' tool of a world. */
+/** Creates the finder and payer of a world's top-ups. */
 export function createTopupPayer(world: {
   readonly sql: Sql
   readonly publicUrl: string

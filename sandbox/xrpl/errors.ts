@@ -36,7 +36,7 @@ export class XrplRefusal extends Error {
 
   /**
    * @param message instead of the usual one
-   * @param more what stands beside the error
+   * @param more further properties of the error
    */
   constructor(
     token: ErrorToken,

@@ -195,7 +195,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     return time
   }
 
-  /** Sets up what follows the daemon's steps: the change of generations, and a vote. */
+  /** Prepares the consequences of the daemon's steps: the change of generations, and a vote. */
   async function follow(said: Said, at: number): Promise<number> {
     if (said.what === 'policy') {
       const { policy } = said

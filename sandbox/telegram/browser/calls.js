@@ -81,7 +81,7 @@ function callRow(call) {
 }
 
 /**
- * The most telling parameter, without markup.
+ * The most informative parameter, without markup.
  *
  * @param {CallView['payload']} payload
  */
