@@ -123,8 +123,8 @@ contract PrepaidRouter {
         emit Paid(handle, msg.sender, token, amount);
     }
 
-    /// @notice Pays the coins sent along for the top-up `handle`. It is for contract wallets: a plain
-    /// transfer from one of those leaves no event and names no top-up.
+    /// @notice Pays the coins of the call for the top-up `handle`. For contract wallets: their plain
+    /// transfers leave no event and name no top-up.
     /// @param handle the 32 bytes that name the top-up
     function payNative(bytes32 handle) external payable {
         if (_paying) revert Reentered();
@@ -168,8 +168,8 @@ contract PrepaidRouter {
         emit OwnershipTransferred(previousOwner, msg.sender);
     }
 
-    /// @dev Some tokens return nothing; others return false instead of failing. A token that says why it
-    /// fails is quoted as it is.
+    /// @dev Some tokens return nothing; others return false instead of failing. The reason
+    /// of a token that fails with one is passed on unchanged.
     function _transferFrom(address token, address from, uint256 amount) private {
         (bool done, bytes memory answer) = token.call(
             abi.encodeCall(IToken.transferFrom, (from, treasury, amount))
