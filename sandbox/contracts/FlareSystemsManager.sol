@@ -455,8 +455,8 @@ contract FlareSystemsManager {
         return true;
     }
 
-    /// @dev What is sent in the deciding block still counts, other than in the real contract: nobody here is
-    /// late only for being the last of a list.
+    /// @dev Unlike in the real contract, votes in the deciding block still count, so that the order
+    /// within a block makes no vote late.
     function _checkOpen(Moment storage end, string memory reason) private view {
         require(end.timestamp == 0 || end.blockNumber == block.number, reason);
     }

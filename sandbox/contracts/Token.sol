@@ -2,8 +2,8 @@
 pragma solidity 0.8.37;
 
 /// @title A plain ERC-20 token that every account can mint
-/// @notice For local chains only. Its constants are part of its code, so it works at every address that the
-/// code is put.
+/// @notice For local chains only. Its constants are part of its code, so it works at every address that
+/// gets the code.
 contract Token {
     bytes32 private immutable _symbol;
     uint8 public immutable decimals;
