@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
-/** Who may import whom: lower floors only. The first pattern that fits names a file's floor and room. */
+/** Floor and room of each file, by the first pattern that fits. Imports go to lower floors only. */
 const FLOORS: readonly (readonly [RegExp, number, string])[] = [
   [/^sandbox\//, 10, 'sandbox'],
   [/^src\/[\w-]+\.ts$|^src\/db\/main\.ts$/, 10, 'process'],
@@ -40,7 +40,9 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   nodemailer: /^src\/channels\/(email|smtp[\w-]*)\.ts$|^src\/app\.ts$/,
 }
 
-/** Things that only the named files may do. The docs show programs that do two of them. */
+/**
+ * Patterns that only the named files may contain. The docs show programs that contain two of them.
+ */
 const FORBIDDEN: readonly (readonly [string, RegExp, RegExp])[] = [
   [
     'process.env',

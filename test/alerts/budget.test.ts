@@ -35,11 +35,11 @@ async function pass(): Promise<void> {
   await room.summarize()
   await room.deliver()
 }
-/** So many alerts, each of a look of its own. */
+/** Raises `count` alerts, each of its own observation. */
 async function flood(count: number, id = watchId): Promise<void> {
   for (let n = 0; n < count; n++) await room.notice(id, { event: MOVED })
 }
-/** How many deliveries of each channel have each status. */
+/** Number of deliveries by channel and status. */
 async function statuses(): Promise<Record<string, number>> {
   const rows = await room.sql<{ key: string; count: number }[]>`
     select channel || ' ' || status as key, count(*)::int as count from deliveries
@@ -94,7 +94,7 @@ test('says so in one message, and counts what was not sent in one summary an hou
   expect(notices()).toHaveLength(2)
   expect(room.subjects()[1]).toContain('10 alerts were not sent')
   expect(room.chatTexts()[1]).toContain(`10 alerts were not sent: Watch ${day}`)
-  // A flood that goes on is announced no second time; each hour has its summary.
+  // A flood that continues is not announced again; each hour has its summary.
   await flood(123)
   await room.sql`delete from deliveries where kind <> 'notice'`
   at('14:00')

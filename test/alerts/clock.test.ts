@@ -31,14 +31,14 @@ beforeEach(async () => {
 })
 afterAll(() => room.close())
 
-/** Sets the host's clock, so many minutes off from the database's. */
+/** Sets the host's clock to the database's time plus a number of minutes. */
 async function setOff(minutes: number): Promise<void> {
   const [row] = await room.sql<{ ms: string }[]>`
     select floor(extract(epoch from clock_timestamp()) * 1000)::text as ms`
   room.clock.set(new Date(Number(row?.ms) + minutes * MINUTE_MS))
 }
 
-/** What runs by the clock, as the service runs it. */
+/** Runs the jobs that depend on the clock, as the service does. */
 async function runJobs(): Promise<void> {
   const signal = new AbortController().signal
   await sendReminders.run(room.app, signal, LOOK_AT_ALL)
@@ -46,7 +46,7 @@ async function runJobs(): Promise<void> {
   await room.deliver()
 }
 
-/** The same where nothing tells that the clock is wrong, as the database has it, too. */
+/** As `runJobs`, with the database's clock wrong as well, so that the error is not detected. */
 async function pass(): Promise<void> {
   await room.remind()
   await room.summarize()
@@ -103,7 +103,7 @@ test('a clock that is put back by a day delays no reminder, and sends none twice
 
 test('a clock that is put back by a day delays no summary, and sends none twice', async () => {
   await room.change({ quietHours: NIGHT })
-  // What the change itself reschedules is over.
+  // The rescheduling by the change itself is complete.
   await room.summarize()
   room.clock.set(new Date('2026-12-04T23:00:00.000Z'))
   await room.notice(watchId, { event: LOW })

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { muteEpisode } from '#src/alerts/acknowledge.ts'
 import { type AlertRoom, alertRoom } from './room.ts'
 
-/** Alerts that nobody acknowledges are sent to further recipients. */
+/** Unacknowledged alerts are sent to further recipients. */
 
 let room: AlertRoom
 let watchId: number
-/** A webhook that is nobody's default: it gets what is escalated. */
+/** A webhook that is not a default recipient: it gets escalated alerts only. */
 let pager: number
 
 const LOW = 'credits.low-balance'
@@ -40,7 +40,7 @@ async function minutes(count: number): Promise<void> {
   await room.remind()
   await room.deliver()
 }
-/** Events that the further recipient was sent. */
+/** Events that were sent to the further recipient. */
 const paged = () =>
   room.receiver.deliveries
     .filter(({ hook }) => hook === 'pager')
@@ -194,7 +194,7 @@ describe('an alert is not escalated', () => {
     await unmute()
     await minutes(14)
     expect(paged()).toEqual([])
-    // Nor does a repetition postpone it.
+    // A repetition does not postpone it either.
     await unmute()
     await minutes(1)
     expect(paged()).toEqual([LOW])

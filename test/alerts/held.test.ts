@@ -116,7 +116,7 @@ describe('quiet hours', () => {
     at('2026-11-25T16:30:00.000Z')
     await room.notice(watchId, { event: LOW })
     await pass()
-    // The mailbox reads on the wallet's clock, where it is 22:00; the chat on UTC.
+    // The mailbox uses the wallet's time zone, where it is 22:00; the chat uses UTC.
     expect(room.chatTexts()).toHaveLength(1)
     expect(room.subjects()).toEqual([])
     at('2026-11-26T01:30:00.000Z')
@@ -243,7 +243,7 @@ function linksIn(text = ''): readonly string[] {
 describe('very many held messages', () => {
   const MANY = 12_000
 
-  /** Copies of what is held for a recipient, as a chatty watch would leave them. */
+  /** Copies the deferred deliveries of a recipient, as a noisy watch would create them. */
   async function multiply(): Promise<void> {
     await room.sql`
       insert into deliveries (id, wallet, recipient_id, watch_id, channel, lane, order_key, fired_at,

@@ -4,12 +4,12 @@ import { type AlertRoom, alertRoom } from './room.ts'
 
 const COMMIT = 'fsp.ftso-commit'
 const UNREGISTERED = { event: 'provider.unregistered', severity: 'critical' } as const
-/** Both examples name a provider; these say that it is one and the same. */
+/** The provider that the data of both examples names. */
 const PROVIDER = '0x12ab4f00000000000000000000000000000fcd34'
 const OTHER = '0x00000000000000000000000000000000000F1A03'
 const of = (provider: string) => ({ data: { provider } })
 
-/** As long as watches of providers are only announced, nothing can be told of their signals. */
+/** While watches of providers are only announced, their signals cannot be notified. */
 const isAnnounced = [COMMIT, UNREGISTERED.event].some((event) => !findEventSource(event))
 
 describe.skipIf(isAnnounced)('an alert that another one explains', () => {
@@ -65,7 +65,7 @@ describe.skipIf(isAnnounced)('an alert that another one explains', () => {
     expect((await notified()).toSorted()).toEqual([COMMIT, 'provider.recovered'])
     expect(room.chatTexts()).toHaveLength(2)
     room.forget()
-    // It counts from now on, not from when it fired.
+    // Its time counts from now, not from the firing.
     room.clock.advance(14 * 60)
     await notified()
     expect(room.chatTexts()).toEqual([])

@@ -436,7 +436,7 @@ describe('a signal that comes and goes', () => {
     minutes(30)
     await pass()
     expect(room.chatTexts()).toHaveLength(1)
-    // No message of its own had told of it.
+    // It had no message of its own before.
     expect(room.chatTexts()[0]).toMatch(/^🟠 Only 420 credits left\n/)
   })
 

@@ -101,7 +101,7 @@ describe('what was never sent because its watch was muted', () => {
     await pass()
     await mute(null)
     await pass()
-    // This time it was sent before: a reminder.
+    // It was sent before the mute, so it has a reminder.
     expect(room.chatTexts()).toEqual([expect.stringMatching(/^🟠 Still active:/)])
   })
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ChatHooks, startChatHooks } from '#sandbox/chat-hooks.ts'
 import { type AlertRoom, alertRoom } from './room.ts'
 
-/** An alert in PagerDuty follows the one here, whatever happens to it, and whoever does it. */
+/** An alert in PagerDuty follows every change of the one here, by any person or by the service. */
 
 const LOW = 'credits.low-balance'
 const BACK = 'credits.recovered'

@@ -17,18 +17,18 @@ import { confirmMailbox, linkChat } from '../support/destinations.ts'
 import { harness } from '../support/harness.ts'
 import { signIn } from '../support/people.ts'
 
-/** What a watch notices, as its evaluator would say it. */
+/** A firing or recovery, in the evaluator's form. */
 export interface Noticed {
   readonly event: string
   readonly severity?: Severity
   readonly data?: JsonObject
-  /** Of a recovery: how bad the episode was, as its signal's state remembers it. */
+  /** Of a recovery: the highest severity of the episode, from its signal's state. */
   readonly episodeSeverity?: Severity
-  /** Its recovery is not wanted. */
+  /** False for a recovery that the watch has switched off. */
   readonly isNotified?: boolean
 }
 
-/** A wallet with a chat, a mailbox and a webhook, and watches whose signals fire when a test says so. */
+/** A wallet with a chat, a mailbox and a webhook, and watches whose signals a test fires. */
 export async function alertRoom(log?: Logger) {
   const world = await harness({}, log)
   const { app, clock } = world
@@ -44,7 +44,7 @@ export async function alertRoom(log?: Logger) {
   const signal = new AbortController().signal
   let position = 0
 
-  /** Everybody's messages so far are forgotten. */
+  /** Forgets the messages of all recipients so far. */
   const forget = () => {
     world.inbox.clear()
     world.receiver.clear()
@@ -62,7 +62,7 @@ export async function alertRoom(log?: Logger) {
       const input = { type: 'credits-balance', label, target: {}, settings: { limit: 1 } }
       return (await alice.request('POST', '/watches', input)).body.id
     },
-    /** The signals of a watch fire or recover, all in one look, as the observer records it. */
+    /** Fires or recovers signals of a watch, all in one observation, as the observer records it. */
     notice: async (watchId: number, ...all: readonly Noticed[]): Promise<void> => {
       position += 1
       const place = position
@@ -103,7 +103,7 @@ export async function alertRoom(log?: Logger) {
       await sendSummaries(app, signal)
       await sendThrottleSummaries(app, signal)
     },
-    /** What came into the chat since `forget`, as it stands now. */
+    /** Present texts of the messages in the chat since `forget`. */
     chatTexts: () =>
       world.telegram
         .messages(chat)

@@ -3,7 +3,7 @@ import type { Person } from '#sandbox/devnet/accounts.ts'
 import { ChallengeRequest, type IssuedToken } from '#src/auth/model.ts'
 import { createChallenge, exchangeToken, type SignInDeps } from '#src/auth/service.ts'
 
-/** What the verbs of signing in need. */
+/** Dependencies of the verbs of signing in. */
 export type Deps = SignInDeps & { readonly publicUrl: string }
 
 /** A challenge for the wallet and its owner's signature. */
@@ -26,7 +26,7 @@ export async function signIn(
   return exchangeToken(deps, await signedChallenge(deps, owner, request))
 }
 
-/** The code an AppError has, or what else came of it. */
+/** The code of the AppError that a promise rejects with, or its other result. */
 export async function codeOf(work: Promise<unknown>): Promise<unknown> {
   try {
     return await work

@@ -44,7 +44,7 @@ afterAll(() => database.drop())
 beforeEach(async () => {
   await database.sql`truncate tokens, challenges`
   clock = testClock()
-  // Plain accounts only: no endpoint is ever asked.
+  // Plain accounts only, so no endpoint is called.
   const chain = createChain({ rpcUrls: [], chainId: 14, log: silentLogger })
   deps = { db: database.db, clock, chain, publicUrl: 'https://watch.example' }
 })

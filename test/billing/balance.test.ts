@@ -6,7 +6,10 @@ import type { Address } from '#src/kernel/units.ts'
 import { buyer, draftOf, type PayWorld, payWorld, topupOf } from '../support/pay-world.ts'
 import type { Client } from '../support/people.ts'
 
-/** The balance of our address is compared with the payments: after they are credited, step by step. */
+/**
+ * The balance of the service's address is compared with the payments after they are credited, step
+ * by step.
+ */
 
 let world: PayWorld
 let alice: Client
@@ -16,7 +19,7 @@ beforeEach(async () => {
   world = await payWorld()
   alice = await buyer(world, 'alice')
   forwarder = await deployForwarder()
-  // Begins to read, and to compare.
+  // Starts reading and comparing.
   await draftOf(alice, { asset: 'FLR' })
   await world.confirmAll()
 })
@@ -43,7 +46,7 @@ async function forward(value: bigint): Promise<string> {
   return hash
 }
 
-/** One look, which is stopped when a balance is asked for the nth time. */
+/** One pass, which is stopped at the nth request for a balance. */
 async function lookUntilBalance(nth: number): Promise<void> {
   const controller = new AbortController()
   let asked = 0
@@ -126,7 +129,8 @@ test('blocks whose state is pruned are passed with a log line, and what they bro
   await world.rpc.up()
   await world.devnet.mine(1)
   await world.settle()
-  // Nobody can tell any more which transactions made it: together, and by no transaction of the last block.
+  // The transactions are no longer known: the amount is recorded as one transfer, without a
+  // transaction.
   const rows = await internal()
   expect(rows.map(({ units }) => units)).toEqual(['60'])
   expect(rows[0]?.['tx_hash']).not.toBe(hash)

@@ -15,21 +15,21 @@ import { type Logger, silentLogger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { TestClock } from '../support/clock.ts'
 
-/** Somebody who makes metered calls. */
+/** A payer of metered calls. */
 export interface Caller {
   readonly wallet: Address
   readonly payer: TokenPayer
 }
 
-/** A token, as it is sent and as the gate names it. */
+/** A token, as sent and in the form of the gate. */
 type TokenPayer = Payer & { readonly kind: 'token'; readonly token: string }
 
-/** Metering as one process has it. */
+/** The metering of one process. */
 export function meteringOn(db: Db, clock: TestClock, log: Logger = silentLogger): Metering {
   return createMetering({ db, clock, log, tokens: createTokenLookup({ db, log }) })
 }
 
-/** A wallet with a token; with credits, and with free calls used, as many as said. */
+/** Creates a wallet with a token, a number of credits, and a number of used free calls. */
 export async function newCaller(
   db: Db,
   clock: TestClock,
@@ -47,7 +47,7 @@ export async function newCaller(
   return { wallet, payer }
 }
 
-/** How long the tokens here are good. */
+/** Lifetime of the tokens in these tests. */
 export const TOKEN_SECONDS = 3 * 86_400
 
 /** Another token of a wallet. */
@@ -71,7 +71,7 @@ export function callMany(
   return Promise.all(Array.from({ length: calls }, () => metering.charge({ resource, payer })))
 }
 
-/** How many of the outcomes were free, paid and refused. */
+/** Number of free, paid and refused outcomes. */
 export function count(outcomes: readonly ChargeOutcome[]) {
   const kinds = outcomes.map((one) => (one.ok ? one.charge.kind : one.reason))
   const of = (kind: string) => kinds.filter((one) => one === kind).length
@@ -83,7 +83,7 @@ export function count(outcomes: readonly ChargeOutcome[]) {
   }
 }
 
-/** What the outcomes took. */
+/** The charges of the outcomes. */
 export function chargesOf(outcomes: readonly ChargeOutcome[]): readonly Charge[] {
   return outcomes.flatMap((one) => (one.ok ? one.charge : []))
 }

@@ -17,7 +17,7 @@ import {
 } from '../support/pay-world.ts'
 import type { Client } from '../support/people.ts'
 
-/** FLR from contract wallets, which no plain transfer can bring. */
+/** Payments of FLR from contract wallets, which cannot use plain transfers. */
 
 const bob = PEOPLE.bob.account.address
 const TREASURY = '0x00000000000000000000000000000000000f1a02'
@@ -37,7 +37,7 @@ describe.each([
   })
   afterAll(() => world.close())
 
-  /** Pays as the draft says for contract wallets. */
+  /** Pays with the draft's call for contract wallets. */
   function pay({ contractWallet: call }: TopupDraft, value = BigInt(call?.value ?? 0)) {
     if (call === null) throw new Error('a contract wallet cannot pay this draft')
     const { to, data } = call as { to: Address; data: `0x${string}` }

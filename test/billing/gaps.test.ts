@@ -16,7 +16,7 @@ import type { Client } from '../support/people.ts'
 import { builtProgram } from '../support/program.ts'
 import { startSeveringProxy } from '../support/severing-proxy.ts'
 
-/** A block that no endpoint gives with the transactions its head speaks of. */
+/** A block that no endpoint returns with the transactions of its header. */
 
 const GAP = 'block cannot be read for payments: later blocks are, and it is read again'
 const TRIES = 10
@@ -25,7 +25,7 @@ let world: PayWorld
 let alice: Client
 
 beforeEach(async () => {
-  // Processes of their own go by the machine's clock.
+  // Separate processes use the machine's clock.
   world = await payWorld({}, testClock(new Date()))
   alice = await buyer(world, 'alice')
   await draftOf(alice, { asset: 'FLR' })
@@ -33,7 +33,7 @@ beforeEach(async () => {
 })
 afterEach(() => world.close())
 
-/** Pays a draft. @returns the block of that */
+/** Pays a draft. @returns the block of the payment */
 async function payIn(draft: TopupDraft): Promise<number> {
   await world.pay(draft)
   const block = await world.devnet.client.getBlockNumber({ cacheTime: 0 })
@@ -41,7 +41,7 @@ async function payIn(draft: TopupDraft): Promise<number> {
   return Number(block)
 }
 
-/** From now on these blocks come without their transactions. */
+/** Makes the endpoints return these blocks without their transactions. */
 function spoil(...blocks: readonly number[]): void {
   world.rpc.rewrite('eth_getBlockByNumber', (block, params) => {
     if (!Array.isArray(params) || !blocks.includes(Number(params[0]))) return block
@@ -181,7 +181,10 @@ test('a block that every endpoint gives without a usable head holds up no later 
 test('a process killed at any step of recording a gap loses neither the gap nor its payment', async () => {
   const { hostname, port } = new URL(world.database.url)
   const database = await startSeveringProxy({ host: hostname, port: Number(port) })
-  /** A tenth look at a bad block by a process that is killed before its nth message to the database. */
+  /**
+   * Reads a bad block for the tenth time in a process that is killed before its nth message to the
+   * database.
+   */
   async function recordIn(nth?: number) {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const block = await payIn(draft)
@@ -197,7 +200,7 @@ test('a process killed at any step of recording a gap loses neither the gap nor 
     database.watch()
     return { draft, block, signal, messages }
   }
-  /** Later looks find the gap as it was left, and its payment once the block is well. */
+  /** Later passes find the recorded gap, and its payment when the block can be read. */
   async function mend({ draft, block }: { draft: TopupDraft; block: number }) {
     await look(2)
     expect(await gaps()).toMatchObject([{ block, recorded: true }])

@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** The service whose notices fail for one wallet. */
+/** The service, with notices that fail for one wallet. */
 function failingFor(wallet: Address): PayWorld['app'] {
   const notices = new Proxy(world.app.notices, {
     get: (target, name, receiver) => {

@@ -16,11 +16,11 @@ import { builtProgram } from '../support/program.ts'
 import { type SeveringProxy, startSeveringProxy } from '../support/severing-proxy.ts'
 
 /**
- * Whatever moment a process dies at between seeing a payment and crediting it: it is credited once, and
- * that is told once.
+ * A process may die at any moment between seeing a payment and crediting it: the payment is
+ * credited once and notified once.
  */
 
-/** The first thing that is written of a payment. */
+/** The first write about a payment. */
 const SEEN = /insert into "topup_payments"/
 
 let world: PayWorld
@@ -41,7 +41,9 @@ afterAll(async () => {
 
 type Work = 'looks for payments' | 'confirms one'
 
-/** Lets a process pay attention, and kills it before its nth message to the database. */
+/**
+ * Starts a process that searches for payments, and kills it before its nth message to the database.
+ */
 async function run(work: Work, nth?: number) {
   const child = startProgram()
   const exited = once(child, 'exit')
@@ -95,7 +97,7 @@ test.each<Work>([
   const whole = await run(work)
   expect(whole.signal).toBeNull()
   const seen = whole.messages.findIndex((message) => SEEN.test(message)) + 1
-  // What settles a payment is the same for both; the second is killed in what is its own.
+  // Settling a payment is the same for both; the second process is killed in its other steps only.
   const end = work === 'confirms one' ? whole.messages.findIndex(isCommit) + 2 : Infinity
   const steps = stepsOf(whole.messages).filter((step) => step > seen && step <= end)
   expect(seen).toBeGreaterThan(0)

@@ -164,7 +164,7 @@ describe('the ledger', () => {
       undefined,
       51,
     )
-    // Safe: a query of the builder knows its text.
+    // Safe: a query of the builder has a method that returns its text.
     const { sql, params } = (
       query as unknown as { toSQL(): { sql: string; params: string[] } }
     ).toSQL()
@@ -246,7 +246,7 @@ describe('under any interleaving', () => {
           }
           expect(balanceCredits).toBe(balance)
           expect(new Set(chain.map(({ reference }) => reference)).size).toBe(chain.length)
-          // What callers were told happened is what the ledger holds: each new change once.
+          // The results returned to callers equal the ledger: each new change once.
           const notified = outcomes.filter(
             (one) => one.wallet === wallet && 'isNew' in one.outcome && one.outcome.isNew,
           )

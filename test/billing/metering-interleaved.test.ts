@@ -28,7 +28,7 @@ interface Step {
   readonly process: number
   readonly token: number
   readonly resource: ResourceId
-  /** Whether the call fails and is given back, and how often that is asked for. */
+  /** Number of refunds requested for the call; 0 for one that succeeds. */
   readonly returns: number
   readonly amount: number
 }
@@ -43,7 +43,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   amount: fc.integer({ min: 1, max: 30 }),
 })
 
-/** What a step changed: credits, and free calls taken. */
+/** Change by a step: credits, and free calls taken. */
 interface Change {
   readonly wallet: number
   readonly credits: number
@@ -115,7 +115,10 @@ test('any interleaving of calls, refunds, debits and credits adds up, with no ba
   )
 })
 
-/** Credits may be given back twice and are once; a free call is asked for back by one process once. */
+/**
+ * Credits may be requested back twice and are refunded once; a free call is requested back once, by
+ * one process.
+ */
 async function refund(metering: Metering, charge: Charge, times: number): Promise<void> {
   const asked = charge.kind === 'paid' ? times : 1
   await Promise.all(Array.from({ length: asked }, () => metering.refund(charge)))

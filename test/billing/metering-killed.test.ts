@@ -6,11 +6,11 @@ import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { type ServiceProcess, startServiceProcess } from '../support/process.ts'
 import { type Caller, newCaller, provedLedger } from './callers.ts'
 
-/** Whatever moment the process dies at, no call is charged twice and no answered one is free. */
+/** A process may die at any moment: no call is charged twice, and no answered one is free. */
 
 let database: FreshDatabase
 let upstream: Awaited<ReturnType<typeof startUpstream>>
-/** The processes go by the machine's clock. */
+/** The processes use the machine's clock. */
 let clock: TestClock
 
 beforeAll(async () => {
@@ -87,7 +87,7 @@ test('a process killed under load leaves every ledger whole, and every answered 
     await service.kill()
     isAlive = false
     await Promise.all(running)
-    // The server goes on with what a dead client has asked; it is soon done.
+    // The server finishes the statements of a dead client soon.
     await expect.poll(() => busyWith(database)).toBe(0)
     let answered = 0
     let charged = 0
@@ -111,7 +111,7 @@ async function busyWith({ sql }: FreshDatabase): Promise<number> {
   return Number(row?.['busy'])
 }
 
-/** A server that answers at once, or only when it is let. */
+/** An upstream that answers at once, or only when released. */
 async function startUpstream() {
   const held: ServerResponse[] = []
   let isHolding = false

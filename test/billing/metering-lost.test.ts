@@ -9,13 +9,13 @@ import { testClock } from '../support/clock.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { type Caller, callMany, chargesOf, meteringOn, newCaller, provedLedger } from './callers.ts'
 
-/** What is charged and given back when the database goes away at the worst moment. */
+/** Charges and refunds when the connection to the database is lost at the worst moment. */
 
 const clock = testClock()
 let database: FreshDatabase
 let line: Awaited<ReturnType<typeof startLine>>
 let far: Connection
-/** A process whose line to the database can be cut. */
+/** Metering whose connection to the database can be cut. */
 let metering: Metering
 const errors: Readonly<Record<string, unknown>>[] = []
 const log: Logger = { ...silentLogger, error: (fields) => errors.push(fields) }
@@ -87,7 +87,7 @@ test('credits that cannot be given back now are given back later', async () => {
   const charges = chargesOf(await callMany(metering, alice.payer, 3))
   line.loseQuestion(referenceOf(charges.at(-1)))
   const returned = await Promise.all(charges.map((charge) => metering.refund(charge)))
-  // The first one goes alone; the others came meanwhile and go together.
+  // The first one is settled alone; the others, which arrived meanwhile, are settled together.
   expect(returned).toEqual([{ ok: true, balanceCredits: 98 }, { ok: false }, { ok: false }])
   line.loseQuestion(referenceOf(charges.at(-1)))
   await expect(metering.settleRefunds()).rejects.toThrow()
@@ -109,7 +109,7 @@ test('refunds still pending when the process stops are logged as an error', asyn
   expect(errors).toEqual([{ references: [referenceOf(charge)] }])
 })
 
-/** A line to the database that is cut once, by a question that holds a given text. */
+/** A connection to the database that is cut once, by a statement with a given text. */
 async function startLine(databaseUrl: string) {
   const target = new URL(databaseUrl)
   let order: { readonly text: string; readonly loses: 'question' | 'answer' } | undefined
@@ -122,7 +122,7 @@ async function startLine(databaseUrl: string) {
       socket.once('close', () => sockets.delete(socket))
     }
     let isAnswerLost = false
-    // What the database has been asked it finishes.
+    // The database finishes the statements that it has received.
     client.once('close', () => database.end())
     database.once('close', () => client.destroy())
     client.on('data', (data) => {

@@ -426,7 +426,7 @@ describe('counts of free calls', () => {
     clock.set(new Date('2026-11-20T12:00:00.000Z'))
   })
 
-  /** With a token that is good now. */
+  /** The caller with a new, valid token. */
   async function again({ wallet }: Caller): Promise<Caller> {
     return { wallet, payer: await newToken(db, clock, wallet) }
   }

@@ -12,7 +12,9 @@ import {
 } from '../support/pay-world.ts'
 import type { Client } from '../support/people.ts'
 
-/** Money that reaches us by a way that is no payment: it is recorded, whoever sent it. */
+/**
+ * Money that arrives in another way than as a payment is recorded, with or without a known sender.
+ */
 
 let world: PayWorld
 let alice: Client
@@ -30,7 +32,9 @@ afterAll(() => world.close())
 
 const bob = () => world.devnet.people.bob.account.address
 
-/** A contract that sends what it is called with on to us: a contract wallet, as far as we can tell. */
+/**
+ * Deploys a contract that forwards the coins of its calls to the service, like a contract wallet.
+ */
 async function deployForwarder(): Promise<Address> {
   const payTo = world.contracts.payTo.slice(2).toLowerCase()
   const runtime = `366000600037600060003660003473${payTo}5af15000`
@@ -98,7 +102,8 @@ test('plain payments, withdrawals and their fees are explained: nothing is recor
   const draft = await draftOf(alice, { asset: 'FLR' })
   const { contracts, devnet } = world
   await world.pay(draft)
-  // Out of our address, beside a payment into it and one by a contract in the same stretch of blocks.
+  // A transfer out of the service's address, beside a payment and a contract's transfer in the same
+  // range of blocks.
   await devnet.client.request({
     method: 'anvil_impersonateAccount',
     params: [contracts.payTo],
@@ -125,7 +130,7 @@ test('plain payments, withdrawals and their fees are explained: nothing is recor
   expect(await unmatched(world)).toHaveLength(known + 1)
 })
 
-/** What was recorded of internal transfers, in all. */
+/** Sum of the recorded internal transfers. */
 async function internalUnits(): Promise<bigint> {
   const [row] = await world.sql`
     select coalesce(sum(amount_units), 0)::text as units from topup_payments where way = 'internal'`

@@ -42,7 +42,7 @@ const withBilling = (enabled: boolean): typeof service.app => ({
   billing: { ...service.app.billing, enabled },
 })
 
-/** What runs by the clock, so many days after the purchase. */
+/** Runs the jobs that depend on the clock, a number of days after the purchase. */
 async function day(days: number, billing: 'on' | 'off', app = withBilling(billing === 'on')) {
   service.clock.set(at(days))
   await renewDue(app, signal)
@@ -208,7 +208,7 @@ test('a trial that stood still loses no watch and is reminded of no end, whichev
     },
   }
   const state = async () => (await alice.request('GET', '/watches')).body.data[0].status
-  // The service was down meanwhile, and comes back with billing on.
+  // The service was down meanwhile, and starts again with billing on.
   for (const days of [13, 20]) {
     service.clock.set(at(days))
     await remindDue(app, signal)

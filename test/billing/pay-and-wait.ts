@@ -11,20 +11,20 @@ import { type Hash, storedAddress } from '#src/kernel/units.ts'
 import { createNotices } from '#src/notices/service.ts'
 
 /**
- * Looks for payments once, or confirms one, in a process of its own that can be killed. It says when it
- * is connected, and begins when it reads what to do.
+ * Searches for payments once, or confirms one, in a process of its own that can be killed. It
+ * prints a line when it is connected, and starts when it reads its order.
  */
 interface SetUp {
   readonly databaseUrl: string
   readonly rpcUrl: string
   readonly router: string
   readonly token: string
-  /** Receives plain transfers; undefined: nobody does. */
+  /** Receives plain transfers; undefined: plain transfers are not configured. */
   readonly payTo?: string
   readonly usdMicros: string
 }
 
-/** What to confirm; nothing: look for payments. */
+/** The payment to confirm; empty: search for payments. */
 interface Order {
   readonly wallet?: string
   readonly handle: Hash

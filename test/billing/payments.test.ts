@@ -15,7 +15,7 @@ import {
 } from '../support/pay-world.ts'
 import type { Client } from '../support/people.ts'
 
-/** What is paid, whether it is confirmed or found by itself, and what becomes of it. */
+/** Payments, confirmed by the payer or found by the service, and their results. */
 
 let world: PayWorld
 let alice: Client
@@ -29,7 +29,7 @@ afterEach(() => {
   world.errors.length = 0
 })
 
-/** How many credits Alice gains while something happens. */
+/** Credits that Alice gains during `work`. */
 async function gained(work: () => Promise<unknown>): Promise<number> {
   const before = await ledgerOf(alice)
   await work()
@@ -173,7 +173,7 @@ describe('a late payment', () => {
 })
 
 describe('a payment beyond its quote', () => {
-  /** Pays a quote of 10,000 credits, after which the price halves, so many fourths of it. */
+  /** Pays quarters of a quote of 10,000 credits, after which the price halves. */
   async function payFourths(...payments: readonly bigint[]): Promise<number> {
     await world.sync()
     const draft = await draftOf(alice, { asset: 'FLR' })
@@ -211,7 +211,7 @@ describe('a payment beyond its quote', () => {
 })
 
 describe('a payment that cannot be credited', () => {
-  /** What is kept of it, and that somebody was told. */
+  /** Checks the record of an unmatched payment, and that the operator's log has it. */
   async function expectKept(hash: string, reason: string): Promise<void> {
     expect(await unmatched(world)).toContainEqual(
       expect.objectContaining({ tx_hash: hash, reason }),

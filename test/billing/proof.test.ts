@@ -31,7 +31,7 @@ const deps = () => ({ db: database.db, clock, log })
 const walletOf = (number: number): Address => `0x${number.toString(16).padStart(40, '0')}`
 const prove = () => proveLedger(deps(), signal)
 
-/** A wallet with a top-up and so many calls of one credit. */
+/** Creates a wallet with a top-up and a number of calls for one credit each. */
 async function fill(number: number, calls: number): Promise<Address> {
   const wallet = walletOf(number)
   const at = clock.now()

@@ -5,7 +5,7 @@ import { listWaitingSubmissions } from '#src/billing/topups/store.ts'
 import { buyer, draftOf, ledgerOf, type PayWorld, payWorld } from '../support/pay-world.ts'
 import type { Client } from '../support/people.ts'
 
-/** Transactions that are named for a top-up and are not its payment. */
+/** Transactions that are named for a top-up without being its payment. */
 
 let world: PayWorld
 let alice: Client

@@ -3,7 +3,7 @@ import { listen } from '#src/db/listen.ts'
 import { buyer, draftOf, type PayWorld, payWorld } from '../support/pay-world.ts'
 import type { Client } from '../support/people.ts'
 
-/** What is told on the channel `topups`, so that a chat or a page can show it at once. */
+/** Notifications on the channel `topups`, by which chats and pages are updated at once. */
 
 let world: PayWorld
 let alice: Client
@@ -19,7 +19,7 @@ afterEach(() => {
 })
 afterAll(() => world.close())
 
-/** Everything told until now: what is sent last is heard last. */
+/** All notifications so far; the last one sent arrives last. */
 async function notified(): Promise<string[]> {
   const end = `end ${heard.length} ${world.clock.now().getTime()}`
   await world.sql.notify('topups', end)

@@ -13,7 +13,7 @@ let alice: Client
 const watchers: ServiceProcess[] = []
 
 beforeAll(async () => {
-  // The processes go by the machine's clock.
+  // The processes use the machine's clock.
   world = await payWorld({}, testClock(new Date()))
   alice = await buyer(world, 'alice')
 })
@@ -34,7 +34,7 @@ async function startWatcher(): Promise<ServiceProcess> {
   return watcher
 }
 
-/** Pays a quote and waits until somebody has credited it. */
+/** Pays a quote and waits until a process has credited it. */
 async function payAndWait(asset: string): Promise<void> {
   const draft = await draftOf(alice, { asset })
   await world.pay(draft)

@@ -46,7 +46,7 @@ async function watchOf(name: Name, id: number) {
   return (await invoke(world.app, getWatch, callerOf(name), { params })).output
 }
 
-/** A chat with an alert in it, past the second that Telegram wants between messages. */
+/** A chat with an alert, after the second that Telegram requires between messages. */
 async function alerted(chat: Chatting, watchId: number, ...events: readonly string[]) {
   world.clock.advance(120)
   await alerts.fire(watchId, ...events.map((event) => ({ event })))

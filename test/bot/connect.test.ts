@@ -23,14 +23,14 @@ afterAll(() => world.close())
 
 const FORMAT = /Check that the page shows this code: (\d\d \d\d)/
 
-/** What the newest message offers: the code of its link and the digits to compare. */
+/** The code of the link and the digits to compare in the newest message. */
 function shown(ann: Chatting) {
   const [open] = ann.last().keyboard[0] ?? []
   const code = open?.url?.split('/connect/')[1] ?? ''
   return { code, match: FORMAT.exec(ann.last().text)?.[1] ?? '' }
 }
 
-/** What happens on the page: somebody signs, and the chat is told. */
+/** Signs on the page, after which the chat is notified. */
 async function signOnPage(
   code: string,
   name: keyof typeof PEOPLE,

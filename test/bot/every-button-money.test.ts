@@ -26,17 +26,17 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Presses what can be reached, and remembers what stood there. */
+/** Presses every reachable button, and records the verbs on the messages. */
 async function press(chat: Chatting): Promise<void> {
   for (const verb of await pressAll({ world, chat, only: MONEY, sameMax: 3 })) seen.add(verb)
 }
 
-/** Looks at the newest message, and remembers what stands there. */
+/** Checks the newest message, and records the verbs on it. */
 function look(chat: Chatting): void {
   for (const verb of checkScreen(chat.last())) seen.add(verb)
 }
 
-/** Buys with an asset, by way of every state that a payment in part has. */
+/** Buys with an asset, through every state of a partial payment. */
 async function buy(chat: Chatting, asset: string): Promise<void> {
   await world.catchUp()
   await chat.say('/topup')
@@ -63,7 +63,7 @@ async function buy(chat: Chatting, asset: string): Promise<void> {
   await world.confirmAll()
   await world.follow()
   look(chat)
-  // The rest can be paid from there.
+  // The remainder can be paid from there.
   const data = dataOf(chat.last()).filter((one) => one.includes('topup.hash'))
   expect(data).toHaveLength(1)
 }
@@ -71,7 +71,7 @@ async function buy(chat: Chatting, asset: string): Promise<void> {
 test.each(WALKED)('in %s leads somewhere and is answered', async (locale) => {
   const chat = await world.linked(locale === 'en' ? 'carol' : 'alice', SPENDER, locale)
   if (locale === 'en') {
-    // The terms stand before either purchase.
+    // The terms are shown before either purchase.
     await chat.say('/slots')
     await chat.press(packed('slots.quote', { quantity: 1, periods: 1, renew: false }))
     look(chat)
@@ -81,7 +81,7 @@ test.each(WALKED)('in %s leads somewhere and is answered', async (locale) => {
     await press(chat)
   }
   if (locale === 'en') {
-    // Who may not spend is shown how to allow it, with and without credits.
+    // A chat without the right to spend is shown how to get it, with and without credits.
     const manager = await world.linked('carol', ['read', 'write'], locale)
     await manager.say('/slots')
     await press(manager)

@@ -14,7 +14,7 @@ import { alertsIn } from '../support/bot-alerts.ts'
 import { WALKED } from '../support/locales.ts'
 
 const ROWS_MAX = 8
-/** Hundreds of presses take their time on a busy machine. */
+/** Hundreds of presses take long on a busy machine. */
 const TIMEOUT_MS = 300_000
 const LABEL_BUDGETS = [24, 16, 10]
 
@@ -25,7 +25,7 @@ afterAll(async () => {
   for (const world of worlds) await world.close()
 })
 
-/** What may stand on a message, whatever the language. */
+/** Checks a message against the limits, in every language. */
 function check(message: ChatMessage): void {
   expect(message.text.length).toBeLessThanOrEqual(4096)
   expect(message.keyboard.length, message.text).toBeLessThanOrEqual(ROWS_MAX)
@@ -47,7 +47,7 @@ function dataOf(message: ChatMessage): string[] {
   return message.keyboard.flat().flatMap(({ callback_data: data }) => data ?? [])
 }
 
-/** Presses a button and looks at what comes of it. */
+/** Presses a button and checks the resulting messages. */
 async function press(world: BotWorld, chat: Chatting, data: string): Promise<void> {
   world.clock.advance(5)
   const pressed = world.telegram.pressRaw(chat.id, chat.last().id, data)
@@ -62,15 +62,18 @@ async function press(world: BotWorld, chat: Chatting, data: string): Promise<voi
  */
 const APART = /^(?:new\.(?!start|type)|link\.|wallet\.use|stop\.(?:unlink|dataYes))/
 
-/** Screens are all opened. Of one verb so many are pressed, and so many that differ in their row only. */
+/**
+ * Every screen is opened. Of the other verbs a limited number is pressed, and fewer that differ in
+ * their row only.
+ */
 const SCREENS = /\.(?:card|group|edit|more)$/
 const SAME_VERB_MAX = 4
 const SAME_MAX = 2
 
-/** Buttons that were pressed, and how many of each kind. */
+/** Number of pressed buttons by kind. */
 type Pressed = Map<string, number>
 
-/** Counts a button, and says whether it is to be pressed. */
+/** Counts a button. @returns whether to press it */
 function isWanted(pressed: Pressed, data: string, only: RegExp): boolean {
   const { verb, args } = unpacked(data) ?? { verb: 'none', args: {} }
   if (pressed.has(data) || APART.test(verb) || !only.test(verb)) return false
@@ -84,7 +87,7 @@ function isWanted(pressed: Pressed, data: string, only: RegExp): boolean {
   return true
 }
 
-/** Presses every button that can be reached, once; what a press shows is looked at too. */
+/** Presses every reachable button once, including those of the resulting messages. */
 async function pressAll(
   world: BotWorld,
   chat: Chatting,
@@ -196,7 +199,7 @@ describe.each(WALKED)('in %s', (locale) => {
       check(chat.last())
       for (const events of LOOKS) {
         world.clock.advance(400)
-        // What is pressed below an alert silences its watch.
+        // Buttons below an alert mute its watch.
         await fire(await world.addWatch('alice', { label: HOSTILE }), ...events)
         await pressMessage(world, chat)
       }
@@ -210,7 +213,7 @@ describe.each(WALKED)('in %s', (locale) => {
       await world.as('alice', updateRecipient, { params, body: { status: 'active' } })
       await press(world, chat, packed('rec.card', { id: off?.id ?? 1 }))
       await pressAll(world, chat, locale, safe, KEEPING)
-      // Now there is something to be cleared.
+      // Now there are old alerts to delete.
       world.clock.advance(8 * 86_400)
       const pressed: Pressed = new Map()
       for (const text of ['/alerts', '/recipients', '/settings', '/mute 1h', '/mute', '/stop']) {
@@ -238,7 +241,7 @@ describe.each(WALKED)('in %s', (locale) => {
   )
 })
 
-/** Presses what is done about an alert below its message, and back again. */
+/** Presses the actions below an alert, and those that undo them. */
 async function pressMessage(world: BotWorld, chat: Chatting): Promise<void> {
   const { id } = chat.last()
   const message = () => chat.all().find((one) => one.id === id) ?? chat.last()
@@ -259,13 +262,13 @@ async function pressMessage(world: BotWorld, chat: Chatting): Promise<void> {
 /** Verbs about alerts and recipients after which these are still there. */
 const KEEPING = /^(?:alert|rec)\.(?!\w+Yes$)|^mute\.off$/
 
-/** Verbs that are no business of a watch; those of watches are pressed elsewhere. */
+/** Verbs that do not concern a watch; those of watches are pressed in another test. */
 const APART_FROM_WATCHES = /^(?:alert|rec|settings|mute|stop)\b/
 
-/** What somebody may call something: long, and full of what markup and codecs may stumble over. */
+/** A name that a user may choose: long, with characters that break markup and codecs. */
 const HOSTILE = 'ওয়ালেট <b>&"\'_*[]()~` Ж'.repeat(3).slice(0, 40)
 
-/** Looks at a watch in which these fire: alone, with a way to pay, never over, several at once. */
+/** Events to fire in a watch: alone, with a way to pay, without a recovery, several at once. */
 const LOOKS = [
   [{ event: 'fsp.fdc-consensus', severity: 'critical' }],
   [{ event: 'credits.low-balance' }],
@@ -286,13 +289,16 @@ const EXAMPLES: Readonly<Record<string, { readonly target: unknown; readonly set
     'provider-fsp': provider,
   }
 
-/** What leads on at a step, in the order it is looked for; and more steps than a form has. */
+/** Verbs that lead to the next step, in the order of preference. */
 const ON = ['new.create', 'new.next', 'new.set'] as const
 const STEPS_MAX = 4
 
 const CHOICES: ReadonlySet<string> = new Set(['new.flip', 'new.who', 'new.page', 'new.ask'])
 
-/** Presses what is chosen at a step of a form, and at the screens beside it; what leads on is left. */
+/**
+ * Presses the choices at a step of a form and on its subscreens, except those that lead to the next
+ * step.
+ */
 async function pressStep(world: BotWorld, chat: Chatting): Promise<void> {
   for (const data of dataOf(chat.last())) {
     const { verb, args } = unpacked(data) ?? { verb: 'none', args: {} }
@@ -311,7 +317,9 @@ test('every verb that is handled stands on some screen', () => {
   expect(missing.filter((verb) => !ELSEWHERE.test(verb))).toEqual([])
 })
 
-/** Verbs on messages that only something that happened brings, those of groups, money, status and many wallets. */
+/**
+ * Verbs on messages that only events cause, and those of groups, money, status and several wallets.
+ */
 /** `rec.default` stands on messages of earlier releases. */
 const ELSEWHERE =
   /^(?:trial|terms|group|topup|slots|subs|ledger|status)\b|^(?:none|close|rec\.default|alert\.ackAll|wallet\.page)$/

@@ -1,4 +1,4 @@
-/** What a group never reads: credits and their alerts, and where else a wallet's people are told. */
+/** A group never shows credits, alerts about credits, or other recipients of a wallet. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { REGISTRY } from '#bot/features/index.ts'
@@ -21,7 +21,7 @@ let group: Chatting
 let node: number
 let credits: number
 
-/** Everything the group has been sent, texts and labels. */
+/** All texts and labels sent to the group. */
 function everything(): string {
   return JSON.stringify(group.all().map(({ text, keyboard }) => [text, keyboard]))
 }
@@ -30,9 +30,9 @@ function linkTo(payload: string): string {
   return `https://t.me/${BOT_NAME}?start=${payload}`
 }
 
-/** Where a press leads instead of showing something. */
+/** The link that a press opens instead of a screen. */
 async function ledTo(data: string): Promise<string | undefined> {
-  // Whoever presses and writes so much is slowed down.
+  // Avoids the flood limit.
   world.clock.advance(10)
   const press = world.telegram.pressRaw(group.id, group.last().id, data)
   await world.settle()

@@ -57,7 +57,7 @@ describe('the code of a link for a group', () => {
     const thief = world.chat(group.member)
     await thief.say(`/start ${code}`)
     expect(thief.last().text).toContain('no longer valid')
-    // A private code of the thief's own gives a card whose button can be pressed with other data.
+    // A private code of the thief's own shows a card, whose button can be pressed with forged data.
     await thief.say(`/start ${await world.linkCode('bob')}`)
     const card = thief.last()
     const data = `${card.keyboard.flat()[0]?.callback_data}`.replace(/[\w-]{22}/, code)

@@ -49,7 +49,7 @@ function message(chatId: number, text = 'hello'): Update {
   return { update_id: nextId, message: { message_id: 1, date: 1, chat, from, text } } as Update
 }
 
-/** Remembers what it handled; `fail` may throw instead. */
+/** A handler that records its updates; `fail` may throw instead. */
 function recorder(fail: (update: Update) => void = () => undefined) {
   const handled: number[] = []
   const givenUp: number[] = []
@@ -152,7 +152,7 @@ test('what a killed process had in hand is handled by another after half a minut
   const { handled, handler } = recorder()
   const [first, second] = [message(1), message(1)]
   await putUpdates(deps(), [first, second])
-  // A process takes it and dies: nothing more is written.
+  // A process claims it and dies without writing anything more.
   const [taken] = await take(30_000)
   expect(taken?.updateId).toBe(first.update_id)
   await drainInbox(deps(), handler)

@@ -33,7 +33,7 @@ const answers = (chatId: number) =>
 
 test('a service killed with updates in hand answers all of them after its next start, each once', async () => {
   service = await start()
-  // Telegram does not answer: some updates are in hand and stay there, the others wait in the inbox.
+  // Telegram does not answer: some updates stay in progress, the others wait in the inbox.
   telegram.failNext({ method: 'sendMessage', times: 1000 }, 'hang')
   const ids = Array.from(
     { length: PEOPLE },
@@ -50,7 +50,7 @@ test('a service killed with updates in hand answers all of them after its next s
   telegram.release()
   expect(ids.map(answers)).toEqual(ids.map(() => 0))
 
-  // Half a minute passes for what the dead process had in hand.
+  // The leases of the dead process end after half a minute.
   await database.sql`update telegram_updates set leased_until = received_at`
   service = await start()
   await telegram.waitFor(() => ids.every((id) => answers(id) > 0), 20_000)

@@ -28,7 +28,7 @@ async function linked(name: Name, scopes: readonly Scope[] = ['read', 'write']) 
   return chat
 }
 
-/** For how many minutes the chat hears nothing. */
+/** Minutes for which the chat is muted. */
 async function mutedMinutes(chat: Chatting): Promise<number> {
   const [link] = await chatLinks(world.app, chat.id)
   const until = link?.mutedUntil ?? world.clock.now()

@@ -41,7 +41,7 @@ async function watches() {
 }
 
 beforeEach(async () => {
-  // Whoever presses so much is slowed down.
+  // Avoids the flood limit.
   world.clock.advance(90)
   for (const { id } of await watches()) {
     await world.as('alice', deleteWatch, { params: { id: String(id) } })
@@ -366,7 +366,7 @@ describe('a watch of a provider', () => {
 
   test('has the usual signals, the critical ones, all, or those that are chosen', async () => {
     await ann.say('/new provider-fsp')
-    // While the chain cannot be read nobody knows whether the wallet is a provider's.
+    // While the chain cannot be read, it is unknown whether the wallet is a provider's.
     expect(ann.labels().flat()).not.toContain(iso('My wallet'))
     await ann.say(PEOPLE.alice.account.address)
     expect(ann.last().text).toContain('Signals: 13 of 22 on')
@@ -550,7 +550,7 @@ describe('without a free slot', () => {
     expect(carol.last().text).toContain('No free slot · 0 of 0 used')
     expect(carol.last().text).toContain('1 slot, 30 days: 500 credits (0.50\u00a0USD).')
     expect(carol.last().text).toContain('The smallest top-up is 10,000 credits (10\u00a0USD).')
-    // Without a watch there is nothing to delete, and so no such button.
+    // Without a watch there is no button to delete one.
     expect(carol.labels()).toEqual([['Pay and add slots'], ['Start the free trial'], ['‹ Menu']])
 
     await carol.say('/watches')

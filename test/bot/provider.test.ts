@@ -13,7 +13,7 @@ import { LOCALES } from '#src/kernel/locale.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
 import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
 
-/** A provider's rounds in the chat: as a picture with its words, and as text where there is none. */
+/** A provider's rounds in the chat: as a picture with a caption, or as text without a picture. */
 
 const AT = new Date('2026-11-20T12:00:00Z')
 

@@ -58,7 +58,7 @@ async function hello(): Promise<string> {
   return answer.text
 }
 
-/** Lets time pass while something is waited for. */
+/** Advances the time until a promise settles. */
 async function asTimePasses<T>(waiting: Promise<T>): Promise<T> {
   const timer = setInterval(() => only.clock.advance(1), 20)
   try {

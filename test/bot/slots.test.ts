@@ -23,14 +23,14 @@ afterAll(() => world.close())
 const says = (chat: Chatting) => chat.last().text.replace(/\s+/g, ' ')
 const SPENDER = ['read', 'write', 'spend'] as const
 
-/** Another world, for a test that needs a wallet nobody has used. */
+/** Runs a test in another world, with unused wallets. */
 async function inFreshWorld(run: () => Promise<void>): Promise<void> {
   await world.close()
   world = await botWorld()
   await run()
 }
 
-/** A wallet with so many credits that has accepted the terms, by its slot of before. */
+/** A wallet with a number of credits that has accepted the terms. */
 async function withCredits(name: Name, credits: number): Promise<void> {
   await world.giveSlots(name, 1)
   await giveCredits(world.app, walletOf(name), credits)
@@ -300,7 +300,7 @@ describe('Buy', () => {
       await ann.press('Add slots')
       const { id, keyboard } = ann.last()
       const data = packed('slots.buy', { quantity: 1, periods: 1, renew: false, credits: 400 })
-      // As a button of yesterday, when a slot cost less.
+      // A button of an earlier day, with a lower price.
       const rows = keyboard.map((row) =>
         row.map(({ text, callback_data = '' }) => ({
           text,

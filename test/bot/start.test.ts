@@ -162,7 +162,7 @@ describe('the example alert', () => {
     const last = /Round: (\d+)/.exec(text)?.[1]
     expect(body).toBe(head)
     expect(Number(last)).toBe(Number(first) + 1)
-    // Where Flare's rounds stand.
+    // The present round of Flare.
     const startsAt = (1_658_430_000 + Number(first) * 90) * 1000
     expect(new Date(startsAt).toISOString().slice(11, 16)).toBe(head)
     const ageMs = world.clock.now().getTime() - startsAt

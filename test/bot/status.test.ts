@@ -10,7 +10,7 @@ import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 
-/** How everything of a wallet stands, in private and in groups, and pinned. */
+/** The overview of a wallet: in private, in groups, and pinned. */
 
 let world: BotWorld
 
@@ -21,14 +21,14 @@ afterAll(() => world.close())
 
 const says = (chat: Chatting) => chat.last().text.replace(/\s+/g, ' ')
 
-/** A minute passes, and messages that follow something are looked at. */
+/** Advances a minute, and updates live messages. */
 async function follow(seconds = 61): Promise<void> {
   world.clock.advance(seconds)
   const api = createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, API_TIMEOUT_SECONDS)
   await changeLive({ app: world.app, api, username: BOT_NAME })
 }
 
-/** The chain was read up to a block that is so old. */
+/** Records that the chain was read up to a block of this age. */
 async function readUpTo(secondsAgo: number, failingFor?: number): Promise<void> {
   const ago = (seconds: number) => new Date(world.clock.now().getTime() - seconds * 1000)
   await saveCursor(world.app.db, {

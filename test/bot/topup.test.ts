@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 afterEach(() => world.pass(700))
 
-/** Spaces of all kinds are one. */
+/** The text with every kind of space replaced by a plain one. */
 const plain = ({ text }: Pick<ChatMessage, 'text'>) => text.replace(/\s+/g, ' ')
 const says = (chat: Chatting) => plain(chat.last())
 const copied = (chat: Chatting, label: string) =>
@@ -49,7 +49,7 @@ async function chatIn(locale = 'en'): Promise<Chatting> {
   return chat
 }
 
-/** It with a quote on its screen. */
+/** That chat with a quote on its screen. */
 async function quoted(asset: string, locale = 'en') {
   const ann = await chatIn(locale)
   await ann.say('/topup')

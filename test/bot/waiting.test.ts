@@ -16,7 +16,9 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Does something while the watch's row is held by somebody else, for as long as `look` takes. */
+/**
+ * Starts an action while another transaction holds the lock of the watch's row, until `look` ends.
+ */
 async function whileHeld(start: () => Promise<unknown>, look: () => Promise<unknown>) {
   let work: Promise<unknown> = Promise.resolve()
   await world.app.db.transaction(async (tx) => {

@@ -253,7 +253,7 @@ describe('the open question', () => {
 describe('a change', () => {
   test('that lost to a concurrent change shows the current watch', async () => {
     await ann.press('Threshold')
-    // The change of somebody else waits for the row that this one holds.
+    // The other change waits for the row lock of this one.
     const data = packed('watch.set', { id, field: 'thr', value: '10' })
     let rename: Promise<unknown> = Promise.resolve()
     await world.app.db.transaction(async (tx) => {

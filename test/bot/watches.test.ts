@@ -27,7 +27,7 @@ async function watchOf(name: Name, id: number) {
   return output
 }
 
-/** Buttons of a card of a balance, as far as somebody handles them. */
+/** Buttons of the card of a balance watch that have a handler. */
 const CARD = [
   ['Pause', 'Mute', 'Test'],
   ['Threshold', 'Direction', 'Name'],
@@ -35,7 +35,7 @@ const CARD = [
   ['‹ Watches', 'Refresh'],
 ]
 
-/** The watch's target was looked at, and the watch judged for the first time. */
+/** Records that the watch's target was observed and the watch judged for the first time. */
 async function observed(id: number, at: Date): Promise<void> {
   const observation = {
     position: 41_234_567,

@@ -37,7 +37,7 @@ describe("the router's interface", () => {
     expect(functions).toHaveLength(
       AGREED_ROUTER_ABI.filter(({ type }) => type === 'function').length,
     )
-    // It cannot be sent coins, other than for a top-up.
+    // It accepts coins only for a top-up.
     expect(router.abi.map(({ type }) => type)).not.toContain('receive')
     expect(router.abi.map(({ type }) => type)).not.toContain('fallback')
     const payable = router.abi.filter((entry) => entry.stateMutability === 'payable')

@@ -11,23 +11,23 @@ import {
 } from 'viem'
 
 /**
- * Small contracts as the code they run, written by hand: nothing here needs a compiler. The devnet puts
- * them in place.
+ * Small contracts as bytecode written by hand, which needs no compiler. Tests set it with the
+ * devnet.
  */
 
 /** Uses up all gas it is given. JUMPDEST; PUSH1 0; JUMP. */
 export const GAS_BURNER: Hex = '0x5b600056'
 
-/** Fails whatever it is asked. PUSH1 0; PUSH1 0; REVERT. */
+/** Reverts every call. PUSH1 0; PUSH1 0; REVERT. */
 export const REVERTER: Hex = '0x60006000fd'
 
 /**
- * Answers like `balanceOf` of a token, after using up about 100,000 gas: 3,846 rounds of 26 gas, then
- * the number stored for the account that is asked about.
+ * Answers like `balanceOf` of a token, after using up about 100,000 gas: 3,846 rounds of 26 gas,
+ * then the number stored for the requested account.
  */
 export const COSTLY_TOKEN: Hex = '0x610f065b6001900380600357506004355460005260206000f3'
 
-/** An answer: data that never changes, or the number stored for the account that is asked about. */
+/** An answer: constant data, or the number stored for the requested account. */
 type Answer = Hex | 'stored'
 
 /** A token. Balances are in storage, at the slot that has the account's own number. */
@@ -68,7 +68,7 @@ export function walletCode(owner: Address): Hex {
   ])
 }
 
-/** A factory that deploys a contract with this code whenever it is called, and where it will be. */
+/** A factory that deploys a contract with this code at each call, and the contract's address. */
 export function factoryOf(
   factory: Address,
   code: Hex,
@@ -88,12 +88,12 @@ export function factoryOf(
   }
 }
 
-/** What a transaction carries to create a contract with this code. */
+/** Creation code of a contract with this runtime code. */
 function creationOf(code: Hex): Hex {
   return concat(['0x61', numberToHex(size(code), { size: 2 }), '0x80600c6000396000f3', code])
 }
 
-/** Answers each function as told, and fails for any other. */
+/** Code that answers each function with the given answer, and reverts for any other. */
 export function respondingCode(answers: Readonly<Record<string, Answer>>): Hex {
   const entries = Object.entries(answers)
   const head: Hex = '0x60003560e01c'

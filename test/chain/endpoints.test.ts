@@ -128,7 +128,8 @@ describe('with a second endpoint', () => {
   })
 
   test('reads tip and block from the same one, however far they are apart', async () => {
-    // The first counts blocks that it does not have; the second has fewer, and has them.
+    // The first endpoint reports a block that it does not have; the second reports a lower one that
+    // it has.
     primary.rewrite('eth_blockNumber', () => '0xffff')
     secondary.rewrite('eth_blockNumber', () => '0x8')
     expect((await chainOf(primary.url, secondary.url).confirmedBlock(2)).number).toBe(7)
@@ -265,7 +266,7 @@ test('keeps the keys of an address out of errors and log', async () => {
   expect(everything).not.toMatch(/password-1|key-0123456789|token-9876543210/)
 })
 
-/** An endpoint that sends the head of an answer and then a space now and again. */
+/** An endpoint that sends the headers of an answer, and then a space from time to time. */
 async function startDripping(): Promise<{ url: string; close(): Promise<void> }> {
   const server: Server = createServer((_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' })

@@ -213,7 +213,7 @@ async function deployFeeds() {
   return getAddress(contractAddress ?? '')
 }
 
-/** Enters a contract as FtsoV2. */
+/** Sets the contract of the name FtsoV2 in the registry. */
 async function name(address: `0x${string}`): Promise<void> {
   const abi = parseAbi(['function set(string name, address contractAddress)'])
   await notify(contracts.registry, encodeFunctionData({ abi, args: ['FtsoV2', address] }))

@@ -9,7 +9,7 @@ import { createPChain } from '#src/chain/pchain.ts'
 import { createContractAddresses } from '#src/chain/registry.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 
-/** Endpoints that answer what their methods do not promise. */
+/** Endpoints whose answers do not have the shape of their methods. */
 
 let devnet: FurnishedDevnet
 let primary: RpcProxy

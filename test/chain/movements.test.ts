@@ -7,7 +7,7 @@ import type { Asset, Chain, Movement } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 
-/** What is behind a change of a balance, read from a real chain. */
+/** The transfer behind a change of a balance, read from a real chain. */
 
 const alice = PEOPLE.alice.account.address
 const bob = PEOPLE.bob.account.address
@@ -39,7 +39,7 @@ async function send(from: Address, to: Address, units: bigint): Promise<string> 
   return hash
 }
 
-/** What is said of the changes that `work` makes to these accounts. */
+/** The movements found for the changes that `work` makes to these accounts. */
 async function behind(
   accounts: readonly Address[],
   asset: Asset,

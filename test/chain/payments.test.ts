@@ -105,7 +105,8 @@ describe('a transaction through the router', () => {
     })
     const { block, payments } = facts.status === 'mined' ? facts : expect.unreachable()
     expect(await chain.paymentsBetween(block.number - 1, block.number, places)).toEqual(payments)
-    // The treasury may be where plain transfers go: the event tells of it, and nothing else does.
+    // The treasury may also receive plain transfers; a payment through the router is then found by
+    // its event only.
     const { treasury: payTo } = contracts
     const one = { ...places, payTo }
     expect(await chain.paymentsBetween(block.number - 1, block.number, one)).toEqual(payments)
@@ -385,7 +386,7 @@ describe('payments between two blocks', () => {
     })
     expect(found).toMatchObject([{ handle: HANDLE, block: await blockOf(paid) }])
     expect(proxy.count('eth_getLogs')).toBe(1)
-    // Each head once, and that of the event's block.
+    // Each header once, and the block of the event.
     expect(proxy.count('eth_getBlockByNumber')).toBe(52)
   })
 

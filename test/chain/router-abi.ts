@@ -1,6 +1,8 @@
 import { parseAbi } from 'viem'
 
-/** What users of the payment router and its owner rely on, as it was agreed. */
+/**
+ * The functions and events that payers and the owner of the router rely on; they must not change.
+ */
 export const AGREED_ROUTER_ABI = parseAbi([
   'constructor(address owner_, address treasury_)',
   'function acceptOwnership()',

@@ -283,7 +283,7 @@ describe('a token', () => {
     const token = await odd(feeToken, TOKEN, [symbol, 18])
     await send(alice, token, 'approve', [contracts.router, 1000n])
     expect(await refusal(alice, pay(token, 1000n))).toEqual(['WrongAmountReceived', [1000n, 990n]])
-    // Of so little it keeps nothing.
+    // It keeps no fee of this small amount.
     expect(await contracts.pay(alice, HANDLE, token, 99n)).toMatchObject({ status: 'success' })
   })
 
@@ -304,7 +304,7 @@ describe('a token', () => {
     const token = await odd(callingToken, TOKEN, [symbol, 18])
     expect(await refusal(alice, pay(token, 1000n))).toEqual(['Reentered', undefined])
     expect(await balance(token, contracts.treasury)).toBe(0n)
-    // The router is not stuck afterwards.
+    // The router works afterwards.
     expect(await contracts.pay(alice, HANDLE, contracts.wflr, 1n)).toMatchObject({
       status: 'success',
     })
@@ -422,7 +422,10 @@ function call(functionName: string, args: readonly unknown[]): Hex {
   return encodeFunctionData({ abi, functionName, args })
 }
 
-/** The name and values of the error that a call of the router ends in; undefined when it does not. */
+/**
+ * The name and values of the error with which a call of the router reverts; undefined when it
+ * succeeds.
+ */
 async function refusal(
   from: Address,
   data: Hex,
@@ -442,7 +445,7 @@ async function refusal(
   return [errorName, args]
 }
 
-/** The events of a call of the router that is made. */
+/** Makes a call of the router and returns its events. */
 async function notify(from: Address, functionName: string, args: readonly unknown[]) {
   const hash = await devnet.client.sendTransaction({
     account: from,

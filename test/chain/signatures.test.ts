@@ -215,7 +215,7 @@ describe('contracts that take their time', () => {
         .verifyMessage({ address: numbered(0x5000 + index), message: MESSAGE, signature })
         .catch((error: unknown) => error),
     )
-    // The five that find no place are refused while the fifteen are still in hand.
+    // Five exceed the limit and are refused while the other fifteen are in progress.
     const refused = await Promise.all(outcomes.slice(15))
     expect(refused).toEqual(Array(5).fill(expect.objectContaining(unavailable)))
     const { address } = alice.account
@@ -223,7 +223,7 @@ describe('contracts that take their time', () => {
     const most = proxy.counts()
     expect(most['eth_chainId'] ?? 0).toBeLessThanOrEqual(3)
     await proxy.up()
-    // Whoever waited has a turn, and the next caller finds a place again.
+    // The waiting calls run, and the next caller gets a place again.
     await Promise.all(outcomes)
     expect(await chain.verifyMessage({ address: WALLET, message: MESSAGE, signature })).toBe(true)
   })

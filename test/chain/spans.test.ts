@@ -46,7 +46,7 @@ function leaveOutATransaction(proxy: RpcProxy): void {
   })
 }
 
-/** Refuses every so many requests with 429. */
+/** A proxy that refuses every nth request with 429. */
 async function startRefusing(target: string, nth: number) {
   let asked = 0
   let refused = 0

@@ -323,7 +323,7 @@ describe('a server that fails', () => {
   })
 })
 
-/** The same server, asked as if nobody had heard of version 2. */
+/** The same server with version 1 of the API only. */
 async function startVersionOne(url: string): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(async (request, response) => {
     const body = (await text(request)).replace('"api_version":2', '"api_version":1')

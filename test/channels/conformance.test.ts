@@ -25,7 +25,7 @@ const WORLDS: Readonly<Record<ChannelKey, () => Promise<World>>> = {
   pagerduty: pagerDutyWorld,
 }
 
-/** What every channel promises, asked of each with the real thing on the other side. */
+/** The contract of all channels, tested for each against the real service or its stand-in. */
 describe.each(CHANNEL_KEYS)('%s', (key) => {
   let world: World
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSafePost } from '#src/channels/safe-fetch.ts'
 import { type NameServer, startNameServer } from '../support/name-server.ts'
 
-/** Asks a name server of its own, so that names can lie. */
+/** Uses a name server of the test, which can give false answers. */
 let names: NameServer
 
 beforeEach(async () => {

@@ -9,8 +9,8 @@ import { type NameServer, startNameServer } from '../support/name-server.ts'
 import { contextOf } from './worlds.ts'
 
 /**
- * Addresses by which somebody may try to reach what only this machine or its network can reach. A socket
- * listens on every address of this machine, at the one open port that is allowed; nobody may come.
+ * Addresses by which an attacker may try to reach this machine or its network. A socket listens on
+ * every address of this machine, at an allowed port; no connection may arrive.
  */
 let listener: Server
 let visits = 0

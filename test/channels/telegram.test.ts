@@ -315,7 +315,7 @@ describe('floods', () => {
     await flood(own.destination())
     await sendTo(own.destination())
     await flood(own.destination())
-    // Two chats may each have had too much; a third one may not.
+    // Answers 429 for two chats limit these chats; one for a third limits the bot.
     await sendTo(own.destination())
     await flood(own.destination())
     const before = asked()

@@ -15,7 +15,7 @@ import { verifyWebhook } from '../../clients/typescript/src/index.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { contextOf, webhookWorld } from './worlds.ts'
 
-/** The published test vector: what somebody who writes a verifier of their own tries it with. */
+/** The published test vector, for authors of their own verifiers. */
 const SECRET = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8='
 const SENT_AT = 1795176000
 const folder = new URL('../../examples/verify/', import.meta.url).pathname
@@ -62,7 +62,7 @@ describe('the published test vector', () => {
 interface Verifier {
   readonly name: string
   readonly tool: string
-  /** Builds what is run, given a folder for it. */
+  /** Builds the program in a folder; returns its command. */
   readonly build?: (into: string) => readonly [string, readonly string[]]
   readonly run: (into: string) => readonly [string, ...string[]]
 }
@@ -183,7 +183,7 @@ test('the client reads every field of the payload that the service writes', asyn
     body: BODY,
     nowSeconds: SENT_AT,
   })
-  // The recorded request is of a release that did not name the chain yet.
+  // The recorded request is of a release that did not include the chain yet.
   const renderedMessage = Object.assign({ chainId: 14, network: 'flare' }, read.renderedMessage)
   expect(WebhookPayload.safeParse({ ...read, renderedMessage }).error).toBeUndefined()
   expect(Object.keys(read).toSorted()).toEqual(Object.keys(WebhookPayload.shape).toSorted())
@@ -209,7 +209,7 @@ interface Request {
 
 const VECTOR: Request = { secret: SECRET, headers: HEADERS, body: BODY, now: SENT_AT }
 
-/** Runs a verifier as its first lines say. */
+/** Runs a verifier as its first lines describe. */
 async function verdictOf(
   [command, ...args]: readonly [string, ...string[]],
   { secret, headers, body, now }: Request,

@@ -14,10 +14,12 @@ import { ownPace } from '../support/pace.ts'
 export const NOW = new Date('2026-11-20T12:00:00.000Z')
 export const WALLET = '0x3f12b8aC9d2e7F4b6A1c5D8e0F9a7B3c2d1eA91c'
 const TOKEN = '4242:test-token-of-the-local-bot-api-00000'
-/** For sends that get no answer; the others may take as long as a busy machine needs. */
+/**
+ * Timeout of sends without an answer; the others have a long one, because the machine may be busy.
+ */
 const HASTE_MS = 300
 
-/** For channels that post to addresses of this machine. */
+/** Options of channels that post to addresses of this machine. */
 const POSTING = {
   telegram: undefined,
   mailer: undefined,
@@ -26,35 +28,35 @@ const POSTING = {
   allowPrivateUrls: true,
 }
 
-/** What one channel looks like from its other side. */
+/** One channel with the other side of its messages. */
 export interface World {
   readonly key: ChannelKey
   readonly channel: Channel<unknown>
-  /** The same channel, with little patience. */
+  /** The same channel with a short timeout. */
   readonly hasty: Channel<unknown>
-  /** The same channel where its outside service is not set up; undefined for one that needs none. */
+  /** The same channel without its outside service configured; undefined for one that needs none. */
   readonly unset: Channel<unknown> | undefined
-  /** A destination that takes messages, another one each time. */
+  /** A new destination that accepts messages. */
   destination(): unknown
-  /** Something no destination of this channel looks like. */
+  /** A value that is not a destination of this channel. */
   readonly nonsense: unknown
-  /** How many messages arrived, and the text of the last. */
+  /** Number of messages that arrived, and the text of the last. */
   arrived(): { readonly count: number; readonly text: string }
-  /** The next message gets no answer. */
+  /** Leaves the next message without an answer. */
   hang(): void
-  /** The connection breaks in the next message. */
+  /** Breaks the connection during the next message. */
   reset(): void
-  /** The next message is refused for a reason of the other side's own, such as 500. */
+  /** Refuses the next message with a fault of the other side, such as 500. */
   fault(): void
-  /** The destination is gone for good. */
+  /** Makes the destination gone permanently. */
   gone(destination: unknown): void
-  /** The next message is refused for now; with a wait where the channel knows one. */
+  /** Refuses the next message temporarily, with a waiting time if the channel has one. */
   busy(): void
   readonly busyWaitSeconds: number | undefined
   close(): Promise<void>
 }
 
-/** What a channel learns beside destination and envelope, when it does not matter. */
+/** A send context with default values. */
 export function contextOf(over: Partial<SendContext> = {}): SendContext {
   const signal = new AbortController().signal
   return { attempt: 1, now: NOW, signal, wallet: WALLET, ...over }
@@ -64,7 +66,7 @@ export interface TelegramWorld extends World {
   readonly telegram: TelegramApi
 }
 
-/** @param over how far apart messages to a chat are; a second unless given */
+/** @param over interval between messages to a chat; a second by default */
 export async function telegramWorld(
   over: { readonly chatMs?: number } = {},
 ): Promise<TelegramWorld> {
@@ -233,7 +235,7 @@ async function hookWorld(key: Posted['service']): Promise<HookWorld> {
   }
 }
 
-/** A server that takes connections and says nothing; a rude one breaks them. */
+/** A server that accepts connections and never answers; optionally it breaks them. */
 async function startSilentServer(
   options: { isRude?: boolean } = {},
 ): Promise<{ url: string; close(): Promise<void> }> {

@@ -9,7 +9,7 @@ import {
   type WatchdogOptions,
 } from '../../clients/typescript/src/index.ts'
 
-/** The client against a server that answers as a test says: lost connections, limits, garbage. */
+/** The client against a server with scripted answers: lost connections, limits, garbage. */
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 

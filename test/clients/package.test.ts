@@ -27,7 +27,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}')
   const options = ['--no-audit', '--no-fund', '--offline', '--ignore-scripts']
   await run('npm', ['install', ...options, './flare-watchdog-client-0.1.0.tgz'], { cwd: folder })
-  // What the programs use beside the package.
+  // The dependency of the programs besides the package.
   await symlink(join(MODULES, 'viem'), join(folder, 'node_modules/viem'))
   await symlink(join(MODULES, '@types'), join(folder, 'node_modules/@types'))
   readme = await readFile(join(folder, 'node_modules/flare-watchdog-client/README.md'), 'utf8')

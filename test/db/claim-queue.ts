@@ -1,4 +1,4 @@
-/** Claims items at an instant, says which, and holds them until it is killed. */
+/** Claims items at an instant, prints their ids, and holds them until it is killed. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { connect } from '#src/db/connection.ts'
 import { claim } from '#src/db/queue.ts'

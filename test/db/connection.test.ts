@@ -32,7 +32,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** As a store of a room does it. */
+/** Inserts a row as a store of a room does. */
 async function insertThing(db: Db, id: number): Promise<void> {
   await db.insert(things).values({ id })
 }
@@ -205,7 +205,7 @@ describe('the pool', () => {
       query`select batch from steps group by batch having count(*) <> 2`,
     )
     expect([...halves]).toEqual([])
-    // A commit whose answer was lost has happened all the same.
+    // A commit whose answer was lost has taken effect.
     const [row] = await db.execute<{ batches: number }>(
       query`select count(distinct batch)::int as batches from steps`,
     )

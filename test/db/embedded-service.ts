@@ -1,4 +1,4 @@
-/** A service that only has its own database: starts it, says where it is, and stays. */
+/** A service with only its own database: starts it, prints its URL, and keeps running. */
 import { startEmbedded } from '#src/db/embedded/embedded.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 

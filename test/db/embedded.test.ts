@@ -30,7 +30,7 @@ const isLinux = process.platform === 'linux'
 const SERVICE = new URL('./embedded-service.ts', import.meta.url)
 const CHECKOUT = join(import.meta.dirname, '../..')
 
-/** A database as its first start leaves it: making one takes longer than everything else here. */
+/** A cluster after its first start; creating one takes longer than all other steps here. */
 let prepared: string
 let base: string
 let dataDir: string
@@ -78,7 +78,7 @@ async function start(options: { port?: number; durable?: boolean } = {}) {
   return database
 }
 
-/** The data directory is one that was used before. */
+/** Prepares the data directory as one that was used before. */
 async function prepare(folder = dataDir): Promise<void> {
   await promisify(execFile)('cp', ['-a', join(prepared, 'data'), folder])
 }
@@ -92,7 +92,7 @@ async function query(url: string, statement: string): Promise<readonly Record<st
   }
 }
 
-/** The processes that have their working directory below the folder, as servers have. */
+/** Ids of the processes with a working directory below the folder, such as servers. */
 async function serversBelow(folder: string): Promise<number[]> {
   if (!isLinux) return []
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
@@ -120,7 +120,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await once(child, 'exit')
 }
 
-/** The shell that stops the server when its service dies without a word. */
+/** The shell that stops the server when its service dies. */
 async function findGuard(service: number): Promise<number> {
   const children = await readFile(`/proc/${service}/task/${service}/children`, 'utf8')
   for (const pid of children.trim().split(' ').map(Number)) {

@@ -21,7 +21,7 @@ import { FIRST_RELEASE, MIGRATIONS, startFrom } from '../support/releases.ts'
 /** A database that the first release had filled, and the service of today over it. */
 
 const FILE = join(import.meta.dirname, 'first-release.sql')
-/** When that release stopped. */
+/** Time at which that release stopped. */
 const STOPPED_AT = new Date('2026-11-20T12:05:35.000Z')
 /** Alice's chat, a chat that began to connect a wallet, and messages in the first of them. */
 const ALICE_CHAT = 700000001
@@ -29,13 +29,13 @@ const EVE_CHAT = 700000003
 const ALERT_MESSAGE = 14
 const WIZARD_MESSAGE = 24
 const LAST_UPDATE = 501000018
-/** What people hold in their hands: made by that release, for this database alone. */
+/** Links and codes that users have: made by that release, for this database only. */
 const LINK_CODE = 'SOf8nag18uHn5wUu7tSCMg'
 const OTHER_CODE = 'ntkjIGry57BC_LZG31JWow'
 const CONNECT_CODE = 'D8C2rNhmuj74bjlb3tZSEQ'
 const TOKEN = 'fwd_Php5egGfXqTmgzzstrqlEtLEcVTtXWnTWQSAoZNrfNG1jPTs0'
 const TOPUP_KEY = 'first-release-1'
-/** The alert of a watch that was paused: nothing could have ended it any more. */
+/** The alert of a watch that was paused, which could not recover any more. */
 const OF_PAUSED = 5
 
 type Row = Readonly<Record<string, unknown>>
@@ -62,7 +62,7 @@ beforeAll(async () => {
   await sql.unsafe(await readFile(FILE, 'utf8'))
   before = await contents()
   await migrate(sql, MIGRATIONS)
-  // The messages of that release, as they stand in the chat.
+  // The messages of that release in the chat.
   telegram.person({ id: ALICE_CHAT, firstName: 'Ann', languageCode: 'en', started: true })
   telegram.person({ id: EVE_CHAT, firstName: 'Eve', languageCode: 'en', started: true })
   const api = createApi({ token: BOT_TOKEN, apiRoot: telegram.url }, 30)
@@ -96,7 +96,7 @@ async function contents(): Promise<ReadonlyMap<string, readonly Row[]>> {
   return new Map(await Promise.all(rows))
 }
 
-/** What of a row the first release knew. */
+/** The columns of a row that the first release had. */
 function sameColumns(row: Row, of: Row): Row {
   return Object.fromEntries(Object.keys(of).map((name) => [name, row[name]]))
 }

@@ -1,4 +1,6 @@
-/** Holds the named lock of the database at the URL until it is killed; says when it has it. */
+/**
+ * Holds the named lock of the database at the URL until it is killed; prints a line when it has it.
+ */
 import { setTimeout as wait } from 'node:timers/promises'
 import { connect } from '#src/db/connection.ts'
 import { whileHolding } from '#src/db/lock.ts'

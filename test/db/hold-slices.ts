@@ -1,5 +1,6 @@
 /**
- * Holds a share of slices of the database at the URL until it is killed, and writes for one of them again and again. Prints
+ * Holds a share of slices of the database at the URL until it is killed, and writes for one of them
+ * repeatedly. Prints
  * a line for each write: its slice, or `refused`.
  */
 import { sql as query } from 'drizzle-orm'

@@ -16,7 +16,7 @@ function withFirst(host: string): string {
   return database.url.replace(/@([^/]*)\//, `@${host},$1/`)
 }
 
-/** A host that takes connections and answers nothing. */
+/** A host that accepts connections and never answers. */
 async function silentHost() {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => sockets.add(socket.on('error', () => undefined)))

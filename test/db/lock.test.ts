@@ -61,7 +61,7 @@ test('closing the connection gives back its locks', async () => {
   const lock = await tryLock(other.sql, 'closed')
   await other.close()
   expect(lock?.signal.aborted).toBe(true)
-  // The server notices a closed connection in its own time.
+  // The server detects a closed connection a little later.
   await vi.waitFor(async () => expect(await tryLock(database.sql, 'closed')).toBeDefined(), 10_000)
 })
 
@@ -229,7 +229,7 @@ describe('a fencing number', () => {
     const work = whileHolding(database.sql, 'passed over', stop.signal, async (_signal, lock) => {
       const fence = await lock.drawFence()
       numbers.push(fence.number)
-      // Somebody else took the lock while this process was frozen.
+      // Another process took the lock while this one was frozen.
       if (numbers.length === 1) await lock.drawFence()
       await write(fence, fence.number)
     })

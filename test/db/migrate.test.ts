@@ -95,7 +95,8 @@ test('a change of a table waits for its users, and others wait behind it only br
   const waiting = async () =>
     await other.sql`select 1 from pg_locks where relation = 'first'::regclass and not granted`
   await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(1)
-  // The first one still reads: this would wait for it behind a change that waits without end.
+  // The first transaction still reads; this query would queue behind a migration that waits for it
+  // without a limit.
   await other.db.execute('select * from first')
   mayEnd.resolve()
   await reading

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 const FOLDER = join(import.meta.dirname, '../../migrations')
-/** Those before it made the first tables. */
+/** The migrations before it created the first tables. */
 const FIRST = '0014'
 const BIG = 'deliveries|alerts|ledger_entries|sent_messages|accounts|free_calls|watches'
 
@@ -32,10 +32,10 @@ const RULES: readonly (readonly [string, RegExp])[] = [
 /**
  * The first update builds indexes inside its one transaction: writers of a release that still runs wait about a
  * second for each million rows of the first release's tables, and PostgreSQL builds none of a partitioned
- * table concurrently. From then on the rules hold, as tables may have grown.
+ * table concurrently. Later migrations must keep the rules, because tables may be large.
  */
 const EARLY = 'part of the update from the first release, whose tables are small'
-/** Migrations that break a rule, each with the reason why it may. */
+/** Migrations that may break a rule, each with its reason. */
 const ALLOWED: Readonly<Record<string, string>> = {
   '0014_links-and-limits': 'its unique constraint is on a column that the same migration adds',
   '0015_payments-apart': EARLY,

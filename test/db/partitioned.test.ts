@@ -20,7 +20,7 @@ async function contents() {
   return await Promise.all(TABLES.map((table) => sql`select * from ${sql(table)} order by id`))
 }
 
-/** Two alerts told in a chat, by an earlier version; a third was deleted. */
+/** Inserts two alerts that an earlier version sent to a chat; a third was deleted. */
 async function fill(): Promise<void> {
   const { sql } = database
   await sql`insert into alerts (wallet, watch_id, watch_label, type, event, severity, state, data,
@@ -60,7 +60,7 @@ test('what was there before tables were partitioned stays, and numbers go on', a
     returning id`
   expect(inserted).toEqual({ id: 4 })
 
-  // What is older than 30 days goes, whatever its id looks like.
+  // Rows older than 30 days are deleted, with ids of any form.
   deps.clock.set(new Date('2026-12-15T12:00:00.000Z'))
   await retainDeliveries(deps)
   const [, deliveries, messages] = await contents()

@@ -59,7 +59,7 @@ restorable('a restored backup has its ledger, its tokens and its waiting deliver
   expect(list.body.data).toHaveLength(1)
 
   await cluster.tool('pg_dump', '--format=custom', '--file=backup', 'watchdog')
-  // Lost with the database: what came after the backup.
+  // Changes after the backup, which are lost with the database.
   await giveCredits(before.app, alice.caller.wallet, 5000)
   await before.stop()
   await cluster.tool('createdb', 'restored')

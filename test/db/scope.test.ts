@@ -40,7 +40,7 @@ describe('a transaction fails and is rolled back', () => {
   test.each(Object.entries(WAYS))('when %s is asked inside it', async (_name, ask) => {
     const work = transact(database.db, async (tx) => {
       await tx.execute(query`insert into seen (value) values (1)`)
-      // Whoever hides what came of it does not hide that it was asked.
+      // A swallowed error of the request does not hide the request.
       await ask().catch(() => undefined)
     })
     await expect(work).rejects.toThrow('inside a database transaction')

@@ -26,7 +26,7 @@ function newName(): string {
 
 const member = (name: string): Slices => createSlices({ db: database.db, name, wakes: [] })
 
-/** Ends the membership of everyone who does not renew it, as time would. */
+/** Ends the memberships that are not renewed, as time would. */
 const pass = (name: string) =>
   database.sql`update slice_members set expires_at = expires_at - interval '1 minute' where name = ${name}`
 
@@ -48,7 +48,7 @@ const write = (slices: HeldSlices, list: readonly number[], work = async () => u
     return await work()
   })
 
-/** Does something while a member writes for slices. */
+/** Runs an action while a member writes for slices. */
 async function whileWriting(
   slices: HeldSlices,
   list: readonly number[],
@@ -185,7 +185,7 @@ test('processes that are killed, frozen and started at random never write for on
     const before = await count()
     victim?.kill(signal)
     running.push(await holdElsewhere(name))
-    // Every slice is written by those that are left.
+    // The remaining members write every slice.
     await vi.waitFor(async () => {
       const rows = await database.sql<{ slices: number }[]>`
         select count(distinct slice)::int as slices from (

@@ -8,7 +8,7 @@ import * as recipientRows from '#src/recipients/store.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { CALLER, type Outbox } from './outbox.ts'
 
-/** A message as it stands in the chat. */
+/** A message in its present state in the chat. */
 export interface ChatMessage {
   readonly id: string
   envelope: Envelope
@@ -20,7 +20,8 @@ export interface ChatMessage {
 export type Chat = Awaited<ReturnType<typeof openChat>>
 
 /**
- * A chat behind the outbox that can refuse, lose and keep waiting, in place of a messenger's servers.
+ * A stand-in for a messenger's servers behind the outbox: a chat that can refuse, lose and delay
+ * messages.
  */
 export async function openChat(outbox: Outbox, { canEdit = true, chatId = 4711 } = {}) {
   const messages: ChatMessage[] = []
@@ -77,17 +78,17 @@ export async function openChat(outbox: Outbox, { canEdit = true, chatId = 4711 }
     deps,
     messages,
     calls: () => calls,
-    /** What each message holds, by the numbers of its alerts. */
+    /** Contents of each message, as the numbers of its alerts. */
     shown: () =>
       messages.map(({ envelope: { items, message } }) =>
         (items ?? [message]).map(({ alertId }) => alertId),
       ),
     refuse: (...errors: readonly DeliveryError[]) => refusals.push(...errors),
-    /** Its messages are gone; new ones arrive. */
+    /** Deletes its messages; new ones arrive. */
     clear: () => {
       for (const message of messages) message.edits = -1
     },
-    /** Answers nothing until what is given is over. */
+    /** Holds all answers until the promise settles. */
     hold: (until: Promise<void>) => {
       gate = until
     },
@@ -108,7 +109,7 @@ export interface ChatDraft {
   readonly signal?: string
   readonly severity?: 'info' | 'warning' | 'critical'
   readonly kind?: Envelope['kind']
-  /** It tells that this alert is over. */
+  /** The alert that it recovers. */
   readonly recoveryOf?: number
   readonly status?: NewDelivery['status']
   readonly deferredUntil?: Date
@@ -153,7 +154,7 @@ function deliveryOf(
   }
 }
 
-/** A failure that passes. */
+/** A temporary failure. */
 export const DOWN = new DeliveryError('status_502', { statusCode: 502 })
 /** The reader has blocked the sender. */
 export const BLOCKED = new DeliveryError('blocked', { permanent: true, becomes: 'blocked' })

@@ -184,7 +184,7 @@ test('three hundred hosts that hang, each of its own address, leave a healthy on
   for (const url of hanging.urls(300)) dead.push(await outbox.recipient(url))
   await outbox.enqueue(...dead.flatMap((to) => Array.from({ length: 5 }, () => ({ to }))))
   const deps = outboxDeps(outbox.db, { timeoutMs: 500 })
-  // What is known after a round of answers that never came.
+  // State after a round without any answer.
   const sending = createSending(deps.channels)
   const stop = new AbortController()
   const run = deliverDue({ ...deps, sending }, stop.signal)
@@ -198,7 +198,7 @@ test('three hundred hosts that hang, each of its own address, leave a healthy on
   await run
 })
 
-/** A server that answers nobody, under any address of this machine. */
+/** A server that never answers, at every address of this machine. */
 async function openHanging() {
   let left = 0
   const server = createServer((_request, response) => {

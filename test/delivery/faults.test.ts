@@ -132,7 +132,7 @@ describe('an outage on our side', () => {
     isUnavailable = false
     await chats.notify(targets.slice(0, 1).map((to) => ({ to, alert: 100, signal: 'other' })))
     await chats.deliver()
-    // What is due within ten seconds by itself is left to that.
+    // A delivery that is due within ten seconds anyway keeps its time.
     outbox.clock.advance(10)
     await chats.deliver()
     expect(
@@ -194,7 +194,7 @@ describe('an outage on our side', () => {
 })
 
 describe('an outage on our side that a restart falls into', () => {
-  /** Webhooks on three hosts fail long enough to wait for half an hour. */
+  /** Lets webhooks on three hosts fail until they wait for half an hour. */
   async function fail() {
     const world = { isUnavailable: true }
     const open = () =>
@@ -218,7 +218,7 @@ describe('an outage on our side that a restart falls into', () => {
     return {
       world,
       targets,
-      /** A run of the process that was started anew. */
+      /** A run of a restarted process. */
       deliver: () => deliverDue({ ...deps, sending: after }, signal),
       close: () => Promise.all(servers.map((server) => server.close())),
     }
@@ -259,7 +259,7 @@ describe('a clock that jumps', () => {
       response.end()
     })
     const deps = outboxDeps(outbox.db, { timeoutMs: 60_000 })
-    /** A process on a host whose clock is so many days ahead. */
+    /** A process on a host whose clock is a number of days ahead. */
     const processAhead = (days: number) => {
       const clock = { now: () => new Date(NOON.getTime() + days * DAY_MS) }
       return { ...deps, clock: createDatabaseClock({ ...deps, clock }) }
@@ -301,7 +301,7 @@ describe('a clock that jumps', () => {
     await deliverDue({ ...outbox.deps, sending }, signal)
     expect(await outbox.rows()).toMatchObject([{ status: 'retrying', attempts: 1 }])
     outbox.clock.advance(-DAY_MS / 1000)
-    // The process looks at its clock every ten seconds.
+    // The process reads the clock every ten seconds.
     if (sending.time !== undefined) sending.time = { ...sending.time, ms: sending.time.ms - 10_000 }
     await deliverDue({ ...outbox.deps, sending }, signal)
     expect(outbox.receiver.deliveries).toHaveLength(2)
@@ -322,7 +322,7 @@ describe('a clock that jumps', () => {
     await expect.poll(() => came).toBe(1)
     outbox.clock.advance(600)
     const renewed = async () => (await outbox.rows())[0]?.leasedUntil?.getTime() ?? 0
-    // A look has met it and left it where it is.
+    // A scan has read it and left it unchanged.
     await expect.poll(renewed).toBeGreaterThan(outbox.clock.now().getTime())
     gate.resolve()
     await run
@@ -368,7 +368,7 @@ describe('a reminder that waits in the outbox', () => {
     expect(chats.alertsIn(1)).toEqual([1])
     const statuses = async () => (await outbox.rows()).map(({ status }) => status).toSorted()
     expect(await statuses()).toEqual(['delivered', 'muted'])
-    // What comes after it in its order is not held up by it.
+    // Later deliveries of its key do not wait for it.
     outbox.clock.advance(60)
     await chats.notify([{ to: chat, alert: 2 }])
     await chats.deliver()
@@ -428,7 +428,7 @@ test('a channel whose claims fail holds up no other channel', async () => {
   await run
 })
 
-/** The database, whose statements outside of transactions are shown first. */
+/** The database with a hook that is called with each statement outside of transactions. */
 function withStatements(db: Db, show: (text: string) => void): Db {
   return new Proxy(db, {
     get: (target, name) => {
@@ -443,7 +443,7 @@ function withStatements(db: Db, show: (text: string) => void): Db {
   })
 }
 
-/** The database, whose transactions ask first. */
+/** The database with a hook that is called before each transaction. */
 function withTransactions(db: Db, ask: () => void): Db {
   return new Proxy(db, {
     get: (target, name) => {

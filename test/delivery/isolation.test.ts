@@ -60,7 +60,7 @@ test('one host gets more at once while it answers quickly', async () => {
 
 type Hanging = Awaited<ReturnType<typeof openHanging>>
 
-/** Delivers while `work` is done, which begins once a request hangs at each of the servers. */
+/** Delivers during `work`, which starts when a request hangs at each of the servers. */
 async function whileDelivering(hanging: readonly Hanging[], work: () => Promise<void>) {
   const stop = new AbortController()
   const run = deliverDue(outboxDeps(outbox.db, { timeoutMs: 60_000 }), stop.signal)
@@ -76,7 +76,7 @@ async function whileDelivering(hanging: readonly Hanging[], work: () => Promise<
   await Promise.all([run, working()])
 }
 
-/** A server that answers nobody, and counts who came and who gave up. */
+/** A server that never answers, and counts requests and disconnections. */
 async function openHanging() {
   let [came, left] = [0, 0]
   const server = await serve(async (_request, response) => {

@@ -177,7 +177,7 @@ describe('workers', () => {
   })
 })
 
-/** Starts a worker in a process of its own and kills it when it holds something. */
+/** Starts a worker in a process of its own and kills it when it has claimed a delivery. */
 async function killOnceItClaimed(): Promise<void> {
   const { path, env } = builtProgram('worker-that-hangs')
   const child = spawn(process.execPath, [path, outbox.database.url], {

@@ -139,7 +139,7 @@ describe('deliveries of one key', () => {
   })
 })
 
-/** A receiver that takes some time and notices when two of one key are there at once. */
+/** A slow receiver that detects two concurrent requests of one key. */
 async function openCounter(delayMs = 8) {
   const arrived: { key: string; at: number }[] = []
   const overlaps: string[] = []
@@ -182,7 +182,7 @@ function range(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index)
 }
 
-/** Another order, the same every time. */
+/** The items in another order, the same in every run. */
 function shuffled<T>(items: readonly T[]): T[] {
   return items
     .map((item, index) => ({ item, place: (index * 7919) % 104_729 }))

@@ -23,7 +23,7 @@ const NOON = new Date('2026-11-20T12:00:00.000Z')
 
 export const CALLER: Caller = { wallet: WALLET, scopes: ['read', 'write'], via: 'http' }
 
-/** What a worker needs, in this process or another one, over a database. */
+/** Dependencies of a worker, in this process or another one, over a database. */
 export function outboxDeps(
   db: Db,
   { log = silentLogger, timeoutMs = 2000 }: { log?: Logger; timeoutMs?: number } = {},
@@ -56,7 +56,7 @@ export function outboxDeps(
     }),
     publicUrl,
     allowPrivateUrls: true,
-    /** What became of alerts, as a test says. */
+    /** States of alerts, set by a test. */
     states,
     stateOf: async (_db: Db, ids: readonly number[]) =>
       new Map([...states].filter(([id]) => ids.includes(id))),
@@ -90,7 +90,7 @@ export async function openOutbox() {
       await deps.db.transaction((tx) => enqueue(tx, deliveries))
       return deliveries.map(({ id }) => id)
     },
-    /** The rows as they stand, oldest first. */
+    /** The present rows, oldest first. */
     rows: async () =>
       await deps.db.execute<Row>(sql`
         select id, status, attempts, recipient_id as "recipientId", order_key as "orderKey",
@@ -98,7 +98,7 @@ export async function openOutbox() {
           last_status_code as "lastStatusCode", last_error as "lastError",
           delivered_at as "deliveredAt"
         from deliveries order by fired_at, created_at, id`),
-    /** Everything as at the beginning, for the next test. */
+    /** Resets everything for the next test. */
     reset: async () => {
       recipients = 0
       receiver.clear()
@@ -170,7 +170,7 @@ function deliveryOf(draft: Draft, now: Date): NewDelivery {
   }
 }
 
-/** A web server of the test's own, for what the receiver does not do. */
+/** A web server of the test, for behaviour that the receiver lacks. */
 export async function serve(
   answer: (request: IncomingMessage, response: ServerResponse, body: string) => Promise<void>,
 ): Promise<{ url(path?: string): string; close(): Promise<void> }> {

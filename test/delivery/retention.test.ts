@@ -35,7 +35,7 @@ async function partsOf(table: string): Promise<string[]> {
   return rows.map(({ name }) => name).filter((name) => name !== `${table}_default`)
 }
 
-/** How many rows each partition holds, those without any left out. */
+/** Number of rows of each non-empty partition. */
 async function rowsIn(table: string): Promise<Record<string, number>> {
   const { sql: plain } = outbox.database
   const rows = await plain<{ name: string; count: number }[]>`
@@ -44,7 +44,7 @@ async function rowsIn(table: string): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ name, count }) => [name, count]))
 }
 
-/** An alert of a watch on credits, as the observer hands it over. */
+/** An alert of a watch of credits, in the observer's form. */
 function raisedAt(firedAt: Date, position: number): AlertCandidate {
   const { wallet } = CALLER
   const watch = { id: 7, wallet, label: 'W', recipientIds: null, mutedUntil: null } as const
@@ -178,7 +178,7 @@ describe('deliveries', () => {
     expect(await rowsIn('sent_messages')).toEqual({ sent_messages_default: 1 })
   })
 
-  /** Messages that stand in a chat, sent now. */
+  /** Inserts messages of a chat, sent now. */
   async function writeMessages(count: number): Promise<void> {
     const now = outbox.clock.now()
     const ids = Array.from({ length: count }, () => newDeliveryId(now))

@@ -135,7 +135,7 @@ describe('a delivery', () => {
     }
     const [after] = await outbox.rows()
     expect(after).toEqual(before)
-    // Twice by the table, and early once a step.
+    // Two regular attempts, and one early attempt per step.
     expect(refused).toBe(3)
     outbox.clock.advance(300)
     await outbox.deliver()

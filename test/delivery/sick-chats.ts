@@ -8,13 +8,13 @@ import * as recipientRows from '#src/recipients/store.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import type { Outbox } from './outbox.ts'
 
-/** What a chat answers; undefined: it takes the message. */
+/** Answer of a chat; undefined: it accepts the message. */
 export type Answer = DeliveryError | undefined
 
 /** The bot may not write there. */
 export const NO_RIGHTS = new DeliveryError('no_rights', { statusCode: 400 })
 
-/** Many chats behind one messenger, each answering as a test says, and a process that remembers. */
+/** Many chats behind one messenger, with answers set by a test, and one process with its state. */
 export function openChats(outbox: Outbox, answer: (chatId: number) => Answer | Promise<Answer>) {
   const got = new Map<number, Envelope[]>()
   const tries: number[] = []
@@ -88,7 +88,7 @@ export interface SickDraft {
   readonly to: ChatTarget
   readonly alert: number
   readonly severity?: 'info' | 'warning' | 'critical'
-  /** One for all unless given. */
+  /** Signal of the alert; the same for all by default. */
   readonly signal?: string
   readonly kind?: Envelope['kind']
 }

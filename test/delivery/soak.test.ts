@@ -7,17 +7,20 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { builtProgram } from '../support/program.ts'
 import { type Draft, type Outbox, openOutbox, serve, type Target } from './outbox.ts'
 
-/** Whatever the other side answers and whichever worker dies, everything arrives, in order. */
+/** Every delivery arrives in order, with any answers of the other side and any worker killed. */
 
 const ALERTS = 2000
-/** In each a part of the alerts comes in, and a worker dies when half of them are delivered. */
+/**
+ * In each round a part of the alerts is raised, and a worker is killed when half of them are
+ * delivered.
+ */
 const ROUNDS = 4
 const HOSTS = 4
 const KEYS_PER_HOST = 10
-/** Five seconds are a lease, less than half a second is the first wait. */
+/** Factor of the clock: a lease takes five seconds, the first wait less than half a second. */
 const CLOCK_SPEED = 12
 const TEN_MINUTES_MS = 600_000
-/** So long without anything new, and what is left waits for its next try. */
+/** Time without a delivery after which the remaining ones wait for their next attempt. */
 const QUIET_MS = 1500
 const DEADLINE_MS = 60_000
 
@@ -61,9 +64,9 @@ test('two thousand alerts survive refusals, hangs, resets and killed workers', a
 }, 120_000)
 
 /**
- * Waits until so many are delivered.
+ * Waits until `count` alerts are delivered.
  *
- * @param onQuiet done when nothing new was for a while
+ * @param onQuiet called after a while without a new delivery
  */
 async function delivered(count: number, onQuiet?: () => Promise<void>): Promise<void> {
   const endsAt = performance.now() + DEADLINE_MS
@@ -87,7 +90,7 @@ async function countDelivered(): Promise<number> {
   return row?.count ?? 0
 }
 
-/** A customer whose server refuses one request in four, each alert twice at most. */
+/** A customer's server that refuses one request in four, each alert twice at most. */
 async function openCustomer() {
   const requests = new Map<string, number>()
   const taken = new Set<string>()
@@ -109,12 +112,15 @@ async function openCustomer() {
     } else if (dice < 4) response.writeHead(500).end()
     else if (dice < 6) response.writeHead(429, { 'Retry-After': '1' }).end()
     else if (dice < 8) response.socket?.resetAndDestroy()
-    // What is left hangs.
+    // The remaining requests hang.
   })
   return { ...server, taken, overtakings }
 }
 
-/** Two workers in processes of their own, on one clock, and what each held when it was killed. */
+/**
+ * Two workers in processes of their own on one clock, with the deliveries that each had claimed
+ * when it was killed.
+ */
 function createWorkers() {
   let [startedAt, instant] = [Date.now(), Date.UTC(2026, 10, 20, 12)]
   let kills = 0
@@ -163,15 +169,17 @@ function createWorkers() {
   return {
     start,
     kills: () => kills,
-    /** How many deliveries a worker held when it was killed. */
+    /** Number of deliveries that a worker had claimed when it was killed. */
     brokenOff: () => died.size,
-    /** Seen taken more than once, although no worker died before it could write that down. */
+    /**
+     * Deliveries accepted more than once although no worker was killed before recording the result.
+     */
     repeated: () => [...takings].flatMap(([id, times]) => (times > 1 && !died.has(id) ? [id] : [])),
     replace: async (place: number) => {
       await kill(place)
       await start(place)
     },
-    /** Lets both finish what they have in hand and go on later, by their clock. */
+    /** Lets both finish their deliveries in progress, and continue after the clock was advanced. */
     jump: async (ms: number) => {
       for (const worker of running) {
         worker.halted = Promise.withResolvers()

@@ -1,9 +1,10 @@
 /**
  * A worker on a clock that runs faster than the machine's, so that retries and leases take seconds.
- * Says which deliveries it begins to send and which it sees taken. Started as a process of its own, to
- * be killed. Told to `halt`, it finishes what it has in hand and says so; `go` and a clock let it go on.
+ * Prints the deliveries that it starts to send and those that were accepted. Started as a process
+ * of its own, to be killed. On the input `halt` it finishes the deliveries in progress and prints a
+ * line; `go` with a clock continues.
  *
- * Arguments: the database, when the clock was started, its instant then, and how fast it runs.
+ * Arguments: the database, the start of the clock, its time at the start, and its speed.
  */
 import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'

@@ -1,6 +1,6 @@
 /**
- * A worker that takes what is due and then never sends it: the state a process is in when it dies
- * between claim and send. Says `claimed` for each. Started as a process of its own, to be killed.
+ * A worker that claims due deliveries and never sends them, like a process that dies between claim
+ * and send. Prints `claimed` for each. Started as a process of its own, to be killed.
  */
 import { connect } from '#src/db/connection.ts'
 import { deliverDue } from '#src/delivery/service.ts'
