@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 /** Signs that a font may draw as small black text: pictures need U+FE0F behind them. */
 const BARE = /(?!\p{Emoji_Presentation})(?=\p{Emoji})\p{Extended_Pictographic}(?!\uFE0F)/gu
-/** Meant as text. */
+/** Signs that are intended as text. */
 const TEXT = '©®™↗↔'
 
 function bareIn(text: string): readonly string[] {

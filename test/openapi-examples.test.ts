@@ -38,7 +38,7 @@ function describeIn(locale: Locale): Tree {
   return Tree.parse(JSON.parse(JSON.stringify(openApiDocument(app, locale))))
 }
 
-/** Everything that a key of this name holds, however deep. */
+/** All values of keys with this name, at any depth. */
 function allOf(name: string, value: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, inner]) =>
@@ -46,7 +46,7 @@ function allOf(name: string, value: unknown): unknown[] {
   )
 }
 
-/** Every text in it, by the name it goes by. */
+/** Every text in a value, with the name of its key. */
 function textsIn(value: unknown, name = ''): (readonly [name: string, text: string])[] {
   if (typeof value === 'string') return [[name, value]]
   if (typeof value !== 'object' || value === null) return []

@@ -3,7 +3,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
 
-/** The files that run the service elsewhere must agree with `npm start` and with the variables there are. */
+/**
+ * The files that run the service elsewhere must agree with `npm start` and with the existing
+ * variables.
+ */
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 const START = packageJson.scripts.start
@@ -39,7 +42,7 @@ test('compose sets only variables of the service, and runs each role once', () =
   expect(roles).toEqual(['api', 'bot', 'watcher', 'delivery'])
 })
 
-/** Names of metrics that the code gives; a histogram has three. */
+/** Names of the metrics in the code; a histogram has three. */
 const exported = new Set(
   ['src/metrics.ts', 'src/kernel/meters.ts'].flatMap((path) =>
     [...read(path).matchAll(/'(watchdog_\w+)'/g)].flatMap(([, name = '']) =>

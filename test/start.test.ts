@@ -10,7 +10,7 @@ import { FIRST_RELEASE, startFrom } from './support/releases.ts'
 const [, ...START] = packageJson.scripts.start.split(' ')
 const ROOT = new URL('../', import.meta.url).pathname
 
-/** `npm start` without npm: what it printed, and how it ended. */
+/** Runs `npm start` without npm; returns its output and how it ended. */
 function start(environment: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, START, {
     cwd: ROOT,
@@ -49,7 +49,7 @@ test('a start that waits for its database stops on a signal', async () => {
   expect(printed.err).toBe('')
 })
 
-/** Throws from a timer as soon as the service listens for what nobody caught. */
+/** Code that throws from a timer when the service listens for uncaught exceptions. */
 function breaks(failure: string, before = ''): Readonly<Record<string, string>> {
   const isHeard = `process.listenerCount('uncaughtException') > 0`
   const script = `const { writeSync } = await import('node:fs')

@@ -21,7 +21,7 @@ import { startServiceProcess } from './support/process.ts'
 
 const DUE_MESSAGES = 3
 
-/** Takes connections and says nothing, ever. */
+/** Starts a server that accepts connections and never answers. */
 async function startMute() {
   const sockets = new Set<Socket>()
   const server = createTcpServer((socket) => {
@@ -73,7 +73,7 @@ const mail = () => ({
   EMAIL_FROM: 'Watchdog <watchdog@example.org>',
 })
 
-/** Chats whose pinned overview is to be changed at once. */
+/** Adds chats whose pinned overview is due for a change. */
 async function addDueMessages(): Promise<void> {
   for (let count = 0; count < DUE_MESSAGES; count += 1) {
     const chat = await world.linked('alice')
@@ -100,7 +100,7 @@ test('a service whose Telegram, mail server and RPC endpoint hang stops in order
   await world.addWatch('alice', { label: 'Node' })
   const body = { name: 'Desk', channel: 'email', address: 'desk@example.org' }
   await world.as('alice', createRecipient, { body })
-  // Codes and confirmations were made by a clock that stands still; the process has the machine's.
+  // Codes and confirmations use the stopped test clock; the process uses the machine's.
   const clock = testClock(new Date())
   const payer = await newCaller(world.app.db, clock, { credits: 100, freeUsed: 50 })
   world.telegram.failNext({ method: 'editMessageText', times: 100 }, 'hang')
@@ -117,7 +117,7 @@ test('a service whose Telegram, mail server and RPC endpoint hang stops in order
     headers: { authorization: `Bearer ${payer.payer.token}` },
   })
   await asked
-  // Nobody can change the balance until this is over: the refund is owed.
+  // Blocks changes of the balance, so that the refund stays pending.
   const other = openDatabase(world.database.url)
   const isLocked = Promise.withResolvers<void>()
   const mayGo = Promise.withResolvers<void>()

@@ -37,7 +37,7 @@ async function list(query = ''): Promise<Alert[]> {
   return (await alice.request<AlertList>('GET', `/alerts${query}`)).body.data
 }
 
-/** The alert at a place of the list, which the test knows to be there. */
+/** The alert at an index of the list; the test fails without one. */
 function at(alerts: readonly Alert[], index: number): Alert {
   const alert = alerts[index]
   if (alert === undefined) throw new Error(`there is no alert ${index}`)

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** What the server answers to these bytes, as text. */
+/** The server's answer to these bytes, as text. */
 async function sendBytes(bytes: string): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   await once(socket, 'connect')

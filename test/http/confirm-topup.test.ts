@@ -260,7 +260,7 @@ describe('a transaction that does not pay this top-up', () => {
     for (let time = 0; time < 2; time += 1) {
       expect(await confirm(alice, draft, elsewhere.hash)).toMatchObject(refused('wrong_recipient'))
     }
-    // Nothing reached us: a stranger's transaction is no error of ours.
+    // No payment arrived: a stranger's transaction is not logged as an error.
     expect(world.errors).toEqual([])
     const plain = await contracts.sendNative(bobs, contracts.payTo, BigInt(draft.amount))
     expect(await confirm(alice, draft, plain.hash)).toMatchObject(refused('unknown_reference'))

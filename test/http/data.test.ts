@@ -16,7 +16,7 @@ const BASE = '/api/v1'
 let upstream: Awaited<ReturnType<typeof startUpstream>>
 let service: Awaited<ReturnType<typeof serviceOnly>>
 let alice: Client
-/** Where the service listens. */
+/** Port of the service. */
 let port: number
 
 beforeAll(async () => {
@@ -55,7 +55,7 @@ interface Sent {
   readonly body?: string | Buffer
 }
 
-/** One request as it is, without any client tidying up its path. */
+/** Sends one request with the path unchanged, which clients would normalise. */
 async function send(path: string, { method = 'GET', headers, body }: Sent = {}): Promise<Answer> {
   const authorization = `Bearer ${alice.token}`
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
@@ -76,7 +76,7 @@ async function send(path: string, { method = 'GET', headers, body }: Sent = {}):
 
 const balanceOf = async () => (await alice.request<Account>('GET', '/account')).body.balanceCredits
 
-/** What an act took from the wallet. */
+/** Credits that an action took from the wallet. */
 async function costOf(act: () => Promise<unknown>): Promise<number> {
   const before = await balanceOf()
   await act()
@@ -317,7 +317,7 @@ describe('an upstream that fails', () => {
     })
     expect(answer.headers).not.toHaveProperty('x-own')
     expect(await balanceOf()).toBe(before)
-    // Whether to ask again is the caller's decision.
+    // The caller decides about a retry.
     expect(upstream.asked).toHaveLength(1)
   })
 
@@ -504,7 +504,7 @@ interface Asked {
 
 type Respond = (request: IncomingMessage, response: ServerResponse) => void
 
-/** A server on loopback that remembers what it was asked. */
+/** A server on loopback that records its requests. */
 async function startUpstream() {
   const asked: Asked[] = []
   const ok: Respond = (_request, response) => response.end('ok')
@@ -514,7 +514,7 @@ async function startUpstream() {
     try {
       for await (const chunk of request) chunks.push(chunk)
     } catch {
-      // The call was given up on.
+      // The caller has disconnected.
       return
     }
     const { method = '', url = '', headers } = request
@@ -528,7 +528,7 @@ async function startUpstream() {
   return {
     port: address.port,
     asked,
-    /** How everything is answered until the next reset. */
+    /** Sets the answer to all requests until the next reset. */
     answer: (how: Respond) => {
       respond = how
     },

@@ -10,7 +10,7 @@ import { serviceOnly } from '../support/harness.ts'
 import { type Client, request, signIn, withTrial } from '../support/people.ts'
 import { asSomebodyElse } from '../support/transaction-guard.ts'
 
-/** An endpoint that says which chain it serves and answers nothing else. */
+/** Pending answers of an endpoint that answers its chain id only. */
 const held = new Set<ServerResponse>()
 const rpc = createServer(async (message, response) => {
   const { id, method } = JSON.parse(await text(message))
@@ -41,7 +41,10 @@ afterAll(async () => {
   await service.close()
 })
 
-/** Sends all of them, and shows that another wallet is answered while every one of them waits for the chain. */
+/**
+ * Sends all requests, and checks that another wallet gets answers while each of them waits for the
+ * chain.
+ */
 async function nobodyElseWaits(send: (n: number) => Promise<{ status: number }>, count: number) {
   const statuses: number[] = []
   const all = Array.from({ length: count }, async (_, n) => {
@@ -95,7 +98,7 @@ describe('while the chain does not answer, another wallet is answered beside', (
     tooMany.push((await send()).status)
     expect(await waiting).toHaveLength(10)
     expect(tooMany).toEqual([429])
-    // The chain said nothing, so the challenge is as good as before.
+    // The chain did not answer, so the challenge is still unused.
     const signature = await account.signMessage({ message: body.message })
     const good = await request(service, 'POST', '/auth/token', { ...exchange, signature })
     expect(good.status).toBe(200)

@@ -22,7 +22,7 @@ const newWatch = (address: string = alice.caller.wallet) => ({
   settings: { threshold: '1' },
 })
 
-/** The digest that a cursor ends with; it has no secret, so anybody can write one. */
+/** The digest at the end of a cursor; it needs no secret, so every client can compute one. */
 const digest = (filter: unknown) =>
   createHash('sha256').update(canonicalJson(filter)).digest('base64url').slice(0, 6)
 

@@ -14,9 +14,9 @@ import { type Client, signIn } from '../support/people.ts'
 
 let world: PayWorld
 let alice: Client
-/** Has no free calls left. */
+/** A client without free calls. */
 let bob: Client
-/** How often a guarded handler ran. */
+/** Number of runs of the metered handler. */
 let handled = 0
 let references = 0
 
@@ -327,7 +327,7 @@ describe('402', () => {
       })),
     })
     expect(body.accepts[0].extra.priceCredits).toBe(RESOURCE_PRICES_CREDITS[resource])
-    // Proxies in front of us have room for so much.
+    // Proxies in front of the service accept headers of this size.
     expect(header.length).toBeLessThan(8000)
   })
 

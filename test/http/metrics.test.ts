@@ -9,7 +9,7 @@ import { linkChat } from '../support/destinations.ts'
 import { harness, serviceOnly, type World } from '../support/harness.ts'
 import { type Client, request, signIn, withTrial } from '../support/people.ts'
 
-/** What a running service answers at `/metrics` after work of every kind. */
+/** Answer of a running service at `/metrics` after work of every kind. */
 
 const FLR = 10n ** 18n
 

@@ -4,7 +4,7 @@ import { serviceOnly } from '../support/harness.ts'
 import { type PayWorld, payWorld } from '../support/pay-world.ts'
 import { request } from '../support/people.ts'
 
-/** What the pricing document says of the ways to pay is read from the chain, and seldom. */
+/** The pricing document reads the ways to pay from the chain, and caches them. */
 
 let world: PayWorld
 beforeAll(async () => {
@@ -16,7 +16,7 @@ async function pricing(): Promise<PricingDocument> {
   return (await request<PricingDocument>(world, 'GET', '/pricing')).body
 }
 
-/** As it is once what was read is too old. */
+/** The document after its cache has expired. */
 async function fresh(): Promise<PricingDocument> {
   await world.sync()
   world.clock.advance(15)
@@ -140,7 +140,7 @@ test('shows what we hold enough of as paused', async () => {
   const { assets, nativeXrp } = await fresh()
   expect(assets[2]).toMatchObject({ symbol: 'FXRP', available: true, paused: true })
   expect(nativeXrp).toMatchObject({ available: true, paused: true })
-  // Neither full nor with less room than the smallest top-up takes it can be paid in FXRP.
+  // FXRP cannot be used if holdings are at the cap, or closer to it than the smallest top-up.
   for (const { resources } of [almost, await fresh()]) {
     for (const { accepts } of resources) {
       expect(accepts.map(({ extra }) => extra.assetSymbol)).toEqual(['WDG', 'WFLR', 'FLR'])
@@ -186,7 +186,7 @@ test('takes no token that counts in other units than the price list', async () =
   expect(other.available).toEqual([true, false, false])
 })
 
-/** The same chain, another set-up. */
+/** The same chain with other settings. */
 async function payWorldWith(over: Record<string, string>) {
   const errors: { message: string }[] = []
   const note = (_fields: unknown, message: string) => errors.push({ message })

@@ -7,7 +7,7 @@ import { REGISTRY } from '#src/operations/index.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, request, signIn } from '../support/people.ts'
 
-/** Whatever is sent to whatever operation, the answer is a success or a named problem, never a 500. */
+/** For any input, every operation answers with success or a named problem, never a 500. */
 
 const RUNS = 25
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** Values that schemas like and values that break things. */
+/** Values that schemas accept, and values that break programs. */
 const scalar = fc.oneof(
   fc.constantFrom(
     'wallet-balance',
@@ -118,7 +118,7 @@ describe('any input', () => {
   })
 })
 
-/** So that the next operation finds room for its token. */
+/** Revokes all tokens, so that the next operation is below the limit of tokens. */
 async function revokeAll(client: Client): Promise<void> {
   const { body } = await client.request('GET', '/auth/tokens')
   const active = (body?.data ?? []).filter(({ status }: { status: string }) => status === 'active')

@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Adds or takes credits, and lets the watch of the own credits judge. */
+/** Adds or takes credits, and judges the watch of the wallet's credits. */
 async function change(credits: number): Promise<void> {
   at += 1
   const entry = {
@@ -54,7 +54,7 @@ async function newest(): Promise<{ alert: Alert; channels: string[] }> {
   return { alert, channels: alert.deliveries.map(({ channel }) => channel).toSorted() }
 }
 
-/** How the newest alert stands with each channel. */
+/** Status of the newest alert's delivery by channel. */
 async function statuses(): Promise<string[]> {
   const { alert } = await newest()
   return alert.deliveries.map(({ channel, status }) => `${channel} ${status}`).toSorted()

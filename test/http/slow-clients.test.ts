@@ -9,7 +9,7 @@ import { serviceOnly } from '../support/harness.ts'
 
 type Server = ReturnType<typeof createServer>
 
-/** So long that a test would be over before. */
+/** Longer than a test. */
 const LONG_MS = 600_000
 
 let service: Awaited<ReturnType<typeof serviceOnly>>
@@ -59,7 +59,7 @@ test('a slow body to /data is left to its own, longer time', async () => {
   server.post('/data/test', async () => 'whole')
   const socket = await connected(server)
   socket.write(halfABody('/data/test'))
-  // Beside it the short time passes for another one.
+  // The short timeout ends another connection meanwhile.
   const other = connect(socket.remotePort ?? 0, '127.0.0.1')
   other.write(halfABody('/api/x402/auth/token'))
   expect(await text(other)).toMatch(/^HTTP\/1\.1 408/)
@@ -131,7 +131,7 @@ test('an answer that waits for an upstream does not count as slow reading', asyn
   const socket = await connected(server)
   socket.write('GET /slow HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
   await once(socket, 'data')
-  // Beside it another one is cut for reading slowly.
+  // Another connection is closed meanwhile for reading slowly.
   server.server.once('connection', (other) => other.once('close', more.resolve))
   const other = connect(socket.remotePort ?? 0, '127.0.0.1')
   other.on('error', () => undefined)

@@ -7,7 +7,7 @@ import type { Stats } from '../generated/api.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { request } from '../support/people.ts'
 
-/** The public figures are sums of rows that are kept, and are counted once for all who ask. */
+/** The public figures are sums of stored rows, counted once for all readers. */
 
 let service: Awaited<ReturnType<typeof serviceOnly>>
 
@@ -43,7 +43,7 @@ async function buy(number: number, credits: number, used: number): Promise<void>
   })
 }
 
-/** The service's parts with a clock of their own, so that nothing is remembered, and a count of queries. */
+/** The service's parts with a clock of their own and no cache, and a count of queries. */
 function fresh() {
   const asked: string[] = []
   const { db, clock } = service.app
@@ -104,7 +104,7 @@ describe('the public figures', () => {
     service.clock.advance(3 * 3600)
     await count()
     const { sql } = service.database
-    // What was counted is not read again: a sum of the table would notice that it is gone.
+    // Counted rows are not read again: a sum over the table would now differ.
     await sql`delete from ledger_entries`
     service.clock.advance(60)
     expect(totalsOf(await count())).toEqual([1, 1010, 4, 1])

@@ -189,7 +189,7 @@ describe('POST /topup', () => {
 })
 
 describe('an asset that is not to be had', () => {
-  // What is asked for elsewhere counts against the caps.
+  // Open quotes of other tests would count against the caps.
   beforeEach(() => world.sql`truncate topups, topup_payments`)
 
   const refusal = async (asset: string, credits = 10_000) => {
@@ -257,7 +257,7 @@ describe('an asset that is not to be had', () => {
   test('is not used up by many wallets that never paid', async () => {
     const most = { asset: 'FXRP', credits: 2_500_000 }
     expect((await bob.request('POST', '/topup', most)).status).toBe(201)
-    // Quotes of wallets that nobody has seen before or after.
+    // Quotes of wallets that never paid.
     await world.sql`
       insert into topups (handle, wallet, asset, token, pay_to, credits, bonus_credits, amount_units,
         price_value, price_decimals, usd_per_1000_credits_micros, created_at, expires_at)
@@ -268,7 +268,7 @@ describe('an asset that is not to be had', () => {
       from topups, generate_series(1, 50) n where wallet = ${bob.caller.wallet} and asset = 'FXRP'`
     for (let quotes = 0; quotes < 4; quotes += 1) expect((await create(most)).status).toBe(201)
     expect(await refusal('FXRP')).toEqual([409, 'cap_exceeded'])
-    // Those who have paid before hold what they asked for.
+    // Quotes of wallets that have paid before are reserved in full.
     await world.sql`truncate topups`
     expect((await bob.request('POST', '/topup', most)).status).toBe(201)
     await giveCredits(world.app, bob.caller.wallet, 1)
@@ -288,7 +288,7 @@ describe('an asset that is not to be had', () => {
   })
 
   test('is refused in XRP as the deposit address fills, and paused once it is full', async () => {
-    // It holds 10 XRP from the start.
+    // The account holds 10 XRP initially.
     world.xrpl.deposit({ drops: 4_985_000_000n })
     expect(await refusal('XRP', 12_501)).toEqual([409, 'cap_exceeded'])
     expect((await create({ asset: 'XRP', credits: 12_500 })).status).toBe(201)

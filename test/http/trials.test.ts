@@ -2,7 +2,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { harness, type World } from '../support/harness.ts'
 import { type Client, signIn } from '../support/people.ts'
 
-/** The trial is once per wallet and once per Telegram account linked to it, over every door. */
+/**
+ * The trial is available once per wallet and once per linked Telegram account, through every front
+ * door.
+ */
 
 let world: World
 let alice: Client

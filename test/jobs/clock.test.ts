@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** The database's time, so many days off. */
+/** Sets the clock to the database's time plus a number of days. */
 async function setClock(days: number): Promise<void> {
   const [row] = await service.sql<{ ms: string }[]>`
     select floor(extract(epoch from clock_timestamp()) * 1000)::text as ms`

@@ -32,7 +32,7 @@ const buy = async (quantity: number, periods = 1) => {
   expect(status).toBe(201)
 }
 
-/** What runs by the clock. */
+/** Runs the jobs that depend on the clock. */
 async function runJobs(): Promise<void> {
   await renewDue(service.app, signal)
   await fitChangedWallets(service.app, signal)
@@ -46,7 +46,7 @@ const create = (label: string) =>
     settings: { limit: 1 },
   })
 
-/** A watch, made a second after the one before. */
+/** Creates a watch, a second after the previous one. */
 async function watchNew(label: string): Promise<number> {
   service.clock.advance(1)
   const { status, body } = await create(label)

@@ -46,7 +46,7 @@ const give = (amount: number, client = alice) =>
 const spend = (amount: number, client = alice) =>
   spendCredits(service.app, client.caller.wallet, amount)
 
-/** Judges what is new: everywhere, or told which wallets. */
+/** Judges new entries of all wallets, or of the given ones. */
 const judge = (wallets?: ReadonlySet<string>) =>
   judgeLedgers(
     { ...service.app, raise: (tx, raised) => alerts.raise(service.app, tx, raised) },
@@ -363,7 +363,7 @@ test('a process killed at any moment loses and repeats no alert', async () => {
   const spendAndGive = async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       await spend(600)
-      // Not far ahead of those who judge, so that every process finds work in hand.
+      // Not far ahead of the judging processes, so that each has work in progress.
       await expect.poll(countAlerts, { timeout: 60_000 }).toBeGreaterThanOrEqual(round * 2 - 4)
       await give(600)
     }
@@ -468,7 +468,7 @@ test('a wallet whose watches cannot be read keeps no other from being judged', a
   expect(service.app.quarantine.read()).toContainEqual({ kind: 'ledger-target', rows: 1 })
 })
 
-/** Ways to freeze the signal of a watch, and to let it go on. */
+/** Ways to freeze the signal of a watch, and to resume it. */
 const FREEZES: readonly (readonly [
   string,
   (id: number) => Promise<unknown>,
@@ -487,7 +487,7 @@ const FREEZES: readonly (readonly [
   ['its watch is suspended', () => fitTo(0), () => fitTo(10)],
 ]
 
-/** Has the wallet so many slots. */
+/** Sets the number of the wallet's slots. */
 async function fitTo(quantity: number): Promise<void> {
   await service.sql`update subscriptions set quantity = ${quantity} where wallet = ${alice.caller.wallet}`
   await service.sql`

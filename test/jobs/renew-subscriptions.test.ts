@@ -21,7 +21,7 @@ const signal = new AbortController().signal
 beforeAll(async () => {
   service = await serviceOnly()
   alice = await signIn(service, 'alice')
-  // The story is longer than a token lives.
+  // The test is longer than the lifetime of a token.
   await service.sql`update tokens set expires_at = ${new Date('2030-01-01T00:00:00.000Z')}`
 })
 beforeEach(async () => {
@@ -32,7 +32,7 @@ beforeEach(async () => {
 })
 afterAll(() => service.close())
 
-/** What runs by the clock, so many days after the end of the first term. */
+/** Runs the jobs that depend on the clock, a number of days after the end of the first term. */
 async function day(days: number): Promise<void> {
   service.clock.set(new Date(END.getTime() + days * DAY_MS))
   await renewDue(service.app, signal)
@@ -258,7 +258,7 @@ describe('a process killed while it renews', () => {
     for (const [index, wallet] of wallets.entries()) {
       const caller = { wallet, scopes: ['spend'], via: 'http' } as const
       await acceptTerms(service.app, caller, { version: '2026-11' })
-      // Every other one can pay once more.
+      // Every second wallet can pay another term.
       await giveCredits(service.app, wallet, index % 2 === 0 ? 1200 : 700)
       await createSubscription(service.app, caller, renewing)
     }

@@ -80,7 +80,7 @@ test('notifications during a run go to the next run, once each', async () => {
         await sql`select pg_notify('runner_test', ${payload})`
       }
     })
-    // Whoever listens has heard it when a later one has been heard.
+    // Notifications arrive in order: when a later one has arrived, this one has too.
     const later = recording({ wakeOn: 'runner_test_later' })
     await withJob(later.job, async () => {
       await expect.poll(() => later.runs.length).toBe(1)

@@ -4,7 +4,7 @@ import { confirmMailbox, linkChat } from '../support/destinations.ts'
 import { harness, type World } from '../support/harness.ts'
 import { type Client, signIn, withTrial } from '../support/people.ts'
 
-/** Architecture, journey 6.3: from a block to a message. */
+/** Journey from a block to a message. */
 
 const FLR = 10n ** 18n
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
   const { body } = await alice.request('PUT', '/channels/webhook', { url: world.receiver.url() })
   world.receiver.setSecret('main', body.secret)
   ann = await linkChat(world, alice)
-  // What each was told of the others.
+  // Notices to each recipient about the others.
   await world.deliver()
   world.inbox.clear()
 })
@@ -37,7 +37,7 @@ test('a transfer on the chain arrives in chat, mailbox and webhook, once', async
     settings: { threshold: '100' },
   })
 
-  // The first look sets the baseline and says nothing.
+  // The first observation sets the baseline and raises no alert.
   await world.observe()
   expect((await alice.request('GET', '/alerts')).body.data).toEqual([])
 

@@ -3,13 +3,13 @@ import { plain } from '#sandbox/tour/chat.ts'
 import { type Phone, type Phones, startPhones } from './phone.ts'
 
 /**
- * Somebody who has Telegram and a wallet, and nothing else: from the first contact to an alert that is
- * acknowledged and recovers. The chat does everything; the wallet signs and pays on the pages that the
+ * A person with only Telegram and a wallet: from the first contact to an alert that is acknowledged
+ * and recovers. The chat does everything; the wallet signs and pays on the pages that the
  * chat links to.
  */
 
 let phones: Phones
-/** Ann's, whose wallet is Bob's account. */
+/** Ann's phone; its wallet has Bob's account. */
 let phone: Phone
 
 beforeAll(async () => {
@@ -29,7 +29,10 @@ async function connect(who: Phone, { spend }: { readonly spend: boolean }): Prom
   await who.read('Connected')
 }
 
-/** Buys ten thousand credits for FLR: asked for in the chat, paid on the page, told in the chat. */
+/**
+ * Buys ten thousand credits for FLR: requested in the chat, paid on the page, confirmed in the
+ * chat.
+ */
 async function topUp(balance: string): Promise<void> {
   await phone.say('/topup')
   await phone.tap('FLR')
@@ -59,7 +62,7 @@ describe('a person with Telegram and a wallet', () => {
     await phone.open('Open the page')
     await phone.tick('Also allow the chat to spend')
     await phone.sign()
-    // The page goes on with the payment.
+    // The page continues with the payment.
     await phone.confirm('Send this transaction?')
     await phone.paid()
     await phone.read('spend credits on slots.')

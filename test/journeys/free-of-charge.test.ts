@@ -6,7 +6,7 @@ import { linkChat } from '../support/destinations.ts'
 import { harness, type World } from '../support/harness.ts'
 import { type Client, signIn } from '../support/people.ts'
 
-/** A service that charges nothing, from the first watch to the last screen. */
+/** A service without billing, from the first watch to the last screen. */
 
 const WALLET = '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C'
 const MONEY = /credit|slot|trial|top ?up/i

@@ -4,10 +4,13 @@ import { harness, type World } from '../support/harness.ts'
 import { type Client, signIn, withTrial } from '../support/people.ts'
 import { startServiceProcess } from '../support/process.ts'
 
-/** Whatever moment the process dies at, the alert exists once and arrives. */
+/** The process may die at any moment: the alert exists once and arrives. */
 
 const FLR = 10n ** 18n
-/** How long each process lives once it is ready, in milliseconds: while it looks, raises, sends. */
+/**
+ * Lifetime of each process after it is ready, in milliseconds: it dies while observing, raising or
+ * sending.
+ */
 const LIVES_MS = [0, 30, 90, 180, 300]
 
 let world: World
@@ -15,7 +18,7 @@ let alice: Client
 
 beforeAll(async () => {
   world = await harness()
-  // The processes go by the machine's clock.
+  // The processes use the machine's clock.
   world.clock.set(new Date(Date.now()))
   alice = await withTrial(await signIn(world, 'alice'))
   const { body } = await alice.request('PUT', '/channels/webhook', { url: world.receiver.url() })

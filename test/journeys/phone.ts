@@ -6,7 +6,7 @@ import { startWorld, type World } from '#sandbox/world.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { openBrowser } from '../support/browser.ts'
 
-/** What a person did since the last call of `restart`. */
+/** Actions of a person since the last call of `restart`. */
 export interface Effort {
   /** Presses in the chat, on pages and in the wallet. A typed and sent text is one. */
   readonly taps: number

@@ -4,7 +4,7 @@ import { linkChat } from '../support/destinations.ts'
 import { BOT_TOKEN, harness, type World } from '../support/harness.ts'
 import { signIn, withTrial } from '../support/people.ts'
 
-/** Whatever happens, no secret reaches a log line. */
+/** No log line contains a secret. */
 
 const FLR = 10n ** 18n
 const HOOK_PATH = 'secret-part-of-the-hook'

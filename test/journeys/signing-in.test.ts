@@ -3,7 +3,7 @@ import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { request, signIn } from '../support/people.ts'
 
-/** Architecture, journey 6.1: from a challenge to a token, and to its end. */
+/** Journey from a challenge to a token, and to its end. */
 
 let service: Awaited<ReturnType<typeof serviceOnly>>
 const { account } = PEOPLE.alice
@@ -84,7 +84,7 @@ test('the signature of another wallet is refused and uses the message up', async
   const { body } = await challenge()
   const { message } = body
   const signature = await PEOPLE.bob.account.signMessage({ message })
-  // The local check fails and nothing answers at the chain, so the message stays usable.
+  // The local check fails and the chain does not answer, so the message stays usable.
   const answer = await exchange(message, signature)
   expect(answer).toMatchObject({ status: 503, body: { code: 'dependency_unavailable' } })
   expect((await exchange(message)).status).toBe(200)

@@ -3,12 +3,13 @@ import { plain } from '#sandbox/tour/chat.ts'
 import { type Effort, type Phone, type Phones, startPhones } from './phone.ts'
 
 /**
- * What the journeys of a person cost in presses, measured on the chat page and the pages in a browser. A
+ * Number of presses in the journeys of a person, measured on the chat page and the pages in a
+ * browser. A
  * typed and sent text is one press.
  */
 
 let phones: Phones
-/** Ann's, whose wallet is Alice's account. */
+/** Ann's phone; its wallet has Alice's account. */
 let ann: Phone
 
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import { type ServiceProcess, startServiceProcess } from '../support/process.ts'
 
 const TOKEN = '4711:AAtest-token-of-the-local-bot-api-0000'
 const GROUP = { count: 20, ms: 60_000 }
-/** Timers may ring this much too early. */
+/** Timers may end this many milliseconds early. */
 const TIMER_MS = 10
 
 let outbox: Outbox
@@ -53,7 +53,7 @@ async function notify(chatIds: readonly number[]): Promise<void> {
   }
 }
 
-/** The most calls within a time. */
+/** Largest number of calls within a time span. */
 function peak(times: readonly number[], ms: number): number {
   return Math.max(
     0,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { harness, type World } from '../support/harness.ts'
 import { type Client, signIn, withTrial } from '../support/people.ts'
 
-/** Architecture, journey 6.4: from a deep link to managing watches in the chat. */
+/** Journey from a deep link to managing watches in the chat. */
 
 let world: World
 let alice: Client
@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** The bot's newest message once it fits. */
+/** Waits until the bot's newest message fits. */
 function shown(fits: (text: string) => boolean) {
   const { telegram } = world
   return telegram.waitFor(() => {

@@ -18,7 +18,8 @@ import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { type ServiceProcess, startServiceProcess } from '../support/process.ts'
 
 /**
- * A process of the release before, and one of today, on one database under load. The old code is taken from
+ * A process of the previous release and one of the present release on one database under load. The
+ * old code is taken from
  * the history of the repository; a clone without it cannot run this.
  */
 
@@ -28,10 +29,10 @@ const JOURNAL = 'migrations/meta/_journal.json'
 const git = async (...words: readonly string[]) =>
   (await run('git', ['-C', ROOT, ...words])).stdout.trim()
 
-/** The release before, by its commit. A new release puts the last one here. */
+/** Commit of the previous release. Update it with each release. */
 const BEFORE = 'd2992d2cbfa640319bf3c05b1b514bd35bd605b8'
 
-/** Whether this clone has that commit: a shallow one has not. */
+/** Whether this clone has that commit; a shallow clone lacks it. */
 const isKnown = await git('cat-file', '-e', BEFORE).then(
   () => true,
   () => false,

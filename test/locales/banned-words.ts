@@ -3,7 +3,7 @@ import rules from './banned-words.json' with { type: 'json' }
 
 /** A word that a locale has a better one for. */
 interface BannedWord {
-  /** Source of a regular expression; `\b` knows the letters of every script. */
+  /** Source of a regular expression; `\b` works with the letters of every script. */
   readonly pattern: string
   readonly instead: string
   /** Keys where it has its ordinary meaning; `*` stands for any rest. */
@@ -13,7 +13,7 @@ interface BannedWord {
 const WORD = String.raw`[\p{L}\p{M}\p{N}_]`
 const BOUNDARY = `(?:(?<=${WORD})(?!${WORD})|(?<!${WORD})(?=${WORD}))`
 
-/** By locale, ready to be searched for. */
+/** Compiled patterns by locale. */
 const BANNED = Object.fromEntries(
   Object.entries<readonly BannedWord[]>(rules).map(([locale, words]) => [
     locale,
@@ -25,7 +25,9 @@ const BANNED = Object.fromEntries(
   ]),
 )
 
-/** Words of a text that its locale has better ones for. Code, tags, values and isolates are not looked at. */
+/**
+ * Words of a text that its locale has better ones for. Code, tags, values and isolates are ignored.
+ */
 export function faultsOfWords(locale: Locale, key: string, text: string): readonly string[] {
   const bare = text
     .replace(/<code>.*?<\/code>|`[^`]*`|https?:\S+/gs, ' ')

@@ -6,7 +6,7 @@ import { findZones } from '#src/i18n/zones.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { readAddress } from '#src/kernel/typed-address.ts'
 
-/** What the service makes of a typed text, to be compared; undefined if it refuses it. */
+/** Parses a typed text as the service does; undefined if the service refuses it. */
 type Reader = (text: string, locale: Locale) => string | number | undefined
 
 const DAY = 86_400
@@ -46,7 +46,7 @@ const zone: Reader = (text) => {
   return found.length === 1 ? found[0] : undefined
 }
 
-/** How the input that a text asks for is read. */
+/** Parser of the input that a text asks for, by key. */
 const READERS: Readonly<Record<string, Reader>> = {
   'bot:typed.notDuration': duration,
   'bot:edit.sendDuration': duration,
@@ -84,7 +84,7 @@ const BEFORE: Readonly<Record<Locale, string>> = {
 }
 const AND = / (?:or|oder|ou|বা|অথবা|या|أو) | ?或 ?|、|, |، /
 
-/** The pieces of input that a text gives as examples. */
+/** The examples of input in a text. */
 export function examplesIn(text: string, locale: Locale): readonly string[] {
   const bare = text
     .replace(/<[^>]*>|[\u2066-\u2069\u200f]/g, '')
@@ -105,12 +105,18 @@ export function examplesIn(text: string, locale: Locale): readonly string[] {
   })
 }
 
-/** Words of the sentence itself, such as “or a name” before the next example, are none. */
+/**
+ * Whether a piece is input: words of the sentence, such as “or a name” before the next example, are
+ * not.
+ */
 function isInput(text: string): boolean {
   return !/^(?:or|a|oder|einen|ou|un|une|أو)\s|\s(?:নাম|नाम)$|^(?:নাম|नाम|اسم)$/.test(text)
 }
 
-/** Examples of typed input that the service would not take, or would take for something else than English has. */
+/**
+ * Examples of typed input that the service would refuse, or would read as another value than the
+ * English ones.
+ */
 export function faultsOfExamples(
   locale: Locale,
   key: string,

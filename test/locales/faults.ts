@@ -6,7 +6,7 @@ import { faultsOfRendered } from './rendered.ts'
 import { type Catalogue, readCatalogue } from './sources.ts'
 import { typeset } from './typeset.ts'
 
-/** What is wrong with one text of a locale beyond the rules for single texts. @param key without endings */
+/** Faults of one text of a locale beyond the rules for single texts. @param key without endings */
 function faultsOf(locale: Locale, key: string, text: string, english: string): readonly string[] {
   return [
     ...faultsOfValues(locale, key, text),
@@ -23,7 +23,7 @@ export function ruleKeyOf(place: string): string {
   return place.replace(PLURAL, '').replace(/_(?:critical|warning|info)$/, '')
 }
 
-/** The same of every text of a locale, a line each. */
+/** Faults of every text of a locale, one line each. */
 export function faultsOfLocale(
   locale: Locale,
   texts: Catalogue = readCatalogue(locale),

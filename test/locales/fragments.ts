@@ -1,5 +1,6 @@
 /**
- * Which fixed words and phrases a placeholder stands for, where its kind is not enough: keys, `<file>:<key>`.
+ * Keys (`<file>:<key>`) of the fixed words and phrases that a placeholder stands for, where its
+ * kind is not enough.
  * Every such fragment is rendered in each text that it lands in; the first match counts.
  */
 export const FRAGMENTS: readonly (readonly [place: RegExp, placeholder: string, words: RegExp])[] =

@@ -1,5 +1,5 @@
 /**
- * What a translator needs, run by `npm run locales:…`:
+ * Commands for translators, run by `npm run locales:…`:
  *
  *     stale <locale> [--json] [keys…]     texts to translate: the English one before and now, the translation
  *     stamp <locale> <keys…>              these translations were made from the English texts of now
@@ -7,7 +7,8 @@
  *     stamp <locale> --all
  *
  *     fix <locale> [keys…]                puts spaces, signs and isolates into its texts
- *     check <locale>                      what the rules of test/locales find in its texts
+ * check <locale>                      lists the faults that the rules of test/locales find in its
+ * texts
  *
  * A key is `<file>:<key>` without plural ending; `*` at its end stands for any rest.
  */

@@ -1,7 +1,7 @@
 import { KINDS, type Kind, kindOf } from '#src/i18n/placeholders.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 
-/** What may not stand beside a value of some kinds, in one language. */
+/** Text that is not allowed beside a value of some kinds, in one language. */
 interface Rule {
   /** `{}` is the placeholder. */
   readonly pattern: RegExp
@@ -118,7 +118,10 @@ const RULES: { readonly [L in Locale]: readonly Rule[] } = {
   ],
 }
 
-/** Placeholders of a text that its language cannot put where they stand. @param key `<file>:<key>` without endings */
+/**
+ * Placeholders of a text at positions that its language does not allow. @param key `<file>:<key>`
+ * without endings
+ */
 export function faultsOfValues(locale: Locale, key: string, text: string): readonly string[] {
   const bare = text.replace(/<[^>]*>|[\u2066-\u2069]/g, '')
   return [...bare.matchAll(/\{\{(\w+)\}\}/g)].flatMap((match) => {

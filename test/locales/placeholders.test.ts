@@ -79,7 +79,7 @@ function fits(pattern: string, key: string, name: string): boolean {
   return isKey && placeholdersIn(key).has(name)
 }
 
-/** Kinds that a fact may have in a text. */
+/** Kinds that a display value may have in a text. */
 const FACTS: Readonly<Record<DisplayValue['kind'], readonly Kind[]>> = {
   amount: ['amount'],
   decimal: ['amount'],
@@ -89,7 +89,7 @@ const FACTS: Readonly<Record<DisplayValue['kind'], readonly Kind[]>> = {
   address: ['address', 'name'],
   transaction: ['address'],
   block: ['identifier'],
-  // A probability is ready text.
+  // A probability is formatted text.
   identifier: ['identifier', 'code', 'amount'],
   number: ['number'],
   instant: ['instant', 'moment'],
@@ -99,7 +99,7 @@ const FACTS: Readonly<Record<DisplayValue['kind'], readonly Kind[]>> = {
   name: ['name', 'code', 'list'],
 }
 
-/** What a formatter makes, by how its call begins. */
+/** Kinds of the results of formatters, by the beginning of the call. */
 const FORMATTERS: readonly (readonly [RegExp, readonly Kind[]])[] = [
   [/^formatDateTime\((?!.*year: false)/, ['instant']],
   [/^(?:nearTime|baselineTime)\(/, ['near']],

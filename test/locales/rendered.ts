@@ -17,8 +17,8 @@ import { FRAGMENTS } from './fragments.ts'
 import { type Catalogue, readCatalogue } from './sources.ts'
 
 /**
- * Every text with the values it may have put in, as a reader sees it: numbers 0, 1 and many, dates and
- * times of day, and each word that a placeholder stands for.
+ * Renders every text with its possible values, as a reader sees it: numbers 0, 1 and many, dates
+ * and times of day, and each word that a placeholder stands for.
  */
 
 const AT = new Date('2026-11-20T21:04:31Z')
@@ -47,7 +47,7 @@ const NEVER_ONE = [
   'price',
 ]
 
-/** What may stand in for a placeholder of a text, the usual value first. */
+/** Possible values of a placeholder of a text, the usual value first. */
 function valuesFor(
   locale: Locale,
   key: string,
@@ -63,10 +63,10 @@ function valuesFor(
   return values
 }
 
-/** Values that were made before: `Intl` takes its time. */
+/** Cache of values, because `Intl` is slow. */
 const known = new Map<string, readonly string[]>()
 
-/** The fixed words and phrases with these keys, their own values put in. */
+/** The fixed words and phrases with these keys, with their own values inserted. */
 function fragmentsIn(locale: Locale, keys: RegExp, texts: Catalogue): readonly string[] {
   const ofTexts = fragments.get(texts) ?? new Map<string, readonly string[]>()
   fragments.set(texts, ofTexts)
@@ -79,7 +79,7 @@ function fragmentsIn(locale: Locale, keys: RegExp, texts: Catalogue): readonly s
   return made
 }
 
-/** Fragments that were made before, by catalogue. */
+/** Cache of fragments, by catalogue. */
 const fragments = new WeakMap<Catalogue, Map<string, readonly string[]>>()
 
 function byKind(
@@ -197,7 +197,7 @@ export function rendered(
   ]
 }
 
-/** What no reader should see, whatever was put in. */
+/** Faults that no rendered text may have. */
 const NEVER: readonly (readonly [RegExp, string])[] = [
   [/\{\{|\}\}/, 'a placeholder without a value'],
   [/[.。।!?؟…][.。।]|[,，،、;；]\s*[,，،、;；.。।]/, 'two punctuation marks after each other'],
@@ -263,7 +263,7 @@ const SEEN: { readonly [L in Locale]: readonly (readonly [RegExp, string])[] } =
 /** Dates as Chinese writes them, which take no spaces. */
 const HAN_DATE = /\d+年\d+月\d+日|\d+月\d+日|\d+年/g
 
-/** What is wrong with a text once its values are in. */
+/** Faults of a text with its values inserted. */
 export function faultsOfRendered(
   locale: Locale,
   place: string,

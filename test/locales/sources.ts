@@ -4,8 +4,8 @@ import { NAMESPACES } from '#src/i18n/catalogue.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 
 /**
- * Which English text each translation was made from: `locales/sources/<locale>.json` holds a hash of it by
- * key. Where the English text has another hash now, the translation is stale.
+ * Records the English text that each translation was made from: `locales/sources/<locale>.json`
+ * contains its hash by key. Where the English text has another hash now, the translation is stale.
  */
 
 /** Texts of one locale by `<file>:<key>`, plural forms with their endings. */
@@ -14,7 +14,7 @@ export type Catalogue = Readonly<Record<string, string>>
 /** Hashes of English texts by `<file>:<key>`, without plural endings. */
 export type Stamps = Readonly<Record<string, string>>
 
-/** A translation to look at again. */
+/** A translation to check again. */
 export interface StaleText {
   /** Without plural ending. */
   readonly key: string
@@ -40,7 +40,9 @@ export function formsOf(texts: Catalogue, base: string): Readonly<Record<string,
   )
 }
 
-/** The hash that stands beside a translation of this English text. No-break spaces count as spaces. */
+/**
+ * The hash that is stored for a translation of this English text. No-break spaces count as spaces.
+ */
 export function stampOf(english: Catalogue, base: string): string {
   const forms = JSON.stringify(formsOf(english, base)).replace(/[\u00a0\u202f]/g, ' ')
   return createHash('sha256').update(forms).digest('hex').slice(0, HASH_LENGTH)
@@ -75,7 +77,7 @@ export function stamped(english: Catalogue, stamps: Stamps, keys: readonly strin
   )
 }
 
-/** The texts of a locale as its files hold them. */
+/** The texts in the files of a locale. */
 export function readCatalogue(locale: Locale): Catalogue {
   return Object.assign({}, ...NAMESPACES.map((name) => readFileTexts(locale, name)))
 }
@@ -112,7 +114,7 @@ export function writeTexts(locale: Locale, texts: Catalogue): readonly string[] 
   })
 }
 
-/** JSON in which characters that cannot be seen are escapes. */
+/** JSON with invisible characters as escapes. */
 function escaped(text: string): string {
   const code = (sign: string) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`
   return JSON.stringify(text).replace(/[\u00a0\u202f\u200e\u200f\u2066-\u2069]/g, code)

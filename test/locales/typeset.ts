@@ -2,8 +2,8 @@ import { kindOf } from '#src/i18n/placeholders.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 
 /**
- * Puts the spaces, signs and isolates of a language into a text, so that nobody has to write characters
- * that cannot be seen: `npm run locales:fix`. Twice is the same as once.
+ * Inserts the spaces, signs and isolates of a language into a text, so that translators need not
+ * type invisible characters: `npm run locales:fix`. Idempotent.
  */
 
 const NO_BREAK = '\u00a0'
@@ -11,13 +11,13 @@ const NARROW = '\u202f'
 const FSI = '\u2068'
 const PDI = '\u2069'
 
-/** What is left as it is: tags, code, addresses of pages. */
+/** Unchanged parts: tags, code, URLs. */
 const FIXED = /<code>.*?<\/code>|<[^>]*>|`[^`]*`|https?:[^\s<]*|Authorization: Bearer/s
 
 /** Units that are symbols, in every language. */
 const SYMBOLS = 's|ms|min|h|FLR|WFLR|FXRP|XRP|USD|KB|MB|GB'
 
-/** A text as its language sets it. @param key `<file>:<key>` without endings */
+/** A text with the typography of its language. @param key `<file>:<key>` without endings */
 export function typeset(locale: Locale, key: string, text: string): string {
   const plain = inProse(text.normalize('NFC'), everywhere)
   if (locale === 'fr') return inProse(plain, french)
@@ -27,7 +27,7 @@ export function typeset(locale: Locale, key: string, text: string): string {
   return plain
 }
 
-/** Changes what is neither a tag nor code. */
+/** Changes the text outside of tags and code. */
 function inProse(text: string, change: (prose: string) => string): string {
   const parts = text.split(new RegExp(`(${FIXED.source})`, 's'))
   return parts.map((part, index) => (index % 2 === 0 ? change(part) : part)).join('')
@@ -41,7 +41,7 @@ function everywhere(prose: string): string {
     .replace(new RegExp(`(?<=\\d|\\}\\}) (?=(?:${SYMBOLS})(?![\\p{L}\\p{N}]))`, 'gu'), NO_BREAK)
 }
 
-/** Words after a number that are no noun. */
+/** Words after a number that are not nouns. */
 const FRENCH_SMALL =
   'et|ou|à|au|aux|de|des|du|d’|par|sur|en|pour|puis|le|la|les|dans|est|sont|si|un|une|que|qui|ne|n’|avec|sans|mais|afin|avant|après|depuis|dès|ni|y|il|elle|tant|signifie|plus'
 

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 
-/** A value that code puts into a text, as it is written there. */
+/** A value that code inserts into a text, as an expression. */
 export interface Use {
   /** `<file>:<key>`, without plural ending. */
   readonly key: string

@@ -35,12 +35,12 @@ async function hook(name = 'Pager hook'): Promise<number> {
   return (await createRecipient(room.deps, owner.caller, input)).id
 }
 
-/** Forgets what was told so far. */
+/** Deletes the notices so far. */
 async function forget(): Promise<void> {
   await notified.sql`truncate deliveries, notices`
 }
 
-/** What attempts came to, and whoever hears of it, as the outbox records them. */
+/** Records results of attempts as the outbox does, with their notices. */
 async function record(...outcomes: AttemptOutcome[]): Promise<void> {
   await room.db.transaction(async (tx) => {
     const stopped = await recordOutcomes({ ...room.deps, db: tx }, outcomes)

@@ -6,7 +6,7 @@ import type { Locale } from '#src/kernel/locale.ts'
 import { type LinkingDeps, linkChat } from '#src/recipients/chats.ts'
 import { createRecipient } from '#src/recipients/service.ts'
 
-/** Something whose outbox can be read, and who belongs to it. */
+/** The database and service of a test whose outbox is read. */
 interface Notified {
   readonly app: LinkingDeps
   readonly sql: Sql
@@ -16,7 +16,7 @@ interface Owner {
   readonly caller: Caller
 }
 
-/** A notice as it waits in the outbox. */
+/** A notice in the outbox. */
 export interface Notice {
   readonly recipientId: number
   readonly kind: string
@@ -45,7 +45,7 @@ export async function titles(notified: Notified): Promise<string[]> {
   return (await notices(notified)).map(({ kind, title }) => `${kind}: ${title}`)
 }
 
-/** A chat of the wallet, linked without anybody being asked. @returns the recipient's id */
+/** Links a chat to the wallet without its confirmation. @returns the recipient's id */
 export async function chatOf(
   { app }: Notified,
   { caller }: Owner,
@@ -65,7 +65,7 @@ export async function chatOf(
   return recipient.id
 }
 
-/** A mailbox of the wallet that is told by default, confirmed. @returns the recipient's id */
+/** Creates a confirmed default mailbox of the wallet. @returns the recipient's id */
 export async function mailboxOf({ app, sql }: Notified, { caller }: Owner): Promise<number> {
   const input = {
     name: 'Ops',

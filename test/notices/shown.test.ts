@@ -5,7 +5,7 @@ import { confirmMailbox, linkChat } from '../support/destinations.ts'
 import { BOT_NAME, harness, type World } from '../support/harness.ts'
 import { type Client, signIn } from '../support/people.ts'
 
-/** What a notice looks like where it arrives. */
+/** Notices as their recipients see them. */
 
 let world: World
 let alice: Client

@@ -31,14 +31,14 @@ beforeEach(async () => {
 })
 afterAll(() => service.close())
 
-/** What runs by the clock, in one process. */
+/** Runs the jobs that depend on the clock, as one process. */
 async function runJobs(): Promise<void> {
   await remindDue(service.app, signal)
   await renewDue(service.app, signal)
   await fitChangedWallets(service.app, signal)
 }
 
-/** The same, so many days after an end. */
+/** As `runJobs`, a number of days after an end. */
 async function day(days: number, end = END): Promise<void> {
   service.clock.set(new Date(end.getTime() + days * DAY_MS))
   await runJobs()

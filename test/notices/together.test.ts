@@ -28,7 +28,7 @@ beforeEach(async () => {
 })
 afterAll(() => world.close())
 
-/** A renewal of the wallet's slots, each time another one. */
+/** Notifies of a new renewal of the wallet's slots. */
 async function renewed(quantity: number): Promise<void> {
   term += 1
   const about = { wallet: alice.caller.wallet, id: 7, term, credits: 500, balanceCredits: 10_000 }
@@ -38,7 +38,7 @@ async function renewed(quantity: number): Promise<void> {
   )
 }
 
-/** Watches that run again. */
+/** Notifies of watches that run again. */
 async function resumed(): Promise<void> {
   const at = world.clock.now()
   await world.app.db.transaction((tx) =>
@@ -53,7 +53,7 @@ async function resumed(): Promise<void> {
   )
 }
 
-/** What was or will be sent at once: not held, and not part of another message. */
+/** Notices that are sent at once: not deferred, and not part of another message. */
 async function sent(): Promise<{ readonly title: string; readonly body: string }[]> {
   return (await notices(world)).filter(({ status }) => status !== 'held')
 }

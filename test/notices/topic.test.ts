@@ -12,7 +12,7 @@ import { stranger } from '../recipients/room.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { ownPace } from '../support/pace.ts'
 
-/** A chat is told, in its language and once, that its alerts have lost their topic. */
+/** A chat is notified once, in its language, that the topic of its alerts was deleted. */
 
 const TOKEN = '4711:AAtest-token-of-the-local-bot-api-0000'
 

@@ -12,7 +12,7 @@ import * as links from '#src/operations/links.ts'
 import * as previews from '#src/operations/previews.ts'
 import { serviceOnly } from '../support/harness.ts'
 
-/** A link has the right to the operations of its kind and to no other. */
+/** A link allows the operations of its kind only. */
 
 let service: Awaited<ReturnType<typeof serviceOnly>>
 

@@ -25,7 +25,7 @@ afterAll(async () => {
   await one.close()
 })
 
-/** How many of so many requests are admitted, by two processes in turn. */
+/** Number of admitted requests, sent to two processes in turn. */
 async function admitted(rate: RateClass, key: string, requests: number): Promise<number> {
   const results = await Promise.allSettled(
     Array.from({ length: requests }, (_, n) =>

@@ -12,14 +12,14 @@ import { buyer, draftOf, type PayWorld, payWorld } from '../support/pay-world.ts
 import { openSite, type Site } from './site.ts'
 import { giveWallet } from './wallet.ts'
 
-/** Every page in a real browser: nothing that keeps a reader out, nothing from elsewhere, everything in view. */
+/** Every page in a real browser: no accessibility faults, no foreign resources, no overflow. */
 
-/** Set to a folder to look at the pages. */
+/** Folder for screenshots of the pages, if set. */
 const PICTURES = process.env.SCREENSHOTS
 const PAGE_BYTES_MAX = 100_000
 const WIDTHS = [320, 360, 1280]
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-/** What depends on colours alone. */
+/** Rules that depend on colours only. */
 const CONTRAST = ['color-contrast']
 
 let browser: Browser
@@ -120,7 +120,9 @@ interface PageLook {
   readonly wallet?: boolean
 }
 
-/** A window of the browser, and what it asked for from elsewhere, complained about and received. */
+/**
+ * Opens a window of the browser that records requests to other hosts, console errors and responses.
+ */
 async function openWindow({ dark = false, wallet = false }: PageLook = {}) {
   const context = await browser.newContext({
     viewport: { width: 360, height: 780 },
@@ -154,7 +156,10 @@ async function openWindow({ dark = false, wallet = false }: PageLook = {}) {
   return {
     page,
     close: () => context.close(),
-    /** Goes there as if for the first time; the address may differ from the last one in its part after `#` only. */
+    /**
+     * Opens a URL as if for the first time, even if it differs from the last one in its fragment
+     * only.
+     */
     go: async (url: string) => {
       await page.goto('about:blank')
       troubles = []
@@ -173,8 +178,8 @@ function inLocale(url: string, locale: Locale): string {
 }
 
 /**
- * What a reader who cannot see or point would stumble over, as rule and places. Colours are the same in
- * every language, and take the longest to look at.
+ * Accessibility faults, as rules and places. Colours are checked in one language only, because they
+ * are the same in all and take the longest.
  */
 async function stumbles(
   page: Page,
@@ -217,7 +222,7 @@ const unfold = (page: Page) =>
     for (const one of document.querySelectorAll('details.more')) one.setAttribute('open', '')
   })
 
-/** Those of every test, and on pictures Chinese, whose lines are the shortest. */
+/** The locales of every test; for pictures also Chinese, whose lines are the shortest. */
 const LOOKED_AT: readonly Locale[] = PICTURES === undefined ? WALKED : [...WALKED, 'zh']
 
 describe.each(LOOKED_AT)('in %s', (locale) => {

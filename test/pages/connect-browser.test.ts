@@ -87,7 +87,7 @@ async function open(
   return given
 }
 
-/** Opens a page without a wallet and has it show what bob is to sign elsewhere. */
+/** Opens a page without a wallet and returns the message for Bob to sign elsewhere. */
 async function shownMessage(path: string): Promise<string> {
   await open(path)
   await page.getByText('Sign elsewhere', { exact: true }).click()
@@ -101,7 +101,7 @@ async function paste(signature: string): Promise<void> {
   await button('Check the signature').click()
 }
 
-/** Somebody signs for a code, on another screen. */
+/** Claims a code with a signature, on another screen. */
 async function claimElsewhere(code: string, name: keyof typeof PEOPLE): Promise<void> {
   const { account } = PEOPLE[name]
   const asked = { wallet: account.address, scopes: [...connectScopes(false)], label: undefined }
@@ -338,7 +338,7 @@ describe('without a wallet in the browser', () => {
     await button('Check the signature').click()
     await says('The signature does not belong to this message and wallet.')
     expect(await links()).toEqual([])
-    // The address is still there; a message works once.
+    // The address is still filled in; a message works once.
     await button('Show the message').click()
     const again = (await page.locator('#text').textContent()) ?? ''
     expect(again).not.toBe(message)

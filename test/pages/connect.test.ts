@@ -4,7 +4,7 @@ import { LOCALES } from '#src/kernel/locale.ts'
 import { createConnectCode, peekConnectCode } from '#src/recipients/connect.ts'
 import { openSite, type Site } from './site.ts'
 
-/** The connect page without a browser: what it answers, and how often. */
+/** The connect page without a browser: answers and limits. */
 
 const BOB = PEOPLE.bob.account.address
 

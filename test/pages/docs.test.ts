@@ -25,7 +25,7 @@ const plain = (line: string) =>
 const letters = (text: string) => text.replace(/[`\s]/g, '')
 const routed = () => site.app.operations.filter(({ path }) => path !== undefined)
 
-/** Every page of the docs there is a link to, from the first one on. */
+/** Every page of the docs that links lead to from the first one. */
 async function crawl(locale: string): Promise<ReadonlyMap<string, { html: string; text: string }>> {
   const pages = new Map<string, { html: string; text: string }>()
   const waiting = ['/docs']

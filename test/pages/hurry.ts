@@ -1,9 +1,15 @@
 import type { Page } from 'playwright-core'
 
-/** So many times sooner: looks every three seconds come well within the limits of the service. */
+/**
+ * Factor by which waits are shortened: polls every three seconds then stay within the limits of the
+ * service.
+ */
 const TIMES = 10
 
-/** Shortens the waits of a page's scripts, for what it waits for happens at once here. Clocks keep their pace. */
+/**
+ * Shortens the waits of a page's scripts, because the awaited events happen at once in tests.
+ * Clocks keep their speed.
+ */
 export async function hurry(page: Page): Promise<void> {
   await page.addInitScript((times) => {
     const { setTimeout } = window

@@ -10,7 +10,7 @@ import { createLookUps } from '#src/watches/look-up.ts'
 import { type WatchWorld, watchWorld } from '../watches/world.ts'
 import { textOf } from './site.ts'
 
-/** The box of the home page: what is typed gets an answer without sign-in. */
+/** The box of the home page answers a typed text without sign-in. */
 
 let world: WatchWorld
 /** A client of its own for each test, because look-ups are counted by client. */
@@ -39,7 +39,7 @@ afterAll(() => world.close())
 afterEach(async () => {
   await world.primary.up()
   client += 1
-  // What was kept of one test is not answered to the next.
+  // The cached answer of another test has expired.
   world.clock.advance(31)
 })
 
@@ -93,7 +93,7 @@ describe('a data provider', () => {
     const { address } = accounts('Alpha Oracle').identity
     for (const type of ['provider-fsp', 'provider-eligibility', 'reward-signing']) {
       const start = watchStart(type, address)
-      // Telegram takes no longer ones.
+      // Telegram's upper limit.
       expect(start).toMatch(/^[\w-]{1,64}$/)
       expect(payload).toContain(`href="https://t.me/watchdog_test_bot?start=${start}"`)
     }

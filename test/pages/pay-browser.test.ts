@@ -19,7 +19,7 @@ let base: string
 let context: BrowserContext
 let page: Page
 let problems: string[]
-/** The notes the page has shown so far, also those of a moment: it reloads as the payment is seen. */
+/** All notes that the page has shown, including short ones: it reloads when the payment is seen. */
 let said: string[]
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ afterEach(() => context.close())
 
 let visitors = 0
 
-/** Runs in the page: tells the test each note as it is shown. */
+/** Runs in the page: reports each shown note to the test. */
 function reportNotes(): void {
   const options = { subtree: true, childList: true, attributes: true, attributeFilter: ['hidden'] }
   const shown = new Set<Element>()
@@ -268,7 +268,7 @@ describe('with a wallet', () => {
   test('that has paid is not asked again after a reload', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await open(draft, {})
-    // The service is away, so that it does not hear of the payment.
+    // The service is unreachable, so the page cannot name the payment.
     await page.route('**/confirm', (route) => route.abort())
     await button(/^Pay 500/).click()
     await says('Payment sent. You may close this page')
@@ -282,7 +282,7 @@ describe('with a wallet', () => {
 
 describe('while the chain does not answer', () => {
   const SILENT = 'The chain cannot be read right now. Your payment is safe'
-  /** The service looks again this often. */
+  /** Interval of the service's search for payments. */
   const LOOK_SECONDS = 15
   afterEach(() => world.rpc.up())
 

@@ -19,7 +19,7 @@ async function get(path: string) {
   return { status: statusCode, headers, html: payload }
 }
 const pageOf = ({ handle }: TopupDraft, query = '') => get(`/pay/${handle}${query}`)
-/** What a reader sees, in one line. */
+/** The visible text in one line. */
 function readingOf({ html }: { readonly html: string }) {
   const main = html.replace(/^[\s\S]*<main[^>]*>|<\/main>[\s\S]*$/g, '')
   const bare = main.replace(/<[^>]*>/g, ' ').replace(/[\u2066-\u2069]/g, '')
@@ -206,7 +206,7 @@ describe('the status', () => {
     expect(status).toBe('credited')
     expect(text).toMatch(/^11,000 credits added to 0xf39F…2266\. Paid: 200\u00a0WDG\.$/)
     expect((await statusOf(draft, '?lang=de')).text).toContain('11.000')
-    // A receipt's words run in the reader's direction.
+    // The words of a receipt have the reader's direction.
     const { html } = await pageOf(draft, '?lang=ar')
     expect(html).not.toMatch(/<bdi dir="ltr">[^<]*\p{Script=Arabic}/u)
   })

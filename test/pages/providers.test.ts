@@ -15,7 +15,7 @@ import { textOf } from './site.ts'
 
 /** The pages and files of data providers, for everybody. */
 
-/** Set to a folder to look at the pages and pictures. */
+/** Folder for screenshots of the pages and pictures, if set. */
 const PICTURES = process.env['SCREENSHOTS']
 
 let world: WatchWorld
@@ -44,7 +44,7 @@ afterAll(() => world.close())
 afterEach(async () => {
   await world.primary.up()
   client += 1
-  // What was kept of one test is not answered to the next.
+  // The cached answer of another test has expired.
   world.clock.advance(61)
 })
 
@@ -186,7 +186,7 @@ describe('the files to embed', () => {
     expect((await get(`${pathOf('Alpha Oracle')}/${file}`, tag)).status).toBe(304)
     if (type === 'image/png') {
       expect(bytes.subarray(1, 4).toString()).toBe('PNG')
-      // What a shared link promises about its picture.
+      // The size that a shared link declares for its picture.
       const height = file === 'share.png' ? 672 : 922
       expect([bytes.readUInt32BE(16), bytes.readUInt32BE(20)]).toEqual([1280, height])
     }

@@ -13,24 +13,26 @@ import { createRecipient } from '#src/recipients/service.ts'
 import { walletBalance } from '#src/watches/types/wallet-balance.ts'
 import { serviceOnly } from '../support/harness.ts'
 
-/** Owns the alerts. */
+/** Owner of the alerts. */
 export const OWNER: Caller = {
   wallet: PEOPLE.alice.account.address,
   scopes: ['read', 'write'],
   via: 'http',
 }
 
-/** Owns one mailbox: the numbers of a wallet's mailboxes and mails are limited. */
+/**
+ * A new owner for one mailbox, because the numbers of a wallet's mailboxes and mails are limited.
+ */
 function newOwner(): Caller {
   return { ...OWNER, wallet: `0x${randomBytes(20).toString('hex')}` }
 }
 
-/** What a page answered. */
+/** Answer of a page. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
   readonly html: string
-  /** What a reader sees, in one line, entities read. */
+  /** The visible text in one line, with entities decoded. */
   readonly text: string
 }
 
@@ -59,7 +61,7 @@ export async function openSite(over: Readonly<Record<string, string>> = {}) {
     return { status, headers, html, text: textOf(html) }
   }
 
-  /** A mailbox that was asked, and the path of the page that asks. */
+  /** Creates a mailbox that was asked for consent, and returns the path of the page that asks. */
   async function askedMailbox(over: Partial<NewRecipient> = {}) {
     mailboxes += 1
     const address = over.address ?? `ops${mailboxes}@example.org`
@@ -81,7 +83,7 @@ export async function openSite(over: Readonly<Record<string, string>> = {}) {
     post: (path: string, body: string, headers: Record<string, string> = {}) =>
       ask('POST', path, { body, headers }),
     askedMailbox,
-    /** A mailbox whose reader agreed, and the path of the page that ends its mail. */
+    /** Creates a confirmed mailbox, and returns the path of its unsubscribe page. */
     mailbox: async (over: Partial<NewRecipient> = {}) => {
       const { id, owner, address, path } = await askedMailbox(over)
       await confirmEmail(app, path.replace('/confirm/', ''))
@@ -89,7 +91,7 @@ export async function openSite(over: Readonly<Record<string, string>> = {}) {
       const url = (opened && unsubscribeUrl(app, opened)) ?? ''
       return { id, owner, address, path: new URL(url).pathname }
     },
-    /** An alert in the history, and the path of its page. */
+    /** Creates an alert in the history, and returns the path of its page. */
     alert: async (over: AlertOver = {}) => {
       const { recipientId = null, ...rest } = over
       const row = {
@@ -146,7 +148,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '&amp;': '&',
 }
 
-/** What a reader sees of a page, in one line, entities read. */
+/** The visible text of a page in one line, with entities decoded. */
 export function textOf(html: string): string {
   const body = html.replace(/^[\s\S]*<main[^>]*>|<\/main>[\s\S]*$/g, '')
   return body

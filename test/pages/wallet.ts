@@ -2,33 +2,33 @@ import type { Page } from 'playwright-core'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { createSandboxWallet } from '#sandbox/wallet.ts'
 
-/** What a wallet in a browser is like. */
+/** Options of a wallet in a browser. */
 export interface WalletOptions {
-  /** Whose it is. */
+  /** Its owner. */
   readonly owner?: keyof typeof PEOPLE
-  /** Whose key signs messages, where that is somebody else's. */
+  /** The person whose key signs messages; the owner by default. */
   readonly signer?: keyof typeof PEOPLE
-  /** The chain it is on at first. */
+  /** Its initial chain. */
   readonly chainId?: string
-  /** Chains it knows. */
+  /** Chains that it knows already. */
   readonly knows?: readonly string[]
   /** Methods that its user declines. */
   readonly declines?: readonly string[]
-  /** What it says to a method instead of the chain. */
+  /** Answers to methods, in place of the chain's. */
   readonly says?: Readonly<Record<string, unknown>>
   /** Number of transactions that its user agrees to; any by default. */
   readonly sends?: number
   /** Whether the page was connected to it before. */
   readonly isConnected?: boolean
-  /** Says its name, as wallets do. */
+  /** Name that it announces. */
   readonly name?: string
 }
 
 /** A wallet in a page. */
 export interface PageWallet {
-  /** The methods it was asked for, as it happens. */
+  /** The requested methods, updated live. */
   readonly asked: readonly string[]
-  /** From now on its user declines these. */
+  /** Makes its user decline these methods from now on. */
   decline(...methods: readonly string[]): void
   chain(): string
 }

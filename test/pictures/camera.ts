@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Browser, CDPSession, Locator, Page } from 'playwright-core'
 
-/** What is seen of a page. */
+/** The visible part of a page. */
 export interface Shot {
   readonly url: string
   /** Width of the window. */
   readonly width: number
-  /** Elements that are seen together, the last of each kind; what stands beside them is hidden. */
+  /** Elements in the picture, the last of each kind; their siblings are hidden. */
   readonly parts: readonly string[]
   /** Space around them. */
   readonly margin: number
@@ -20,17 +20,17 @@ export interface Shot {
 const QUALITY = 50
 const HEIGHT = 1400
 
-/** Fonts of the project, because each machine has others. */
+/** Fonts of the project, because machines have different ones. */
 const FAMILY = 'Picture Sans'
 const FACES = [
   ['DejaVuSansCondensed.ttf', 400],
   ['DejaVuSansCondensed-Bold.ttf', 700],
 ] as const
 
-/** Parts of the chat page that Telegram has not. */
+/** Parts of the chat page that Telegram lacks. */
 const SANDBOX_ONLY = '.more, [aria-label="silent"]'
 
-/** Circles, and how they are drawn: the fonts have no coloured ones. */
+/** Colours of circle emoji, which are drawn because the fonts have no coloured ones. */
 const CIRCLES: Readonly<Record<string, string>> = {
   '🔴': '#dd2e44',
   '🟠': '#f4900c',
@@ -40,9 +40,10 @@ const CIRCLES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Takes a picture as WebP, with the clock, fonts and emoji that every machine shows alike.
+ * Takes a picture as WebP, with a fixed clock, fonts and emoji, so that it is equal on every
+ * machine.
  *
- * @throws Error when it shows an emoji that is not drawn here, or letters that the fonts have not
+ * @throws Error for an emoji without a drawing here, or letters that the fonts lack
  */
 export async function takePicture(browser: Browser, shot: Shot, now: Date): Promise<Buffer> {
   const context = await browser.newContext({
@@ -54,7 +55,7 @@ export async function takePicture(browser: Browser, shot: Shot, now: Date): Prom
   })
   try {
     const page = await context.newPage()
-    // Timers stand as well: nothing on the page changes by itself.
+    // Timers stop as well, so that the page does not change.
     await page.clock.install({ time: new Date(now.getTime() - 1) })
     await page.clock.pauseAt(now)
     await page.goto(shot.url)
@@ -125,7 +126,7 @@ function drawEmoji(part: Element, circles: Readonly<Record<string, string>>): re
   return unknown
 }
 
-/** Hides what stands beside a part, unless it is a part too. Runs in the page. */
+/** Hides the siblings of a part that are not parts. Runs in the page. */
 function hideNeighbours(part: Element): void {
   for (const one of part.parentElement?.children ?? []) {
     if (one instanceof HTMLElement && !one.hasAttribute('data-seen')) one.style.opacity = '0'

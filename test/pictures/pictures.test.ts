@@ -8,8 +8,8 @@ import { type Shot, takePicture } from './camera.ts'
 import { type PictureWorld, pictureWorld } from './world.ts'
 
 /**
- * The pictures of the README. `npm run pictures` writes them; without it they are taken all the same, to
- * see that they can be, and that two runs agree.
+ * The pictures of the README. `npm run pictures` writes them; other runs take them too, to check
+ * that they can be taken and that two runs agree.
  */
 
 const ROOT = join(import.meta.dirname, '../..')

@@ -16,11 +16,11 @@ import { testClock } from '../support/clock.ts'
 import { deliverAll } from '../support/deliver-all.ts'
 import { observeWatches } from '../support/observe.ts'
 
-/** When the chain begins, and when the rounds begin that are seen. */
+/** Start of the chain, and of the rounds in the pictures. */
 const STARTS_AT = new Date('2026-11-20T12:00:00Z')
 const ROUNDS_AT_SECONDS = Date.parse('2026-11-20T12:28:30Z') / 1000
 const GOOD_ROUNDS = 22
-/** The last ones are too young to be judged. */
+/** Silent rounds at the end, of which the last cannot be judged yet. */
 const SILENT_ROUNDS = 4
 /** Price of FLR in US dollars. */
 const FLR_USD = 0.02
@@ -28,7 +28,7 @@ const TOKEN_USD_MICROS = '50000'
 /** Credits of the quote on the pay page. */
 const CREDITS = 20_000
 
-/** A running world whose clock stands, with everything that the pictures show. */
+/** A running world with a stopped clock, with everything that the pictures show. */
 export interface PictureWorld {
   /** Chat pages: where an outage arrived, and where the Arabic card is. */
   readonly alertUrl: string
@@ -40,7 +40,8 @@ export interface PictureWorld {
 }
 
 /**
- * Starts the sandbox's parts at a fixed time and lets a provider fall silent: Ann is told, Salma opens the
+ * Starts the sandbox's parts at a fixed time and lets a provider fall silent: Ann is notified,
+ * Salma opens the
  * card of her watch in Arabic, and Alice asks for a quote. The same in every run.
  */
 export async function pictureWorld(): Promise<PictureWorld> {

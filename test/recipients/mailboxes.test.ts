@@ -380,7 +380,7 @@ describe('for every caller', () => {
   })
   test('deleting while the mail server is asked gives no mail more', async () => {
     const { mailer } = room.mail
-    // What other tests have left.
+    // Mails left by other tests.
     await room.sendMails()
     let { id } = await pending()
     const between = {
@@ -416,7 +416,7 @@ describe('for every caller', () => {
     await room.sendMails()
     const all = room.inbox.mails.filter(({ to }) => /@(gmail|googlemail)\.com$/i.test(to))
     expect(all).toHaveLength(3)
-    // Elsewhere dots tell mailboxes apart.
+    // At other hosts, dots distinguish mailboxes.
     const elsewhere = ['night', 'n.ight', 'ni.ght', 'nig.ht', 'nigh.t']
     for (const name of elsewhere) await askFor(`${name}@example.org`)
   })

@@ -16,7 +16,7 @@ import { freshDatabase } from '../support/database.ts'
 export const PUBLIC_URL = 'https://watchdog.example.org'
 const MAIL_FROM = 'Watchdog <alerts@example.org>'
 
-/** The recipients' room alone: a real database, a real mail server, a clock that stands still. */
+/** The recipients' room alone: a real database, a real mail server, a stopped clock. */
 export async function openRoom() {
   const [database, inbox] = await Promise.all([freshDatabase(), startInbox()])
   const clock = testClock()
@@ -51,9 +51,9 @@ export async function openRoom() {
     deps,
     inbox,
     database,
-    /** What was logged as a warning. */
+    /** Logged warnings. */
     warnings,
-    /** Hands what is due to the mail server. */
+    /** Sends due mails to the mail server. */
     sendMails: () => sendDueConfirmations(deps, signal),
     /** The code in the newest confirmation mail, or in the newest to one address. */
     newestCode: (to?: string): string => {
@@ -71,13 +71,13 @@ export async function openRoom() {
 
 export type Room = Awaited<ReturnType<typeof openRoom>>
 
-/** Somebody nobody else in the file is. */
+/** A caller that no other test of the file uses. */
 export function stranger(): Caller {
   const wallet = `0x${randomBytes(20).toString('hex')}` as const
   return { wallet, scopes: ['read', 'write', 'spend'], via: 'http' }
 }
 
-/** Code and kind of the refusal a promise ends in. */
+/** Code and kind of the refusal that a promise rejects with. */
 export async function refusal(work: Promise<unknown>): Promise<unknown> {
   return await work.then(
     () => 'nothing was refused',

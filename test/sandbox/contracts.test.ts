@@ -20,7 +20,7 @@ const bob = PEOPLE.bob.account.address
 const AT = new Date('2026-11-20T15:00:00Z')
 const HANDLE = keccak256(toHex('a top-up'))
 
-/** As the protocol reference has them, 1.2 and 8.2. */
+/** Functions of the real contract registry. */
 const REGISTRY = parseAbi([
   'function getContractAddressByName(string name) view returns (address)',
   'function getContractAddressesByName(string[] names) view returns (address[])',
@@ -76,7 +76,7 @@ test.each(Object.entries(SELECTORS))('the stand-ins have %s', async (signature, 
   expect(toFunctionSelector(signature)).toBe(selector)
   const addresses = [contracts.registry, contracts.ftsoV2]
   const codes = await Promise.all(addresses.map((address) => devnet.client.getCode({ address })))
-  // A contract tells its functions apart by pushing their selectors.
+  // A contract pushes the selectors of its functions, to compare them.
   expect(codes.some((code) => code?.includes(`63${selector.slice(2)}`))).toBe(true)
 })
 

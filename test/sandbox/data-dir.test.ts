@@ -14,7 +14,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(base, { recursive: true, force: true }))
 
-/** The id of a process that was there and is not any more. */
+/** The id of a process that has ended. */
 async function deadPid(): Promise<number> {
   const child = spawn('true')
   await once(child, 'close')

@@ -342,7 +342,7 @@ function callOf(method: string): string {
   return JSON.stringify(call(method, 1))
 }
 
-/** A contract that logs nothing but its name-giving existence: LOG0 of no bytes on every call. */
+/** Deploys a contract that emits an empty event without topics (LOG0) on every call. */
 async function deployLogger({ client }: Devnet): Promise<`0x${string}`> {
   const address = '0x00000000000000000000000000000000000000bb'
   // PUSH1 0, PUSH1 0, LOG0, STOP

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startWorld, type World } from '#sandbox/world.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 
-/** From the index every page of the service can be reached, in a world in which nobody has done anything. */
+/** The index leads to every page of the service, in a new world without any data. */
 
 let world: World
 
@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
-/** What a page that something must lead to says. */
+/** Texts of the pages that need data, by their names on the index. */
 const SAMPLES = {
   connect: ['/connect/', 'Does your chat show this code?'],
   pay: ['/pay/', 'Waiting for the payment.'],
@@ -26,7 +26,7 @@ async function read(url: string) {
   return { status: response.status, html }
 }
 
-/** Where the index leads, by what it calls it. */
+/** URLs on the index, by label. */
 async function listed(): Promise<ReadonlyMap<string, string>> {
   const { status, html } = await read(world.url)
   expect(status).toBe(200)

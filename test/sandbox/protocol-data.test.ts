@@ -10,7 +10,7 @@ import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import { type ProtocolData, startProtocolData } from '#sandbox/world/protocol-data.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 
-/** What is published beside the chain, as the operator's addresses in the settings have it. */
+/** Data published beside the chain, at the URLs of the settings. */
 
 const EPOCH = 452
 const MANAGER = parseAbi(['function rewardsHash(uint256) view returns (bytes32)'])

@@ -27,7 +27,7 @@ import {
   roundStart,
 } from '#sandbox/devnet/fsp/timing.ts'
 
-/** The vectors of the protocol reference, section 12: many are of real transactions on Flare. */
+/** Test vectors of the protocol; many are of real transactions on Flare. */
 
 const KEY: Hex = `0x${'46'.repeat(32)}`
 const ADDRESS = '0x9d8A62f656a8d1615C1294fd71e9CFb3E4855A4F'

@@ -9,7 +9,7 @@ import {
 } from '#sandbox/devnet/provider-simulation.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 
-/** What happens once in a reward epoch, in the events of the contracts. */
+/** Events of the contracts that occur once in a reward epoch. */
 
 const AT = new Date('2026-11-20T12:00:00Z')
 const EPOCH = 452
@@ -329,7 +329,7 @@ test('a change of generations: the next policy still on the old Relay, its round
   expect(former.map(({ args }) => args.rewardEpochId)).toEqual(
     [EPOCH - 1, EPOCH].flatMap((epoch) => NAMES.map(() => epoch)),
   )
-  // The new one answers for what the old one made final.
+  // The new Relay answers for rounds that the old one finalised.
   const [old] = relayed
   const args = [100n, BigInt(old?.args.votingRoundId ?? 0)] as const
   expect(

@@ -8,7 +8,7 @@ import {
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 
-/** The simulation in the time of somebody else's clock, beside others on its chain. */
+/** The simulation on an external clock, beside other users of its chain. */
 
 const START_MS = Date.parse('2026-11-20T12:00:00Z')
 const PATIENCE_MS = 20_000
@@ -75,7 +75,7 @@ const isFinal = (round: number) =>
 test('a round comes in the clock’s time, and what is played in between loses none of it', async () => {
   const { round } = simulation
   await pass(170)
-  // In the middle of a round: its commits are in, its reveals are not.
+  // In the middle of a round: after its commits, before its reveals.
   const played = await simulation.playRounds(1)
   expect(played.first).toBe(round + 1)
   await pass(70)

@@ -29,7 +29,7 @@ const AT = new Date('2026-11-20T12:00:00Z')
 const ROUND = 1_519_400
 const EPOCH = 452
 
-/** As section 11 of the protocol reference has them. */
+/** Functions of the real contracts. */
 const REGISTRY = parseAbi([
   'function getAllContracts() view returns (string[] names, address[] addresses)',
 ])
@@ -90,7 +90,10 @@ afterAll(() => devnet.close())
 const codeAt = (address: Address) => devnet.client.getCode({ address })
 const head = () => devnet.client.getBlockNumber()
 
-/** What somebody sent to Submission in these blocks, such as `commit@75 100:32`: when, and how much of what. */
+/**
+ * Submissions of a provider in these blocks, such as `commit@75 100:32`: function, time, protocol
+ * and length.
+ */
 async function submissionsOf(name: string, since: bigint, round: number): Promise<string[]> {
   const { accounts } = simulation.provider(name)
   const senders = [accounts.submit.address, accounts.submitSignatures.address].map((one) =>
@@ -150,7 +153,7 @@ describe('the stand-ins', () => {
   )
   test.each(all)('%s has %s', async (place, _what, id) => {
     const code = await codeAt(PLACES[place] ?? '0x')
-    // A contract tells its functions apart, and names its events, by pushing their hashes.
+    // A contract pushes the hashes of its functions and events.
     expect(code).toContain(id.slice(2).replace(/^(00)+/, ''))
   })
 
@@ -378,7 +381,7 @@ describe('a round', () => {
         ]),
       )
 
-    /** Who signed the FTSO's result, if it was signed for this chain alone or for any. */
+    /** Signers of the FTSO's result, for digests bound to this chain and for unbound ones. */
     async function signers(round: number, payload: Hex) {
       const merkleRoot = await devnet.client.readContract({
         address: FSP.relay,

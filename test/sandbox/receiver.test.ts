@@ -71,7 +71,7 @@ describe('a signature as the specification describes it', () => {
 })
 
 describe('a signature of Standard Webhooks', () => {
-  // The example in the documentation of the first libraries that spoke this scheme.
+  // The example in the documentation of the first libraries with this scheme.
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
   const body = Buffer.from('{"test": 2432232314}')
   const headers = {

@@ -9,7 +9,7 @@ import { HOUR_MS } from '#src/kernel/durations.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { openBrowser } from '../support/browser.ts'
 
-/** The index and happen pages as somebody uses them, in a real browser. The tests go on from each other. */
+/** The index and scenario pages in a real browser. Each test continues from the previous one. */
 
 const EVENT_PATIENCE_MS = 60_000
 const FTSO_V2 = parseAbi([
@@ -124,7 +124,7 @@ test('an answer to a person in the chat is not counted as an alert', async () =>
 })
 
 test('the next message is refused with 429, unless that is taken back', async () => {
-  // Here the bot has nothing to say by itself, which would be refused in the place of its answer.
+  // The bot sends nothing unprompted here, which would be refused in place of its answer.
   await press('Telegram 429')
   await press('Do not refuse it')
   await logged('Telegram 429 → taken back')
@@ -263,7 +263,7 @@ test('a price’s watcher gets its move', async () => {
   await press('Alice watches FLR/USD')
   await logged('watches: FLR/USD by 5 %')
   const seen = world.receiver.deliveries.length
-  // Its first price, which it compares with.
+  // Its first price is the baseline.
   await press('+1 min')
   await logged('+1 min → it is')
   await press('FLR/USD +12 %')
@@ -310,7 +310,7 @@ test('Telegram and the mail server go down and come up again', async () => {
   await press('Mail down')
   await page.getByText('The mail server is down.').waitFor()
   expect(world.inbox.mode).toBe('down')
-  // On the inbox page instead of here.
+  // Ended on the inbox page instead of this page.
   await world.inbox.setMode('ok')
   await logged('Mail down → until it is ended · over after')
   await page.getByRole('button', { name: 'Mail down' }).waitFor()

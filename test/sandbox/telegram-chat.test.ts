@@ -25,7 +25,7 @@ beforeAll(async () => {
   const isInstalled = existsSync(SYSTEM_CHROMIUM)
   browser = await launcher.launch({
     executablePath: isInstalled ? SYSTEM_CHROMIUM : await chromium.executablePath(),
-    // In one process, as the package would have it, the browser ends with its first page.
+    // With the package's option of a single process the browser ends with its first page.
     args: isInstalled
       ? ['--no-sandbox']
       : chromium.args.filter((arg) => !['--single-process', '--no-zygote'].includes(arg)),

@@ -5,7 +5,7 @@ import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
 export const TOKEN = '4242:test-token'
 export const NOON = new Date('2026-11-20T12:00:00Z')
 
-/** What the server takes for the present; noon again for each test. */
+/** Clock of the server; reset to noon for each test. */
 export const time = { now: NOON }
 
 /** The server of the running test. */

@@ -129,7 +129,7 @@ describe('sandbox', { timeout: 60_000 }, () => {
     const taken = await takenPort()
     const found = await findPort(taken)
     expect(found).not.toBe(taken)
-    // Not of those that the system hands out: until it is used, somebody else could be given it.
+    // Below the ephemeral ports, one of which another process could get before it is used.
     expect(found).toBeLessThan(32_768)
     expect(await findPort(found)).toBe(found)
   })

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { startXrpl, XRPL_DEPOSIT_ADDRESS, type XrplServer } from '#sandbox/xrpl.ts'
 import { testClock } from '../support/clock.ts'
 
-/** What the real server says, as xrpl.org and rippled's source have it. */
+/** Answers of the real server, according to xrpl.org and rippled's source. */
 const AT = new Date('2026-11-20T15:00:00Z')
 const CLOSE_TIME = 848_502_000
 const OTHER = 'rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh'

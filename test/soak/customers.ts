@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text } from 'node:stream/consumers'
 import { z } from 'zod'
 
-/** How a webhook receiver misbehaves. */
+/** Faults of a webhook receiver. */
 export const WEBHOOK_FAULTS = [
   'hang',
   'drip',
@@ -18,14 +18,14 @@ export const WEBHOOK_FAULTS = [
 ] as const
 export type WebhookFault = (typeof WEBHOOK_FAULTS)[number]
 
-/** What a healthy receiver got of one delivery. */
+/** Arrival of one delivery at a healthy receiver. */
 export interface Arrival {
   readonly recipient: number
   readonly deliveryId: string
   readonly alertId: number
-  /** How often it came. */
+  /** Number of arrivals. */
   times: number
-  /** When it came first, in milliseconds since 1970. */
+  /** Time of the first arrival, in milliseconds since 1970. */
   readonly atMs: number
 }
 
@@ -76,9 +76,12 @@ export async function startCustomers() {
   return {
     /** First arrivals at healthy receivers, by delivery id. */
     arrivals: arrivals as ReadonlyMap<string, Arrival>,
-    /** Where recipient `id` takes deliveries. @param customer 0 to 64,769: a loopback address each */
+    /**
+     * URL at which recipient `id` accepts deliveries. @param customer 0 to 64,769: a loopback
+     * address each
+     */
     healthyUrl: (customer: number, id: number) => `http://${addressOf(customer)}:${port}/ok/${id}`,
-    /** Where deliveries fail in this way. */
+    /** URL at which deliveries fail in this way. */
     failingUrl: (fault: WebhookFault, customer: number) => {
       if (fault === 'unresolved') return `http://gone-${customer}.invalid/hook`
       const place = fault === 'refused' ? 1 : port

@@ -30,8 +30,8 @@ import { startCustomers, WEBHOOK_FAULTS } from './customers.ts'
 /**
  * A service in a sick world: recipients of which a fifth fail in every way, endpoints of the chain that are
  * slow and refuse, PostgreSQL restarted twice, and two processes killed at random moments. The whole soak
- * has 1,000 recipients and 30 kills. Nothing is lost, and nothing comes twice but what a killed process had
- * in hand.
+ * has 1,000 recipients and 30 kills. Nothing is lost, and nothing arrives twice except deliveries
+ * that a killed process was sending.
  */
 
 /** The whole soak is `npm run test:soak`; the suite runs the same story on a smaller scale. */
@@ -40,9 +40,9 @@ const WALLETS = IS_WHOLE ? 50 : 10
 const HEALTHY = { webhook: 11, email: 3, telegram: 1, hook: 1 } as const
 const FAILING_PER_WALLET = 4
 const KILLS = IS_WHOLE ? 30 : 6
-/** PostgreSQL is restarted after so many kills. */
+/** Numbers of kills after which PostgreSQL is restarted. */
 const RESTARTS_AFTER: ReadonlySet<number> = new Set(IS_WHOLE ? [10, 20] : [2, 4])
-/** How long a process lives before it is killed, at most, in milliseconds. */
+/** Longest lifetime of a process before it is killed, in milliseconds. */
 const LIFE_MS_MAX = 1500
 const TRANSFER_EVERY_MS = 400
 const FLR = 10n ** 18n
@@ -63,7 +63,7 @@ const FAULTS: readonly Fault[] = [...WEBHOOK_FAULTS, ...OTHER_FAULTS]
 
 interface Wallet {
   readonly caller: Caller
-  /** The account that its watch looks at. */
+  /** The account of its watch. */
   readonly watched: Address
   readonly watchId: number
   transferred: bigint
@@ -339,7 +339,7 @@ function startService(): Promise<ServiceProcess> {
   return startServiceProcess({ ...world.environment, DATABASE_URL: database.url })
 }
 
-/** Waits until each watch has a first observation: what moves before it is no news. */
+/** Waits until each watch has a first observation: changes before it raise no alert. */
 async function untilBaselines(): Promise<void> {
   await until(async () => {
     const [row] = await service.app.db.execute<{ missing: number }>(
@@ -362,7 +362,7 @@ async function sendTransfers(signal: AbortSignal): Promise<void> {
   }
 }
 
-/** One endpoint after the other is slow, refuses, breaks the line or says nothing for a while. */
+/** Makes one endpoint after the other slow, refusing, disconnecting or silent for a while. */
 async function spoilEndpoints(signal: AbortSignal): Promise<void> {
   for (let turn = 0; !signal.aborted; turn += 1) {
     const endpoint = world.endpoints[turn % 2]
@@ -392,12 +392,12 @@ function createOutages() {
   }
 }
 
-/** Whether a delivery waits behind one that a killed process had in hand, until its lease ends. */
+/** Whether a delivery waits behind one that a killed process had claimed, until its lease ends. */
 function isBehind(killedAt: readonly number[] = [], createdAt: Date): boolean {
   return killedAt.some((at) => Math.abs(createdAt.getTime() - at) < LEASE_MS)
 }
 
-/** Order keys of what a process has taken and not finished. */
+/** Order keys of claimed and unfinished deliveries. */
 async function listInHand(): Promise<readonly string[]> {
   const rows = await service.app.db.execute<{ orderKey: string }>(sql`
     select distinct order_key as "orderKey" from deliveries
@@ -463,7 +463,7 @@ function report(figures: Readonly<Record<string, unknown>>): void {
   process.stdout.write(`soak ${JSON.stringify(figures)}\n`)
 }
 
-/** Gives up after a time in which a healthy service would be done many times over. */
+/** Waits for a condition, with a deadline far above the time that a healthy service needs. */
 async function until(isDone: () => Promise<boolean>): Promise<void> {
   const endsAt = performance.now() + SETTLE_MS
   while (performance.now() < endsAt) {

@@ -23,7 +23,7 @@ const XRP = { type: 'feed-move', target: { feed: 'XRP/USD' } }
 const FEED = { ...XRP, settings: { percent: 5, windowSeconds: 120 } }
 const CREDITS = { type: 'credits-balance', target: {} }
 
-/** An alert as both of them tell it. */
+/** The parts of an alert that backtest and watch have in common. */
 function notified({ event, severity, firedAt }: Notified) {
   return { event, severity, at: firedAt }
 }

@@ -5,7 +5,7 @@ import type { Logger } from '#src/kernel/logger.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 
-/** Nobody is said to be missing because an endpoint leaves something out. */
+/** A provider is not reported missing because an endpoint omits data. */
 
 let world: RoundWorld
 
@@ -17,7 +17,7 @@ async function begin(options: Parameters<typeof roundWorld>[1] = {}): Promise<vo
   await world.scan()
 }
 
-/** A provider does all it should, and nobody sees it. */
+/** Hides the correct transactions of a provider. */
 function hideTransactionsOf(name: string, proxy: RpcProxy): void {
   const { accounts } = world.simulation().provider(name)
   const own = new Set(
@@ -30,7 +30,10 @@ function hideTransactionsOf(name: string, proxy: RpcProxy): void {
   })
 }
 
-/** Each block keeps the first event of a kind only, so that its bloom filter tells of nothing that is missing. */
+/**
+ * Leaves the first event of each kind in a block only, so that its bloom filter does not reveal the
+ * missing ones.
+ */
 function keepFirstOfKind(proxy: RpcProxy): void {
   proxy.rewrite('eth_getLogs', (logs) => {
     const all = Array.from(Object(logs), (log) => Object(log))

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { RpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
 
-/** What endpoints can do wrong, and that it makes no false alert and loses no true one. */
+/** Faults of endpoints, which must cause no false alert and lose no true one. */
 
 const NAMES = ['Alpha', 'Bravo', 'Charlie', 'Delta', 'Echo']
 const EPOCH = 452
@@ -20,7 +20,7 @@ const identity = (name: string) => world.simulation().provider(name).accounts.id
 const watch = (type: string, name: string) => world.watch(type, { provider: identity(name) })
 const ends = () => 1_658_430_000 + 90 * 3360 * (EPOCH + 1)
 const both = () => [world.primary, world.secondary]
-/** A look, whatever comes of it. */
+/** Observes once and ignores errors. */
 const look = () => world.see().catch(() => undefined)
 
 async function lookUntil(hours: number, from: number): Promise<void> {
@@ -30,7 +30,10 @@ async function lookUntil(hours: number, from: number): Promise<void> {
   }
 }
 
-/** Leaves most providers out of the vote, so that it stays open, and the first of the rest signs it. */
+/**
+ * Keeps most providers from voting, so that the vote stays open, and lets the first of the others
+ * sign it.
+ */
 async function keepUptimeOpen(): Promise<void> {
   for (const name of NAMES.slice(0, 3)) await world.simulation().behave(name, 'misses-uptime-vote')
 }
@@ -56,7 +59,7 @@ describe('events that an endpoint leaves out', () => {
     await keepUptimeOpen()
     await world.see()
     await world.simulation().playToEpochEnd()
-    // Nothing about several blocks; about one block, the truth.
+    // Empty answers for several blocks, correct ones for a single block.
     world.primary.rewrite('eth_getLogs', (result, params) =>
       JSON.stringify(params).includes('blockHash') ? result : [],
     )
@@ -185,7 +188,7 @@ describe('while one endpoint', () => {
     await world.pass(60)
     expect(await world.events(wallet.id)).toEqual(['wallet-balance.moved'])
     expect(await world.events(feed.id)).toEqual(['feed-move.threshold'])
-    // That somebody is missing needs a second voice, or some time.
+    // A missing provider needs confirmation by a second endpoint, or time.
     await world.pass(60)
     await world.pass(60)
     expect(await world.events(alpha.id)).toEqual(['provider.unregistered'])
@@ -228,7 +231,7 @@ describe('a connection that breaks', () => {
     await world.simulation().playToEpochEnd()
     await world.simulation().playTo(ends() + 1.5 * HOUR)
     await world.devnet.mine(200, 10)
-    // Each look breaks off after some more of the blocks.
+    // Each observation stops after some more blocks.
     for (let turn = 0; turn < 6; turn++) {
       for (const proxy of both()) proxy.failNext(1, { status: 502 }, 'eth_getLogs')
       await look()
@@ -241,7 +244,7 @@ describe('a connection that breaks', () => {
     await world.pass(60)
     expect(await world.events(alpha.id)).toEqual(['signing.uptime-open'])
     expect(await world.events(echo.id)).toEqual([])
-    // Of each reward epoch one piece, without a gap.
+    // One range for each reward epoch, without a gap.
     const read = await world.sql<{ name: string }[]>`select name from read_ranges`
     expect(read.length).toBeGreaterThan(0)
     expect(new Set(read.map(({ name }) => name)).size).toBe(read.length)

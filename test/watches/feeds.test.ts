@@ -182,7 +182,7 @@ describe('prices that were seen', () => {
     expect(await count()).toBe(28_801)
     world.clock.set(end)
     await app.facts.prune()
-    // A day of every price and a week of one in five minutes, each and an hour.
+    // A day with every price and a week with one price per five minutes, each plus an hour.
     expect(await count()).toBe(25 * 120 + 6 * 24 * 12 + 1)
   })
 
@@ -191,7 +191,7 @@ describe('prices that were seen', () => {
     await world.watch('feed-move', target, { percent: 900, windowSeconds: 604_800 })
     await world.pass(300)
     const { timestamp } = await world.devnet.client.getBlock()
-    // So that the low price is seen amid five minutes, in which it is not the first.
+    // Places the low price within five minutes, where it is not the first price.
     await world.pass(420 - (Number(timestamp) % 300))
     await price('FLR/USD', 100)
     await world.pass(20)

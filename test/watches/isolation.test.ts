@@ -13,7 +13,7 @@ import { type LookDeps, observeWatches } from '../support/observe.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
 
-/** What fails, fails alone: a watch, a type, a data host, a process that was passed over. */
+/** Isolation of failures: of a watch, a type, a data host, a superseded process. */
 
 const NAMES = ['Alpha', 'Bravo', 'Charlie', 'Delta', 'Echo']
 const SIMULATION = { providers: NAMES.map((name) => ({ name })) }
@@ -32,7 +32,7 @@ async function begin(env: Readonly<Record<string, string>> = {}): Promise<WatchW
   return world
 }
 
-/** A data host that answers as it is told. */
+/** A data host with answers set by a test. */
 async function dataHost() {
   let answer = (_request: IncomingMessage, response: ServerResponse): void => {
     response.writeHead(404).end()
@@ -340,7 +340,7 @@ describe('two processes', () => {
     let isFirst = true
     const observations: typeof deps.facts.rounds.observations = async (...asked) => {
       const seen = await deps.facts.rounds.observations(...asked)
-      // The other process sees the same and judges it before this one does.
+      // The other process judges the same observation before this one.
       if (isFirst) {
         isFirst = false
         await observeWatches(deps, signal)

@@ -7,7 +7,7 @@ import { failingSince, severityOf } from '#src/watches/outage/monitoring.ts'
 import { CHAIN_TYPES } from '#src/watches/types/index.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
 
-/** What watches say when the chain cannot be seen. */
+/** Alerts of watches while the chain is unreachable. */
 
 let world: WatchWorld
 
@@ -28,7 +28,7 @@ async function bothUp(): Promise<void> {
   world.clock.advance(1)
 }
 
-/** Looks for so long, every so many seconds, whatever comes of it. */
+/** Observes for a time at an interval, and ignores errors. */
 async function lookFor(seconds: number, every = 15): Promise<void> {
   for (let passed = 0; passed < seconds; passed += every) {
     world.clock.advance(every)
@@ -190,7 +190,7 @@ describe('when one kind of question fails', () => {
   test('the watches that ask it say so, and the others go on', async () => {
     const [one, other] = [await balance(), await price()]
     await world.see()
-    // Feeds are asked for through their contract, balances through Multicall3.
+    // Feeds are read through their contract, balances through Multicall3.
     const fails = (result: unknown, params: unknown) =>
       JSON.stringify(params).toLowerCase().includes('ca11bde0') ? 'broken' : result
     world.primary.rewrite('eth_call', fails)

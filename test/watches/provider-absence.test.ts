@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 
-/** What is told of data providers after nobody looked for longer than a node answers for. */
+/** Alerts about data providers after a pause longer than the states that nodes keep. */
 
 const NAMES = ['Healthy', 'Unregistered', 'Late', 'Mute'] as const
 const MINUTE = 60
@@ -31,7 +31,10 @@ async function news(): Promise<Readonly<Record<string, readonly string[]>>> {
   return Object.fromEntries(all.filter(([, events]) => events.length > 0))
 }
 
-/** Plays to so many minutes after the next opening of the registration, with nobody looking. */
+/**
+ * Simulates up to a number of minutes after the next opening of the registration, without
+ * observing.
+ */
 async function absentUntil(minutes: number): Promise<void> {
   await world.simulation().playToRegistration()
   const since = world.simulation().registrationSince ?? 0

@@ -3,7 +3,7 @@ import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
 import { getProviderView } from '#src/watches/provider-view.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 
-/** The minimal conditions of a reward epoch, validators, and providers with whom everything is wrong. */
+/** The minimal conditions of a reward epoch, validators, and providers with every fault. */
 
 const GOOD_ROUNDS = 30
 const BAD_ROUNDS = 12
@@ -63,7 +63,7 @@ async function news(): Promise<Readonly<Record<string, readonly string[]>>> {
 }
 
 test('nothing is notified while the conditions are met', async () => {
-  // Watches judge from their first look on.
+  // Watches judge from their first observation on.
   await play(4)
   await play(GOOD_ROUNDS)
   expect(await news()).toEqual({})

@@ -30,7 +30,7 @@ async function view(name: string) {
   return body
 }
 
-/** Of the service that runs now. */
+/** State of the running service. */
 async function state(name: string) {
   const { app } = world
   const running = world.running()

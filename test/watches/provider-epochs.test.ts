@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 
-/** What a new reward epoch brings to the watches of data providers. */
+/** Alerts about data providers in a new reward epoch. */
 
 const NAMES = ['Healthy', 'Unregistered', 'Late', 'Pushed', 'Mover', 'Collector'] as const
 const EPOCH = 452
@@ -21,7 +21,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => world.close())
 
-/** Everything told since the last time, by provider; those with nothing are left out. */
+/** Alerts since the last call, by provider; providers without any are omitted. */
 const heard = new Map<string, number>()
 async function news(): Promise<Readonly<Record<string, readonly string[]>>> {
   const all = await Promise.all(
@@ -35,7 +35,7 @@ async function news(): Promise<Readonly<Record<string, readonly string[]>>> {
   return Object.fromEntries(all.filter(([, events]) => events.length > 0))
 }
 
-/** Plays in full up to so many minutes after the opening of the registration. */
+/** Simulates in full up to a number of minutes after the opening of the registration. */
 async function afterOpening(minutes: number): Promise<void> {
   const since = world.simulation().registrationSince ?? 0
   await world.simulation().playTo(since + minutes * MINUTE, { inFull: true })
@@ -86,7 +86,7 @@ test('rounds around the beginning of an epoch are judged by the policy of each',
   await world.simulation().playToEpochEnd()
   await world.simulation().playRounds(3)
   await world.scan()
-  // Nobody is blamed: neither those who are out, nor who submits from another address now.
+  // No alerts: neither for removed providers, nor for one with a new submit address.
   expect(await news()).toEqual({})
   const { identity, submit } = world.simulation().provider('Mover').accounts
   const path = `/provider-fsp?provider=${identity.address}&rounds=6`

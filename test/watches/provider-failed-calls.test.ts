@@ -3,12 +3,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { FSP } from '#sandbox/devnet/fsp/places.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 
-/** What is told of calls that fail at the Relay depends on why, and on who can say why. */
+/**
+ * Alerts about failed calls of the Relay depend on the reason, and on the endpoints that know it.
+ */
 
 /** Each with one failure. */
 const NAMES = ['Alpha', 'Bravo', 'Charlie', 'Delta'] as const
 const SIGNALS = [{ id: 'tx-failed', enabled: true }]
-/** What nodes say of a block whose state they no longer keep. */
+/** Error of nodes for a block whose state is pruned. */
 const PRUNED = { code: -32000, message: 'missing trie node 0xabc (path ) state is not available' }
 
 let world: RoundWorld
@@ -24,7 +26,9 @@ async function play(rounds: number): Promise<void> {
   await world.scan()
 }
 
-/** Finalises a round that is not final yet, with what the last call that did so carried, changed. */
+/**
+ * Finalises a round that is not final yet, with the changed signatures of the last finalisation.
+ */
 async function relay(name: string, change: (signature: Uint8Array) => void): Promise<void> {
   const { client } = world.devnet
   const input = await lastRelay()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 
-/** Voting rounds are read through whatever happens on the way: no false alert, no lost one. */
+/** Voting rounds are read despite every fault: no false alert, no lost one. */
 
 const SIGNALS = [{ id: 'ftso-commit', enabled: true, parameters: { rounds: 2 } }]
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 const both = () => [world.primary, world.secondary]
-/** A look, whatever comes of it. */
+/** Observes once and ignores errors. */
 async function tick(): Promise<void> {
   await world.read().catch(() => undefined)
   await world.look().catch(() => undefined)
@@ -29,7 +29,7 @@ async function news(name: string): Promise<readonly string[]> {
   return fresh
 }
 
-/** The same, but for the blindness itself and for what so many missed rounds sum up to. */
+/** As `events`, without the outage alerts and the alerts that follow from many missed rounds. */
 async function fresh(name: string): Promise<readonly string[]> {
   return (await news(name)).filter((event) => !/monitoring|mc-anchor/.test(event))
 }
@@ -46,7 +46,7 @@ async function gaps(): Promise<number> {
   return Number(row?.['gaps'])
 }
 
-/** The provider misses three commits while `disturb` is called before each look at them. */
+/** Lets the provider miss three commits, and calls `disturb` before each observation of them. */
 async function missCommits(disturb: (step: number) => Promise<void> | void): Promise<void> {
   await world.behave('Mute', 'no-commit')
   for (let step = 0; step < 3; step += 1) {
@@ -199,7 +199,7 @@ test('a round costs a request a block, one for the receipts of a block with watc
     eth_call,
     eth_getLogs,
   } = world.primary.counts()
-  // Each look asks for the head, the tip and the end of its span besides.
+  // Each observation also requests the head, the tip and the end of its span.
   expect(eth_getBlockByNumber).toBeLessThanOrEqual(blocks + 3 * rounds)
   expect((eth_getTransactionReceipt ?? 0) + (eth_getBlockReceipts ?? 0)).toBeLessThanOrEqual(
     4 * 4 * rounds,

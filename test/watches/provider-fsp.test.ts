@@ -3,16 +3,16 @@ import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
 import { providerFsp } from '#src/watches/types/provider-fsp/index.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
 
-/** Data providers that do one thing wrong each, beside one that does nothing wrong, on a real chain. */
+/** Data providers with one fault each, beside a faultless one, on a real chain. */
 
 const EVERY_SIGNAL = providerFsp.signals.map(({ id }) => ({ id, enabled: true }))
 
-/** Alerts at a silence that is believable: there are few blocks here. */
+/** Parameters that alert at a likely silence, because there are few blocks here. */
 const SENSITIVE = EVERY_SIGNAL.map((one) =>
   one.id === 'fast-updates' ? { ...one, parameters: { probability: 0.1 } } : one,
 )
 
-/** Who does what wrong, and what its watch must tell: the event and its severity. */
+/** Providers with their fault and the expected alerts: event and severity. */
 const CASES: readonly (readonly [string, Behaviour, readonly string[]])[] = [
   ['Healthy', 'former-digest', []],
   ['Mute', 'no-commit', ['fsp.ftso-commit warning']],
@@ -75,7 +75,7 @@ describe('providers on a chain', () => {
 
   test('each notifies its own failure, with its severity, and no other', async () => {
     const simulation = world.simulation()
-    // Silence takes longer than the others to tell.
+    // Silence takes longer to detect than the other faults.
     await simulation.behave('Silent', 'no-fast-updates')
     await simulation.playRounds(1, 60)
     for (const [name, behaviour] of CASES) await simulation.behave(name, behaviour)

@@ -3,7 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { entityTx } from '#sandbox/devnet/fsp/install.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 
-/** A provider that has registered new addresses is judged by those of the policy in force until that ends. */
+/**
+ * A provider with newly registered addresses is judged by those of the policy in force until its
+ * end.
+ */
 
 const FUNDED = 100_000n * 10n ** 18n
 const SIGNALS = [
@@ -26,7 +29,7 @@ const play = async (rounds: number) => {
   await world.scan()
 }
 
-/** Alpha names other accounts from now on; it goes on with the old ones, as it must until the epoch ends. */
+/** Sets other accounts for Alpha; it still uses the old ones, as required until the epoch ends. */
 async function nameOthers(first: number): Promise<void> {
   const { accounts } = world.simulation().provider('Alpha')
   const other = (place: number) => {

@@ -10,9 +10,9 @@ import { flare } from '#src/chain/flare.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 
-/** What begins and ends between the ends of two rounds is told like everything else. */
+/** Failures that begin and end between the ends of two rounds are notified too. */
 
-/** So heavy that ten blocks without an update are no luck. */
+/** Stake with which ten blocks without an update are unlikely. */
 const HEAVY = 3_000_000_000
 const SILENCE = [{ id: 'fast-updates', enabled: true, parameters: { probability: 1e-4 } }]
 const MINUTES = 18
@@ -44,7 +44,7 @@ async function news(name: string): Promise<readonly string[]> {
   return fresh
 }
 
-/** When the round begins that is played next, epoch seconds. */
+/** Start of the next simulated round, epoch seconds. */
 function begins(): number {
   const { round, timing } = world.simulation()
   return timing.firstRoundStart + round * timing.roundSeconds
@@ -135,7 +135,7 @@ test('a registration that comes 40 seconds late, between two round ends, is noti
   const due = since + MINUTES * 60
   const { timing, rewardEpoch } = world.simulation()
   const second = (at: number) => (at - timing.firstRoundStart) % timing.roundSeconds
-  // The round before it has ended when it is due, and its own has not when it comes.
+  // It is due after the end of the previous round and arrives before the end of its own.
   expect(second(due)).toBeLessThan(10)
   await world.simulation().playTo(due + 38, { inFull: true })
   const { accounts } = world.simulation().provider('Late')

@@ -20,7 +20,10 @@ const identity = (name: string) => world.simulation().provider(name).accounts.id
 const watch = (type: string, name: string) => world.watch(type, { provider: identity(name) })
 const ends = () => 1_658_430_000 + 90 * 3360 * (EPOCH + 1)
 
-/** Plays to so many hours after the end of the first epoch, and looks every half hour from then on. */
+/**
+ * Simulates up to a number of hours after the end of the first epoch, with an observation every
+ * half hour.
+ */
 async function lookUntil(hours: number, from = 0): Promise<void> {
   for (let hour = from; hour <= hours; hour += 0.5) {
     await world.simulation().playTo(ends() + hour * HOUR)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listWaiting, saveClaims, saveRewards } from '#src/fsp/indexer/round-store.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 
-/** Published rewards and their claims as the tables keep them. */
+/** Published rewards and their claims in the tables. */
 
 let database: FreshDatabase
 

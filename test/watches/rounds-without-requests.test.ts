@@ -22,7 +22,7 @@ async function play(rounds: number): Promise<void> {
 test('rounds without requests neither continue nor reset the streak of missing bit votes', async () => {
   await play(4)
   const first = world.simulation().round
-  // A bit vote is missing, then nobody has anything to vote on, then one is missing again.
+  // A bit vote is missing, then there is a round without requests, then one is missing again.
   isEmpty = (round) => round !== first && round !== first + 3
   await world.behave('Voteless', 'no-bit-vote')
   await play(3)

@@ -10,7 +10,9 @@ import { watchWorld } from './world.ts'
 /** Every signal of a provider's watch, those that are off by default too. */
 const EVERY_SIGNAL = providerFsp.signals.map(({ id }) => ({ id, enabled: true }))
 
-/** A chain with data providers, one watch for each of those named, and the service that looks at them. */
+/**
+ * A chain with data providers, one watch for each given name, and the service that observes them.
+ */
 export async function roundWorld(
   watched: readonly string[],
   options: Partial<ProviderSimulationOptions> & {
@@ -70,7 +72,7 @@ export async function roundWorld(
       await world.look()
     },
     behave: (name: string, behaviour: Behaviour) => simulation.behave(name, behaviour),
-    /** What a provider's watch has told, oldest first, such as `fsp.ftso-commit warning`. */
+    /** Alerts of a provider's watch, oldest first, such as `fsp.ftso-commit warning`. */
     events: async (name: string): Promise<string[]> => {
       const notified = await world.notified(watchOf.get(name) ?? 0)
       return notified.map(({ event, severity }) => `${event} ${severity}`)

@@ -21,10 +21,10 @@ import { serviceOnly } from '../support/harness.ts'
 import { type LookDeps, observeWatches } from '../support/observe.ts'
 import { type Client, signIn, withTrial } from '../support/people.ts'
 
-/** When the chain begins. */
+/** Start of the chain. */
 const AT = new Date('2026-11-20T12:00:00Z')
 
-/** What a watch raised, in short. */
+/** Summary of an alert. */
 export interface Notified {
   readonly event: string
   readonly severity: string
@@ -80,7 +80,7 @@ export async function watchWorld(
     await observeWatches({ ...running, raise }, signal)
   }
 
-  /** The clock goes with the chain's, and never back. */
+  /** Moves the clock to the chain's time, never back. */
   async function follow(): Promise<void> {
     const { timestamp } = await devnet.client.getBlock()
     clock.set(new Date(Math.max(clock.now().getTime(), Number(timestamp) * 1000)))
@@ -95,9 +95,9 @@ export async function watchWorld(
     secondary,
     alice,
     look,
-    /** The service that looks. */
+    /** The observing service. */
     running: () => running,
-    /** Nothing is remembered but what is stored. */
+    /** Restarts the service: only stored state remains. */
     restart: () => {
       const config = loadConfig(testEnvironment(environment))
       const databaseUrl = only.database.url
@@ -109,14 +109,14 @@ export async function watchWorld(
       if (simulation === undefined) throw new Error('nobody plays here')
       return simulation satisfies ProviderSimulation
     },
-    /** Lets time pass, makes a block every so often, and looks once at the end. */
+    /** Advances the time with a number of blocks, and observes once at the end. */
     pass: async (seconds: number, blocks = 2) => {
       await devnet.increaseTime(seconds)
       await devnet.mine(blocks, 1)
       await follow()
       await look()
     },
-    /** Two blocks, so that the newest state is deep enough, and a look. */
+    /** Creates two blocks, so that the newest state is deep enough, and observes once. */
     see: async () => {
       await devnet.mine(2, 1)
       await follow()
@@ -128,7 +128,7 @@ export async function watchWorld(
       if (made.status !== 201) throw new Error(`no watch: ${made.text}`)
       return made.body as { readonly id: number; readonly target: { readonly provider: Address } }
     },
-    /** What was raised, oldest first. */
+    /** Raised alerts, oldest first. */
     notified: async (watchId?: number): Promise<readonly Notified[]> => {
       const filter = watchId === undefined ? '' : `&watchId=${watchId}`
       const { body } = await alice.request('GET', `/alerts?limit=250${filter}`)
