@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
@@ -68,6 +68,11 @@ const VERBS_OF_THE_BOT = [
 
 const LINES_MAX = 350
 const FUNCTION_LINES_MAX = 60
+
+/** Files whose `@see` is checked. */
+const COMMENTED = '{src,bot,sandbox,clients,examples,ops,test}/**/*.{ts,sol}'
+/** A path of this repository in a comment. Other targets are names of standards and of foreign code. */
+const OWN_PATH = /(?<![\w/-])(?:src|bot|sandbox|clients|examples|ops|test|docs)\/[\w./-]+\.\w+/g
 
 interface Source {
   readonly path: string
@@ -217,6 +222,17 @@ describe('the source tree', () => {
     expect(wrong).toEqual([])
   })
 
+  test('names existing files and identifiers in @see', () => {
+    const wrong = globSync(COMMENTED).flatMap((path) => {
+      const text = readFileSync(path, 'utf8')
+      return [...text.matchAll(/@see ((?:(?!\*\/|\n\s*\*?\s*(?:@|\n)).)+)/g)]
+        .map(([, target]) => (target ?? '').trim())
+        .filter((target) => !isPresent(target, text))
+        .map((target) => `${path} @see ${target}`)
+    })
+    expect(wrong).toEqual([])
+  })
+
   test('has no folder for odds and ends', () => {
     const wrong = sources.filter(({ path }) =>
       /\/(utils?|helpers?|common|shared|lib)(\/|\.ts)/.test(path),
@@ -224,6 +240,14 @@ describe('the source tree', () => {
     expect(wrong.map(({ path }) => path)).toEqual([])
   })
 })
+
+/** Whether each file that a target names exists, and its identifier occurs in code of the text. */
+function isPresent(target: string, text: string) {
+  const isFound = [...target.matchAll(OWN_PATH)].every(([path]) => existsSync(path))
+  if (!/^\w+$/.test(target)) return isFound
+  const code = text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+  return new RegExp(`\\b${target}\\b`).test(code)
+}
 
 /** Function declarations above the limit, with the comment directly before them. */
 function longFunctions(text: string) {

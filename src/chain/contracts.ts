@@ -54,7 +54,7 @@ export const FTSO_V2_ABI = parseAbi([
 
 /**
  * The used functions of our payment router.
- * @see `router/PrepaidRouter.sol`
+ * @see `src/chain/router/PrepaidRouter.sol`
  */
 export const ROUTER_ABI = parseAbi([
   'event Paid(bytes32 indexed handle, address indexed payer, address indexed token, uint256 amount)',

@@ -27,7 +27,7 @@ import { startServer } from './process.ts'
 import type { Measurement } from './report.ts'
 
 const MINUTES_GOAL = 30
-/** Requests that one endpoint is sent at a time at most. @see src/chain/pace.ts */
+/** Most concurrent requests to one endpoint, as `AT_ONCE_MAX` in `src/chain/pace.ts`. */
 const AT_ONCE = 48
 
 /**

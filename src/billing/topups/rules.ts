@@ -225,7 +225,7 @@ const PAYER_PROBLEMS = [
  * Classifies the reason of a failed payment for its payer; undefined where only the contract's own words
  * explain it.
  *
- * @see OpenZeppelin, `ERC20`, `Pausable`; `router/PrepaidRouter.sol`; the XRP Ledger's `tec` codes
+ * @see OpenZeppelin, `ERC20`, `Pausable`; `src/chain/router/PrepaidRouter.sol`; the XRP Ledger's `tec` codes
  */
 export function payerProblem(reason: string): (typeof PAYER_PROBLEMS)[number][0] | undefined {
   return PAYER_PROBLEMS.find(([, said]) => said.test(reason))?.[0]
