@@ -10,7 +10,7 @@ import { RESOURCES } from '#src/billing/price-list.ts'
 import { createPaymentOptions } from '#src/billing/topups/payment-options.ts'
 import { createChain } from '#src/chain/client.ts'
 import { createPChain, type PChain } from '#src/chain/pchain.ts'
-import { createPublished } from '#src/chain/published.ts'
+import { createPublicationReader } from '#src/chain/published.ts'
 import { createXrpl, type Xrpl } from '#src/chain/xrpl.ts'
 import { MAIL_CONNECTIONS } from '#src/channels/email.ts'
 import { createChannels } from '#src/channels/index.ts'
@@ -176,7 +176,7 @@ export function createApp(
     pricedTokens: billing.payments.tokens,
     ...config.published,
     pChain: pChain(config, log),
-    published: createPublished({ log }),
+    published: createPublicationReader({ log }),
   }
   const facts = createFacts({ db, ...factSource })
   const metered = { db: meteringDb, clock, log }

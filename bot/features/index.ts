@@ -12,8 +12,8 @@ import { newFeature } from './new/handlers.ts'
 import { providerFeature } from './provider/handlers.ts'
 import { recipientAddFeature } from './recipients/add.ts'
 import { recipientsFeature } from './recipients/handlers.ts'
-import { recipientHearingFeature } from './recipients/hearing.ts'
 import { recipientStateFeature } from './recipients/state.ts'
+import { watchSelectionFeature } from './recipients/watch-selection.ts'
 import { settingsFeature } from './settings/handlers.ts'
 import { signalsFeature } from './signals/handlers.ts'
 import { slotsFeature } from './slots/handlers.ts'
@@ -51,7 +51,7 @@ export const REGISTRY: readonly Feature[] = [
   recipientsFeature,
   recipientAddFeature,
   recipientStateFeature,
-  recipientHearingFeature,
+  watchSelectionFeature,
   settingsFeature,
   muteFeature,
   createLanguageFeature(() => REGISTRY),

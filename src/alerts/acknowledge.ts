@@ -42,7 +42,7 @@ export interface ActedAlert {
 /**
  * State after an action, and whether it was the same before, for example because another person was faster.
  */
-export interface Acted extends ActedAlert {
+export interface ActionResult extends ActedAlert {
   readonly already: boolean
 }
 
@@ -56,7 +56,7 @@ export async function acknowledgeAlert(
   deps: Deps,
   caller: Caller,
   { id, by }: { readonly id: number; readonly by: string | null },
-): Promise<Acted> {
+): Promise<ActionResult> {
   return await act(deps, caller, { id, what: 'alert acknowledged' }, (tx, chosen, at) =>
     acting.acknowledge(tx, caller.wallet, { ...chosen, at, by }),
   )
@@ -70,7 +70,7 @@ export async function unacknowledgeAlert(
   deps: Deps,
   caller: Caller,
   { id }: { readonly id: number },
-): Promise<Acted> {
+): Promise<ActionResult> {
   const what = 'acknowledgement removed'
   return await act(deps, caller, { id, what }, async (tx, chosen) => {
     const ids = await acting.unacknowledge(tx, caller.wallet, chosen)
@@ -95,8 +95,8 @@ export async function acknowledgeMessage(
     readonly messageId: string
     readonly by: string | null
   },
-): Promise<readonly Acted[]> {
-  const acted: Acted[] = []
+): Promise<readonly ActionResult[]> {
+  const acted: ActionResult[] = []
   for (const id of await alertsOf(deps.db, caller, input)) {
     acted.push(await acknowledgeAlert(deps, caller, { id, by: input.by }))
   }
@@ -113,7 +113,7 @@ export async function muteEpisode(
   deps: Deps,
   caller: Caller,
   { id, muted }: { readonly id: number; readonly muted: boolean },
-): Promise<Acted> {
+): Promise<ActionResult> {
   const what = muted ? 'alert muted' : 'alert unmuted'
   return await act(deps, caller, { id, what }, async (tx, chosen, at) => {
     const mutedAt = muted ? at : null
@@ -148,10 +148,10 @@ export async function muteMessage(
   deps: Deps,
   caller: Caller,
   input: { readonly recipientId: number; readonly messageId: string; readonly muted: boolean },
-): Promise<readonly Acted[]> {
+): Promise<readonly ActionResult[]> {
   return await transact(deps.db, async (tx) => {
     const inside = { ...deps, db: tx }
-    const acted: Acted[] = []
+    const acted: ActionResult[] = []
     for (const id of await alertsOf(tx, caller, input)) {
       acted.push(await muteEpisode(inside, caller, { id, muted: input.muted }))
     }
@@ -184,7 +184,7 @@ export async function muteWatchOf(
   deps: Deps & { readonly chain: FspChain },
   caller: Caller,
   { id, until }: { readonly id: number; readonly until: Date | null },
-): Promise<Acted> {
+): Promise<ActionResult> {
   const row = await requireAlert(deps.db, caller, id)
   return await transact(deps.db, async (tx) => {
     const inside = { ...deps, db: tx }
@@ -201,7 +201,7 @@ async function act(
   caller: Caller,
   { id, what }: { readonly id: number; readonly what: string },
   change: (tx: Db, chosen: acting.Chosen, at: Date) => Promise<readonly number[]>,
-): Promise<Acted> {
+): Promise<ActionResult> {
   return await transact(deps.db, async (tx) => {
     const { event } = await requireAlert(tx, caller, id)
     const changed = await change(tx, { id, keys: episodeKeys(event) }, deps.clock.now())

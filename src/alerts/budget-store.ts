@@ -12,7 +12,7 @@ export interface Spending {
 }
 
 /** Result of counting. */
-export interface Spent extends Record<string, unknown> {
+export interface BudgetResult extends Record<string, unknown> {
   readonly watchId: number
   readonly recipientId: number
   /** Alerts of this hour, including these. */
@@ -35,7 +35,7 @@ export async function spend(
   tx: Db,
   rows: readonly Spending[],
   { now, id }: { readonly now: Date; readonly id: string },
-): Promise<readonly Spent[]> {
+): Promise<readonly BudgetResult[]> {
   if (rows.length === 0) return []
   const column = (read: (row: Spending) => number) => sql.param(rows.map(read))
   // A clock that was set back by more than an hour starts a new hour, too.
@@ -45,7 +45,7 @@ export async function spend(
   const fresh = sql`(case when ${isOver} then excluded.throttled
     else greatest(0, b.used + excluded.used - excluded.allowed)
       - greatest(0, b.used - excluded.allowed) end)`
-  return await tx.execute<Spent>(sql`
+  return await tx.execute<BudgetResult>(sql`
     insert into alert_budgets as b (watch_id, recipient_id, allowed, started_at, used, throttled,
       summary_at, throttled_at, announced_in)
     select r.watch_id, r.recipient_id, r.allowed, ${now}::timestamptz, r.count,

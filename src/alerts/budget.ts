@@ -31,7 +31,7 @@ const AT_ONCE = 200
 const GLYPH = '🚧'
 
 /** A delivery that is about to be written, with its watch. */
-export interface Planned {
+export interface PlannedDelivery {
   readonly watchId: number
   readonly row: delivery.NewDelivery
   /** Whether it counts: an alert that is sent, now or later. */
@@ -50,7 +50,7 @@ export interface FirstThrottled {
  */
 export async function applyBudget(
   tx: Db,
-  planned: readonly Planned[],
+  planned: readonly PlannedDelivery[],
   now: Date,
 ): Promise<{
   readonly rows: readonly delivery.NewDelivery[]

@@ -30,7 +30,7 @@ export interface AlertLine {
 }
 
 /** Filter of the list. */
-export interface LinesWanted {
+export interface AlertLineQuery {
   readonly state?: AlertState | undefined
   readonly severity?: Severity | undefined
   readonly watchId?: number | undefined
@@ -54,7 +54,7 @@ export async function listAlertLines(
   deps: Deps,
   caller: Caller,
   input: {
-    readonly wanted: LinesWanted
+    readonly wanted: AlertLineQuery
     readonly limit: number
     readonly cursor?: string | undefined
     readonly reader: Reader
@@ -77,7 +77,7 @@ export async function listAlertLines(
 export function countOlder(
   deps: { readonly db: Db; readonly clock: Clock },
   caller: Caller,
-  { hours, ...wanted }: LinesWanted,
+  { hours, ...wanted }: AlertLineQuery,
 ): Promise<number> {
   const before = hours === undefined ? undefined : ago(hours, deps.clock.now())
   return lines.countLines(deps.db, caller.wallet, { ...wanted, before }, COUNTED_MAX)
@@ -93,7 +93,7 @@ export async function listMutedLines(
   return rows.map((row) => toLine(deps, row, reader))
 }
 
-function since({ hours, ...wanted }: LinesWanted, now: Date): lines.LineFilter {
+function since({ hours, ...wanted }: AlertLineQuery, now: Date): lines.LineFilter {
   return { ...wanted, ...(hours !== undefined && { from: ago(hours, now) }) }
 }
 

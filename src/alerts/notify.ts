@@ -12,7 +12,7 @@ import { type Timing, timingOf } from '#src/recipients/timing.ts'
 import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import { alertUrl } from './alert-urls.ts'
-import { announcement, applyBudget, type Planned } from './budget.ts'
+import { announcement, applyBudget, type PlannedDelivery } from './budget.ts'
 import type { OpenAlert } from './episodes.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import { createRenderer, type Note, type Renderable, remind, type renderMessage } from './render.ts'
@@ -85,7 +85,7 @@ export async function notify(
   const planned = notifications.flatMap((notification, index) => {
     const own = settings.get(notification.watch.wallet) ?? DEFAULT_SETTINGS
     return attempt(deps, notification, () =>
-      (targets[index] ?? []).flatMap((recipient): Planned[] => {
+      (targets[index] ?? []).flatMap((recipient): PlannedDelivery[] => {
         if (!isFor(notification, recipient)) return []
         const plan = planFor(notification, recipient, own, timings)
         if (plan === undefined) return []
@@ -148,8 +148,8 @@ async function targetsOf(
 function attempt(
   { quarantine }: NotifyDeps,
   { alertId }: Notification,
-  plan: () => readonly Planned[],
-): readonly Planned[] {
+  plan: () => readonly PlannedDelivery[],
+): readonly PlannedDelivery[] {
   try {
     return plan()
   } catch (error) {

@@ -88,14 +88,14 @@ export function listOnce(
 const RECORDING_LAG_MS = DAY_MS
 
 /** Result of a due reminder. */
-export interface Reminded {
+export interface ReminderResult {
   readonly id: number
   readonly remindAt: Date | null
   readonly remindersSent: number
 }
 
 /** Writes the results of due reminders. */
-export async function saveReminded(tx: Db, rows: readonly Reminded[]): Promise<void> {
+export async function saveReminded(tx: Db, rows: readonly ReminderResult[]): Promise<void> {
   if (rows.length === 0) return
   await tx.execute(sql`
     update alerts a set remind_at = r."remindAt", reminders_sent = r."remindersSent"

@@ -1,8 +1,8 @@
 import type { EnvelopeMessage, Message, MessageField } from '#src/channels/envelope.ts'
 import {
   formatDateTime,
+  formatDisplayValue,
   formatDuration,
-  formatFact,
   formatList,
   formatMoment,
   formatTime,
@@ -174,7 +174,12 @@ function wordsOf(
       const href = linkOf(fact)
       const label = t(builtKey(`messages:field.${name}`))
       return [
-        { key: name, label, value: formatFact(fact, clock), ...(href !== undefined && { href }) },
+        {
+          key: name,
+          label,
+          value: formatDisplayValue(fact, clock),
+          ...(href !== undefined && { href }),
+        },
       ]
     }),
   }

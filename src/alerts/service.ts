@@ -106,7 +106,7 @@ async function follow(
     ...rested,
     ...[...flaps.values()].map(({ id }) => id),
   ])
-  const notified = fresh.filter((one) => !inhibited.has(one) && !isUnheard(one, followed))
+  const notified = fresh.filter((one) => !inhibited.has(one) && !isUnnotified(one, followed))
   return [
     ...notified.map((one) => followingOf(one, followed, { isFlap: flaps.has(one), now })),
     ...released,
@@ -119,7 +119,7 @@ function isRaise(firing: RecordedFiring, { meanings }: Episodes<RecordedFiring>)
 }
 
 /** Whether it is a recovery of an alert that no recipient was sent. */
-function isUnheard(firing: Fresh, { meanings }: Episodes<RecordedFiring>): boolean {
+function isUnnotified(firing: Fresh, { meanings }: Episodes<RecordedFiring>): boolean {
   const episode = meanings.get(firing)?.episode ?? []
   return (
     firing.isRecovery &&

@@ -12,7 +12,7 @@ export type Publication<T> =
   | { readonly is: 'failed' }
 
 /** Reader of JSON published beside the chain, such as the rewards of a reward epoch. */
-export interface Published {
+export interface PublicationReader {
   /**
    * Reads a URL.
    *
@@ -43,11 +43,11 @@ const TAGS_MAX = 100
  * Creates a reader of publications at URLs the operator configured. Long because fetching and reading
  * share the versions and the failing addresses.
  */
-export function createPublished({
+export function createPublicationReader({
   log,
   timeoutMs = TIMEOUT_MS,
   bytesMax = BYTES_MAX,
-}: PublishedOptions): Published {
+}: PublishedOptions): PublicationReader {
   /** ETag of the last content, by URL. */
   const tags = new Map<string, string>()
   const failing = new Set<string>()

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { XrplRpc } from './xrpl-rpc.ts'
-import { Entry, type Validated } from './xrpl-transactions.ts'
+import { Entry, type ValidatedTransaction } from './xrpl-transactions.ts'
 
 /** The contiguous validated ledgers of a server, up to the newest. */
 export interface LedgerRange {
@@ -55,9 +55,9 @@ export async function readTransactions(
   account: string,
   { from, to }: { readonly from: number; readonly to: number },
   signal: AbortSignal | undefined,
-): Promise<{ readonly transactions: readonly Validated[]; readonly upTo: number }> {
+): Promise<{ readonly transactions: readonly ValidatedTransaction[]; readonly upTo: number }> {
   const range = { account, ledger_index_min: from, ledger_index_max: to }
-  const found: Validated[] = []
+  const found: ValidatedTransaction[] = []
   let upTo = to
   let marker: unknown
   for (let page = 1; ; page += 1) {
@@ -79,7 +79,7 @@ export async function readTransactions(
   }
 }
 
-function validatedOf(rpc: XrplRpc, { transactions }: LedgersPage): readonly Validated[] {
+function validatedOf(rpc: XrplRpc, { transactions }: LedgersPage): readonly ValidatedTransaction[] {
   return transactions.map((transaction) => {
     if (transaction === 'waiting') throw rpc.unusable('a transaction that is not validated')
     return transaction
@@ -87,7 +87,7 @@ function validatedOf(rpc: XrplRpc, { transactions }: LedgersPage): readonly Vali
 }
 
 /** Sorts transactions: pages are in order, but not always the transactions on one. */
-function inOrder(transactions: readonly Validated[]): readonly Validated[] {
+function inOrder(transactions: readonly ValidatedTransaction[]): readonly ValidatedTransaction[] {
   return transactions.toSorted(
     (transaction, other) =>
       transaction.ledgerIndex - other.ledgerIndex ||

@@ -83,7 +83,7 @@ export const LedgerHead = z.object({
 export type LedgerHead = z.output<typeof LedgerHead>
 
 /** A transaction in a validated ledger. */
-export interface Validated {
+export interface ValidatedTransaction {
   readonly fields: z.output<typeof Fields>
   readonly meta: z.output<typeof Meta>
   readonly txHash: string
@@ -93,7 +93,7 @@ export interface Validated {
 }
 
 /** Reason why a payment is ignored. */
-export type Ignored = 'amount not known'
+export type IgnoreReason = 'amount not known'
 
 const SUCCESS = 'tesSUCCESS'
 /** Transaction types of payments: a deleted account leaves its XRP to another, with an optional tag. */
@@ -102,7 +102,7 @@ const PAYING_TYPES = ['Payment', 'AccountDelete']
 const LEDGER_EPOCH_SECONDS = 946_684_800
 
 /** Parses a transaction; `waiting` while it is in no validated ledger. */
-export const Entry = RawEntry.transform((raw, context): Validated | 'waiting' => {
+export const Entry = RawEntry.transform((raw, context): ValidatedTransaction | 'waiting' => {
   if (raw.validated !== true) return 'waiting'
   const fields = raw.tx_json ?? raw.tx ?? Fields.safeParse(raw).data
   const txHash = raw.hash ?? fields?.hash
@@ -123,12 +123,12 @@ export function toBlock(index: number, { ledger }: LedgerHead): BlockRef {
 }
 
 /** Failure code of a transaction; undefined when it succeeded. */
-export function failureOf({ meta }: Validated): string | undefined {
+export function failureOf({ meta }: ValidatedTransaction): string | undefined {
   return meta.TransactionResult === SUCCESS ? undefined : meta.TransactionResult
 }
 
 /** Whether a transaction is a payment to an address. */
-export function isPaymentTo(transaction: Validated, address: string): boolean {
+export function isPaymentTo(transaction: ValidatedTransaction, address: string): boolean {
   const { fields } = transaction
   const isTo = fields.Destination === address && fields.Account !== address
   return isTo && PAYING_TYPES.includes(fields.TransactionType) && !failureOf(transaction)
@@ -141,7 +141,10 @@ export function isPaymentTo(transaction: Validated, address: string): boolean {
  *
  * @param block its ledger
  */
-export function toPayment({ fields, meta, txHash }: Validated, block: BlockRef): Payment | Ignored {
+export function toPayment(
+  { fields, meta, txHash }: ValidatedTransaction,
+  block: BlockRef,
+): Payment | IgnoreReason {
   const delivered = meta.delivered_amount
   const other = OtherAmount.safeParse(delivered).data
   if (other !== undefined) return { ...common(fields, txHash, block), ...other, logIndex: 0 }
@@ -156,7 +159,7 @@ export function toPayment({ fields, meta, txHash }: Validated, block: BlockRef):
  * Undefined where it received nothing.
  */
 export function otherReceipt(
-  { fields, meta, txHash }: Validated,
+  { fields, meta, txHash }: ValidatedTransaction,
   address: string,
 ): ((block: BlockRef) => Payment) | undefined {
   const nodes = meta.AffectedNodes.flatMap((affected) =>

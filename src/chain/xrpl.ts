@@ -11,7 +11,7 @@ import {
   otherReceipt,
   toBlock,
   toPayment,
-  type Validated,
+  type ValidatedTransaction,
 } from './xrpl-transactions.ts'
 
 /**
@@ -66,7 +66,7 @@ export function createXrpl({ url, address, log, timeoutMs = TIMEOUT_MS }: XrplOp
 
   /** The payments of a transaction; one with an unknown amount is logged. */
   async function paymentsOf(
-    transaction: Validated,
+    transaction: ValidatedTransaction,
     signal: AbortSignal | undefined,
   ): Promise<readonly Payment[]> {
     if (!isPaymentTo(transaction, address)) {
@@ -122,7 +122,7 @@ export function createXrpl({ url, address, log, timeoutMs = TIMEOUT_MS }: XrplOp
 /** The ledger of a transaction; requested where the transaction's answer is incomplete. */
 async function ledgerOf(
   rpc: XrplRpc,
-  { block, ledgerIndex }: Validated,
+  { block, ledgerIndex }: ValidatedTransaction,
   signal: AbortSignal | undefined,
 ): Promise<BlockRef> {
   if (block !== undefined) return block

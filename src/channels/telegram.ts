@@ -4,7 +4,7 @@ import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { apiSignal } from '#src/telegram/api.ts'
 import { isGroupId } from '#src/telegram/chat-id.ts'
 import { verdictOf } from '#src/telegram/errors.ts'
-import { type Post, type Posted, post } from '#src/telegram/send.ts'
+import { type Post, type PostResult, post } from '#src/telegram/send.ts'
 import {
   type Channel,
   type ChannelDefinition,
@@ -180,7 +180,7 @@ async function inTurn<Result>(
   }
 }
 
-function receiptOf(posted: Posted): Receipt {
+function receiptOf(posted: PostResult): Receipt {
   if (posted.kind === 'gone') return {}
   const { chatId, topic, moved } = posted
   const movedTo = { chatId, ...(topic !== undefined && { threadId: topic }) }

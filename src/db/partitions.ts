@@ -52,14 +52,14 @@ export async function arrangePartitions(
   const parts = await listParts(db, table)
   const made: string[] = []
   for (const part of missingParts(table, parts, now)) {
-    if (await briefly(db, (tx) => addPart(tx, table, part))) made.push(part.name)
+    if (await withLockTimeout(db, (tx) => addPart(tx, table, part))) made.push(part.name)
     else break
   }
   const dropped: string[] = []
   for (const { name, to } of parts) {
     if (to > retainedFrom) continue
     const drop = sql.raw(`drop table ${quoted(name)}`)
-    if (await briefly(db, (tx) => tx.execute(drop))) dropped.push(name)
+    if (await withLockTimeout(db, (tx) => tx.execute(drop))) dropped.push(name)
   }
   const deleted = await deleteOld(db, table, retainedFrom)
   if (made.length + dropped.length + deleted === 0) return
@@ -133,7 +133,7 @@ async function deleteOld(db: Db, { name, age }: TimedTable, before: Date): Promi
  * Runs a step that needs an exclusive lock.
  * @returns false if the lock was not available in time
  */
-async function briefly(db: Db, work: (tx: Db) => Promise<unknown>): Promise<boolean> {
+async function withLockTimeout(db: Db, work: (tx: Db) => Promise<unknown>): Promise<boolean> {
   for (let attempt = 1; ; attempt++) {
     try {
       await transact(db, async (tx) => {
@@ -142,7 +142,7 @@ async function briefly(db: Db, work: (tx: Db) => Promise<unknown>): Promise<bool
       })
       return true
     } catch (error) {
-      if (!isInTheWay(error)) throw error
+      if (!isLockConflict(error)) throw error
       if (attempt === LOCK_ATTEMPTS) return false
       await wait(LOCK_MS)
     }
@@ -150,7 +150,7 @@ async function briefly(db: Db, work: (tx: Db) => Promise<unknown>): Promise<bool
 }
 
 /** Whether a lock was held too long, or a row was added to the default partition before it was closed. */
-function isInTheWay(error: unknown): boolean {
+function isLockConflict(error: unknown): boolean {
   return postgresError(error)?.code === '55P03' || isOtherPartition(error)
 }
 

@@ -8,7 +8,7 @@
  * transaction is sent after its connection was lost.
  */
 import type { Sql } from 'postgres'
-import { asksForConnection, sendsStatement } from './scope.ts'
+import { publishConnectionRequest, publishStatement } from './scope.ts'
 import { connectionLost, noConnectionFree, openSession } from './session.ts'
 import {
   type QueryOptions,
@@ -118,7 +118,7 @@ export function createPool(base: Sql, options: PoolOptions): Pool {
 
   async function acquire(): Promise<Slot> {
     if (ended !== undefined) throw connectionLost()
-    asksForConnection()
+    publishConnectionRequest()
     const waiter = Promise.withResolvers<Slot>()
     waiters.push(waiter)
     serveNext()
@@ -163,7 +163,7 @@ export function createPool(base: Sql, options: PoolOptions): Pool {
     client: {
       options: base.options,
       unsafe: (text, values, query) => {
-        sendsStatement(text)
+        publishStatement(text)
         return statement((raw) => use((slot) => send(slot, text, values, { ...query, raw })))
       },
       begin: (work) => use((slot) => runTransaction(slot, base.options, work)),

@@ -86,7 +86,7 @@ export const CONNECTION_CHANNEL = 'flare-watchdog:db:connection'
 const asked = channel(CONNECTION_CHANNEL)
 
 /** Publishes that a connection of a pool was requested. */
-export function asksForConnection(): void {
+export function publishConnectionRequest(): void {
   if (asked.hasSubscribers) asked.publish({})
 }
 
@@ -95,6 +95,6 @@ export const STATEMENT_CHANNEL = 'flare-watchdog:db:statement'
 const sent = channel(STATEMENT_CHANNEL)
 
 /** Publishes, before the caller waits for it, that a statement is sent. */
-export function sendsStatement(text: string): void {
+export function publishStatement(text: string): void {
   if (sent.hasSubscribers) sent.publish(text)
 }

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { asSavepoint, asTransaction, endSignal, sendsStatement } from './scope.ts'
+import { asSavepoint, asTransaction, endSignal, publishStatement } from './scope.ts'
 import {
   type QueryOptions,
   type Slot,
@@ -70,7 +70,7 @@ async function runScope<T>(
   const client: TransactionClient = {
     options,
     unsafe: (text, values, query) => {
-      sendsStatement(text)
+      publishStatement(text)
       return statement(async (raw) => {
         if (over) throw new Error('a statement was sent after its transaction had ended')
         try {

@@ -11,7 +11,7 @@ import { unsubscribeUrl } from '#src/recipients/mail-links.ts'
 import { canBeSentTo, UNREADABLE } from './rules.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
 import type { Ended, Ending, Task } from './task.ts'
-import { aboutEach } from './trail.ts'
+import { logFieldsOfEach } from './trail.ts'
 
 interface Deps {
   readonly clock: Clock
@@ -52,7 +52,7 @@ export async function attempt(
     if (error instanceof DeliveryError) return end({ kind: 'failed', error })
     if (signal.aborted) return end({ kind: 'broken_off' })
     const trace = traceOf(error)
-    for (const about of aboutEach(task))
+    for (const about of logFieldsOfEach(task))
       deps.log.error({ ...about, error: trace }, 'delivery broke')
     return end({
       kind: 'failed',
@@ -67,7 +67,7 @@ function read({ quarantine }: Deps, task: Task): Envelope {
   const result = DecodedEnvelope.safeParse(envelope)
   if (result.success) return result.data
   const id = rows[0]?.id ?? change?.id ?? ''
-  quarantine.add('delivery', id, result.error, aboutEach(task)[0])
+  quarantine.add('delivery', id, result.error, logFieldsOfEach(task)[0])
   throw unreadable(result.error)
 }
 
@@ -79,7 +79,7 @@ function checked(
 ): OpenDestination {
   const result = channels[task.channel].destination.safeParse(opened.destination)
   if (result.success) return opened
-  quarantine.add('destination', opened.id, result.error, aboutEach(task)[0])
+  quarantine.add('destination', opened.id, result.error, logFieldsOfEach(task)[0])
   throw unreadable(result.error)
 }
 

@@ -25,7 +25,7 @@ import * as kept from './retained-store.ts'
 import { afterFailure, isUnanswered, outcomesOf, RETRY_SECONDS } from './rules.ts'
 import * as store from './store.ts'
 import type { Ended, Task } from './task.ts'
-import { aboutEach, logUnwritten } from './trail.ts'
+import { logFieldsOfEach, logUnwritten } from './trail.ts'
 
 export interface RecordDeps {
   readonly db: Db
@@ -85,7 +85,7 @@ async function recordAlone(deps: RecordDeps, one: Ended): Promise<boolean> {
     return true
   } catch (error) {
     if (isSharedFailure(error)) throw error
-    deps.quarantine.add('delivery_result', id, error, aboutEach(one.task)[0])
+    deps.quarantine.add('delivery_result', id, error, logFieldsOfEach(one.task)[0])
     return await recordBare(deps, one)
   }
 }

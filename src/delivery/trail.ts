@@ -10,7 +10,13 @@ interface About extends Record<string, unknown> {
 }
 
 /** One entry for each delivery of a task; of a message that is only changed, one for each alert in it. */
-export function aboutEach({ rows, change, keep, channel, recipientId }: Task): readonly About[] {
+export function logFieldsOfEach({
+  rows,
+  change,
+  keep,
+  channel,
+  recipientId,
+}: Task): readonly About[] {
   const common = { channel, recipientId }
   if (rows.length > 0) {
     return rows.map(({ id: deliveryId, alertId, attempts: attempt }) => ({
@@ -35,13 +41,13 @@ export function logEnded(log: Logger, { task, ending }: Ended): void {
       isPermanent: ending.error.permanent,
     }),
   }
-  for (const about of aboutEach(task)) log.info({ ...about, ...result }, what)
+  for (const about of logFieldsOfEach(task)) log.info({ ...about, ...result }, what)
 }
 
 /** Logs that the result of a task cannot be recorded. */
 export function logUnwritten(log: Logger, task: Task, error: unknown): void {
   const trace = traceOf(error)
-  for (const about of aboutEach(task)) {
+  for (const about of logFieldsOfEach(task)) {
     log.error({ ...about, error: trace }, 'delivery result cannot be written')
   }
 }

@@ -8,8 +8,8 @@ import {
   formatDate,
   formatDateTime,
   formatDecimal,
+  formatDisplayValue,
   formatDuration,
-  formatFact,
   formatList,
   formatNumber,
   formatOffset,
@@ -329,7 +329,10 @@ const FACTS = {
 describe('facts', () => {
   test('are written whole and short in fields', () => {
     const reader = { locale: 'en', timeZone: BERLIN } as const
-    const fields = Object.entries(FACTS).map(([kind, fact]) => [kind, formatFact(fact, reader)])
+    const fields = Object.entries(FACTS).map(([kind, fact]) => [
+      kind,
+      formatDisplayValue(fact, reader),
+    ])
     expect(Object.fromEntries(fields)).toEqual({
       amount: '\u221212,500.5\u00a0FLR',
       decimal: '12.5\u00a0FLR',
@@ -360,15 +363,17 @@ describe('facts', () => {
 
   test('hold no isolates as fields, in any locale', () => {
     const fields = LOCALES.flatMap((locale) =>
-      Object.values(FACTS).map((fact) => formatFact(fact, { locale, timeZone: BERLIN })),
+      Object.values(FACTS).map((fact) => formatDisplayValue(fact, { locale, timeZone: BERLIN })),
     )
     expect(fields.filter((field) => /[\u2066-\u2069]/.test(field))).toEqual([])
   })
 
   test('without a text for their word or unit are refused', () => {
     const reader = { locale: 'en', timeZone: 'UTC' } as const
-    expect(() => formatFact({ kind: 'term', key: 'errors:none' }, reader)).toThrow('no text')
-    expect(() => formatFact({ kind: 'counted', unit: 'pears', count: 1 }, reader)).toThrow(
+    expect(() => formatDisplayValue({ kind: 'term', key: 'errors:none' }, reader)).toThrow(
+      'no text',
+    )
+    expect(() => formatDisplayValue({ kind: 'counted', unit: 'pears', count: 1 }, reader)).toThrow(
       'no text',
     )
   })

@@ -162,7 +162,7 @@ export function formatList(items: readonly string[], locale: Locale): string {
 }
 
 /** Language and time zone of the reader of a value. */
-interface FactReader {
+interface ValueReader {
   readonly locale: Locale
   /** IANA name of a time zone. */
   readonly timeZone: string
@@ -172,7 +172,7 @@ interface FactReader {
  * A display value as the value of a field, for a person or a program: addresses and hashes in full, so that
  * they can be copied, durations short, no isolates.
  */
-export function formatFact(fact: DisplayValue, reader: FactReader): string {
+export function formatDisplayValue(fact: DisplayValue, reader: ValueReader): string {
   return withoutIsolates(write(fact, reader, { whole: true, duration: 'short' }))
 }
 
@@ -182,7 +182,7 @@ export function formatFact(fact: DisplayValue, reader: FactReader): string {
  */
 export function sentenceValues(
   facts: DisplayValues,
-  reader: FactReader,
+  reader: ValueReader,
 ): Record<string, TextValue> {
   return Object.fromEntries(
     Object.entries(facts).map(([name, fact]) => {
@@ -218,7 +218,7 @@ export function isTimeZone(name: string): boolean {
 
 function write(
   fact: DisplayValue,
-  { locale, timeZone }: FactReader,
+  { locale, timeZone }: ValueReader,
   how: { readonly whole: boolean; readonly duration: 'long' | 'short' },
 ): string {
   switch (fact.kind) {

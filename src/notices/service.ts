@@ -18,10 +18,10 @@ import type { Address } from '#src/kernel/units.ts'
 import type { RefusedRecipient } from '#src/recipients/consent.ts'
 import type { StoppedDestination } from '#src/recipients/destinations.ts'
 import type { LinkedRecipient } from '#src/recipients/linked.ts'
-import { listNotified, type Notified } from '#src/recipients/notified.ts'
+import { listNoticeRecipients, type NoticeRecipient } from '#src/recipients/notified.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import { type Timing, timingOf } from '#src/recipients/timing.ts'
-import { type Fitted, listBeyond } from '#src/watches/manage/slots.ts'
+import { type FittedWatches, listBeyond } from '#src/watches/manage/slots.ts'
 import { buttonsOf } from './buttons.ts'
 import { KINDS, type Notice, RETENTION_DAYS, TOGETHER_MINUTES } from './model.ts'
 import { renderNotice } from './render.ts'
@@ -53,7 +53,7 @@ export interface Notices {
   renewed(tx: Db, renewal: PaidRenewal): Promise<void>
   renewalFailed(tx: Db, failed: FailedRenewal): Promise<void>
   /** Watches were suspended or run again, or the trial has ended. */
-  fitted(tx: Db, fitted: Fitted): Promise<void>
+  fitted(tx: Db, fitted: FittedWatches): Promise<void>
   credited(tx: Db, payment: CreditedPayment): Promise<void>
   /** For the wallet's other recipients, except the person who added it. */
   linked(tx: Db, recipient: LinkedRecipient): Promise<void>
@@ -186,7 +186,7 @@ async function notify(
   tx: Db,
   { wallet, notice, about, without, accountIds = [] }: Notification,
 ): Promise<void> {
-  const readers = await listNotified(tx, wallet, without)
+  const readers = await listNoticeRecipients(tx, wallet, without)
   const wanted = readers.filter(
     ({ accountId }) => accountId === null || !accountIds.includes(accountId),
   )
@@ -208,7 +208,7 @@ async function give(
     readers,
     at,
   }: Pick<Notification, 'wallet' | 'notice'> & {
-    readonly readers: readonly Notified[]
+    readonly readers: readonly NoticeRecipient[]
     readonly at: Date
   },
 ): Promise<void> {
@@ -239,7 +239,7 @@ async function give(
 }
 
 /** Notices about the safety of the account have an order of their own: they wait for no others. */
-function orderKeyOf({ kind }: Notice, { id }: Notified): string {
+function orderKeyOf({ kind }: Notice, { id }: NoticeRecipient): string {
   return KINDS[kind].security ? `${id} notice security` : `${id} notice`
 }
 
@@ -247,7 +247,7 @@ function orderKeyOf({ kind }: Notice, { id }: Notified): string {
 async function windowsOf(
   tx: Db,
   notice: Notice,
-  readers: readonly Notified[],
+  readers: readonly NoticeRecipient[],
   now: Date,
 ): Promise<ReadonlyMap<string, Date>> {
   const windows = await delivery.listWindows(
@@ -270,7 +270,7 @@ async function windowsOf(
 function timeOf(
   { kind }: Notice,
   settings: Settings,
-  reader: Notified,
+  reader: NoticeRecipient,
   { now, window }: { readonly now: Date; readonly window: Date | undefined },
 ): Timing {
   const { severity, security } = KINDS[kind]
@@ -287,7 +287,7 @@ function envelopeOf(
     reader,
     deliveryId,
     at,
-  }: { readonly reader: Notified; readonly deliveryId: string; readonly at: Date },
+  }: { readonly reader: NoticeRecipient; readonly deliveryId: string; readonly at: Date },
 ): Envelope {
   const { accountId, locale, timezone } = reader
   const t = translator(locale)

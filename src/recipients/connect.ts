@@ -91,7 +91,7 @@ export interface LinkedCode {
 }
 
 /** Result of a claim. */
-export interface Connected {
+export interface ConnectResult {
   readonly wallet: Address
   readonly title: string
 }
@@ -192,7 +192,7 @@ export async function claimConnectCode(
     readonly signature: string
     readonly timezone?: string
   },
-): Promise<Connected> {
+): Promise<ConnectResult> {
   const { code, message, signature, timezone } = input
   const hash = hashOf(code)
   const found = await codes.findCode(deps.db, hash)
@@ -219,7 +219,7 @@ export async function claimConnectCode(
 }
 
 /** The answer of the claim that used the code up, if this is that claim again. */
-function repeated({ wallet, title }: codes.ConnectCodeRow, message: string): Connected {
+function repeated({ wallet, title }: codes.ConnectCodeRow, message: string): ConnectResult {
   if (wallet === null || readMessage(message)?.wallet !== wallet) throw notValid()
   return { wallet, title }
 }

@@ -10,7 +10,7 @@ import { forgetRecipient } from '#src/watches/manage/service.ts'
 import { callOffConfirmation, planConfirmation } from './confirmations.ts'
 import { openDestination, toStored } from './destination-box.ts'
 import { RECIPIENTS_MAX } from './model.ts'
-import { standAfter } from './rules.ts'
+import { statusAfterChange } from './rules.ts'
 import * as store from './store.ts'
 import { changedDestination } from './typed-destination.ts'
 
@@ -58,7 +58,7 @@ export async function changeDestination(
   const changed = changedDestination(deps.channels[row.channel], before, input, now)
   if (changed === undefined && wanted === undefined) return { row }
   const moved = changed?.moved ?? false
-  const { ask, ...state } = standAfter(row, { moved, wanted })
+  const { ask, ...state } = statusAfterChange(row, { moved, wanted })
   const channel =
     changed || ask ? requireChannel(deps.channels, row.channel) : deps.channels[row.channel]
   if (moved || wanted === 'disabled') await callOffConfirmation(tx, row.id)

@@ -5,7 +5,7 @@ import type { NotificationTarget } from './model.ts'
 import * as store from './store.ts'
 
 /** A reader of notices. */
-export type Notified = Omit<NotificationTarget, 'off' | 'isGroup'> & {
+export type NoticeRecipient = Omit<NotificationTarget, 'off' | 'isGroup'> & {
   /** The Telegram account of a private chat; null for a mailbox. */
   readonly accountId: number | null
 }
@@ -17,11 +17,11 @@ export type Notified = Omit<NotificationTarget, 'off' | 'isGroup'> & {
  *
  * @param without a recipient to leave out, as if it did not exist
  */
-export async function listNotified(
+export async function listNoticeRecipients(
   db: Db,
   wallet: Address,
   without?: number,
-): Promise<readonly Notified[]> {
+): Promise<readonly NoticeRecipient[]> {
   const active = await store.listNoticeReaders(db, wallet)
   const readers = active.filter(({ id }) => id !== without)
   const chats = readers.filter(({ channel }) => CHANNELS[channel].isChat)

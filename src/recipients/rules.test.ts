@@ -10,7 +10,7 @@ import {
   nextConfirmationAt,
   retryConfirmationAt,
   type StatusFields,
-  standAfter,
+  statusAfterChange,
   sumOutcomes,
 } from './rules.ts'
 
@@ -78,7 +78,7 @@ describe('how a recipient stands after a change', () => {
     fc.assert(
       fc.property(stood, change, (before, what) => {
         fc.pre(before.channel === 'email' && !(before.status === 'active' && !before.verifiedAt))
-        const result = standAfter(before, what)
+        const result = statusAfterChange(before, what)
         expect(result.status === 'active' && result.verifiedAt === null).toBe(false)
         if (result.ask) expect(result.status).toBe('pending')
       }),
@@ -87,7 +87,10 @@ describe('how a recipient stands after a change', () => {
   test('what the owner switches off is off, and says so', () => {
     fc.assert(
       fc.property(stood, fc.boolean(), (before, moved) => {
-        const { status, statusReason, ask } = standAfter(before, { moved, wanted: 'disabled' })
+        const { status, statusReason, ask } = statusAfterChange(before, {
+          moved,
+          wanted: 'disabled',
+        })
         expect({ status, statusReason, ask }).toEqual({
           status: 'disabled',
           statusReason: OFF_BY_OWNER,
@@ -126,12 +129,14 @@ describe('how a recipient stands after a change', () => {
       { status: 'disabled', statusReason: 'gone', verifiedAt: null, ask: false },
     ],
   ])('%s', (_what, channel, before, moved, expected) => {
-    expect(standAfter({ ...before, channel }, { moved, wanted: undefined })).toEqual(expected)
+    expect(statusAfterChange({ ...before, channel }, { moved, wanted: undefined })).toEqual(
+      expected,
+    )
   })
   test('an unsubscribed mailbox that its owner switches on asks its reader again', () => {
     const before = { status: 'disabled', statusReason: OFF_BY_READER, verifiedAt: null } as const
     expect(
-      standAfter({ ...before, channel: 'email' }, { moved: false, wanted: 'active' }),
+      statusAfterChange({ ...before, channel: 'email' }, { moved: false, wanted: 'active' }),
     ).toMatchObject({ status: 'pending', ask: true })
   })
 })

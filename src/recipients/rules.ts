@@ -56,7 +56,7 @@ export interface StatusFields {
  * A mailbox is never active before its reader agreed; while it waits for that, `ask` says that an e-mail
  * must be sent. Another address starts over, unless the owner had switched the recipient off.
  */
-export function standAfter(
+export function statusAfterChange(
   before: StatusFields & { readonly channel: ChannelKey },
   change: { readonly moved: boolean; readonly wanted: 'active' | 'disabled' | undefined },
 ): StatusFields & { readonly ask: boolean } {

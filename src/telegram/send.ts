@@ -45,7 +45,7 @@ interface Present {
 }
 
 /** Result of a post. */
-export type Posted = Present | { readonly kind: 'gone' }
+export type PostResult = Present | { readonly kind: 'gone' }
 
 /** Current form of a message; each form falls back to a simpler one at most once. */
 interface Form {
@@ -65,8 +65,8 @@ const FORMS_MAX = 6
  * @throws the API's error if no other form would help; errors of `turn`
  */
 export async function post(api: Api, wanted: Post & { messageId?: never }): Promise<Present>
-export async function post(api: Api, wanted: Post): Promise<Posted>
-export async function post(api: Api, wanted: Post): Promise<Posted> {
+export async function post(api: Api, wanted: Post): Promise<PostResult>
+export async function post(api: Api, wanted: Post): Promise<PostResult> {
   const { chatId, topic, messageId } = wanted
   let form: Form = { chatId, topic, moved: undefined, isPlain: false, buttons: 'all' }
   for (let tries = 1; ; tries += 1) {

@@ -1,6 +1,6 @@
 import type { Asset, BlockRef, FeedName } from '#src/chain/chain.ts'
 import type { PChain } from '#src/chain/pchain.ts'
-import type { Published } from '#src/chain/published.ts'
+import type { PublicationReader } from '#src/chain/published.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Fence } from '#src/db/lock.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
@@ -85,7 +85,7 @@ export interface FactSource {
   readonly chain: FspChain
   readonly clock: Clock
   readonly log: Logger
-  readonly published: Published
+  readonly published: PublicationReader
   /** URL of `passes.json` of a reward epoch, with `{epoch}`; undefined: eligibility is unknown. */
   readonly datasetUrl: string | undefined
   /** URLs of the rewards of a reward epoch; empty: publication is known by the first vote on them. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import * as alerts from '#src/alerts/service.ts'
-import { createPublished } from '#src/chain/published.ts'
+import { createPublicationReader } from '#src/chain/published.ts'
 import { type Connection, connect } from '#src/db/connection.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
@@ -109,7 +109,7 @@ function createWorld({ db }: Connection) {
   const clock = { now: () => block().at }
   const quarantine = createQuarantine({ log: silentLogger })
   const source = { db, chain, clock, log: silentLogger, chainId: 14, pChain: undefined, quarantine }
-  const published = createPublished({ log: silentLogger })
+  const published = createPublicationReader({ log: silentLogger })
   const facts = createFacts({
     pricedTokens: {},
     ...source,

@@ -1,5 +1,5 @@
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
-import { createPublished } from '#src/chain/published.ts'
+import { createPublicationReader } from '#src/chain/published.ts'
 import { connect } from '#src/db/connection.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { LoadedPolicy } from '#src/fsp/reader/policies.ts'
@@ -77,7 +77,7 @@ export function startReplay(databaseUrl: string, policies: readonly LoadedPolicy
   const facts = createFacts({
     pricedTokens: {},
     ...source,
-    published: createPublished({ log: silentLogger }),
+    published: createPublicationReader({ log: silentLogger }),
     datasetUrl: undefined,
     rewardDataUrls: [],
   })

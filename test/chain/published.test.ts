@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { listen, stopListening } from '#sandbox/loopback.ts'
-import { createPublished } from '#src/chain/published.ts'
+import { createPublicationReader } from '#src/chain/published.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 
 const Schema = z.object({ epoch: z.int() })
@@ -17,7 +17,7 @@ const log: Logger = {
   info: (_fields, message) => lines.push(`info ${message}`),
   debug: () => undefined,
 }
-const published = () => createPublished({ log, timeoutMs: 200, bytesMax: 1000 })
+const published = () => createPublicationReader({ log, timeoutMs: 200, bytesMax: 1000 })
 
 beforeEach(async () => {
   lines = []

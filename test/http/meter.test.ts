@@ -2,7 +2,7 @@ import { decodePaymentRequiredHeader } from '@x402/core/http'
 import { parsePaymentRequired } from '@x402/core/schemas'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { credit } from '#src/billing/account/service.ts'
-import { SCHEME } from '#src/billing/metering/offers.ts'
+import { X402_SCHEME } from '#src/billing/metering/offers.ts'
 import { takeFreeCalls } from '#src/billing/metering/store.ts'
 import { RESOURCE_PRICES_CREDITS, RESOURCES } from '#src/billing/price-list.ts'
 import { createMeter } from '#src/http/meter.ts'
@@ -274,7 +274,7 @@ describe('402', () => {
       },
     ])
     expect(body.accepts[0]).toEqual({
-      scheme: SCHEME,
+      scheme: X402_SCHEME,
       network: 'flare',
       maxAmountRequired: '0',
       resource: `${world.app.publicUrl}/api/x402/pricing#providers-rewards`,
@@ -317,7 +317,7 @@ describe('402', () => {
         mimeType: 'application/json',
       },
       accepts: body.accepts.map((offer: Offer) => ({
-        scheme: SCHEME,
+        scheme: X402_SCHEME,
         network: 'eip155:14',
         amount: '0',
         asset: offer.asset,
@@ -358,7 +358,7 @@ describe('402', () => {
   test.each([
     ['that is no base64', 'x-payment', 'not base64 at all'],
     ['of another scheme', 'x-payment', Buffer.from(ofScheme('exact')).toString('base64')],
-    ['of our scheme', 'x-payment', Buffer.from(ofScheme(SCHEME)).toString('base64')],
+    ['of our scheme', 'x-payment', Buffer.from(ofScheme(X402_SCHEME)).toString('base64')],
     ['that is empty', 'x-payment', ''],
     ['that is long and not ASCII', 'x-payment', '\u00ff'.repeat(3000)],
     ['of version 2', 'payment-signature', 'e30='],

@@ -41,6 +41,11 @@ const BANNED: readonly Banned[] = [
     instead: 'EpochDaemon, ProviderSimulation, Scenario',
   },
   { pattern: /[a-z]News$/, instead: '…Listener, …Outcome, isFirst' },
+  {
+    pattern:
+      /^(lookAnew|askForLook|startAfresh|standAfter|isInTheWay|isUnheard|hearsOf|[hH]earing)$/,
+    instead: 'verb and object, as requestObservation, wakeObserver, watchSelection',
+  },
 ]
 
 /** Types of one word that fit several rooms. */

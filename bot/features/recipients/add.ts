@@ -21,10 +21,10 @@ import { show } from '../../core/show.ts'
 import { walletName } from '../../views/view.ts'
 import { putFollowUp } from './follow-up-store.ts'
 import { showRecipients } from './handlers.ts'
-import { showHearing } from './hearing.ts'
 import { addChoice, addQuestion, chatLink, chatRights, mailAsked } from './list-view.ts'
 import { endFollowUp, findRecipient, sendTest, showRecipient, testLine } from './recipients.ts'
 import { hiddenLine, rotateQuestion, secretHidden, secretShown } from './secret-view.ts'
+import { showWatchSelection } from './watch-selection.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -93,7 +93,9 @@ async function add(ctx: BotContext, channel: TypedChannel, text: string): Promis
     return follow(ctx, id, messageId, 'confirmation')
   }
   const recipient = await findRecipient(ctx, id)
-  await showHearing(ctx, id, { notice: testLine(ctx, recipient, await sendTest(ctx, recipient)) })
+  await showWatchSelection(ctx, id, {
+    notice: testLine(ctx, recipient, await sendTest(ctx, recipient)),
+  })
 }
 
 /** Default name of a destination. */
@@ -136,7 +138,7 @@ onPress(composer, 'rec.saved', async (ctx, { id }) => {
     await show(ctx, secretHidden(ctx.reader, recipient, { shownAt, now }))
     return
   }
-  await showHearing(ctx, id, { notice: hiddenLine(ctx.reader, recipient, { shownAt, now }) })
+  await showWatchSelection(ctx, id, { notice: hiddenLine(ctx.reader, recipient, { shownAt, now }) })
 })
 
 /** Time until a secret is hidden, and until a mailbox's confirmation is no longer awaited. */

@@ -171,7 +171,7 @@ function changes(reader: Reader, facts: RecipientFacts): Rows {
       ...(own ? [] : [act(t('bot:button.rename'), packed('rec.ask', params))]),
       ...(isProgrammatic || own ? [] : [act(t('bot:button.zone'), packed('rec.zone', params))]),
     ],
-    own ? [] : [hearingButton(t, destination.id)],
+    own ? [] : [watchSelectionButton(t, destination.id)],
     [act(t('bot:button.delete'), packed('rec.delete', params), 'danger')],
   ]
 }
@@ -197,7 +197,7 @@ function firstRow({ t }: Reader, { destination, retained }: RecipientFacts): rea
 }
 
 /** Button to choose the watches that notify a recipient. */
-export function hearingButton(t: Reader['t'], recipientId: number): Button {
+export function watchSelectionButton(t: Reader['t'], recipientId: number): Button {
   return act(t('bot:button.hear'), packed('rec.hear', { id: recipientId, page: 1 }))
 }
 
@@ -221,18 +221,18 @@ export interface About {
 }
 
 /** Data of a screen that only names the destination. */
-export interface Named {
+export interface DestinationName {
   readonly destination: Pick<Destination, 'id' | 'own' | 'channel' | 'name' | 'key'>
   readonly hereId: number | undefined
 }
 
 /** Message after a mailbox was confirmed. */
-export function recipientConfirmed(reader: Reader, { destination, hereId }: Named): View {
+export function recipientConfirmed(reader: Reader, { destination, hereId }: DestinationName): View {
   const name = typed(destinationName(reader.t, destination, hereId))
   return screen(
     [`✅ ${reader.t.html('bot:rec.confirmed', { name })}`],
     [
-      [hearingButton(reader.t, destination.id)],
+      [watchSelectionButton(reader.t, destination.id)],
       [act(reader.t('bot:button.test'), packed('rec.test', { id: destination.id }))],
       [backToRecipient(reader, destination, hereId)],
     ],

@@ -3,7 +3,12 @@ import { escapeHtml, html, id, typed } from '#src/i18n/translate.ts'
 import { destinationName } from '../../views/destination.ts'
 import { nearTime } from '../../views/time.ts'
 import { act, type Reader, screen, type View } from '../../views/view.ts'
-import { type About, backToRecipient, hearingButton, type Named } from './card-view.ts'
+import {
+  type About,
+  backToRecipient,
+  type DestinationName,
+  watchSelectionButton,
+} from './card-view.ts'
 import { backToList } from './list-view.ts'
 
 /** Asks for confirmation of a new signing secret. */
@@ -61,7 +66,7 @@ interface HiddenOptions {
 /** Line instead of a secret: HTML. */
 export function hiddenLine(
   reader: Reader,
-  { destination, hereId }: Named,
+  { destination, hereId }: DestinationName,
   options: HiddenOptions,
 ): string {
   const { t } = reader
@@ -74,7 +79,7 @@ export function hiddenLine(
 }
 
 /** Message after a secret was hidden. */
-export function secretHidden(reader: Reader, about: Named, options: HiddenOptions): View {
+export function secretHidden(reader: Reader, about: DestinationName, options: HiddenOptions): View {
   const { t } = reader
   const { destination, hereId } = about
   return screen(
@@ -82,7 +87,7 @@ export function secretHidden(reader: Reader, about: Named, options: HiddenOption
     [
       [
         act(t('bot:button.test'), packed('rec.test', { id: destination.id })),
-        hearingButton(t, destination.id),
+        watchSelectionButton(t, destination.id),
       ],
       [backToRecipient(reader, destination, hereId)],
     ],

@@ -25,8 +25,8 @@ import { showConnect } from '../connect/handlers.ts'
 import { helpMenu } from '../help/view.ts'
 import { openType, openWizard } from '../new/handlers.ts'
 import { showChatChoice } from '../recipients/add.ts'
-import { showHearing } from '../recipients/hearing.ts'
 import { showRecipient } from '../recipients/recipients.ts'
+import { showWatchSelection } from '../recipients/watch-selection.ts'
 import { showSlots } from '../slots/handlers.ts'
 import { openTopup } from '../topup/handlers.ts'
 import { linkCard, linkOver, linkRefused, rightsText } from './link-view.ts'
@@ -52,7 +52,8 @@ composer.command('start', async (ctx) => {
     return showRecipient(ctx, Number(recipientId))
   }
   const heardBy = /^h(\d{1,9})$/.exec(payload)?.[1]
-  if (heardBy !== undefined && isLinked && isPrivate) return showHearing(ctx, Number(heardBy))
+  if (heardBy !== undefined && isLinked && isPrivate)
+    return showWatchSelection(ctx, Number(heardBy))
   if (payload === 'group' && isPrivate) {
     return isLinked ? showChatChoice(ctx) : showConnect(ctx)
   }
@@ -109,7 +110,7 @@ onPress(composer, 'link.yes', async (ctx, { code }) => {
   const isAsked = !linked.again && (await allWatches(ctx)).length > 0
   const mayChoose = linked.scopes.includes('write')
   if (isAsked && mayChoose && !ctx.reader.isGroup) {
-    return showHearing(ctx, recipient.id, { notice })
+    return showWatchSelection(ctx, recipient.id, { notice })
   }
   // Watches are private, so the watches that notify a group are chosen in the private chat.
   const label = ctx.t('bot:button.hear')

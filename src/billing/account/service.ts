@@ -68,7 +68,7 @@ export async function requireTerms(deps: TermsDeps, wallet: Address): Promise<vo
 }
 
 /** Result of a credit. */
-export interface Credited {
+export interface CreditResult {
   readonly balanceCredits: number
   /** False when the reference was credited before, and nothing was changed. */
   readonly isNew: boolean
@@ -81,7 +81,7 @@ export interface Credited {
  *
  * @throws Error when the reference belongs to another change
  */
-export async function credit(tx: Db, input: LedgerInput): Promise<Credited> {
+export async function credit(tx: Db, input: LedgerInput): Promise<CreditResult> {
   const entry = toEntry(input, 1)
   let posted = await store.postEntry(tx, entry)
   if (posted === undefined) {
@@ -96,7 +96,7 @@ export async function credit(tx: Db, input: LedgerInput): Promise<Credited> {
 }
 
 /** Result of a debit. `ok: false`: the balance is too low, and no credits were taken. */
-export type Debited =
+export type DebitResult =
   | { readonly ok: true; readonly balanceCredits: number; readonly isNew: boolean }
   | { readonly ok: false; readonly balanceCredits: number }
 
@@ -105,7 +105,7 @@ export type Debited =
  *
  * @throws Error when the reference belongs to another change
  */
-export async function debit(tx: Db, input: LedgerInput): Promise<Debited> {
+export async function debit(tx: Db, input: LedgerInput): Promise<DebitResult> {
   const entry = toEntry(input, -1)
   const posted = await store.postEntry(tx, entry)
   if (posted?.afterCredits !== undefined) {

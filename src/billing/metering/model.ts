@@ -79,7 +79,7 @@ export type ChargeOutcome =
   | { readonly ok: false; readonly reason: 'invalid_token' }
 
 /** Whether a charge was refunded, and the changed parts of the payer's quota. */
-export type Returned = ({ readonly ok: true } & Partial<QuotaStatus>) | { readonly ok: false }
+export type RefundResult = ({ readonly ok: true } & Partial<QuotaStatus>) | { readonly ok: false }
 
 /** Result of settling several calls of one payer for one resource. */
 export interface Settlement {

@@ -15,7 +15,7 @@ import type { AssetState } from '../topups/payment-options.ts'
 import { capUnits, symbolOf, unitsFor, usdRateOf } from '../topups/rules.ts'
 
 /** A scheme of this service: credits are bought in advance, and a call carries no payment. */
-export const SCHEME = 'flare-watchdog-prepaid' as const
+export const X402_SCHEME = 'flare-watchdog-prepaid' as const
 const MAX_TIMEOUT_SECONDS = 600
 const MIME_TYPE = 'application/json'
 /** Prepaid: no amount is due with the call itself. */
@@ -32,7 +32,7 @@ export interface OfferPlace {
 /** One way to pay for a resource. */
 export const Offer = z
   .object({
-    scheme: z.literal(SCHEME),
+    scheme: z.literal(X402_SCHEME),
     network: z.string(),
     maxAmountRequired: z.string(),
     resource: z.url(),
@@ -80,7 +80,7 @@ export function resourceEntry(
   const priceCredits = RESOURCE_PRICES_CREDITS[resource]
   const description = translate(locale, builtKey(`operations:resource.${resource}`))
   const common = {
-    scheme: SCHEME,
+    scheme: X402_SCHEME,
     network: place.chainName,
     maxAmountRequired: NOTHING_DUE,
     resource: `${place.publicUrl}${PATHS.pricingEndpoint}#${resource}`,

@@ -7,7 +7,7 @@ import { traceOf } from '#src/kernel/trace.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import { credit } from '../account/service.ts'
 import { findEntry } from '../account/store.ts'
-import { type Charge, PENDING_MAX, type Returned, UNCERTAIN_MS } from './model.ts'
+import { type Charge, PENDING_MAX, type RefundResult, UNCERTAIN_MS } from './model.ts'
 import { freeLeft, refundReference } from './rules.ts'
 import { refundFreeCalls } from './store.ts'
 
@@ -75,7 +75,7 @@ export async function refund(
   deps: Deps,
   charges: readonly [Charge, ...Charge[]],
   pendingRefunds: PendingRefunds,
-): Promise<readonly Returned[]> {
+): Promise<readonly RefundResult[]> {
   const [first] = charges
   try {
     if (first.kind === 'free') {
@@ -85,7 +85,7 @@ export async function refund(
     }
     const references = referencesOf(charges)
     return await transact(deps.db, async (tx) => {
-      const returned: Returned[] = []
+      const returned: RefundResult[] = []
       for (const reference of references) {
         const balanceCredits = await refundEntry(tx, reference, deps.clock.now())
         returned.push({ ok: true, ...(balanceCredits !== undefined && { balanceCredits }) })

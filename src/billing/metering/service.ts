@@ -40,7 +40,7 @@ export interface Metering {
    * Refunds a charge: the free call, or the credits with an entry `refund`. Never rejects: credits that
    * cannot be refunded now are left to `settleRefunds`.
    */
-  refund(charge: model.Charge): Promise<model.Returned>
+  refund(charge: model.Charge): Promise<model.RefundResult>
   /**
    * Retries the pending refunds.
    * @throws Error when the database does not answer
@@ -89,7 +89,7 @@ export function createMetering(deps: Deps): Metering {
     alone: (group) => settleNetwork(deps, group),
     isAlike: () => true,
   })
-  const returns = createBatcher<model.Charge, model.Returned>({
+  const returns = createBatcher<model.Charge, model.RefundResult>({
     ...LIMITS,
     waitingPerKeyMax: model.CALLS_MAX,
     alone: (group) => refund(deps, group, pendingRefunds),

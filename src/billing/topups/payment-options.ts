@@ -105,7 +105,7 @@ function readAll(sources: PaymentOptionSources): Promise<readonly AssetState[]> 
           { asset: asset.key },
           'state of a payment asset not readable; it is not offered now',
         )
-        const isSilent = asset.way !== 'xrpl' || (await isXrplSilent(view))
+        const isSilent = asset.way !== 'xrpl' || (await isXrplUnreachable(view))
         return closed(asset, placeOf(sources, asset), isSilent)
       }
     }),
@@ -113,7 +113,7 @@ function readAll(sources: PaymentOptionSources): Promise<readonly AssetState[]> 
 }
 
 /** Whether the XRP Ledger is unreachable. XRP is priced on Flare and paid on the XRP Ledger. */
-async function isXrplSilent(view: View): Promise<boolean> {
+async function isXrplUnreachable(view: View): Promise<boolean> {
   return await view.xrpBalance().then(
     () => false,
     () => true,

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import type { BlockRef } from '#src/chain/chain.ts'
 import type { PChain } from '#src/chain/pchain.ts'
-import type { Published } from '#src/chain/published.ts'
+import type { PublicationReader } from '#src/chain/published.ts'
 import type { Db } from '#src/db/connection.ts'
 import { type Fence, transactUnder } from '#src/db/lock.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -48,7 +48,7 @@ export interface PublicationSource {
   readonly chain: FspChain
   readonly clock: Clock
   readonly log: Logger
-  readonly published: Published
+  readonly published: PublicationReader
   /** URL of `passes.json` of a reward epoch, with `{epoch}`; undefined: eligibility is unknown. */
   readonly datasetUrl: string | undefined
   /** URLs of the rewards of a reward epoch. */

@@ -11,7 +11,7 @@ import * as rounds from './round-store.ts'
 import * as store from './store.ts'
 
 /** A provider's own rewards that are still unclaimed after a day. */
-export interface Waiting {
+export interface UnclaimedRewards {
   /** Their reward epochs, oldest first. */
   readonly epochs: readonly number[]
   readonly amountWei: bigint
@@ -81,7 +81,7 @@ export function createRewardFacts({
       known: Known,
       signal: AbortSignal,
       fence: Fence | undefined,
-    ): Promise<ReadonlyMap<Address, Waiting> | undefined> {
+    ): Promise<ReadonlyMap<Address, UnclaimedRewards> | undefined> {
       if (rewardDataUrls.length === 0 || voters.length === 0) return undefined
       await learn(known, signal, fence)
       const { policies, readSince, block } = known

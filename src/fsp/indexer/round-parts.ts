@@ -8,7 +8,7 @@ import type { LoadedPolicy, Policies } from '../reader/policies.ts'
 import type { ProviderState, SystemState } from '../reader/provider-states.ts'
 import type { CarriedState } from './carried-state.ts'
 import type { ProviderObservation, TransactionPart } from './observation.ts'
-import type { Waiting } from './rewards.ts'
+import type { UnclaimedRewards } from './rewards.ts'
 import type { RoundRecord } from './round-record.ts'
 import { type Owners, passOver, peakOf, silenceOf, takeCalls, takePolls } from './round-state.ts'
 
@@ -123,7 +123,7 @@ export function partsOf(
     readonly block: BlockRef
     readonly system: SystemState | undefined
     readonly policy: Policy | undefined
-    readonly rewards: Waiting | undefined
+    readonly rewards: UnclaimedRewards | undefined
     readonly peak: Moment | undefined
   },
 ): Partial<RoundRecord> {

@@ -234,7 +234,7 @@ export function sendersOf(state: CarriedState, voter: Address, nowSeconds: numbe
 }
 
 /** Providers and nodes whose state is kept after a round is stored. */
-export interface Remembered {
+export interface RetainedProviders {
   /** Members of any known signing policy. */
   readonly members: ReadonlySet<Address>
   /** Members of the policy of the round. */
@@ -247,7 +247,7 @@ export interface Remembered {
 }
 
 /** Deletes the state of all others, so that it stays small. */
-export function forget(state: CarriedState, remembered: Remembered): void {
+export function forget(state: CarriedState, remembered: RetainedProviders): void {
   const { members, active, watched, nodeIds, nowSeconds } = remembered
   for (const voter of addressesIn(state.silence)) {
     if (!members.has(voter)) delete state.silence[voter]

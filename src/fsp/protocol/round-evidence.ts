@@ -41,7 +41,7 @@ export interface ProviderEvidence {
 }
 
 /** A result that the Relay finalised. */
-export interface Finalised extends RoundResult {
+export interface FinalisedResult extends RoundResult {
   /** Block time of the first finalisation, epoch seconds. */
   readonly at: number
 }
@@ -54,7 +54,7 @@ export interface RoundEvidence {
   readonly providers: Map<number, ProviderEvidence>
   /** Data of the attestation requests in order, not merged yet. */
   readonly requests: string[]
-  readonly finalised: Partial<Record<typeof FTSO | typeof FDC, Finalised>>
+  readonly finalised: Partial<Record<typeof FTSO | typeof FDC, FinalisedResult>>
 }
 
 /** The parts of a transaction that submissions need. Addresses and data as the node writes them. */

@@ -269,7 +269,11 @@ function judgeFdc(
               tx: seen.inTime.tx,
             }),
     consensus:
-      !isJudged || !isValid ? UNKNOWN : isDominant ? GOOD : lacking(requests, vote, consensus),
+      !isJudged || !isValid
+        ? UNKNOWN
+        : isDominant
+          ? GOOD
+          : missingRequests(requests, vote, consensus),
     fdcSignature: !isJudged
       ? UNKNOWN
       : signature.verdict === 'bad'
@@ -288,7 +292,7 @@ function judgeFdc(
 }
 
 /** Requests of the consensus that a vote does not confirm. */
-function lacking(
+function missingRequests(
   requests: readonly string[],
   vote: BitVote,
   consensus: BitVote,

@@ -9,7 +9,7 @@ import { SUBMIT_AND_PASS_SELECTOR, submitFunctionOf } from '../protocol/framing.
 import type { SubmissionTransaction } from '../protocol/round-evidence.ts'
 import type { RoundBlock } from '../protocol/rounds.ts'
 import { createCallReader, type ProtocolCall, Transaction } from './round-calls.ts'
-import { eventsOf, NO_EVENTS, type ProtocolEvents, RARE, TOPICS } from './round-events.ts'
+import { eventsOf, NO_EVENTS, type ProtocolEvents, RARE_TOPICS, TOPICS } from './round-events.ts'
 
 /** A block of a span, with the protocol's events and submissions. */
 export interface ProtocolBlock extends RoundBlock, ProtocolEvents {
@@ -70,7 +70,7 @@ export function createBlockReader(source: ChainAccess): BlockReader {
         address: address.length === 0 ? [ZERO_ADDRESS] : address,
         topics: [Object.values(TOPICS)],
       }
-      const asked = { ...range, withTransactions: true, rare: RARE }
+      const asked = { ...range, withTransactions: true, rare: RARE_TOPICS }
       const span = await readSpan(source, filter, asked, signal)
       const logsOf = Map.groupBy(span.logs, ({ blockNumber }) => Number(blockNumber))
       const seenIn = span.blocks.map((block) => ({

@@ -63,7 +63,7 @@ export const TOPICS = {
  * Events whose absence in a block must be confirmed by a second endpoint, because they decide for all
  * providers.
  */
-export const RARE: readonly Hex[] = [TOPICS.relayed, TOPICS.requested]
+export const RARE_TOPICS: readonly Hex[] = [TOPICS.relayed, TOPICS.requested]
 
 /** Types of a provider's own claims: direct rewards and fee. Others belong to delegators. */
 export const OWN_CLAIM_TYPES: readonly number[] = [0, 1]

@@ -60,7 +60,7 @@ export function keySettingsOf(type: WatchType, settings: unknown): unknown {
  *
  * @returns id of the watch's target from now on
  */
-export async function lookAnew(
+export async function requestObservation(
   tx: Db,
   type: WatchType,
   row: store.WatchRow,
@@ -85,7 +85,7 @@ export async function lookAnew(
 }
 
 /** Wakes the observer of ledgers. The chain is observed at every tick anyway. */
-export async function askForLook(tx: Db, type: WatchType, wallet: Address): Promise<void> {
+export async function wakeObserver(tx: Db, type: WatchType, wallet: Address): Promise<void> {
   if (type.reads === 'ledger') await store.notifyLedger(tx, wallet)
 }
 
@@ -94,7 +94,7 @@ export async function askForLook(tx: Db, type: WatchType, wallet: Address): Prom
  * states without an open episode, so that this observation is their baseline. Switched-off ones keep their
  * states.
  */
-export async function startAfresh(
+export async function resetBaseline(
   tx: Db,
   type: WatchType,
   row: store.WatchRow,

@@ -20,13 +20,13 @@ import * as store from '../store.ts'
 import { lockTarget } from '../target-store.ts'
 import { getWatchType, LEDGER_TYPES } from '../types/index.ts'
 import {
-  askForLook,
   checkOnChain,
   keySettingsOf,
-  lookAnew,
   mergeSettings,
   muteOf,
-  startAfresh,
+  requestObservation,
+  resetBaseline,
+  wakeObserver,
 } from './changes.ts'
 import { resolveTarget } from './preview.ts'
 import { checkSignals, mergeSignals, targetKey } from './rules.ts'
@@ -119,7 +119,7 @@ export async function createWatch(
       target,
       keySettings: keySettings,
     })
-    await askForLook(tx, type, caller.wallet)
+    await wakeObserver(tx, type, caller.wallet)
     return store.insertWatch(tx, {
       wallet: caller.wallet,
       type: type.name,
@@ -245,9 +245,9 @@ async function applyChanges(
     const targetId =
       settings === undefined
         ? row.targetId
-        : await lookAnew(tx, type, row, { settings, wallet: caller.wallet })
-    await startAfresh(tx, type, { ...row, targetId }, { status: changes.status, before, after })
-    await askForLook(tx, type, caller.wallet)
+        : await requestObservation(tx, type, row, { settings, wallet: caller.wallet })
+    await resetBaseline(tx, type, { ...row, targetId }, { status: changes.status, before, after })
+    await wakeObserver(tx, type, caller.wallet)
     return true
   })
 }

@@ -18,7 +18,7 @@ import * as store from '../store.ts'
 import * as slotStore from './slot-store.ts'
 
 /** Result of fitting a wallet's watches to its slots. */
-export interface Fitted extends ChangedCapacity {
+export interface FittedWatches extends ChangedCapacity {
   /** Labels, oldest watch first. */
   readonly suspended: readonly string[]
   readonly resumed: readonly string[]
@@ -26,7 +26,7 @@ export interface Fitted extends ChangedCapacity {
 
 /** Listener that notifies the wallet's owner, in the transaction of the change. */
 export interface SlotListener {
-  fitted(tx: Db, fitted: Fitted): Promise<void>
+  fitted(tx: Db, fitted: FittedWatches): Promise<void>
 }
 
 /**
@@ -38,7 +38,7 @@ export async function fitWatches(
   { notices }: { readonly notices: SlotListener },
   tx: Db,
   changed: ChangedCapacity,
-): Promise<Fitted> {
+): Promise<FittedWatches> {
   const { wallet, capacity, at } = changed
   const suspended = await slotStore.suspendBeyond(tx, wallet, capacity, at)
   const resumed = await slotStore.resumeWithin(tx, wallet, capacity, at)

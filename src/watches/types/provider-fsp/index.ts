@@ -29,7 +29,7 @@ const BLOCKS_PER_LOOK = 1500
 const HOLE_MS = 10 * MINUTE_MS
 
 /** Checks of a round in the summary for people, with their marks. */
-const SHOWN = ['commit', 'reveal', 'signature', 'bitVote', 'fdcSignature'] as const
+const SUMMARY_CHECKS = ['commit', 'reveal', 'signature', 'bitVote', 'fdcSignature'] as const
 const MARKS = { good: '✓', bad: '✕', unknown: '–', 'not-applicable': '–' } as const
 
 /** Signals that are also judged by blocks between two round ends. */
@@ -66,7 +66,7 @@ export const providerFsp = defineWatchType<
       ...(observation && {
         round: { kind: 'identifier', value: observation.round },
         ...Object.fromEntries(
-          SHOWN.map((check) => [
+          SUMMARY_CHECKS.map((check) => [
             check,
             { kind: 'identifier', value: MARKS[checkOf(observation, check).verdict] } as const,
           ]),

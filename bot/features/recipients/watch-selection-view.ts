@@ -22,7 +22,7 @@ const PAGE_SIZE = 6
 const OFFERED_TYPE = 'provider-fsp'
 
 /** A recipient, and the watches that notify it or may notify it. */
-export interface Hearing {
+export interface WatchSelection {
   readonly destination: Destination
   readonly hereId: number | undefined
   readonly watches: readonly Pick<Watch, 'id' | 'type' | 'label' | 'recipientIds'>[]
@@ -30,7 +30,7 @@ export interface Hearing {
   readonly destinations: readonly Destination[]
 }
 
-interface HearingOptions {
+interface WatchSelectionOptions {
   /** Counts from 1; beyond the last page it is the last one. */
   readonly page: number
   /** Line about the last action: HTML. */
@@ -42,7 +42,7 @@ interface HearingOptions {
  * more. A watch that named none keeps those that it notified by default.
  */
 export function namedAfter(
-  { destination: { id }, destinations }: Pick<Hearing, 'destination' | 'destinations'>,
+  { destination: { id }, destinations }: Pick<WatchSelection, 'destination' | 'destinations'>,
   { recipientIds }: Pick<Watch, 'recipientIds'>,
   isAdded: boolean,
 ): readonly number[] | null {
@@ -61,8 +61,8 @@ export function pageOf(at: number): number {
 }
 
 /** Whether a watch notifies a recipient. */
-export function hearsOf(
-  { destination, destinations }: Pick<Hearing, 'destination' | 'destinations'>,
+export function isNotifiedOf(
+  { destination, destinations }: Pick<WatchSelection, 'destination' | 'destinations'>,
   { recipientIds }: Pick<Watch, 'recipientIds'>,
 ): boolean {
   const isNamed = destinations.some(({ id, own }) => !own && recipientIds?.includes(id))
@@ -71,35 +71,39 @@ export function hearsOf(
 }
 
 /** Screen with the watches that notify a recipient, all or some, and its minimum severity. */
-export function hearingScreen(reader: Reader, hearing: Hearing, options: HearingOptions): View {
+export function watchSelectionScreen(
+  reader: Reader,
+  selection: WatchSelection,
+  options: WatchSelectionOptions,
+): View {
   const { t } = reader
-  const { destination, hereId } = hearing
+  const { destination, hereId } = selection
   const name = typed(destinationName(t, destination, hereId))
   const lines = [
     ...(options.notice === undefined ? [] : [options.notice, '']),
     t.html('bot:rec.hearQuestion', { name }),
-    ...scopeLines(reader, hearing),
+    ...scopeLines(reader, selection),
   ]
   const from = act(
     t(`bot:button.from.${destination.minSeverity}`),
     packed('rec.sev', { id: destination.id, level: 'ask' }),
   )
   return screen(lines, [
-    ...(destination.own ? [] : scopeRows(reader, hearing, options.page)),
+    ...(destination.own ? [] : scopeRows(reader, selection, options.page)),
     [from],
     [backToRecipient(reader, destination, hereId)],
   ])
 }
 
-function scopeLines({ t }: Reader, hearing: Hearing): readonly (string | undefined)[] {
-  const { destination, watches, destinations } = hearing
+function scopeLines({ t }: Reader, selection: WatchSelection): readonly (string | undefined)[] {
+  const { destination, watches, destinations } = selection
   if (destination.own) return [t.html('bot:rec.defaultOwn')]
   if (destination.default) {
-    const isAll = watches.every((watch) => hearsOf(hearing, watch))
+    const isAll = watches.every((watch) => isNotifiedOf(selection, watch))
     return [t.html(isAll ? 'bot:rec.hearAll' : 'bot:rec.isDefault.yes')]
   }
   const own = destinations.filter((one) => one.own).map((one) => destinationName(t, one, undefined))
-  const isAny = watches.some((watch) => hearsOf(hearing, watch))
+  const isAny = watches.some((watch) => isNotifiedOf(selection, watch))
   return [
     t.html(isAny ? 'bot:rec.hearSome' : 'bot:rec.hearNone'),
     // A watch cannot name the wallet's own channels, so naming others takes it from them.
@@ -109,9 +113,9 @@ function scopeLines({ t }: Reader, hearing: Hearing): readonly (string | undefin
   ]
 }
 
-function scopeRows(reader: Reader, hearing: Hearing, wanted: number): Rows {
+function scopeRows(reader: Reader, selection: WatchSelection, wanted: number): Rows {
   const { t } = reader
-  const { destination, watches } = hearing
+  const { destination, watches } = selection
   const params = { id: destination.id }
   const isAll = destination.default
   const scope = [
@@ -130,17 +134,17 @@ function scopeRows(reader: Reader, hearing: Hearing, wanted: number): Rows {
       ? [act(`+ ${ofType}`, packed('rec.hearType', { ...params, type: OFFERED_TYPE }))]
       : [],
     ...inRows(
-      shown.map((watch) => watchButton(hearing, watch)),
+      shown.map((watch) => watchButton(selection, watch)),
       2,
     ),
     pageRow(page, pages, (to) => packed('rec.hear', { ...params, page: to })),
   ]
 }
 
-function watchButton(hearing: Hearing, watch: Hearing['watches'][number]): Button {
-  const mark = hearsOf(hearing, watch) ? '✓' : '○'
+function watchButton(selection: WatchSelection, watch: WatchSelection['watches'][number]): Button {
+  const mark = isNotifiedOf(selection, watch) ? '✓' : '○'
   const label = labelWithName(watch.label, (name) => `${mark} ${isolate(name)}`, 2)
-  const params = { id: hearing.destination.id, watch: watch.id }
+  const params = { id: selection.destination.id, watch: watch.id }
   return act(label, packed('rec.hearFlip', params))
 }
 
