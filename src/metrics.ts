@@ -147,7 +147,7 @@ function deliveryReadings({ db, clock, tally }: JobApp): readonly Reading[] {
     },
     {
       name: 'watchdog_delivery_attempts_total',
-      help: 'Attempts to send by this process, by what came of them.',
+      help: 'Attempts to send by this process, by result.',
       labels: ['channel', 'outcome'],
       read: async () =>
         tally.read().map(({ attempts, ...labels }) => ({ labels, value: attempts })),
@@ -162,12 +162,12 @@ function workReadings({ db, clock }: Pick<JobApp, 'db' | 'clock'>): readonly Rea
   return [
     {
       name: 'watchdog_chain_head_block',
-      help: 'Number of the newest block with the confirmations asked for.',
+      help: 'Number of the newest block with the configured confirmations.',
       read: async () => (await progress()).head?.block,
     },
     {
       name: 'watchdog_chain_head_age_seconds',
-      help: 'Age of the newest block with the confirmations asked for.',
+      help: 'Age of the newest block with the configured confirmations.',
       read: async () => {
         const { head } = await progress()
         return head && ageOf(head.at)

@@ -102,7 +102,7 @@ describe('an alert', () => {
     expect(ids(open)).toEqual([1, 9])
   })
 
-  test('that is no worse begins anew and ends the forgotten one without a word', () => {
+  test('that is no worse starts a new alert and ends the forgotten one without a message', () => {
     const one = change(9)
     const { meanings, closings, open } = followEpisodes([one], [openAlert(1), openAlert(9)])
     expect(meanings.get(one)?.episode).toEqual([])
@@ -156,7 +156,7 @@ describe('votes of a provider', () => {
     expect(notified(...missed, done)).toMatchObject({ closed: [[1, 3]], open: [2] })
   })
 
-  test('become worse each by itself', () => {
+  test('become worse independently', () => {
     const open = [
       vote(1, 'rewards-open', ['rewards', 451]),
       vote(2, 'uptime-open', ['uptime', 452]),

@@ -65,7 +65,7 @@ test('a chat that is not ready holds up no other one', () => {
   expect(takeTurn({ bot: NEVER, chat: NEVER }, wish, LIMITS)).toMatchObject({ waitMs: 0 })
 })
 
-test('a bot that is held gives no turn beyond the patience, to nobody', () => {
+test('a bot that must wait refuses every caller beyond the wait limit', () => {
   const bot = holdFor(NEVER, 1000, 30_000)
   const wish = { now: 1000, patienceMs: 5000, isGroup: false }
   expect(takeTurn({ bot, chat: NEVER }, wish, LIMITS)).toEqual({ isTaken: false, waitMs: 30_000 })
@@ -81,7 +81,7 @@ test('after a clock was put back waits last as long as before', () => {
   })
 })
 
-test('three chats that are told to wait are the bot, for the shortest wait', () => {
+test('when Telegram asks three chats to wait, the bot waits for the shortest of their waits', () => {
   expect(botFloodEnd([9000, 5000])).toBeUndefined()
   expect(botFloodEnd([9000, 5000, 7000])).toBe(5000)
 })

@@ -62,7 +62,7 @@ describe('a pace', () => {
     expect(order).toEqual(['first', 'critical', 'warning', 'info', 'other'])
   })
 
-  test('refuses a waiting caller when urgent ones took its turn for longer than its patience', async () => {
+  test('refuses a waiting caller when urgent ones went before it for longer than its wait limit', async () => {
     const rateLimiter = limiterOfTest()
     const turn = (urgency: number) => rateLimiter.turn('a', { patienceMs: 1500, urgency, signal })
     await turn(0)

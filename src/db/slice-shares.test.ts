@@ -38,7 +38,7 @@ function settle(members: readonly string[], leases: SliceLease[], order: Iterato
   return Number.POSITIVE_INFINITY
 }
 
-test('members come to shares that differ by one at most and leave no slice, whoever held what', () => {
+test('members come to shares that differ by one at most and leave no slice, from any distribution', () => {
   fc.assert(
     fc.property(world, ({ live, owners, turns }) => {
       const members = live.map(memberId)

@@ -245,7 +245,7 @@ function finishedRows({ task, isTest, at, ending, isSuspect = false }: Ended): s
       }
       case 'gone':
       case 'broken_off':
-        throw new Error('what came to nothing is not recorded')
+        throw new Error('a delivery without a result cannot be recorded')
       default:
         return ending satisfies never
     }

@@ -110,7 +110,7 @@ export function openHelp(
 }
 
 /** A message in a chat: its recipient, and its current content. */
-export interface ActiveAlertRef {
+export interface ChatMessageState {
   readonly wallet: string
   readonly envelope: Envelope
   readonly state: MessageState
@@ -127,7 +127,7 @@ export async function findMessage(
   deps: { readonly db: Db; readonly stateOf: StateReader },
   recipientIds: readonly number[],
   messageId: string,
-): Promise<ActiveAlertRef | undefined> {
+): Promise<ChatMessageState | undefined> {
   const sent = await messages.findByName(deps.db, recipientIds, messageId)
   const shown = sent && (await readSent(deps, sent))
   return sent && shown && { wallet: sent.wallet, version: sent.version, ...shown }

@@ -18,7 +18,7 @@ export const resealSecrets: Job = {
     const text =
       destinations + answers === 0
         ? 'every readable secret in the database is encrypted with SECRET_KEY'
-        : 'secrets in the database encrypted anew with SECRET_KEY'
+        : 'secrets in the database re-encrypted with SECRET_KEY'
     app.log.info({ destinations, answers }, text)
   },
 }

@@ -95,7 +95,7 @@ function metersOfCalls(counter: MakeCounter, histogram: MakeHistogram) {
   return {
     rpcRequests: counter(
       'watchdog_rpc_requests_total',
-      'Requests to endpoints of the chain, by the host and what came of them.',
+      'Requests to endpoints of the chain, by host and result.',
       'endpoint',
       'outcome',
     ),

@@ -203,7 +203,7 @@ describe('a digest', () => {
 })
 
 describe('a reader who is muted', () => {
-  test('hears nothing before the end of that, not even what is critical', () => {
+  test('gets no alert before its end, not even a critical one', () => {
     const at = '2026-11-20T12:07:00Z'
     const mutedUntil = '2026-11-20T13:07:00.000Z'
     const critical = { severity: 'critical', mutedUntil } as const
@@ -213,7 +213,7 @@ describe('a reader who is muted', () => {
     expect(timing({}, mutedUntil, critical)).toBe('send')
   })
 
-  test('who wakes up in quiet hours hears of it at their end', () => {
+  test('a recipient linked in quiet hours gets it at their end', () => {
     const over = { quietHours: NIGHT }
     const mutedUntil = '2026-11-20T21:30:00.000Z'
     expect(timing(over, '2026-11-20T20:30:00Z', { mutedUntil })).toBe('2026-11-21T06:00:00.000Z')

@@ -202,7 +202,7 @@ test('forgets its counts when a watch has been quiet, and when it is gone', asyn
   expect(left?.count).toBe(0)
 })
 
-test('a group never hears of credits', async () => {
+test('a group never gets notices about credits', async () => {
   await room.sql`update recipients set chat_id = -chat_id where chat_id = ${room.chat}`
   await room.notice(watchId, { event: LOW })
   await room.notice(watchId, { event: MOVED })

@@ -93,7 +93,7 @@ describe('an unacknowledged alert', () => {
     expect(paged()).toEqual([LOW, BACK])
   })
 
-  test('that became worse is one escalation, and the further recipients hear what follows', async () => {
+  test('that became worse is one escalation, and the added recipients get later messages', async () => {
     await room.notice(watchId, { event: LOW })
     await minutes(10)
     await room.notice(watchId, { event: LOW, severity: 'critical' })

@@ -210,7 +210,7 @@ describe('a digest', () => {
 })
 
 describe('a chat that is muted', () => {
-  test('hears nothing, not even what is critical; mail goes on; at the end it hears all', async () => {
+  test('gets no alert, not even a critical one; mail goes on; at the end it gets all of them', async () => {
     at('2026-12-03T13:05:00.000Z')
     await muteChat(room.app, { chatId: room.chat, minutes: 60 })
     await room.notice(watchId, { event: 'fsp.monitoring', severity: 'critical' })
@@ -225,7 +225,7 @@ describe('a chat that is muted', () => {
     expect(room.chatTexts()[0]).toContain('While muted, 13:05 – 14:05')
   })
 
-  test('that ends early hears at once what it missed', async () => {
+  test('that ends early gets the missed alerts at once', async () => {
     at('2026-12-04T13:05:00.000Z')
     await muteChat(room.app, { chatId: room.chat, minutes: 480 })
     await room.notice(watchId, { event: LOW })

@@ -370,7 +370,7 @@ describe('a recovery', () => {
 })
 
 describe('a mute', () => {
-  test('of a watch ends by itself, and what still fires is notified then', async () => {
+  test('of a watch expires, and signals that still fire are notified then', async () => {
     await room.notice(watchId, { event: LOW })
     await pass()
     const { id } = await newest()

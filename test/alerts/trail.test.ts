@@ -30,7 +30,7 @@ async function minutes(count: number): Promise<void> {
   await room.deliver()
 }
 
-test('an alert of the chain: its block, its deliveries, each attempt with what came of it', async () => {
+test('an alert of the chain: its block, its deliveries, each attempt with its result', async () => {
   const { bob, carol } = room.devnet.people
   await room.alice.request('POST', '/watches', {
     type: 'wallet-balance',

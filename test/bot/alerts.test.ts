@@ -208,7 +208,7 @@ describe('deleting', () => {
     expect(await countOf('alice')).toBe(before - 1)
   })
 
-  test('clears what is older than the list shows, and asks anew when that has changed', async () => {
+  test('clears entries older than the list shows, and asks again when the list has changed', async () => {
     const chat = await linked('alice')
     await chat.say('/alerts')
     await chat.press('Delete…')

@@ -140,7 +140,7 @@ describe('a group the bot joins', () => {
     expect(group.labels()[0]).toContain('Watches')
   })
 
-  test('hears commands for itself only and keeps silent about everything else', async () => {
+  test('answers only commands addressed to it', async () => {
     const group = makeGroup()
     await group.say('/watches@somebody_else_bot')
     await group.say('/nonsense')

@@ -62,7 +62,7 @@ async function addHook(hook: string) {
 }
 
 describe('a new recipient', () => {
-  test('is asked about at once what it is to hear of', async () => {
+  test('leads directly to the question which watches notify it', async () => {
     const id = await addHook('first')
     expect(ann.last().text).toContain('Which alerts should \u2068127.0.0.1\u2069 get?')
     expect(ann.last().text).toContain('Alerts from all watches, including watches added later.')
@@ -77,7 +77,7 @@ describe('a new recipient', () => {
     expect(await named(treasury)).toBeNull()
   })
 
-  test('hears of the checked watches, which keep those that they notified', async () => {
+  test('is notified of the checked watches, which keep their other recipients', async () => {
     const id = await addHook('some')
     const here = await recipientIdOf('Ann')
     const others = (await recipients())
@@ -153,7 +153,7 @@ describe('a new recipient', () => {
 })
 
 describe('a linked chat', () => {
-  test('of a manager asks what it is to hear of', async () => {
+  test('of a manager asks which watches notify it', async () => {
     const chat = world.person()
     await chat.say(`/start ${await world.linkCode('alice', ['read', 'write'])}`)
     await chat.press('Link this chat')

@@ -45,7 +45,7 @@ test('a link card keeps its buttons whatever else is looked at, and becomes the 
   expect(withButtons(ann)).toEqual([card])
 })
 
-test('a message that was deleted does not stand in the way of the next', async () => {
+test('a deleted message does not prevent the next', async () => {
   const ann = await linked()
   await ann.say('/watches')
   world.telegram.failNext('editMessageReplyMarkup', {

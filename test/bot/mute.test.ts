@@ -92,7 +92,7 @@ describe('muting a chat', () => {
   })
 })
 
-test('what is muted is listed, and heard of again by one press', async () => {
+test('muted watches are listed, and unmuted by one press', async () => {
   const chat = await linked('bob')
   const until = new Date(world.clock.now().getTime() + 3_600_000)
   const watch = await world.addWatch('bob', { label: 'FLR price', mutedUntil: until })

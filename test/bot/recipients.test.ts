@@ -202,7 +202,7 @@ describe('a webhook', () => {
     })
   })
 
-  test('has its secret hidden after ten minutes by itself, whatever came below', async () => {
+  test('has its secret hidden automatically after ten minutes, also with messages below', async () => {
     const chat = await linked('alice')
     await chat.say('/recipients')
     await chat.press('Add recipient')
@@ -372,7 +372,7 @@ describe('a webhook', () => {
 })
 
 describe('a mailbox', () => {
-  test('is asked first, and its message says by itself when it agreed', async () => {
+  test('is asked first, and its message is updated when it agreed', async () => {
     const chat = await linked('carol')
     await chat.say('/recipients')
     await chat.press('Add recipient')

@@ -59,7 +59,7 @@ async function quoted(asset: string, locale = 'en') {
 }
 
 describe('/topup', () => {
-  test('asks for the terms once, and then goes on by itself', async () => {
+  test('asks for the terms once, and then continues without another press', async () => {
     const ann = await world.linked('carol')
     await ann.say('/topup')
     expect(says(ann)).toContain('Terms, version 2026-11')
@@ -699,7 +699,7 @@ describe('a payment for slots', () => {
         ({ output }) => output,
       )
 
-    test('asks for that right, then shows the quote by itself; the page and the chat draft one', async () => {
+    test('asks for that right, then shows the quote without another press; the page and the chat draft one', async () => {
       await world.accept('carol')
       const { reader, code } = await asked()
       expect(await draft(code)).toBeUndefined()
@@ -732,7 +732,7 @@ describe('a payment for slots', () => {
       )
     })
 
-    test('asks anew after the code was refused, with the same purchase', async () => {
+    test('asks again after the code was refused, with the same purchase', async () => {
       await world.accept('carol')
       const { reader, code } = await asked()
       await refuseConnectCode(world.app, code)

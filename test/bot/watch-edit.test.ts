@@ -72,7 +72,7 @@ describe('the editor', () => {
     expect(await watch()).toMatchObject({ minSeverity: 'warning', cooldownSeconds: 2700 })
   })
 
-  test('names a watch, with the name it has by itself at hand', async () => {
+  test('names a watch, and offers its default name', async () => {
     await ann.press('Name')
     expect(ann.last().text).toContain('Now: \u2068Treasury\u2069')
     await ann.say('  Cold <wallet>  ')

@@ -368,7 +368,7 @@ describe('the card', () => {
     expect(carol.last().text).toContain(label)
   })
 
-  test('comes anew when its message was deleted', async () => {
+  test('is sent again when its message was deleted', async () => {
     const alice = await linked('alice')
     const id = await world.addWatch('alice', { label: 'Treasury' })
     await openCard(alice, id)

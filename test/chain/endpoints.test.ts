@@ -317,7 +317,7 @@ describe('the newest block', () => {
 })
 
 describe('the chain for questions of anonymous callers', () => {
-  test('refuses those beyond its places at once, and one with its own endpoints hears nothing of it', async () => {
+  test('refuses requests above its limit at once, and does not limit one with its own endpoints', async () => {
     const rpcUrls = [primary.url, secondary.url]
     const limits = { atOnce: 1, waitingMax: 1 }
     const requests = createChain({ rpcUrls, chainId: 14, log, clock, timeoutMs: 300, limits })

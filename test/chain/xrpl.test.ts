@@ -171,7 +171,7 @@ describe('deposits', () => {
     expect(await xrpl.deposits(upTo)).toEqual({ payments: [], upTo })
   })
 
-  test('are not passed over when the server lacks ledgers', async () => {
+  test('are not skipped when the server lacks ledgers', async () => {
     const { upTo } = await xrpl.deposits(undefined)
     server.deposit({ tag: 1, drops: 1n })
     server.forgetBefore(server.closeLedger(4))

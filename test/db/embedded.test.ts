@@ -190,7 +190,7 @@ describe('an embedded database', () => {
 })
 
 describe.runIf(isLinux)('the server of an embedded database', () => {
-  test('is not root, knows nothing of our environment, and hears no Ctrl-C meant for us', async () => {
+  test('is not root, does not inherit the environment, and gets no SIGINT of the parent', async () => {
     await prepare()
     vi.stubEnv('SECRET_KEY', 'not for the server')
     await start()
@@ -246,7 +246,7 @@ describe.runIf(isLinux)('the server of an embedded database', () => {
     other.kill()
   })
 
-  test('is reported when it ends by itself', async () => {
+  test('is reported when it ends unexpectedly', async () => {
     await prepare()
     const database = await start()
     process.kill(await postmasterPid(), 'SIGINT')

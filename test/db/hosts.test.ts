@@ -31,7 +31,7 @@ async function silentHost() {
   return { host: `127.0.0.1:${port}`, sockets, close }
 }
 
-test('a host that refuses connections is passed over at once', async () => {
+test('a host that refuses connections is skipped at once', async () => {
   const connection = connect(withFirst('127.0.0.1:1'))
   expect(await connection.db.execute('select 1 as one')).toMatchObject([{ one: 1 }])
   await connection.close()

@@ -67,7 +67,7 @@ test('a listener whose connection ended listens again, after one empty payload',
   await close()
 })
 
-test('a handler taken back hears no more, and the last one closes the connection', async () => {
+test('a removed handler is not called again, and removing the last one closes the connection', async () => {
   const heard: string[] = []
   const other: string[] = []
   const stop = await listen(database.sql, 'stops', (payload) => heard.push(payload))

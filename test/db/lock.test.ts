@@ -223,7 +223,7 @@ describe('a fencing number', () => {
     expect(await written()).toEqual([])
   })
 
-  test('of work that was passed over takes the lock back before it goes on', async () => {
+  test('of skipped work takes the lock back before it goes on', async () => {
     const stop = new AbortController()
     const numbers: number[] = []
     const work = whileHolding(database.sql, 'passed over', stop.signal, async (_signal, lock) => {

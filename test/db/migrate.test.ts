@@ -66,7 +66,7 @@ test('a migration that was edited after it was applied is refused', async () => 
   await expect(migrate(database.sql, folder)).rejects.toThrow('was edited after it was applied')
 })
 
-test('a migration older than one already applied is refused, not passed over', async () => {
+test('a migration older than one already applied is refused, not skipped', async () => {
   await migrate(database.sql, folder)
   await addMigration('0001_second', 500, 'create table second (id integer)')
   await expect(migrate(database.sql, folder)).rejects.toThrow('left out')

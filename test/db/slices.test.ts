@@ -85,7 +85,7 @@ test('who stops in order leaves its slices at once', async () => {
   expect(one.held()).toHaveLength(SLICES)
 })
 
-test('a dead process is passed over, and what it still writes is refused', async () => {
+test('a dead process is skipped, and its later writes are refused', async () => {
   const name = newName()
   const [former, next] = [member(name), member(name)]
   await former.share()
@@ -99,7 +99,7 @@ test('a dead process is passed over, and what it still writes is refused', async
   await write(next, [3, 4])
 })
 
-test('a process that died before the clock of the database was put back is passed over', async () => {
+test('a process that died before the clock of the database was put back is skipped', async () => {
   const name = newName()
   const [former, next] = [member(name), member(name)]
   await former.share()
@@ -152,7 +152,7 @@ test('what was lost and taken again belongs to no earlier holding', async () => 
   await write(one, returned)
 })
 
-test('who was passed over and comes back shares again', async () => {
+test('a skipped process that comes back gets a share again', async () => {
   const name = newName()
   const [former, next] = [member(name), member(name)]
   await former.share()

@@ -73,7 +73,7 @@ describe('alerts of one watch within five seconds', () => {
     expect(chat.shown()).toEqual([[1, 2]])
   })
 
-  test('are sent anew when the message they were to join is gone, or cannot be changed', async () => {
+  test('are sent as a new message when the message they would join is gone, or cannot be changed', async () => {
     await chat.notify({ alert: 1 })
     await chat.deliver()
     chat.clear()

@@ -128,7 +128,7 @@ describe('a chat that blocks the bot', () => {
     expect(kept.map(({ alertId }) => alertId)).toEqual([4, 3, 2, 1])
   })
 
-  test('hears what it missed in the order it fired', async () => {
+  test('gets the missed alerts in the order they fired', async () => {
     const severities = ['info', 'critical', 'warning'] as const
     await chat.notify(
       ...severities.map((severity, index) => ({

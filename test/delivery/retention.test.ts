@@ -138,7 +138,7 @@ describe('deliveries', () => {
     expect(await outbox.rows()).toHaveLength(1)
   })
 
-  test('are not held up by a partition that a long transaction is in the way of', async () => {
+  test('do not wait for a partition that a long transaction has locked', async () => {
     await outbox.enqueue({ to: target })
     const other = connect(outbox.database.url)
     const isHeld = Promise.withResolvers<void>()

@@ -90,7 +90,7 @@ describe('GET /account', () => {
     })
   })
 
-  test('starts the free calls anew at the next midnight in UTC', async () => {
+  test('resets the free calls at the next midnight in UTC', async () => {
     service.clock.set(new Date('2026-12-31T23:59:59.999Z'))
     const bob = await signIn(service, 'bob')
     const { body } = await bob.request<Account>('GET', '/account')

@@ -79,7 +79,7 @@ test('a service whose every part works is ready, and calls its monitor', async (
   ])
 })
 
-test('a chain without new blocks and a type without data degrade it, and the monitor hears what', async () => {
+test('a chain without new blocks and a type without data degrade it, and the monitor gets the reason', async () => {
   await headAt(ago(91))
   await service.sql`
     insert into observation_cursors (type, failing_since) values ('feed-move', ${ago(91)})`

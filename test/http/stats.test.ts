@@ -153,7 +153,7 @@ describe('the public figures', () => {
     expect(totalsOf(await readFigures(broken))).toEqual([0, 0, 0, 0])
   })
 
-  test('are counted anew when the clock was put back', async () => {
+  test('are counted from zero when the clock was put back', async () => {
     const { app } = fresh()
     const before = await readFigures(app)
     service.clock.set(new Date(before.asOf.getTime() - 86_400_000))

@@ -255,7 +255,7 @@ describe('a watch of the own credits', () => {
     expect(await events()).toEqual([LOW, AGAIN, LOW, AGAIN])
   })
 
-  test('says nothing while paused, and judges afresh when it goes on', async () => {
+  test('notifies nothing while paused, and judges from a new baseline when resumed', async () => {
     const id = await watchCredits(500)
     await judge()
     await alice.request('PATCH', `/watches/${id}`, { status: 'paused' })
@@ -270,7 +270,7 @@ describe('a watch of the own credits', () => {
     ])
   })
 
-  test('says nothing while suspended, and judges afresh when there is a slot', async () => {
+  test('notifies nothing while suspended, and judges from a new baseline when there is a slot', async () => {
     await watchCredits(500)
     await judge()
     service.clock.advance(30 * DAY_SECONDS)
@@ -296,7 +296,7 @@ describe('a watch of the own credits', () => {
     expect(alert.data.nextRenewal).toEqual({ at: '2026-12-20T12:00:00.000Z', credits: 4500 })
   })
 
-  test('hears nothing of a change that is rolled back', async () => {
+  test('is not notified of a change that is rolled back', async () => {
     await watchCredits(500)
     await judge()
     const broken = transact(service.app.db, async (tx) => {
@@ -537,7 +537,7 @@ describe.each(FREEZES)('an alert that is open while %s', (_what, freeze, thaw) =
   })
 })
 
-test('a signal that was switched off without an open alert starts afresh', async () => {
+test('a signal that was switched off without an open alert starts with a new baseline', async () => {
   const id = await watchCredits(500)
   await judge()
   await change(id, { signals: [{ id: 'credits-threshold', enabled: false }] })

@@ -164,7 +164,7 @@ test('a muted watch records its alert and notifies programs only', async () => {
   await alice.request('PATCH', `/watches/${watch.id}`, { mutedUntil: null })
 })
 
-test('a paused watch judges nothing, and starts afresh when it is resumed', async () => {
+test('a paused watch judges nothing, and starts with a new baseline when it is resumed', async () => {
   const { carol } = world.devnet.people
   const [watch] = (await alice.request('GET', '/watches')).body.data
   const before = (await alice.request('GET', '/alerts')).body.data.length

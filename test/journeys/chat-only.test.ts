@@ -77,7 +77,7 @@ describe('a person with Telegram and a wallet', () => {
     await phone.read('500 FLR left the wallet')
   })
 
-  test('is told when few credits are left', async () => {
+  test('is notified when few credits are left', async () => {
     await phone.tap('💳 Credit balance')
     await phone.say('9,800')
     await phone.tap('Create')

@@ -56,7 +56,7 @@ describe('a first contact', () => {
 })
 
 describe('an alert', () => {
-  test('of a transfer comes by itself', async () => {
+  test('of a transfer is sent without a press', async () => {
     const effort = await effortOf(async () => {
       await transfer(700n)
       await ann.read('700 FLR left the wallet')

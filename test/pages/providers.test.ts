@@ -92,7 +92,7 @@ describe('the list', () => {
 })
 
 describe('the page of a provider', () => {
-  test.each(LOCALES)('in %s has its rounds and what it is in', async (locale) => {
+  test.each(LOCALES)('in %s has its rounds and its registrations', async (locale) => {
     const { status, text, html, headers } = await get(`${pathOf('Alpha Oracle')}?lang=${locale}`)
     expect(status).toBe(200)
     expect(html).toContain(`<html lang="${locale}" dir="${directionOf(locale)}">`)

@@ -212,7 +212,7 @@ describe('outcomes', () => {
     ])
     expect(await record([failed(id, 121)])).toEqual([])
   })
-  test('begin anew after each success, even one that is recorded late', async () => {
+  test('start from zero after each success, even one that is recorded late', async () => {
     const { id } = await hook()
     await record([failed(id, 0)])
     await record([ok(id, 60)])

@@ -276,7 +276,7 @@ describe('a linked chat', () => {
     await unblockChat(room.db, chatId, room.clock.now())
     expect(await links()).toMatchObject([{ status: 'active' }])
   })
-  test('does not come back by itself when its owner switched it off', async () => {
+  test('is not switched on automatically when its owner switched it off', async () => {
     await link()
     await room.database.sql`update recipients set status = 'disabled' where chat_id = ${chatId}`
     await blockChat(room.deps, chatId, room.clock.now())

@@ -236,7 +236,7 @@ describe('the chat', () => {
     expect(await news()).toEqual([])
   })
 
-  test('whose message is noted late hears what came of its code all the same', async () => {
+  test('whose message is recorded late still gets the result of its code', async () => {
     const { code, hash } = await makeCode()
     await claimConnectCode(deps, { code, ...(await signed()) })
     await recordConnectMessage(deps, { hash, messageId: 77 })

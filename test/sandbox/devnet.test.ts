@@ -141,7 +141,7 @@ describe('devnet', () => {
     await expect(devnet.client.getTransactionReceipt({ hash: mined.hash })).rejects.toThrow()
   })
 
-  it('makes blocks by itself when it has a block time', async () => {
+  it('makes blocks on a timer when it has a block time', async () => {
     const ticking = await startDevnet({
       blockTimeSeconds: 1,
       accounts: [{ address: MULTICALL3_ADDRESS, balanceWei: 3n }],

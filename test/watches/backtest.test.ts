@@ -92,7 +92,7 @@ describe('a backtest', () => {
     expect(await replayed(FEED)).toEqual(live)
   })
 
-  test('says that nobody watched a provider, and judges its votes', async () => {
+  test('reports that a provider had no watches, and judges its votes', async () => {
     const { status, body } = await backtest(watchOf('Alone'))
     expect(status).toBe(200)
     expect(body.counts.warning).toBeGreaterThan(0)

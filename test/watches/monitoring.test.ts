@@ -173,7 +173,7 @@ describe('when no new block comes', () => {
     expect(await world.events(id)).toEqual(['fsp.monitoring', 'fsp.monitoring.recovered'])
   })
 
-  test('an endpoint that stands still is passed over while another goes on', async () => {
+  test('an endpoint without new blocks is skipped while another has them', async () => {
     const { id } = await balance()
     await world.see()
     const stands = await world.devnet.client.getBlockNumber()

@@ -114,7 +114,7 @@ test('each condition that is no longer met is notified, several at once too', as
   expect(await validatorsOf('Offline')).toEqual([{ nodeId, listed: true }])
 }, 60_000)
 
-test('each recovers once, and the healthy one beside them has heard nothing', async () => {
+test('each recovers once, and the healthy one beside them gets no alert', async () => {
   for (const name of NAMES) await world.simulation().recover(name)
   await play(ROUNDS_AFTER)
   const over = (...ids: readonly string[]) => ids.map((id) => `fsp.${id}.recovered info`)

@@ -80,7 +80,7 @@ export async function startServer(
   }
   const guard = startGuard(child.pid, cluster.account)
   child.once('exit', (code, signal) => {
-    if (!state.stopping) logger.error({ code, signal }, 'the embedded postgres ended by itself')
+    if (!state.stopping) logger.error({ code, signal }, 'the embedded postgres ended unexpectedly')
     guard.release()
   })
   return {

@@ -56,7 +56,7 @@ const pass = (to: CarriedState, blocks: number) => {
   for (let number = 0; number < blocks; number += 1) addBlock(to, block(number), OWNERS)
 }
 
-test('silence grows with the blocks read, and begins anew with an update', () => {
+test('silence grows with the blocks read, and starts from zero with an update', () => {
   const one = state()
   silenceOf(one, ALPHA, 100, 1.5)
   pass(one, 50)

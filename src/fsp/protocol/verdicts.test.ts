@@ -279,7 +279,7 @@ describe('one round by the rules', () => {
     expect(play({ signAt: end + 61 })?.checks.grace.values).toMatchObject({ secondsLate: 1 })
   })
 
-  test('a signature with another bit vote than the consensus is told, with the penalty', () => {
+  test('a signature with another bit vote than the consensus is notified, with the penalty', () => {
     const { fdcSignature, fdcMismatch } = play({ signedBitVote: '000a010a' })?.checks ?? {}
     expect(fdcSignature).toEqual({
       verdict: 'bad',
@@ -295,7 +295,12 @@ describe('one round by the rules', () => {
     expect(fdcMismatch?.verdict).toBe('good')
   })
 
-  test.each(['', '00', '000a010b', '000a00010b'])('with %j beside it nothing is told', (vote) => {
+  test.each([
+    '',
+    '00',
+    '000a010b',
+    '000a00010b',
+  ])('with %j beside it sends no notification', (vote) => {
     expect(play({ signedBitVote: vote })?.checks.fdcSignature.verdict).toBe('good')
   })
 

@@ -102,7 +102,7 @@ describe('price-move (evaluation rule 2)', () => {
     ])
   })
 
-  test('starts anew after a gap longer than the window', () => {
+  test('starts from zero after a gap longer than the window', () => {
     const after = [
       { seconds: 0, value: 100_000n },
       { seconds: 4000, value: 200_000n },
@@ -213,7 +213,7 @@ describe('watches on one feed', () => {
     states,
   })
 
-  test('are passed over only when none of them would have fired', () => {
+  test('are skipped only when none of them would have fired', () => {
     const { prefilter } = feedMove
     if (prefilter === undefined) throw new Error('there is no prefilter')
     fc.assert(

@@ -507,7 +507,7 @@ describe('registration', () => {
     expect(steps[0]?.firings[0]?.data).toMatchObject({ closesAtEarliest: closes })
   })
 
-  test('a round kept before closings were is passed over', () => {
+  test('a round stored before closings existed is skipped', () => {
     const seen = [observation(0, open(at - 3600, { closesAtEarliest: null }))]
     expect(fold(registration, seen).steps[0]).toMatchObject({ phase: 'unknown', firings: [] })
   })
