@@ -97,14 +97,14 @@ export async function signIn<T>(
   const judged = judgeChallenge(found, message, now)
   if (!judged.ok) throw new AppError('unauthenticated', judged.reason)
   const { challenge } = judged
-  const running = inHand.get(challenge.nonce)
+  const running = runningVerifications.get(challenge.nonce)
   if (running !== undefined) return await afterAnother(running)
   const own = finishSignIn(deps, { message, signature }, challenge, then)
-  inHand.set(challenge.nonce, own)
+  runningVerifications.set(challenge.nonce, own)
   try {
     return await own
   } finally {
-    inHand.delete(challenge.nonce)
+    runningVerifications.delete(challenge.nonce)
   }
 }
 
@@ -112,7 +112,7 @@ export async function signIn<T>(
  * Verifications in progress in this process, by nonce: concurrent requests with one nonce share a single
  * call to the chain.
  */
-const inHand = new Map<string, Promise<unknown>>()
+const runningVerifications = new Map<string, Promise<unknown>>()
 
 /**
  * Refuses a request whose challenge another request is verifying: `nonce_used`, or the error of that

@@ -320,6 +320,6 @@ test('every verb that is handled stands on some screen', () => {
 /**
  * Verbs on messages that only events cause, and those of groups, money, status and several wallets.
  */
-/** `rec.default` stands on messages of earlier releases. */
+/** `rec.default` occurs in messages of earlier releases. */
 const ELSEWHERE =
   /^(?:trial|terms|group|topup|slots|subs|ledger|status)\b|^(?:none|close|rec\.default|alert\.ackAll|wallet\.page)$/

@@ -251,7 +251,7 @@ describe.runIf(isLinux)('the server of an embedded database', () => {
     const database = await start()
     process.kill(await postmasterPid(), 'SIGINT')
     await vi.waitFor(
-      () => expect(warnings).toContain('the embedded postgres ended by itself'),
+      () => expect(warnings).toContain('the embedded postgres ended unexpectedly'),
       5000,
     )
     await database.stop()
