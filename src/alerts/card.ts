@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Envelope, HelpPart, MessageState } from '#src/channels/envelope.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { StateReader } from '#src/delivery/chat-situation.ts'
-import type { ActiveAlertRef } from '#src/delivery/service.ts'
+import type { ChatMessageState } from '#src/delivery/service.ts'
 import * as delivery from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -62,7 +62,7 @@ export async function findMessage(
   deps: { readonly db: Db; readonly clock: Clock },
   caller: Caller,
   { recipientId, messageId }: { readonly recipientId: number; readonly messageId: string },
-): Promise<ActiveAlertRef | undefined> {
+): Promise<ChatMessageState | undefined> {
   const stateOf: StateReader = (db, alertIds) => messageStates({ ...deps, db }, alertIds)
   const message = await delivery.findMessage({ db: deps.db, stateOf }, [recipientId], messageId)
   return message?.wallet === caller.wallet ? message : undefined
@@ -77,7 +77,7 @@ export async function openHelp(
     readonly messageId: string
     readonly help: HelpPart | null
   },
-): Promise<ActiveAlertRef | undefined> {
+): Promise<ChatMessageState | undefined> {
   const { recipientId, messageId, help } = input
   if ((await findMessage(deps, caller, input)) === undefined) return undefined
   await delivery.openHelp(deps.db, [recipientId], messageId, help)
