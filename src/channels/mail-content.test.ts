@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { packed } from '#src/actions/codec.ts'
+import { translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { envelopeOf, HOSTILE_TEXTS } from '../../test/support/envelopes.ts'
 import { ENVELOPE_KINDS, type EnvelopeMessage } from './envelope.ts'
@@ -111,21 +112,32 @@ describe('alertMail', () => {
     expect(notified({ test: true })).not.toContain('What to do')
   })
 
-  test('answers under the subject of what it answers', () => {
-    const alert = { severity: 'warning', title: 'FTSO commit missing in 2 rounds' } as const
-    const { subject } = alertMail(envelopeOf({ message: alert }), reader)
+  test.each(
+    LOCALES,
+  )('of a recovery says in its subject that the alert is over, in %s', (locale) => {
     const recovery = envelopeOf({
+      locale,
       answers: 4711,
-      answered: alert,
-      message: { alertId: 4712, event: 'fsp.ftso-commit.recovered', title: 'Commits again' },
+      answered: { severity: 'warning', title: 'FTSO commit missing in 2 rounds' },
+      message: {
+        alertId: 4712,
+        event: 'fsp.ftso-commit.recovered',
+        isRecovery: true,
+        title: 'Commits again',
+      },
     })
     const answer = alertMail(recovery, reader)
-    expect(answer.subject).toBe(`Re: ${subject}`)
+    const severity = translator(locale)('messages:recovered')
+    expect(answer.subject).toContain('[Treasury]')
+    expect(answer.subject).toContain(severity)
+    expect(answer.subject).toContain('Commits again')
+    expect(answer.subject).not.toMatch(/Re: |FTSO commit missing/)
+    if (locale === 'en') expect(answer.subject).toBe('[Treasury] Recovered: Commits again')
     expect(answer.html).toContain('🟢 Commits again')
     expect(answer.html).toContain('#0B6B3D')
   })
 
-  test('answers under the same subject however long it is', () => {
+  test('repeats the subject of what it reminds of, however long it is', () => {
     const alert = { severity: 'warning', title: 'long '.repeat(40) } as const
     const { subject } = alertMail(envelopeOf({ message: alert }), reader)
     const reminder = envelopeOf({ kind: 'reminder', answers: 4711, answered: alert })

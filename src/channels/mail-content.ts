@@ -182,7 +182,8 @@ function bodyHtml(pieces: MailPieces, { message }: Envelope, { body }: Card): st
 }
 
 /**
- * Subject of an e-mail. A reply keeps the subject of the first message, so that mail clients group them.
+ * Subject of an e-mail. A reminder keeps the subject of the first message. A recovery has its own: a list of
+ * mails shows that the alert is over. Its headers name the thread in both cases.
  */
 function subjectOf(t: Translate, envelope: Envelope, { title }: Card): string {
   const { kind = 'alert', message, items = [], answers, answered } = envelope
@@ -193,10 +194,11 @@ function subjectOf(t: Translate, envelope: Envelope, { title }: Card): string {
   if (kind === 'summary' || kind === 'notice') return mailSubject(title)
   const isCounted = kind === 'group' || kind === 'rollup'
   const worst = (isCounted ? worstOf(items) : undefined) ?? message
-  const isAnswer = answers !== undefined
+  const repeated = message.isRecovery ? undefined : answered
+  const isAnswer = answers !== undefined && !message.isRecovery
   const severity =
-    answered === undefined ? severityWord(t, worst) : t(`messages:severity.${answered.severity}`)
-  const shown = cut(answered?.title ?? title, TITLE_MAX)
+    repeated === undefined ? severityWord(t, worst) : t(`messages:severity.${repeated.severity}`)
+  const shown = cut(repeated?.title ?? title, TITLE_MAX)
   const { watchLabel } = message
   const label = watchLabel === null ? undefined : shownLabel(watchLabel)
   return mailSubject(namedSubject(t, { severity, title: shown, label }), { isAnswer })

@@ -450,7 +450,7 @@ describe('a signal that comes and goes', () => {
     minutes(30)
     await pass()
     expect(room.subjects()).toHaveLength(1)
-    expect(room.subjects()[0]).toContain('Re: ')
+    expect(room.subjects()[0]).toContain('Recovered: ')
     minutes(60)
     await pass()
     expect(room.subjects()).toHaveLength(1)

@@ -56,14 +56,14 @@ describe('a mail', () => {
     const recovery = envelopeOf({
       answers: 4711,
       answered: { severity: 'info', title: 'Balance changed: -12,500 FLR' },
-      message: { alertId: 4712, event: 'provider.recovered' },
+      message: { alertId: 4712, event: 'provider.recovered', isRecovery: true, title: 'Back' },
     })
     await world.channel.send(destination, recovery, contextOf())
     const [alert, answer] = world.inbox.mails
     expect(alert?.messageId).toBe(messageId)
     expect(answer && headerOf(answer, 'In-Reply-To')).toBe(messageId)
     expect(answer && headerOf(answer, 'References')).toBe(messageId)
-    expect(answer?.subject).toBe(`Re: ${alert?.subject}`)
+    expect(answer?.subject).toBe('[Treasury] Recovered: Back')
     expect(answer?.messageId).not.toBe(messageId)
   })
 
