@@ -149,6 +149,39 @@ test('a page cannot be put into a frame', async () => {
   await expect.poll(() => problems.join(' ')).toContain('frame-ancestors')
 })
 
+describe('the contents of the docs on a phone', () => {
+  test.each([
+    'en',
+    'ar',
+  ] as const)('lead to pages and operations without any script, in %s', async (locale) => {
+    await open({ script: false })
+    await show(`/docs/api/watches?lang=${locale}`)
+    const t = translator(locale)
+    const contents = page.locator('details.contents')
+    const operation = contents.locator('a[href="#createWatch"]')
+    expect(await operation.isVisible()).toBe(false)
+    await contents.getByText(t('pages:docs.contents'), { exact: true }).click()
+    await operation.click()
+    await page.waitForURL('**/docs/api/watches?lang=*#createWatch')
+    await page.locator('#createWatch').waitFor()
+    await contents.locator('a[href^="/docs/api/alerts"]').click()
+    await page.waitForURL(`**/docs/api/alerts?lang=${locale}`)
+    const widths = await page.evaluate(() => {
+      const { scrollWidth, clientWidth } = document.documentElement
+      return [scrollWidth, clientWidth]
+    })
+    expect(widths).toEqual([360, 360])
+    expect(problems).toEqual([])
+  })
+
+  test('give way to the side list on a wide screen', async () => {
+    await page.setViewportSize({ width: 1200, height: 800 })
+    await show('/docs/api/watches')
+    expect(await page.locator('details.contents').isVisible()).toBe(false)
+    expect(await page.locator('nav.parts a[href="#createWatch"]').isVisible()).toBe(true)
+  })
+})
+
 describe('the search of the docs', () => {
   test('works without any script', async () => {
     await open({ script: false })
