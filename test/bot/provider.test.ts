@@ -100,6 +100,11 @@ describe('/status with a provider', () => {
     expect(chat.last().text).toContain(identity('Alpine'))
     // The question is not left behind above the picture.
     expect(chat.all().filter(({ text }) => text.includes('Several providers match'))).toEqual([])
+    await chat.say('/status')
+    await chat.press('Provider…')
+    expect(chat.last().text).toContain('Which provider?')
+    await chat.press('Alpine')
+    expect(chat.all().filter(({ text }) => text.includes('Which provider?'))).toEqual([])
   })
 
   test('the wizard offers no wallet that is no provider, and lists all providers', async () => {

@@ -131,6 +131,8 @@ describe('/slots', () => {
     await ann.say('/slots')
     await ann.press(packed('slots.quote', { quantity: 1, periods: 1, renew: false }))
     expect(ann.last().text).not.toContain('{{')
+    // An abbreviation at the end of a sentence brings its own full stop.
+    expect(ann.last().text).not.toContain('..')
   })
 })
 
