@@ -46,6 +46,11 @@ export interface BotState {
   ): Promise<Output>
 }
 
+/** Chat and person for whom a screen is made, by an update or by a job that changes a message. */
+export type ChatState = Pick<BotState, 'app' | 'knownChat' | 'links' | 't' | 'reader' | 'call'> & {
+  readonly from?: { readonly id: number } | undefined
+}
+
 /** Response to a press. */
 export interface PressAnswer {
   /** Shows a toast, a box, opens a deep link, or nothing. Only the first call counts. */

@@ -18,6 +18,7 @@ import { describe, floodWaitMs, isRefused } from '#src/telegram/errors.ts'
 import { post } from '#src/telegram/send.ts'
 import { OVERVIEW_KIND, readOverview } from '../features/status/overview.ts'
 import { overviewKey, statusScreen } from '../features/status/view.ts'
+import { awaitStep, nextStep } from '../features/topup/next-step.ts'
 import {
   type AskOperation,
   digestOf,
@@ -26,7 +27,7 @@ import {
   stageOf,
   TOPUP_KINDS,
 } from '../features/topup/topups.ts'
-import { retiredQuote, topupScreen } from '../features/topup/view.ts'
+import { retiredQuote, type ShownTopup, topupScreen } from '../features/topup/view.ts'
 import type { Reader, View } from '../views/view.ts'
 import {
   deleteExpired,
@@ -37,8 +38,9 @@ import {
   settleLive,
   wakeLive,
 } from './live-store.ts'
+import { privateState } from './middleware/identify.ts'
 import { contentOf } from './show.ts'
-import { findChat, type KnownChat } from './store.ts'
+import { changeChat, findChat, type KnownChat } from './store.ts'
 
 /** Lease of one message. */
 const LEASE_MS = 60_000
@@ -156,12 +158,18 @@ async function readShown(
   return await readTopup(app, ask, { handle: Hash.parse(handle), chatId, stage })
 }
 
-async function showTopup(notifier: LiveMessageDeps, row: LiveRow, seen: Seen): Promise<Looked> {
+async function showTopup(
+  notifier: LiveMessageDeps,
+  row: LiveRow,
+  seen: Seen,
+): Promise<Looked | undefined> {
   const now = notifier.app.clock.now()
   const topup = await readShown(notifier, row, seen.ask)
   const screen = topupScreen(seen.reader, topup, now)
   // Only the newest of a chat's messages about top-ups has buttons.
   const isLiving = seen.known.living.topup === row.messageId
+  const isNew = row.stage !== stageOf(topup)
+  if (isLiving && isNew && (await goOn(notifier, row, seen, topup, screen))) return undefined
   const isRetired = !isLiving && topup.topup.status === 'draft'
   const view = isRetired
     ? retiredQuote(seen.reader, topup)
@@ -172,6 +180,52 @@ async function showTopup(notifier: LiveMessageDeps, row: LiveRow, seen: Seen): P
   const isChanged = shown !== row.shown && (await change(notifier, row, view, seen.reader.t.locale))
   const nextAt = isRetired ? topup.topup.expiresAt : nextLookAt(topup, now)
   return { stage: stageOf(topup), shown, nextAt, isChanged }
+}
+
+/**
+ * Goes on with the watch that the person was making, in the message of the top-up that bought its slot. Each
+ * part can be repeated, so that a process that ends in between changes nothing.
+ *
+ * @returns whether it does; the message then belongs to the wizard
+ */
+async function goOn(
+  notifier: LiveMessageDeps,
+  row: LiveRow,
+  { known, reader }: Seen,
+  topup: ShownTopup,
+  credited: View,
+): Promise<boolean> {
+  const { app, username } = notifier
+  const { chatId, messageId } = row
+  if (topup.topup.status !== 'credited' || known.kind !== 'private') return false
+  const state = await privateState(app, known, username)
+  const step = await nextStep(state, topup, credited)
+  if (step === undefined) return false
+  await change(notifier, row, step.view, reader.t.locale)
+  // A press meanwhile has taken the message over.
+  if (!(await isFollowed(app, row))) return true
+  const { wizard } = known.living
+  await awaitStep(state, messageId, step)
+  const living = { topup: null, wizard: messageId }
+  await app.db.transaction(async (tx) => {
+    await changeChat(tx, chatId, { living }, app.clock.now())
+    await deleteLive(tx, row)
+  })
+  if (wizard !== null && wizard !== messageId) await dropButtons(notifier, chatId, wizard)
+  return true
+}
+
+/** Removes the buttons of a message. A failure is ignored: they lead to the step that is shown now. */
+async function dropButtons(
+  { app, api }: LiveMessageDeps,
+  chatId: number,
+  messageId: number,
+): Promise<void> {
+  try {
+    await api.editMessageReplyMarkup(chatId, messageId, { reply_markup: { inline_keyboard: [] } })
+  } catch (error) {
+    app.log.debug({ chatId, error: describe(error) }, 'buttons not removed')
+  }
 }
 
 /** Removes the code when there is nothing left to pay, or no time. */
@@ -200,6 +254,12 @@ async function showOverview(notifier: LiveMessageDeps, row: LiveRow, seen: Seen)
   return { stage: null, shown, nextAt, isChanged }
 }
 
+/** Whether the message still shows what it followed. */
+async function isFollowed({ db }: App, row: LiveRow): Promise<boolean> {
+  const current = await findLive(db, row)
+  return current?.createdAt.getTime() === row.createdAt.getTime()
+}
+
 /**
  * Changes a message, unless it shows another screen by now.
  * @returns whether it was changed
@@ -210,8 +270,7 @@ async function change(
   view: View,
   locale: Locale,
 ): Promise<boolean> {
-  const current = await findLive(app.db, row)
-  if (current?.createdAt.getTime() !== row.createdAt.getTime()) return false
+  if (!(await isFollowed(app, row))) return false
   const { chatId, messageId } = row
   const posted = await post(api, { chatId, messageId, content: () => contentOf(view, locale) })
   if (posted.kind === 'gone') throw new AppError('not_found', 'not_found')

@@ -8,7 +8,7 @@ import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
 import { withRefusal } from '../views/notices.ts'
 import type { View } from '../views/view.ts'
-import type { BotContext } from './context.ts'
+import type { BotContext, ChatState } from './context.ts'
 import { findQuestion, type Place, putQuestion, type QuestionRow } from './session-store.ts'
 import { show } from './show.ts'
 import type { Task } from './store.ts'
@@ -68,17 +68,7 @@ export function defineQuestion<About>(entry: QuestionEntry<About>): AskedQuestio
     const messageId = await show(ctx, view, task)
     const place = placeOf(ctx)
     if (place === undefined || ctx.reader.isGroup) return
-    const askedAt = ctx.app.clock.now()
-    const expiresAt = new Date(askedAt.getTime() + SESSION_MS)
-    await putQuestion(ctx.app.db, {
-      ...place,
-      kind,
-      about,
-      messageId,
-      refusals,
-      askedAt,
-      expiresAt,
-    })
+    await storeQuestion(ctx, place, { kind, about, messageId, refusals })
     if (ctx.answering !== undefined) ctx.answering.isAsked = true
   }
   return {
@@ -100,15 +90,26 @@ export function defineQuestion<About>(entry: QuestionEntry<About>): AskedQuestio
   }
 }
 
-/** The open question of the person behind the update. */
-export async function openQuestion(ctx: BotContext): Promise<QuestionRow | undefined> {
+/** Waits for the typed answer to a question that a message shows. */
+export async function storeQuestion(
+  { app }: Pick<ChatState, 'app'>,
+  place: Place,
+  question: Pick<QuestionRow, 'kind' | 'about' | 'messageId' | 'refusals'>,
+): Promise<void> {
+  const askedAt = app.clock.now()
+  const expiresAt = new Date(askedAt.getTime() + SESSION_MS)
+  await putQuestion(app.db, { ...place, ...question, askedAt, expiresAt })
+}
+
+/** The open question of the person. */
+export async function openQuestion(ctx: ChatState): Promise<QuestionRow | undefined> {
   const place = placeOf(ctx)
   if (place === undefined || ctx.reader.isGroup) return undefined
   return findQuestion(ctx.app.db, place, ctx.app.clock.now())
 }
 
 /** Person and chat of an update; undefined for updates without a person. */
-export function placeOf(ctx: BotContext): Place | undefined {
+export function placeOf(ctx: ChatState): Place | undefined {
   const { from, knownChat } = ctx
   return from === undefined ? undefined : { chatId: knownChat.id, personId: from.id }
 }

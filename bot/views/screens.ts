@@ -7,7 +7,7 @@ import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import { getWatch } from '#src/operations/watches.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
-import type { BotContext, Membership } from '../core/context.ts'
+import type { BotContext, ChatState, Membership } from '../core/context.ts'
 import { send, show } from '../core/show.ts'
 import { trialOffer } from '../features/connect/trial.ts'
 import { providerName } from '../features/provider/search.ts'
@@ -222,6 +222,6 @@ async function ownWatch(ctx: BotContext, id: number, link: Membership): Promise<
 }
 
 /** All watches of a wallet: of the chat's first one by default. */
-export function allWatches(ctx: BotContext, link?: Membership): Promise<readonly Watch[]> {
+export function allWatches(ctx: ChatState, link?: Membership): Promise<readonly Watch[]> {
   return readWatches((operation, input) => ctx.call(operation, input, link))
 }

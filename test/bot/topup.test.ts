@@ -645,36 +645,132 @@ test('what slots need to renew by themselves is offered as an amount', async () 
 })
 
 describe('a payment for slots', () => {
-  test('tops up, buys the slot and leads back to the wizard, without another order', async () => {
-    await world.accept('bob')
+  const BUY = { asset: 'FLR', credits: 10_000, quantity: 1, periods: 1, renew: false }
+
+  /** Bob without a slot, and the quote of a purchase from the wizard's card. */
+  async function waiting() {
+    const wallet = PEOPLE.bob.account.address
+    await world.sql`delete from watches where wallet = ${wallet}`
+    await world.sql`delete from topup_purchases where wallet = ${wallet}`
+    await world.sql`delete from subscriptions where wallet = ${wallet}`
     const bob = await world.linked('bob', ['read', 'write', 'spend'])
     await bob.say('/new credits')
     expect(says(bob)).toContain('No free slot')
+    world.telegram.pressRaw(bob.id, bob.last().id, packed('topup.buy', BUY))
+    await world.settle()
+    return { bob, quote: await world.quoteOf('bob') }
+  }
+  const paid = async (quote: Parameters<MoneyWorld['pay']>[0]) => {
+    await world.pay(quote)
+    await world.confirmAll()
+  }
+
+  test('tops up, buys the slot and asks the wizard’s next question, which a text answers', async () => {
+    await world.accept('bob')
+    const bob = await world.linked('bob', ['read', 'write', 'spend'])
+    await bob.say('/new credits')
     expect(says(bob)).toContain('1 slot, 30 days: 500 credits (0.50 USD).')
     await bob.press('Pay and add slots')
     expect(says(bob)).toContain('For 1 slot, 30 days: 500 credits. You top up 10,000 credits')
     await bob.press('FLR')
     const quote = await world.quoteOf('bob')
     expect(quote.then).toMatchObject({ slots: 1, periods: 1, status: 'waiting' })
-    await world.pay(quote)
-    await world.confirmAll()
-    await world.follow()
-    expect(says(bob)).toContain('✅ 10,000 credits added')
-    expect(says(bob)).toContain('🎟️ 1 slot added.')
+    await paid(quote)
     const { balanceCredits } = await world.as('bob', getAccount)
-    expect(says(bob)).toContain(`Balance: ${balanceCredits.toLocaleString('en')}`)
-    expect(bob.labels()[0]).toEqual(['Resume: Credit balance'])
+    const count = bob.all().length
+    await world.follow()
+    expect(bob.all()).toHaveLength(count)
+    for (const text of [
+      '✅ 10,000 credits added',
+      '🎟️ 1 slot added.',
+      `Balance: ${balanceCredits.toLocaleString('en')}`,
+      'New watch · Credit balance · 1/2',
+    ]) {
+      expect(says(bob)).toContain(text)
+    }
     const { capacity } = await world.as('bob', listSubscriptions)
     expect(capacity).toMatchObject({ purchased: 1, available: 1 })
+    await bob.say('700')
+    expect(says(bob)).toContain('Alert: below 700 credits')
+    await world.follow()
+    expect(says(bob)).toContain('Alert: below 700 credits')
+    await bob.press('Create')
+    expect(says(bob)).toContain('is now being watched.')
+  })
+
+  test('asks it once more when the process ended before that was recorded', async () => {
+    const { bob, quote } = await waiting()
+    const followed =
+      await world.sql`select * from telegram_live_messages where handle = ${quote.handle}`
+    const [chat] = await world.sql`select * from telegram_chats where id = ${bob.id}`
+    await paid(quote)
+    await world.follow()
+    const shown = says(bob)
+    expect(shown).toContain('New watch · Credit balance')
+    await world.sql`insert into telegram_live_messages ${world.sql(followed)}`
+    await world.sql`
+      update telegram_chats set topup_message_id = ${chat?.topup_message_id}, wizard_message_id = null
+      where id = ${bob.id}`
+    await world.sql`delete from telegram_questions where chat_id = ${bob.id}`
+    await world.follow()
+    expect(says(bob)).toBe(shown)
+    await bob.say('700')
+    expect(says(bob)).toContain('Alert: below 700 credits')
+  })
+
+  test.each([
+    [
+      'of yesterday',
+      async (bob: Chatting) => {
+        await world.sql`
+          update telegram_drafts set updated_at = updated_at - interval '2 hours'
+          where chat_id = ${bob.id}`
+      },
+    ],
+    [
+      'that nobody can read any more',
+      async (bob: Chatting) => {
+        await world.sql`
+          update telegram_drafts
+          set values = jsonb_set(values, '{step}', '"gone"') where chat_id = ${bob.id}`
+      },
+    ],
+    [
+      'while something else is asked',
+      async (bob: Chatting) => {
+        await world.sql`
+          insert into telegram_questions
+            (chat_id, person_id, kind, about, message_id, refusals, asked_at, expires_at)
+          values (${bob.id}, ${bob.id}, 'rec.mail', '{}', 1, 0, ${world.clock.now()},
+            ${new Date(world.clock.now().getTime() + 3_600_000)})
+          on conflict (chat_id, person_id) do update set kind = 'rec.mail', about = '{}'`
+      },
+    ],
+  ])('offers a draft %s by a button', async (_what, change) => {
+    const { bob, quote } = await waiting()
+    await change(bob)
+    await paid(quote)
+    await world.follow()
+    expect(says(bob)).toContain('🎟️ 1 slot added.')
+    expect(says(bob)).not.toContain('New watch')
+    expect(bob.labels()[0]).toEqual(['Resume: Credit balance'])
+  })
+
+  test('buys the slot although its chat was unlinked before the payment, which the chat does not hear of', async () => {
+    const { bob, quote } = await waiting()
+    await world.sql`delete from recipients where wallet = ${PEOPLE.bob.account.address}`
+    const before = bob.all().map(plain)
+    await paid(quote)
+    await world.follow()
+    expect(bob.all().map(plain)).toEqual(before)
+    expect(await world.as('bob', listSubscriptions)).toMatchObject({ capacity: { purchased: 1 } })
   })
 
   describe('in a chat that may not spend', () => {
-    const buy = { asset: 'FLR', credits: 10_000, quantity: 1, periods: 1, renew: false }
-
     async function asked(quantity = 1): Promise<{ reader: Chatting; code: string }> {
       const reader = await world.linked('carol', ['read', 'write'])
       await reader.say('/topup')
-      const data = packed('topup.buy', { ...buy, quantity })
+      const data = packed('topup.buy', { ...BUY, quantity })
       const press = world.telegram.pressRaw(reader.id, reader.last().id, data)
       await world.settle()
       await press.answer()
@@ -739,7 +835,7 @@ describe('a payment for slots', () => {
       await notify()
       expect(says(reader)).toContain('Nothing was linked.')
       const [retry] = reader.last().keyboard[0] ?? []
-      expect(retry?.callback_data).toBe(packed('topup.buy', buy))
+      expect(retry?.callback_data).toBe(packed('topup.buy', BUY))
     })
   })
 })

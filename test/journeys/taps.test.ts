@@ -107,6 +107,32 @@ describe('a second watch', () => {
   })
 })
 
+test('a watch that was begun without a slot goes on by itself after eight presses', async () => {
+  const ben = await phones.give('Ben', 'bob')
+  await ben.start()
+  await ben.tap('Connect wallet')
+  await ben.open('Open the page')
+  await ben.sign()
+  await ben.read('Connected')
+  await ben.say('/topup')
+  await ben.tap('Accept and continue')
+  await ben.say('/new price')
+  await ben.read('No free slot')
+  const effort = await effortOf(async () => {
+    await ben.tap('Pay and add slots')
+    await ben.tap('FLR')
+    await ben.open('Open the page')
+    await ben.tick('Also allow the chat to spend')
+    await ben.sign()
+    await ben.confirm('Send this transaction?')
+    await ben.paid()
+    await ben.read('Which price? Send a name')
+  }, ben)
+  expect(effort).toEqual({ taps: 8, confirmations: 3, visits: 1 })
+  await ben.say('BTC')
+  await ben.read('BTC/USD')
+})
+
 test('four more slots are bought from the balance in three presses and three of +', async () => {
   const effort = await effortOf(async () => {
     await ann.say('/slots')

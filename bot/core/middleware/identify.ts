@@ -7,7 +7,7 @@ import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { type ChatLink, chatLinks } from '#src/recipients/chats.ts'
 import { isRefused } from '#src/telegram/errors.ts'
-import type { BotContext, BotState, Membership } from '../context.ts'
+import type { BotContext, BotState, ChatState, Membership } from '../context.ts'
 import { CHAT_KINDS, type ChatKind, findChat, type KnownChat, keepChat } from '../store.ts'
 
 /** Telegram's account for administrators who write in the group's name. */
@@ -58,25 +58,50 @@ async function stateOf(
 ): Promise<BotState> {
   const known = await knowChat(app, source)
   const links = await memberships(app, known, source, isAdministrator)
-  const t = translator(known.locale)
-  const isGroup = known.kind !== 'private'
-  const isFree = !app.billing.enabled
-  const { username: bot } = ctx.me
-  const reader = { t, timezone: links[0]?.timezone ?? 'UTC', isGroup, bot, isFree }
   return {
     app,
     knownChat: known,
     links,
     isAdministrator,
     isAnonymous: source.isAnonymous,
-    t,
-    reader,
+    ...readerOf(app, known, links, ctx.me.username),
     press: unpacked(ctx.callbackQuery?.data ?? ''),
     call: async (operation, input, link = links[0]) => {
       const idempotencyKey = `telegram ${ctx.update.update_id}`
       const raw = { idempotencyKey, ...input, locale: known.locale }
       return (await invoke(app, operation, link?.caller, raw)).output
     },
+  }
+}
+
+function readerOf(
+  app: App,
+  { locale, kind }: KnownChat,
+  links: readonly Membership[],
+  bot: string,
+): Pick<BotState, 't' | 'reader'> {
+  const t = translator(locale)
+  const isGroup = kind !== 'private'
+  const isFree = !app.billing.enabled
+  const timezone = links[0]?.timezone ?? 'UTC'
+  return { t, reader: { t, timezone, isGroup, bot, isFree } }
+}
+
+/**
+ * State of a private chat for a job that changes its messages.
+ * @param bot username without `@`
+ */
+export async function privateState(app: App, known: KnownChat, bot: string): Promise<ChatState> {
+  const from = { id: known.id }
+  const links = await memberships(app, known, { from, isAnonymous: false }, false)
+  return {
+    app,
+    from,
+    knownChat: known,
+    links,
+    ...readerOf(app, known, links, bot),
+    call: async (operation, input, link = links[0]) =>
+      (await invoke(app, operation, link?.caller, { ...input, locale: known.locale })).output,
   }
 }
 
@@ -116,7 +141,7 @@ async function isGroupAdministrator(ctx: BotContext, from: User): Promise<boolea
 async function memberships(
   app: App,
   known: KnownChat,
-  { from, isAnonymous }: Source,
+  { from, isAnonymous }: { readonly from: Pick<User, 'id'>; readonly isAnonymous: boolean },
   isAdministrator: boolean,
 ): Promise<readonly Membership[]> {
   const links = await chatLinks(app, known.id)

@@ -6,9 +6,12 @@ import { randomInt, randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { Id } from '#src/kernel/units.ts'
-import type { BotContext } from '../../core/context.ts'
+import type { BotContext, ChatState } from '../../core/context.ts'
 import { placeOf, SESSION_MS } from '../../core/session.ts'
 import { deleteDraft, findDraft, putDraft } from '../../core/session-store.ts'
+
+/** Name of the wizard's question among those of all features. */
+export const WIZARD_QUESTION = 'new'
 
 /** target: target of the watch. rule: when it alerts. choose: enabled signals. check: summary of everything. */
 export const STEPS = ['target', 'rule', 'choose', 'check', 'people', 'done'] as const
@@ -75,7 +78,7 @@ const REV_MAX = 36 ** 4
  * The person’s draft; undefined after it expired. One that another version of the service wrote, and this
  * one cannot parse, counts as expired.
  */
-export async function readDraft(ctx: BotContext): Promise<Draft | undefined> {
+export async function readDraft(ctx: ChatState): Promise<Draft | undefined> {
   const place = placeOf(ctx)
   if (place === undefined) return undefined
   const row = await findDraft(ctx.app.db, place, ctx.app.clock.now())
@@ -116,7 +119,7 @@ const EMPTY: Omit<DraftValues, 'type' | 'step'> = {
 }
 
 /** Stores a draft for another day. */
-async function keepDraft(ctx: BotContext, draft: Draft): Promise<Draft> {
+async function keepDraft(ctx: ChatState, draft: Draft): Promise<Draft> {
   const place = placeOf(ctx)
   if (place === undefined) throw new Error('a draft without a person')
   const updatedAt = ctx.app.clock.now()
@@ -127,7 +130,7 @@ async function keepDraft(ctx: BotContext, draft: Draft): Promise<Draft> {
 
 /** Changes a draft's choices. */
 export async function changeDraft(
-  ctx: BotContext,
+  ctx: ChatState,
   draft: Draft,
   changes: Partial<DraftValues>,
 ): Promise<Draft> {

@@ -26,6 +26,7 @@ import {
   type Preview,
   readDraft,
   renewDraft,
+  WIZARD_QUESTION,
 } from './draft.ts'
 import { bodyOf, choiceBy, encodedSettings, stepAfter, stepBefore } from './moves.ts'
 import { observedNow, targetOf, understand } from './targets.ts'
@@ -146,7 +147,7 @@ onStep('new.create', create)
 
 /** The pending step of a draft, and the handler of typed input. */
 const wizardQuestion = defineQuestion({
-  kind: 'new',
+  kind: WIZARD_QUESTION,
   task: 'wizard',
   about: z.object({ rev: z.int() }),
   ask: async (ctx) => {

@@ -12,7 +12,7 @@ import { listFeeds, listProviders, resolveTarget } from '#src/operations/preview
 import type { TargetField } from '#src/watches/form.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { undefinedIfUnavailable } from '#src/watches/unavailable.ts'
-import type { BotContext, Membership } from '../../core/context.ts'
+import type { BotContext, ChatState, Membership } from '../../core/context.ts'
 import { sentenceOf } from '../../core/refusals.ts'
 import type { Refusal } from '../../core/session.ts'
 import { readFeed } from '../../core/typed-input.ts'
@@ -47,7 +47,7 @@ function assetField({ values }: Draft): TargetField | undefined {
  * the first providers by name.
  */
 export async function candidatesOf(
-  ctx: BotContext,
+  ctx: ChatState,
   draft: Draft,
   names: readonly Candidate[],
 ): Promise<readonly Candidate[]> {
@@ -78,7 +78,7 @@ export async function candidatesOf(
 
 /** Those of the wallets that are providers; none while the chain cannot be read. */
 async function knownProviders<T extends { readonly address: string }>(
-  ctx: BotContext,
+  ctx: ChatState,
   wallets: readonly T[],
 ): Promise<readonly T[]> {
   const isKnown = async ({ address }: T) => {
@@ -92,7 +92,7 @@ async function knownProviders<T extends { readonly address: string }>(
 }
 
 /** Possible providers, by their public names. */
-async function namesOf(ctx: BotContext, identities: readonly string[]) {
+async function namesOf(ctx: ChatState, identities: readonly string[]) {
   const found = await Promise.all(identities.map((identity) => providersNamed(ctx, identity)))
   return found.flat().map(({ provider, name }) => ({ name, address: provider }))
 }
@@ -107,7 +107,7 @@ function addressIn(watch: Watch, { kind, key }: TargetField) {
 }
 
 /** The full list of targets, for browsing; empty if it is unavailable. */
-export async function listedNames(ctx: BotContext, draft: Draft): Promise<readonly Candidate[]> {
+export async function listedNames(ctx: ChatState, draft: Draft): Promise<readonly Candidate[]> {
   const field = fieldOf(draft)
   if (field?.kind === 'provider') {
     const { data } = await ctx.call(listProviders)
@@ -119,7 +119,7 @@ export async function listedNames(ctx: BotContext, draft: Draft): Promise<readon
 }
 
 /** The assets offered for a balance, the chosen one ticked. */
-export function assetsOf(ctx: BotContext, draft: Draft): readonly OfferedAsset[] {
+export function assetsOf(ctx: ChatState, draft: Draft): readonly OfferedAsset[] {
   const field = assetField(draft)
   if (field === undefined) return []
   const chosen = String(draft.values.parts[field.key] ?? 'FLR')
@@ -260,7 +260,7 @@ async function refusalOf(
 
 /** Another watch of the wallet with the same target; undefined without one. */
 export async function sameTarget(
-  ctx: BotContext,
+  ctx: ChatState,
   { values }: Draft,
   link: Membership,
 ): Promise<Watch | undefined> {

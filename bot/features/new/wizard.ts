@@ -2,7 +2,7 @@
 import { SLOT_PRICE_CREDITS, SLOTS_MAX } from '#src/billing/price-list.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { listSubscriptions } from '#src/operations/subscriptions.ts'
-import type { BotContext, Membership } from '../../core/context.ts'
+import type { BotContext, ChatState, Membership } from '../../core/context.ts'
 import { show } from '../../core/show.ts'
 import type { Funds } from '../../views/home.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
@@ -17,11 +17,11 @@ import { assetsOf, candidatesOf, listedNames, sameTarget } from './targets.ts'
 import * as views from './view.ts'
 
 /** Slots of a wallet: of the chat's first one by default. */
-export async function slotsOf(ctx: BotContext, link?: Membership): Promise<SlotUse> {
+export async function slotsOf(ctx: ChatState, link?: Membership): Promise<SlotUse> {
   return (await fundsOf(ctx, link)).slots
 }
 
-function fundsOf(ctx: BotContext, link: Membership | undefined): Promise<Funds> {
+function fundsOf(ctx: ChatState, link: Membership | undefined): Promise<Funds> {
   return readFunds((operation, input) => ctx.call(operation, input, link))
 }
 
@@ -48,14 +48,14 @@ export async function showNoSlot(ctx: BotContext, resume: Draft | undefined): Pr
 }
 
 /** The link a draft was started with; its wallet may have been unlinked meanwhile. */
-export function linkOf(ctx: BotContext, { wallet }: Draft): Membership {
+export function linkOf(ctx: ChatState, { wallet }: Draft): Membership {
   const link = ctx.links.find((one) => one.wallet === wallet)
   if (link === undefined) throw new AppError('not_found', 'not_found')
   return link
 }
 
 /** The screen of a draft's step. */
-export async function stepView(ctx: BotContext, draft: Draft) {
+export async function stepView(ctx: ChatState, draft: Draft) {
   const { values } = draft
   const now = ctx.app.clock.now()
   const { reader } = ctx

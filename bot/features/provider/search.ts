@@ -8,7 +8,7 @@ import { getProviderFsp } from '#src/operations/providers.ts'
 import type { PictureRounds } from '#src/pictures/provider-picture.ts'
 import type { NamedProvider } from '#src/watches/provider-names.ts'
 import { isProvider, type ProviderView } from '#src/watches/provider-view.ts'
-import type { BotContext } from '../../core/context.ts'
+import type { BotContext, ChatState } from '../../core/context.ts'
 import type { Refusal } from '../../core/session.ts'
 import { cut } from '../../views/fields.ts'
 
@@ -46,7 +46,7 @@ export function unknownProvider({ t }: BotContext, text: string): Refusal {
 
 /** Providers whose public name contains the text, at most six. */
 export async function providersNamed(
-  ctx: BotContext,
+  ctx: ChatState,
   text: string,
 ): Promise<readonly NamedProvider[]> {
   const query = { text: text.slice(0, TEXT_LENGTH_MAX) }
@@ -54,16 +54,13 @@ export async function providersNamed(
 }
 
 /** Public name of a provider, by its identity; undefined without one. */
-export async function providerName(
-  ctx: BotContext,
-  provider: Address,
-): Promise<string | undefined> {
+export async function providerName(ctx: ChatState, provider: Address): Promise<string | undefined> {
   return (await providersNamed(ctx, provider))[0]?.name
 }
 
 /** State of a provider, and whether it exists; true while that is uncertain. */
 export async function readProvider(
-  ctx: BotContext,
+  ctx: ChatState,
   provider: Address,
   rounds: PictureRounds,
 ): Promise<{

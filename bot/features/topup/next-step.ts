@@ -1,0 +1,63 @@
+/** The wizard's step that goes on in the message of a top-up once the slots it paid for were bought. */
+
+import { HOUR_MS } from '#src/kernel/durations.ts'
+import { undefinedIfUnavailable } from '#src/watches/unavailable.ts'
+import type { ChatState } from '../../core/context.ts'
+import { openQuestion, placeOf, storeQuestion } from '../../core/session.ts'
+import { findDraft } from '../../core/session-store.ts'
+import type { View } from '../../views/view.ts'
+import { readDraft, WIZARD_QUESTION } from '../new/draft.ts'
+import { linkOf, slotsOf, stepView } from '../new/wizard.ts'
+import type { ShownTopup } from './view.ts'
+
+/** An older draft is offered by a button: the person may have forgotten it. */
+const WORKED_ON_MS = HOUR_MS
+
+/** A credited top-up with the pending step of a draft below it. */
+export interface NextStep {
+  readonly view: View
+  readonly rev: number
+}
+
+/**
+ * The pending step of the person's draft, if the top-up bought a slot for it, and nothing else is asked.
+ *
+ * @param credited the top-up's own screen
+ * @returns undefined also while the step cannot be shown, because the chain does not answer
+ */
+export async function nextStep(
+  state: ChatState,
+  { topup, rest, resume }: ShownTopup,
+  credited: View,
+): Promise<NextStep | undefined> {
+  const isBought = topup.then?.status === 'done' && rest === undefined
+  const place = placeOf(state)
+  if (!isBought || resume === undefined || place === undefined) return undefined
+  const { app } = state
+  const now = app.clock.now()
+  const row = await findDraft(app.db, place, now)
+  const isRecent = row !== undefined && now.getTime() - row.updatedAt.getTime() <= WORKED_ON_MS
+  if (!isRecent || row.wallet !== topup.wallet) return undefined
+  const question = await openQuestion(state)
+  if (question !== undefined && question.kind !== WIZARD_QUESTION) return undefined
+  const draft = await readDraft(state)
+  if (draft === undefined || draft.values.watchId !== null) return undefined
+  return await undefinedIfUnavailable(async () => {
+    // A watch that was suspended may have taken the slot.
+    if ((await slotsOf(state, linkOf(state, draft))).free === 0) return undefined
+    const { html, rows } = await stepView(state, draft)
+    return { view: { html: `${credited.html}\n\n${html}`, rows }, rev: draft.rev }
+  })
+}
+
+/** Waits for the typed answer to the step that a message shows now. */
+export async function awaitStep(
+  state: ChatState,
+  messageId: number,
+  { rev }: NextStep,
+): Promise<void> {
+  const place = placeOf(state)
+  if (place === undefined) return
+  const question = { kind: WIZARD_QUESTION, about: { rev }, messageId, refusals: 0 }
+  await storeQuestion(state, place, question)
+}
