@@ -28,6 +28,7 @@ import {
   TOPUP_KINDS,
 } from '../features/topup/topups.ts'
 import { retiredQuote, type ShownTopup, topupScreen } from '../features/topup/view.ts'
+import { readTests, TEST_KIND } from '../features/watches/test-follow.ts'
 import type { Reader, View } from '../views/view.ts'
 import {
   deleteExpired,
@@ -132,6 +133,8 @@ async function lookAt(notifier: LiveMessageDeps, row: LiveRow): Promise<Looked |
       return keepQr(notifier, row, seen)
     case OVERVIEW_KIND:
       return showOverview(notifier, row, seen)
+    case TEST_KIND:
+      return showTests(notifier, row, seen)
     default:
       return undefined
   }
@@ -252,6 +255,22 @@ async function showOverview(notifier: LiveMessageDeps, row: LiveRow, seen: Seen)
   const isChanged = shown !== row.shown && (await change(notifier, row, view, reader.t.locale))
   const nextAt = new Date(now.getTime() + OVERVIEW_LOOK_MS)
   return { stage: null, shown, nextAt, isChanged }
+}
+
+/** Shows which tests of a watch have arrived. */
+async function showTests(
+  notifier: LiveMessageDeps,
+  row: LiveRow,
+  { known, link, reader }: Seen,
+): Promise<Looked | undefined> {
+  const state = await privateState(notifier.app, known, notifier.username)
+  const membership = state.links.find(({ wallet }) => wallet === link.wallet)
+  if (membership === undefined) return undefined
+  const of = { watchId: Number(row.handle), since: row.createdAt }
+  const { view, nextAt } = await readTests(state, membership, of)
+  const shown = digestOf(view)
+  const isChanged = shown !== row.shown && (await change(notifier, row, view, reader.t.locale))
+  return nextAt && { stage: null, shown, nextAt, isChanged }
 }
 
 /** Whether the message still shows what it followed. */

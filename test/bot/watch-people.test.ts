@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { changeLive } from '#bot/core/live-messages.ts'
 import { type Receiver, startReceiver } from '#sandbox/receiver.ts'
 import { configureChannel } from '#src/operations/channels.ts'
 import { createRecipient, testRecipient, updateRecipient } from '#src/operations/recipients.ts'
-import { getWatch } from '#src/operations/watches.ts'
+import { deleteWatch, getWatch } from '#src/operations/watches.ts'
+import { chatLinks } from '#src/recipients/chats.ts'
+import { createApi } from '#src/telegram/api.ts'
 import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+import { alertsIn } from '../support/bot-alerts.ts'
+import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 
 let world: BotWorld
 let receiver: Receiver
@@ -119,10 +124,56 @@ describe('a test', () => {
     expect(ann.labels()).toEqual([['Again', 'Recipients'], [`‹ ${iso('Treasury')}`]])
   })
 
-  test('to this chat is on its way', async () => {
-    await ann.say(`/watches ${id}`)
-    await ann.press('Test')
-    expect(ann.last().text).toContain('✓ \u2068this chat\u2069: on its way')
+  describe('to this chat', () => {
+    const api = () => createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, 10)
+    const look = async () => {
+      world.clock.advance(2)
+      await changeLive({ app: world.app, api: api(), username: BOT_NAME })
+    }
+    const shown = (messageId: number) => ann.all().find((one) => one.id === messageId)?.text
+
+    async function tested(): Promise<number> {
+      await ann.say(`/watches ${id}`)
+      await ann.press('Test')
+      const message = ann.last()
+      expect(message.text).toContain('⏳ \u2068this chat\u2069: on its way')
+      return message.id
+    }
+
+    test('is on its way until it has arrived, whichever process looks', async () => {
+      const messageId = await tested()
+      await look()
+      expect(shown(messageId)).toContain('on its way')
+      await alertsIn(world).deliver()
+      expect(ann.last().text).toContain('🧪')
+      await look()
+      expect(shown(messageId)).toMatch(/✓ \u2068this chat\u2069: arrived after \d+\u00a0ms/)
+      expect(await world.sql`select 1 from telegram_live_messages where kind = 'test'`).toEqual([])
+    })
+
+    test('that is given up says so, beside what another recipient answered', async () => {
+      const bad = await hook('Bad')
+      const { recipientId = 0 } = (await chatLinks(world.app, ann.id))[0] ?? {}
+      id = await world.addWatch('alice', { label: 'Treasury', recipientIds: [recipientId, bad] })
+      receiver.answerNext(500)
+      const messageId = await tested()
+      await world.sql`update deliveries set status = 'failed' where test and status = 'pending'`
+      await look()
+      expect(shown(messageId)).toContain('✕ \u2068this chat\u2069: not delivered')
+      expect(shown(messageId)).toContain('✕ \u2068Bad\u2069: not delivered · 500')
+    })
+
+    test('is not followed any more once its message shows something else, or its watch is gone', async () => {
+      const messageId = await tested()
+      await ann.press(`‹ ${iso('Treasury')}`)
+      const card = shown(messageId)
+      await look()
+      expect(shown(messageId)).toBe(card)
+      await tested()
+      await world.as('alice', deleteWatch, { params: { id: String(id) } })
+      await look()
+      expect(await world.sql`select 1 from telegram_live_messages where kind = 'test'`).toEqual([])
+    })
   })
 
   test('is sent ten times an hour to one place', async () => {

@@ -271,10 +271,12 @@ export function subscriptionList(
     ...(subscriptions.length === 0
       ? [t.html('bot:slots.listNone')]
       : subscriptions.map((subscription) => subscriptionLine(reader, subscription))),
-    ...(subscriptions.length === 0 ? [] : ['', t.html('bot:slots.listHelp')]),
   ]
   return screen(lines, [
-    ...inRows(subscriptions.slice(0, SWITCHES_MAX).map(renewSwitch), 3),
+    ...inRows(
+      subscriptions.slice(0, SWITCHES_MAX).map((one) => renewSwitch(t, one)),
+      2,
+    ),
     options.canSpend || subscriptions.length === 0
       ? []
       : [act(t('bot:button.allowSpending'), packed('connect', { spend: true }))],
@@ -283,11 +285,12 @@ export function subscriptionList(
 }
 
 /** Number of switches on six rows; the others follow when these have ended. */
-const SWITCHES_MAX = 18
+const SWITCHES_MAX = 12
 
-function renewSwitch({ id: number, autoRenew }: Subscription): Button {
+function renewSwitch(t: Translate, { id: number, autoRenew }: Subscription): Button {
   const data = packed('slots.renew', { id: number, on: !autoRenew })
-  return act(`${autoRenew ? '✓' : '○'} ${number}`, data)
+  const state = t(autoRenew ? 'bot:button.renewOn' : 'bot:button.renewOff')
+  return act(`${number} · ${state}`, data)
 }
 
 function periods(t: Translate, count: number, style: 'long' | 'short' = 'short'): string {

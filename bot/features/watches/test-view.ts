@@ -9,6 +9,9 @@ import { type Person, personName } from './people-view.ts'
 /** Outcome of a test message to one destination. */
 export type TestOutcome =
   | { readonly kind: 'queued' }
+  /** The other side has accepted a queued one; or it never will. */
+  | { readonly kind: 'arrived'; readonly latencyMs: number }
+  | { readonly kind: 'undelivered'; readonly statusCode: number | null }
   | { readonly kind: 'delivered'; readonly statusCode: number | null; readonly latencyMs: number }
   | { readonly kind: 'failed'; readonly statusCode: number | null; readonly latencyMs: number }
   /** It is off, or not confirmed by its reader. */
@@ -45,7 +48,13 @@ export function outcomeLine(reader: Reader, place: string, outcome: TestOutcome)
   const name = typed(place)
   switch (outcome.kind) {
     case 'queued':
-      return `✓ ${t.html('bot:test.queued', { name })}`
+      return `⏳ ${t.html('bot:test.queued', { name })}`
+    case 'arrived':
+      return `✓ ${t.html('bot:test.arrived', { name, ms: outcome.latencyMs })}`
+    case 'undelivered':
+      return [`✕ ${t.html('bot:test.undelivered', { name })}`, outcome.statusCode ?? []]
+        .flat()
+        .join(' · ')
     case 'delivered': {
       const { statusCode, latencyMs } = outcome
       return `✓ ${t.html('bot:test.delivered', { name, status: statusCode ?? '', ms: latencyMs })}`

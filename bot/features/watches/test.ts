@@ -8,17 +8,25 @@ import { testOutcome } from '../recipients/recipients.ts'
 import { withManaged } from './manage.ts'
 import { notifiedBy, type Person } from './people-view.ts'
 import { peopleOf } from './recipient-choice.ts'
+import { followTests } from './test-follow.ts'
 import { type TestOutcome, testResults } from './test-view.ts'
 
 const composer = new Composer<BotContext>()
 
 onPress(composer, 'watch.test', (ctx, { id }) =>
   withManaged(ctx, id, async (watch, link) => {
+    const since = ctx.app.clock.now()
     const notified = notifiedBy(watch.recipientIds, await peopleOf(ctx, link))
     const results = await Promise.all(
       notified.map(async (person) => ({ person, outcome: await test(ctx, link, person) })),
     )
-    await show(ctx, testResults(ctx.reader, watch, results))
+    const messageId = await show(ctx, testResults(ctx.reader, watch, results))
+    const kinds = results.map(({ outcome }) => outcome.kind)
+    // The log of deliveries does not know of a test that was not allowed.
+    const isFollowed = kinds.includes('queued') && !kinds.includes('tooMany')
+    if (!isFollowed || ctx.reader.isGroup) return
+    const message = { chatId: ctx.knownChat.id, messageId }
+    await followTests(ctx.app, message, { watchId: id, wallet: link.wallet, since })
   }),
 )
 
