@@ -3,6 +3,7 @@ import { escapeHtml, id, type Translate } from '#src/i18n/translate.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { listData, USUAL_FILTER } from '../features/alerts/filter-view.ts'
+import { resumeButton } from '../features/start/resume-view.ts'
 import { act, menuButton, type Reader, screen, type View, wholeAddress } from './view.ts'
 
 /** Answer to `/cancel` without a pending question. */
@@ -16,9 +17,11 @@ export function notUnderstood(
   options: {
     readonly why: 'text' | 'media' | 'two_addresses' | 'checksum'
     readonly isLinked: boolean
+    /** A watch that the person was making. */
+    readonly resume?: { readonly rev: number; readonly type: string } | undefined
   },
 ): View {
-  const { why, isLinked } = options
+  const { why, isLinked, resume } = options
   const text =
     why === 'text'
       ? t.html(isLinked ? 'bot:unknown.text' : 'bot:unknown.unlinked')
@@ -33,6 +36,7 @@ export function notUnderstood(
   return screen(
     [text],
     [
+      resume === undefined ? [] : [resumeButton(t, resume, 'primary')],
       isLinked ? suggestions : [connectButton(t)],
       [menuButton(t), act(t('bot:button.help'), packed('help', { topic: undefined }))],
     ],

@@ -36,6 +36,21 @@ test('a text or a command that means nothing is answered with what to do', async
   expect(ann.last().text).toContain('How it works')
 })
 
+test('an answer to a watch that was left leads back to that watch', async () => {
+  const ann = await linked()
+  await world.giveSlots('alice', 1)
+  await ann.say('/new credits')
+  await ann.say('/status')
+  await ann.say('500')
+  expect(ann.last().text).toMatch(/^Not understood\./)
+  expect(ann.labels()[0]).toEqual(['Resume: Credit balance'])
+  await ann.press('Resume: Credit balance')
+  expect(ann.last().text).toContain('New watch · Credit balance · 1/2')
+  await ann.say('500')
+  expect(ann.last().text).toContain('Alert: below 500 credits')
+  await ann.say('/cancel')
+})
+
 test('a text in a chat that is not linked leads to the start and the help', async () => {
   const ann = world.person()
   for (const text of ['hello', walletOf('bob')]) {

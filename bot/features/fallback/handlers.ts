@@ -8,6 +8,7 @@ import { removeButtons, send } from '../../core/show.ts'
 import { aboutAddress, notUnderstood } from '../../views/notices.ts'
 import { cardOf, findWatch, homeScreen } from '../../views/screens.ts'
 import type { View } from '../../views/view.ts'
+import { waitingDraft } from '../new/handlers.ts'
 import { offerNamed } from '../provider/handlers.ts'
 import { offerPrice } from './price.ts'
 
@@ -61,7 +62,9 @@ inPrivate.on('message:text', async (ctx) => {
     !(await offerNamed(ctx, text)) &&
     !(await offerPrice(ctx, text, { isWhole: false }))
   ) {
-    await send(ctx, notUnderstood(reader, { why: 'text', ...state }))
+    const draft = await waitingDraft(ctx)
+    const resume = draft && { rev: draft.rev, type: draft.values.type }
+    await send(ctx, notUnderstood(reader, { why: 'text', ...state, resume }))
   }
 })
 
