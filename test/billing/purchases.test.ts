@@ -115,6 +115,93 @@ describe('a purchase whose quote was renewed', () => {
   })
 })
 
+describe('a purchase is made once', () => {
+  const balance = async () => (await alice.request('GET', '/account')).body.balanceCredits
+
+  test('with two payments of its quote, which both bring credits', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR', then: THEN })
+    await world.pay(draft)
+    await world.pay(draft)
+    await world.confirmAll()
+    await world.settle()
+    expect(await subscriptions()).toHaveLength(1)
+    expect(await balance()).toBe(2 * 10_000 - 500)
+  })
+
+  test('by the payment of another wallet, for the wallet that asked', async () => {
+    const carol = await buyer(world, 'carol')
+    const draft = await draftOf(alice, { asset: 'FLR', then: THEN })
+    await world.pay(draft, BigInt(draft.amount), world.devnet.people.carol.account.address)
+    await world.confirmAll()
+    expect(await subscriptions()).toHaveLength(1)
+    expect((await carol.request('GET', '/subscriptions')).body.data).toEqual([])
+    expect((await carol.request('GET', '/account')).body.balanceCredits).toBe(0)
+  })
+
+  test('with a part of the amount that is enough for the slots', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR', then: THEN })
+    await world.pay(draft, BigInt(draft.amount) / 2n)
+    await world.confirmAll()
+    expect(await topupOf(draft)).toMatchObject({ status: 'credited', then: { status: 'done' } })
+    expect([(await subscriptions()).length, await balance()]).toEqual([1, 5000 - 500])
+  })
+
+  test('with the rest, when the first part was too little', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR', then: THEN })
+    const part = BigInt(draft.amount) / 50n
+    await world.pay(draft, part)
+    await world.confirmAll()
+    const { then } = await topupOf(draft)
+    expect(then).toMatchObject({ status: 'waiting', reason: 'insufficient_credits' })
+    expect([(await subscriptions()).length, await balance()]).toEqual([0, 200])
+    await world.pay(draft, BigInt(draft.amount) - part)
+    await world.confirmAll()
+    expect([(await subscriptions()).length, await balance()]).toEqual([1, 10_000 - 500])
+  })
+
+  test('after its quote was over', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR', then: THEN })
+    await world.pass(601)
+    await world.contracts.setFeed('FLR/USD', 200_000n, 7)
+    await world.pay(draft)
+    await world.confirmAll()
+    expect(await topupOf(draft)).toMatchObject({ status: 'credited', then: { status: 'done' } })
+    expect(await subscriptions()).toHaveLength(1)
+  })
+
+  test('at the price of its quote when the market moved before the payment', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR', then: THEN })
+    await world.contracts.setFeed('FLR/USD', 100_000n, 7)
+    try {
+      await world.pay(draft)
+      await world.confirmAll()
+    } finally {
+      await world.contracts.setFeed('FLR/USD', 200_000n, 7)
+    }
+    expect([(await subscriptions()).length, await balance()]).toEqual([1, 10_000 - 500])
+  })
+
+  test('when two tabs renew its quote at once, and both are paid', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR', then: THEN })
+    await world.pass(601)
+    const renew = () =>
+      world.server.inject({
+        method: 'POST',
+        url: `/pay/${draft.handle}`,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        payload: '',
+      })
+    const tabs = await Promise.all([renew(), renew()])
+    const places = new Set(tabs.map(({ headers }) => String(headers.location)))
+    expect(tabs.map(({ statusCode }) => statusCode)).toEqual([303, 303])
+    for (const place of places) {
+      await world.pay(await topupOf({ handle: place.split('/').at(-1) as TopupDraft['handle'] }))
+    }
+    await world.confirmAll()
+    expect(await subscriptions()).toHaveLength(1)
+  })
+})
+
 test('a top-up without a purchase buys nothing', async () => {
   const draft = await draftOf(alice, { asset: 'FLR' })
   expect(draft).toMatchObject({ then: null })
