@@ -53,6 +53,18 @@ test('a renderer does not mix up alerts with different content', () => {
   expect(other.body).toContain(' to 7\u00a0FLR')
 })
 
+test('money that arrives asks for nothing; money that leaves may need a hand', () => {
+  const reader = { locale: 'en', timezone: 'UTC' } as const
+  const alert = alertOf('wallet-balance.moved', 'Treasury')
+  const said = (direction: string) =>
+    renderMessage({ ...alert, data: { ...alert.data, direction } }, reader)
+  expect(said('incoming').title).toContain('arrived')
+  expect(said('incoming').body).toContain('No action needed.')
+  expect(said('incoming').body).not.toContain('secure')
+  expect(said('outgoing').title).toContain('left the wallet')
+  expect(said('outgoing').body).toContain('secure the wallet now')
+})
+
 test.each([
   'fsp.ftso-commit',
   'fsp.ftso-reveal',

@@ -70,9 +70,14 @@ describe('alertMail', () => {
   })
 
   test('marks a test in subject and text', () => {
-    const { subject, text } = alertMail(envelopeOf({ message: { test: true } }), reader)
+    const link = 'https://watchdog.example.org/'
+    const message = { test: true, alertId: null, link }
+    const { subject, text, html } = alertMail(envelopeOf({ message }), reader)
     expect(subject).toBe('Test: Balance changed: -12,500 FLR')
     expect(text).toContain('🧪 🔵 Balance changed: ')
+    // It has no page, and does not lead to the home page instead.
+    expect(html).not.toContain(`href="${link}"`)
+    expect(text).not.toContain(`${link}\n`)
   })
 
   test('begins its subject with the name of the watch, without invisible characters', () => {
