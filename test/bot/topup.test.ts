@@ -12,6 +12,7 @@ import { invoke } from '#src/operations/invoke.ts'
 import { draftLinkedPurchase } from '#src/operations/links.ts'
 import { listSubscriptions, updateSubscriptions } from '#src/operations/subscriptions.ts'
 import { createTopup } from '#src/operations/topups.ts'
+import { deleteWatch, listWatches } from '#src/operations/watches.ts'
 import { claimConnectCode, connectScopes, refuseConnectCode } from '#src/recipients/connect.ts'
 import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
 import type { Chatting } from '../support/bot.ts'
@@ -650,7 +651,9 @@ describe('a payment for slots', () => {
   /** Bob without a slot, and the quote of a purchase from the wizard's card. */
   async function waiting() {
     const wallet = PEOPLE.bob.account.address
-    await world.sql`delete from watches where wallet = ${wallet}`
+    for (const { id } of (await world.as('bob', listWatches)).data) {
+      await world.as('bob', deleteWatch, { params: { id: String(id) } })
+    }
     await world.sql`delete from topup_purchases where wallet = ${wallet}`
     await world.sql`delete from subscriptions where wallet = ${wallet}`
     const bob = await world.linked('bob', ['read', 'write', 'spend'])

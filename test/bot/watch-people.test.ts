@@ -147,7 +147,7 @@ describe('a test', () => {
       await alertsIn(world).deliver()
       expect(ann.last().text).toContain('🧪')
       await look()
-      expect(shown(messageId)).toMatch(/✓ \u2068this chat\u2069: arrived after \d+\u00a0ms/)
+      expect(shown(messageId)).toMatch(/✓ \u2068this chat\u2069: arrived after [\d,]+\u00a0ms/)
       expect(await world.sql`select 1 from telegram_live_messages where kind = 'test'`).toEqual([])
     })
 
