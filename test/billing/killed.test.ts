@@ -48,7 +48,7 @@ async function run(work: Work, nth?: number) {
   const child = startProgram()
   const exited = once(child, 'exit')
   await once(child.stdout, 'data')
-  const draft = await draftOf(alice, { asset: 'WDG' })
+  const draft = await draftOf(alice, { asset: 'WDG', then: { slots: 1, periods: 1 } })
   const txHash = await world.pay(draft)
   await world.devnet.mine(2)
   const before = (await ledgerOf(alice)).balance
@@ -105,17 +105,22 @@ test.each<Work>([
 
   for (const step of [seen, ...steps]) {
     await world.sql`truncate deliveries, notices`
+    await world.sql`delete from topup_purchases`
+    await world.sql`delete from subscriptions`
     const { draft, before, signal } = await run(work, step)
     expect([step, signal]).toEqual([step, 'SIGKILL'])
     await world.settle()
     const { balance, entries } = await ledgerOf(alice)
-    expect([step, balance - before]).toEqual([step, 11_000])
+    expect([step, balance - before]).toEqual([step, 11_000 - 500])
     const own = entries.filter(({ reference }) => reference.includes(draft.handle))
     expect(own.map(({ type }) => type).toSorted()).toEqual(['bonus', 'topup'])
     expect(await topupOf(alice, draft)).toMatchObject({
       status: 'credited',
       creditedCredits: 11_000,
+      then: { status: 'done' },
     })
+    const slots = (await alice.request('GET', '/subscriptions')).body.data
+    expect([step, slots.length]).toEqual([step, 1])
     expect([step, (await notices(world)).map(({ title }) => title)]).toEqual([
       step,
       ['11,000 credits added'],

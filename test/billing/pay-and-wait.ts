@@ -43,7 +43,8 @@ const payments = {
   serviceTokenUsdMicros: BigInt(setUp.usdMicros),
   xrpDepositAddress: undefined,
 }
-const terms = { version: '', url: '' }
+/** Those of the test's service: who accepted them may buy slots. */
+const terms = { version: '2026-11', url: '' }
 const billing = { enabled: true, serviceTokenSymbol: 'WDG', terms, payments }
 const paymentOptions = createPaymentOptions({ chain, xrpl: undefined, clock, log, billing })
 const service = { publicUrl: 'http://127.0.0.1', chainId: 14, confirmations: 2, xrpl: undefined }
