@@ -56,8 +56,20 @@ test('a renderer does not mix up alerts with different content', () => {
 test('money that arrives asks for nothing; money that leaves may need a hand', () => {
   const reader = { locale: 'en', timezone: 'UTC' } as const
   const alert = alertOf('wallet-balance.moved', 'Treasury')
-  const said = (direction: string) =>
-    renderMessage({ ...alert, data: { ...alert.data, direction } }, reader)
+  const { previousAmount, currentAmount, changeAmount } = alert.data as Readonly<
+    Record<string, string>
+  >
+  const incoming = {
+    direction: 'incoming',
+    previousAmount: currentAmount,
+    currentAmount: previousAmount,
+    changeAmount: changeAmount?.replace('-', ''),
+  }
+  const said = (direction: 'incoming' | 'outgoing') =>
+    renderMessage(
+      direction === 'outgoing' ? alert : { ...alert, data: { ...alert.data, ...incoming } },
+      reader,
+    )
   expect(said('incoming').title).toContain('arrived')
   expect(said('incoming').body).toContain('No action needed.')
   expect(said('incoming').body).not.toContain('secure')
