@@ -34,7 +34,11 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: isFast ? [...light] : [...light, ...heavy],
-          setupFiles: ['test/support/transaction-guard.ts', 'test/support/wallet-guard.ts'],
+          setupFiles: [
+            'test/support/transaction-guard.ts',
+            'test/support/wallet-guard.ts',
+            'test/support/pruning-guard.ts',
+          ],
           globalSetup: ['test/support/global-setup.ts'],
         },
       },

@@ -1,6 +1,7 @@
 /** Deferred deliveries of a recipient, counted and moved in the database, whatever their number. */
 import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
+import { sameKey } from '#src/db/partitions.ts'
 
 /** Rows moved by one statement. */
 const ROWS_MAX = 5000
@@ -55,8 +56,9 @@ export async function catchUp(db: Db, now: Date): Promise<readonly string[]> {
 }
 
 /** Critical alerts, and their recoveries. */
-const CRITICAL = sql.raw(`(d.urgency = 2 or d.recovery and exists (select from alerts a
-  where a.id = d.alert_id and a.fired_at = d.fired_at and a.episode_severity = 'critical'))`)
+const CRITICAL = sql`(d.urgency = 2 or d.recovery and exists (select from alerts a
+  where a.id = d.alert_id and ${sameKey('a.fired_at', 'd.fired_at')}
+    and a.episode_severity = 'critical'))`
 
 function isDue({ recipientId, until, onlyCritical }: Due) {
   const critical = onlyCritical ? sql`and ${CRITICAL}` : sql``
@@ -162,7 +164,7 @@ export async function rescheduleDeferred(
       when d.kind = 'notice' then ${notices}::timestamptz
       when ${CRITICAL} then ${critical}::timestamptz
       else ${others}::timestamptz end
-    from chosen where d.id = chosen.id
+    where d.id = any(array(select id from chosen))
     returning d.id`)
   if (rows.length < ROWS_MAX) return undefined
   return rows

@@ -3,7 +3,7 @@
  * error of that query cannot be caught; the built-in types have the same numbers in every database.
  */
 
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 
 /**
  * A function that returns no rows, to stand beside `unnest` in `rows from (…)`. PostgreSQL estimates 100
@@ -11,6 +11,12 @@ import { sql } from 'drizzle-orm'
  * statement over many partitions is planned again each time, which takes longer than running it.
  */
 export const ANY_LENGTH = sql.raw(`json_array_elements('[]'::json)`)
+
+/** UUIDs as an array, for `= any(…)`; the statement keeps one plan, however many they are. */
+export function oneOf(ids: readonly string[]): SQL {
+  return sql`array(select id from rows from (unnest(${sql.param([...ids])}::uuid[]), ${ANY_LENGTH})
+    as asked(id, nothing))`
+}
 
 /** Parsers of the elements of built-in array types, by the type number of the array. */
 const ARRAY_ELEMENTS: readonly (readonly [number, (text: string) => unknown])[] = [

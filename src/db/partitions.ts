@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Logger } from '#src/kernel/logger.ts'
@@ -35,6 +35,17 @@ const LOCK_MS = 500
 const LOCK_ATTEMPTS = 3
 /** Rows deleted by one statement. */
 const ROWS_MAX = 1000
+
+/**
+ * Condition: the partition key equals a value of another row; both are written as SQL. It takes no index:
+ * `key = any(array(…))` beside it finds the rows.
+ *
+ * A statement that locks, changes or deletes rows compares the key of a partitioned table with other rows in
+ * these two ways only, or PostgreSQL 18 may end all connections (docs/decisions/0012-joins-by-partition-key.md).
+ */
+export function sameKey(key: string, value: string): SQL {
+  return sql.raw(`${key}::text = ${value}::text`)
+}
 
 /**
  * Creates the partitions of this period and the next, and those missed since the last run; drops partitions

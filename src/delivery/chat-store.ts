@@ -1,6 +1,6 @@
 /** Unfinished deliveries of chats and mailboxes, by recipient. */
 import { sql } from 'drizzle-orm'
-import { ANY_LENGTH } from '#src/db/arrays.ts'
+import { ANY_LENGTH, oneOf } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { CLAIMED, type ClaimedRow, isFree } from './due-store.ts'
 import type { Waiting } from './grouping.ts'
@@ -87,20 +87,13 @@ export async function claimRows(
   { now, leasedUntil }: { readonly now: Date; readonly leasedUntil: Date },
 ): Promise<ClaimedRow[]> {
   return await db.execute<ClaimedRow>(sql`
-    with chosen as (
-      select d.id
-      from rows from (unnest(${sql.param([...ids])}::uuid[]), ${ANY_LENGTH}) as asked(id, nothing)
-      cross join lateral (
-        select d.id from deliveries d
-        where d.id = asked.id and d.status in ('pending', 'retrying')
-          and (d.next_attempt_at is null or d.next_attempt_at <= ${now})
-          and ${isFree(now)}
-        limit 1
-        for update skip locked
-      ) d
-    )
     update deliveries d set leased_until = ${leasedUntil}, attempts = d.attempts + 1
-    from chosen c where d.id = c.id
+    where d.id = any(array(
+      select d.id from deliveries d
+      where d.id = any(${oneOf(ids)}) and d.status in ('pending', 'retrying')
+        and (d.next_attempt_at is null or d.next_attempt_at <= ${now})
+        and ${isFree(now)}
+      for update skip locked))
     returning d.id, ${CLAIMED}`)
 }
 

@@ -1,8 +1,9 @@
 /** Claims and releases due deliveries. */
 import { type SQL, sql } from 'drizzle-orm'
 import type { ChannelKey } from '#src/channels/index.ts'
-import { ANY_LENGTH } from '#src/db/arrays.ts'
+import { oneOf } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
+import { sameKey } from '#src/db/partitions.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import * as messages from './message-store.ts'
 import { LEASE_SECONDS } from './model.ts'
@@ -158,18 +159,13 @@ export async function claimDue(
         where e.order_key = d.order_key and e.status in ('pending', 'retrying')
           and (e.fired_at, e.position, e.id) < (d.fired_at, d.position, d.id)
       ) as blocked
-      from rows from (unnest(${sql.param([...ids])}::uuid[]), ${ANY_LENGTH}) as asked(id, nothing)
-      -- One look into the index for each; a join may be planned as a scan of all that is unfinished.
-      cross join lateral (
-        select d.id, d.order_key, d.fired_at, d.position from deliveries d
-        where d.id = asked.id and ${isDue(now)}
-        limit 1
-        for update skip locked
-      ) d
+      from deliveries d
+      where d.id = any(${oneOf(ids)}) and ${isDue(now)}
+      for update skip locked
     ),
     claimed as (
       update deliveries d set leased_until = ${leasedUntil}, attempts = d.attempts + 1
-      from chosen c where c.id = d.id and not c.blocked
+      where d.id = any(array(select id from chosen where not blocked))
       returning d.*
     )
     select c.id, c.blocked, ${CLAIMED} from chosen c left join claimed d on d.id = c.id`)
@@ -184,13 +180,11 @@ export async function setAside(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await db.execute(sql`
     update deliveries d set backlog = true
-    from (
+    where d.id = any(array(
       select id from deliveries
       where id = any(${sql.param([...ids])}::uuid[]) and status in ('pending', 'retrying')
         and not backlog
-      for update skip locked
-    ) aside
-    where d.id = aside.id`)
+      for update skip locked))`)
 }
 
 /**
@@ -214,13 +208,11 @@ export async function setAsideDeep(
   if (last === undefined) return false
   const moved = await db.execute(sql`
     update deliveries d set backlog = true
-    from (
+    where d.id = any(array(
       select d.id from deliveries d where ${isLeft}
       order by d.next_attempt_at, d.id
       limit ${DEEP}
-      for update skip locked
-    ) deep
-    where d.id = deep.id
+      for update skip locked))
     returning d.id`)
   return moved.length > 0
 }
@@ -238,13 +230,11 @@ export async function catchUp(db: Db, now: Date): Promise<void> {
   const ahead = new Date(now.getTime() + AHEAD_SECONDS * 1000)
   await db.execute(sql`
     update deliveries d set next_attempt_at = ${now}
-    from (
+    where d.id = any(array(
       select id from deliveries
       where created_at > ${ahead} and status in ('pending', 'retrying') and next_attempt_at > ${ahead}
       limit 1000
-      for update skip locked
-    ) late
-    where d.id = late.id`)
+      for update skip locked))`)
 }
 
 /** Longest step of the retries, in seconds. */
@@ -260,13 +250,11 @@ export async function catchUpRetries(db: Db, now: Date): Promise<void> {
   await messages.catchUp(db, now, { sentMax, waitMax: ahead })
   await db.execute(sql`
     update deliveries d set next_attempt_at = ${now}
-    from (
+    where d.id = any(array(
       select id from deliveries
       where status = 'retrying' and planned_at is null and next_attempt_at > ${ahead}
       limit 10000
-      for update skip locked
-    ) late
-    where d.id = late.id`)
+      for update skip locked))`)
 }
 
 /** Columns that a worker reads of a leased delivery, besides the id. */
@@ -294,7 +282,7 @@ export async function parkBlocked(db: Db, ids: readonly string[]): Promise<void>
       where d.id = any(${sql.param([...ids])}::uuid[]) and d.status in ('pending', 'retrying')
       for update of d skip locked
     )
-    update deliveries d set next_attempt_at = null from blocked b where d.id = b.id`)
+    update deliveries d set next_attempt_at = null where d.id = any(array(select id from blocked))`)
 }
 
 /** Releases deliveries whose attempt was aborted: they are due again. */
@@ -305,5 +293,6 @@ export async function release(
   await db.execute(sql`
     update deliveries d set leased_until = null, attempts = d.attempts - 1
     from json_to_recordset(${JSON.stringify(rows)}::json) as r(id uuid, attempt int)
-    where d.id = r.id and d.attempts = r.attempt and d.status in ('pending', 'retrying')`)
+    where d.id = any(${oneOf(rows.map(({ id }) => id))}) and ${sameKey('d.id', 'r.id')}
+      and d.attempts = r.attempt and d.status in ('pending', 'retrying')`)
 }

@@ -105,11 +105,11 @@ export async function lease(
     .update(sentMessages)
     .set({ leasedUntil, reviseAt: sql`coalesce(${sentMessages.reviseAt}, ${now})` })
     .where(
-      sql`${sentMessages.id} in (
+      sql`${sentMessages.id} = any(array(
         select m.id from sent_messages m
         where m.id = any(${sql.param([...ids])}::uuid[]) and m.message_id is not null
           and (m.leased_until is null or m.leased_until <= ${now})
-        order by m.id for update skip locked)`,
+        order by m.id for update skip locked))`,
     )
     .returning()
 }
@@ -173,18 +173,16 @@ export async function leaseStale(
     .update(sentMessages)
     .set({ leasedUntil })
     .where(
-      sql`${sentMessages.id} in (
+      sql`${sentMessages.id} = any(array(
         select m.id from sent_messages m
-        join (
+        where ${isStale(now)} and m.id = any(array(
           select first.id from unnest(${sql.param([...recipientIds])}::int[]) as r(id)
           cross join lateral (
             select m.id from sent_messages m
             where m.channel = ${channel} and m.recipient_id = r.id and ${isStale(now)}
             order by m.revise_at, m.id limit 1
-          ) first
-        ) first on first.id = m.id
-        where ${isStale(now)}
-        for update of m skip locked)`,
+          ) first))
+        for update skip locked))`,
     )
     .returning()
 }
@@ -302,12 +300,10 @@ export async function markStale(tx: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await tx.execute(sql`
     update sent_messages m set version = m.version + 1, revisions = 0, revise_at = m.sent_at
-    from (
+    where m.id = any(array(
       select id from sent_messages
       where id = any(${sql.param([...ids])}::uuid[]) and message_id is not null
-      order by id for update
-    ) old
-    where m.id = old.id`)
+      order by id for update))`)
 }
 
 /**

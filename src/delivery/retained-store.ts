@@ -1,6 +1,8 @@
 /** Deliveries that are not sent now: deferred for a summary, or retained for a destination that is off. */
 import { sql } from 'drizzle-orm'
+import { oneOf } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
+import { sameKey } from '#src/db/partitions.ts'
 import { KEPT_MAX } from './model.ts'
 import { KEPT, notifyWorkers } from './store.ts'
 
@@ -67,14 +69,15 @@ export async function reviveRetained(
   }: { readonly recipientId: number; readonly partitionKey: string; readonly now: Date },
 ): Promise<number> {
   const revived = await tx.execute(sql`
+    with chosen as (
+      select id, row_number() over (order by fired_at desc, position desc, id desc) as place
+      from ${retainedOf(wallet, recipientId, now)} k
+    )
     update deliveries d set status = 'pending', attempts = 0, urgency = 0, lane = ${partitionKey},
       kept_until = null, last_error = null, last_status_code = null,
       next_attempt_at = ${now}::timestamptz - k.place * interval '1 millisecond'
-    from (
-      select id, row_number() over (order by fired_at desc, position desc, id desc) as place
-      from ${retainedOf(wallet, recipientId, now)} k
-    ) k
-    where d.id = k.id
+    from chosen k
+    where d.id = any(array(select id from chosen)) and ${sameKey('d.id', 'k.id')}
     returning d.id`)
   await dropRetained(tx, wallet, recipientId)
   if (revived.length > 0) await notifyWorkers(tx)
@@ -101,7 +104,7 @@ export async function recordSummarized(
   await tx.execute(sql`
     update deliveries d set held_until = null, told_in = r."summaryDeliveryId"
     from json_to_recordset(${JSON.stringify(summarized)}::json) as r(id uuid, "summaryDeliveryId" uuid)
-    where d.id = r.id`)
+    where d.id = any(${oneOf(summarized.map(({ id }) => id))}) and ${sameKey('d.id', 'r.id')}`)
 }
 
 /** Time until which the messages of an order key can be joined by the next one. */

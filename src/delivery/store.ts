@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { ChannelKey } from '#src/channels/index.ts'
-import { jsonTexts } from '#src/db/arrays.ts'
+import { jsonTexts, oneOf } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
+import { sameKey } from '#src/db/partitions.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import {
   type DeliveryEntry,
@@ -142,7 +143,8 @@ export async function finish(tx: Db, rows: readonly FinishedRow[], now: Date): P
       attempts int, "nextAttemptAt" timestamptz, "plannedAt" timestamptz, "statusCode" int,
       error text, "deliveredAt" timestamptz, "retainedUntil" timestamptz, "messageId" text,
       "carriedBy" uuid, unanswered boolean, "stillUnanswered" boolean)
-    where d.id = r.id and d.status in ('pending', 'retrying')
+    where d.id = any(${oneOf(rows.map(({ id }) => id))}) and ${sameKey('d.id', 'r.id')}
+      and d.status in ('pending', 'retrying')
       and (d.attempts = r.attempt or r.status = 'delivered')`)
   const keys = rows.filter(({ status }) => status !== 'retrying').map(({ orderKey }) => orderKey)
   if (keys.length === 0) return
@@ -150,14 +152,14 @@ export async function finish(tx: Db, rows: readonly FinishedRow[], now: Date): P
   await wakeRetries(tx, [...new Set(answering.map(({ recipientId }) => recipientId))], now)
   await tx.execute(sql`
     update deliveries d set next_attempt_at = ${now}
-    from unnest(${sql.param(keys)}::text[]) as freed(order_key)
-    cross join lateral (
-      select e.id from deliveries e
-      where e.order_key = freed.order_key and e.status in ('pending', 'retrying')
-      order by e.fired_at, e.position, e.id
-      limit 1
-    ) head
-    where d.id = head.id and d.next_attempt_at is null`)
+    where d.next_attempt_at is null and d.id = any(array(
+      select head.id from unnest(${sql.param(keys)}::text[]) as freed(order_key)
+      cross join lateral (
+        select e.id from deliveries e
+        where e.order_key = freed.order_key and e.status in ('pending', 'retrying')
+        order by e.fired_at, e.position, e.id
+        limit 1
+      ) head))`)
 }
 
 /**
@@ -187,7 +189,7 @@ export async function wakeRetries(
     set planned_at = d.next_attempt_at,
       next_attempt_at = ${now}::timestamptz + w.place * ${WOKEN_GAP}
     from (select id, row_number() over (order by id) - 1 as place from waking) w
-    where d.id = w.id
+    where d.id = any(array(select id from waking)) and ${sameKey('d.id', 'w.id')}
     returning d.id`)
   return woken.length > 0
 }
@@ -220,7 +222,7 @@ export async function resumeUnanswered(db: Db, channel: ChannelKey, now: Date): 
     set planned_at = d.next_attempt_at, unanswered = false,
       next_attempt_at = ${now}::timestamptz + w.place * ${WOKEN_GAP}
     from (select id, row_number() over (order by created_at, id) - 1 as place from waking) w
-    where d.id = w.id
+    where d.id = any(array(select id from waking)) and ${sameKey('d.id', 'w.id')}
     returning d.id`)
   return woken.length === RESUMED_MAX
 }

@@ -1,0 +1,32 @@
+/** Fails every test in which a room sends a statement that compares a partition key as `key-joins.ts` finds it. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { afterEach, beforeEach } from 'vitest'
+import { STATEMENT_CHANNEL } from '#src/db/scope.ts'
+import { findKeyJoins } from './key-joins.ts'
+import { originOfStatement } from './statement-origins.ts'
+
+/** The keys of statements that were read before, by text. */
+const known = new Map<string, readonly string[]>()
+const found: Error[] = []
+
+function listener(message: unknown): void {
+  const text = String(message)
+  const keys = known.get(text) ?? findKeyJoins(text)
+  known.set(text, keys)
+  if (keys.length === 0) return
+  const origin = originOfStatement()
+  // Undefined: a test looks at the rows itself.
+  if (origin === undefined) return
+  const what = `compares ${keys.join(', ')} with other rows, which may crash PostgreSQL 18: use \`sameKey\``
+  found.push(new Error(`a statement of ${origin} ${what} (src/db/partitions.ts):\n${text}`))
+}
+
+beforeEach(() => {
+  unsubscribe(STATEMENT_CHANNEL, listener)
+  subscribe(STATEMENT_CHANNEL, listener)
+})
+
+afterEach(() => {
+  const [first] = found.splice(0)
+  if (first !== undefined) throw first
+})
