@@ -28,6 +28,10 @@ export interface UnitCosts {
 }
 
 const IDLE_MS = 10_000
+/** Windows without work after a start, at most, until the cost has settled. */
+const WINDOWS_MAX = 6
+/** Share of the window before from which on the cost has settled. */
+const SETTLED = 0.9
 const LOOKS = 10
 const ALERTS = 500
 const ALERT_LOOKS = 3
@@ -42,11 +46,11 @@ export async function measureUnits(
   processes: readonly ServiceProcess[],
 ): Promise<UnitCosts> {
   const meter = createMeter(world, processes)
-  const resting = await meter(async () => {
-    await wait(IDLE_MS)
-    return IDLE_MS / 1000
-  })
-  const idle = per(resting, resting.done)
+  // Plans, compiled code and the first run of each job are part of the start.
+  await lookWithoutChange(world)
+  await sendDeliveries(world)
+  await callForData(world, processes)
+  const idle = await restedCost(meter)
   const beyond = (spent: Spent): Spent => ({
     ...spent,
     service: spent.service - idle.service * spent.seconds,
@@ -101,6 +105,22 @@ export async function measureMixed(
     return 1
   })
   return { spent: { service, database }, load: { processes: processes.length, seconds, units } }
+}
+
+/** What a second without work costs, once it costs no less than in the window before. */
+async function restedCost(meter: ReturnType<typeof createMeter>): Promise<Cost> {
+  let before: Cost | undefined
+  for (let window = 1; ; window += 1) {
+    const resting = await meter(async () => {
+      await wait(IDLE_MS)
+      return IDLE_MS / 1000
+    })
+    const cost = per(resting, resting.seconds)
+    const sum = (of: Cost) => of.service + of.database
+    if (before !== undefined && sum(cost) > SETTLED * sum(before)) return cost
+    if (window === WINDOWS_MAX) return cost
+    before = cost
+  }
 }
 
 interface Spent extends Cost {
