@@ -94,6 +94,12 @@ describe('the rules above', () => {
     expect(faultsOfKeys('zh', { a: '', n_other: '', n_zero: '' }, english)).toEqual([])
   })
 
+  test('ask for a text of its own for none where English has one', () => {
+    const withZero = { ...english, n_zero: 'no slots' }
+    expect(faultsOfKeys('zh', { a: '', n_other: '' }, withZero)).toEqual(['n_zero: is missing'])
+    expect(faultsOfKeys('zh', { a: '', n_other: '', n_zero: '' }, withZero)).toEqual([])
+  })
+
   test('find half of a pair', () => {
     const texts = { 'a.title': '', 'b.title_one': '', 'b.detail_zero': '', 'c.detail': '' }
     expect(halves('errors', texts)).toEqual([

@@ -75,7 +75,8 @@ const ASKS = /^bot:(?:typed|edit|new\.ask|rec\.ask|muted|ask|zone|topup)\.|^erro
 
 const BEFORE: Readonly<Record<Locale, string>> = {
   en: 'such as|for example|like|e\\.g\\.',
-  de: 'zum Beispiel|beispielsweise|etwa|wie|z\\.[ \\u00a0]B\\.',
+  // “wie” also asks (“Wie soll …”, “wie lange”) and compares (“so wie”): no example is a plain lower-case word.
+  de: 'zum Beispiel|beispielsweise|etwa|(?<!\\bso )(?-i:wie)(?=\\s+(?![„“]?(?-i:[a-zäöüß]+)(?![^\\s,;:.?)“])))|z\\.[ \\u00a0]B\\.',
   fr: 'par exemple|comme|tel que|telle que|p\\. ex\\.',
   bn: 'যেমন',
   zh: '例如|比如',

@@ -82,14 +82,16 @@ function formOf(key: string): { readonly base: string; readonly form: string | u
 }
 
 /**
- * Missing, unknown and superfluous keys. Every plural category of the locale is required, `zero` is
- * optional.
+ * Missing, unknown and superfluous keys. Every plural category of the locale is required, and `zero` where
+ * English has it; elsewhere `zero` is optional.
  */
 export function faultsOfKeys(locale: Locale, texts: Texts, english: Texts): readonly string[] {
   const categories = new Intl.PluralRules(locale).resolvedOptions().pluralCategories
   const required = Object.keys(english).flatMap((key) => {
     const { base, form } = formOf(key)
-    return form === undefined ? [key] : categories.map((category) => `${base}_${category}`)
+    const forms = categories.map((category) => `${base}_${category}`)
+    if (form === undefined) return [key]
+    return form === 'zero' ? [...forms, key] : forms
   })
   const zeros = Object.keys(english).map((key) => `${formOf(key).base}_zero`)
   const counted = new Set(
