@@ -43,6 +43,13 @@ describe('the rules above', () => {
     ['half-width punctuation', 'zh', 'units:a', '余额:5', 'half-width'],
     ['a Latin comma in Arabic', 'ar', 'units:a', 'خانة, رصيد', 'Latin comma'],
     ['bare Latin in Arabic', 'ar', 'units:a', 'رمز API', 'Latin letters outside'],
+    [
+      'Latin words apart',
+      'ar',
+      'units:a',
+      'يعرض \u2068GET\u2069 \u2068/alerts\u2069',
+      'in reverse',
+    ],
     ['an Arabic line of values', 'ar', 'units:a', '{{feed}} سعر', 'do not begin with'],
     [
       'a long title',

@@ -126,6 +126,7 @@ const LANGUAGE: { readonly [L in Locale]?: (text: string, bare: string) => reado
     const own = bare.replace(/\u2068[^\u2068\u2069]*\u2069/g, '').replace(PLACEHOLDER, '')
     const lines = text.split('\n').filter((line) => line !== '' && !beginsArabic(line))
     return found(
+      [/\u2069[ \u00a0]\u2068/.test(text), 'has isolates side by side, which are shown in reverse'],
       [/[;?]|,(?!\d)/.test(own), 'has a Latin comma, semicolon or question mark'],
       [/[A-Za-z]/.test(own), 'has Latin letters outside of isolates'],
       [
