@@ -182,6 +182,20 @@ describe('the contents of the docs on a phone', () => {
   })
 })
 
+test.each([
+  'en',
+  'ar',
+])('a copy button of the docs in %s lies beside the code on a phone', async (locale) => {
+  await show(`/docs?lang=${locale}`)
+  const overlaps = await page.locator('pre .button.copy').evaluateAll((buttons) =>
+    buttons.map((button) => {
+      const code = button.parentElement?.querySelector('code')?.getBoundingClientRect()
+      return button.getBoundingClientRect().bottom > (code?.top ?? Number.NaN)
+    }),
+  )
+  expect(overlaps).toEqual([false, false])
+})
+
 describe('the search of the docs', () => {
   test('works without any script', async () => {
     await open({ script: false })

@@ -59,6 +59,13 @@ describe('the prices', () => {
       expect(text).toContain(`${name} ${credits} ${usd(price)} USD`)
     }
   })
+  test('stand in the direction of their own words, such as 0 USD on an Arabic page', async () => {
+    const { html } = await selling.get('/?lang=ar')
+    const amounts = [...html.matchAll(/<p class="amount">(.*?)<\/p>/g)].map(([, inner]) => inner)
+    expect(amounts).toHaveLength(3)
+    for (const amount of amounts) expect(amount).toMatch(/^<bdi>.+<\/bdi>$/)
+  })
+
   test('of data calls are none where no data is offered', async () => {
     const { text } = await site.get('/')
     expect(text).toContain('500 credits')
