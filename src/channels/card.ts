@@ -108,7 +108,10 @@ function alertCard(
   }
 }
 
-/** Several alerts of one watch: the heading shows the worst, and each has a line. */
+/**
+ * Several alerts of one watch: the heading shows the worst, and each has a line. A silence that is over has
+ * none: its lines would go on saying that votes are missing.
+ */
 function groupCard(
   envelope: Envelope,
   items: readonly EnvelopeMessage[],
@@ -120,7 +123,8 @@ function groupCard(
   const open = items.filter((item) => !item.isRecovery && !hasEnded(stateOf(item)))
   const worst = worstOf(open.length === 0 ? items : open) ?? envelope.message
   const isOver = open.length === 0 || hasEnded(state)
-  const isSilent = envelope.cause?.kind === 'silent' && !isOver
+  const isSilence = envelope.cause?.kind === 'silent'
+  const isSilent = isSilence && !isOver
   const count = items.length
   const { watchLabel } = worst
   const since = envelope.startedAt ?? items.map(({ firedAt }) => firedAt).sort()[0] ?? worst.firedAt
@@ -134,7 +138,8 @@ function groupCard(
         ...worst,
         watchLabel: null,
         firedAt: since,
-        ...(isSilent && { severity: 'critical' as const }),
+        // The heading says since when; the line, when it was noticed.
+        ...(isSilent && { severity: 'critical' as const, canRecover: false }),
       },
     },
     writer,
@@ -156,7 +161,7 @@ function groupCard(
     lines: [line],
     body: isSilent ? t('messages:group.silentBody') : isReminder ? sharedBody(items) : '',
     fields: sharedField(items),
-    ...listed(t, items, 0, (item) => ({
+    ...listed(t, isSilence && isOver ? [] : items, 0, (item) => ({
       glyph: glyphOf(item, stateOf(item)),
       time: undefined,
       text: cut(item.title, TITLE_MAX),

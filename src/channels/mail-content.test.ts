@@ -87,6 +87,10 @@ describe('alertMail', () => {
     expect(subject).not.toMatch(/[\p{Cf}\u00a0]/u)
     const group = alertMail(envelopeOf({ message: { title: 'Treasury: 2 alerts' } }), reader)
     expect(group.subject).toBe('Treasury: 2 alerts · Info')
+    // An Arabic title begins with a mark of direction.
+    const title = '\u200f\u2068Treasury\u2069: تنبيهان'
+    const arabic = alertMail(envelopeOf({ locale: 'ar', message: { title } }), reader)
+    expect(arabic.subject).toBe('Treasury: تنبيهان · معلومة')
   })
 
   test('keeps direction marks in its text only beside letters from right to left', () => {

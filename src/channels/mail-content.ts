@@ -216,7 +216,7 @@ function namedSubject(
   const { severity, title, label } = subject
   const text = t('messages:email.subject', { severity, title })
   if (label === undefined) return text
-  const isFirst = withoutDirections(title).startsWith(withoutDirections(label))
+  const isFirst = mailSubject(title).startsWith(mailSubject(label))
   if (isFirst) return `${cut(title, SUBJECT_TITLE_MAX)} · ${severity}`
   return `[${cut(label, SUBJECT_LABEL_MAX)}] ${text}`
 }

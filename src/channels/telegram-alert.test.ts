@@ -478,6 +478,34 @@ describe('every view', () => {
   })
 })
 
+describe('a silence of a provider', () => {
+  const since = '2026-11-20T12:57:00.000Z'
+  const silence = envelopeOf({
+    ...commit,
+    kind: 'group',
+    items: [itemOf(4711, { canRecover: true }), itemOf(4712, { canRecover: true })],
+    cause: { kind: 'silent', since, rounds: 2 },
+  })
+
+  test('says once since when it lasts, and when that was noticed', () => {
+    const { plain } = alertView(silence)
+    expect(plain).toContain('has sent nothing since 13:57 (2 rounds)')
+    expect(plain).toContain('Critical · at 14:02:31')
+    expect(plain).toContain('FTSO commit missing')
+  })
+
+  test('that is over lists no votes as missing', () => {
+    const over = { recoveredAt: new Date('2026-11-20T13:09:00Z') }
+    const items = new Map([
+      [4711, over],
+      [4712, over],
+    ])
+    const { plain } = alertView(silence, { items })
+    expect(plain).toContain('is healthy again · 6 min')
+    expect(plain).not.toContain('missing')
+  })
+})
+
 function groupOf(): Envelope {
   const sender = { key: 'sender', label: 'Sender', value: '0x52c1…07ae' }
   const of = (
