@@ -61,6 +61,7 @@ describe('the rules above', () => {
     ['a long body by its values', 'en', 'messages:a.body', `${'x'.repeat(300)}{{wallet}}`, '342'],
     ['a long error', 'en', 'errors:a.title', LONG.slice(20), 'of 40'],
     ['a long command', 'de', 'bot:command.a', LONG, 'of 60'],
+    ['a long button beside an emoji', 'fr', 'bot:button.type.a', LONG.slice(39), 'of 21'],
     ['a long button', 'en', 'bot:button.a', 'Mute until this has recovered', 'of 24'],
   ]
 

@@ -164,6 +164,8 @@ const BUDGETS: readonly (readonly [RegExp, number])[] = [
   [/^errors:/, 200],
   [/^signals:.*\.help(?:\.\w+)?$/, 500],
   [/^bot:command\./, 60],
+  // After an emoji.
+  [/^bot:button\.type\./, 21],
   [/^bot:button\./, 24],
   [/^bot:toast\./, 200],
   [/^bot:help\./, 1_200],
