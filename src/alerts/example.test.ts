@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { EVENTS } from '#src/watches/events.ts'
-import { EXAMPLE_LABELS, exampleEnvelope } from './example.ts'
+import { EXAMPLE_PROVIDER, exampleEnvelope } from './example.ts'
 
 const reader = { locale: 'en', timezone: 'UTC' } as const
 const about = {
@@ -13,7 +13,7 @@ test.each(EVENTS)('%s has an example in words, with a link that leads somewhere'
   const { message } = exampleEnvelope(event, reader, about)
   expect(message).toMatchObject({
     event,
-    watchLabel: EXAMPLE_LABELS.provider,
+    watchLabel: EXAMPLE_PROVIDER,
     alertId: null,
     test: false,
   })

@@ -1,6 +1,8 @@
 import type { Envelope } from '#src/channels/envelope.ts'
+import { translate } from '#src/i18n/translate.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
+import type { Locale } from '#src/kernel/locale.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource } from '#src/watches/events.ts'
 import { type Reader, renderMessage } from './render.ts'
@@ -8,8 +10,8 @@ import { type Reader, renderMessage } from './render.ts'
 /** Reader of an example: an operator of a data provider, or a holder of FLR. */
 export type ExampleKind = 'provider' | 'wallet'
 
-/** Labels of the watches in examples. */
-export const EXAMPLE_LABELS = { provider: 'Node A', wallet: 'Savings' } as const
+/** The made-up provider of examples. */
+export const EXAMPLE_PROVIDER = 'Node A'
 /** The events shown to newcomers: the most frequent reasons why they come. */
 const EVENT = 'fsp.ftso-commit'
 const WALLET_EVENT = 'wallet-balance.moved'
@@ -19,6 +21,11 @@ const IDS = { alertId: 4711, watchId: 42 }
 const AGE_MS = 5 * MINUTE_MS
 /** Length of a voting round. */
 const ROUND_MS = 90_000
+
+/** Label of the watch in an example, as its reader would have named it. */
+export function exampleLabel(kind: ExampleKind, locale: Locale): string {
+  return kind === 'wallet' ? translate(locale, 'messages:example.wallet') : EXAMPLE_PROVIDER
+}
 
 /**
  * An example of an event as people receive it, with the texts of real alerts and the data of its signal's
@@ -47,7 +54,7 @@ export function exampleEnvelope(
   const message = renderMessage(
     {
       ...(ids ?? { alertId: null, watchId: null }),
-      watchLabel: options.label ?? EXAMPLE_LABELS.provider,
+      watchLabel: options.label ?? EXAMPLE_PROVIDER,
       event,
       severity,
       data,
@@ -77,7 +84,7 @@ export function recentExample(
   const { openedAt, publicUrl, kind } = options
   if (kind === 'wallet') {
     const firedAt = new Date(openedAt.getTime() - MINUTE_MS)
-    const label = EXAMPLE_LABELS.wallet
+    const label = exampleLabel(kind, reader.locale)
     const shown = { severity: 'warning', firedAt, publicUrl, ids: IDS, label } as const
     return exampleEnvelope(WALLET_EVENT, reader, shown)
   }

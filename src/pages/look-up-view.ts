@@ -1,4 +1,4 @@
-import { EXAMPLE_LABELS } from '#src/alerts/example.ts'
+import { EXAMPLE_PROVIDER } from '#src/alerts/example.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { formatAmount, formatPercent, shortAddress } from '#src/i18n/format.ts'
 import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
@@ -95,7 +95,7 @@ export function answerView(
 export function exampleCard(t: Translate, example: Envelope, timezone: string): Card {
   const view = exampleProvider(example)
   return {
-    ...providerFacts(t, view, { name: EXAMPLE_LABELS.provider, timezone }),
+    ...providerFacts(t, view, { name: EXAMPLE_PROVIDER, timezone }),
     address: undefined,
     main: undefined,
     others: [],

@@ -137,6 +137,13 @@ describe('the example alert', () => {
     expect(await stored()).toEqual(before)
   })
 
+  test('has a watch whose name the reader could have given it', async () => {
+    const ben = world.person('de')
+    await ben.say('/start')
+    await ben.press('Ich halte FLR')
+    expect(ben.last().text).toContain('Ersparnisse')
+  })
+
   test('for a holder of FLR is a transfer, and acts like a real one too', async () => {
     const ann = world.person()
     await ann.say('/start')

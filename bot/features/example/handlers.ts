@@ -1,6 +1,6 @@
 import { Composer } from 'grammy'
 import type { ArgumentsOf } from '#src/actions/codec.ts'
-import { EXAMPLE_LABELS } from '#src/alerts/example.ts'
+import { exampleLabel } from '#src/alerts/example.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { typed } from '#src/i18n/translate.ts'
 import type { BotContext } from '../../core/context.ts'
@@ -63,7 +63,7 @@ function sentenceOf(
   if (!state.muted) return t('bot:watch.nowHeard')
   const offset = { offset: reader.timezone === 'UTC' }
   const time = formatTime(exampleMuteEnd(state), t.locale, reader.timezone, offset)
-  return t('bot:toast.quietUntil', { label: typed(EXAMPLE_LABELS[state.kind]), time })
+  return t('bot:toast.quietUntil', { label: typed(exampleLabel(state.kind, t.locale)), time })
 }
 
 export const exampleFeature = defineFeature({ commands: [], composer })
