@@ -96,13 +96,13 @@ describe('the registry of watch types', () => {
 
   test.each(
     LOCALES,
-  )('has %s names of signals that fit on buttons and differ in their group', (locale) => {
+  )('has %s names of signals that fit on buttons and differ in their watch type', (locale) => {
     const shorts = signals.map(({ type, signal }) => ({
-      group: `${type.name} ${signal.group}`,
+      type: type.name,
       short: translate(locale, builtKey(`signals:${type.name}.${signal.id}.short`)),
     }))
     expect(shorts.filter(({ short }) => [...short].length > 16)).toEqual([])
-    const names = shorts.map(({ group, short }) => `${group} ${short}`)
+    const names = shorts.map(({ type, short }) => `${type} ${short}`)
     expect(names.filter((name, index) => names.indexOf(name) < index)).toEqual([])
   })
 

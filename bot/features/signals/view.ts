@@ -51,7 +51,7 @@ export function signalsSummary({ t }: Reader, watch: Watch): string {
   const all = signalsOf(watch)
   const on = all.filter(({ setting }) => setting.enabled).length
   const loud = all.filter(isNoticeable).map((signal) => {
-    return `${markOf(signal)} ${signalShort(t, watch.type, signal.definition.id)}`
+    return `${markOf(signal)}\u00a0${signalShort(t, watch.type, signal.definition.id)}`
   })
   const values = { on, total: all.length }
   return loud.length === 0
