@@ -56,14 +56,16 @@ test('a renderer does not mix up alerts with different content', () => {
 test('money that arrives asks for nothing; money that leaves may need a hand', () => {
   const reader = { locale: 'en', timezone: 'UTC' } as const
   const alert = alertOf('wallet-balance.moved', 'Treasury')
-  const { previousAmount, currentAmount, changeAmount } = alert.data as Readonly<
-    Record<string, string>
-  >
+  const {
+    previousAmount = '',
+    currentAmount = '',
+    changeAmount = '',
+  } = alert.data as Readonly<Record<string, string>>
   const incoming = {
     direction: 'incoming',
     previousAmount: currentAmount,
     currentAmount: previousAmount,
-    changeAmount: changeAmount?.replace('-', ''),
+    changeAmount: changeAmount.replace('-', ''),
   }
   const said = (direction: 'incoming' | 'outgoing') =>
     renderMessage(
