@@ -8,7 +8,8 @@ export const FTSO = 100
 /** The FDC's protocol id. */
 export const FDC = 200
 
-const SELECTORS = {
+/** Submit functions by selector. */
+export const SELECTORS = {
   '6c532fae': 'submit1',
   '9d00c9fd': 'submit2',
   '57eed580': 'submitSignatures',

@@ -95,7 +95,8 @@ export interface SigningProtocol {
   identityOf(address: Address, signal?: AbortSignal): Promise<Address>
 }
 
-const TOPICS: Readonly<Record<VoteKind, Hash>> = {
+/** First topics of the events about votes. */
+export const TOPICS: Readonly<Record<VoteKind, Hash>> = {
   uptime: toEventSelector('UptimeVoteSigned(uint24,address,address,bytes32,uint64,bool)'),
   rewards: toEventSelector(
     'RewardsSigned(uint24,address,address,bytes32,(uint256,uint256)[],uint64,bool)',

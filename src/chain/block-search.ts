@@ -1,0 +1,46 @@
+import type { BlockRef, Chain } from './chain.ts'
+
+/** Requests of one search; a search by halves over a day of blocks needs seventeen. */
+const REQUESTS_MAX = 60
+/** Blocks by which a search first goes back. */
+const FIRST_STEP = 64
+
+/**
+ * Finds the first block at or after a time.
+ *
+ * @param after a block at or after that time; the search goes back from it
+ * @returns undefined where the endpoints lack a block of the search
+ * @throws AppError upstream
+ */
+export async function firstBlockAt(
+  chain: Pick<Chain, 'blockAt'>,
+  seconds: number,
+  after: BlockRef,
+  signal?: AbortSignal,
+): Promise<BlockRef | undefined> {
+  const isBefore = ({ at }: BlockRef) => at.getTime() < seconds * 1000
+  let found = after
+  let low = after.number
+  let requests = 0
+  const read = (number: number) => {
+    requests += 1
+    return chain.blockAt(number, signal)
+  }
+  for (let step = FIRST_STEP; low > 0 && requests < REQUESTS_MAX; step *= 2) {
+    const block = await read(Math.max(0, low - step))
+    if (block === undefined) return undefined
+    low = block.number
+    if (isBefore(block)) {
+      low += 1
+      break
+    }
+    found = block
+  }
+  while (low < found.number && requests < REQUESTS_MAX) {
+    const block = await read(Math.floor((low + found.number) / 2))
+    if (block === undefined) return undefined
+    if (isBefore(block)) low = block.number + 1
+    else found = block
+  }
+  return low >= found.number ? found : undefined
+}

@@ -1,0 +1,61 @@
+/** Transactions as anybody can find them on the chain. */
+import { z } from 'zod'
+import type { ChainAccess } from '#src/chain/chain.ts'
+import { EndpointError } from '#src/chain/failures.ts'
+import { Quantity } from '#src/chain/quantity.ts'
+import { Address, Hash } from '#src/kernel/units.ts'
+
+/** A transaction with its place in the chain. */
+export interface TransactionProof {
+  readonly hash: Hash
+  readonly block: number
+  readonly blockHash: Hash
+  /** Index in its block. */
+  readonly index: number
+  readonly from: Address
+  readonly to: Address | null
+  /** Calldata as 0x-hex. */
+  readonly input: string
+}
+
+const Mined = z.object({
+  hash: Hash,
+  blockNumber: Quantity,
+  blockHash: Hash,
+  transactionIndex: Quantity,
+  from: z.string(),
+  to: z.string().nullable(),
+  input: z.string().regex(/^0x([0-9a-f]{2})*$/i),
+})
+
+/**
+ * Reads a transaction; undefined where no endpoint has it any more.
+ *
+ * @throws AppError upstream
+ */
+export async function readTransactionProof(
+  { endpoints }: Pick<ChainAccess, 'endpoints'>,
+  hash: Hash,
+  signal?: AbortSignal,
+): Promise<TransactionProof | undefined> {
+  return endpoints.ask(async (client) => {
+    const answer: unknown = await client.request({
+      method: 'eth_getTransactionByHash',
+      params: [hash],
+    })
+    if (answer === null) return undefined
+    const found = Mined.safeParse(answer)
+    if (!found.success || found.data.hash.toLowerCase() !== hash.toLowerCase())
+      throw new EndpointError(`transaction ${hash} is malformed`)
+    const { blockNumber, blockHash, transactionIndex, from, to, input } = found.data
+    return {
+      hash,
+      block: Number(blockNumber),
+      blockHash,
+      index: Number(transactionIndex),
+      from: z.decode(Address, from),
+      to: to === null ? null : z.decode(Address, to),
+      input,
+    }
+  }, signal)
+}
