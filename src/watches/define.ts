@@ -6,6 +6,7 @@ import type { Presentation, Severity } from '#src/kernel/display-values.ts'
 import type { FieldError } from '#src/kernel/errors.ts'
 import type { SignalGroup } from '#src/kernel/signal-group.ts'
 import { Instant, type JsonObject } from '#src/kernel/units.ts'
+import type { ClaimOf } from './evidence-model.ts'
 import type { Facts } from './facts.ts'
 import type { SignalForm } from './form.ts'
 import type { History } from './history.ts'
@@ -125,6 +126,8 @@ export interface Signal<
     /** Whether a recovery ends an episode, by the recovery's data and the episode's last alert. */
     isOver(recovery: JsonObject, last: Pick<Firing, 'event' | 'data'>): boolean
   }
+  /** What its alerts claim about the chain; without it they are about no data provider. */
+  readonly claim?: ClaimOf
   /** Example data by event, for tests, previews and documents. */
   readonly examples: Readonly<Record<string, JsonObject>>
 }

@@ -22,7 +22,7 @@ export interface EventSource {
 
 /** The properties of an event's signal that notifications need. */
 export interface EventDefinition
-  extends Pick<Signal, 'data' | 'present' | 'examples' | 'episodes'> {
+  extends Pick<Signal, 'data' | 'present' | 'examples' | 'episodes' | 'claim'> {
   /** null: no signal. */
   readonly id: string | null
   readonly group: SignalGroup | null

@@ -177,6 +177,11 @@ const providerStatusSignal = defineSignal<ProviderTarget, Settings, Observation,
   initial: { registered: null, eligible: null, lost: [] },
   evaluate: providerStatus,
   present: presentStatus,
+  claim: (json, { event }) => {
+    if (event === LOSSES.eligible) return 'published-data'
+    const { provider, rewardEpochId: rewardEpoch } = Status.parse(json)
+    return { kind: 'membership', provider, rewardEpoch, voters: null, startRound: null }
+  },
   examples: {
     'provider.unregistered': { ...example, registered: false, lost: 'registered' },
     'provider.eligibility-lost': {

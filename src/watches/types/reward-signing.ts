@@ -150,6 +150,12 @@ const rewardSigningSignal = defineSignal<ProviderTarget, Settings, Observation, 
   initial: { epochs: null, since: null, position: 0 },
   evaluate: rewardSigningStatus,
   present: presentSigning,
+  claim: (json, { event, block }) => {
+    const { provider, rewardEpochId: rewardEpoch, vote, openedAt, ...rest } = Signing.parse(json)
+    const about = { provider, rewardEpoch, vote, block, openedAt }
+    const isConcluded = event === 'signing.missed'
+    return { kind: 'vote', ...about, isConcluded, signedOtherHash: rest.signedOtherHash }
+  },
   examples: {
     'signing.uptime-open': { ...example, vote: 'uptime' },
     'signing.rewards-open': rewardsExample,

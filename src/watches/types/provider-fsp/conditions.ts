@@ -126,6 +126,12 @@ function rateSignal(condition: RateCondition, rate: number) {
     initial: { kept: [], isLow: false },
     evaluate: (previous, observation) => lowRate(condition, previous, observation),
     present: presentRate,
+    claim: (json) => {
+      const { provider, rewardEpochId, votingRoundId: round, ...rest } = Rate.parse(json)
+      const { rounds, rate: share, threshold } = rest
+      const about = { provider, condition: condition.id, rewardEpoch: rewardEpochId, round }
+      return { kind: 'rate', ...about, rounds, rate: share, threshold }
+    },
     examples: {
       [`fsp.${condition.id}`]: example,
       [`fsp.${condition.id}.recovered`]: { ...example, rate: 0.82 },
@@ -243,6 +249,7 @@ export const mcUptime = defineSignal<ProviderTarget, unknown, ProviderObservatio
   initial: { kept: {}, isLow: false },
   evaluate: (previous, observation) => lowUptime(previous, observation),
   present: presentUptime,
+  claim: () => 'p-chain',
   examples: {
     'fsp.mc-uptime': uptimeExample,
     'fsp.mc-uptime.recovered': { ...uptimeExample, rate: 0.81 },
@@ -322,6 +329,7 @@ export const validatorNotListed = defineSignal<
   initial: { missing: [] },
   evaluate: (previous, observation) => notListed(previous, observation),
   present: presentListing,
+  claim: () => 'p-chain',
   examples: {
     'fsp.validator-not-listed': {
       provider: EXAMPLE.provider,

@@ -160,6 +160,19 @@ export const fastUpdates = defineSignal<ProviderTarget, unknown, ProviderObserva
   evaluate: (previous, observation, { parameters }) =>
     fastUpdateSilence(previous, observation, parameters),
   present,
+  claim: (json, { block }) => {
+    const {
+      provider,
+      rewardEpochId: rewardEpoch,
+      probabilityOfSilence,
+      ...rest
+    } = Silence.parse(json)
+    const { lastUpdateBlock, blocksSinceUpdate, sortitionWeight, sampleSize } = rest
+    const { threshold, rule, onePercentBlocks } = rest
+    const figures = { sortitionWeight, sampleSize, threshold, rule, onePercentBlocks }
+    const silence = { lastUpdateBlock, blocksSinceUpdate, probability: probabilityOfSilence }
+    return { kind: 'silence', provider, rewardEpoch, block, ...silence, ...figures }
+  },
   examples: {
     'fsp.fast-updates': example,
     'fsp.fast-updates.recovered': {

@@ -132,6 +132,11 @@ export const registration = defineSignal<
   evaluate: (previous, observation, { parameters }) =>
     registrationMissing(previous, observation, parameters),
   present: presentRegistration,
+  claim: (json, { block }) => {
+    const { provider, rewardEpochId, openedAt, minutes, isClosed } = Registration.parse(json)
+    const about = { provider, rewardEpoch: rewardEpochId, block }
+    return { kind: 'registration', ...about, openedAt, minutes, isClosed }
+  },
   examples: {
     'fsp.registration': registrationExample,
     'fsp.registration.recovered': registrationExample,
@@ -222,6 +227,11 @@ export const notInPolicy = defineSignal<ProviderTarget, unknown, ProviderObserva
   initial: { absentFrom: null },
   evaluate: (previous, observation) => notInSigningPolicy(previous, observation),
   present: presentMembership,
+  claim: (json) => {
+    const { provider, rewardEpochId, voters, startVotingRoundId } = Membership.parse(json)
+    const about = { provider, rewardEpoch: rewardEpochId }
+    return { kind: 'membership', ...about, voters, startRound: startVotingRoundId }
+  },
   examples: {
     'fsp.not-in-policy': membershipExample,
     'fsp.not-in-policy.recovered': { ...membershipExample, rewardEpochId: 454 },

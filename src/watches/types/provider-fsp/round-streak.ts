@@ -18,6 +18,7 @@ import {
 } from '../../define.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
+import { roundClaim } from './round-claim.ts'
 import { isDuty, isSilence, isSilentRound } from './silence.ts'
 
 /** Bad voting rounds in a row before an alert. */
@@ -124,6 +125,7 @@ export function roundSignal(
     evaluate: (previous, observation, { parameters }) =>
       judge(one, previous, observation, parameters),
     present: (event, data) => present(one, event, data),
+    claim: (data) => roundClaim(one.checks, data),
     examples: examplesOf(one),
   })
 }

@@ -125,6 +125,11 @@ export const txFailed = defineSignal<ProviderTarget, unknown, ProviderObservatio
   initial: NOTHING_FAILED,
   evaluate: (previous, observation) => transactionFailed(previous, observation),
   present: presentFailed,
+  claim: (json) => {
+    const { provider, tx, block, from, to, selector, gasUsed, gasLimit } = Failed.parse(json)
+    const call = { sender: from, receiver: to, selector, gasUsed, gasLimit }
+    return { kind: 'failed-call', provider, transaction: tx, block, ...call }
+  },
   examples: {
     'fsp.tx-failed': failedExample,
     'fsp.tx-failed.recovered': { ...failedExample, reason: null, gasUsed: 41_200 },
@@ -238,6 +243,7 @@ export const balanceLow = defineSignal<ProviderTarget, unknown, ProviderObservat
   evaluate: (previous, observation, { parameters }) =>
     balanceTooLow(previous, observation, parameters),
   present: presentLow,
+  claim: (json, { block }) => ({ kind: 'balance', block, ...Low.parse(json) }),
   examples: {
     'fsp.balance-low': lowExample,
     'fsp.balance-low.recovered': { ...lowExample, balanceWei: '60000000000000000000' },
@@ -328,6 +334,7 @@ export const rewardsUnclaimed = defineSignal<
     return { ...judged, state: { isWaiting: judged.phase === 'firing' } }
   },
   present: presentUnclaimed,
+  claim: () => 'published-data',
   examples: {
     'fsp.rewards-unclaimed': unclaimedExample,
     'fsp.rewards-unclaimed.recovered': {

@@ -1,0 +1,146 @@
+/** Claims of provider alerts that anybody can check on the chain, in the form of the evidence document. */
+import { z } from 'zod'
+import { ROUND_CHECKS } from '#src/fsp/protocol/verdict.ts'
+import { Address, Hash, Instant, JsonObject, Units } from '#src/kernel/units.ts'
+
+/** A number of a block. */
+const Block = z.int()
+
+/** Duties of a voting round, or of several in a row, that were not fulfilled. */
+const RoundClaim = z.object({
+  kind: z.literal('round'),
+  provider: Address,
+  rewardEpoch: z.int(),
+  /** The last bad round. */
+  round: z.int(),
+  /** The first bad round since the last good one. */
+  firstRound: z.int(),
+  /** Bad rounds in a row up to `round`. */
+  streak: z.int(),
+  /** Bad rounds in a row from which on the watch alerts. */
+  required: z.int(),
+  /** One of these checks of `round` is bad, with exactly these values. */
+  checks: z.array(z.enum(ROUND_CHECKS)),
+  values: JsonObject,
+})
+
+/** Too few hits over the last rounds with evidence. */
+const RateClaim = z.object({
+  kind: z.literal('rate'),
+  provider: Address,
+  condition: z.enum(['mc-anchor', 'mc-fdc']),
+  rewardEpoch: z.int(),
+  round: z.int(),
+  /** Counted rounds up to `round`. */
+  rounds: z.int(),
+  rate: z.number(),
+  threshold: z.number(),
+})
+
+/** A transaction of the provider that was reverted. */
+const FailedCallClaim = z.object({
+  kind: z.literal('failed-call'),
+  provider: Address,
+  transaction: Hash,
+  block: Block,
+  sender: Address,
+  receiver: Address,
+  selector: z.string(),
+  gasUsed: z.int(),
+  gasLimit: z.int(),
+})
+
+/** No fast updates in a range of blocks. */
+const SilenceClaim = z.object({
+  kind: z.literal('silence'),
+  provider: Address,
+  rewardEpoch: z.int(),
+  /** The last block without an update. */
+  block: Block,
+  lastUpdateBlock: Block.nullable(),
+  blocksSinceUpdate: z.int(),
+  sortitionWeight: z.int(),
+  sampleSize: z.number(),
+  /** Of such a silence by chance, such as `3.1e-9`. */
+  probability: z.string(),
+  threshold: z.number(),
+  rule: z.enum(['probability', 'one-percent']),
+  onePercentBlocks: z.int(),
+})
+
+/** Not registered for a reward epoch at a block, some minutes after registration opened. */
+const RegistrationClaim = z.object({
+  kind: z.literal('registration'),
+  provider: Address,
+  rewardEpoch: z.int(),
+  block: Block,
+  openedAt: Instant,
+  minutes: z.int(),
+  isClosed: z.boolean(),
+})
+
+/** Not among the voters of a reward epoch. */
+const MembershipClaim = z.object({
+  kind: z.literal('membership'),
+  provider: Address,
+  rewardEpoch: z.int(),
+  /** Number of voters; null where the alert does not give it. */
+  voters: z.int().nullable(),
+  startRound: z.int().nullable(),
+})
+
+/** Less native coins than the limit at the end of a block. */
+const BalanceClaim = z.object({
+  kind: z.literal('balance'),
+  provider: Address,
+  address: Address,
+  role: z.string(),
+  block: Block,
+  balanceWei: Units,
+  limitWei: Units,
+})
+
+/** A vote about an ended reward epoch that the provider had not signed by a block. */
+const VoteClaim = z.object({
+  kind: z.literal('vote'),
+  provider: Address,
+  rewardEpoch: z.int(),
+  vote: z.enum(['uptime', 'rewards']),
+  block: Block,
+  openedAt: Instant.nullable(),
+  /** Whether the vote is over, so that the signature is missed for good. */
+  isConcluded: z.boolean(),
+  /** Whether the provider signed another hash than the winning one. */
+  signedOtherHash: z.boolean(),
+})
+
+/** What an alert claims about the chain. */
+export const EvidenceClaim = z
+  .discriminatedUnion('kind', [
+    RoundClaim,
+    RateClaim,
+    FailedCallClaim,
+    SilenceClaim,
+    RegistrationClaim,
+    MembershipClaim,
+    BalanceClaim,
+    VoteClaim,
+  ])
+  .meta({ id: 'EvidenceClaim' })
+export type EvidenceClaim = z.output<typeof EvidenceClaim>
+
+/**
+ * Why an alert has no claim: it tells an end, it is about the P-chain, which keeps no past states, about data
+ * published off the chain, or about no data provider.
+ */
+export const UNPROVEN = ['recovery', 'p-chain', 'published-data', 'other'] as const
+export type Unproven = (typeof UNPROVEN)[number]
+
+/** Place of an alert on the chain: the number of the block after which it was judged. */
+export interface AlertPlace {
+  readonly event: string
+  readonly block: number
+}
+
+/** Derives the claim from an alert's data; not called for recoveries. */
+export type ClaimOf = (data: JsonObject, place: AlertPlace) => EvidenceClaim | Unproven

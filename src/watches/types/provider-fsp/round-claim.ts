@@ -1,0 +1,45 @@
+/** What an alert about voting rounds claims about the chain. Pure. */
+import { z } from 'zod'
+import type { RoundCheck } from '#src/fsp/protocol/verdict.ts'
+import { Address, type JsonObject } from '#src/kernel/units.ts'
+import type { EvidenceClaim } from '../../evidence-model.ts'
+
+const RoundAlert = z.looseObject({
+  provider: Address,
+  rewardEpochId: z.int(),
+  votingRoundId: z.int(),
+  /** Absent in alerts of earlier versions, like `rounds`. */
+  firstRoundId: z.int().exactOptional(),
+  streak: z.int().default(1),
+  rounds: z.int().exactOptional(),
+})
+
+/** Properties of an alert that are no figures of its last bad check. */
+const COMMON = [
+  'provider',
+  'rewardEpochId',
+  'votingRoundId',
+  'roundStart',
+  'address',
+  'since',
+  'firstRoundId',
+  'streak',
+  'rounds',
+]
+
+/** The claim of an alert of one of these checks. */
+export function roundClaim(checks: readonly RoundCheck[], json: JsonObject): EvidenceClaim {
+  const { provider, rewardEpochId, votingRoundId, ...rest } = RoundAlert.parse(json)
+  const { streak, rounds = streak, firstRoundId = votingRoundId + 1 - streak } = rest
+  return {
+    kind: 'round',
+    provider,
+    rewardEpoch: rewardEpochId,
+    round: votingRoundId,
+    firstRound: firstRoundId,
+    streak,
+    required: rounds,
+    checks: [...checks],
+    values: Object.fromEntries(Object.entries(json).filter(([name]) => !COMMON.includes(name))),
+  }
+}
