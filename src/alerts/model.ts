@@ -23,8 +23,8 @@ export const Rendered = z
   .meta({ id: 'Rendered' })
 export type Rendered = z.output<typeof Rendered>
 
-/** Its form depends on the event. */
-const AlertData = JsonObject.meta({
+/** Data of an alert; its form depends on the event. */
+export const AlertData = JsonObject.meta({
   type: 'object',
   additionalProperties: true,
   description: 'operations:field.alertData',

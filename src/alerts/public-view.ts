@@ -13,6 +13,7 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { Address, storedAddress } from '#src/kernel/units.ts'
 import { findReaders, type ReaderRow } from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
+import { findEventSource } from '#src/watches/events.ts'
 import { readAlertLink } from './alert-urls.ts'
 import { durationOf, type ReadDeps, recoveredAtOf, stateOf } from './history.ts'
 import { messageStates } from './message-state.ts'
@@ -56,6 +57,8 @@ export interface AlertPage {
   /** Whether it is open until its signal recovers, and can be muted until then. */
   readonly isOpen: boolean
   readonly help: SignalHelp
+  /** Whether it is about a data provider, and has a page of evidence. */
+  readonly hasEvidence: boolean
   /** Identity of its data provider. */
   readonly provider: Address | null
   /**
@@ -100,6 +103,7 @@ export async function readLinked(
     muted: state.muted ?? null,
     isOpen: row.isEpisode && row.recoveredAt === null,
     help: helpOf(language, row.type, row.signal),
+    hasEvidence: hasEvidence(row.event),
     provider: providerOf(row),
     deliveries: await listDeliveries(
       deps,
@@ -146,7 +150,8 @@ export async function findLinkedActor(deps: Deps, code: string): Promise<LinkedA
   }
 }
 
-async function follow(
+/** Finds the alert and the recipient of a link; undefined for a forged link or a deleted alert. */
+export async function follow(
   deps: Pick<Deps, 'db' | 'box'>,
   code: string,
 ): Promise<
@@ -195,12 +200,18 @@ function nameOf({ name, target }: ReaderRow): string {
 
 const AboutProvider = z.looseObject({ provider: Address })
 
+function hasEvidence(event: string): boolean {
+  const source = findEventSource(event)
+  return source?.signal.claim !== undefined && !source.isRecovery
+}
+
 function providerOf({ type, data }: store.AlertRow): Address | null {
   if (type !== 'provider-fsp') return null
   return AboutProvider.safeParse(data).data?.provider ?? null
 }
 
-function helpOf(locale: Locale, type: string, signal: string | null): SignalHelp {
+/** The help texts of a signal. */
+export function helpOf(locale: Locale, type: string, signal: string | null): SignalHelp {
   const t = translator(locale)
   const parts = ['checked', 'why', 'causes', 'action'] as const
   return Object.fromEntries(

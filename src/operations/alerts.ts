@@ -1,4 +1,6 @@
 import * as acting from '#src/alerts/acknowledge.ts'
+import { getEvidence } from '#src/alerts/evidence.ts'
+import { AlertEvidence } from '#src/alerts/evidence-model.ts'
 import * as alerts from '#src/alerts/history.ts'
 import {
   AcknowledgeInput,
@@ -41,6 +43,21 @@ export const deleteAlerts = defineOperation({
   output: DeletedAlerts,
   handle: ({ app, caller, query: { all, ...query }, body }) =>
     alerts.deleteAlerts(app, caller, { ...query, ...(all && { all: true }), ...body }),
+})
+
+/** What anybody can check about an alert on the chain. */
+export const getAlertEvidence = defineOperation({
+  id: 'getAlertEvidence',
+  isExtension: true,
+  method: 'GET',
+  path: '/alerts/{id}/evidence',
+  scope: 'read',
+  rate: 'preview',
+  status: 200,
+  params: IdParam,
+  output: AlertEvidence,
+  errors: ['dependency_unavailable'],
+  handle: ({ app, caller, params: { id }, locale }) => getEvidence(app, caller, { id, locale }),
 })
 
 export const deleteAlert = defineOperation({

@@ -1,5 +1,12 @@
 import { acceptTerms, getAccount, getTerms } from './account.ts'
-import { acknowledge, deleteAlert, deleteAlerts, exportAlerts, listAlerts } from './alerts.ts'
+import {
+  acknowledge,
+  deleteAlert,
+  deleteAlerts,
+  exportAlerts,
+  getAlertEvidence,
+  listAlerts,
+} from './alerts.ts'
 import { createChallenge, exchangeToken, listTokens, revokeToken } from './auth.ts'
 import { configureChannel, listChannels, removeChannel, testChannel } from './channels.ts'
 import type { AnyOperation } from './define.ts'
@@ -43,6 +50,7 @@ export const REGISTRY: readonly AnyOperation[] = [
   deleteAlerts,
   deleteAlert,
   exportAlerts,
+  getAlertEvidence,
   acknowledge,
   createChallenge,
   exchangeToken,

@@ -3,6 +3,7 @@
  * refuses callers of every other kind. An output is undefined when no row belongs to the code.
  */
 import { z } from 'zod'
+import { readLinkedEvidence } from '#src/alerts/evidence.ts'
 import { ALERT_ACTS, actWithLink } from '#src/alerts/link-actions.ts'
 import { isAlertLink, readLinked } from '#src/alerts/public-view.ts'
 import { confirmMailbox } from '#src/alerts/test-send.ts'
@@ -110,6 +111,15 @@ export const getLinkedAlert = defineLinkOperation({
         : await undefinedIfUnavailable(() => getProviderView(app, { provider, rounds: ROUNDS }))
     return { page, provider: view }
   },
+})
+
+/** Reads what anybody can check about the alert on the chain. */
+export const getLinkedEvidence = defineLinkOperation({
+  id: 'getLinkedEvidence',
+  scope: 'link:alert',
+  rate: 'preview',
+  query: z.strictObject({ locale: z.enum(LOCALES).exactOptional() }),
+  handle: ({ app, caller: { code }, query }) => readLinkedEvidence(app, code, query.locale),
 })
 
 /** Acknowledges or mutes the alert, if the link is a personal one. */

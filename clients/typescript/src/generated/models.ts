@@ -167,6 +167,53 @@ export interface Alert {
   watchLabel: string;
 }
 
+export interface AlertEvidence {
+  /**
+   * Number of the alert; null in a test.
+   * @min 1
+   * @max 2147483647
+   */
+  alertId: number;
+  blocks: {
+    /** Start of the period, included. */
+    from: {
+      /** @format date-time */
+      at: string;
+      /** @pattern ^0x[0-9a-fA-F]{64}$ */
+      hash: string;
+      number: number;
+    } | null;
+    /** End of the period, excluded. */
+    to: {
+      /** @format date-time */
+      at: string;
+      /** @pattern ^0x[0-9a-fA-F]{64}$ */
+      hash: string;
+      number: number;
+    };
+  } | null;
+  /** Id of the chain; 14 is Flare. */
+  chainId: number;
+  claim: EvidenceClaim | null;
+  /** Entries on this page. */
+  data: Record<string, any>;
+  /** Name of the event. */
+  event: string;
+  /**
+   * Time of the event on the chain (ISO 8601, UTC).
+   * @format date-time
+   */
+  firedAt: string;
+  rule: string | null;
+  /** Severity of the alert. */
+  severity: "info" | "warning" | "critical";
+  sources: EvidenceSources;
+  transactions: EvidenceTransaction[];
+  unproven: "recovery" | "p-chain" | "published-data" | "other" | null;
+  /** Version of the terms to accept. */
+  version: 1;
+}
+
 export interface AlertList {
   /** Entries on this page. */
   data: Alert[];
@@ -573,6 +620,184 @@ export interface Delivery {
     | "muted"
     | "throttled"
     | "disabled";
+}
+
+export type EvidenceClaim =
+  | {
+      checks: (
+        | "commit"
+        | "reveal"
+        | "revealOffence"
+        | "signature"
+        | "fdcSignature"
+        | "bitVote"
+        | "bitVoteLength"
+        | "consensus"
+        | "fdcOffence"
+        | "strayCommit"
+        | "mismatch"
+        | "fdcMismatch"
+        | "grace"
+        | "fdcGrace"
+      )[];
+      firstRound: number;
+      /** Setup of the channel: input takes an address, link opens a chat. */
+      kind: "round";
+      /** @pattern ^0x[0-9a-fA-F]{40}$ */
+      provider: string;
+      required: number;
+      rewardEpoch: number;
+      round: number;
+      /** Number of bad evaluations in a row. */
+      streak: number;
+      values: Record<string, any>;
+    }
+  | {
+      condition: "mc-anchor" | "mc-fdc";
+      /** Setup of the channel: input takes an address, link opens a chat. */
+      kind: "rate";
+      /** @pattern ^0x[0-9a-fA-F]{40}$ */
+      provider: string;
+      rate: number;
+      rewardEpoch: number;
+      round: number;
+      rounds: number;
+      /** Change of the balance that raises an alert, in whole coins, such as 100. */
+      threshold: number;
+    }
+  | {
+      block: number;
+      /**
+       * Start of the period, included.
+       * @pattern ^0x[0-9a-fA-F]{40}$
+       */
+      from: string;
+      gasLimit: number;
+      gasUsed: number;
+      /** Setup of the channel: input takes an address, link opens a chat. */
+      kind: "failed-call";
+      /** @pattern ^0x[0-9a-fA-F]{40}$ */
+      provider: string;
+      selector: string;
+      /**
+       * End of the period, excluded.
+       * @pattern ^0x[0-9a-fA-F]{40}$
+       */
+      to: string;
+      /** @pattern ^0x[0-9a-fA-F]{64}$ */
+      transaction: string;
+    }
+  | {
+      block: number;
+      blocksSinceUpdate: number;
+      /** Setup of the channel: input takes an address, link opens a chat. */
+      kind: "silence";
+      lastUpdateBlock: number | null;
+      onePercentBlocks: number;
+      probability: string;
+      /** @pattern ^0x[0-9a-fA-F]{40}$ */
+      provider: string;
+      rewardEpoch: number;
+      rule: "probability" | "one-percent";
+      sampleSize: number;
+      sortitionWeight: number;
+      /** Change of the balance that raises an alert, in whole coins, such as 100. */
+      threshold: number;
+    }
+  | {
+      block: number;
+      isClosed: boolean;
+      /** Setup of the channel: input takes an address, link opens a chat. */
+      kind: "registration";
+      minutes: number;
+      /** @format date-time */
+      openedAt: string;
+      /** @pattern ^0x[0-9a-fA-F]{40}$ */
+      provider: string;
+      rewardEpoch: number;
+    }
+  | {
+      /** Setup of the channel: input takes an address, link opens a chat. */
+      kind: "membership";
+      /** @pattern ^0x[0-9a-fA-F]{40}$ */
+      provider: string;
+      rewardEpoch: number;
+      startRound: number | null;
+      voters: number | null;
+    }
+  | {
+      /**
+       * Address of the token; the zero address while the chain cannot be read.
+       * @pattern ^0x[0-9a-fA-F]{40}$
+       */
+      address: string;
+      /** @pattern ^(0|[1-9]\d{0,77})$ */
+      balanceWei: string;
+      block: number;
+      /** Setup of the channel: input takes an address, link opens a chat. */
+      kind: "balance";
+      /** @pattern ^(0|[1-9]\d{0,77})$ */
+      limitWei: string;
+      /** @pattern ^0x[0-9a-fA-F]{40}$ */
+      provider: string;
+      role: string;
+    }
+  | {
+      block: number;
+      isConcluded: boolean;
+      /** Setup of the channel: input takes an address, link opens a chat. */
+      kind: "vote";
+      openedAt: string | null;
+      /** @pattern ^0x[0-9a-fA-F]{40}$ */
+      provider: string;
+      rewardEpoch: number;
+      signedOtherHash: boolean;
+      vote: "uptime" | "rewards";
+    };
+
+export interface EvidenceSources {
+  accounts: string[];
+  contracts: {
+    addresses: string[];
+    /** Name of the recipient. */
+    name: string;
+  }[];
+  /** Events of the signal. */
+  events: {
+    /** Name of the recipient. */
+    name: string;
+    /** @pattern ^0x[0-9a-fA-F]{64}$ */
+    topic: string;
+  }[];
+  functions: {
+    /** Name of the recipient. */
+    name: string;
+    selector: string;
+  }[];
+}
+
+export interface EvidenceTransaction {
+  block: number;
+  /** @pattern ^0x[0-9a-fA-F]{64}$ */
+  blockHash: string;
+  frames: {
+    bytes: number;
+    payload: string;
+    protocol: number;
+    round: number;
+  }[];
+  /**
+   * Start of the period, included.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  from: string;
+  function: string | null;
+  /** @pattern ^0x[0-9a-fA-F]{64}$ */
+  hash: string;
+  index: number;
+  input: string;
+  /** End of the period, excluded. */
+  to: string | null;
 }
 
 export interface FailedTransactionData {

@@ -4,6 +4,7 @@ import type {
   Account,
   AcknowledgeInput,
   Acknowledgement,
+  AlertEvidence,
   AlertList,
   AlertSelection,
   Backtest,
@@ -357,6 +358,20 @@ export abstract class Operations extends Transport {
   ): Promise<ReadableStream<Uint8Array>> {
     return this.stream(
       { method: 'GET', path: '/alerts/export', query, accepts: 'text/csv' },
+      options,
+    )
+  }
+
+  /**
+   * Get the proof of an alert
+   *
+   * What anyone can check on the chain about an alert of a data provider: the claim with its figures, the blocks that were read, and the transactions with their calldata. The script `examples/verify-evidence.ts` checks this document with any endpoint. `version` is 1; new properties do not change it. An alert that the chain alone does not prove has `claim: null` and the reason in `unproven`.
+   *
+   * Needs: read.
+   */
+  getAlertEvidence(id: number, options?: CallOptions): Promise<AlertEvidence> {
+    return this.request<AlertEvidence>(
+      { method: 'GET', path: `/alerts/${encodeURIComponent(id)}/evidence` },
       options,
     )
   }

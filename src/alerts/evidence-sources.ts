@@ -1,0 +1,162 @@
+/** Contracts, functions and events that decide a claim. Pure. */
+import { SELECTORS } from '#src/fsp/protocol/framing.ts'
+import type { RoundCheck } from '#src/fsp/protocol/verdict.ts'
+import { TOPICS } from '#src/fsp/reader/round-events.ts'
+import { TOPICS as VOTE_TOPICS } from '#src/fsp/reader/system.ts'
+import { Address, Hash, type JsonObject } from '#src/kernel/units.ts'
+import type { EvidenceClaim } from '#src/watches/evidence-model.ts'
+import type { EvidenceSources } from './evidence-model.ts'
+
+type SubmitFunction = (typeof SELECTORS)[keyof typeof SELECTORS]
+
+/** What is read for a claim: contracts by registry name, submit functions, events by name. */
+interface ClaimSources {
+  readonly contracts: readonly string[]
+  readonly functions: readonly SubmitFunction[]
+  readonly events: EvidenceSources['events']
+}
+
+const RELAYED = { name: 'ProtocolMessageRelayed', topic: TOPICS.relayed }
+const REQUESTED = { name: 'AttestationRequest', topic: TOPICS.requested }
+const UPDATED = { name: 'FastUpdateFeedsSubmitted', topic: TOPICS.updated }
+const REGISTRATIONS = [
+  { name: 'VoterRegistered', topic: TOPICS.registered },
+  { name: 'VoterRegistered', topic: TOPICS.formerlyRegistered },
+  { name: 'VoterRemoved', topic: TOPICS.removed },
+  { name: 'VoterRemoved', topic: TOPICS.formerlyRemoved },
+]
+const VOTES = {
+  uptime: { name: 'UptimeVoteSigned', topic: VOTE_TOPICS.uptime },
+  rewards: { name: 'RewardsSigned', topic: VOTE_TOPICS.rewards },
+}
+
+/** Submit functions by check; the FDC is judged by requests and results, too. */
+const FUNCTIONS: Readonly<Record<RoundCheck, readonly SubmitFunction[]>> = {
+  commit: ['submit1'],
+  strayCommit: ['submit1'],
+  reveal: ['submit1', 'submit2'],
+  revealOffence: ['submit1', 'submit2'],
+  signature: ['submitSignatures'],
+  mismatch: ['submitSignatures'],
+  grace: ['submitSignatures'],
+  bitVote: ['submit2'],
+  bitVoteLength: ['submit2'],
+  consensus: ['submit2', 'submitSignatures'],
+  fdcSignature: ['submit2', 'submitSignatures'],
+  fdcOffence: ['submit2', 'submitSignatures'],
+  fdcMismatch: ['submitSignatures'],
+  fdcGrace: ['submitSignatures'],
+}
+/** Checks of the commit and the reveal, which no event decides. */
+const WITHOUT_EVENTS: readonly RoundCheck[] = ['commit', 'strayCommit', 'reveal', 'revealOffence']
+const OF_FDC: readonly RoundCheck[] = [
+  'bitVote',
+  'bitVoteLength',
+  'consensus',
+  'fdcSignature',
+  'fdcOffence',
+  'fdcMismatch',
+  'fdcGrace',
+]
+const ROUND_CONTRACTS = ['FlareSystemsManager', 'VoterRegistry', 'Submission']
+
+/** Contracts, functions and events that decide a claim. */
+export function sourcesOf(claim: EvidenceClaim): ClaimSources {
+  switch (claim.kind) {
+    case 'round':
+      return roundSources(claim.checks)
+    case 'rate':
+      return roundSources(
+        claim.condition === 'mc-anchor' ? ['revealOffence'] : ['bitVote', 'fdcSignature'],
+      )
+    case 'silence':
+      return { contracts: ['FastUpdater', 'VoterRegistry'], functions: [], events: [UPDATED] }
+    case 'registration':
+      return {
+        contracts: ['FlareSystemsManager', 'VoterRegistry'],
+        functions: [],
+        events: REGISTRATIONS,
+      }
+    case 'membership':
+      return { contracts: ['FlareSystemsManager', 'VoterRegistry'], functions: [], events: [] }
+    case 'vote':
+      return { contracts: ['FlareSystemsManager'], functions: [], events: [VOTES[claim.vote]] }
+    case 'failed-call':
+    case 'balance':
+      return { contracts: [], functions: [], events: [] }
+  }
+}
+
+function roundSources(checks: readonly RoundCheck[]): ClaimSources {
+  const isFdc = checks.some((check) => OF_FDC.includes(check))
+  const hasEvents = checks.some((check) => !WITHOUT_EVENTS.includes(check))
+  return {
+    contracts: [...ROUND_CONTRACTS, ...(hasEvents ? ['Relay'] : []), ...(isFdc ? ['FdcHub'] : [])],
+    functions: [...new Set(checks.flatMap((check) => FUNCTIONS[check]))],
+    events: [...(hasEvents ? [RELAYED] : []), ...(isFdc ? [REQUESTED] : [])],
+  }
+}
+
+/** Functions with their selectors. */
+export function selectorsOf(functions: readonly SubmitFunction[]): EvidenceSources['functions'] {
+  return Object.entries(SELECTORS).flatMap(([selector, name]) =>
+    functions.includes(name) ? [{ name, selector: `0x${selector}` }] : [],
+  )
+}
+
+/** Properties of an alert that name a transaction. */
+const TRANSACTIONS = ['tx', 'submit1Tx', 'submit2Tx'] as const
+
+/** Hashes of the transactions that an alert names. */
+export function transactionsOf(data: JsonObject): readonly Hash[] {
+  const found = TRANSACTIONS.flatMap((name) => Hash.safeParse(data[name]).data ?? [])
+  return [...new Set(found)]
+}
+
+/** Properties of an alert that name an account of the provider. */
+const ACCOUNTS = ['provider', 'address', 'from', 'expectedSigner'] as const
+
+/** The provider's accounts that an alert names. */
+export function accountsOf(data: JsonObject): readonly Address[] {
+  const found = ACCOUNTS.flatMap((name) => Address.safeParse(data[name]).data ?? [])
+  return [...new Set(found)]
+}
+
+/** Rounds that the beginning of a streak may lie before its end; longer streaks are cut. */
+const ROUNDS_MAX = 60
+
+/**
+ * Time from which on a claim needs blocks, epoch seconds; or the number of its first block; undefined: only
+ * the last block.
+ */
+export function beginningOf(
+  claim: EvidenceClaim,
+  data: JsonObject,
+): { readonly seconds: number } | { readonly block: number } | undefined {
+  switch (claim.kind) {
+    case 'round': {
+      const rounds = Math.min(claim.round - claim.firstRound, ROUNDS_MAX)
+      const since = secondsOf(rounds < claim.round - claim.firstRound ? undefined : data['since'])
+      const start = since ?? secondsOf(data['roundStart'])
+      return start === undefined ? undefined : { seconds: start }
+    }
+    case 'silence':
+      return { block: (claim.lastUpdateBlock ?? claim.block - claim.blocksSinceUpdate) + 1 }
+    case 'registration':
+      return { seconds: claim.openedAt.getTime() / 1000 }
+    case 'vote':
+      return claim.isConcluded || claim.openedAt === null
+        ? undefined
+        : { seconds: claim.openedAt.getTime() / 1000 }
+    case 'rate':
+    case 'failed-call':
+    case 'membership':
+    case 'balance':
+      return undefined
+  }
+}
+
+function secondsOf(value: unknown): number | undefined {
+  const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN
+  return Number.isNaN(ms) ? undefined : ms / 1000
+}
