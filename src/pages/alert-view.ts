@@ -52,6 +52,7 @@ export function alertView(app: App, t: Translate, facts: AlertFacts) {
     timeline: timeline(t, page),
     deliveries: deliveryRows(t, page),
     botUrl: watchId === null ? undefined : botUrl(app, `w${watchId}`),
+    hasEvidence: page.hasEvidence,
     isLive: isFiring,
     script: '/scripts/alert.js',
   }

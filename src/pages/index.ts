@@ -7,6 +7,7 @@ import { confirmPage } from './confirm.ts'
 import { connectPage } from './connect.ts'
 import { docsPage } from './docs.ts'
 import { answerFailure } from './error-page.ts'
+import { evidencePage } from './evidence.ts'
 import { readForms } from './form.ts'
 import { homePage } from './home.ts'
 import { ASSETS, CONTENT_SECURITY_POLICY, SCRIPTS } from './layout.ts'
@@ -25,6 +26,7 @@ const PAGES = [
   connectPage,
   payPage,
   alertPage,
+  evidencePage,
   providersPage,
   providerPage,
   providerFiles,

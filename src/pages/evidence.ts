@@ -1,0 +1,39 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { AlertEvidence } from '#src/alerts/evidence-model.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { isLocale } from '#src/kernel/locale.ts'
+import type { App } from '#src/operations/define.ts'
+import { getLinkedEvidence } from '#src/operations/links.ts'
+import { evidenceView } from './evidence-view.ts'
+import { queryOf, sendPage } from './layout.ts'
+import { askerByLink, type LinkRoute } from './link.ts'
+
+/** `/a/<code>/evidence` and `/a/<code>/evidence.json`: what anybody can check about an alert on the chain. */
+export function evidencePage(server: FastifyInstance, app: App): void {
+  const ask = askerByLink(app, 'alert')
+  const read = async (request: FastifyRequest<LinkRoute>) => {
+    const { lang } = queryOf(request)
+    const query = isLocale(lang) ? { locale: lang } : {}
+    const found = await ask(request, getLinkedEvidence, { query })
+    if (found === undefined) throw new AppError('not_found', 'not_found')
+    return found
+  }
+  server.get<LinkRoute>('/a/:code/evidence', async (request, reply) => {
+    const { evidence, locale } = await read(request)
+    return sendPage(app, request, reply, {
+      view: 'evidence',
+      secret: true,
+      locale,
+      data: (t) => evidenceView(t, evidence, request.params.code),
+    })
+  })
+  server.get<LinkRoute>('/a/:code/evidence.json', async (request, reply) => {
+    const { evidence } = await read(request)
+    return reply
+      .header('cache-control', 'no-store')
+      .header('content-disposition', `attachment; filename="evidence-${evidence.alertId}.json"`)
+      .type('application/json')
+      .send(z.encode(AlertEvidence, evidence))
+  })
+}
