@@ -1,0 +1,349 @@
+/** Judges the duties of a provider in a voting round. */
+import { keccak } from './keccak.ts'
+import type { Member } from './protocol.ts'
+import { FDC, FTSO, nothing, type Round, type Seen, type Sent, type Submissions } from './rounds.ts'
+import { recoverSigner } from './secp256k1.ts'
+
+/** The figures of a failed duty, null where it was fulfilled, undefined where nothing proves either. */
+export type Verdict = Readonly<Record<string, unknown>> | null | undefined
+
+interface Vote {
+  readonly count: number
+  readonly bits: bigint
+}
+
+interface Signed {
+  readonly sent: Sent
+  readonly unsigned: Buffer
+}
+
+/** A provider's signatures of one protocol. */
+interface Signatures {
+  readonly any: Sent | undefined
+  readonly valid: Signed | undefined
+  readonly wrong:
+    | { readonly sent: Sent; readonly reason: string; readonly recovered: string | null }
+    | undefined
+  readonly isSigned: boolean
+}
+
+const VALUE_OFFSET = 2 ** 31
+
+/** Judges every check of the provider at a place of the policy. */
+export function judge(
+  round: Round,
+  place: number,
+  chainId: number,
+): Readonly<Record<string, Verdict>> {
+  const member = round.policy.members[place] as Member
+  const sent = round.sent.get(place) ?? nothing()
+  const ftso = signaturesOf(round, member, sent, FTSO, chainId)
+  return {
+    commit: commitVerdict(sent),
+    strayCommit: sent.stray
+      ? { tx: sent.stray.tx, payloadLength: sent.stray.payload.length }
+      : sent.commit.inTime && null,
+    reveal: revealVerdict(sent),
+    revealOffence: revealOf(round, member, sent)?.offence,
+    signature: signedVerdict(round, sent, FTSO, ftso),
+    mismatch: mismatchVerdict(round, member, FTSO, ftso),
+    grace: graceVerdict(round, FTSO, ftso),
+    ...judgeFdc(round, member, sent, chainId),
+  }
+}
+
+function absence({ early, late }: Seen) {
+  if (late !== undefined) return { reason: 'late', tx: late.tx }
+  return early === undefined ? { reason: 'missing', tx: null } : { reason: 'early', tx: early.tx }
+}
+
+function commitVerdict({ commit }: Submissions): Verdict {
+  if (commit.inTime === undefined) return absence(commit)
+  const { payload, tx } = commit.inTime
+  return payload.length === 32 ? null : { reason: 'bad-length', tx, length: payload.length }
+}
+
+function isReveal({ payload }: Sent): boolean {
+  return payload.length >= 32 && payload.length % 4 === 0
+}
+
+function revealVerdict({ commit, reveal }: Submissions): Verdict {
+  const commitPresent = commit.inTime !== undefined
+  const about = { commitPresent, penalised: commitPresent }
+  if (reveal.inTime === undefined) return { ...absence(reveal), ...about }
+  if (isReveal(reveal.inTime)) return null
+  return { reason: 'malformed', tx: reveal.inTime.tx, ...about }
+}
+
+/** Whether a reveal matches its commit, and its prices if so; undefined without both. */
+export function revealOf({ round }: Round, { submit }: Member, { commit, reveal }: Submissions) {
+  const [committed, revealed] = [commit.inTime, reveal.inTime]
+  if (committed?.payload.length !== 32 || revealed === undefined || !isReveal(revealed))
+    return undefined
+  const { payload } = revealed
+  const feeds = payload.subarray(32)
+  const encoded = Buffer.alloc(160 + Math.ceil(feeds.length / 32) * 32)
+  encoded.write(submit.slice(2), 12, 'hex')
+  encoded.writeUInt32BE(round, 60)
+  encoded.set(payload.subarray(0, 32), 64)
+  encoded.writeUInt8(128, 127)
+  encoded.writeUInt32BE(feeds.length, 156)
+  encoded.set(feeds, 160)
+  const computed = `0x${keccak(encoded).toString('hex')}`
+  const commitHash = `0x${committed.payload.toString('hex')}`
+  if (computed !== commitHash) {
+    const txs = { submit1Tx: committed.tx, submit2Tx: revealed.tx }
+    return { offence: { commit: commitHash, computed, ...txs }, values: undefined }
+  }
+  const words = Array.from({ length: feeds.length / 4 }, (_, at) => feeds.readUInt32BE(4 * at))
+  return { offence: null, values: words.map((one) => (one === 0 ? null : one - VALUE_OFFSET)) }
+}
+
+function decodeSigned(payload: Buffer) {
+  const [type] = payload
+  const start = type === 0 ? 39 : 1
+  if ((type !== 0 && type !== 1) || payload.length < start + 65) return undefined
+  const v = payload[start] ?? 0
+  return {
+    message: type === 0 ? payload.subarray(1, 39) : undefined,
+    recovery: v >= 27 ? v - 27 : v,
+    signature: payload.subarray(start + 1, start + 65),
+    unsigned: payload.subarray(start + 65),
+  }
+}
+
+type ProtocolId = typeof FTSO | typeof FDC
+
+function signaturesOf(
+  { round, results }: Round,
+  { signingPolicy }: Member,
+  sent: Submissions,
+  protocol: ProtocolId,
+  chainId: number,
+): Signatures {
+  const result = results[protocol]
+  const message = result && messageOf(protocol, round, result)
+  const digests = message && [
+    digestOf(Buffer.concat([word32(chainId), message])),
+    digestOf(message),
+  ]
+  type Decoded = NonNullable<ReturnType<typeof decodeSigned>>
+  const signersOf = ({ signature, recovery }: Decoded) =>
+    (digests ?? []).map((digest) => recoverSigner(digest, signature, recovery))
+  const isOther = ({ message: said }: Decoded) =>
+    said !== undefined && message !== undefined && !said.equals(message)
+  let [any, valid, wrong]: [Signatures['any'], Signatures['valid'], Signatures['wrong']] = [
+    undefined,
+    undefined,
+    undefined,
+  ]
+  for (const one of sent.signatures[protocol]) {
+    const signed = decodeSigned(one.payload)
+    if (signed === undefined) continue
+    any ??= one
+    if (digests === undefined || (valid !== undefined && signed.message === undefined)) continue
+    if (isOther(signed)) {
+      wrong ??= { sent: one, reason: 'different-result', recovered: null }
+      continue
+    }
+    const signers = signersOf(signed)
+    if (signers.includes(signingPolicy)) valid ??= { sent: one, unsigned: signed.unsigned }
+    else wrong ??= { sent: one, reason: 'wrong-key', recovered: signers[0] ?? null }
+  }
+  const isEarly = sent.withReveals.some(({ payload }) => {
+    const signed = decodeSigned(payload)
+    if (signed === undefined || protocol !== FDC) return false
+    return digests === undefined || (!isOther(signed) && signersOf(signed).includes(signingPolicy))
+  })
+  const inTime = digests === undefined ? any !== undefined : valid !== undefined
+  return { any, valid, wrong, isSigned: inTime || isEarly }
+}
+
+function word32(value: number): Buffer {
+  return Buffer.from(value.toString(16).padStart(64, '0'), 'hex')
+}
+
+function messageOf(
+  protocol: number,
+  round: number,
+  { isSecure, root }: { isSecure: boolean; root: string },
+) {
+  const bytes = Buffer.alloc(38)
+  bytes.writeUInt8(protocol)
+  bytes.writeUInt32BE(round, 1)
+  bytes.writeUInt8(isSecure ? 1 : 0, 5)
+  bytes.write(root.slice(2), 6, 'hex')
+  return bytes
+}
+
+/** The digest of a message by EIP-191. */
+function digestOf(message: Buffer): Buffer {
+  return keccak(Buffer.concat([Buffer.from('\x19Ethereum Signed Message:\n32'), keccak(message)]))
+}
+
+function signedVerdict(
+  { results }: Round,
+  sent: Submissions,
+  protocol: ProtocolId,
+  { any }: Signatures,
+): Verdict {
+  if (any !== undefined) return null
+  const malformed = sent.signatures[protocol][0]
+  const early = sent.early[protocol]
+  const reason = malformed ? 'malformed' : early ? 'early' : 'missing'
+  return {
+    reason,
+    tx: (malformed ?? early)?.tx ?? null,
+    finalised: results[protocol] !== undefined,
+  }
+}
+
+function mismatchVerdict(
+  { results }: Round,
+  { signingPolicy }: Member,
+  protocol: ProtocolId,
+  { valid, wrong }: Signatures,
+): Verdict {
+  const result = results[protocol]
+  if (result === undefined) return undefined
+  if (wrong === undefined || (valid !== undefined && wrong.reason !== 'different-result')) {
+    return valid && null
+  }
+  return {
+    protocol: protocol === FTSO ? 'ftso' : 'fdc',
+    reason: wrong.reason,
+    recoveredSigner: wrong.recovered,
+    expectedSigner: signingPolicy,
+    digestTried: ['legacy', 'chain-bound'],
+    merkleRoot: result.root,
+    tx: wrong.sent.tx,
+    doubleSigned: valid !== undefined,
+  }
+}
+
+function graceVerdict(
+  { results, windows }: Round,
+  protocol: ProtocolId,
+  { any, valid }: Signatures,
+): Verdict {
+  const result = results[protocol]
+  const first = result === undefined ? any : valid?.sent
+  if (first === undefined) return undefined
+  const deadline = Math.max(windows.graceEnd, result?.at ?? 0)
+  if (first.at < windows.graceEnd || (result !== undefined && first.at <= result.at)) return null
+  return {
+    protocol: protocol === FTSO ? 'ftso' : 'fdc',
+    signatureAt: instant(first.at),
+    deadlineAt: instant(deadline),
+    secondsLate: first.at - deadline,
+    tx: first.tx,
+  }
+}
+
+function instant(seconds: number): string {
+  return new Date(seconds * 1000).toISOString()
+}
+
+function decodeVote(payload: Buffer | undefined): Vote | undefined {
+  if (payload === undefined || payload.length < 2) return undefined
+  const hex = payload.toString('hex', 2)
+  return { count: payload.readUInt16BE(0), bits: hex === '' ? 0n : BigInt(`0x${hex}`) }
+}
+
+/** The bit vote of the most weight; without a final result the most frequent one. */
+function consensusOf(round: Round, chainId: number): Vote | undefined {
+  const sums = new Map<string, { readonly vote: Vote; weight: number }>()
+  for (const [place, sent] of round.sent) {
+    const member = round.policy.members[place] as Member
+    const { any, valid } = signaturesOf(round, member, sent, FDC, chainId)
+    const isFinal = round.results[FDC] !== undefined
+    const last = any && sent.signatures[FDC].at(-1)
+    const vote = decodeVote(
+      isFinal ? valid?.unsigned : last && decodeSigned(last.payload)?.unsigned,
+    )
+    if (vote === undefined) continue
+    const sum = sums.get(`${vote.count}:${vote.bits}`) ?? { vote, weight: 0 }
+    sum.weight += isFinal ? member.weight : 1
+    sums.set(`${vote.count}:${vote.bits}`, sum)
+  }
+  const [first] = [...sums.values()].sort(
+    (a, b) => b.weight - a.weight || (String(a.vote.bits) < String(b.vote.bits) ? -1 : 1),
+  )
+  return first?.vote
+}
+
+const consensuses = new WeakMap<Round, { readonly vote: Vote | undefined }>()
+
+function judgeFdc(
+  round: Round,
+  member: Member,
+  sent: Submissions,
+  chainId: number,
+): Readonly<Record<string, Verdict>> {
+  const requests = [...new Set(round.requests)]
+  if (requests.length === 0) return {}
+  const known = consensuses.get(round) ?? { vote: consensusOf(round, chainId) }
+  consensuses.set(round, known)
+  const consensus = known.vote
+  const seen = sent.bitVote
+  const vote = decodeVote(seen.inTime?.payload)
+  const fits =
+    vote !== undefined && vote.count === requests.length && vote.bits >> BigInt(vote.count) === 0n
+  const length: Verdict = seen.inTime && {
+    sentLength: vote?.count ?? null,
+    expectedLength: requests.length,
+    tx: seen.inTime.tx,
+  }
+  if (consensus === undefined) return { bitVoteLength: fits ? null : length }
+  const signatures = signaturesOf(round, member, sent, FDC, chainId)
+  const isDominant = fits && (vote.bits & consensus.bits) === consensus.bits
+  const isOffence = isDominant && !signatures.isSigned
+  const signature = fdcSignature(round, sent, signatures, consensus)
+  const about = {
+    bitvotePresent: seen.inTime !== undefined,
+    dominated: isDominant,
+    penalised: isOffence || signature?.['reason'] === 'other-bit-vote',
+  }
+  return {
+    bitVote: seen.inTime ? null : { ...absence(seen), requests: requests.length },
+    bitVoteLength: fits ? null : length,
+    consensus: fits ? (isDominant ? null : lacking(requests, vote, consensus)) : undefined,
+    fdcSignature: signature && { ...signature, ...about },
+    fdcOffence: isOffence
+      ? { tx: seen.inTime?.tx ?? null }
+      : signatures.isSigned
+        ? null
+        : undefined,
+    fdcMismatch: mismatchVerdict(round, member, FDC, signatures),
+    fdcGrace: graceVerdict(round, FDC, signatures),
+  }
+}
+
+function fdcSignature(
+  round: Round,
+  sent: Submissions,
+  signatures: Signatures,
+  consensus: Vote,
+): Verdict {
+  const verdict = signedVerdict(round, sent, FDC, signatures)
+  const vote = decodeVote(signatures.valid?.unsigned)
+  if (verdict || vote === undefined) return verdict
+  if (vote.count === consensus.count && vote.bits === consensus.bits) return verdict
+  return { reason: 'other-bit-vote', tx: signatures.valid?.sent.tx ?? null, finalised: true }
+}
+
+function lacking(requests: readonly string[], vote: Vote, consensus: Vote): Verdict {
+  const missing = requests.flatMap((data, index) => {
+    const bit = 1n << BigInt(index)
+    if ((consensus.bits & bit) === 0n || (vote.bits & bit) !== 0n) return []
+    const bytes = Buffer.from(data.slice(2), 'hex')
+    const text = (from: number) =>
+      bytes
+        .toString('latin1', from, from + 32)
+        .replace(/\0+$/, '')
+        .replace(/[^\x20-\x7e]/g, '?')
+    return [{ index, attestationType: text(0), source: text(32) }]
+  })
+  const count = (bits: bigint) => bits.toString(2).replaceAll('0', '').length
+  return { missing, confirmed: count(vote.bits), consensusCount: count(consensus.bits) }
+}

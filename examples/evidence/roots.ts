@@ -1,0 +1,138 @@
+/** Roots and hashes of blocks, computed from their content. */
+import { type Item, keccak, numberBytes, rlp } from './keccak.ts'
+
+type Fields = Record<string, unknown>
+
+function bytes(value: unknown): Buffer {
+  return Buffer.from(String(value ?? '0x').slice(2), 'hex')
+}
+
+function number(value: unknown): Buffer {
+  return numberBytes(BigInt(String(value ?? '0x0')))
+}
+
+/** The access list of a transaction. */
+function accessList(value: unknown): Item {
+  const entries = (value ?? []) as readonly { address: string; storageKeys: readonly string[] }[]
+  return entries.map(({ address, storageKeys }) => [bytes(address), storageKeys.map(bytes)])
+}
+
+/** The signed form of a transaction; undefined for a type that this script does not know. */
+function encoded(one: Fields): Buffer | undefined {
+  const type = Number(one['type'] ?? 0)
+  const called = [number(one['gas']), bytes(one['to']), number(one['value']), bytes(one['input'])]
+  const signed = [number(one['r']), number(one['s'])]
+  const nonce = number(one['nonce'])
+  if (type === 0)
+    return rlp([nonce, number(one['gasPrice']), ...called, number(one['v']), ...signed])
+  const fees =
+    type === 1
+      ? [number(one['gasPrice'])]
+      : [number(one['maxPriorityFeePerGas']), number(one['maxFeePerGas'])]
+  if (type > 2) return undefined
+  const parity = number(one['yParity'] ?? one['v'])
+  const list = accessList(one['accessList'])
+  const body = [number(one['chainId']), nonce, ...fees, ...called, list, parity, ...signed]
+  return Buffer.concat([Buffer.from([type]), rlp(body)])
+}
+
+/** Root of a block's transactions; undefined where one is of an unknown type. */
+export function transactionsRoot(transactions: readonly Fields[]): string | undefined {
+  const leaves = transactions.map((one, index): Leaf | undefined => {
+    const value = encoded(one)
+    return value && [nibbles(rlp(numberBytes(BigInt(index)))), value]
+  })
+  const all = leaves.filter((leaf) => leaf !== undefined)
+  if (all.length < leaves.length) return undefined
+  const root = all.length === 0 ? Buffer.alloc(0) : node(all, 0)
+  return `0x${keccak(rlp(root)).toString('hex')}`
+}
+
+type Leaf = readonly [number[], Buffer]
+
+function nibbles(key: Buffer): number[] {
+  return [...key].flatMap((byte) => [byte >> 4, byte & 15])
+}
+
+/** The node of a trie over these leaves below a depth. */
+function node(leaves: readonly Leaf[], depth: number): Item {
+  const [first, ...others] = leaves
+  if (first === undefined) return Buffer.alloc(0)
+  if (others.length === 0) return [path(first[0].slice(depth), true), first[1]]
+  let shared = depth
+  while (others.every(([key]) => key[shared] !== undefined && key[shared] === first[0][shared])) {
+    shared += 1
+  }
+  if (shared > depth)
+    return [path(first[0].slice(depth, shared), false), reference(node(leaves, shared))]
+  const branches = Array.from({ length: 16 }, (_, digit) =>
+    reference(
+      node(
+        leaves.filter(([key]) => key[depth] === digit),
+        depth + 1,
+      ),
+    ),
+  )
+  const ending = leaves.find(([key]) => key.length === depth)
+  return [...branches, ending?.[1] ?? Buffer.alloc(0)]
+}
+
+function path(part: readonly number[], isLeaf: boolean): Buffer {
+  const flag = (isLeaf ? 2 : 0) + (part.length % 2)
+  const all = part.length % 2 === 0 ? [flag, 0, ...part] : [flag, ...part]
+  return Buffer.from(all.map((digit) => digit.toString(16)).join(''), 'hex')
+}
+
+/** A node inside another: itself if it is short, else its hash. */
+function reference(item: Item): Item {
+  if (item instanceof Uint8Array && item.length === 0) return item
+  const whole = rlp(item)
+  return whole.length < 32 ? item : keccak(whole)
+}
+
+const COMMON = [
+  ['parentHash', bytes],
+  ['sha3Uncles', bytes],
+  ['miner', bytes],
+  ['stateRoot', bytes],
+  ['transactionsRoot', bytes],
+  ['receiptsRoot', bytes],
+  ['logsBloom', bytes],
+  ['difficulty', number],
+  ['number', number],
+  ['gasLimit', number],
+  ['gasUsed', number],
+  ['timestamp', number],
+  ['extraData', bytes],
+  ['mixHash', bytes],
+  ['nonce', bytes],
+] as const
+const ETHEREUM = [
+  ['baseFeePerGas', number],
+  ['withdrawalsRoot', bytes],
+  ['blobGasUsed', number],
+  ['excessBlobGas', number],
+  ['parentBeaconBlockRoot', bytes],
+  ['requestsHash', bytes],
+] as const
+/** Fields of the C-chains of Avalanche and Flare. */
+const C_CHAIN = [
+  ['extDataHash', bytes],
+  ['baseFeePerGas', number],
+  ['extDataGasUsed', number],
+  ['blockGasCost', number],
+  ['blobGasUsed', number],
+  ['excessBlobGas', number],
+  ['parentBeaconBlockRoot', bytes],
+  ['timestampMilliseconds', number],
+  ['minDelayExcess', number],
+] as const
+
+/** Possible hashes of a header, by the forms of headers known here. */
+export function headerHash(header: Fields): readonly string[] {
+  return [ETHEREUM, C_CHAIN].map((further) => {
+    const present = further.filter(([name]) => header[name] !== undefined && header[name] !== null)
+    const items = [...COMMON, ...present].map(([name, read]) => read(header[name]))
+    return `0x${keccak(rlp(items)).toString('hex')}`
+  })
+}

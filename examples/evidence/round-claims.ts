@@ -1,0 +1,100 @@
+/** Checks claims about voting rounds. */
+import { anchorsOf } from './anchors.ts'
+import { type Check, isEqual, must, number, text } from './claim.ts'
+import { judge, type Verdict } from './judge.ts'
+import { collectRounds, type Round } from './rounds.ts'
+import { Refuted, Unchecked } from './rpc.ts'
+
+/** Rounds of one claim; more would take an endpoint too long. */
+const ROUNDS_MAX = 60
+/** Rounds before those that count in which a rate looks for rounds with evidence. */
+const RATE_SLACK = 20
+
+function placeOf(round: Round, voter: string): number {
+  const place = round.policy.members.findIndex((member) => member.voter === voter)
+  must(place >= 0, `the provider is not in the signing policy of round ${round.round}`)
+  return place
+}
+
+/** The worst verdict of several checks: bad, then good, then unknown. */
+function worst(all: readonly Verdict[]): Verdict {
+  return all.find((one) => one) ?? all.find((one) => one === null)
+}
+
+/** Duties that were missed in several rounds in a row. */
+export const round: Check = async (protocol, claim, chainId) => {
+  const [last, streak, required] = ['round', 'streak', 'required'].map((name) =>
+    number(claim, name),
+  )
+  if (last === undefined || streak === undefined || required === undefined)
+    throw new Refuted('no rounds')
+  must(streak >= 1, 'there is no bad round')
+  const first = Math.max(number(claim, 'firstRound'), last + 1 - ROUNDS_MAX)
+  must(last + 1 - first >= Math.min(streak, ROUNDS_MAX), 'the streak is longer than its rounds')
+  const epoch = number(claim, 'rewardEpoch')
+  const voter = text(claim, 'provider')
+  const { rounds, blocks } = await collectRounds(protocol, { epoch, from: first, to: last }, voter)
+  const checks = claim['checks'] as readonly string[]
+  // Rounds in a row that are bad up to now, and the most of them so far.
+  let [run, longest] = [0, 0]
+  for (const one of rounds) {
+    const all = judge(one, placeOf(one, voter), chainId)
+    const verdicts = checks.map((check) => all[check])
+    if (one.round === last) {
+      const said = JSON.stringify(worst(verdicts) ?? 'that the duty was fulfilled')
+      must(
+        verdicts.some((verdict) => verdict && isEqual(verdict, claim['values'])),
+        `in round ${last} the chain says ${said}`,
+      )
+    }
+    // A round without requests has no duty in the FDC.
+    if (!checks.some((check) => check in all)) continue
+    run = worst(verdicts) ? run + 1 : 0
+    longest = Math.max(longest, run)
+  }
+  must(run >= Math.min(streak, ROUNDS_MAX), `only ${run} rounds in a row are bad, not ${streak}`)
+  must(longest >= Math.min(required, ROUNDS_MAX), `only ${longest} of ${required} rounds are bad`)
+  return `${run} rounds in a row up to ${last} are bad (${checks.join(', ')}), in blocks ${blocks.join(' to ')}`
+}
+
+/** Too few hits over the last rounds with evidence. */
+export const rate: Check = async (protocol, claim, chainId) => {
+  const [last, counted, threshold] = ['round', 'rounds', 'threshold'].map((name) =>
+    number(claim, name),
+  )
+  if (last === undefined || counted === undefined || threshold === undefined)
+    throw new Refuted('no rounds')
+  const voter = text(claim, 'provider')
+  const span = {
+    epoch: number(claim, 'rewardEpoch'),
+    from: last + 1 - counted - RATE_SLACK,
+    to: last,
+  }
+  const { rounds } = await collectRounds(protocol, span, voter)
+  let [hits, possible, found] = [0, 0, 0]
+  for (const one of rounds.toReversed()) {
+    if (found === counted) break
+    const place = one.policy.members.findIndex((member) => member.voter === voter)
+    if (place < 0) continue
+    const all = judge(one, place, chainId)
+    const votes = [all['bitVote'], all['fdcSignature']]
+    const isAnchor = claim['condition'] === 'mc-anchor'
+    const participates = votes.includes(undefined)
+      ? undefined
+      : [votes.every((v) => v === null) ? 1 : 0, 1]
+    const counts = isAnchor ? anchorsOf(one, place) : participates
+    if (counts === undefined) continue
+    found += 1
+    hits += counts[0] ?? 0
+    possible += counts[1] ?? 0
+  }
+  if (found < counted) throw new Unchecked(`only ${found} of ${counted} rounds have evidence here`)
+  const share = hits / possible
+  must(share < threshold, `${hits} of ${possible} are not below ${threshold}`)
+  if (Math.abs(share - number(claim, 'rate')) > 1e-9) {
+    throw new Unchecked(
+      `${hits} of ${possible} are ${share}, not ${claim['rate']}: the service left out rounds that it was not sure of, or lies`,
+    )
+  }
+  return `${hits} of ${possible} over ${counted} rounds up to ${last} are below ${threshold}`
+}

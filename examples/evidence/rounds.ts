@@ -1,0 +1,253 @@
+/** Collects the submissions, requests and results of voting rounds from blocks and events. */
+import { numberOf, type Policy, type Protocol, word } from './protocol.ts'
+import { Unchecked } from './rpc.ts'
+
+export const FTSO = 100
+export const FDC = 200
+type ProtocolId = typeof FTSO | typeof FDC
+
+const SELECTORS: Readonly<Record<string, 'submit1' | 'submit2' | 'submitSignatures'>> = {
+  '6c532fae': 'submit1',
+  '9d00c9fd': 'submit2',
+  '57eed580': 'submitSignatures',
+}
+const RELAYED = '0x4b781cfef3123d9257ab69e6e8ea36ad75a346d63c5ecf8a46931a0eef48bb9e'
+const REQUESTED = '0x251377668af6553101c9bb094ba89c0c536783e005e203625e6cd57345918cc9'
+/** Seconds after the end of a round in which reveals count, and up to which signatures are always paid. */
+const REVEAL_SECONDS = 45
+const GRACE_SECONDS = 60
+/** Frames that name a round further away than this were not meant for it. */
+const ROUNDS_AWAY = 2
+
+export interface Frame {
+  readonly protocol: number
+  readonly round: number
+  readonly payload: Buffer
+}
+
+export interface Sent {
+  readonly payload: Buffer
+  readonly tx: string
+  readonly at: number
+}
+
+export interface Seen {
+  inTime?: Sent
+  early?: Sent
+  late?: Sent
+}
+
+/** Submissions of one provider for one round. */
+export interface Submissions {
+  readonly commit: Seen
+  stray?: Sent
+  readonly reveal: Seen
+  readonly bitVote: Seen
+  readonly signatures: Record<ProtocolId, Sent[]>
+  readonly early: Partial<Record<ProtocolId, Sent>>
+  /** FDC signatures between the end of the round and the end of its reveals. */
+  readonly withReveals: Sent[]
+}
+
+export interface Result {
+  readonly isSecure: boolean
+  readonly root: string
+  readonly at: number
+}
+
+export interface Round {
+  readonly round: number
+  readonly policy: Policy
+  readonly windows: Windows
+  /** By place in the policy. */
+  readonly sent: Map<number, Submissions>
+  readonly requests: string[]
+  readonly results: Partial<Record<ProtocolId, Result>>
+}
+
+export interface Windows {
+  readonly start: number
+  readonly end: number
+  readonly revealEnd: number
+  readonly graceEnd: number
+  readonly complete: number
+}
+
+function windowsOf(first: number, length: number, round: number): Windows {
+  const start = first + round * length
+  const end = start + length
+  const [revealEnd, graceEnd] = [end + REVEAL_SECONDS, end + GRACE_SECONDS]
+  return { start, end, revealEnd, graceEnd, complete: end + length }
+}
+
+/** Decodes a submission; undefined for other calldata, or where a frame exceeds it. */
+export function framesOf(input: string) {
+  const name = SELECTORS[input.slice(2, 10).toLowerCase()]
+  if (name === undefined) return undefined
+  const bytes = Buffer.from(input.slice(10), 'hex')
+  const frames = new Map<number, Frame>()
+  for (let at = 0; at < bytes.length; ) {
+    if (at + 7 > bytes.length) return undefined
+    const end = at + 7 + bytes.readUInt16BE(at + 5)
+    if (end > bytes.length) return undefined
+    const payload = bytes.subarray(at + 7, end)
+    frames.set(bytes.readUInt8(at), {
+      protocol: bytes.readUInt8(at),
+      round: bytes.readUInt32BE(at + 1),
+      payload,
+    })
+    at = end
+  }
+  return { name, frames: [...frames.values()] }
+}
+
+/** The rounds `from` to `to`, complete, with their policies. */
+export async function collectRounds(
+  protocol: Protocol,
+  { epoch, from, to }: { readonly epoch: number; readonly from: number; readonly to: number },
+  voter: string,
+): Promise<{ readonly rounds: readonly Round[]; readonly blocks: readonly [number, number] }> {
+  const { first, length } = await protocol.clock()
+  const policies = await policiesFor(protocol, epoch, from)
+  const rounds = new Map<number, Round>()
+  for (let round = from; round <= to; round += 1) {
+    const policy = policies.findLast((one) => one.startRound <= round)
+    if (policy === undefined) throw new Unchecked(`no signing policy of round ${round} is known`)
+    const windows = windowsOf(first, length, round)
+    rounds.set(round, { round, policy, windows, sent: new Map(), requests: [], results: {} })
+  }
+  const start = await protocol.firstBlockAt(windowsOf(first, length, from - ROUNDS_AWAY).start)
+  const end = await protocol.firstBlockAt(windowsOf(first, length, to).complete)
+  const roundAt = (at: number) => Math.floor((at - first) / length)
+  const submission = new Set(await protocol.contracts('Submission', end))
+  const blocks = await protocol.rpc.blocks(start, end)
+  const times = new Map(blocks.map(({ number, at }) => [number, at]))
+  // The block that completes the last round belongs to the next.
+  for (const block of blocks.slice(0, -1)) {
+    for (const one of block.transactions) {
+      if (!submission.has(one.to?.toLowerCase() ?? '')) continue
+      const sender = one.from.toLowerCase()
+      if (await isReverted(protocol, rounds, voter, one)) continue
+      add(rounds, roundAt(block.at), { hash: one.hash, from: sender, input: one.input }, block.at)
+    }
+  }
+  await addEvents(protocol, rounds, { start, end: end - 1, times, roundAt })
+  return { rounds: [...rounds.values()], blocks: [start, end] }
+}
+
+/** Whether a submission of the judged provider was reverted; others' are taken from the blocks alone. */
+async function isReverted(
+  { rpc }: Protocol,
+  rounds: ReadonlyMap<number, Round>,
+  voter: string,
+  { hash, from }: { readonly hash: string; readonly from: string },
+): Promise<boolean> {
+  const sender = from.toLowerCase()
+  const isOwn = [...rounds.values()].some(({ policy }) =>
+    policy.members.some(
+      (one) => one.voter === voter && [one.submit, one.submitSignatures].includes(sender),
+    ),
+  )
+  if (!isOwn) return false
+  const receipt = (await rpc.call('eth_getTransactionReceipt', [hash])) as { status: string } | null
+  if (receipt === null) throw new Unchecked(`the endpoint has no receipt of ${hash}`)
+  return Number(receipt.status) !== 1
+}
+
+/** The policy of the epoch and, for the rounds before it, those of the epochs before. */
+async function policiesFor(
+  protocol: Protocol,
+  epoch: number,
+  from: number,
+): Promise<readonly Policy[]> {
+  const policies = [await protocol.policy(epoch)]
+  for (let before = epoch - 1; (policies[0]?.startRound ?? 0) > from && before >= 0; before -= 1) {
+    policies.unshift(await protocol.policy(before))
+  }
+  return policies
+}
+
+async function addEvents(
+  protocol: Protocol,
+  rounds: ReadonlyMap<number, Round>,
+  span: {
+    readonly start: number
+    readonly end: number
+    readonly times: ReadonlyMap<number, number>
+    readonly roundAt: (at: number) => number
+  },
+): Promise<void> {
+  const { start, end, times, roundAt } = span
+  const relays = await protocol.contracts('Relay', end)
+  const hubs = await protocol.contracts('FdcHub', end)
+  const relayed = {
+    addresses: relays,
+    topics: [[RELAYED], [FTSO, FDC].map((id) => `0x${word(id)}`)],
+  }
+  for (const log of await protocol.rpc.logs(relayed, start, end)) {
+    const [, id, round] = log.topics
+    const found = rounds.get(numberOf(round?.slice(2)))
+    const [isSecure, root] = log.data.slice(2).match(/.{64}/g) ?? []
+    const result = {
+      isSecure: numberOf(isSecure) === 1,
+      root: `0x${root}`,
+      at: times.get(log.block) ?? 0,
+    }
+    if (found !== undefined && result.at < found.windows.complete) {
+      found.results[numberOf(id?.slice(2)) as ProtocolId] ??= result
+    }
+  }
+  const requested = { addresses: hubs, topics: [[REQUESTED]] }
+  const requests = await protocol.rpc.logs(requested, start, end)
+  for (const log of requests.toSorted((a, b) => a.block - b.block || a.index - b.index)) {
+    const data = log.data.slice(2)
+    const bytes = numberOf(data.slice(128, 192))
+    rounds
+      .get(roundAt(times.get(log.block) ?? 0))
+      ?.requests.push(`0x${data.slice(192, 192 + 2 * bytes)}`)
+  }
+}
+
+function add(
+  rounds: ReadonlyMap<number, Round>,
+  current: number,
+  { hash, from, input }: { readonly hash: string; readonly from: string; readonly input: string },
+  at: number,
+): void {
+  const submission = framesOf(input)
+  for (const frame of submission?.frames ?? []) {
+    const { protocol, payload } = frame
+    if (protocol !== FTSO && protocol !== FDC) continue
+    const isStray = submission?.name === 'submit1' && protocol === FDC
+    const named =
+      Math.abs(frame.round - current) > ROUNDS_AWAY ? undefined : rounds.get(frame.round)
+    const found = named ?? (isStray ? rounds.get(current) : undefined)
+    if (found === undefined || at >= found.windows.complete) continue
+    const { windows, policy } = found
+    const role = submission?.name === 'submitSignatures' ? 'submitSignatures' : 'submit'
+    const place = policy.members.findLastIndex((member) => member[role] === from)
+    if (place < 0) continue
+    const own = found.sent.get(place) ?? nothing()
+    found.sent.set(place, own)
+    const sent = { payload, tx: hash, at }
+    if (isStray) own.stray = sent
+    else if (submission?.name === 'submit1') sort(own.commit, sent, windows.start, windows.end)
+    else if (submission?.name === 'submit2') {
+      sort(protocol === FTSO ? own.reveal : own.bitVote, sent, windows.end, windows.revealEnd)
+    } else if (at < windows.revealEnd) {
+      own.early[protocol] = sent
+      if (protocol === FDC && at >= windows.end) own.withReveals.push(sent)
+    } else if (at < windows.complete) own.signatures[protocol].push(sent)
+  }
+}
+
+function sort(seen: Seen, sent: Sent, from: number, to: number): void {
+  if (sent.at < from) seen.early = sent
+  else if (sent.at < to) seen.inTime = sent
+  else seen.late = sent
+}
+
+export function nothing(): Submissions {
+  const signatures = { [FTSO]: [], [FDC]: [] }
+  return { commit: {}, reveal: {}, bitVote: {}, signatures, early: {}, withReveals: [] }
+}

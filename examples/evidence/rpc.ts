@@ -1,0 +1,279 @@
+/**
+ * JSON-RPC endpoints whose answers are checked: the transactions of a block against the root in its header,
+ * the header against its hash, one endpoint against the others.
+ */
+import { setTimeout as wait } from 'node:timers/promises'
+import { keccak } from './keccak.ts'
+import { headerHash, transactionsRoot } from './roots.ts'
+
+/** The chain says something else than the evidence. */
+export class Refuted extends Error {}
+/** The evidence could not be checked: an endpoint is unreachable, pruned, or lies. */
+export class Unchecked extends Error {}
+
+export type Fields = Record<string, unknown>
+
+export interface Transaction {
+  readonly hash: string
+  readonly blockHash: string
+  readonly from: string
+  readonly to: string | null
+  readonly input: string
+  readonly blockNumber: string
+  readonly transactionIndex: string
+}
+
+export interface Block {
+  readonly number: number
+  readonly hash: string
+  readonly parentHash: string
+  /** Epoch seconds. */
+  readonly at: number
+  readonly transactions: readonly Transaction[]
+  readonly bloom: Buffer
+}
+
+export interface Log {
+  readonly address: string
+  readonly topics: readonly string[]
+  readonly data: string
+  readonly block: number
+  readonly index: number
+}
+
+export interface LogFilter {
+  readonly addresses: readonly string[]
+  /** Alternatives by position; undefined: any. */
+  readonly topics: readonly (readonly string[] | undefined)[]
+}
+
+/** Public endpoints of Flare answer for at most 30 blocks. */
+const LOG_BLOCKS = 30
+const AT_ONCE = 8
+const TIMEOUT_MS = 30_000
+const TRIES = 4
+const PAUSE_MS = 500
+/** Answers that must be the same everywhere, besides blocks. */
+const STATES = ['eth_call', 'eth_getBalance', 'eth_chainId']
+
+export interface Rpc {
+  /** Answer of the first endpoint; to states all of them must give the same. */
+  call(method: string, params: readonly unknown[]): Promise<unknown>
+  /** A block with checked transactions. */
+  block(number: number): Promise<Block>
+  /** Blocks without gaps, each the parent of the next. */
+  blocks(from: number, to: number): Promise<readonly Block[]>
+  /** Events in blocks; where a block's filter says that there may be some, receipts confirm their absence. */
+  logs(filter: LogFilter, from: number, to: number): Promise<readonly Log[]>
+  /** Whether the hash of every header read was computed from its content. */
+  isProven(): boolean
+}
+
+/** Creates the client of these endpoints. */
+export function createRpc(urls: readonly string[]): Rpc {
+  const known = new Map<number, Promise<Block>>()
+  let [proven, unproven] = [0, 0]
+
+  async function ask(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await request(url, method, params)
+      } catch (error) {
+        if (error instanceof Unchecked || attempt === TRIES) {
+          throw new Unchecked(`${method}: ${(error as Error).message}`)
+        }
+        // Public endpoints limit requests.
+        await wait(PAUSE_MS * 2 ** attempt)
+      }
+    }
+  }
+  async function call(method: string, params: readonly unknown[]): Promise<unknown> {
+    const asked = STATES.includes(method) ? urls : urls.slice(0, 1)
+    const answers = await Promise.all(asked.map((url) => ask(url, method, params)))
+    if (new Set(answers.map((answer) => JSON.stringify(answer))).size > 1) {
+      throw new Unchecked(`the endpoints contradict each other about ${method}`)
+    }
+    return answers[0]
+  }
+
+  async function readBlock(number: number): Promise<Block> {
+    const params = [`0x${number.toString(16)}`, true]
+    const answers = await Promise.all(
+      urls.map((url) => ask(url, 'eth_getBlockByNumber', params) as Promise<Fields | null>),
+    )
+    if (answers.some((answer) => answer === null)) {
+      throw new Unchecked(`an endpoint has no block ${number}: it is behind, or pruned`)
+    }
+    const said = new Set(answers.map((answer) => JSON.stringify(contentOf(answer as Fields))))
+    if (said.size > 1)
+      throw new Unchecked(`the endpoints contradict each other about block ${number}`)
+    const blocks = (answers as readonly Fields[]).map((raw) => readBlockOf(raw, number))
+    const [block] = blocks
+    if (block === undefined) throw new Unchecked('no endpoint was given')
+    return block
+  }
+
+  function readBlockOf(raw: Fields, number: number): Block {
+    const transactions = raw['transactions'] as readonly Transaction[]
+    const hash = text(raw['hash'])
+    if (Number(raw['number']) !== number) throw lie(`answers with another block than ${number}`)
+    if (transactions.some((one) => one.blockHash?.toLowerCase() !== hash)) {
+      throw lie(`has transactions of another block in block ${number}`)
+    }
+    const root = transactionsRoot(transactions as unknown as readonly Fields[])
+    if (root !== undefined && root !== text(raw['transactionsRoot'])) {
+      throw lie(
+        `leaves out or changes transactions of block ${number}: its header has another root`,
+      )
+    }
+    // Headers of later upgrades may have fields that this script does not know: then none can be proven.
+    if (headerHash(raw).includes(hash)) proven += 1
+    else unproven += 1
+    if (proven > 0 && unproven > 0)
+      throw lie(`has a header of block ${number} that is not its hash`)
+    return {
+      number,
+      hash,
+      parentHash: text(raw['parentHash']),
+      at: Number(raw['timestamp']),
+      transactions,
+      bloom: Buffer.from(text(raw['logsBloom']).slice(2), 'hex'),
+    }
+  }
+
+  const block = (number: number): Promise<Block> => {
+    const found = known.get(number) ?? readBlock(number)
+    known.set(number, found)
+    return found
+  }
+
+  async function blocks(from: number, to: number): Promise<readonly Block[]> {
+    const numbers = Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index)
+    const found = await eachAtOnce(numbers, block)
+    for (const [index, one] of found.entries()) {
+      const parent = found[index - 1]
+      if (parent !== undefined && parent.hash !== one.parentHash) {
+        throw lie(`has a block ${one.number} that does not follow block ${parent.number}`)
+      }
+    }
+    return found
+  }
+
+  async function logs(filter: LogFilter, from: number, to: number): Promise<readonly Log[]> {
+    const starts: number[] = []
+    for (let start = from; start <= to; start += LOG_BLOCKS) starts.push(start)
+    const found = (
+      await eachAtOnce(starts, async (start) => {
+        const end = Math.min(to, start + LOG_BLOCKS - 1)
+        const place = { fromBlock: hex(start), toBlock: hex(end) }
+        const asked = { ...place, address: filter.addresses, topics: filter.topics.map(orNull) }
+        const raws = (await call('eth_getLogs', [asked])) as readonly Fields[]
+        return raws.map(readLog)
+      })
+    ).flat()
+    for (const log of found) {
+      if (!fits(filter, log)) throw lie('answers with events that were not asked for')
+    }
+    const having = new Set(found.map((log) => log.block))
+    for (const one of await blocks(from, to)) {
+      if (!having.has(one.number) && mayHave(one.bloom, filter)) await confirmNone(filter, one)
+    }
+    return found
+  }
+
+  async function confirmNone(filter: LogFilter, one: Block): Promise<void> {
+    const receipts = await eachAtOnce(
+      one.transactions,
+      ({ hash }) => call('eth_getTransactionReceipt', [hash]) as Promise<Fields | null>,
+    )
+    for (const receipt of receipts) {
+      if (receipt === null)
+        throw new Unchecked(`the endpoint has no receipts of block ${one.number}`)
+      const own = (receipt['logs'] as readonly Fields[]).map(readLog)
+      if (own.some((log) => fits(filter, log)))
+        throw lie(`leaves out events of block ${one.number}`)
+    }
+  }
+
+  return { call, block, blocks, logs, isProven: () => unproven === 0 }
+}
+
+async function request(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  })
+  if (!response.ok) throw new Error(`the endpoint answers ${response.status}`)
+  const answer = (await response.json()) as { result?: unknown; error?: { message?: unknown } }
+  if (answer.error) throw new Unchecked(String(answer.error.message))
+  if (answer.result === undefined) throw new Error('the endpoint gives no result')
+  return answer.result
+}
+
+/** What endpoints must agree on about a block. */
+function contentOf(raw: Fields): unknown {
+  const transactions = raw['transactions'] as readonly Transaction[]
+  return [text(raw['hash']), transactions.map(({ hash, from }) => [text(hash), text(from)])]
+}
+
+function lie(what: string): Unchecked {
+  return new Unchecked(`the endpoint lies: it ${what}`)
+}
+
+function text(value: unknown): string {
+  return String(value).toLowerCase()
+}
+
+function hex(number: number): string {
+  return `0x${number.toString(16)}`
+}
+
+function orNull(topics: readonly string[] | undefined): readonly string[] | null {
+  return topics ?? null
+}
+
+function readLog(raw: Fields): Log {
+  return {
+    address: text(raw['address']),
+    topics: (raw['topics'] as readonly string[]).map(text),
+    data: text(raw['data']),
+    block: Number(raw['blockNumber']),
+    index: Number(raw['logIndex']),
+  }
+}
+
+function fits({ addresses, topics }: LogFilter, log: Log): boolean {
+  if (!addresses.includes(log.address)) return false
+  return topics.every((some, at) => some === undefined || some.includes(log.topics[at] ?? ''))
+}
+
+/** Whether the bloom filter of a block allows an event of the filter. */
+function mayHave(bloom: Buffer, { addresses, topics }: LogFilter): boolean {
+  const isIn = (value: string) => {
+    const hash = keccak(Buffer.from(value.slice(2), 'hex'))
+    return [0, 2, 4].every((at) => {
+      const bit = hash.readUInt16BE(at) & 2047
+      return ((bloom[255 - (bit >> 3)] ?? 0) & (1 << (bit & 7))) !== 0
+    })
+  }
+  return addresses.some(isIn) && topics.every((some) => some === undefined || some.some(isIn))
+}
+
+/** Runs some at a time, and returns the results in order. */
+export async function eachAtOnce<In, Out>(
+  items: readonly In[],
+  run: (item: In) => Promise<Out>,
+): Promise<Out[]> {
+  const results: Out[] = []
+  let next = 0
+  const work = async () => {
+    for (let at = next; at < items.length; at = next) {
+      next = at + 1
+      results[at] = await run(items[at] as In)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  return results
+}
