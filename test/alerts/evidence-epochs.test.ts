@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type RoundWorld, roundWorld } from '../watches/rounds.ts'
+import type { Notified } from '../watches/world.ts'
+import { verify } from './evidence-script.ts'
+
+/** The evidence of alerts about reward epochs, votes and rates, checked by the script of examples/. */
+
+const MINUTE = 60
+const HOUR = 3600
+/** Rounds before and with the faults that lower a rate. */
+const [GOOD_ROUNDS, BAD_ROUNDS] = [32, 14]
+
+type Raised = Notified & { readonly id: number }
+
+let world: RoundWorld
+let raised: readonly Raised[] = []
+
+beforeAll(async () => {
+  world = await roundWorld(['Healthy', 'Unregistered', 'Pushed', 'Offband', 'Voteless'])
+  const simulation = world.simulation()
+  const watch = async (type: string, name: string) => {
+    const target = { provider: simulation.provider(name).accounts.identity.address }
+    const { status } = await world.alice.request('POST', '/watches', { type, target })
+    expect(status).toBe(201)
+  }
+  await watch('provider-eligibility', 'Unregistered')
+  for (const name of ['Healthy', 'Offband', 'Voteless']) await watch('reward-signing', name)
+  // The rounds of the first look are the baseline.
+  await simulation.playRounds(3)
+  await world.scan()
+  await simulation.playRounds(GOOD_ROUNDS)
+  await world.scan()
+  await simulation.behave('Offband', 'anchors-out-of-band')
+  await simulation.behave('Voteless', 'no-bit-vote')
+  await simulation.playRounds(BAD_ROUNDS)
+  await world.scan()
+  for (const name of ['Offband', 'Voteless']) await simulation.recover(name)
+  await simulation.behave('Unregistered', 'unregistered')
+  await simulation.behave('Pushed', 'not-in-policy')
+  await simulation.behave('Offband', 'misses-uptime-vote')
+  await simulation.behave('Voteless', 'misses-rewards-vote')
+  await simulation.playToRegistration()
+  await world.scan()
+  for (const minutes of [18, 34]) {
+    const since = simulation.registrationSince ?? 0
+    await simulation.playTo(since + minutes * MINUTE, { inFull: true })
+    await world.scan()
+  }
+  await simulation.playToEpochEnd()
+  await world.scan()
+  const ended = world.clock.now().getTime() / 1000
+  for (let hours = 1; hours <= 15; hours += 1) {
+    await simulation.playTo(ended + hours * HOUR)
+    await world.scan()
+  }
+  raised = (await world.notified()) as readonly Raised[]
+}, 180_000)
+afterAll(() => world.close())
+
+test('the chain confirms every alert that has a claim', async () => {
+  const found: unknown[] = []
+  const confirmed = new Set<string>()
+  for (const { id, event } of raised) {
+    const { body } = await world.alice.request('GET', `/alerts/${id}/evidence`)
+    const { code, said } = await verify(
+      body,
+      [world.devnet.rpcUrl],
+      world.devnet.contracts.registry,
+    )
+    if (code !== (body.claim === null ? 2 : 0)) found.push([event, body.unproven, code, said])
+    if (code === 0) confirmed.add(event)
+  }
+  expect(found).toEqual([])
+  expect([...confirmed].sort()).toEqual([
+    'fsp.fdc-bitvote',
+    'fsp.mc-anchor',
+    'fsp.mc-fdc',
+    'fsp.not-in-policy',
+    'fsp.registration',
+    'provider.unregistered',
+    'signing.missed',
+  ])
+}, 300_000)

@@ -1,0 +1,322 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
+import { alertUrl } from '#src/alerts/alert-urls.ts'
+import { signIn } from '../support/people.ts'
+import { type RoundWorld, roundWorld } from '../watches/rounds.ts'
+import { changedEndpoint, verify } from './evidence-script.ts'
+
+/** The evidence of every alert about voting rounds, checked on the chain by the script of examples/. */
+
+const CASES: readonly (readonly [string, Behaviour])[] = [
+  ['Mute', 'no-commit'],
+  ['Tardy', 'late-commit'],
+  ['Short', 'wrong-length'],
+  ['Shy', 'no-reveal'],
+  ['Hasty', 'early-reveal'],
+  ['Garbled', 'malformed-reveal'],
+  ['Liar', 'reveal-mismatch'],
+  ['Unsigned', 'no-signature'],
+  ['Rash', 'early-signature'],
+  ['Slow', 'grace-signature'],
+  ['Forger', 'wrong-key'],
+  ['Rebel', 'other-result'],
+  ['Miscount', 'wrong-bit-vote-length'],
+  ['Partial', 'bit-vote-against-consensus'],
+  ['Fickle', 'no-fdc-signature'],
+  ['Misplaced', 'fdc-in-submit1'],
+  ['Clumsy', 'failing-transactions'],
+  ['Poor', 'low-balance'],
+  ['Still', 'no-fast-updates'],
+  ['Gone', 'silent'],
+]
+
+/** Alerts at a silence that is believable: there are few blocks here. */
+const SENSITIVE = [{ id: 'fast-updates', enabled: true, parameters: { probability: 0.1 } }]
+
+interface Raised {
+  readonly id: number
+  readonly event: string
+}
+
+let world: RoundWorld
+let raised: readonly Raised[] = []
+
+beforeAll(async () => {
+  const names = CASES.map(([name]) => name)
+  world = await roundWorld(
+    names.filter((name) => name !== 'Still'),
+    { unwatched: ['Still'] },
+  )
+  await world.watch('Still', SENSITIVE)
+  const simulation = world.simulation()
+  await simulation.playRounds(4)
+  await world.scan()
+  // Silence takes longer than the others to tell.
+  await simulation.behave('Still', 'no-fast-updates')
+  await simulation.playRounds(1, 100)
+  for (const [name, behaviour] of CASES) await simulation.behave(name, behaviour)
+  await simulation.playRounds(4, 60)
+  await world.scan()
+  raised = (await world.notified()) as unknown as readonly Raised[]
+}, 180_000)
+afterAll(() => world.close())
+
+const isAlert = ({ event }: Raised) => !event.endsWith('.recovered')
+
+/** The parts of evidence that are forged. */
+interface Forgery {
+  rule: string
+  claim: Record<string, unknown>
+  data: Record<string, unknown>
+  blocks: { first: Record<string, unknown>; last: Record<string, unknown> }
+  transactions: Record<string, unknown>[]
+}
+
+/** Evidence read so far, by alert: requests are limited. */
+const known = new Map<number, Forgery>()
+
+async function evidenceOf({ id }: Pick<Raised, 'id'>): Promise<Forgery> {
+  const before = known.get(id)
+  if (before !== undefined) return before
+  const { status, body } = await world.alice.request('GET', `/alerts/${id}/evidence`)
+  expect(status).toBe(200)
+  known.set(id, body)
+  return body
+}
+
+function check(evidence: unknown, urls: readonly string[] = [world.devnet.rpcUrl]) {
+  return verify(evidence, urls, world.devnet.contracts.registry)
+}
+
+/** An alert of an event, by any provider or by the one named. */
+async function alertOf(event: string, name?: string): Promise<Raised> {
+  const own =
+    name === undefined ? raised : ((await world.alerts(name)) as unknown as readonly Raised[])
+  const found = own.find((one) => one.event === event)
+  if (found === undefined) throw new Error(`${event} was not raised`)
+  return found
+}
+
+test('the chain confirms every alert', async () => {
+  const alerts = raised.filter(isAlert)
+  expect(alerts.length).toBeGreaterThanOrEqual(CASES.length)
+  const found: unknown[] = []
+  for (const alert of alerts) {
+    const { code, said } = await check(await evidenceOf(alert))
+    if (code !== 0) found.push([alert.event, code, said])
+  }
+  expect(found).toEqual([])
+}, 300_000)
+
+/** What the script says about evidence with a change. */
+async function forged(alert: Raised, change: (evidence: Forgery) => void) {
+  const evidence: Forgery = structuredClone(await evidenceOf(alert))
+  change(evidence)
+  return (await check(evidence)).code
+}
+
+/** Changes a figure in the claim and in the alert alike, so that they agree. */
+function bothOf(change: (part: Record<string, unknown>) => void) {
+  return ({ claim, data }: Forgery) => {
+    change(data)
+    change((claim['values'] ?? claim) as Record<string, unknown>)
+  }
+}
+
+test('the chain refutes evidence with other calldata, blocks, transactions or figures', async () => {
+  const late = await alertOf('fsp.ftso-commit', 'Tardy')
+  const missing = await alertOf('fsp.ftso-commit', 'Mute')
+  const healthy = world.simulation().provider('Anchor').accounts.identity.address
+  const results = {
+    calldata: await forged(late, ({ transactions: [tx] }) => {
+      if (tx) tx['input'] = `${String(tx['input']).slice(0, -2)}00`
+    }),
+    index: await forged(late, ({ transactions: [tx] }) => {
+      if (tx) tx['index'] = Number(tx['index']) + 1
+    }),
+    block: await forged(late, ({ transactions: [tx] }) => {
+      if (tx) tx['block'] = Number(tx['block']) - 1
+    }),
+    removed: await forged(late, ({ transactions }) => {
+      transactions.length = 0
+    }),
+    lastBlock: await forged(missing, ({ blocks: { last } }) => {
+      last['hash'] = `0x${'ab'.repeat(32)}`
+    }),
+    firstBlock: await forged(missing, ({ blocks: { first } }) => {
+      first['hash'] = `0x${'ab'.repeat(32)}`
+    }),
+    reason: await forged(
+      late,
+      bothOf((part) => {
+        part['reason'] = 'early'
+      }),
+    ),
+    provider: await forged(missing, ({ claim, data }) => {
+      claim['provider'] = healthy
+      data['provider'] = healthy
+    }),
+    streak: await forged(missing, ({ claim, data }) => {
+      claim['streak'] = 9
+      data['streak'] = 9
+      claim['firstRound'] = Number(claim['firstRound']) - 9
+      data['firstRoundId'] = claim['firstRound']
+    }),
+    required: await forged(missing, ({ claim, data }) => {
+      claim['required'] = 8
+      data['rounds'] = 8
+    }),
+    onlyClaim: await forged(missing, ({ claim }) => {
+      claim['round'] = Number(claim['round']) - 1
+    }),
+    offence: await forged(
+      await alertOf('fsp.reveal-offence'),
+      bothOf((part) => {
+        part['computed'] = `0x${'cd'.repeat(32)}`
+      }),
+    ),
+    signer: await forged(
+      await alertOf('fsp.signature-mismatch'),
+      bothOf((part) => {
+        part['recoveredSigner'] = healthy
+      }),
+    ),
+    deadline: await forged(
+      await alertOf('fsp.signature-grace'),
+      bothOf((part) => {
+        part['secondsLate'] = 1 + Number(part['secondsLate'])
+      }),
+    ),
+    requests: await forged(
+      await alertOf('fsp.fdc-bitvote-length'),
+      bothOf((part) => {
+        part['expectedLength'] = 9
+      }),
+    ),
+    gas: await forged(
+      await alertOf('fsp.tx-failed'),
+      bothOf((part) => {
+        part['gasUsed'] = 1 + Number(part['gasUsed'])
+      }),
+    ),
+    balance: await forged(
+      await alertOf('fsp.balance-low'),
+      bothOf((part) => {
+        part['balanceWei'] = '1'
+      }),
+    ),
+    silence: await forged(
+      await alertOf('fsp.fast-updates'),
+      bothOf((part) => {
+        part['blocksSinceUpdate'] = 100_000
+      }),
+    ),
+    chance: await forged(await alertOf('fsp.fast-updates'), ({ claim, data }) => {
+      claim['threshold'] = 1e-9
+      data['threshold'] = 1e-9
+    }),
+  }
+  expect(results).toEqual(Object.fromEntries(Object.keys(results).map((name) => [name, 1])))
+}, 300_000)
+
+/** What the script says of true evidence over an endpoint whose answers are changed. */
+async function through(
+  alert: Raised,
+  change: Parameters<typeof changedEndpoint>[1],
+  more: readonly string[] = [],
+) {
+  const endpoint = await changedEndpoint(world.devnet.rpcUrl, change)
+  try {
+    return await check(await evidenceOf(alert), [endpoint.url, ...more])
+  } finally {
+    await endpoint.close()
+  }
+}
+
+interface RpcBlock {
+  number: string
+  hash: string
+  timestamp: string
+  transactionsRoot: string
+  transactions: { from: string; hash: string }[]
+}
+
+test('an endpoint that lies or has pruned its past is told as such', async () => {
+  const missing = await alertOf('fsp.ftso-commit', 'Mute')
+  const ofBlocks =
+    (change: (block: RpcBlock) => void): Parameters<typeof changedEndpoint>[1] =>
+    (method, _params, answer) => {
+      if (method === 'eth_getBlockByNumber' && answer.result) change(answer.result as RpcBlock)
+    }
+  const omitting = await through(
+    missing,
+    ofBlocks((block) => {
+      block.transactions.pop()
+    }),
+  )
+  expect(omitting).toMatchObject({
+    code: 2,
+    said: expect.stringContaining('leaves out or changes'),
+  })
+  const other = await through(
+    missing,
+    ofBlocks((block) => {
+      block.timestamp = `0x${(Number(block.timestamp) + 1).toString(16)}`
+    }),
+    [world.devnet.rpcUrl],
+  )
+  expect(other.code).not.toBe(0)
+  const contradicting = await through(
+    missing,
+    ofBlocks((block) => {
+      for (const one of block.transactions) one.from = `0x${'11'.repeat(20)}`
+    }),
+    [world.devnet.rpcUrl],
+  )
+  expect(contradicting).toMatchObject({ code: 2, said: expect.stringContaining('contradict') })
+  const pruned = await through(missing, (method, _params, answer) => {
+    if (method === 'eth_getBlockByNumber') answer.result = null
+  })
+  expect(pruned).toMatchObject({ code: 2, said: expect.stringContaining('pruned') })
+  const stateless = await through(await alertOf('fsp.balance-low'), (method, params, answer) => {
+    if (method !== 'eth_getBalance' || params[1] === 'latest') return
+    delete answer.result
+    answer.error = { code: -32000, message: 'missing trie node' }
+  })
+  expect(stateless).toMatchObject({ code: 2, said: expect.stringContaining('missing trie node') })
+  // Events that are left out are found in the receipts that the header's filter points to.
+  const eventless = await through(
+    await alertOf('fsp.fdc-bitvote', 'Shy'),
+    (method, _params, answer) => {
+      if (method === 'eth_getLogs') answer.result = []
+    },
+  )
+  expect(eventless).toMatchObject({ code: 2, said: expect.stringContaining('leaves out events') })
+  const another = await through(missing, (method, _params, answer) => {
+    if (method === 'eth_chainId') answer.result = '0x13'
+  })
+  expect(another).toMatchObject({ code: 2, said: expect.stringContaining('of chain 19') })
+}, 180_000)
+
+test('whoever may read the alert may read its evidence, and nobody else', async () => {
+  const alert = await alertOf('fsp.ftso-commit', 'Tardy')
+  const { app, server } = world
+  const path = new URL(alertUrl(app, { alertId: alert.id, recipientId: null })).pathname
+  const page = await server.inject(path)
+  expect(page.payload).toContain(`${path}/evidence`)
+  const evidence = await server.inject(`${path}/evidence`)
+  expect(evidence.statusCode).toBe(200)
+  const json = await server.inject(`${path}/evidence.json`)
+  const { rule, ...own } = await evidenceOf(alert)
+  expect(json.json()).toMatchObject(own)
+  expect(rule).toBeTypeOf('string')
+  // Nothing of the watch's owner is in it.
+  const text = json.payload.toLowerCase()
+  expect(text).not.toContain(world.alice.caller.wallet.toLowerCase())
+  expect(text).not.toContain('"watchlabel"')
+  expect((await server.inject(`${path.slice(0, -2)}xx/evidence`)).statusCode).toBe(404)
+  expect((await server.inject(`${path.slice(0, -2)}xx/evidence.json`)).statusCode).toBe(404)
+  const bob = await signIn(world, 'bob')
+  expect((await bob.request('GET', `/alerts/${alert.id}/evidence`)).status).toBe(404)
+  expect((await world.alice.request('GET', '/alerts/999999/evidence')).status).toBe(404)
+})
