@@ -105,7 +105,10 @@ const silence: Check = async (protocol, claim) => {
   if (member === undefined) throw new Refuted('the provider is not in the signing policy')
   const [blocks, to] = [number(claim, 'blocksSinceUpdate'), number(claim, 'block')]
   const last = claim['lastUpdateBlock'] === null ? to - blocks : number(claim, 'lastUpdateBlock')
-  must(to - last >= blocks, `there are only ${to - last} blocks from ${last + 1} to ${to}`)
+  must(
+    last >= 0 && to - last >= blocks,
+    `there are only ${to - last} blocks from ${last + 1} to ${to}`,
+  )
   const addresses = await protocol.contracts('FastUpdater', to)
   const signer = `0x${addressWord(member.signingPolicy)}`
   const filter = { addresses, topics: [[UPDATED], undefined, [signer]] }

@@ -6,7 +6,7 @@ import { EvidenceClaim, UNPROVEN } from '#src/watches/evidence-model.ts'
 import { AlertData } from './model.ts'
 
 /** Form of the document. A change that breaks a reader makes it 2. */
-export const EVIDENCE_VERSION = 1
+const EVIDENCE_VERSION = 1
 
 const BlockPlace = z.object({ number: z.int(), hash: Hash, at: Instant })
 
@@ -48,9 +48,7 @@ const EvidenceSources = z
 /** Answer of `GET /alerts/{id}/evidence`. */
 export const AlertEvidence = z
   .object({
-    version: z
-      .literal(EVIDENCE_VERSION)
-      .meta({ description: 'operations:field.evidenceVersion' }),
+    version: z.literal(EVIDENCE_VERSION).meta({ description: 'operations:field.evidenceVersion' }),
     alertId: Id,
     chainId: z.int(),
     event: z.string(),

@@ -155,6 +155,8 @@ async function readTransactions(
       payload: `0x${Buffer.from(payload).toString('hex')}`,
     }))
     const { from, to, ...place } = proof
-    return [{ ...place, sender: from, receiver: to, function: submission?.function ?? null, frames }]
+    return [
+      { ...place, sender: from, receiver: to, function: submission?.function ?? null, frames },
+    ]
   })
 }
