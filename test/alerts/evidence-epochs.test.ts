@@ -13,10 +13,10 @@ const [GOOD_ROUNDS, BAD_ROUNDS] = [32, 14]
 /** Hours after the end of the reward epoch at which votes are concluded, and the last one that is seen. */
 const [UPTIME_HOUR, REWARDS_HOUR, LAST_HOUR] = [4, 28, 30]
 
-type Raised = Notified & { readonly id: number }
+type RaisedAlert = Notified & { readonly id: number }
 
 let world: RoundWorld
-let raised: readonly Raised[] = []
+let raised: readonly RaisedAlert[] = []
 
 beforeAll(async () => {
   world = await roundWorld(['Healthy', 'Unregistered', 'Pushed', 'Offband', 'Voteless'])
@@ -60,7 +60,7 @@ beforeAll(async () => {
     await simulation.playTo(ended + hours * HOUR)
     await world.scan()
   }
-  raised = (await world.notified()) as readonly Raised[]
+  raised = (await world.notified()) as readonly RaisedAlert[]
 }, 180_000)
 afterAll(() => world.close())
 

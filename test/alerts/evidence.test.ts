@@ -33,13 +33,13 @@ const CASES: readonly (readonly [string, Behaviour])[] = [
 /** Alerts at a silence that is believable: there are few blocks here. */
 const SENSITIVE = [{ id: 'fast-updates', enabled: true, parameters: { probability: 0.1 } }]
 
-interface Raised {
+interface RaisedAlert {
   readonly id: number
   readonly event: string
 }
 
 let world: RoundWorld
-let raised: readonly Raised[] = []
+let raised: readonly RaisedAlert[] = []
 
 beforeAll(async () => {
   const names = CASES.map(([name]) => name)
@@ -57,11 +57,11 @@ beforeAll(async () => {
   for (const [name, behaviour] of CASES) await simulation.behave(name, behaviour)
   await simulation.playRounds(4, 60)
   await world.scan()
-  raised = (await world.notified()) as unknown as readonly Raised[]
+  raised = (await world.notified()) as unknown as readonly RaisedAlert[]
 }, 180_000)
 afterAll(() => world.close())
 
-const isAlert = ({ event }: Raised) => !event.endsWith('.recovered')
+const isAlert = ({ event }: RaisedAlert) => !event.endsWith('.recovered')
 
 /** The parts of evidence that are forged. */
 interface Forgery {
@@ -75,7 +75,7 @@ interface Forgery {
 /** Evidence read so far, by alert: requests are limited. */
 const known = new Map<number, Forgery>()
 
-async function evidenceOf({ id }: Pick<Raised, 'id'>): Promise<Forgery> {
+async function evidenceOf({ id }: Pick<RaisedAlert, 'id'>): Promise<Forgery> {
   const before = known.get(id)
   if (before !== undefined) return before
   const { status, body } = await world.alice.request('GET', `/alerts/${id}/evidence`)
@@ -89,9 +89,9 @@ function check(evidence: unknown, urls: readonly string[] = [world.devnet.rpcUrl
 }
 
 /** An alert of an event, by any provider or by the one named. */
-async function alertOf(event: string, name?: string): Promise<Raised> {
+async function alertOf(event: string, name?: string): Promise<RaisedAlert> {
   const own =
-    name === undefined ? raised : ((await world.alerts(name)) as unknown as readonly Raised[])
+    name === undefined ? raised : ((await world.alerts(name)) as unknown as readonly RaisedAlert[])
   const found = own.find((one) => one.event === event)
   if (found === undefined) throw new Error(`${event} was not raised`)
   return found
@@ -109,7 +109,7 @@ test('the chain confirms every alert', async () => {
 }, 300_000)
 
 /** What the script says about evidence with a change. */
-async function forged(alert: Raised, change: (evidence: Forgery) => void) {
+async function forged(alert: RaisedAlert, change: (evidence: Forgery) => void) {
   const evidence: Forgery = structuredClone(await evidenceOf(alert))
   change(evidence)
   return (await check(evidence)).code
@@ -221,7 +221,7 @@ test('the chain refutes evidence with other calldata, blocks, transactions or fi
 
 /** What the script says of true evidence over an endpoint whose answers are changed. */
 async function through(
-  alert: Raised,
+  alert: RaisedAlert,
   change: Parameters<typeof changedEndpoint>[1],
   more: readonly string[] = [],
 ) {

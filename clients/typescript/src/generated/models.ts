@@ -174,17 +174,16 @@ export interface AlertEvidence {
    * @max 2147483647
    */
   alertId: number;
+  /** The first and the last block that were read for the claim. `first` is null if only one block matters or if it is unknown. */
   blocks: {
-    /** Start of the period, included. */
-    from: {
+    first: {
       /** @format date-time */
       at: string;
       /** @pattern ^0x[0-9a-fA-F]{64}$ */
       hash: string;
       number: number;
     } | null;
-    /** End of the period, excluded. */
-    to: {
+    last: {
       /** @format date-time */
       at: string;
       /** @pattern ^0x[0-9a-fA-F]{64}$ */
@@ -194,8 +193,70 @@ export interface AlertEvidence {
   } | null;
   /** Id of the chain; 14 is Flare. */
   chainId: number;
+  /** What the alert states about the chain. Its properties depend on `kind`; null if the chain alone does not prove the alert. */
   claim: EvidenceClaim | null;
-  /** Entries on this page. */
+  /**
+   * Values of the event, as an object that depends on `event`. More properties may be added.
+   *
+   * - `fsp.monitoring`: since (string), lastBlock (object or null), reason (string), until (string or null)
+   * - `fsp.monitoring.recovered`: since (string), lastBlock (object or null), reason (string), until (string or null)
+   * - `wallet-balance.moved`: address (string), asset (string), symbol (string), decimals (integer), previousAmount (string), currentAmount (string), changeAmount (string), threshold (string), direction (string), counterparty (string or null), transactionHash (string or null), usd (string or null), blockNumber (integer), blockTime (string)
+   * - `feed-move.threshold`: feed (string), feedId (string), fromPrice (string), toPrice (string), movePercent (number), thresholdPercent (number), windowSeconds (integer), direction (string), fromTime (string), toTime (string), blockNumber (integer)
+   * - `provider.unregistered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
+   * - `provider.eligibility-lost`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
+   * - `provider.recovered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
+   * - `credits.low-balance`: balanceCredits (integer), limitCredits (integer), nextRenewal (object or null)
+   * - `credits.recovered`: balanceCredits (integer), limitCredits (integer), nextRenewal (object or null)
+   * - `signing.uptime-open`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `signing.rewards-open`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `signing.rewards-reminder`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `signing.missed`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `signing.done`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `fsp.ftso-commit`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.ftso-commit.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.ftso-reveal`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.ftso-reveal.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.ftso-signature`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.ftso-signature.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-bitvote`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-bitvote.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-signature`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-signature.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-submit1`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-submit1.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.reveal-offence`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.reveal-offence.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.signature-mismatch`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.signature-mismatch.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.signature-grace`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.signature-grace.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.tx-failed`: provider (string), tx (string), from (string), role (string), to (string), contract (string), selector (string), function (string), reason (string or null), block (integer), gasUsed (integer), gasLimit (integer)
+   * - `fsp.tx-failed.recovered`: provider (string), tx (string), from (string), role (string), to (string), contract (string), selector (string), function (string), reason (string or null), block (integer), gasUsed (integer), gasLimit (integer)
+   * - `fsp.fast-updates`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), since (string), gapSeconds (integer)
+   * - `fsp.fast-updates.recovered`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), since (string), gapSeconds (integer)
+   * - `fsp.registration`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
+   * - `fsp.registration.recovered`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
+   * - `fsp.not-in-policy`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
+   * - `fsp.not-in-policy.recovered`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
+   * - `fsp.fdc-bitvote-length`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-bitvote-length.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-consensus`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-consensus.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-reveal-offence`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-reveal-offence.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.mc-anchor`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-anchor.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-fdc`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-fdc.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-uptime`: provider (string), nodeId (string), rate (number), threshold (number), protocolMinimum (number), polls (integer)
+   * - `fsp.mc-uptime.recovered`: provider (string), nodeId (string), rate (number), threshold (number), protocolMinimum (number), polls (integer)
+   * - `fsp.validator-not-listed`: provider (string), nodeIds (array), listed (integer), stakeEndsAt (string)
+   * - `fsp.validator-not-listed.recovered`: provider (string), nodeIds (array), listed (integer), stakeEndsAt (string)
+   * - `fsp.balance-low`: provider (string), role (string), address (string), balanceWei (string), limitWei (string)
+   * - `fsp.balance-low.recovered`: provider (string), role (string), address (string), balanceWei (string), limitWei (string)
+   * - `fsp.rewards-unclaimed`: provider (string), epochs (array), amountWei (string), expiresAt (string or null)
+   * - `fsp.rewards-unclaimed.recovered`: provider (string), epochs (array), amountWei (string), expiresAt (string or null)
+   */
   data: Record<string, any>;
   /** Name of the event. */
   event: string;
@@ -209,8 +270,9 @@ export interface AlertEvidence {
   severity: "info" | "warning" | "critical";
   sources: EvidenceSources;
   transactions: EvidenceTransaction[];
+  /** Why there is no claim: a recovery, about the P-chain, about published data, or not about a data provider. */
   unproven: "recovery" | "p-chain" | "published-data" | "other" | null;
-  /** Version of the terms to accept. */
+  /** Version of the document’s form. */
   version: 1;
 }
 
@@ -667,23 +729,17 @@ export type EvidenceClaim =
     }
   | {
       block: number;
-      /**
-       * Start of the period, included.
-       * @pattern ^0x[0-9a-fA-F]{40}$
-       */
-      from: string;
       gasLimit: number;
       gasUsed: number;
       /** Setup of the channel: input takes an address, link opens a chat. */
       kind: "failed-call";
       /** @pattern ^0x[0-9a-fA-F]{40}$ */
       provider: string;
+      /** @pattern ^0x[0-9a-fA-F]{40}$ */
+      receiver: string;
       selector: string;
-      /**
-       * End of the period, excluded.
-       * @pattern ^0x[0-9a-fA-F]{40}$
-       */
-      to: string;
+      /** @pattern ^0x[0-9a-fA-F]{40}$ */
+      sender: string;
       /** @pattern ^0x[0-9a-fA-F]{64}$ */
       transaction: string;
     }
@@ -786,18 +842,14 @@ export interface EvidenceTransaction {
     protocol: number;
     round: number;
   }[];
-  /**
-   * Start of the period, included.
-   * @pattern ^0x[0-9a-fA-F]{40}$
-   */
-  from: string;
   function: string | null;
   /** @pattern ^0x[0-9a-fA-F]{64}$ */
   hash: string;
   index: number;
   input: string;
-  /** End of the period, excluded. */
-  to: string | null;
+  receiver: string | null;
+  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  sender: string;
 }
 
 export interface FailedTransactionData {
