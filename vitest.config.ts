@@ -34,11 +34,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: isFast ? [...light] : [...light, ...heavy],
-          setupFiles: [
-            'test/support/transaction-guard.ts',
-            'test/support/wallet-guard.ts',
-            'test/support/pruning-guard.ts',
-          ],
+          setupFiles: ['test/support/guards.ts', 'test/support/pruning-guard.ts'],
           globalSetup: ['test/support/global-setup.ts'],
         },
       },

@@ -3,8 +3,7 @@
  * pool is requested, because both would block the connection and its locks.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { afterEach, beforeEach } from 'vitest'
+import { subscribe } from 'node:diagnostics_channel'
 import { CONNECTION_CHANNEL, forbidInTransaction } from '#src/db/scope.ts'
 
 /** Diagnostics channels of outgoing requests, with a description of their destination. */
@@ -16,31 +15,19 @@ const CHANNELS = {
 }
 
 const found: Error[] = []
-const listeners = Object.entries(CHANNELS).map(([channel, what]) => ({
-  channel,
-  listener: () => {
+
+// Once per worker: `guards.ts` runs anew for each test file, this module does not.
+for (const [channel, what] of Object.entries(CHANNELS)) {
+  subscribe(channel, () => {
     const violation = forbidInTransaction(what)
     if (violation !== undefined && !found.includes(violation)) found.push(violation)
-  },
-}))
+  })
+}
 
 /** Runs an action of a test during a transaction as another user would. */
 export const asSomebodyElse = AsyncLocalStorage.snapshot()
 
-/** Returns and clears the violations, for tests of this guard. */
+/** Returns and clears the violations, also those that somebody caught. */
 export function forgetViolations(): readonly Error[] {
   return found.splice(0)
 }
-
-beforeEach(() => {
-  for (const { channel, listener } of listeners) {
-    unsubscribe(channel, listener)
-    subscribe(channel, listener)
-  }
-})
-
-// Swallowed failures of a transaction are detected here.
-afterEach(() => {
-  const [violation] = found.splice(0)
-  if (violation !== undefined) throw violation
-})

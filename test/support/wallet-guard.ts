@@ -2,8 +2,7 @@
  * Fails every test in which a room sends a statement on rows of wallets that does not name the wallet and is not
  * listed in `unnamed-statements.ts`.
  */
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { afterEach, beforeEach } from 'vitest'
+import { subscribe } from 'node:diagnostics_channel'
 import { STATEMENT_CHANNEL } from '#src/db/scope.ts'
 import { findUnnamed } from './named-wallets.ts'
 import { originOfStatement, rememberOrigins } from './statement-origins.ts'
@@ -14,8 +13,6 @@ const listed = new Set(UNNAMED.flatMap(({ functions }) => functions))
 /** The tables of statements that were read before, by text. */
 const known = new Map<string, readonly string[]>()
 const found: Error[] = []
-
-rememberOrigins()
 
 function listener(message: unknown): void {
   const text = String(message)
@@ -29,12 +26,11 @@ function listener(message: unknown): void {
   found.push(new Error(`a statement of ${origin} ${what}:\n${text}`))
 }
 
-beforeEach(() => {
-  unsubscribe(STATEMENT_CHANNEL, listener)
-  subscribe(STATEMENT_CHANNEL, listener)
-})
+// Once per worker: `guards.ts` runs anew for each test file, this module does not.
+rememberOrigins()
+subscribe(STATEMENT_CHANNEL, listener)
 
-afterEach(() => {
-  const [first] = found.splice(0)
-  if (first !== undefined) throw first
-})
+/** Returns and clears what was found: statements that are not allowed. */
+export function forgetUnnamed(): readonly Error[] {
+  return found.splice(0)
+}
