@@ -22,7 +22,8 @@ const BUILDERS = [
 ] as const
 const FRAMES_MAX = 15
 
-const builtAt = new WeakMap<object, { readonly stack?: string }>()
+/** Where a statement was built: V8 computes `stack` when it is first read. */
+const builtAt = new WeakMap<object, { readonly stack?: unknown }>()
 let sending: object | undefined
 
 /**
@@ -30,21 +31,36 @@ let sending: object | undefined
  * it.
  */
 export function originOfStatement(): string | undefined {
-  const stack = sending && builtAt.get(sending)?.stack
   let file: string | undefined
-  for (const line of stack?.split('\n') ?? []) {
-    const [, name = '', path = ''] =
-      /at (?:async )?(.*?) ?\(?(?:file:\/\/)?(\/[^:]+):\d+/.exec(line) ?? []
-    if (path === '' || path.includes('/node_modules/') || path === import.meta.filename) continue
-    const [, place] = /\/((?:src|bot|test|sandbox|ops)\/[^?]+)/.exec(path) ?? []
-    if (place === undefined || place.startsWith('src/db/')) continue
+  for (const site of sending === undefined ? [] : framesOf(sending)) {
+    const place = placeOf(site.getFileName() ?? '')
+    if (place === undefined) continue
     if (!/^(src|bot)\//.test(place)) return undefined
-    const known = name.replace(/ \[as .*/, '').replace(/^.*[. ]/, '')
+    const name = (site.getFunctionName() ?? '').replace(/^.*[. ]/, '')
     // A function without a name is inside one that has one.
-    if (known !== '' && known !== '<anonymous>') return `${place}: ${known}`
+    if (name !== '') return `${place}: ${name}`
     file ??= place
   }
   return file && `${file}: ?`
+}
+
+/** The frames as V8 knows them: as text, each would be looked up in the source maps of vite. */
+function framesOf(built: object): readonly NodeJS.CallSite[] {
+  const prepare = Error.prepareStackTrace
+  Error.prepareStackTrace = (_, frames) => frames
+  try {
+    const { stack } = builtAt.get(built) ?? {}
+    return Array.isArray(stack) ? stack : []
+  } finally {
+    Error.prepareStackTrace = prepare
+  }
+}
+
+/** A file's path below the project's folder; undefined for packages, for `src/db` and for this file. */
+function placeOf(path: string): string | undefined {
+  if (path.includes('/node_modules/') || path.endsWith(import.meta.filename)) return undefined
+  const [, place] = /\/((?:src|bot|test|sandbox|ops)\/[^?]+)/.exec(path) ?? []
+  return place?.startsWith('src/db/') ? undefined : place
 }
 
 type Method = (this: object, ...args: unknown[]) => object
@@ -67,7 +83,9 @@ export function rememberOrigins(): void {
           const built = method.apply(this, args)
           const limit = Error.stackTraceLimit
           Error.stackTraceLimit = FRAMES_MAX
-          builtAt.set(built, new Error('built here'))
+          const mark = {}
+          Error.captureStackTrace(mark, build)
+          builtAt.set(built, mark)
           Error.stackTraceLimit = limit
           return built
         },
