@@ -237,13 +237,18 @@ engine.use(formatter).init({
   },
 })
 
-/** Writes the names of this chain and of its coin into every text, instead of those of Flare. */
+/** The chain that the texts name; in their files it is Flare. */
+let named: Pick<ServedChain, 'name' | 'symbol'> = { name: 'Flare', symbol: 'FLR' }
+
+/** Writes the names of this chain and of its coin into every text, unless they are there already. */
 export function nameChain(chain: Pick<ServedChain, 'name' | 'symbol'>): void {
+  if (chain.name === named.name && chain.symbol === named.symbol) return
+  named = chain
   for (const locale of LOCALES) {
     for (const name of NAMESPACES) {
       const texts = Object.entries(TEXTS[locale]?.[name] ?? {})
-      const named = texts.map(([key, text]) => [key, wordsOfChain(key, text, chain)])
-      engine.addResourceBundle(locale, name, Object.fromEntries(named), false, true)
+      const inChain = texts.map(([key, text]) => [key, wordsOfChain(key, text, chain)])
+      engine.addResourceBundle(locale, name, Object.fromEntries(inChain), false, true)
     }
   }
 }
