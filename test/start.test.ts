@@ -5,16 +5,28 @@ import { lockKey } from '#src/db/lock.ts'
 import packageJson from '../package.json' with { type: 'json' }
 import { freshDatabase } from './support/database.ts'
 import { PROCESS_ENVIRONMENT, testEnvironment } from './support/environment.ts'
+import { builtProgram } from './support/program.ts'
 import { FIRST_RELEASE, startFrom } from './support/releases.ts'
 
 const [, ...START] = packageJson.scripts.start.split(' ')
 const ROOT = new URL('../', import.meta.url).pathname
 
-/** Runs `npm start` without npm; returns its output and how it ended. */
+/** Arguments and environment of `npm start` without npm, for the service as built for this run. */
+function command(environment: Readonly<Record<string, string>>) {
+  const { path, env } = builtProgram('service')
+  return { args: [...START.slice(0, -1), path], env: { ...env, ...environment } }
+}
+
+/** Starts the built service; returns its output and how it ended. */
 function start(environment: Readonly<Record<string, string>>) {
-  const child = spawn(process.execPath, START, {
+  const { args, env } = command(environment)
+  return follow(args, env)
+}
+
+function follow(args: readonly string[], env: NodeJS.ProcessEnv) {
+  const child = spawn(process.execPath, args, {
     cwd: ROOT,
-    env: { ...PROCESS_ENVIRONMENT, ...environment },
+    env,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const printed = { out: '', err: '' }
@@ -74,9 +86,10 @@ test('an uncaught failure is logged without its context, and ends the service', 
 
 test('an uncaught failure ends the service also when its log is not read', async () => {
   const fill = `try { for (;;) writeSync(process.stdout.fd, 'x'.repeat(65536)) } catch {}`
-  const child = spawn(process.execPath, START, {
+  const { args, env } = command(breaks(`new Error('broken')`, fill))
+  const child = spawn(process.execPath, args, {
     cwd: ROOT,
-    env: { ...PROCESS_ENVIRONMENT, ...breaks(`new Error('broken')`, fill) },
+    env,
     stdio: ['ignore', 'pipe', 'ignore'],
   })
   expect(await once(child, 'exit')).toEqual([1, null])
@@ -130,12 +143,13 @@ test.each([
   60_000,
 )
 
-test('partitions are there before anything can be written into them', async () => {
+test('npm start runs the sources; partitions are there before anything can be written into them', async () => {
   const database = await freshDatabase()
   const ports = { PORT: '0', INTERNAL_PORT: '0' }
-  const { child, printed, ended } = start(
-    testEnvironment({ LOG_LEVEL: 'info', DATABASE_URL: database.url, ...ports }),
-  )
+  const { child, printed, ended } = follow(START, {
+    ...PROCESS_ENVIRONMENT,
+    ...testEnvironment({ LOG_LEVEL: 'info', DATABASE_URL: database.url, ...ports }),
+  })
   for await (const chunk of child.stdout) if (String(chunk).includes('"ready"')) break
   child.kill('SIGTERM')
   expect(await ended).toEqual([0, null])
