@@ -135,7 +135,8 @@ async function openWorld() {
       DATABASE_URL: database.url,
       FLARE_RPC_URLS: `${first.url},${second.url}`,
       CONFIRMATIONS: '1',
-      EVALUATION_INTERVAL_MS: '200',
+      // Blocks come once a second.
+      EVALUATION_INTERVAL_MS: '500',
       SMTP_URL: inbox.url,
       EMAIL_FROM: 'Watchdog <watchdog@example.org>',
       TELEGRAM_BOT_TOKEN: BOT_TOKEN,
