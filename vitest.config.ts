@@ -3,7 +3,12 @@ import { defineConfig } from 'vitest/config'
 import { COMPILE_CACHE, QUICK_MODULES } from './test/support/compile-cache.ts'
 import { needsOf } from './test/support/test-needs.ts'
 
+const UNIT = '{src,bot,sandbox}/**/*.test.ts'
 const { light, heavy } = needsOf('test/**/*.test.ts')
+const WITH_DATABASE = {
+  setupFiles: ['test/support/guards.ts', 'test/support/pruning-guard.ts'],
+  globalSetup: ['test/support/global-setup.ts'],
+}
 /** `npm run test:fast` leaves out what starts a process: a chain, a browser, a service. */
 const isFast = process.env['FAST'] === '1'
 
@@ -20,24 +25,22 @@ export default defineConfig({
     // Processes that tests start read their modules compiled from there.
     env: { NODE_COMPILE_CACHE: COMPILE_CACHE, NODE_OPTIONS: QUICK_MODULES },
     execArgv: [QUICK_MODULES, SMALL_NURSERY],
-    // Files wait for processes, blocks and time-outs as well as they compute.
-    maxWorkers: availableParallelism() + 2,
+    // Files wait for processes, blocks and time-outs as well as they compute; those of a fast run mostly compute,
+    // and each worker first loads a thousand modules.
+    maxWorkers: availableParallelism() + (isFast ? 1 : 2),
     // Only against hanging: a busy machine may take its time.
     testTimeout: 60_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
-    projects: [
-      { extends: true, test: { name: 'unit', include: ['{src,bot,sandbox}/**/*.test.ts'] } },
-      {
-        extends: true,
-        // Workers are shared within a project only, and each project starts a PostgreSQL of its own.
-        test: {
-          name: 'integration',
-          include: isFast ? [...light] : [...light, ...heavy],
-          setupFiles: ['test/support/guards.ts', 'test/support/pruning-guard.ts'],
-          globalSetup: ['test/support/global-setup.ts'],
-        },
-      },
-    ],
+    // Workers are shared within a project only, and each project starts a PostgreSQL of its own.
+    projects: isFast
+      ? [{ extends: true, test: { name: 'fast', include: [UNIT, ...light], ...WITH_DATABASE } }]
+      : [
+          { extends: true, test: { name: 'unit', include: [UNIT] } },
+          {
+            extends: true,
+            test: { name: 'integration', include: [...light, ...heavy], ...WITH_DATABASE },
+          },
+        ],
   },
 })
