@@ -129,7 +129,7 @@ async function openWindow({ dark = false, wallet = false }: PageLook = {}) {
     colorScheme: dark ? 'dark' : 'light',
     reducedMotion: 'reduce',
   })
-  // Sent to the browser once, and not for each page; blank pages between them do not run it.
+  // Sent to the browser once, and not for each page; blank pages do not run it.
   await context.addInitScript(`if (location.protocol !== 'about:') { ${axe.source} }`)
   const page = await context.newPage()
   const origins = new Set(Object.values(pages).map((url) => new URL(url).origin))
@@ -158,10 +158,10 @@ async function openWindow({ dark = false, wallet = false }: PageLook = {}) {
     close: () => context.close(),
     /**
      * Opens a URL as if for the first time, even if it differs from the last one in its fragment
-     * only.
+     * only. The browser stays in one process as long as it need not leave the site.
      */
     go: async (url: string) => {
-      await page.goto('about:blank')
+      if (page.url().split('#')[0] === url.split('#')[0]) await page.goto('about:blank')
       troubles = []
       bodies = []
       await page.goto(url)
