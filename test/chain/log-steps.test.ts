@@ -26,7 +26,7 @@ beforeAll(async () => {
   const { contracts } = devnet
   for (const [index, handle] of HANDLES.entries()) {
     await contracts.pay(alice, handle, contracts.fxrp, BigInt(index + 1))
-    await devnet.mine(150)
+    await devnet.mine(60)
   }
   tip = Number(await devnet.client.getBlockNumber())
   places = { router: contracts.router, payTo: undefined }
@@ -63,7 +63,7 @@ describe('events of many blocks', () => {
     const both = { ...places, payTo: devnet.contracts.payTo }
     const paid = await devnet.contracts.sendNative(alice, both.payTo, 1n, HANDLES[0])
     const last = Number(paid.blockNumber)
-    const payments = await chainAt(limited.url).paymentsBetween(tip - 200, last, both)
+    const payments = await chainAt(limited.url).paymentsBetween(tip - 100, last, both)
     expect(payments.map(({ way }) => way)).toEqual(['router', 'native'])
     expect(limited.refused()).toBe(0)
     await limited.close()
