@@ -6,7 +6,7 @@ import { needsOf } from './test/support/test-needs.ts'
 const UNIT = '{src,bot,sandbox}/**/*.test.ts'
 const { light, heavy } = needsOf('test/**/*.test.ts')
 const WITH_DATABASE = {
-  setupFiles: ['test/support/guards.ts', 'test/support/pruning-guard.ts'],
+  setupFiles: ['test/support/guards.ts'],
   globalSetup: ['test/support/global-setup.ts'],
 }
 /** `npm run test:fast` leaves out what starts a process: a chain, a browser, a service. */

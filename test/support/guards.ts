@@ -3,6 +3,7 @@
  * state and subscriptions are in the modules of the guards, which are loaded once.
  */
 import { afterEach, beforeEach } from 'vitest'
+import { forgetKeyJoins } from './pruning-guard.ts'
 import { forgetViolations } from './transaction-guard.ts'
 import { forgetUnnamed } from './wallet-guard.ts'
 
@@ -12,11 +13,12 @@ beforeEach(() => {
   if (isFirst) {
     forgetViolations()
     forgetUnnamed()
+    forgetKeyJoins()
   }
   isFirst = false
 })
 
 afterEach(() => {
-  const [first] = [...forgetViolations(), ...forgetUnnamed()]
+  const [first] = [...forgetViolations(), ...forgetUnnamed(), ...forgetKeyJoins()]
   if (first !== undefined) throw first
 })
