@@ -67,7 +67,9 @@ describe('the card of a provider', () => {
     await ann.press('Signals')
     expect(ann.last().text).toContain('Signals · \u2068Node A\u2069 · 13 of 22 on')
     expect(ann.last().text).toContain('FTSO: 🔴 Commit · ✓ Reveal · ✓ Signature')
-    expect(ann.last().text).toContain('FDC: ✓ Bit vote · ✓ FDC signature · ✓ FDC in submit1 · 2 more')
+    expect(ann.last().text).toContain(
+      'FDC: ✓ Bit vote · ✓ FDC signature · ✓ FDC in submit1 · 2 more',
+    )
     expect(ann.labels()[0]).toEqual(['🔴 Commit'])
     expect(ann.labels().flat()).toContain('FTSO 3/3')
     expect(ann.labels().at(-1)).toEqual(['‹ \u2068Node A\u2069'])

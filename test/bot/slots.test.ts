@@ -363,11 +363,7 @@ describe('Subscriptions', () => {
       const ann = await world.linked('alice', SPENDER)
       await ann.say('/slots')
       await ann.press('Subscriptions')
-      expect(ann.labels()).toEqual([
-        ['1 · Auto-renew: off'],
-        ['2 · Auto-renew: off'],
-        ['‹ Slots'],
-      ])
+      expect(ann.labels()).toEqual([['1 · Auto-renew: off'], ['2 · Auto-renew: off'], ['‹ Slots']])
       await ann.press('2 · Auto-renew: off')
       expect(says(ann)).toContain('✓ Subscription 2: auto-renew on.')
       expect(says(ann)).toContain(
