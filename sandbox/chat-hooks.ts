@@ -64,7 +64,10 @@ const SLACK_PATH = /^\/services\/(T\w+)\/(B\w+)\/(\w+)$/
 const PAGERDUTY_PATH = '/v2/enqueue'
 const ACTIONS = ['trigger', 'acknowledge', 'resolve'] as const
 
-/** Starts all of them on one port of this machine. */
+/**
+ * Starts all of them on one port of this machine. Long because the four services share the messages, faults
+ * and listeners.
+ */
 export async function startChatHooks(options: { clock?: Clock } = {}): Promise<ChatHooks> {
   const { clock = systemClock } = options
   const messages: Posted[] = []

@@ -77,7 +77,7 @@ const Quote = z.object({ totalCredits: z.int() })
 const AccountAnswer = z.object({ balanceCredits: z.int() })
 const Listed = z.object({ data: z.array(z.unknown()) })
 
-/** Creates the control panel of a world. */
+/** Creates the control panel of a world. Long because all its actions share one signed-in customer. */
 export function createControlPanel({
   service,
   devnet,

@@ -91,7 +91,10 @@ export const MAIN_HOOK = 'main'
 
 const HOOK_PATH = /^\/hook\/([\w-]{1,64})$/
 
-/** Starts a web server on loopback that receives deliveries at `/hook/<name>`. */
+/**
+ * Starts a web server on loopback that receives deliveries at `/hook/<name>`. Long because receiving and
+ * the controls of a test share the ordered answers and secrets.
+ */
 export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
   const { port = 0, secret, clock = systemClock } = options
   const arrivals = createArrivals<Received>('delivery', describe)

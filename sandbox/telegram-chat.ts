@@ -38,6 +38,8 @@ const AboutQuery = z.object({ chat: z.coerce.number().int(), person: z.coerce.nu
  *
  * `?person=<username or name>` selects the person; `&start=<payload>` opens the bot like the link
  * `t.me/<bot>?start=<payload>`, `?startgroup=<payload>` asks for a group first.
+ *
+ * Long because it is the list of the page's routes.
  */
 export function chatPages(api: TelegramApi, options: ChatPageOptions = {}): FastifyPluginAsync {
   return async (app) => {

@@ -74,6 +74,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   }
 }
 
+/** Starts the parts, in the order in which they need each other. Long because it is the list of all of them. */
 async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise<WorldParts> {
   const { log, signal } = options
   signal?.throwIfAborted()

@@ -78,7 +78,10 @@ interface Faults {
   readonly refusals: { readonly fault: ErrorToken | { readonly status: number }; left: number }[]
 }
 
-/** Starts a server of the XRP Ledger on loopback, with a history of one ledger. */
+/**
+ * Starts a server of the XRP Ledger on loopback, with a history of one ledger. Long because answers and the
+ * controls of a test share history and faults.
+ */
 export async function startXrpl({
   address = XRPL_DEPOSIT_ADDRESS,
   balanceDrops = START_DROPS,

@@ -116,7 +116,7 @@ const LOW_BALANCE_WEI = 3n * 10n ** 18n
 const LATE_SECONDS = 15
 /**
  * Creates the simulation of these providers. They are registered for the present reward epoch and the
- * previous one.
+ * previous one. Long because it founds the network and then runs it with the same providers and writer.
  *
  * @throws Error when a transaction of the founding fails
  */

@@ -19,7 +19,7 @@ const REFRESH_MS = 2000
 const LinkForm = z.object({ link: z.string().trim() })
 const SampleForm = z.object({ sample: z.string() })
 
-/** The page `/`: state of all parts, first steps, and links. */
+/** The page `/`: state of all parts, first steps, and links. Long because it is the list of its routes. */
 export async function homePage(
   app: FastifyInstance,
   { world }: { world: WorldParts },

@@ -10,7 +10,7 @@ const NAME = 'Alpha'
 const LATE_MINUTES = 17
 const SHOWN_ROUNDS = 10
 
-/** Scenarios of rounds and reward epochs, with faults once per epoch. */
+/** Scenarios of rounds and reward epochs, with faults once per epoch. Long because it is the list of them. */
 export function epochScenarios(world: WorldParts): ScenarioGroup {
   const { simulation } = world
   const play = (

@@ -12,7 +12,7 @@ const ROUNDS = 4
 const QUIET_BLOCKS = 8
 const ROUNDS_OF_UPDATES = 10
 
-/** Scenarios of all faults of a data provider in its rounds. */
+/** Scenarios of all faults of a data provider in its rounds. Long because it is the list of them. */
 export function providerScenarios(world: WorldParts, panel: ControlPanel): ScenarioGroup {
   const { simulation } = world
   const target = { provider: simulation.provider(NAME).accounts.identity.address }

@@ -78,7 +78,10 @@ export interface People {
   migrate(chatId: number): GroupChat
 }
 
-/** Acts on a backend for people. Unknown ids throw: they are mistakes of a test. */
+/**
+ * Acts on a backend for people. Unknown ids throw: they are mistakes of a test. Long because it is the list
+ * of what people and administrators of a group can do.
+ */
 export function createPeople(backend: Backend): People {
   const { chats, messages, updates } = backend
 

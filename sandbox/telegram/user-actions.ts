@@ -67,7 +67,10 @@ export interface UserActions {
 
 const ANSWER_TIMEOUT_MS = 5000
 
-/** Acts on a backend for people. Impossible acts throw: they are mistakes of a test. */
+/**
+ * Acts on a backend for people. Impossible acts throw: they are mistakes of a test. Long because it is the
+ * list of what a person can do in a chat.
+ */
 export function createUserActions(backend: Backend): UserActions {
   const { chats, messages, updates, queries, changes } = backend
 

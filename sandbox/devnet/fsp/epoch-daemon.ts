@@ -61,7 +61,10 @@ const LATE_REGISTRATION_SECONDS = 1200
 const DAEMON_GAS = 15_000_000
 const SEED_GAS = 15_000_000
 
-/** Creates the daemon of a chain with installed contracts. */
+/**
+ * Creates the daemon of a chain with installed contracts. Long because the steps of an epoch share its
+ * policies, registrations and ballots.
+ */
 export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
   const { timing, providers, commit, newerFrom = 0 } = options
   const policies: KnownPolicy[] = []

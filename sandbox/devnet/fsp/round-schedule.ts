@@ -32,7 +32,10 @@ export interface RoundScheduleOptions {
   onTime(seconds: number): void
 }
 
-/** Creates a sequence of rounds that begins with the first after the writer's head. */
+/**
+ * Creates a sequence of rounds that begins with the first after the writer's head. Long because its steps
+ * share the current round and its remaining acts.
+ */
 export function createRoundSchedule({
   timing,
   writer,

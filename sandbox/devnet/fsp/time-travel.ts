@@ -32,7 +32,7 @@ export interface TimeTravel {
 /** Rounds simulated before and after a skip. */
 const ROUNDS_AROUND = 2
 
-/** Creates skips along a sequence of rounds. */
+/** Creates skips along a sequence of rounds. Long because it has one function for each kind of skip. */
 export function createTimeTravel(parts: {
   readonly timing: Timing
   readonly writer: BlockWriter

@@ -78,7 +78,10 @@ export async function readReceipts(
   return z.array(Receipt.nullable()).parse(await writer.ask(calls))
 }
 
-/** Creates a writer for a chain. While it sends, its accounts must not be used by others. */
+/**
+ * Creates a writer for a chain. While it sends, its accounts must not be used by others. Long because
+ * reading, sending and mining share the nonces and the head.
+ */
 export function createBlockWriter(
   devnet: Pick<Devnet, 'rpcUrl' | 'blockTimeSeconds'>,
 ): BlockWriter {
