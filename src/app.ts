@@ -23,6 +23,7 @@ import { migrate } from '#src/db/migrate.ts'
 import { createReplica } from '#src/db/replica.ts'
 import { createSlices, type Slices } from '#src/db/slices.ts'
 import { createSending } from '#src/delivery/sending.ts'
+import { forgetMessageIds } from '#src/delivery/service.ts'
 import { createTally } from '#src/delivery/tally.ts'
 import { withFsp } from '#src/fsp/chain.ts'
 import { storedContracts } from '#src/fsp/indexer/rounds.ts'
@@ -201,6 +202,7 @@ export function createApp(
     paymentOptions: createPaymentOptions({ chain, xrpl, clock, log, billing }),
     metering: createMetering({ ...metered, tokens: createTokenLookup(metered) }),
     channels,
+    sentMessages: { forgetIds: forgetMessageIds },
     notices: createNotices({ clock, publicUrl, botUsername, billing, listChatsShowing }),
     mail,
     box: createSecretBox(config.secretKey, config.previousSecretKey),

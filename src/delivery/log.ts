@@ -1,13 +1,11 @@
 /** Log of the messages to one recipient, for its owner. */
-import { type Db, transact } from '#src/db/connection.ts'
+import type { Db } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { type Page, readCursor, writeCursor } from '#src/kernel/query.ts'
 import { ID_MAX, INSTANT_MS_MAX } from '#src/kernel/units.ts'
-import { moveChat as moveRecipients } from '#src/recipients/chats.ts'
 import * as store from './log-store.ts'
-import * as messages from './message-store.ts'
 
 /** One message to a recipient and its result. */
 export type LogEntry = store.LogRow
@@ -56,20 +54,6 @@ export function countFailures(
 ): Promise<number> {
   const since = new Date(deps.clock.now().getTime() - DAY_MS)
   return store.countFailed(deps.db, { wallet: caller.wallet, recipientId }, since)
-}
-
-/**
- * Follows a group that became another chat: its message ids mean other messages there, so those of the old
- * chat are deleted.
- */
-export async function moveChat(
-  deps: Parameters<typeof moveRecipients>[0],
-  input: { readonly from: number; readonly to: number },
-): Promise<void> {
-  await transact(deps.db, async (tx) => {
-    const ids = await moveRecipients({ ...deps, db: tx }, input)
-    await messages.forgetMessageIds(tx, ids)
-  })
 }
 
 /** Deletes all sent and unsent messages of these recipients. */

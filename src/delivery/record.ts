@@ -9,7 +9,7 @@ import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
-import { type ChatLink, chatLinks, findChatId } from '#src/recipients/chats.ts'
+import { type ChatLink, chatLinks, findChatId, moveChat } from '#src/recipients/chats.ts'
 import {
   recordOutcomes,
   type StoppedDestination,
@@ -17,7 +17,6 @@ import {
 } from '#src/recipients/destinations.ts'
 import type { StateReader } from './chat-situation.ts'
 import * as due from './due-store.ts'
-import { moveChat } from './log.ts'
 import * as messages from './message-store.ts'
 import { RETENTION_DAYS } from './model.ts'
 import { planPictures } from './pictures.ts'
@@ -134,11 +133,13 @@ async function recordTogether(deps: RecordDeps, all: readonly Ended[]): Promise<
 
 /** Follows groups that became other chats, before ids of messages in the new chats are stored. */
 async function followMigrations(deps: RecordDeps, tx: Db, over: readonly Ended[]): Promise<void> {
+  const sentMessages = { forgetIds: messages.forgetMessageIds }
   for (const { task, ending } of over) {
     if (ending.kind !== 'delivered' || ending.receipt.moved !== 'migrated') continue
     const { chatId: to } = TelegramDestination.parse(ending.receipt.movedTo)
     const from = await findChatId(tx, task.recipientId)
-    if (from !== null && from !== to) await moveChat({ ...deps, db: tx }, { from, to })
+    if (from !== null && from !== to)
+      await moveChat({ ...deps, sentMessages, db: tx }, { from, to })
   }
 }
 

@@ -17,6 +17,7 @@ import type { TestDeps } from './test-message.ts'
 
 export { deliverDue } from './deliver-due.ts'
 export { newDeliveryId } from './delivery-id.ts'
+export { forgetMessageIds } from './message-store.ts'
 export type { NewDelivery } from './model.ts'
 export { sendTest, type TestDeps, type TestExample } from './test-message.ts'
 

@@ -260,22 +260,30 @@ export async function findChatId(db: Db, recipientId: number): Promise<number | 
   return (await store.findRow(db, recipientId))?.chatId ?? null
 }
 
+/** What a room above stores of the messages of recipients. */
+export interface SentMessages {
+  /** Deletes the ids that messages of these recipients have at their destination. */
+  forgetIds(tx: Db, recipientIds: readonly number[]): Promise<void>
+}
+
 /**
- * Follows a group that became another chat, for all its wallets; topics are lost. The bot and a delivery
- * may do this at the same time: the second one changes nothing.
- *
- * @param deps its `db` is the transaction that also deletes the ids of the old chat's messages
- * @returns ids of the chat's recipients
+ * Follows a group that became another chat, for all its wallets; topics are lost. Message ids of the old
+ * chat mean other messages in the new one, so those are deleted. The bot and a delivery may do this at the
+ * same time: the second one changes nothing.
  */
 export async function moveChat(
-  deps: SealingDeps,
+  deps: SealingDeps & { readonly sentMessages: SentMessages },
   input: { readonly from: number; readonly to: number },
-): Promise<readonly number[]> {
+): Promise<void> {
   const at = deps.clock.now()
-  const rows = await links.lockByChat(deps.db, input.from)
-  for (const row of rows) await moveDestination(deps, row, { chatId: input.to }, at)
-  await links.moveCodes(deps.db, input.from, input.to)
-  return rows.map(({ id }) => id)
+  await transact(deps.db, async (tx) => {
+    const rows = await links.lockByChat(tx, input.from)
+    for (const row of rows)
+      await moveDestination({ ...deps, db: tx }, row, { chatId: input.to }, at)
+    await links.moveCodes(tx, input.from, input.to)
+    const ids = rows.map(({ id }) => id)
+    await deps.sentMessages.forgetIds(tx, ids)
+  })
 }
 
 /**

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { forgetMessageIds } from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { LABEL_LENGTH_MAX, Label } from '#src/kernel/label.ts'
 import {
@@ -49,6 +50,7 @@ function codeIn(url: string, name: 'start' | 'startgroup'): string {
   return new URL(url).searchParams.get(name) ?? ''
 }
 
+const sentMessages = { forgetIds: forgetMessageIds }
 const claim = (code: string, over: { id?: number; threadId?: number; title?: string } = {}) =>
   claimTelegramLink(room.deps, {
     code,
@@ -205,7 +207,10 @@ describe('a link', () => {
   test('follows the group that becomes another chat before the link is confirmed', async () => {
     const code = await makeGroupCode()
     await peek(code, -chatId)
-    await moveChat(room.deps, { from: -chatId, to: -1_000_000_000_000 - chatId })
+    await moveChat(
+      { ...room.deps, sentMessages },
+      { from: -chatId, to: -1_000_000_000_000 - chatId },
+    )
     expect(await refusal(claim(code, { id: -chatId }))).toMatchObject(NOT_VALID)
     expect(await claim(code, { id: -1_000_000_000_000 - chatId })).toMatchObject({ again: false })
   })
@@ -299,7 +304,7 @@ describe('a linked chat', () => {
   test('is followed when the group becomes another chat', async () => {
     const [from, to] = [-chatId, -1_000_000_000_000 - chatId]
     await claim(await makeGroupCode(), { id: from, threadId: 3 })
-    await moveChat(room.deps, { from, to })
+    await moveChat({ ...room.deps, sentMessages }, { from, to })
     expect(await chatLinks(room.deps, from)).toEqual([])
     const moved = await chatLinks(room.deps, to)
     expect(moved).toMatchObject([{ wallet: caller.wallet, threadId: null }])

@@ -1,7 +1,6 @@
 import { Composer } from 'grammy'
 import type { ChatMember } from 'grammy/types'
-import { moveChat } from '#src/delivery/log.ts'
-import { blockChat } from '#src/recipients/chats.ts'
+import { blockChat, moveChat } from '#src/recipients/chats.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature } from '../../core/feature.ts'
 import { send } from '../../core/show.ts'
