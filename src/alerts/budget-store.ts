@@ -74,48 +74,20 @@ export async function spend(
       coalesce(announced_in = ${id}::uuid, false) as "isFirst"`)
 }
 
-/** A due summary of throttled alerts. */
-export interface DueSummary extends Record<string, unknown> {
-  readonly watchId: number
-  readonly recipientId: number
-  readonly allowed: number
-  readonly throttled: number
-}
+/** Due summaries of throttled alerts. */
+export const SUMMARIES = {
+  table: alertBudgets,
+  id: ['recipientId', 'watchId'],
+  dueAt: 'summaryAt',
+} as const
 
-/** The summaries due by `now`, the longest due first. */
-export async function listDueSummaries(
-  db: Db,
-  now: Date,
-  limit: number,
-): Promise<readonly DueSummary[]> {
-  return await db.execute<DueSummary>(sql`
-    select watch_id as "watchId", recipient_id as "recipientId", allowed, throttled
-    from alert_budgets where summary_at <= ${now}
-    order by summary_at, recipient_id, watch_id limit ${limit}`)
-}
-
-/**
- * Claims one of them.
- *
- * @returns its current row, or undefined when another transaction has it
- */
-export async function takeSummary(
-  tx: Db,
-  { watchId, recipientId }: Pick<DueSummary, 'watchId' | 'recipientId'>,
-  now: Date,
-): Promise<DueSummary | undefined> {
-  const [taken] = await tx.execute<DueSummary>(sql`
-    select watch_id as "watchId", recipient_id as "recipientId", allowed, throttled
-    from alert_budgets
-    where recipient_id = ${recipientId} and watch_id = ${watchId} and summary_at <= ${now}
-    for update skip locked`)
-  return taken
-}
+/** A watch and a recipient, which names a summary. */
+export type DueSummary = Pick<typeof alertBudgets.$inferSelect, 'watchId' | 'recipientId'>
 
 /** Ends the count of a summary; with `until` it continues and the summary is due then. */
 export async function endSummary(
   tx: Db,
-  { watchId, recipientId }: Pick<DueSummary, 'watchId' | 'recipientId'>,
+  { watchId, recipientId }: DueSummary,
   until: Date | null,
 ): Promise<void> {
   await tx.execute(sql`

@@ -1,5 +1,6 @@
 /** Sends alerts without a timely acknowledgement to further recipients. */
 import type { Db } from '#src/db/connection.ts'
+import { lockDue } from '#src/db/queue.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
@@ -31,7 +32,10 @@ export async function escalateDue(
   ids: readonly number[],
 ): Promise<number> {
   const now = deps.clock.now()
-  const rows = await escalationStore.lockDue(tx, ids, now)
+  const rows = await lockDue(tx, escalationStore.ESCALATIONS, {
+    now,
+    among: ids.map((id) => ({ id })),
+  })
   const watchIds = [...new Set(rows.map(({ watchId }) => watchId))]
   const watches = await listForNotification(tx, watchIds)
   const steps = rows.map((row) => ({ row, step: stepOf(row, watches.get(row.watchId), now) }))

@@ -1,30 +1,12 @@
 /** Storage of reminders. */
-import { and, asc, desc, eq, gte, isNotNull, isNull, lte, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import type { AlertRow } from './store.ts'
 import { alerts } from './tables.ts'
 
-/** Alerts with a due reminder, the longest due first. */
-export async function listDue(db: Db, now: Date, limit: number): Promise<readonly number[]> {
-  const rows = await db
-    .select({ id: alerts.id })
-    .from(alerts)
-    .where(isDue(now))
-    .orderBy(asc(alerts.remindAt), asc(alerts.id))
-    .limit(limit)
-  return rows.map(({ id }) => id)
-}
-
-/** Locks the due ones of these alerts; those locked elsewhere are left for the next run. */
-export function lockDue(tx: Db, ids: readonly number[], now: Date): Promise<AlertRow[]> {
-  return tx
-    .select()
-    .from(alerts)
-    .where(and(isDue(now), sql`${alerts.id} = any(${sql.param([...ids])}::int[])`))
-    .orderBy(asc(alerts.remindAt), asc(alerts.id))
-    .for('update', { skipLocked: true })
-}
+/** Alerts with a due reminder. */
+export const REMINDERS = { table: alerts, id: ['id'], dueAt: 'remindAt' } as const
 
 /** Rows dated further in the future than this, in seconds, were written before the clock was set back. */
 const AHEAD_SECONDS = 120
@@ -41,10 +23,6 @@ export async function catchUp(db: Db, now: Date): Promise<void> {
       escalate_at = ${now}::timestamptz + (a.escalate_at - a.told_at)
     where a.created_at > ${ahead} and a.told_at > ${ahead}
       and (a.remind_at is not null or a.escalate_at is not null)`)
-}
-
-function isDue(now: Date) {
-  return and(isNotNull(alerts.remindAt), lte(alerts.remindAt, now))
 }
 
 /** Ends the reminders of alerts that cannot be processed. */

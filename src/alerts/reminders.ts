@@ -5,11 +5,12 @@
  */
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
+import { listDue, lockDue } from '#src/db/queue.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
 import type { EndedMute, WatchForNotification } from '#src/watches/notification-model.ts'
-import { endMutes, listEndedMutes, listForNotification } from '#src/watches/notification-view.ts'
+import { ENDED_MUTES, endMutes, listForNotification } from '#src/watches/notification-view.ts'
 import { closeAlerts } from './episode-store.ts'
 import { beganAt } from './episodes.ts'
 import { escalateDue } from './escalation.ts'
@@ -51,25 +52,31 @@ const PASSES: readonly Pass[] = [
   {
     kind: 'escalation',
     key: 'alertId',
-    list: escalationStore.listDue,
+    list: async (db, now, limit) =>
+      idsOf(await listDue(db, escalationStore.ESCALATIONS, { now, limit })),
     run: escalateDue,
     giveUp: escalationStore.endEscalations,
   },
   {
     kind: 'mute',
     key: 'watchId',
-    list: listEndedMutes,
+    list: async (db, now, limit) => idsOf(await listDue(db, ENDED_MUTES, { now, limit })),
     run: afterMutes,
     giveUp: endMutes,
   },
   {
     kind: 'reminder',
     key: 'alertId',
-    list: reminderStore.listDue,
+    list: async (db, now, limit) =>
+      idsOf(await listDue(db, reminderStore.REMINDERS, { now, limit })),
     run: remindDue,
     giveUp: reminderStore.endReminders,
   },
 ]
+
+function idsOf(rows: readonly { readonly id: number }[]): readonly number[] {
+  return rows.map(({ id }) => id)
+}
 
 /** Sends everything that is due. */
 export async function sendReminders(deps: Deps, signal: AbortSignal): Promise<void> {
@@ -192,7 +199,7 @@ function readable(
  */
 async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<number> {
   const now = deps.clock.now()
-  const all = await reminderStore.lockDue(tx, ids, now)
+  const all = await lockDue(tx, reminderStore.REMINDERS, { now, among: ids.map((id) => ({ id })) })
   const rows = readable(deps, all)
   const watches = await listForNotification(
     tx,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { and, eq, gt, ne, sql } from 'drizzle-orm'
 import { type Db, transact } from '#src/db/connection.ts'
+import { deleteBatch } from '#src/db/delete-batch.ts'
 import {
   botFloodEnd,
   FLOODS_OF_BOT,
@@ -128,11 +129,7 @@ async function listFloodEnds(tx: Db, botId: number, now: number): Promise<readon
  *
  * @returns their number, at most `limit`
  */
-export async function deletePaces(db: Db, before: Date, limit: number): Promise<number> {
-  const gone = await db.execute(sql`
-    delete from telegram_paces where (bot_id, chat_id) in (
-      select bot_id, chat_id from telegram_paces
-      where chat_id <> ${BOT} and next_at < ${before} limit ${limit} for update skip locked
-    ) returning 1`)
-  return gone.length
+export function deletePaces(db: Db, before: Date, limit: number): Promise<number> {
+  const where = sql`${telegramPaces.chatId} <> ${BOT} and ${telegramPaces.nextAt} < ${before}`
+  return deleteBatch(db, telegramPaces, { id: ['botId', 'chatId'], where, limit })
 }

@@ -1,4 +1,13 @@
-import { and, eq, getTableColumns, type InferSelectModel, isNotNull, lte, sql } from 'drizzle-orm'
+import {
+  and,
+  eq,
+  getTableColumns,
+  type InferSelectModel,
+  isNotNull,
+  lte,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
 import type { PgColumn, PgTable, PgUpdateSetSource } from 'drizzle-orm/pg-core'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Db } from './connection.ts'
@@ -115,6 +124,74 @@ export async function reschedule<Table extends PgTable>(
     )
 }
 
+/**
+ * Rows that are due by a column and that one transaction works on: it locks them, and a process that dies
+ * leaves no lease.
+ */
+export interface DueRows<Table extends PgTable, Id extends ColumnKey<Table>> {
+  readonly table: Table
+  /** Properties that name a row. */
+  readonly id: readonly Id[]
+  /** Due time of a row; null: it is not due. */
+  readonly dueAt: ColumnKey<Table>
+  /** Rows are due only while this holds. */
+  readonly where?: SQL
+}
+
+/** Names of the rows that are due, the longest due first. */
+export async function listDue<Table extends PgTable, Id extends ColumnKey<Table>>(
+  db: Db,
+  due: DueRows<Table, Id>,
+  { now, limit }: { readonly now: Date; readonly limit: number },
+): Promise<Pick<Row<Table>, Id>[]> {
+  const column = columnsOf(due)
+  const rows = await db
+    .select(Object.fromEntries(due.id.map((key) => [key, column(key)])))
+    .from(due.table as PgTable)
+    .where(isDue(due, now))
+    .orderBy(column(due.dueAt), ...due.id.map(column))
+    .limit(limit)
+  // Safe: these columns were selected.
+  return rows as Pick<Row<Table>, Id>[]
+}
+
+/**
+ * Locks the due ones of these rows until the transaction ends, and reads them, the longest due first.
+ * Those that another transaction locks are left for its next run.
+ */
+export async function lockDue<Table extends PgTable, Id extends ColumnKey<Table>>(
+  tx: Db,
+  due: DueRows<Table, Id>,
+  { now, among }: { readonly now: Date; readonly among: readonly Pick<Row<Table>, Id>[] },
+): Promise<Row<Table>[]> {
+  const column = columnsOf(due)
+  const values = due.id.map(
+    (key) =>
+      sql`${sql.param(among.map((one) => one[key]))}::${sql.raw(column(key).getSQLType())}[]`,
+  )
+  const ids = sql.join(due.id.map(column), sql`, `)
+  const isAmong =
+    due.id.length === 1
+      ? sql`${ids} = any(${sql.join(values)})`
+      : sql`(${ids}) in (select * from unnest(${sql.join(values, sql`, `)}))`
+  const rows = await tx
+    .select()
+    .from(due.table as PgTable)
+    .where(and(isDue(due, now), isAmong))
+    .orderBy(column(due.dueAt), ...due.id.map(column))
+    .for('update', { skipLocked: true })
+  // Safe: without a selection of columns, rows of the table are returned.
+  return rows as Row<Table>[]
+}
+
+function isDue<Table extends PgTable, Id extends ColumnKey<Table>>(
+  due: DueRows<Table, Id>,
+  now: Date,
+): SQL | undefined {
+  const dueAt = columnsOf(due)(due.dueAt)
+  return and(isNotNull(dueAt), lte(dueAt, now), due.where)
+}
+
 /** The first unfinished row of its partition, and none of the partition is claimed. */
 function isFirstOfPartition<Table extends PgTable>(queue: Queue<Table>, now: Date) {
   const { partition, leasedUntil } = queue
@@ -139,7 +216,7 @@ function leaseOf<Table extends PgTable>({ leasedUntil, dueAt }: Queue<Table>): C
   return key
 }
 
-function columnsOf<Table extends PgTable>({ table }: Queue<Table>) {
+function columnsOf<Table extends PgTable>({ table }: { readonly table: Table }) {
   const columns: Record<string, PgColumn> = getTableColumns(table)
   return (key: ColumnKey<Table>): PgColumn => {
     const column = columns[key]

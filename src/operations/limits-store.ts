@@ -1,6 +1,7 @@
-import { inArray, lt } from 'drizzle-orm'
+import { lt } from 'drizzle-orm'
 import { RateLimiterDrizzle } from 'rate-limiter-flexible'
 import type { Db } from '#src/db/connection.ts'
+import { deleteBatch } from '#src/db/delete-batch.ts'
 import { rateCounts } from './tables.ts'
 
 /** Creates a limiter whose counts all processes on the database share. */
@@ -27,16 +28,6 @@ export function createSharedLimiter(
  *
  * @returns their number, at most `limit`
  */
-export async function deleteCounts(db: Db, before: Date, limit: number): Promise<number> {
-  const old = db
-    .select({ key: rateCounts.key })
-    .from(rateCounts)
-    .where(lt(rateCounts.expire, before))
-    .limit(limit)
-    .for('update', { skipLocked: true })
-  const gone = await db
-    .delete(rateCounts)
-    .where(inArray(rateCounts.key, old))
-    .returning({ key: rateCounts.key })
-  return gone.length
+export function deleteCounts(db: Db, before: Date, limit: number): Promise<number> {
+  return deleteBatch(db, rateCounts, { id: ['key'], where: lt(rateCounts.expire, before), limit })
 }

@@ -1,6 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
+import { lockDue } from '#src/db/queue.ts'
 import type { EndedMute, WatchForNotification } from './notification-model.ts'
+import { watches } from './tables.ts'
 
 /** A watch that is not deleted, as notifications need it. */
 export interface NotificationRow
@@ -26,31 +28,25 @@ export async function listForNotification(
     from watches w where w.id = any(${sql.param([...ids])}::int[]) order by w.id`)
 }
 
-/** Running watches whose mutes have ended, the longest ended first. */
-export async function listEndedMutes(db: Db, now: Date, limit: number): Promise<number[]> {
-  const rows = await db.execute<{ id: number }>(sql`
-    select id from watches
-    where muted_until <= ${now} and status = 'active' and suspended_at is null
-    order by muted_until, id limit ${limit}`)
-  return rows.map(({ id }) => id)
-}
+/** Running watches whose mutes have ended. */
+export const ENDED_MUTES = {
+  table: watches,
+  id: ['id'],
+  dueAt: 'mutedUntil',
+  where: sql`${watches.status} = 'active' and ${watches.suspendedAt} is null`,
+} as const
 
-/**
- * Removes ended mutes from these watches. Rows that another transaction is changing are left for the next
- * run.
- */
+/** Removes ended mutes from these watches. */
 export async function endMutes(
   tx: Db,
   watchIds: readonly number[],
   now: Date,
 ): Promise<EndedMute[]> {
-  return await tx.execute<EndedMute & Record<string, unknown>>(sql`
-    update watches w set muted_until = null, muted_since = null
-    from (
-      select id, muted_since from watches
-      where id = any(${sql.param([...watchIds])}::int[]) and muted_until <= ${now}
-      order by id for update skip locked
-    ) over
-    where w.id = over.id
-    returning w.id as "watchId", over.muted_since as since`)
+  const ended = await lockDue(tx, ENDED_MUTES, { now, among: watchIds.map((id) => ({ id })) })
+  const ids = ended.map(({ id }) => id)
+  await tx
+    .update(watches)
+    .set({ mutedUntil: null, mutedSince: null })
+    .where(sql`${watches.id} = any(${sql.param(ids)}::int[])`)
+  return ended.map(({ id: watchId, mutedSince: since }) => ({ watchId, since }))
 }

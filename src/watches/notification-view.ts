@@ -34,10 +34,7 @@ function switchedOff(typeName: string, signals: unknown): ReadonlySet<string> {
 
 const Choices = z.array(SignalChoice)
 
-/** Running watches whose mutes have ended, at most `limit`, the longest ended first. */
-export function listEndedMutes(db: Db, now: Date, limit: number): Promise<readonly number[]> {
-  return store.listEndedMutes(db, now, limit)
-}
+export { ENDED_MUTES } from './notification-store.ts'
 
 /**
  * Removes the ended mutes of these watches.

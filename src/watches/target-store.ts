@@ -1,6 +1,7 @@
 import { and, asc, eq, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
 import type { BlockRef } from '#src/chain/chain.ts'
 import type { Db } from '#src/db/connection.ts'
+import { deleteBatch } from '#src/db/delete-batch.ts'
 import { SLICES } from '#src/db/slices.ts'
 import { type Address, Hash } from '#src/kernel/units.ts'
 import { observationCursors, publishedBlocks, sliceCursors, sliceOfKey, targets } from './tables.ts'
@@ -172,15 +173,11 @@ export async function markNoData(db: Db, ids: readonly number[], since: Date): P
  *
  * @returns their number, at most `limit`
  */
-export async function deleteUnwatched(db: Db, limit: number): Promise<number> {
+export function deleteUnwatched(db: Db, limit: number): Promise<number> {
   // A watch that joins meanwhile locks the row and raises its count, so that the target is not deleted.
-  const gone = await db.execute(sql`
-    delete from targets where watch_count = 0 and id in (
-      select t.id from targets t
-      where t.watch_count = 0 and not exists (select from watches w where w.target_id = t.id)
-      limit ${limit} for update skip locked
-    ) returning id`)
-  return gone.length
+  const where = sql`${targets.watchCount} = 0
+    and not exists (select from watches w where w.target_id = ${targets.id})`
+  return deleteBatch(db, targets, { id: ['id'], where, limit })
 }
 
 export type Cursor = typeof observationCursors.$inferSelect

@@ -1,0 +1,36 @@
+import { getTableColumns, type SQL, sql } from 'drizzle-orm'
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
+import type { Db } from './connection.ts'
+
+/**
+ * Deletes rows that are no longer needed, at most `limit`, so that a transaction stays short. Rows that
+ * another transaction locks are left for the next run.
+ *
+ * @param id properties of the primary key
+ * @param where which rows; written in terms of the table's columns
+ * @returns the number of deleted rows
+ */
+export async function deleteBatch<Table extends PgTable>(
+  db: Db,
+  table: Table,
+  {
+    id,
+    where,
+    limit,
+  }: {
+    readonly id: readonly (keyof Table['_']['columns'] & string)[]
+    readonly where: SQL
+    readonly limit: number
+  },
+): Promise<number> {
+  const columns: Record<string, PgColumn> = getTableColumns(table)
+  const ids = sql.join(
+    id.map((key) => sql`${columns[key]}`),
+    sql`, `,
+  )
+  const gone = await db.execute(sql`
+    delete from ${table} where (${ids}) in (
+      select ${ids} from ${table} where ${where} limit ${limit} for update skip locked
+    ) returning 1`)
+  return gone.length
+}
