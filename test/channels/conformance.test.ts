@@ -1,29 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DeliveryError } from '#src/channels/define.ts'
-import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/index.ts'
+import { CHANNEL_KEYS } from '#src/channels/index.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { envelopeOf, HOSTILE_TEXTS } from '../support/envelopes.ts'
-import {
-  contextOf,
-  discordWorld,
-  emailWorld,
-  ntfyWorld,
-  pagerDutyWorld,
-  slackWorld,
-  telegramWorld,
-  type World,
-  webhookWorld,
-} from './worlds.ts'
-
-const WORLDS: Readonly<Record<ChannelKey, () => Promise<World>>> = {
-  telegram: telegramWorld,
-  email: emailWorld,
-  webhook: webhookWorld,
-  discord: discordWorld,
-  slack: slackWorld,
-  ntfy: ntfyWorld,
-  pagerduty: pagerDutyWorld,
-}
+import { contextOf, WORLDS, type World } from './worlds.ts'
 
 /** The contract of all channels, tested for each against the real service or its stand-in. */
 describe.each(CHANNEL_KEYS)('%s', (key) => {

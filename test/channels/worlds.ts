@@ -204,6 +204,17 @@ export const slackWorld = () => hookWorld('slack')
 export const ntfyWorld = () => hookWorld('ntfy')
 export const pagerDutyWorld = () => hookWorld('pagerduty')
 
+/** The world of each channel. */
+export const WORLDS: Readonly<Record<ChannelKey, () => Promise<World>>> = {
+  telegram: telegramWorld,
+  email: emailWorld,
+  webhook: webhookWorld,
+  discord: discordWorld,
+  slack: slackWorld,
+  ntfy: ntfyWorld,
+  pagerduty: pagerDutyWorld,
+}
+
 async function hookWorld(key: Posted['service']): Promise<HookWorld> {
   const hooks = await startChatHooks()
   const busy: HookFault =
