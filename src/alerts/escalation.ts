@@ -6,6 +6,7 @@ import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
 import { beganAt } from './episodes.ts'
 import * as escalationStore from './escalation-store.ts'
+import { rowsOf } from './id-rows.ts'
 import { type Notification, notify } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import { recordedOf } from './recorded-alert.ts'
@@ -32,18 +33,13 @@ export async function escalateDue(
   ids: readonly number[],
 ): Promise<number> {
   const now = deps.clock.now()
-  const rows = await lockDue(tx, escalationStore.ESCALATIONS, {
-    now,
-    among: ids.map((id) => ({ id })),
-  })
+  const rows = await lockDue(tx, escalationStore.ESCALATIONS, { now, among: rowsOf(ids) })
   const watchIds = [...new Set(rows.map(({ watchId }) => watchId))]
   const watches = await listForNotification(tx, watchIds)
   const steps = rows.map((row) => ({ row, step: stepOf(row, watches.get(row.watchId), now) }))
   const of = (act: Step['act']) => steps.filter(({ step }) => step.act === act)
-  await escalationStore.endEscalations(
-    tx,
-    of('end').map(({ row }) => row.id),
-  )
+  const ended = of('end').map(({ row }) => row.id)
+  await escalationStore.endEscalations(tx, ended)
   await escalationStore.schedule(
     tx,
     steps.flatMap(({ row, step }) =>

@@ -14,12 +14,14 @@ import { ENDED_MUTES, endMutes, listForNotification } from '#src/watches/notific
 import { closeAlerts } from './episode-store.ts'
 import { beganAt } from './episodes.ts'
 import { escalateDue } from './escalation.ts'
-import * as escalationStore from './escalation-store.ts'
+import { ESCALATIONS, endEscalations } from './escalation-store.ts'
+import { idsOf, rowsOf } from './id-rows.ts'
 import { type Notification, notify } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import { notesOf, recordedOf } from './recorded-alert.ts'
 import { stepFor } from './reminder-rules.ts'
 import * as reminderStore from './reminder-store.ts'
+import { REMINDERS } from './reminder-store.ts'
 import { episodeOf, isMuted } from './rules.ts'
 import * as store from './store.ts'
 import { logClosed } from './trail.ts'
@@ -52,10 +54,9 @@ const PASSES: readonly Pass[] = [
   {
     kind: 'escalation',
     key: 'alertId',
-    list: async (db, now, limit) =>
-      idsOf(await listDue(db, escalationStore.ESCALATIONS, { now, limit })),
+    list: async (db, now, limit) => idsOf(await listDue(db, ESCALATIONS, { now, limit })),
     run: escalateDue,
-    giveUp: escalationStore.endEscalations,
+    giveUp: endEscalations,
   },
   {
     kind: 'mute',
@@ -67,16 +68,11 @@ const PASSES: readonly Pass[] = [
   {
     kind: 'reminder',
     key: 'alertId',
-    list: async (db, now, limit) =>
-      idsOf(await listDue(db, reminderStore.REMINDERS, { now, limit })),
+    list: async (db, now, limit) => idsOf(await listDue(db, REMINDERS, { now, limit })),
     run: remindDue,
     giveUp: reminderStore.endReminders,
   },
 ]
-
-function idsOf(rows: readonly { readonly id: number }[]): readonly number[] {
-  return rows.map(({ id }) => id)
-}
 
 /** Sends everything that is due. */
 export async function sendReminders(deps: Deps, signal: AbortSignal): Promise<void> {
@@ -199,7 +195,7 @@ function readable(
  */
 async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<number> {
   const now = deps.clock.now()
-  const all = await lockDue(tx, reminderStore.REMINDERS, { now, among: ids.map((id) => ({ id })) })
+  const all = await lockDue(tx, REMINDERS, { now, among: rowsOf(ids) })
   const rows = readable(deps, all)
   const watches = await listForNotification(
     tx,
