@@ -167,7 +167,7 @@ export async function lockDue<Table extends PgTable, Id extends ColumnKey<Table>
   const column = columnsOf(due)
   const values = due.id.map(
     (key) =>
-      sql`${sql.param(among.map((one) => one[key]))}::${sql.raw(column(key).getSQLType())}[]`,
+      sql`${sql.param(among.map((row) => row[key]))}::${sql.raw(valueTypeOf(column(key)))}[]`,
   )
   const ids = sql.join(due.id.map(column), sql`, `)
   const isAmong =
@@ -182,6 +182,11 @@ export async function lockDue<Table extends PgTable, Id extends ColumnKey<Table>
     .for('update', { skipLocked: true })
   // Safe: without a selection of columns, rows of the table are returned.
   return rows as Row<Table>[]
+}
+
+/** Type of the values of a column: `serial` is one of columns only. */
+function valueTypeOf(column: PgColumn): string {
+  return column.getSQLType().replace('serial', 'int')
 }
 
 function isDue<Table extends PgTable, Id extends ColumnKey<Table>>(

@@ -112,10 +112,10 @@ test('what waited in the outbox is delivered through every channel', async () =>
     world.clock.advance(60)
   }
   expect(await waiting()).toEqual([])
-  const rows = await world.database.sql<{ channel: string; status: string }[]>`
-    select distinct channel, status from deliveries
-    where id = any(${tables.deliveries.flatMap(({ id, status }) => (status === 'pending' ? id : []))}::uuid[])
-    order by channel`
+  const { sql } = world.database
+  const ids = tables.deliveries.flatMap(({ id, status }) => (status === 'pending' ? [id] : []))
+  const rows = await sql<{ channel: string; status: string }[]>`
+    select distinct channel, status from deliveries where id in ${sql(ids)} order by channel`
   expect(rows.map(({ channel, status }) => `${channel} ${status}`)).toEqual(
     ['discord', 'email', 'slack', 'telegram', 'webhook'].map((channel) => `${channel} delivered`),
   )
