@@ -35,7 +35,6 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   '@modelcontextprotocol/server': /^src\/http\/mcp\//,
   fastify: /^src\/(http|pages)\/|^sandbox\/|^src\/app\.ts$|^bot\/core\/webhook\.ts$/,
   grammy: /^bot\/|^src\/telegram\/|^src\/channels\/telegram\.ts$|^src\/app\.ts$/,
-  siwe: /^src\/auth\/message\.ts$/,
   i18next: /^src\/i18n\//,
   nodemailer: /^src\/channels\/(email|smtp[\w-]*)\.ts$|^src\/app\.ts$/,
 }

@@ -1,3 +1,4 @@
+import { ParsedMessage } from '@spruceid/siwe-parser'
 import fc from 'fast-check'
 import { getAddress } from 'viem/utils'
 import { describe, expect, test } from 'vitest'
@@ -66,6 +67,34 @@ describe('the sign-in message', () => {
     )
   })
 
+  test('is an EIP-4361 text with these fields to the parser of its authors', () => {
+    fc.assert(
+      fc.property(message, (input) => {
+        const parsed = new ParsedMessage(writeMessage(input))
+        expect(parsed).toMatchObject({
+          domain: new URL(input.publicUrl).host,
+          address: input.wallet,
+          uri: input.publicUrl,
+          version: '1',
+          chainId: 14,
+          nonce: input.nonce,
+          issuedAt: input.issuedAt.toISOString(),
+          expirationTime: input.expiresAt.toISOString(),
+          resources: input.scopes.map((scope) => `urn:flare-watchdog:scope:${scope}`),
+        })
+      }),
+    )
+  })
+
+  test.each([
+    ['a public URL with a letter beyond ASCII', { publicUrl: 'https://wätch.example' }],
+    ['a public URL with a line feed', { publicUrl: 'https://watch.example/\nURI: x' }],
+    ['a short nonce', { nonce: '0123456' }],
+    ['a nonce with a space', { nonce: '01234567 89' }],
+  ])('is not written with %s', (_, changed) => {
+    expect(() => writeMessage({ ...KNOWN, ...changed })).toThrow('does not fit')
+  })
+
   test('is printable ASCII and line feeds', () => {
     fc.assert(
       fc.property(message, (input) => {
@@ -83,6 +112,9 @@ describe('the sign-in message', () => {
     ['no expiry', KNOWN_TEXT.replace(/Expiration Time: .*\n/, '')],
     ['a wrong checksum of the wallet', KNOWN_TEXT.replace('0xf39F', '0xf39f')],
     ['an impossible day', KNOWN_TEXT.replace('2026-11-20T15:00', '2026-02-30T15:00')],
+    ['another domain', KNOWN_TEXT.replace(/^watch/, 'other')],
+    ['another sentence', KNOWN_TEXT.replace('costs nothing', 'costs little')],
+    ['permissions the sentence does not name', KNOWN_TEXT.replace('read, write, spend', 'read')],
     ['a line more', `${KNOWN_TEXT}\n`],
     ['Windows line ends', KNOWN_TEXT.replaceAll('\n', '\r\n')],
     ['more than 4096 characters', KNOWN_TEXT.replace('Sign in', 'a'.repeat(4096))],

@@ -1,4 +1,3 @@
-import { SiweMessage } from 'siwe'
 import { z } from 'zod'
 import { SCOPES, type Scope } from '#src/kernel/caller.ts'
 import { servedChain } from '#src/kernel/chains.ts'
@@ -21,22 +20,30 @@ const SCOPE_URN = 'urn:flare-watchdog:scope:'
 
 /**
  * Writes the EIP-4361 text that a wallet shows and signs. Deterministic: equal inputs give equal bytes.
- * @throws Error when `publicUrl` cannot be written into an EIP-4361 text
+ *
+ * @throws Error when `publicUrl` or `nonce` cannot be written into an EIP-4361 text
  * @see EIP-4361
  */
 export function writeMessage(input: SignInMessage): string {
-  return new SiweMessage({
-    domain: new URL(input.publicUrl).host,
-    address: input.wallet,
-    statement: `Sign in to Watchdog with these permissions: ${input.scopes.join(', ')}. This signature costs nothing and moves no funds.`,
-    uri: input.publicUrl,
-    version: '1',
-    chainId: servedChain().id,
-    nonce: input.nonce,
-    issuedAt: input.issuedAt.toISOString(),
-    expirationTime: input.expiresAt.toISOString(),
-    resources: input.scopes.map((scope) => `${SCOPE_URN}${scope}`),
-  }).prepareMessage()
+  const { publicUrl, wallet, scopes, nonce, issuedAt, expiresAt } = input
+  if (!/^[\x21-\x7e]+$/.test(publicUrl) || !/^[0-9A-Za-z]{8,}$/.test(nonce)) {
+    throw new Error('public URL or nonce does not fit into a sign-in message')
+  }
+  return [
+    `${new URL(publicUrl).host} wants you to sign in with your Ethereum account:`,
+    wallet,
+    '',
+    `Sign in to Watchdog with these permissions: ${scopes.join(', ')}. This signature costs nothing and moves no funds.`,
+    '',
+    `URI: ${publicUrl}`,
+    'Version: 1',
+    `Chain ID: ${servedChain().id}`,
+    `Nonce: ${nonce}`,
+    `Issued At: ${issuedAt.toISOString()}`,
+    `Expiration Time: ${expiresAt.toISOString()}`,
+    'Resources:',
+    ...scopes.map((scope) => `- ${SCOPE_URN}${scope}`),
+  ].join('\n')
 }
 
 /**
@@ -46,39 +53,42 @@ export function writeMessage(input: SignInMessage): string {
  */
 export function readMessage(text: string): SignInMessage | undefined {
   if (text.length > MESSAGE_LENGTH_MAX) return undefined
-  const read = Fields.safeParse(parse(text))
+  const read = Fields.safeParse(FORM.exec(text)?.groups)
   if (!read.success) return undefined
-  const { uri, address, resources, nonce, issuedAt, expirationTime } = read.data
-  return {
-    publicUrl: uri,
-    wallet: address,
-    scopes: resources,
-    nonce,
-    issuedAt,
-    expiresAt: expirationTime,
-  }
-}
-
-const Fields = z.object({
-  uri: z.string(),
-  address: Address,
-  /** Id of the served chain; a message for another chain is refused. */
-  chainId: z.int().refine((id) => id === servedChain().id),
-  nonce: z.string(),
-  issuedAt: Instant,
-  expirationTime: Instant,
-  resources: z.array(
-    z
-      .templateLiteral([SCOPE_URN, z.enum(SCOPES)])
-      .transform((urn) => z.enum(SCOPES).parse(urn.slice(SCOPE_URN.length))),
-  ),
-})
-
-function parse(text: string): unknown {
   try {
-    return new SiweMessage(text)
+    // The pattern finds the fields; only a text that they give again, byte for byte, is of this service.
+    return writeMessage(read.data) === text ? read.data : undefined
   } catch {
-    // A text that does not parse is not a sign-in message; the parser's reason is of no use to the client.
     return undefined
   }
 }
+
+/** The lines of a message that hold its fields. */
+const FORM = new RegExp(
+  [
+    '^[^\\n]+',
+    '(?<wallet>0x[0-9a-fA-F]{40})',
+    '',
+    '[^\\n]+',
+    '',
+    'URI: (?<publicUrl>[^\\n]+)',
+    'Version: 1',
+    'Chain ID: \\d+',
+    'Nonce: (?<nonce>[0-9A-Za-z]+)',
+    'Issued At: (?<issuedAt>[^\\n]+)',
+    'Expiration Time: (?<expiresAt>[^\\n]+)',
+    `Resources:(?<scopes>(?:\\n- ${SCOPE_URN}[a-z]+)*)$`,
+  ].join('\\n'),
+)
+
+const Fields = z.object({
+  publicUrl: z.string(),
+  wallet: Address,
+  nonce: z.string(),
+  issuedAt: Instant,
+  expiresAt: Instant,
+  scopes: z
+    .string()
+    .transform((lines) => lines.split(`\n- ${SCOPE_URN}`).slice(1))
+    .pipe(z.array(z.enum(SCOPES))),
+})
