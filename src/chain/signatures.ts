@@ -4,9 +4,8 @@ import {
   erc6492SignatureValidatorByteCode,
   type Hex,
   hashMessage,
-  isAddressEqual,
+  hexToBytes,
   numberToHex,
-  recoverMessageAddress,
   size,
 } from 'viem'
 import type { Address } from '#src/kernel/units.ts'
@@ -19,6 +18,7 @@ import {
   isRefusal,
   rpcErrorOf,
 } from './failures.ts'
+import { recoverAddress } from './recover.ts'
 import type { Turns } from './turns.ts'
 
 /** A signature with its alleged signer and message. */
@@ -34,6 +34,13 @@ const SIGNATURE_BYTES_MAX = 4096
 
 /** Length of r, s and v of a plain account's signature. */
 const PLAIN_SIGNATURE_BYTES = 65
+/** Values of v, its last byte: those of Ethereum, and 0 and 1 as some hardware wallets have them. */
+const RECOVERY_OF_V: ReadonlyMap<number, number> = new Map([
+  [0, 0],
+  [1, 1],
+  [27, 0],
+  [28, 1],
+])
 /**
  * The last 32 bytes of a signature of a wallet that is not deployed yet.
  * @see ERC-6492
@@ -57,7 +64,7 @@ export async function verifyMessage(
   signal?: AbortSignal,
 ): Promise<boolean> {
   if (!isSignatureText(signature)) return false
-  if (await isPlainSigner(address, message, signature)) return true
+  if (isPlainSigner(address, message, signature)) return true
   return turns.take(() =>
     endpoints.ask(
       (client) => isContractSigner(client, address, hashMessage(message), signature),
@@ -83,18 +90,13 @@ export function isUndeployedSignature(signature: Hex): boolean {
 }
 
 /** Whether the address itself signed the message, with the key it is derived from. */
-export async function isPlainSigner(
-  address: Address,
-  message: string,
-  signature: Hex,
-): Promise<boolean> {
+export function isPlainSigner(address: Address, message: string, signature: Hex): boolean {
   if (size(signature) !== PLAIN_SIGNATURE_BYTES) return false
-  try {
-    return isAddressEqual(await recoverMessageAddress({ message, signature }), address)
-  } catch {
-    // Not a point on the curve: an invalid signature.
-    return false
-  }
+  const bytes = hexToBytes(signature)
+  const recovery = RECOVERY_OF_V.get(bytes[PLAIN_SIGNATURE_BYTES - 1] ?? -1)
+  if (recovery === undefined) return false
+  const signed = { signature: bytes.subarray(0, PLAIN_SIGNATURE_BYTES - 1), recovery }
+  return recoverAddress(signed, hashMessage(message, 'bytes')) === address.toLowerCase()
 }
 
 /**

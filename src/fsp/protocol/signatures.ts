@@ -1,5 +1,5 @@
-import secp256k1 from 'secp256k1'
 import { concat, getAddress, hashMessage, keccak256, toBytes, toHex } from 'viem/utils'
+import { recoverAddress } from '#src/chain/recover.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 
 /** Signatures over the results of voting rounds. */
@@ -70,19 +70,9 @@ export function digestsOf(result: RoundResult, chainId: number): ResultDigests {
 
 /** Address that signed a digest; undefined for an invalid signature. */
 export function recoverSigner(
-  { signature, recovery }: Pick<SignedResult, 'signature' | 'recovery'>,
+  signed: Pick<SignedResult, 'signature' | 'recovery'>,
   digest: Uint8Array,
 ): Address | undefined {
-  if (recovery > 3) return undefined
-  try {
-    const key = secp256k1.ecdsaRecover(signature, recovery, digest, false)
-    return addressOf(key)
-  } catch {
-    return undefined
-  }
-}
-
-/** The address of an uncompressed public key (65 bytes). */
-function addressOf(key: Uint8Array): Address {
-  return getAddress(`0x${keccak256(key.subarray(1)).slice(26)}`)
+  const address = recoverAddress(signed, digest)
+  return address && getAddress(address)
 }
