@@ -29,6 +29,8 @@ export interface DevnetOptions {
 /** A local chain with Flare's chain id 14, or another, and Multicall3 at its address on Flare. */
 export interface Devnet {
   readonly rpcUrl: string
+  /** Its WebSocket, which reports new heads. */
+  readonly socketUrl: string
   /** Interval between blocks; undefined while each transaction creates its own. */
   readonly blockTimeSeconds: number | undefined
   readonly people: typeof PEOPLE
@@ -147,6 +149,7 @@ function devnet(
 ): Devnet {
   return {
     rpcUrl,
+    socketUrl: rpcUrl.replace(/^http/, 'ws'),
     blockTimeSeconds,
     people: PEOPLE,
     client,

@@ -117,6 +117,7 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
     {
       ...ports,
       rpcUrl: rpc.url,
+      socketUrl: devnet.socketUrl,
       telegramUrl: telegram.url,
       smtpUrl: inbox.url,
       termsUrl: `${url}/terms`,

@@ -9,6 +9,7 @@ import { createMetering } from '#src/billing/metering/service.ts'
 import { RESOURCES } from '#src/billing/price-list.ts'
 import { createPaymentOptions } from '#src/billing/topups/payment-options.ts'
 import { createChain } from '#src/chain/client.ts'
+import { createHeads } from '#src/chain/heads.ts'
 import { createPChain, type PChain } from '#src/chain/pchain.ts'
 import { createPublicationReader } from '#src/chain/published.ts'
 import { createXrpl, type Xrpl } from '#src/chain/xrpl.ts'
@@ -220,6 +221,7 @@ export function createApp(
     }),
     heartbeat: heartbeatUrl === undefined ? undefined : createHeartbeat(heartbeatUrl),
     sending: createSending(channels),
+    heads: createHeads({ ...config.chain, log, meters }),
     slices:
       given.slices ?? createSlices({ db: jobsDb, name: 'targets', wakes: ['blocks', 'ledger'] }),
     deliveryClock:

@@ -34,6 +34,21 @@ describe('the configuration', () => {
     })
   })
 
+  test('has the WebSocket of each endpoint that has one, with its headers', () => {
+    const sockets = (urls: string, headers = '[]') =>
+      loadConfig({ ...complete, FLARE_WS_URLS: urls, FLARE_RPC_HEADERS: headers }).chain.sockets
+    expect(loadConfig(complete).chain.sockets).toEqual([])
+    expect(sockets(',wss://two.example/ws?k=1', '[null,{"x-api-key":"a"}]')).toEqual([
+      { endpoint: 1, url: 'wss://two.example/ws?k=1', headers: { 'x-api-key': 'a' } },
+    ])
+    expect(problemsOf({ ...complete, FLARE_WS_URLS: 'https://one.example' })).toEqual([
+      'FLARE_WS_URLS is wrong: a ws or wss URL, or nothing',
+    ])
+    expect(problemsOf({ ...complete, FLARE_WS_URLS: 'ws://a,ws://b,ws://c' })).toEqual([
+      'FLARE_WS_URLS has 3 entries for 2 FLARE_RPC_URLS',
+    ])
+  })
+
   test('names every missing variable, one a line', () => {
     expect(problemsOf({})).toEqual([
       'PUBLIC_URL is missing',

@@ -68,6 +68,18 @@ const rpcTimeouts = commaList.pipe(
       .transform((text) => (text === '' ? undefined : Number(text))),
   ),
 )
+/** WebSocket of each endpoint, by its position; an empty one has none. */
+const wsUrls = commaList.pipe(
+  z.array(
+    z
+      .string()
+      .refine(
+        (text) => text === '' || z.url({ protocol: /^wss?$/ }).safeParse(text).success,
+        'a ws or wss URL, or nothing',
+      )
+      .transform((text) => (text === '' ? undefined : text)),
+  ),
+)
 /** Default limit. Many people may share an address, and a browser opens at most six connections. */
 const CONNECTIONS_PER_ADDRESS = 256
 /** Tickers of the other payment assets, which the service's own token must not have. */
@@ -103,6 +115,7 @@ const Environment = z.object({
   FLARE_RPC_URLS: commaList.pipe(z.array(httpUrl).min(1)),
   FLARE_RPC_HEADERS: rpcHeaders.default([]),
   FLARE_RPC_TIMEOUT_MS: rpcTimeouts.default([]),
+  FLARE_WS_URLS: wsUrls.default([]),
   FLARE_CONTRACT_REGISTRY: address.optional(),
   CONFIRMATIONS: z.coerce.number().int().min(1).max(100).default(2),
   EVALUATION_INTERVAL_MS: z.coerce.number().int().min(50).max(60_000).default(2000),
@@ -176,10 +189,11 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
 /** Problems of settings by position that have no endpoint at their position. */
 function surplus(env: z.output<typeof Environment>): readonly string[] {
   const endpoints = env.FLARE_RPC_URLS.length
-  return (['FLARE_RPC_HEADERS', 'FLARE_RPC_TIMEOUT_MS'] as const).flatMap((name) =>
-    env[name].length > endpoints
-      ? [`${name} has ${env[name].length} entries for ${endpoints} FLARE_RPC_URLS`]
-      : [],
+  return (['FLARE_RPC_HEADERS', 'FLARE_RPC_TIMEOUT_MS', 'FLARE_WS_URLS'] as const).flatMap(
+    (name) =>
+      env[name].length > endpoints
+        ? [`${name} has ${env[name].length} entries for ${endpoints} FLARE_RPC_URLS`]
+        : [],
   )
 }
 
@@ -237,6 +251,11 @@ function shape(env: z.output<typeof Environment>) {
       rpcUrls: env.FLARE_RPC_URLS,
       rpcHeaders: env.FLARE_RPC_HEADERS,
       rpcTimeoutsMs: env.FLARE_RPC_TIMEOUT_MS,
+      sockets: env.FLARE_WS_URLS.flatMap((url, endpoint) =>
+        url === undefined
+          ? []
+          : [{ endpoint, url, headers: env.FLARE_RPC_HEADERS[endpoint] ?? {} }],
+      ),
       contractRegistry: env.FLARE_CONTRACT_REGISTRY,
       confirmations: env.CONFIRMATIONS,
       evaluationIntervalMs: env.EVALUATION_INTERVAL_MS,

@@ -9,6 +9,8 @@ export interface Places {
   readonly servicePort: number
   readonly internalPort: number
   readonly rpcUrl: string
+  /** WebSocket of the same chain. */
+  readonly socketUrl: string
   readonly telegramUrl: string
   readonly smtpUrl: string
   readonly termsUrl: string
@@ -40,6 +42,7 @@ export function configFor(places: Places, botToken: string): Config {
     INTERNAL_PORT: `${places.internalPort}`,
     SECRET_KEY: randomBytes(32).toString('base64'),
     FLARE_RPC_URLS: places.rpcUrl,
+    FLARE_WS_URLS: places.socketUrl,
     EVALUATION_INTERVAL_MS: `${EVALUATION_INTERVAL_MS}`,
     TERMS_VERSION,
     TERMS_URL: places.termsUrl,

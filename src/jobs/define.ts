@@ -1,3 +1,4 @@
+import type { Heads } from '#src/chain/heads.ts'
 import type { MailDeps } from '#src/channels/email.ts'
 import type { SyncedClock } from '#src/db/clock.ts'
 import type { Fence } from '#src/db/lock.ts'
@@ -26,6 +27,8 @@ export interface BotWork {
 export interface JobApp extends App {
   /** Longest time between two readings of the chain's tip. */
   readonly evaluationIntervalMs: number
+  /** When the chain's tip is read between two such readings. */
+  readonly heads: Heads
   /** For mails that are not alerts. */
   readonly mail: MailDeps
   /** Counter of attempts to send. */
@@ -65,6 +68,8 @@ export interface Job {
   readonly lock?: string
   /** Channel whose NOTIFY starts a run early. */
   readonly wakeOn?: string
+  /** Starts runs early by other means, while this process runs it, until the returned function is called. */
+  wakeBy?(app: JobApp, wake: () => void): () => void
   /** Longest pause after failures, in milliseconds; 30 seconds by default. */
   readonly pauseMsMax?: number
   /** Milliseconds between the end of one run and the start of the next. */

@@ -9,10 +9,13 @@ export const readTip: Job = {
   // The previous release observes everything under this lock: while it does, no block is published
   // for slices.
   lock: 'job observe-watches',
-  everyMs: ({ evaluationIntervalMs }) => evaluationIntervalMs,
-  run: (app, signal, _notified, fence) =>
-    leadObservation(
+  wakeBy: ({ heads }, wake) => heads.follow(wake),
+  everyMs: ({ heads, evaluationIntervalMs }) => heads.nextMs(evaluationIntervalMs),
+  run: async (app, signal, _notified, fence) => {
+    const { number } = await leadObservation(
       { ...app, fence, raise: (tx, candidates) => alerts.raise(app, tx, candidates) },
       signal,
-    ),
+    )
+    app.heads.read(number)
+  },
 }

@@ -57,7 +57,14 @@ async function startJob(
 ): Promise<{ readonly ended: Promise<void> }> {
   const waker = createWaker()
   const stopListening = job.wakeOn && (await listen(sql, job.wakeOn, waker.wake))
-  const work = (inner: AbortSignal, lock?: Lock) => loop(app, job, waker, inner, lock)
+  const work = async (inner: AbortSignal, lock?: Lock) => {
+    const stopWaking = job.wakeBy?.(app, () => waker.wake(''))
+    try {
+      await loop(app, job, waker, inner, lock)
+    } finally {
+      stopWaking?.()
+    }
+  }
   const running = job.everywhere ? work(signal) : whileHolding(sql, lockOf(job), signal, work)
   const ended = running.then(async () => {
     if (stopListening) await stopListening()

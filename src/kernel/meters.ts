@@ -25,6 +25,8 @@ export interface Meters {
   readonly registry: Registry
   asked(endpoint: string, outcome: RpcOutcome, seconds: number): void
   seen(head: Head): void
+  /** A head that a WebSocket reported, and again when a reading confirmed one. */
+  heard(endpoint: string, outcome: 'heard' | 'confirmed'): void
   head(): Head | undefined
   answered(operation: string, statusCode: number, seconds: number): void
   waited(pool: string, seconds: number): void
@@ -60,6 +62,12 @@ export function createMeters(): Meters {
     SENT_SECONDS,
     'channel',
   )
+  const heads = counter(
+    'watchdog_new_heads_total',
+    'Heads that WebSockets of endpoints reported, and those that a reading confirmed.',
+    'endpoint',
+    'outcome',
+  )
   const limited = counter('watchdog_telegram_limited_total', 'Answers 429 of Telegram.')
   let head: Head | undefined
   return {
@@ -72,6 +80,7 @@ export function createMeters(): Meters {
       head = newest
     },
     head: () => head,
+    heard: (endpoint, outcome) => heads.inc({ endpoint, outcome }),
     answered(operation, statusCode, seconds) {
       requests.inc({ operation, status: `${Math.floor(statusCode / 100)}xx` })
       requestSeconds.observe({ operation }, seconds)

@@ -21,9 +21,9 @@ export interface TipDeps extends ChainOutageDeps {
  *
  * @throws as `publishTip`
  */
-export async function leadObservation(deps: TipDeps, signal: AbortSignal): Promise<void> {
+export async function leadObservation(deps: TipDeps, signal: AbortSignal): Promise<BlockRef> {
   try {
-    await publishTip(deps, signal)
+    return await publishTip(deps, signal)
   } finally {
     if (!signal.aborted) await fireChainOutages(deps, CHAIN_TYPES)
   }
@@ -35,12 +35,13 @@ export async function leadObservation(deps: TipDeps, signal: AbortSignal): Promi
  * @throws AppError upstream when no block could be read; FenceError when another process took over; database
  * errors
  */
-export async function publishTip(deps: TipDeps, signal: AbortSignal): Promise<void> {
+export async function publishTip(deps: TipDeps, signal: AbortSignal): Promise<BlockRef> {
   const { db, chain, clock, fence } = deps
   const before = await store.findCursor(db, store.TIP)
   let tip: BlockRef | undefined
   try {
     tip = await chain.confirmedBlock(deps.confirmations, signal)
+    return tip
   } finally {
     const now = clock.now()
     const isNew = tip !== undefined && tip.number > (before?.blockNumber ?? -1)

@@ -1,0 +1,62 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type BlockRate, learnRate, NO_RATE, nextLookMs } from './block-rate.ts'
+
+const LONGEST_MS = 2000
+
+/** The rate after blocks that came this long after each other. */
+function after(gapsMs: readonly number[]): { rate: BlockRate; nowMs: number } {
+  let nowMs = 0
+  let rate = learnRate(NO_RATE, 100, nowMs)
+  gapsMs.forEach((gapMs, index) => {
+    nowMs += gapMs
+    rate = learnRate(rate, 101 + index, nowMs)
+  })
+  return { rate, nowMs }
+}
+
+test('before the rate is known, the longest time is waited', () => {
+  expect(nextLookMs(NO_RATE, 0, LONGEST_MS)).toBe(LONGEST_MS)
+  const { rate, nowMs } = after([1000, 1000])
+  expect(nextLookMs(rate, nowMs, LONGEST_MS)).toBe(LONGEST_MS)
+})
+
+test('the next block is looked for shortly before it is expected, then often', () => {
+  const { rate, nowMs } = after([1000, 1000, 1000])
+  expect(nextLookMs(rate, nowMs, LONGEST_MS)).toBe(750)
+  expect(nextLookMs(rate, nowMs + 750, LONGEST_MS)).toBe(125)
+  expect(nextLookMs(rate, nowMs + 1500, LONGEST_MS)).toBe(125)
+})
+
+test('a chain that stands still is asked as seldom as one whose rate is unknown', () => {
+  const { rate, nowMs } = after([1000, 1000, 1000])
+  expect(nextLookMs(rate, nowMs + 3001, LONGEST_MS)).toBe(LONGEST_MS)
+})
+
+test('blocks that come together, and a pause of minutes, teach nothing', () => {
+  const known = after([1000, 1000, 1000]).rate.periodMs
+  expect(after([1000, 1000, 1000, 1, 600_000, 5]).rate.periodMs).toBe(known)
+})
+
+test('several blocks found at once are samples of their average', () => {
+  const { rate, nowMs } = after([1000, 1000, 1000])
+  expect(learnRate(rate, rate.newest + 4, nowMs + 4000).periodMs).toBe(1000)
+})
+
+test('an older block changes nothing', () => {
+  const { rate, nowMs } = after([1000, 1000, 1000])
+  expect(learnRate(rate, rate.newest, nowMs + 500)).toBe(rate)
+  expect(learnRate(rate, rate.newest - 5, nowMs + 500)).toBe(rate)
+})
+
+test('whatever came before, a reading comes in time and not more than ten times a second', () => {
+  const gaps = fc.array(fc.integer({ min: 0, max: 100_000 }), { maxLength: 20 })
+  fc.assert(
+    fc.property(gaps, fc.nat({ max: 100_000 }), (gapsMs, sinceMs) => {
+      const { rate, nowMs } = after(gapsMs)
+      const ms = nextLookMs(rate, nowMs + sinceMs, LONGEST_MS)
+      expect(ms).toBeGreaterThanOrEqual(100)
+      expect(ms).toBeLessThanOrEqual(LONGEST_MS)
+    }),
+  )
+})

@@ -1,0 +1,221 @@
+import { randomInt } from 'node:crypto'
+import { WebSocket } from 'ws'
+import { z } from 'zod'
+import type { Logger } from '#src/kernel/logger.ts'
+import type { Meters } from '#src/kernel/meters.ts'
+import { type BlockRate, learnRate, NO_RATE, nextLookMs } from './block-rate.ts'
+import { confirmedNumber } from './blocks.ts'
+import { Quantity } from './quantity.ts'
+
+/**
+ * When to read the newest block. Endpoints with a WebSocket tell of new heads (`eth_subscribe`); a head is
+ * only a reason to read as usual, over HTTP, and nothing of it is believed. Without one, reading follows
+ * the rate at which blocks came.
+ */
+export interface Heads {
+  /**
+   * Connects, and calls `onHead` when a new block is likely, until the returned function is called. One
+   * follower at a time.
+   */
+  follow(onHead: () => void): () => void
+  /** Tells which confirmed block a reading found. */
+  read(confirmed: number): void
+  /** Time until the next reading without a head, at most `longestMs`. */
+  nextMs(longestMs: number): number
+}
+
+/** Settings of the heads. */
+export interface HeadsOptions {
+  /** One for each endpoint that has a WebSocket, with its position among the endpoints. */
+  readonly sockets: readonly {
+    readonly endpoint: number
+    readonly url: string
+    /** Such as an API key. Never logged. */
+    readonly headers: Readonly<Record<string, string>>
+  }[]
+  /** Confirmations of the blocks that `read` is told. */
+  readonly confirmations: number
+  readonly log: Logger
+  readonly meters?: Meters
+  /** Waits before a connection is opened again, doubled with each failure; 1 s to 60 s by default. */
+  readonly pausesMs?: { readonly min: number; readonly max: number }
+  /** Longest time without a head; 30 s by default. */
+  readonly silentMs?: number
+}
+
+interface Socket {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Name in the log: index and origin, which contain no credentials. */
+  readonly name: { readonly endpoint: number; readonly origin: string }
+  connection: WebSocket | undefined
+  /** Heads of this connection that may still be wrong before it is closed. */
+  credit: number
+  /** Highest head of this connection; 0 before the first. */
+  newest: number
+  /** Readings that looked for that head in vain. */
+  misses: number
+  /** Connections in succession of which no head came true. */
+  failures: number
+  timer: NodeJS.Timeout | undefined
+}
+
+const PAUSES_MS = { min: 1000, max: 60_000 }
+const SILENT_MS = 30_000
+const HANDSHAKE_MS = 5000
+/** Upper limit of a message; a head of a block has 1 to 2 KiB. */
+const MESSAGE_BYTES_MAX = 64 * 1024
+/** Heads in succession that may be wrong: also the most readings that a flood of them can cause. */
+const CREDIT = 5
+/** A head this far above what was read is none. */
+const AHEAD_MAX = 1000
+/** Pauses before a head is looked for again that the endpoint asked does not have yet. */
+const MISSES_MS = [60, 120, 240]
+/** Periods after a head came true in which no block is looked for without one. */
+const PERIODS_TRUSTED = 2
+const TRUSTED_MS_MAX = 5000
+
+const Subscribed = z.object({ id: z.literal(1), result: z.string() })
+const NewHead = z.object({
+  method: z.literal('eth_subscription'),
+  params: z.object({ result: z.object({ number: Quantity }) }),
+})
+
+/** Creates the heads; connects when they are followed. Long because all parts share the sockets' state. */
+export function createHeads({
+  sockets: given,
+  confirmations,
+  log,
+  meters,
+  pausesMs = PAUSES_MS,
+  silentMs = SILENT_MS,
+}: HeadsOptions): Heads {
+  const sockets = given.map(
+    ({ endpoint, url, headers }): Socket => ({
+      ...{ url, headers, name: { endpoint, origin: new URL(url).origin } },
+      ...{ connection: undefined, credit: CREDIT, newest: 0, misses: 0, failures: 0 },
+      timer: undefined,
+    }),
+  )
+  let rate: BlockRate = NO_RATE
+  /** When a head came true last, in milliseconds of `performance.now()`. */
+  let trueAtMs = Number.NEGATIVE_INFINITY
+  let wake: (() => void) | undefined
+  const looks = new Set<NodeJS.Timeout>()
+
+  function open(socket: Socket): void {
+    const { url, headers } = socket
+    const connection = new WebSocket(url, {
+      headers,
+      handshakeTimeout: HANDSHAKE_MS,
+      maxPayload: MESSAGE_BYTES_MAX,
+      perMessageDeflate: false,
+    })
+    Object.assign(socket, { connection, credit: CREDIT, newest: 0, misses: 0 })
+    connection.on('open', () => {
+      connection.send('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}')
+    })
+    connection.on('message', (data) => hear(socket, connection, String(data)))
+    // Every error is followed by a close.
+    connection.on('error', () => undefined)
+    connection.on('close', () => drop(socket, connection, 'closed'))
+    expectHead(socket, connection)
+  }
+
+  function expectHead(socket: Socket, connection: WebSocket): void {
+    clearTimeout(socket.timer)
+    socket.timer = setTimeout(() => drop(socket, connection, 'silent'), silentMs).unref()
+  }
+
+  function hear(socket: Socket, connection: WebSocket, text: string): void {
+    if (socket.connection !== connection) return
+    const message = parse(text)
+    if (Subscribed.safeParse(message).success) return
+    const head = NewHead.safeParse(message)
+    const number = head.success ? Number(head.data.params.result.number) : undefined
+    const fault = number === undefined ? 'malformed' : faultOf(socket, number)
+    if (fault !== undefined) drop(socket, connection, fault)
+    if (number === undefined || fault !== undefined || number <= socket.newest) return
+    meters?.heard(new URL(socket.url).host, 'heard')
+    Object.assign(socket, { newest: number, misses: 0, credit: socket.credit - 1 })
+    expectHead(socket, connection)
+    wake?.()
+  }
+
+  /** Why a head ends the connection; undefined for one that may be right. */
+  function faultOf({ newest, credit }: Socket, number: number): string | undefined {
+    const isFar = rate.newest > 0 && number > rate.newest + confirmations + AHEAD_MAX
+    if (isFar) return 'too far ahead'
+    return number > newest && credit === 0 ? 'heads that are not there' : undefined
+  }
+
+  function drop(socket: Socket, connection: WebSocket, reason: string): void {
+    if (socket.connection !== connection) return
+    clearTimeout(socket.timer)
+    socket.connection = undefined
+    connection.terminate()
+    if (wake === undefined) return
+    if (socket.failures === 0) log.warn({ ...socket.name, reason }, 'new heads of endpoint failed')
+    const pauseMs = Math.min(pausesMs.min * 2 ** Math.min(socket.failures, 16), pausesMs.max)
+    socket.failures += 1
+    // Random, so that many processes do not come back at once.
+    const waitMs = randomInt(Math.ceil(pauseMs / 2), pauseMs + 1)
+    socket.timer = setTimeout(() => open(socket), waitMs).unref()
+  }
+
+  /** Whether the socket's head has come true; if not yet, it is soon looked for again, a few times. */
+  function judge(socket: Socket, confirmed: number): void {
+    if (socket.newest === 0 || socket.credit === CREDIT) return
+    if (confirmed >= confirmedNumber(socket.newest, confirmations)) {
+      if (socket.failures > 0) log.info(socket.name, 'new heads of endpoint come again')
+      Object.assign(socket, { credit: CREDIT, failures: 0 })
+      trueAtMs = performance.now()
+      meters?.heard(new URL(socket.url).host, 'confirmed')
+      return
+    }
+    const pauseMs = MISSES_MS[socket.misses]
+    if (pauseMs === undefined) return
+    socket.misses += 1
+    const look = setTimeout(() => {
+      looks.delete(look)
+      wake?.()
+    }, pauseMs).unref()
+    looks.add(look)
+  }
+
+  return {
+    follow(onHead) {
+      wake = onHead
+      for (const socket of sockets) open(socket)
+      return () => {
+        wake = undefined
+        for (const look of looks) clearTimeout(look)
+        looks.clear()
+        for (const socket of sockets) {
+          clearTimeout(socket.timer)
+          socket.connection?.terminate()
+          socket.connection = undefined
+        }
+      }
+    },
+    read(confirmed) {
+      rate = learnRate(rate, confirmed, performance.now())
+      for (const socket of sockets) judge(socket, confirmed)
+    },
+    nextMs(longestMs) {
+      const nowMs = performance.now()
+      const { periodMs = TRUSTED_MS_MAX } = rate
+      const trustedMs = Math.min(periodMs * PERIODS_TRUSTED, TRUSTED_MS_MAX)
+      return nowMs - trueAtMs < trustedMs ? longestMs : nextLookMs(rate, nowMs, longestMs)
+    },
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // No JSON: nothing that was asked for.
+    return undefined
+  }
+}

@@ -1,0 +1,195 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, test } from 'vitest'
+import { WebSocket, WebSocketServer } from 'ws'
+import { startDevnet } from '#sandbox/devnet.ts'
+import { createHeads } from '#src/chain/heads.ts'
+import { silentLogger } from '#src/kernel/logger.ts'
+import { createMeters } from '#src/kernel/meters.ts'
+
+/** An endpoint's WebSocket that says whatever a test wants. */
+async function startEndpoint(onConnection: (socket: WebSocket) => void = () => undefined) {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+  await once(server, 'listening')
+  const connections: { socket: WebSocket; asked: string[]; key: unknown }[] = []
+  server.on('connection', (socket, request) => {
+    const asked: string[] = []
+    connections.push({ socket, asked, key: request.headers['x-api-key'] })
+    socket.on('message', (data) => asked.push(String(data)))
+    onConnection(socket)
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `ws://127.0.0.1:${port}/key-7f`,
+    connections,
+    /** Reports a head on the newest connection. */
+    report(number: number) {
+      connections.at(-1)?.socket.send(headOf(number))
+    },
+    close() {
+      for (const client of server.clients) client.terminate()
+      server.close()
+    },
+  }
+}
+
+function headOf(number: number): string {
+  const result = { number: `0x${number.toString(16)}`, hash: `0x${'11'.repeat(32)}` }
+  const params = { subscription: '0x1', result }
+  return JSON.stringify({ jsonrpc: '2.0', method: 'eth_subscription', params })
+}
+
+const ends: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+
+/** Heads that are followed, with the number of times they asked for a reading. */
+function follow(urls: readonly string[], options: Partial<Parameters<typeof createHeads>[0]> = {}) {
+  const state = { woken: 0, warnings: [] as unknown[] }
+  const log = { ...silentLogger, warn: (fields: unknown) => state.warnings.push(fields) }
+  const heads = createHeads({
+    sockets: urls.map((url, endpoint) => ({ endpoint, url, headers: { 'x-api-key': 'secret' } })),
+    confirmations: 2,
+    log,
+    pausesMs: { min: 1, max: 8 },
+    ...options,
+  })
+  const stop = heads.follow(() => {
+    state.woken += 1
+  })
+  ends.push(stop)
+  return { heads, state, stop }
+}
+
+async function endpoint(onConnection?: (socket: WebSocket) => void) {
+  const started = await startEndpoint(onConnection)
+  ends.push(() => started.close())
+  return started
+}
+
+describe('new heads', () => {
+  test('of a real chain ask for a reading, block by block', async () => {
+    const devnet = await startDevnet({ contracts: false })
+    ends.push(() => devnet.close())
+    const meters = createMeters()
+    const { heads, state } = follow([devnet.socketUrl], { meters })
+    // The subscription is there when a block is reported.
+    await expect
+      .poll(async () => {
+        await devnet.mine()
+        return state.woken
+      })
+      .toBeGreaterThan(0)
+    heads.read(Number(await devnet.client.getBlockNumber()) - 1)
+    const before = state.woken
+    await devnet.mine()
+    await expect.poll(() => state.woken).toBeGreaterThan(before)
+    const { origin } = new URL(devnet.rpcUrl)
+    expect(await meters.registry.metrics()).toContain(
+      `watchdog_new_heads_total{endpoint="${origin.slice(7)}",outcome="confirmed"} 1`,
+    )
+  })
+
+  test('are asked for with the headers of the endpoint', async () => {
+    const one = await endpoint()
+    follow([one.url])
+    await expect.poll(() => one.connections[0]?.asked).toHaveLength(1)
+    expect(one.connections[0]?.key).toBe('secret')
+    expect(JSON.parse(one.connections[0]?.asked[0] ?? '')).toMatchObject({
+      method: 'eth_subscribe',
+      params: ['newHeads'],
+    })
+  })
+
+  test('are looked for again where the endpoint that was read has none yet', async () => {
+    const one = await endpoint()
+    const { heads, state } = follow([one.url])
+    await expect.poll(() => one.connections.length).toBe(1)
+    one.report(100)
+    await expect.poll(() => state.woken).toBe(1)
+    heads.read(98)
+    await expect.poll(() => state.woken).toBe(2)
+    heads.read(98)
+    await expect.poll(() => state.woken).toBe(3)
+    heads.read(99)
+    expect(state.warnings).toEqual([])
+  })
+
+  test('that come true keep the connection, however many', async () => {
+    const one = await endpoint()
+    const { heads, state } = follow([one.url])
+    await expect.poll(() => one.connections.length).toBe(1)
+    for (let number = 1; number <= 50; number += 1) {
+      one.report(number)
+      await expect.poll(() => state.woken).toBe(number)
+      heads.read(Math.max(number - 1, 0))
+    }
+    expect(one.connections).toHaveLength(1)
+    expect(heads.nextMs(2000)).toBe(2000)
+  })
+
+  test('a flood of a thousand causes five readings, and the connection ends', async () => {
+    const one = await endpoint((socket) => {
+      for (let number = 1; number <= 1000; number += 1) socket.send(headOf(number))
+    })
+    const { state } = follow([one.url], { pausesMs: { min: 60_000, max: 60_000 } })
+    await expect.poll(() => state.warnings).toHaveLength(1)
+    expect(state.woken).toBe(5)
+    expect(state.warnings[0]).toMatchObject({ reason: 'heads that are not there' })
+    expect(JSON.stringify(state.warnings)).not.toMatch(/key-7f|secret/)
+  })
+
+  test.each([
+    ['far ahead', headOf(50_000), 'too far ahead'],
+    ['no JSON', 'head!', 'malformed'],
+    [
+      'of another form',
+      '{"method":"eth_subscription","params":{"result":{"number":7}}}',
+      'malformed',
+    ],
+    ['a refusal', '{"id":1,"error":{"code":-32601,"message":"no"}}', 'malformed'],
+    ['a number of 400 digits', headOf(10).replace('0xa"', `0x${'f'.repeat(400)}"`), 'malformed'],
+    ['larger than any head', JSON.stringify({ id: 1, result: 'x'.repeat(100_000) }), 'closed'],
+  ])('%s cause no reading, and the connection ends', async (_, message, reason) => {
+    const one = await endpoint((socket) => socket.send(message))
+    const { heads, state } = follow([one.url], { pausesMs: { min: 60_000, max: 60_000 } })
+    heads.read(10)
+    await expect.poll(() => state.warnings).toEqual([expect.objectContaining({ reason })])
+    expect(state.woken).toBe(0)
+  })
+
+  test('of an endpoint that is silent or closes are asked for again, and logged once', async () => {
+    const silent = await endpoint()
+    const closing = await endpoint((socket) => socket.close())
+    const gone = await endpoint()
+    gone.close()
+    const { state, stop } = follow([silent.url, closing.url, gone.url], { silentMs: 1 })
+    await expect.poll(() => silent.connections.length).toBeGreaterThan(2)
+    await expect.poll(() => closing.connections.length).toBeGreaterThan(2)
+    await expect.poll(() => state.warnings).toHaveLength(3)
+    stop()
+    expect(state.woken).toBe(0)
+  })
+
+  test('of one endpoint are heard while another talks nonsense', async () => {
+    const wrong = await endpoint((socket) => socket.send('nonsense'))
+    const right = await endpoint()
+    const { state } = follow([wrong.url, right.url])
+    await expect.poll(() => right.connections.length).toBe(1)
+    right.report(1)
+    await expect.poll(() => state.woken).toBe(1)
+    await expect.poll(() => wrong.connections.length).toBeGreaterThan(1)
+    expect(right.connections).toHaveLength(1)
+  })
+
+  test('end with their follower', async () => {
+    const one = await endpoint()
+    const { stop } = follow([one.url])
+    await expect.poll(() => one.connections.length).toBe(1)
+    const socket = one.connections[0]?.socket
+    stop()
+    await expect.poll(() => socket?.readyState).toBe(WebSocket.CLOSED)
+    expect(one.connections).toHaveLength(1)
+  })
+})
