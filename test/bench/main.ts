@@ -1,4 +1,6 @@
+import { benchAuth } from './auth.ts'
 import { benchBacklog } from './backlog.ts'
+import { benchBlockToMessage } from './block-to-message.ts'
 import { benchCatchup } from './catchup.ts'
 import { benchDelivery } from './delivery.ts'
 import { benchFanout } from './fanout.ts'
@@ -14,8 +16,10 @@ import { benchStart } from './start.ts'
 /** Every benchmark by name: `npm run bench -- <name>`; all of them without a name. */
 const BENCHES = {
   rest: benchRest,
+  auth: benchAuth,
   metering: benchMetering,
   observe: benchObserve,
+  'block-to-message': benchBlockToMessage,
   fanout: benchFanout,
   delivery: benchDelivery,
   backlog: benchBacklog,
