@@ -251,11 +251,7 @@ function shape(env: z.output<typeof Environment>) {
       rpcUrls: env.FLARE_RPC_URLS,
       rpcHeaders: env.FLARE_RPC_HEADERS,
       rpcTimeoutsMs: env.FLARE_RPC_TIMEOUT_MS,
-      sockets: env.FLARE_WS_URLS.flatMap((url, endpoint) =>
-        url === undefined
-          ? []
-          : [{ endpoint, url, headers: env.FLARE_RPC_HEADERS[endpoint] ?? {} }],
-      ),
+      sockets: sockets(env),
       contractRegistry: env.FLARE_CONTRACT_REGISTRY,
       confirmations: env.CONFIRMATIONS,
       evaluationIntervalMs: env.EVALUATION_INTERVAL_MS,
@@ -290,6 +286,16 @@ function shape(env: z.output<typeof Environment>) {
     email: { smtpUrl: env.SMTP_URL, from: env.EMAIL_FROM },
     webhook: { allowPrivate: env.WEBHOOK_ALLOW_PRIVATE },
   }
+}
+
+/** WebSockets of the endpoints that have one, each with the endpoint's headers. */
+function sockets({
+  FLARE_WS_URLS: urls,
+  FLARE_RPC_HEADERS: headers,
+}: z.output<typeof Environment>) {
+  return urls.flatMap((url, endpoint) =>
+    url === undefined ? [] : [{ endpoint, url, headers: headers[endpoint] ?? {} }],
+  )
 }
 
 function shapeDatabase(env: z.output<typeof Environment>) {
