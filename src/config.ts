@@ -289,12 +289,9 @@ function shape(env: z.output<typeof Environment>) {
 }
 
 /** WebSockets of the endpoints that have one, each with the endpoint's headers. */
-function sockets({
-  FLARE_WS_URLS: urls,
-  FLARE_RPC_HEADERS: headers,
-}: z.output<typeof Environment>) {
-  return urls.flatMap((url, endpoint) =>
-    url === undefined ? [] : [{ endpoint, url, headers: headers[endpoint] ?? {} }],
+function sockets(env: z.output<typeof Environment>) {
+  return env.FLARE_WS_URLS.flatMap((url, endpoint) =>
+    url === undefined ? [] : [{ endpoint, url, headers: env.FLARE_RPC_HEADERS[endpoint] ?? {} }],
   )
 }
 
