@@ -7,7 +7,7 @@ import { benchFanout } from './fanout.ts'
 import { benchFsp } from './fsp.ts'
 import { benchMetering } from './metering.ts'
 import { benchObserve } from './observe.ts'
-import { report } from './report.ts'
+import { type Measurement, report } from './report.ts'
 import { benchRest } from './rest.ts'
 import { benchSandbox } from './sandbox.ts'
 import { benchScale } from './scale.ts'
@@ -30,6 +30,11 @@ const BENCHES = {
   sandbox: benchSandbox,
 }
 
+/** Prints measurements; a benchmark of several parts calls it as each part ends. */
+function show(measurements: readonly Measurement[]): void {
+  process.stdout.write(`${report(measurements)}\n`)
+}
+
 const names = process.argv.slice(2)
 const unknown = names.filter((name) => !(name in BENCHES))
 if (unknown.length > 0) {
@@ -40,6 +45,6 @@ if (unknown.length > 0) {
 } else {
   for (const [name, run] of Object.entries(BENCHES)) {
     if (names.length > 0 && !names.includes(name)) continue
-    process.stdout.write(`${report(await run())}\n`)
+    show(await run(show))
   }
 }

@@ -35,8 +35,8 @@ const SETTLED = 0.9
 const LOOKS = 10
 const ALERTS = 500
 const ALERT_LOOKS = 3
-const DELIVERIES = 3000
-const CALL_SECONDS = 4
+const DELIVERIES = 10_000
+const CALL_SECONDS = 8
 const CALL_CONNECTIONS = 16
 const FLR = 10n ** 18n
 

@@ -14,7 +14,7 @@ import { findPostmaster } from './scale-cpu.ts'
 import { until } from './until.ts'
 
 /** Number of watched balances; their watches have no recipient. */
-export const TARGETS = 2000
+export const TARGETS = 10_000
 const HOOKS = 100
 /** Number of the address before the first target's. */
 const FIRST_ADDRESS = 16_777_216

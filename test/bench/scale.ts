@@ -15,12 +15,13 @@ const MODEL_ERROR_MAX = 0.2
  * unit of work with one, two and four processes; the pause of a leader's work after SIGKILL; and
  * whether anything is lost or duplicated while processes are killed.
  */
-export async function benchScale(): Promise<readonly Measurement[]> {
+export async function benchScale(
+  show: (measurements: readonly Measurement[]) => void,
+): Promise<readonly Measurement[]> {
   return withScaleWorld(async (world) => {
-    const costs = await measureCosts(world)
-    const takeovers = await benchTakeover(world)
-    const kills = await benchKills(world, KILLS)
-    return [...costs, ...takeovers, ...kills]
+    show(await benchTakeover(world))
+    show(await benchKills(world, KILLS))
+    return measureCosts(world)
   })
 }
 
