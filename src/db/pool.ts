@@ -8,7 +8,7 @@
  * transaction is sent after its connection was lost.
  */
 import type { Sql } from 'postgres'
-import { publishConnectionRequest, publishStatement } from './scope.ts'
+import { publishPoolRequest, publishStatement } from './diagnostics.ts'
 import { connectionLost, noConnectionFree, openSession } from './session.ts'
 import {
   type QueryOptions,
@@ -118,7 +118,7 @@ export function createPool(base: Sql, options: PoolOptions): Pool {
 
   async function acquire(): Promise<Slot> {
     if (ended !== undefined) throw connectionLost()
-    publishConnectionRequest()
+    publishPoolRequest()
     const waiter = Promise.withResolvers<Slot>()
     waiters.push(waiter)
     serveNext()

@@ -1,6 +1,5 @@
 /** State of the running transaction, available in every function that its work calls. */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { channel } from 'node:diagnostics_channel'
 
 /** Abort signals that end the transactions begun in their scope. */
 const ends = new AsyncLocalStorage<AbortSignal>()
@@ -79,22 +78,4 @@ export function forbidInTransaction(what: string): Error | undefined {
   if (scope === undefined || scope.over) return undefined
   scope.violation ??= new Error(`inside a database transaction: ${what}`)
   return scope.violation
-}
-
-/** Diagnostics channel with a message for each connection requested from a pool. */
-export const CONNECTION_CHANNEL = 'flare-watchdog:db:connection'
-const asked = channel(CONNECTION_CHANNEL)
-
-/** Publishes that a connection of a pool was requested. */
-export function publishConnectionRequest(): void {
-  if (asked.hasSubscribers) asked.publish({})
-}
-
-/** Diagnostics channel with a message for each statement that is sent through a pool: its text. */
-export const STATEMENT_CHANNEL = 'flare-watchdog:db:statement'
-const sent = channel(STATEMENT_CHANNEL)
-
-/** Publishes, before the caller waits for it, that a statement is sent. */
-export function publishStatement(text: string): void {
-  if (sent.hasSubscribers) sent.publish(text)
 }

@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres'
-import { asSavepoint, asTransaction, endSignal, publishStatement } from './scope.ts'
+import { publishStatement } from './diagnostics.ts'
+import { asSavepoint, asTransaction, endSignal } from './scope.ts'
 import {
   type QueryOptions,
   type Slot,

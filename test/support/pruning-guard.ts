@@ -1,6 +1,6 @@
 /** Fails every test in which a room sends a statement that compares a partition key as `key-joins.ts` finds it. */
 import { subscribe } from 'node:diagnostics_channel'
-import { STATEMENT_CHANNEL } from '#src/db/scope.ts'
+import { STATEMENT_CHANNEL } from '#src/db/diagnostics.ts'
 import { findKeyJoins } from './key-joins.ts'
 import { originOfStatement } from './statement-origins.ts'
 

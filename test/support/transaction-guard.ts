@@ -4,14 +4,15 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe } from 'node:diagnostics_channel'
-import { CONNECTION_CHANNEL, forbidInTransaction } from '#src/db/scope.ts'
+import { POOL_REQUEST_CHANNEL } from '#src/db/diagnostics.ts'
+import { forbidInTransaction } from '#src/db/scope.ts'
 
 /** Diagnostics channels of outgoing requests, with a description of their destination. */
 const CHANNELS = {
   'undici:request:create': 'a request of fetch or undici',
   'http.client.request.start': 'a request of node:http',
   'net.client.socket': 'a connection of node:net',
-  [CONNECTION_CHANNEL]: 'a second connection of a pool',
+  [POOL_REQUEST_CHANNEL]: 'a second connection of a pool',
 }
 
 const found: Error[] = []

@@ -3,7 +3,7 @@
  * listed in `unnamed-statements.ts`.
  */
 import { subscribe } from 'node:diagnostics_channel'
-import { STATEMENT_CHANNEL } from '#src/db/scope.ts'
+import { STATEMENT_CHANNEL } from '#src/db/diagnostics.ts'
 import { findUnnamed } from './named-wallets.ts'
 import { originOfStatement, rememberOrigins } from './statement-origins.ts'
 import { UNNAMED } from './unnamed-statements.ts'
