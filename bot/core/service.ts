@@ -5,7 +5,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import type { App } from '#src/operations/define.ts'
 import { API_TIMEOUT_SECONDS, apiSignal, createApi } from '#src/telegram/api.ts'
 import { describe, isPassing } from '#src/telegram/errors.ts'
-import { notifyConnected } from '../features/connect/notifications.ts'
+import { notifyConnectOutcomes } from '../features/connect/notifications.ts'
 import { REGISTRY } from '../features/index.ts'
 import { followUp } from '../features/recipients/follow-ups.ts'
 import { createBot, type PacedAccess, updateHandler } from './bot.ts'
@@ -97,7 +97,7 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
       if (bot.isInited()) await followUp(sender(), until)
     },
     notifyConnected: async (until) => {
-      if (bot.isInited()) await whileAvailable(() => notifyConnected(sender(), until))
+      if (bot.isInited()) await whileAvailable(() => notifyConnectOutcomes(sender(), until))
     },
     showLive: async (until, handles) => {
       if (bot.isInited()) await changeLive(sender(), handles, until)

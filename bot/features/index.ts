@@ -1,5 +1,5 @@
 import type { Feature } from '../core/feature.ts'
-import { alertActsFeature } from './alerts/actions.ts'
+import { alertActionsFeature } from './alerts/actions.ts'
 import { alertsFeature } from './alerts/handlers.ts'
 import { connectFeature } from './connect/handlers.ts'
 import { exampleFeature } from './example/handlers.ts'
@@ -36,7 +36,7 @@ export const REGISTRY: readonly Feature[] = [
   exampleFeature,
   connectFeature,
   walletsFeature,
-  alertActsFeature,
+  alertActionsFeature,
   newFeature,
   watchesFeature,
   watchEditFeature,

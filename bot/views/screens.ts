@@ -14,8 +14,9 @@ import { providerName } from '../features/provider/search.ts'
 import { type LastAlert, watchCard } from '../features/watches/card-view.ts'
 import { watchList } from '../features/watches/list-view.ts'
 import { managerNames } from '../features/watches/managers.ts'
-import { isReachable, notifiedBy, personName } from '../features/watches/people-view.ts'
+import { notifiedBy, personName } from '../features/watches/people-view.ts'
 import { peopleOf } from '../features/watches/recipient-choice.ts'
+import { isOn } from './destination.ts'
 import { firstContact, groupHello, groupHome, groupReturned, home } from './home.ts'
 import { privateMatter } from './notices.ts'
 import { deepLink, type View } from './view.ts'
@@ -173,7 +174,7 @@ async function notifiedNames(
 ): Promise<readonly string[] | undefined> {
   if (ctx.reader.isGroup) return undefined
   const notified = notifiedBy(watch.recipientIds, await peopleOf(ctx, link))
-  return notified.filter(isReachable).map((person) => personName(ctx.reader, person))
+  return notified.filter(isOn).map((person) => personName(ctx.reader, person))
 }
 
 /** The open alert of a firing watch, else its newest one. */

@@ -9,7 +9,7 @@ import {
   USUAL_TRAITS,
 } from './define.ts'
 import type { Envelope, MessageState } from './envelope.ts'
-import { type FactWriter, factLine, factsOf, linksInText, withLinks } from './facts.ts'
+import { type FactWriter, factLine, factsOf, linksInText, linkWords } from './facts.ts'
 import {
   BodyPreview,
   type HookDeps,
@@ -167,7 +167,7 @@ function describe(card: Card, envelope: Envelope): string {
     const text = write(items, body)
     if (text.length <= DESCRIPTION_MAX) return text
   }
-  const linked = write([], withLinks(body, linksInText(envelope.message), embedLink))
+  const linked = write([], linkWords(body, linksInText(envelope.message), embedLink))
   if (linked.length <= DESCRIPTION_MAX) return linked
   const room = DESCRIPTION_MAX - write([], '').length - 2
   return write([], fitted(card.body, room)).slice(0, DESCRIPTION_MAX)

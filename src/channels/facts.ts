@@ -65,7 +65,7 @@ export function linksInText({ fields, stated = [] }: EnvelopeMessage): ReadonlyM
 }
 
 /** A text, already markup, in which each of these words is a link. */
-export function withLinks(
+export function linkWords(
   markup: string,
   links: ReadonlyMap<string, string>,
   write: (word: string, page: string) => string,

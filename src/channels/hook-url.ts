@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { FieldError } from '#src/kernel/errors.ts'
 import type { DestinationForm } from './destination-form.ts'
-import { checkWebhookUrl, type SafePost } from './safe-fetch.ts'
+import { checkWebhookUrl, type SafeSend } from './safe-fetch.ts'
 
 /** URL of an incoming webhook of a chat service. */
 export interface HookDestination {
@@ -68,7 +68,7 @@ function isHostOf({ hosts }: HookService, { hostname }: URL): boolean {
 
 /** Dependencies of channels that post to a URL. */
 export interface HookDeps {
-  readonly post: SafePost
+  readonly post: SafeSend
   readonly userAgent: string
   /** Whether http and private addresses are allowed: tests and sandbox only. */
   readonly allowPrivate: boolean

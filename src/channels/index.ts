@@ -4,7 +4,7 @@ import { email, type MailDeps } from './email.ts'
 import { createHostGroups } from './host-groups.ts'
 import { ntfy } from './ntfy.ts'
 import { pagerduty } from './pagerduty.ts'
-import { createSafePost } from './safe-fetch.ts'
+import { createSafeSend } from './safe-fetch.ts'
 import { slack } from './slack.ts'
 import { type TelegramDeps, telegram } from './telegram.ts'
 import { webhook } from './webhook.ts'
@@ -40,7 +40,7 @@ export interface ChannelDeps extends MailDeps, TelegramDeps {
 export function createChannels(deps: ChannelDeps): Channels {
   const { allowPrivateUrls: allowPrivate, timeoutMs, publicUrl } = deps
   const groups = createHostGroups()
-  const post = createSafePost({ allowPrivate, timeoutMs, onResolved: groups.note })
+  const post = createSafeSend({ allowPrivate, timeoutMs, onResolved: groups.note })
   const userAgent = `flare-watchdog (+${publicUrl})`
   const all = { ...deps, post, allowPrivate, userAgent, groupsOf: groups.of }
   const made = CHANNEL_KEYS.map((key) => [key, { key, ...REGISTRY[key].create(all) }])

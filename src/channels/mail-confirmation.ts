@@ -1,7 +1,7 @@
 import { formatDateTime, shortAddress } from '#src/i18n/format.ts'
 import { escapeHtml, id, translator, typed } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import { mailPieces } from './mail-page.ts'
+import { mailWriter } from './mail-page.ts'
 import { type MailContent, mailSubject, mailText } from './mail-text.ts'
 
 /** Data of the e-mail that asks an address for its consent. */
@@ -22,7 +22,7 @@ export interface ConfirmationRequest {
 export function confirmationMail(mail: ConfirmationRequest): MailContent {
   const { locale, timezone } = mail
   const t = translator(locale)
-  const pieces = mailPieces(locale)
+  const pieces = mailWriter(locale)
   const values = {
     question: { address: typed(mail.address) },
     askedBy: {

@@ -11,8 +11,8 @@ import {
 } from '#src/i18n/translate.ts'
 import { type Card, type CardItem, cardOf, itemLine } from './card.ts'
 import { type Envelope, isOneAlert, type MessageField } from './envelope.ts'
-import { type Facts, type FactWriter, factLine, factsOf, linksInText, withLinks } from './facts.ts'
-import { type MailPieces, mailPieces } from './mail-page.ts'
+import { type Facts, type FactWriter, factLine, factsOf, linksInText, linkWords } from './facts.ts'
+import { type MailWriter, mailWriter } from './mail-page.ts'
 import { type MailContent, mailSubject, mailText } from './mail-text.ts'
 import {
   cut,
@@ -81,41 +81,41 @@ interface Parts {
 
 function htmlOf(t: Translate, envelope: Envelope, { card, action, reader }: Parts): string {
   const { message } = envelope
-  const pieces = mailPieces(t.locale)
+  const writer = mailWriter(t.locale)
   const { title, first, others } = linesOf(card)
-  const facts = lineOf(envelope, card, htmlFacts(pieces))
+  const facts = lineOf(envelope, card, htmlFacts(writer))
   const stop = reader.unsubscribeUrl
-  return pieces.page({
+  return writer.page({
     title: card.title,
     preheader: preheaderOf(t, envelope, card),
     aside:
       message.watchLabel === null ? '' : `<bdi>${escapeHtml(shownLabel(message.watchLabel))}</bdi>`,
     content: [
-      pieces.heading(title),
-      first === undefined ? '' : pieces.toned(card.tone, escapeHtml(first)),
-      ...others.map((line) => pieces.muted(escapeHtml(line))),
-      card.body.trim() === '' ? '' : pieces.paragraph(bodyHtml(pieces, envelope, card)),
-      facts === '' ? '' : pieces.muted(facts),
-      pieces.lines([
-        ...card.items.map((item) => itemHtml(t, pieces, item)),
+      writer.heading(title),
+      first === undefined ? '' : writer.toned(card.tone, escapeHtml(first)),
+      ...others.map((line) => writer.muted(escapeHtml(line))),
+      card.body.trim() === '' ? '' : writer.paragraph(bodyHtml(writer, envelope, card)),
+      facts === '' ? '' : writer.muted(facts),
+      writer.lines([
+        ...card.items.map((item) => itemHtml(t, writer, item)),
         ...(card.more === undefined ? [] : [escapeHtml(card.more)]),
       ]),
-      pieces.table(
-        card.fields.map((field) => ({ label: field.label, valueHtml: valueHtml(pieces, field) })),
+      writer.table(
+        card.fields.map((field) => ({ label: field.label, valueHtml: valueHtml(writer, field) })),
       ),
-      ...buttonsOf(t, envelope, card).map(({ label, url }) => pieces.button(label, url)),
+      ...buttonsOf(t, envelope, card).map(({ label, url }) => writer.button(label, url)),
       action.length === 0
         ? ''
-        : pieces.lines([
+        : writer.lines([
             `<b>${escapeHtml(t('messages:button.action'))}</b>`,
             ...action.map(escapeHtml),
-            pieces.link(escapeHtml(t('mail:more')), message.link),
+            writer.link(escapeHtml(t('mail:more')), message.link),
           ]),
     ],
     footer: [
-      pieces.muted(
+      writer.muted(
         t.html('mail:footer', { ...ownerOf(reader), wallet: wholeHtml(reader.wallet) }) +
-          (stop === undefined ? '' : ` ${pieces.link(escapeHtml(t('mail:stop')), stop)}`),
+          (stop === undefined ? '' : ` ${writer.link(escapeHtml(t('mail:stop')), stop)}`),
       ),
     ],
   })
@@ -159,11 +159,11 @@ function linesOf({ glyph, title, lines }: Card) {
 /** A plain text has no words that open a page. */
 const TEXT_FACTS: FactWriter = { text: (text) => text, code: shortAddress, link: undefined }
 
-function htmlFacts(pieces: MailPieces): FactWriter {
+function htmlFacts(writer: MailWriter): FactWriter {
   return {
     text: (text) => `<bdi>${escapeHtml(text)}</bdi>`,
     code: (text) => `<span dir="ltr">${escapeHtml(text)}</span>`,
-    link: (text, page) => pieces.link(`<bdi>${escapeHtml(text)}</bdi>`, page),
+    link: (text, page) => writer.link(`<bdi>${escapeHtml(text)}</bdi>`, page),
     isHtml: true,
   }
 }
@@ -176,9 +176,9 @@ function lineOf(envelope: Envelope, card: Card, writer: FactWriter): string {
   return parts.length === 0 ? '' : lineStart(envelope.locale) + parts.join(' · ')
 }
 
-function bodyHtml(pieces: MailPieces, { message }: Envelope, { body }: Card): string {
-  const write = (word: string, page: string) => pieces.link(escapeHtml(word), page)
-  return withLinks(escapeHtml(body), linksInText(message), write).replaceAll('\n', '<br>')
+function bodyHtml(writer: MailWriter, { message }: Envelope, { body }: Card): string {
+  const write = (word: string, page: string) => writer.link(escapeHtml(word), page)
+  return linkWords(escapeHtml(body), linksInText(message), write).replaceAll('\n', '<br>')
 }
 
 /**
@@ -262,11 +262,11 @@ function actionOf(envelope: Envelope): readonly string[] {
   return lines.slice(0, HELP_LINES).map((line) => cut(line, HELP_MAX))
 }
 
-function itemHtml(t: Translate, pieces: MailPieces, item: CardItem): string {
+function itemHtml(t: Translate, writer: MailWriter, item: CardItem): string {
   const { glyph, time, text } = item
   const title = `<bdi>${escapeHtml(text)}</bdi>`
   const [page] = pageOf(item)
-  const shown = page === undefined ? title : pieces.link(title, page)
+  const shown = page === undefined ? title : writer.link(title, page)
   return [...(time === undefined ? [] : [escapeHtml(written(t.locale, time))]), glyph, shown].join(
     ' ',
   )
@@ -281,11 +281,11 @@ function wholeHtml(wallet: string): Html {
   return html(`<span style="white-space:nowrap">${escapeHtml(shortAddress(wallet))}</span>`)
 }
 
-function valueHtml(pieces: MailPieces, field: MessageField): string {
+function valueHtml(writer: MailWriter, field: MessageField): string {
   const value = escapeHtml(cut(withoutDirections(field.value), VALUE_MAX))
   const shown = isCode(field) ? `<span dir="ltr">${value}</span>` : `<bdi>${value}</bdi>`
   const { href = '' } = field
-  return /^https?:\/\//i.test(href) ? pieces.link(shown, href) : shown
+  return /^https?:\/\//i.test(href) ? writer.link(shown, href) : shown
 }
 
 function fieldText(t: Translate, field: MessageField): string {

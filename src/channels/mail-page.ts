@@ -51,8 +51,8 @@ const LINE_HEIGHTS: Readonly<Partial<Record<Locale, string>>> = {
   ar: '1.75',
 }
 
-/** Parts of an e-mail in one locale. Arguments that end in `Html` are markup with escaped values. */
-export interface MailPieces {
+/** Writes the parts of an e-mail as markup in one locale. Arguments that end in `Html` are markup with escaped values. */
+export interface MailWriter {
   /** Severity, watch and start, below the heading beside a bar in the tone's colour. */
   toned(tone: Tone, lineHtml: string): string
   heading(text: string): string
@@ -78,7 +78,7 @@ export interface MailPieces {
  * Parts for a language and its writing direction. Long because it is the markup of all parts of an e-mail,
  * which share fonts and directions.
  */
-export function mailPieces(locale: Locale): MailPieces {
+export function mailWriter(locale: Locale): MailWriter {
   const direction = directionOf(locale)
   const start = direction === 'rtl' ? 'right' : 'left'
   const end = direction === 'rtl' ? 'left' : 'right'

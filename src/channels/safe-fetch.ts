@@ -29,8 +29,8 @@ export interface SafeAnswer {
   readonly text: string
 }
 
-/** Sends one request and returns its response. Never follows redirects. */
-export type SafePost = (
+/** Sends one request to a public address only and returns its response. Never follows redirects. */
+export type SafeSend = (
   url: string,
   request: {
     /** `POST` by default. */
@@ -61,14 +61,14 @@ export function checkWebhookUrl(text: string, allowPrivate: boolean): 'url' | un
  * The sender throws DeliveryError `timeout`, `unknown_host`, `private_address`, `refused`, `reset`,
  * `certificate`, `bad_answer` or `unreachable`, or the reason of `signal` when the caller aborted.
  */
-export function createSafePost(options: {
+export function createSafeSend(options: {
   readonly allowPrivate: boolean
   readonly timeoutMs?: number | undefined
   /** Name servers; those of the machine by default. */
   readonly nameServers?: readonly string[]
   /** Called with the addresses of a host before connecting to it. */
   readonly onResolved?: (host: string, addresses: readonly string[]) => void
-}): SafePost {
+}): SafeSend {
   const agent = new Agent({
     allowH2: false,
     connect: options.allowPrivate
@@ -139,7 +139,7 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
   }
 }
 
-type LookupOptions = Pick<Parameters<typeof createSafePost>[0], 'nameServers' | 'onResolved'>
+type LookupOptions = Pick<Parameters<typeof createSafeSend>[0], 'nameServers' | 'onResolved'>
 
 class PrivateAddressError extends Error {
   readonly code = 'PRIVATE_ADDRESS'

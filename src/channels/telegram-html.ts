@@ -12,7 +12,7 @@ import { TEXT_MAX } from '#src/telegram/limits.ts'
 import { botLink } from '#src/telegram/links.ts'
 import { plainOf } from '#src/telegram/text.ts'
 import type { Envelope, MessageField } from './envelope.ts'
-import { withLinks } from './facts.ts'
+import { linkWords } from './facts.ts'
 import { cut, isCode, isForeign, isOpenLink, type LineWriter, shownLabel } from './wording.ts'
 
 /** A chat message as Telegram HTML, and as plain text. */
@@ -93,7 +93,7 @@ function compose(
   const quote = escapeHtml(chosen.quote)
   const blocks = [
     [...headHtml, ...(isTight ? [...lines, ...more, ...tailHtml] : [])].join('\n'),
-    withLinks(escapeHtml(chosen.body), parts.bodyLinks ?? new Map(), chatLink),
+    linkWords(escapeHtml(chosen.body), parts.bodyLinks ?? new Map(), chatLink),
     [...(isTight ? [] : [...shown, ...more]), ...linksHtml].join('\n'),
     quote === '' ? '' : `<blockquote>${quote}</blockquote>`,
   ]

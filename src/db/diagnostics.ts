@@ -14,7 +14,7 @@ export function publishPoolRequest(): void {
 export const STATEMENT_CHANNEL = 'flare-watchdog:db:statement'
 const statements = channel(STATEMENT_CHANNEL)
 
-/** Publishes, before the caller waits for it, that a statement is statements. */
+/** Publishes, before the caller waits for it, that a statement is sent. */
 export function publishStatement(text: string): void {
   if (statements.hasSubscribers) statements.publish(text)
 }

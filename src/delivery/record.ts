@@ -13,7 +13,7 @@ import { type ChatLink, chatLinks, findChatId, moveChat } from '#src/recipients/
 import {
   recordOutcomes,
   type StoppedDestination,
-  type SwitchListener,
+  type SwitchedOffListener,
 } from '#src/recipients/destinations.ts'
 import type { StateReader } from './chat-situation.ts'
 import * as due from './due-store.ts'
@@ -36,7 +36,7 @@ export interface RecordDeps {
   readonly stateOf: StateReader
   readonly quarantine: Quarantine
   /** Notified of destinations that this switched off or moved, in the same transaction. */
-  readonly notices: SwitchListener & TopicListener
+  readonly notices: SwitchedOffListener & TopicListener
 }
 
 /** A chat whose topic was deleted: its alerts go to General from now on. */
@@ -159,7 +159,7 @@ async function notifyTopicsGone(deps: RecordDeps, tx: Db, over: readonly Ended[]
 
 /** Retains unsent deliveries of destinations that have just been switched off, and sends the notices. */
 export async function keepWaiting(
-  deps: { readonly clock: Clock; readonly notices: SwitchListener },
+  deps: { readonly clock: Clock; readonly notices: SwitchedOffListener },
   tx: Db,
   off: readonly StoppedDestination[],
 ): Promise<void> {

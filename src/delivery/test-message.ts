@@ -13,7 +13,7 @@ import {
   type OpenDestination,
   openDestinations,
   recordOutcomes,
-  type SwitchListener,
+  type SwitchedOffListener,
 } from '#src/recipients/destinations.ts'
 import { newDeliveryId } from './delivery-id.ts'
 import { LEASE_SECONDS, type NewDelivery, type TestResult } from './model.ts'
@@ -28,7 +28,7 @@ export interface TestDeps {
   readonly box: SecretBox
   readonly channels: Channels
   readonly publicUrl: string
-  readonly notices: SwitchListener
+  readonly notices: SwitchedOffListener
 }
 
 /**

@@ -26,7 +26,7 @@ export function isAlertAct(answer: unknown): answer is AlertAct {
 const REASONS = ['checked', 'why', 'causes'] as const
 
 /** Template data of the alert's page. */
-export function alertView(app: App, t: Translate, facts: AlertFacts) {
+export function alertPageData(app: App, t: Translate, facts: AlertFacts) {
   const { page, provider, now } = facts
   const { message, timezone } = page
   const { alertId, watchId } = message

@@ -3,7 +3,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import { isLocale } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
 import { actOnLinkedAlert, getLinkedAlert } from '#src/operations/links.ts'
-import { alertView, isAlertAct } from './alert-view.ts'
+import { alertPageData, isAlertAct } from './alert-view.ts'
 import { formOf } from './form.ts'
 import { queryOf, sendPage } from './layout.ts'
 import { askerByLink, type LinkRoute } from './link.ts'
@@ -27,7 +27,7 @@ export function alertPage(server: FastifyInstance, app: App): void {
       view: 'alert',
       secret: true,
       locale: page.locale,
-      data: (t) => alertView(app, t, { page, provider, now }),
+      data: (t) => alertPageData(app, t, { page, provider, now }),
     })
   })
   server.post<LinkRoute>('/a/:code', async (request, reply) => {

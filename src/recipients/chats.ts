@@ -15,7 +15,7 @@ import { isGroupId } from '#src/telegram/chat-id.ts'
 import { forgetCodes } from './connect-store.ts'
 import { openDestination, toStored } from './destination-box.ts'
 import { forget, requireCapacity } from './destination-change.ts'
-import { moveDestination, type SwitchListener } from './destinations.ts'
+import { moveDestination, type SwitchedOffListener } from './destinations.ts'
 import * as links from './link-store.ts'
 import { type LinkListener, toLinked } from './linked.ts'
 import type { Recipient, RecipientStatus } from './model.ts'
@@ -291,7 +291,7 @@ export async function moveChat(
  * wallets' other recipients.
  */
 export async function blockChat(
-  deps: { readonly db: Db; readonly notices: SwitchListener },
+  deps: { readonly db: Db; readonly notices: SwitchedOffListener },
   chatId: number,
   at: Date,
 ): Promise<void> {

@@ -264,7 +264,7 @@ export interface ConnectOutcome {
  * Notifies chats about their codes, one after another, until none is left or the signal is aborted. Several
  * processes may do this at once; if one dies or fails, the chat is notified later.
  */
-export async function notifyConnects(
+export async function eachConnectOutcome(
   deps: Deps,
   notify: (outcome: ConnectOutcome) => Promise<void>,
   signal?: AbortSignal,

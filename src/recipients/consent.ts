@@ -9,7 +9,7 @@ import type { Address } from '#src/kernel/units.ts'
 import { callOffConfirmation, recordRefusal } from './confirmations.ts'
 import { openDestination } from './destination-box.ts'
 import { forget } from './destination-change.ts'
-import type { SwitchListener } from './destinations.ts'
+import type { SwitchedOffListener } from './destinations.ts'
 import {
   addressDigest,
   type MailLink,
@@ -28,7 +28,7 @@ interface Deps {
 }
 
 interface EndingDeps extends Deps {
-  readonly notices: SwitchListener
+  readonly notices: SwitchedOffListener
 }
 
 /** A recipient whose reader refused e-mails. `name` is null for the wallet's own mailbox. */

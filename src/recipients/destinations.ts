@@ -190,8 +190,8 @@ export interface StoppedDestination {
   readonly failingSince: Date | null
 }
 
-/** Notifies the wallet's other people, in the transaction that switches it off. */
-export interface SwitchListener {
+/** Notifies the wallet's other people of destinations, in the transaction that switches them off. */
+export interface SwitchedOffListener {
   switchedOff(tx: Db, stopped: readonly StoppedDestination[]): Promise<void>
 }
 

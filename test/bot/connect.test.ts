@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { notifyConnected } from '#bot/features/connect/notifications.ts'
+import { notifyConnectOutcomes } from '#bot/features/connect/notifications.ts'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { packed } from '#src/actions/codec.ts'
 import { createChallenge } from '#src/auth/service.ts'
@@ -50,7 +50,7 @@ function telegramApi() {
 }
 
 async function notify(api = telegramApi()): Promise<void> {
-  await notifyConnected({ app: world.app, api, username: BOT_NAME })
+  await notifyConnectOutcomes({ app: world.app, api, username: BOT_NAME })
 }
 
 describe('/connect', () => {

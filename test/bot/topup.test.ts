@@ -1,7 +1,7 @@
 import { formatUnits } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { listLive } from '#bot/core/live-store.ts'
-import { notifyConnected } from '#bot/features/connect/notifications.ts'
+import { notifyConnectOutcomes } from '#bot/features/connect/notifications.ts'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import type { ChatMessage } from '#sandbox/telegram/model.ts'
 import { packed } from '#src/actions/codec.ts'
@@ -792,7 +792,7 @@ describe('a payment for slots', () => {
 
     const api = () =>
       createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, API_TIMEOUT_SECONDS)
-    const notify = () => notifyConnected({ app: world.app, api: api(), username: BOT_NAME })
+    const notify = () => notifyConnectOutcomes({ app: world.app, api: api(), username: BOT_NAME })
     const draft = (code: string) =>
       invoke(world.app, draftLinkedPurchase, { link: 'connect', code }, {}).then(
         ({ output }) => output,

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createSafePost } from '#src/channels/safe-fetch.ts'
+import { createSafeSend } from '#src/channels/safe-fetch.ts'
 import { type NameServer, startNameServer } from '../support/name-server.ts'
 
 /** Uses a name server of the test, which can give false answers. */
@@ -74,7 +74,7 @@ describe('a post to a name', () => {
 test('returns the address that a name resolved to, so that names of one server are grouped', async () => {
   const resolved: unknown[] = []
   names.answer('hook.example.org', ['93.184.216.34'])
-  const send = createSafePost({
+  const send = createSafeSend({
     allowPrivate: false,
     timeoutMs: 300,
     nameServers: [`127.0.0.1:${names.port}`],
@@ -90,7 +90,7 @@ test('waits a shorter time where it is asked to', async () => {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const send = createSafePost({ allowPrivate: true })
+  const send = createSafeSend({ allowPrivate: true })
   const signal = new AbortController().signal
   await expect(
     send(`http://127.0.0.1:${port}/`, { headers: {}, body: '', signal, timeoutMs: 50 }),
@@ -115,7 +115,7 @@ describe('a post to an address', () => {
 })
 
 function post(url: string, timeoutMs = 5000) {
-  const send = createSafePost({
+  const send = createSafeSend({
     allowPrivate: false,
     timeoutMs,
     nameServers: [`127.0.0.1:${names.port}`],

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createChannels } from '#src/channels/index.ts'
-import { createSafePost } from '#src/channels/safe-fetch.ts'
+import { createSafeSend } from '#src/channels/safe-fetch.ts'
 import { makeSecret } from '#src/channels/webhook.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { type NameServer, startNameServer } from '../support/name-server.ts'
@@ -219,7 +219,7 @@ describe('every channel that posts to a typed address', () => {
 })
 
 test('the socket would have noticed', async () => {
-  const send = createSafePost({ allowPrivate: true })
+  const send = createSafeSend({ allowPrivate: true })
   const { signal } = new AbortController()
   const sent = send('https://127.0.0.1:8443/', { headers: {}, body: '{}', signal })
   await refusalOf(sent)
@@ -227,7 +227,7 @@ test('the socket would have noticed', async () => {
 })
 
 function post(url: string) {
-  const send = createSafePost({
+  const send = createSafeSend({
     allowPrivate: false,
     timeoutMs: 5000,
     nameServers: [`127.0.0.1:${names.port}`],

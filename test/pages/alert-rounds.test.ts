@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readLinked } from '#src/alerts/public-view.ts'
 import { translator } from '#src/i18n/translate.ts'
-import { alertView } from '#src/pages/alert-view.ts'
+import { alertPageData } from '#src/pages/alert-view.ts'
 import { type ProviderView, ROUND_CELLS, type RoundCell } from '#src/watches/provider-view.ts'
 import { openSite, type Site } from './site.ts'
 
@@ -44,7 +44,7 @@ test('the rounds of a provider are drawn, and read from the oldest to the newest
   if (page === undefined) throw new Error('the alert is not there')
   const now = new Date('2026-11-20T21:06:00.000Z')
   const facts = { page, provider: view(ROUND_CELLS), now }
-  const { rounds } = alertView(site.app, translator('en'), facts)
+  const { rounds } = alertPageData(site.app, translator('en'), facts)
   expect(rounds?.title).toContain(' · last voting rounds')
   expect(rounds?.ids.at(0)).toBe('1519394')
   expect(rounds?.ids.at(-1)).toBe('1519400')
@@ -60,6 +60,6 @@ test('the rounds of a provider are drawn, and read from the oldest to the newest
     'OK',
   ])
   expect(rounds?.picture).toMatch(/^<svg .*var\(--picture-missing\).*<\/svg>$/)
-  const none = alertView(site.app, translator('en'), { page, provider: view([]), now })
+  const none = alertPageData(site.app, translator('en'), { page, provider: view([]), now })
   expect(none.rounds).toBeUndefined()
 })

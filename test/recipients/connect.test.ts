@@ -11,7 +11,7 @@ import {
   connectScopes,
   coverConnectMessage,
   createConnectCode,
-  notifyConnects,
+  eachConnectOutcome,
   peekConnectCode,
   pruneConnectCodes,
   recordConnectMessage,
@@ -62,7 +62,7 @@ async function signed(scopes: readonly Scope[] = connectScopes(false), by = wall
 const links = () => chatLinks(room.deps, chatId)
 async function news(): Promise<ConnectOutcome[]> {
   const notified: ConnectOutcome[] = []
-  await notifyConnects(deps, async (one) => void notified.push(one))
+  await eachConnectOutcome(deps, async (one) => void notified.push(one))
   return notified.filter((one) => one.chatId === chatId)
 }
 
@@ -255,7 +255,8 @@ describe('the chat', () => {
   test('is notified later when that fails, for a limited time', async () => {
     const { code } = await makeCode()
     await claimConnectCode(deps, { code, ...(await signed()) })
-    const failing = () => notifyConnects(deps, () => Promise.reject(new Error('Telegram is away')))
+    const failing = () =>
+      eachConnectOutcome(deps, () => Promise.reject(new Error('Telegram is away')))
     for (let tries = 1; tries <= 4; tries += 1) {
       await expect(failing()).rejects.toThrow('away')
       expect(await news()).toEqual([])

@@ -222,4 +222,5 @@ function alreadyText({ t, reader }: BotContext, { acknowledged }: ActedAlert): s
     : t('bot:toast.alreadyBy', { name: typed(by), time })
 }
 
-export const alertActsFeature = defineFeature({ commands: [], composer })
+/** Buttons below an alert: acknowledge, mute, help and their reversals. */
+export const alertActionsFeature = defineFeature({ commands: [], composer })

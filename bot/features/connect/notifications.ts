@@ -14,7 +14,7 @@ import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import { chatLinks } from '#src/recipients/chats.ts'
-import { type ConnectOutcome, notifyConnects } from '#src/recipients/connect.ts'
+import { type ConnectOutcome, eachConnectOutcome } from '#src/recipients/connect.ts'
 import { isRefused } from '#src/telegram/errors.ts'
 import type { Content } from '#src/telegram/send.ts'
 import { post } from '#src/telegram/send.ts'
@@ -35,14 +35,14 @@ interface ConnectNotifier {
 }
 
 /**
- * Notifies every pending chat, until the signal is aborted.
+ * Notifies chats of the outcome of their connect codes, until the signal is aborted.
  * @throws Telegram's error, to be retried later
  */
-export async function notifyConnected(
+export async function notifyConnectOutcomes(
   notifier: ConnectNotifier,
   signal?: AbortSignal,
 ): Promise<void> {
-  await notifyConnects(notifier.app, (outcome) => notifyChat(notifier, outcome), signal)
+  await eachConnectOutcome(notifier.app, (outcome) => notifyChat(notifier, outcome), signal)
 }
 
 async function notifyChat(notifier: ConnectNotifier, outcome: ConnectOutcome): Promise<void> {

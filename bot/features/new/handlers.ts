@@ -12,10 +12,11 @@ import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { defineQuestion, type Refusal } from '../../core/session.ts'
 import { show } from '../../core/show.ts'
+import { isOn } from '../../views/destination.ts'
 import { fieldsOf, findField, readValue } from '../../views/fields.ts'
 import { findWatch } from '../../views/screens.ts'
 import { factsOf, formOf } from '../../views/watch-facts.ts'
-import { isReachable, notifiedBy } from '../watches/people-view.ts'
+import { notifiedBy } from '../watches/people-view.ts'
 import { peopleOf } from '../watches/recipient-choice.ts'
 import {
   beginDraft,
@@ -326,7 +327,7 @@ async function showCreated(ctx: BotContext, draft: Draft): Promise<void> {
   const view = views.created(ctx.reader, watch, {
     now: ctx.app.clock.now(),
     seen: await observedNow(ctx, draft, link),
-    isNotified: notified.some(isReachable),
+    isNotified: notified.some(isOn),
   })
   await show(ctx, view, 'wizard')
 }

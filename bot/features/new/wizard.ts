@@ -4,11 +4,12 @@ import { AppError } from '#src/kernel/errors.ts'
 import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import type { BotContext, ChatState, Membership } from '../../core/context.ts'
 import { show } from '../../core/show.ts'
+import { isOn } from '../../views/destination.ts'
 import type { Funds } from '../../views/home.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
 import { readFunds } from '../../views/wallet.ts'
 import { termsMark } from '../terms/terms.ts'
-import { isReachable, notifiedBy, personName } from '../watches/people-view.ts'
+import { notifiedBy, personName } from '../watches/people-view.ts'
 import { peopleOf } from '../watches/recipient-choice.ts'
 import { changeDraft, type Draft, type DraftValues } from './draft.ts'
 import { chooseStep, ruleStep } from './rule-view.ts'
@@ -78,7 +79,7 @@ export async function stepView(ctx: ChatState, draft: Draft) {
     case 'done': {
       const people = await peopleOf(ctx, link)
       const notified = notifiedBy(values.recipientIds, people)
-      const notifies = notified.filter(isReachable).map((person) => personName(reader, person))
+      const notifies = notified.filter(isOn).map((person) => personName(reader, person))
       if (values.step !== 'people') {
         const slots = await slotsOf(ctx, link)
         return steps.checkStep(reader, draft, { now, notifies, slots })

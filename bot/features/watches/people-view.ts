@@ -4,6 +4,7 @@ import { builtKey, typed } from '#src/i18n/translate.ts'
 import type { ChannelState, Recipient } from '#src/recipients/model.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
+import { isOn } from '../../views/destination.ts'
 import {
   act,
   inRows,
@@ -93,11 +94,6 @@ export function personName({ t, isGroup }: Reader, { isHere, name, channel }: Pe
   return isGroup ? t(`bot:channel.${channel}`) : name
 }
 
-/** Whether the recipient is active. */
-export function isReachable({ status }: Person): boolean {
-  return status === 'active'
-}
-
 const PAGE_SIZE = 8
 
 interface PeopleOptions {
@@ -155,14 +151,14 @@ export function personLine(reader: Reader, person: Person, isTicked: boolean): s
   const { t } = reader
   const name = person.isHere ? t('bot:people.here') : typed(person.name)
   const mark = isTicked ? '✓' : '○'
-  if (isReachable(person)) return `${mark} ${t.html('bot:people.person', { name })}`
+  if (isOn(person)) return `${mark} ${t.html('bot:people.person', { name })}`
   const reason = t(builtKey(`bot:status.${person.status}`))
   return `${mark} ⚠️ ${t.html('bot:people.off', { name, reason })}`
 }
 
 function toggle(reader: Reader, watch: Watch, person: Person, isTicked: boolean): Button[] {
   if (person.id === undefined) return []
-  const mark = `${isTicked ? '✓' : '○'}${isReachable(person) ? '' : ' ⚠️'}`
+  const mark = `${isTicked ? '✓' : '○'}${isOn(person) ? '' : ' ⚠️'}`
   // Two per row, so that a page of eight has room below its screen.
   const label = labelWithName(personName(reader, person), (name) => `${mark} ${isolate(name)}`, 2)
   return [act(label, packed('watch.whoFlip', { id: watch.id, recipient: person.id }))]

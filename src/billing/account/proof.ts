@@ -13,7 +13,7 @@ interface Deps {
 }
 
 /** Accounts proved together; bounds memory. */
-const WALLETS_PER_PAGE = 500
+const WALLETS_PER_BATCH = 500
 /** Entries summed by one statement; bounds its duration. */
 const ENTRIES_PER_BATCH = 20_000
 
@@ -90,8 +90,8 @@ export async function proveLedger(deps: Deps, signal: AbortSignal): Promise<Proo
   const totals = { until, wallets: 0, creditsSold: 0, creditsSpent: 0, topups: 0 }
   for (let after: string | undefined = ''; after !== undefined; ) {
     if (signal.aborted) return undefined
-    const claims: readonly store.Claim[] = await store.listClaims(deps.db, after, WALLETS_PER_PAGE)
-    const upTo = claims.length < WALLETS_PER_PAGE ? undefined : claims.at(-1)?.wallet
+    const claims: readonly store.Claim[] = await store.listClaims(deps.db, after, WALLETS_PER_BATCH)
+    const upTo = claims.length < WALLETS_PER_BATCH ? undefined : claims.at(-1)?.wallet
     // No position is above this one: the page begins after the last wallet of the previous page.
     const from = { wallet: after, position: Number.MAX_SAFE_INTEGER }
     const page = await addUp(deps.db, from, upTo, claims, until, signal)

@@ -12,7 +12,7 @@ import { makeConfirmation, readConfirmation } from './confirmation.ts'
 import { asksFirst, findTool, type ToolEntry } from './tools.ts'
 
 /** Caller of a tool, and the HTTP request. */
-export interface Visitor {
+export interface ToolCaller {
   readonly caller: Caller | undefined
   readonly locale: Locale
   readonly requestId: string
@@ -24,16 +24,16 @@ type Arguments = Readonly<Record<string, unknown>>
 /** Calls a tool through the gate. A refusal is a result, too: the problem that REST answers with. */
 export async function callTool(
   app: App,
-  visitor: Visitor,
+  toolCaller: ToolCaller,
   name: string,
   given: Arguments,
 ): Promise<CallToolResult> {
   try {
     const tool = findTool(name)
     if (tool === undefined) throw new AppError('not_found', 'not_found')
-    return textResult(await answerOf(app, visitor, tool, given))
+    return textResult(await answerOf(app, toolCaller, tool, given))
   } catch (error) {
-    const { body, retryAfterSeconds } = reportProblem(app, error, visitor)
+    const { body, retryAfterSeconds } = reportProblem(app, error, toolCaller)
     const seconds = retryAfterSeconds !== undefined && { retryAfterSeconds }
     return { ...textResult({ ...body, ...seconds }), isError: true }
   }
@@ -41,7 +41,7 @@ export async function callTool(
 
 async function answerOf(
   app: App,
-  { caller, locale, limits }: Visitor,
+  { caller, locale, limits }: ToolCaller,
   tool: ToolEntry,
   given: Arguments,
 ): Promise<unknown> {

@@ -11,7 +11,7 @@ import { traceOf } from '#src/kernel/trace.ts'
 import type { App } from '#src/operations/define.ts'
 import { authenticate, refuseTokenInQuery } from '../authenticate.ts'
 import { limitKeyOf, writeRateHeaders } from '../limits.ts'
-import { callTool, type Visitor } from './call.ts'
+import { callTool, type ToolCaller } from './call.ts'
 import { findTool, toolsFor } from './tools.ts'
 
 const PATH = '/mcp'
@@ -32,10 +32,10 @@ export function registerMcp(server: FastifyInstance, app: App): void {
     refuseTokenInQuery(request.query as Readonly<Record<string, unknown>>)
     refuseOtherOrigin(app, request.headers.origin)
     const caller = await authenticate(app, request.headers.authorization)
-    const visitor = visitorOf(request, reply, caller)
+    const toolCaller = toolCallerOf(request, reply, caller)
     refuseMisshapen(request.body)
-    await countMessage(app, visitor, request.body)
-    const handler = createMcpHandler(() => serverFor(app, visitor), {
+    await countMessage(app, toolCaller, request.body)
+    const handler = createMcpHandler(() => serverFor(app, toolCaller), {
       // The list of tools is constant, so there is no change to subscribe to.
       maxSubscriptions: 0,
       keepAliveMs: 0,
@@ -47,11 +47,11 @@ export function registerMcp(server: FastifyInstance, app: App): void {
   })
 }
 
-function visitorOf(
+function toolCallerOf(
   request: FastifyRequest,
   reply: FastifyReply,
   caller: Caller | undefined,
-): Visitor {
+): ToolCaller {
   return {
     caller,
     locale: negotiateLocale(request.headers['accept-language']),
@@ -88,15 +88,15 @@ function refuseMisshapen(body: unknown): void {
 }
 
 /** Counts a message that calls no operation against the rate limit. */
-async function countMessage(app: App, visitor: Visitor, body: unknown): Promise<void> {
+async function countMessage(app: App, toolCaller: ToolCaller, body: unknown): Promise<void> {
   const call = ToolCall.safeParse(body)
   if (call.success && findTool(call.data.params.name) !== undefined) return
-  const { limitKey = '', reportCount } = visitor.limits
-  await app.limits.admit(visitor.caller === undefined ? 'public' : 'read', limitKey, reportCount)
+  const { limitKey = '', reportCount } = toolCaller.limits
+  await app.limits.admit(toolCaller.caller === undefined ? 'public' : 'read', limitKey, reportCount)
 }
 
-function serverFor(app: App, visitor: Visitor): Server {
-  const { caller, locale } = visitor
+function serverFor(app: App, toolCaller: ToolCaller): Server {
+  const { caller, locale } = toolCaller
   const server = new Server(
     { ...IMPLEMENTATION, title: `Watchdog for ${servedChain().name}` },
     {
@@ -106,7 +106,7 @@ function serverFor(app: App, visitor: Visitor): Server {
   )
   server.setRequestHandler('tools/list', () => ({ tools: [...toolsFor(caller, locale)] }))
   server.setRequestHandler('tools/call', ({ params }) =>
-    callTool(app, visitor, params.name, params.arguments ?? {}),
+    callTool(app, toolCaller, params.name, params.arguments ?? {}),
   )
   return server
 }
