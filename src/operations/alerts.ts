@@ -49,6 +49,7 @@ export const deleteAlerts = defineOperation({
 export const getAlertEvidence = defineOperation({
   id: 'getAlertEvidence',
   isExtension: true,
+  tag: 'evidence',
   method: 'GET',
   path: '/alerts/{id}/evidence',
   scope: 'read',

@@ -425,9 +425,9 @@ export interface Backtest {
     /** Title in one sentence. */
     title: string;
   }[];
-  /** Whether the data covers all the days asked for, in full detail; false if `gaps` names anything. */
+  /** Whether the data covers all requested days in full detail; false if `gaps` has an entry. */
   complete: boolean;
-  /** All alerts by severity, recoveries separately. */
+  /** Number of alerts by severity; recoveries are counted separately. */
   counts: {
     /**
      * Number of critical alerts.
@@ -452,7 +452,7 @@ export interface Backtest {
   };
   /** Number of days that were requested. */
   days: number;
-  /** Start of the time covered; null if nothing was found. */
+  /** Start of the time covered; null if no data was found. */
   from: string | null;
   /** What the data does not show, as a code and a sentence. */
   gaps: {
@@ -476,7 +476,7 @@ export interface Backtest {
    * @min 0
    */
   observations: number;
-  /** End of the time covered; null if nothing was found. */
+  /** End of the time covered; null if no data was found. */
   to: string | null;
 }
 

@@ -824,9 +824,9 @@ export abstract class Operations extends Transport {
   }
 
   /**
-   * Try a watch on the past
+   * Try a watch on past data
    *
-   * Replays stored data with the rules of a running watch and creates nothing. The body is that of `POST /watches`. Mutes, quiet hours, flapping and chain outages do not count.
+   * Replays stored data with the rules of a running watch and creates nothing. The body is the same as for `POST /watches`. Mutes, quiet hours, flapping and chain outages are ignored.
    *
    * Needs: read.
    */
