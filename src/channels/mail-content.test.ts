@@ -94,6 +94,20 @@ describe('alertMail', () => {
     expect(arabic.subject).toBe('Treasury: تنبيهان · معلومة')
   })
 
+  test.each(
+    LOCALES,
+  )('keeps the state whole behind a long title in its subject, in %s', (locale) => {
+    const message = {
+      title: `Treasury: ${'long '.repeat(20)}`,
+      event: 'fsp.ftso-commit.recovered',
+      isRecovery: true,
+    }
+    const { subject } = alertMail(envelopeOf({ locale, message }), reader)
+    const state = translator(locale)('messages:recovered')
+    expect(subject.startsWith('Treasury: long')).toBe(true)
+    expect(subject.endsWith(`… · ${state}`)).toBe(true)
+  })
+
   test('keeps direction marks in its text only beside letters from right to left', () => {
     const marks = /[\u2066-\u2069]/
     expect(alertMail(envelopeOf(), reader).text).not.toMatch(marks)

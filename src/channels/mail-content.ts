@@ -13,7 +13,7 @@ import { type Card, type CardItem, cardOf, itemLine } from './card.ts'
 import { type Envelope, isOneAlert, type MessageField } from './envelope.ts'
 import { type Facts, type FactWriter, factLine, factsOf, linksInText, linkWords } from './facts.ts'
 import { type MailWriter, mailWriter } from './mail-page.ts'
-import { type MailContent, mailSubject, mailText } from './mail-text.ts'
+import { type MailContent, mailSubject, mailText, SUBJECT_ROOM } from './mail-text.ts'
 import {
   cut,
   helpOf,
@@ -33,8 +33,6 @@ const TITLE_MAX = 300
 const LABEL_MAX = 300
 /** Longest name of a watch in a subject, which has 78 characters. */
 const SUBJECT_LABEL_MAX = 24
-/** Longest title in a subject that ends with the severity. */
-const SUBJECT_TITLE_MAX = 58
 const VALUE_MAX = 300
 const FIELDS_MAX = 20
 /** Lines of help in the e-mail; the rest is on the alert's page. */
@@ -217,7 +215,10 @@ function namedSubject(
   const text = t('messages:email.subject', { severity, title })
   if (label === undefined) return text
   const isFirst = mailSubject(title).startsWith(mailSubject(label))
-  if (isFirst) return `${cut(title, SUBJECT_TITLE_MAX)} · ${severity}`
+  if (isFirst) {
+    const end = ` · ${severity}`
+    return `${cut(title, SUBJECT_ROOM - end.length)}${end}`
+  }
   return `[${cut(label, SUBJECT_LABEL_MAX)}] ${text}`
 }
 

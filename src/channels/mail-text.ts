@@ -10,6 +10,8 @@ export interface MailContent {
 const SUBJECT_MAX = 78
 /** Prefix of a reply's subject that mail clients recognize. */
 const ANSWER = 'Re: '
+/** Code points of a subject without the prefix. */
+export const SUBJECT_ROOM = SUBJECT_MAX - ANSWER.length
 const COLUMNS = 72
 /**
  * Format characters, which some mail clients draw as boxes and which break subject filters. Joiners of
@@ -30,12 +32,11 @@ export function mailSubject(text: string, options: { readonly isAnswer?: boolean
     .toWellFormed()
     .trim()
   const characters = [...line]
-  const room = SUBJECT_MAX - ANSWER.length
   const kept =
-    characters.length <= room
+    characters.length <= SUBJECT_ROOM
       ? line
       : `${characters
-          .slice(0, room - 1)
+          .slice(0, SUBJECT_ROOM - 1)
           .join('')
           .trimEnd()}…`
   return options.isAnswer ? `${ANSWER}${kept}` : kept
