@@ -143,7 +143,7 @@ function groupCard(
       },
     },
     writer,
-    { state: { ...state, ...(recoveredAt && { recoveredAt }) } },
+    { state: { ...state, ...(recoveredAt && { recoveredAt }) }, isLengthTold: isSilence },
   )
   const heading =
     watchLabel === null

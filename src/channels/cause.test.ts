@@ -63,13 +63,13 @@ describe('its heading', () => {
     )
   })
 
-  test('of a silence that is over says how long it was', () => {
+  test('of a silence that is over leaves its length to the recovery', () => {
     const recoveredAt = new Date('2026-11-20T22:24:00Z')
     const cause = { kind: 'silent', since: of.since, rounds: 2 } as const
-    expect(heading(cause, { isOver: true, recoveredAt })).toBe(
+    expect(heading(cause, { isOver: true, recoveredAt })).toBe('\u2068Alpha\u2069 is healthy again')
+    expect(heading({ kind: 'healthy' }, { isOver: true, recoveredAt })).toBe(
       '\u2068Alpha\u2069 is healthy again · 6 min',
     )
-    expect(heading(cause, { isOver: true })).toBe('\u2068Alpha\u2069 is healthy again')
   })
 
   test('is missing where nothing is known', () => {

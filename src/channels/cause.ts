@@ -79,9 +79,11 @@ export function causeHeading(
     const time = formatTime(new Date(cause.since ?? since), locale, timezone)
     return t('messages:group.silent', { watch, time, count: rounds ?? 0 })
   }
-  if (seconds === undefined) return t('messages:group.healthy', { watch })
+  // The recovery says how long the outage was. The alert's own duration is another one: it began later.
+  if (cause.kind === 'silent' || seconds === undefined)
+    return t('messages:group.healthy', { watch })
   const duration = id(formatDuration(seconds, locale, 'short'))
-  return cause.kind === 'silent' || rounds === undefined
+  return rounds === undefined
     ? t('messages:group.healthyAfter', { watch, duration })
     : t('messages:group.healthyRounds', { watch, duration, count: rounds })
 }

@@ -91,15 +91,19 @@ export function plainLines({ locale, timezone }: Pick<Envelope, 'locale' | 'time
   return writer
 }
 
-/**
- * The line "severity, watch, start, duration", and the alert's state.
- *
- * @param now time of the first message; the duration is shown from one minute on
- */
+interface LineOptions {
+  readonly state?: MessageState
+  /** Time of the first message; the duration is shown from one minute on. */
+  readonly now?: Date | undefined
+  /** Whether another message says how long it lasted. */
+  readonly isLengthTold?: boolean
+}
+
+/** The line "severity, watch, start, duration", and the alert's state. */
 export function severityLine<Value extends HtmlValue>(
   envelope: Envelope,
   writer: LineWriter<Value>,
-  { state = {}, now }: { readonly state?: MessageState; readonly now?: Date | undefined } = {},
+  { state = {}, now, isLengthTold = false }: LineOptions = {},
 ): string {
   const { locale, message } = envelope
   const t = translator(locale)
@@ -119,7 +123,7 @@ export function severityLine<Value extends HtmlValue>(
     })
     const parts = [line]
     // The body of a recovery shows the duration.
-    if (!message.isRecovery) {
+    if (!message.isRecovery && !isLengthTold) {
       parts.push(writer.text(written(locale, formatDuration(seconds, locale, 'short'))))
     }
     if (acknowledged !== undefined) parts.push(acknowledgedPart(acknowledged, writer))
