@@ -143,7 +143,7 @@ function groupCard(
       },
     },
     writer,
-    { state: { ...state, ...(recoveredAt && { recoveredAt }) }, isLengthTold: isSilence },
+    { state: { ...state, ...(recoveredAt && { recoveredAt }) }, isLengthStated: isSilence },
   )
   const heading =
     watchLabel === null

@@ -96,14 +96,14 @@ interface LineOptions {
   /** Time of the first message; the duration is shown from one minute on. */
   readonly now?: Date | undefined
   /** Whether another message says how long it lasted. */
-  readonly isLengthTold?: boolean
+  readonly isLengthStated?: boolean
 }
 
 /** The line "severity, watch, start, duration", and the alert's state. */
 export function severityLine<Value extends HtmlValue>(
   envelope: Envelope,
   writer: LineWriter<Value>,
-  { state = {}, now, isLengthTold = false }: LineOptions = {},
+  { state = {}, now, isLengthStated = false }: LineOptions = {},
 ): string {
   const { locale, message } = envelope
   const t = translator(locale)
@@ -123,7 +123,7 @@ export function severityLine<Value extends HtmlValue>(
     })
     const parts = [line]
     // The body of a recovery shows the duration.
-    if (!message.isRecovery && !isLengthTold) {
+    if (!message.isRecovery && !isLengthStated) {
       parts.push(writer.text(written(locale, formatDuration(seconds, locale, 'short'))))
     }
     if (acknowledged !== undefined) parts.push(acknowledgedPart(acknowledged, writer))
