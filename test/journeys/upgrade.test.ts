@@ -29,7 +29,10 @@ const JOURNAL = 'migrations/meta/_journal.json'
 const git = async (...words: readonly string[]) =>
   (await run('git', ['-C', ROOT, ...words])).stdout.trim()
 
-/** Commit of the previous release. Update it with each release. */
+/**
+ * Commit of the previous release. Update it with each release. Packages that only that release needs (now `siwe` and
+ * `ethers`) are development dependencies until then.
+ */
 const BEFORE = 'd2992d2cbfa640319bf3c05b1b514bd35bd605b8'
 
 /** Whether this clone has that commit; a shallow clone lacks it. */
