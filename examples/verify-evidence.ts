@@ -135,9 +135,10 @@ async function verify(): Promise<string> {
     throw new Unchecked(`version ${evidence.version} is not known here`)
   const { claim } = evidence
   if (claim === null) throw new Unchecked(`the chain alone does not prove it: ${evidence.unproven}`)
-  const check = CHECKS[String(claim['kind'])]
-  if (check === undefined)
-    throw new Unchecked(`claims of the kind ${claim['kind']} are not known here`)
+  const kind = String(claim['kind'])
+  // A kind such as `constructor` must not find what every object has.
+  const check = Object.hasOwn(CHECKS, kind) ? CHECKS[kind] : undefined
+  if (check === undefined) throw new Unchecked(`claims of the kind ${kind} are not known here`)
   const rpc = createRpc(urls)
   const chainId = Number(await rpc.call('eth_chainId', []))
   if (chainId !== evidence.chainId) throw new Unchecked(`the endpoint is of chain ${chainId}`)

@@ -27,6 +27,42 @@ export function isEqual(one: unknown, other: unknown): boolean {
   return JSON.stringify(sorted(one)) === JSON.stringify(sorted(other))
 }
 
-/** A number of a claim, and a text in lower case. */
-export const number = (claim: Claim, name: string) => Number(claim[name])
+/** A finite number of a claim; some are texts. @throws Refuted for anything else */
+export function number(claim: Claim, name: string): number {
+  const value = claim[name]
+  const read = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  if (typeof read !== 'number' || !Number.isFinite(read)) {
+    throw new Refuted(`${name} is no number, but ${JSON.stringify(value)}`)
+  }
+  return read
+}
+
+/** A whole number of a claim, such as one of a block or a round. @throws Refuted for anything else */
+export function whole(claim: Claim, name: string): number {
+  const read = number(claim, name)
+  must(Number.isSafeInteger(read) && read >= 0, `${name} is no whole number, but ${read}`)
+  return read
+}
+
+/**
+ * Refutes the claim unless a round is of a reward epoch: the signing policy of another one says nothing about
+ * duties in it.
+ *
+ * @param slack rounds by which it may be later
+ */
+export async function mustBeOf(
+  { startOf }: Protocol,
+  epoch: number,
+  round: number,
+  slack = 0,
+): Promise<void> {
+  const [start, next] = [await startOf(epoch), await startOf(epoch + 1)]
+  must(start !== undefined && start <= round, `reward epoch ${epoch} begins after round ${round}`)
+  must(
+    next === undefined || round < next + slack,
+    `reward epoch ${epoch} ended before round ${round}`,
+  )
+}
+
+/** A text of a claim in lower case. */
 export const text = (claim: Claim, name: string) => String(claim[name]).toLowerCase()

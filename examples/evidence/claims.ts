@@ -1,5 +1,5 @@
 /** Checks each kind of claim. Every check returns what the chain says, or throws. */
-import { type Check, type Claim, isEqual, must, number, text } from './claim.ts'
+import { type Check, type Claim, isEqual, must, mustBeOf, number, text, whole } from './claim.ts'
 import { addressWord, numberOf, type Protocol, VIEWS, word } from './protocol.ts'
 import { rate, round } from './round-claims.ts'
 import { Refuted, Unchecked } from './rpc.ts'
@@ -22,6 +22,8 @@ const CALLED = [
   ...['VoterPreRegistry', 'EntityManager', 'FastUpdater'],
 ]
 const VIRTUAL_PROVIDERS = 4096
+/** Rounds for which a silence may be judged by the policy of the reward epoch before. */
+const EPOCH_SLACK = 20
 
 const failedCall: Check = async ({ rpc, ...protocol }, claim) => {
   const hash = text(claim, 'transaction')
@@ -100,11 +102,16 @@ function noPolicy(error: unknown) {
 const silence: Check = async (protocol, claim) => {
   const { rpc } = protocol
   const voter = text(claim, 'provider')
-  const policy = await protocol.policy(number(claim, 'rewardEpoch'))
+  const epoch = whole(claim, 'rewardEpoch')
+  const policy = await protocol.policy(epoch)
   const member = policy.members.find((one) => one.voter === voter)
   if (member === undefined) throw new Refuted('the provider is not in the signing policy')
-  const [blocks, to] = [number(claim, 'blocksSinceUpdate'), number(claim, 'block')]
-  const last = claim['lastUpdateBlock'] === null ? to - blocks : number(claim, 'lastUpdateBlock')
+  const [blocks, to] = [whole(claim, 'blocksSinceUpdate'), whole(claim, 'block')]
+  const last = claim['lastUpdateBlock'] === null ? to - blocks : whole(claim, 'lastUpdateBlock')
+  must(blocks > 0, 'a silence of no block is none')
+  const { first, length } = await protocol.clock()
+  const round = Math.floor(((await rpc.block(to)).at - first) / length)
+  await mustBeOf(protocol, epoch, round, EPOCH_SLACK)
   must(
     last >= 0 && to - last >= blocks,
     `there are only ${to - last} blocks from ${last + 1} to ${to}`,
@@ -138,7 +145,7 @@ async function checkChance(
     sum,
   }: { updater: string; member: { weight: number; signingPolicy: string }; sum: number },
 ): Promise<void> {
-  const weight = number(claim, 'sortitionWeight')
+  const weight = whole(claim, 'sortitionWeight')
   const computed = Math.ceil((member.weight * VIRTUAL_PROVIDERS) / sum)
   if (weight !== computed) {
     const data = VIEWS.sortitionWeight + addressWord(member.signingPolicy)
@@ -151,18 +158,19 @@ async function checkChance(
   const claimed = number(claim, 'sampleSize')
   // Incentives change the number for some blocks; it may be the one of then.
   must(claimed > 0 && claimed <= 2 * perBlock, `${perBlock} updates are expected in a block`)
-  const blocks = number(claim, 'blocksSinceUpdate')
+  const blocks = whole(claim, 'blocksSinceUpdate')
   const exponent = -weight * blocks * Math.log1p(-claimed / VIRTUAL_PROVIDERS)
   const said = -Math.log(number(claim, 'probability'))
   // The weight may have changed during the silence, at the start of a reward epoch.
   must(Math.abs(said - exponent) <= 0.1 + 0.1 * exponent, `the chance is ${Math.exp(-exponent)}`)
   if (claim['rule'] === 'probability') {
     const threshold = number(claim, 'threshold')
+    must(threshold > 0 && threshold < 1, `${threshold} is no limit of a chance`)
     must(said >= -Math.log(threshold) - 0.1, `${claim['probability']} is not below ${threshold}`)
   } else {
-    const limit = number(claim, 'onePercentBlocks')
+    const limit = whole(claim, 'onePercentBlocks')
     must(blocks >= limit, `${blocks} blocks are fewer than ${limit}`)
-    await checkOnePercent(protocol, limit, number(claim, 'block'))
+    await checkOnePercent(protocol, limit, whole(claim, 'block'))
   }
 }
 
@@ -182,7 +190,7 @@ async function checkOnePercent(protocol: Protocol, limit: number, to: number): P
 
 const registration: Check = async (protocol, claim) => {
   const { rpc } = protocol
-  const [epoch, to] = [number(claim, 'rewardEpoch'), number(claim, 'block')]
+  const [epoch, to] = [whole(claim, 'rewardEpoch'), whole(claim, 'block')]
   const manager = await protocol.contract('FlareSystemsManager')
   const acquired = await protocol.view(manager, VIEWS.acquisition + word(epoch))
   const opened = numberOf(acquired?.[2])
@@ -194,7 +202,8 @@ const registration: Check = async (protocol, claim) => {
     isClosed === claim['isClosed'],
     `registration was ${isClosed ? '' : 'not '}closed by block ${to}`,
   )
-  const minutes = number(claim, 'minutes')
+  must(at >= opened, `registration opened after block ${to}`)
+  const minutes = whole(claim, 'minutes')
   must(isClosed || at >= opened + 60 * minutes, `${minutes} minutes had not passed by block ${to}`)
   const from = await protocol.firstBlockAt(opened)
   const addresses = await protocol.contracts('VoterRegistry', to)
@@ -207,7 +216,7 @@ const registration: Check = async (protocol, claim) => {
 }
 
 const membership: Check = async (protocol, claim) => {
-  const epoch = number(claim, 'rewardEpoch')
+  const epoch = whole(claim, 'rewardEpoch')
   const { members, startRound } = await protocol.policy(epoch)
   const isMember = members.some(({ voter }) => voter === text(claim, 'provider'))
   must(!isMember, `the provider is a voter of reward epoch ${epoch}`)
@@ -218,7 +227,7 @@ const membership: Check = async (protocol, claim) => {
 }
 
 const balance: Check = async (protocol, claim) => {
-  const block = await protocol.rpc.block(number(claim, 'block'))
+  const block = await protocol.rpc.block(whole(claim, 'block'))
   const asked = [text(claim, 'address'), `0x${block.number.toString(16)}`]
   const wei = BigInt(String(await protocol.rpc.call('eth_getBalance', asked)))
   must(wei === BigInt(text(claim, 'balanceWei')), `it held ${wei} wei`)
@@ -233,7 +242,7 @@ const balance: Check = async (protocol, claim) => {
 }
 
 const vote: Check = async (protocol, claim) => {
-  const [epoch, to] = [number(claim, 'rewardEpoch'), number(claim, 'block')]
+  const [epoch, to] = [whole(claim, 'rewardEpoch'), whole(claim, 'block')]
   const voter = text(claim, 'provider')
   const { members } = await protocol.policy(epoch)
   must(
@@ -245,6 +254,7 @@ const vote: Check = async (protocol, claim) => {
   const hashView = isUptime ? VIEWS.uptimeHash : VIEWS.rewardsHash
   const [hash] = (await protocol.view(manager, hashView + word(epoch))) ?? []
   const started = numberOf((await protocol.view(manager, VIEWS.epochStart + word(epoch + 1)))?.[1])
+  must(started > 0 && started <= to, `reward epoch ${epoch} had not ended by block ${to}`)
   const addresses = await protocol.contracts('FlareSystemsManager', to)
   const topics = [
     [SIGNED[text(claim, 'vote')] ?? ''],

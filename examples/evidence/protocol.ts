@@ -31,6 +31,8 @@ export interface Protocol {
   /** Answer of a view of a contract, as words of 32 bytes in hex; undefined if it reverts. */
   view(to: string, data: string, block?: number): Promise<readonly string[] | undefined>
   clock(): Promise<Clock>
+  /** The first round of a reward epoch; undefined while that is not known. */
+  startOf(epoch: number): Promise<number | undefined>
   policy(epoch: number): Promise<Policy>
   /** Number of the first block at or after a time, and of the last block. */
   firstBlockAt(seconds: number): Promise<number>
@@ -129,15 +131,20 @@ export function createProtocol(rpc: Rpc, registry: string): Protocol {
     return time
   }
 
-  async function policy(epoch: number): Promise<Policy> {
+  async function startOf(epoch: number): Promise<number | undefined> {
     const manager = await contract('FlareSystemsManager')
     const [start] = (await view(manager, VIEWS.startRound + word(epoch))) ?? []
+    return numberOf(start) || undefined
+  }
+
+  async function policy(epoch: number): Promise<Policy> {
+    const startRound = await startOf(epoch)
     for (const registryOfVoters of await contracts('VoterRegistry')) {
       const list = async (selector: string) =>
         array(await view(registryOfVoters, selector + word(epoch)), 0)
       const both = await view(registryOfVoters, VIEWS.votersAndWeights + word(epoch))
       const [voters, weights] = [array(both, 0), array(both, 1)]
-      if (voters.length === 0 || start === undefined) continue
+      if (voters.length === 0 || startRound === undefined) continue
       const [submit, signatures, signing] = [
         await list(VIEWS.submit),
         await list(VIEWS.submitSignatures),
@@ -152,7 +159,7 @@ export function createProtocol(rpc: Rpc, registry: string): Protocol {
         weight: numberOf(weights[place]),
       }))
       const sumWithKeys = numberOf(withKeys) || numberOf(sum)
-      return { startRound: numberOf(start), members, sumWithKeys }
+      return { startRound, members, sumWithKeys }
     }
     throw new Unchecked(`the signing policy of reward epoch ${epoch} cannot be read`)
   }
@@ -172,7 +179,7 @@ export function createProtocol(rpc: Rpc, registry: string): Protocol {
     return low
   }
 
-  return { rpc, contracts, contract, view, clock, policy, firstBlockAt, tip }
+  return { rpc, contracts, contract, view, clock, startOf, policy, firstBlockAt, tip }
 }
 
 /** Reads a past state; nothing where the endpoint has pruned it. */

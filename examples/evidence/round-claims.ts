@@ -1,10 +1,16 @@
 /** Checks claims about voting rounds. */
 import { anchorsOf } from './anchors.ts'
-import { type Check, isEqual, must, number, text } from './claim.ts'
+import { type Check, isEqual, must, mustBeOf, number, text, whole } from './claim.ts'
 import { judge, type Verdict } from './judge.ts'
 import { collectRounds, type Round } from './rounds.ts'
-import { Refuted, Unchecked } from './rpc.ts'
+import { Unchecked } from './rpc.ts'
 
+/** Duties that are judged. */
+const CHECKS: readonly string[] = [
+  ...['commit', 'strayCommit', 'reveal', 'revealOffence', 'signature', 'mismatch', 'grace'],
+  ...['bitVote', 'bitVoteLength', 'consensus'],
+  ...['fdcSignature', 'fdcOffence', 'fdcMismatch', 'fdcGrace'],
+]
 /** Rounds of one claim; more would take an endpoint too long. */
 const ROUNDS_MAX = 60
 /** Rounds before those that count in which a rate looks for rounds with evidence. */
@@ -23,18 +29,20 @@ function worst(all: readonly Verdict[]): Verdict {
 
 /** Duties that were missed in several rounds in a row. */
 export const round: Check = async (protocol, claim, chainId) => {
-  const [last, streak, required] = ['round', 'streak', 'required'].map((name) =>
-    number(claim, name),
-  )
-  if (last === undefined || streak === undefined || required === undefined)
-    throw new Refuted('no rounds')
+  const [last, streak, required] = [
+    whole(claim, 'round'),
+    whole(claim, 'streak'),
+    whole(claim, 'required'),
+  ]
   must(streak >= 1, 'there is no bad round')
-  const first = Math.max(number(claim, 'firstRound'), last + 1 - ROUNDS_MAX)
+  const first = Math.max(whole(claim, 'firstRound'), last + 1 - ROUNDS_MAX)
   must(last + 1 - first >= Math.min(streak, ROUNDS_MAX), 'the streak is longer than its rounds')
-  const epoch = number(claim, 'rewardEpoch')
+  const epoch = whole(claim, 'rewardEpoch')
   const voter = text(claim, 'provider')
-  const { rounds, blocks } = await collectRounds(protocol, { epoch, from: first, to: last }, voter)
+  await mustBeOf(protocol, epoch, last)
   const checks = claim['checks'] as readonly string[]
+  for (const check of checks) must(CHECKS.includes(check), `there is no duty ${check}`)
+  const { rounds, blocks } = await collectRounds(protocol, { epoch, from: first, to: last }, voter)
   // Rounds in a row that are bad up to now, and the most of them so far.
   let [run, longest] = [0, 0]
   for (const one of rounds) {
@@ -59,14 +67,13 @@ export const round: Check = async (protocol, claim, chainId) => {
 
 /** Too few hits over the last rounds with evidence. */
 export const rate: Check = async (protocol, claim, chainId) => {
-  const [last, counted, threshold] = ['round', 'rounds', 'threshold'].map((name) =>
-    number(claim, name),
-  )
-  if (last === undefined || counted === undefined || threshold === undefined)
-    throw new Refuted('no rounds')
+  const [last, counted] = [whole(claim, 'round'), whole(claim, 'rounds')]
+  const threshold = number(claim, 'threshold')
+  const epoch = whole(claim, 'rewardEpoch')
+  await mustBeOf(protocol, epoch, last)
   const voter = text(claim, 'provider')
   const span = {
-    epoch: number(claim, 'rewardEpoch'),
+    epoch,
     from: last + 1 - counted - RATE_SLACK,
     to: last,
   }

@@ -53,11 +53,9 @@ const AT_ONCE = 8
 const TIMEOUT_MS = 30_000
 const TRIES = 4
 const PAUSE_MS = 500
-/** Answers that must be the same everywhere, besides blocks. */
-const STATES = ['eth_call', 'eth_getBalance', 'eth_chainId']
 
 export interface Rpc {
-  /** Answer of the first endpoint; to states all of them must give the same. */
+  /** Answer of the first endpoint, if all others answer the same; `eth_blockNumber` is of the first alone. */
   call(method: string, params: readonly unknown[]): Promise<unknown>
   /** A block with checked transactions. */
   block(number: number): Promise<Block>
@@ -88,9 +86,9 @@ export function createRpc(urls: readonly string[]): Rpc {
     }
   }
   async function call(method: string, params: readonly unknown[]): Promise<unknown> {
-    const asked = STATES.includes(method) ? urls : urls.slice(0, 1)
+    const asked = method === 'eth_blockNumber' ? urls.slice(0, 1) : urls
     const answers = await Promise.all(asked.map((url) => ask(url, method, params)))
-    if (new Set(answers.map((answer) => JSON.stringify(answer))).size > 1) {
+    if (new Set(answers.map((answer) => JSON.stringify(matterOf(method, answer)))).size > 1) {
       throw new Unchecked(`the endpoints contradict each other about ${method}`)
     }
     return answers[0]
@@ -216,6 +214,22 @@ async function request(url: string, method: string, params: readonly unknown[]):
 function contentOf(raw: Fields): unknown {
   const transactions = raw['transactions'] as readonly Transaction[]
   return [text(raw['hash']), transactions.map(({ hash, from }) => [text(hash), text(from)])]
+}
+
+/** What endpoints must agree on in an answer; programs add properties of their own. */
+function matterOf(method: string, answer: unknown): unknown {
+  if (method === 'eth_getLogs') return (answer as readonly Fields[]).map(readLog)
+  if (answer === null) return null
+  const some = answer as Fields
+  const of = (...names: readonly string[]) => names.map((name) => text(some[name]))
+  if (method === 'eth_getTransactionByHash') {
+    return of('hash', 'blockNumber', 'from', 'to', 'input', 'gas')
+  }
+  if (method === 'eth_getTransactionReceipt') {
+    const logs = (some['logs'] as readonly Fields[]).map(readLog)
+    return [...of('transactionHash', 'blockNumber', 'status', 'gasUsed'), logs]
+  }
+  return answer
 }
 
 function lie(what: string): Unchecked {

@@ -64,6 +64,25 @@ beforeAll(async () => {
 }, 180_000)
 afterAll(() => world.close())
 
+test('the chain confirms no claim about blocks before the duty began', async () => {
+  const codes: unknown[] = []
+  for (const kind of ['vote', 'registration']) {
+    for (const { id } of raised) {
+      const { body } = await world.alice.request('GET', `/alerts/${id}/evidence`)
+      if (body.claim?.kind !== kind) continue
+      Object.assign(body.claim, { block: 1, isConcluded: false, minutes: -1e9 })
+      Object.assign(body, { data: {}, blocks: null })
+      const { code } = await verify(body, [world.devnet.rpcUrl], world.devnet.contracts.registry)
+      codes.push([kind, code])
+      break
+    }
+  }
+  expect(codes).toEqual([
+    ['vote', 1],
+    ['registration', 1],
+  ])
+}, 60_000)
+
 test('the chain confirms every alert that has a claim', async () => {
   const found: unknown[] = []
   const confirmed = new Set<string>()

@@ -219,6 +219,43 @@ test('the chain refutes evidence with other calldata, blocks, transactions or fi
   expect(results).toEqual(Object.fromEntries(Object.keys(results).map((name) => [name, 1])))
 }, 300_000)
 
+test('the chain confirms no forgery without substance', async () => {
+  const missing = await alertOf('fsp.ftso-commit', 'Mute')
+  const silence = await alertOf('fsp.fast-updates')
+  const anchor = world.simulation().provider('Anchor').accounts.identity.address
+  // Of a provider that fulfils all duties.
+  const ofAnchor = (change: (claim: Record<string, unknown>) => void) =>
+    forged(missing, (evidence) => {
+      evidence.claim['provider'] = anchor
+      Object.assign(evidence, { data: {}, blocks: null, transactions: [] })
+      change(evidence.claim)
+    })
+  const results = {
+    kind: await ofAnchor((claim) => {
+      claim['kind'] = 'constructor'
+    }),
+    checks: await ofAnchor((claim) => {
+      claim['checks'] = ['commit', 'constructor']
+      delete claim['values']
+    }),
+    betweenRounds: await ofAnchor((claim) => {
+      claim['round'] = Number(claim['round']) - 0.5
+      Object.assign(claim, { firstRound: claim['round'], streak: 1, required: 1 })
+    }),
+    earlierEpoch: await forged(missing, ({ claim, data }) => {
+      claim['rewardEpoch'] = Number(claim['rewardEpoch']) - 1
+      data['rewardEpochId'] = claim['rewardEpoch']
+    }),
+    noBlocks: await forged(silence, (evidence) => {
+      const { claim } = evidence
+      evidence.data = {}
+      Object.assign(claim, { provider: anchor, lastUpdateBlock: null, blocksSinceUpdate: 0 })
+      Object.assign(claim, { probability: '1', threshold: 1 })
+    }),
+  }
+  expect(results).toEqual({ kind: 2, checks: 1, betweenRounds: 1, earlierEpoch: 1, noBlocks: 1 })
+}, 180_000)
+
 /** What the script says of true evidence over an endpoint whose answers are changed. */
 async function through(
   alert: RaisedAlert,
@@ -274,6 +311,17 @@ test('an endpoint that lies or has pruned its past is told as such', async () =>
     [world.devnet.rpcUrl],
   )
   expect(contradicting).toMatchObject({ code: 2, said: expect.stringContaining('contradict') })
+  // One endpoint alone says that a provider's transactions were reverted.
+  const reverting = await through(
+    missing,
+    (method, _params, answer) => {
+      if (method === 'eth_getTransactionReceipt' && answer.result) {
+        Object.assign(answer.result, { status: '0x0' })
+      }
+    },
+    [world.devnet.rpcUrl],
+  )
+  expect(reverting).toMatchObject({ code: 2, said: expect.stringContaining('contradict') })
   const pruned = await through(missing, (method, _params, answer) => {
     if (method === 'eth_getBlockByNumber') answer.result = null
   })
