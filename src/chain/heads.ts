@@ -51,6 +51,9 @@ interface Socket {
   connection: WebSocket | undefined
   /** Heads of this connection that may still be wrong before it is closed. */
   credit: number
+  /** Messages since a time in milliseconds of `performance.now()`. */
+  messages: number
+  countedFromMs: number
   /** Highest head of this connection; 0 before the first. */
   newest: number
   /** Readings that looked for that head in vain. */
@@ -67,6 +70,8 @@ const HANDSHAKE_MS = 5000
 const MESSAGE_BYTES_MAX = 64 * 1024
 /** Heads in succession that may be wrong: also the most readings that a flood of them can cause. */
 const CREDIT = 5
+/** Messages of a connection within the longest time without a head; a node that catches up sends more. */
+const MESSAGES_MAX = 1000
 /** A head this far above what was read is none. */
 const AHEAD_MAX = 1000
 /** Pauses before a head is looked for again that the endpoint asked does not have yet. */
@@ -93,8 +98,8 @@ export function createHeads({
   const sockets = given.map(
     ({ endpoint, url, headers }): Socket => ({
       ...{ url, headers, name: { endpoint, origin: new URL(url).origin } },
-      ...{ connection: undefined, credit: CREDIT, newest: 0, misses: 0, failures: 0 },
-      timer: undefined,
+      ...{ connection: undefined, credit: CREDIT, messages: 0, countedFromMs: 0 },
+      ...{ newest: 0, misses: 0, failures: 0, timer: undefined },
     }),
   )
   let rate: BlockRate = NO_RATE
@@ -111,7 +116,7 @@ export function createHeads({
       maxPayload: MESSAGE_BYTES_MAX,
       perMessageDeflate: false,
     })
-    Object.assign(socket, { connection, credit: CREDIT, newest: 0, misses: 0 })
+    Object.assign(socket, { connection, credit: CREDIT, messages: 0, newest: 0, misses: 0 })
     connection.on('open', () => {
       connection.send('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}')
     })
@@ -129,6 +134,10 @@ export function createHeads({
 
   function hear(socket: Socket, connection: WebSocket, text: string): void {
     if (socket.connection !== connection) return
+    if (isTooMany(socket)) {
+      drop(socket, connection, 'too many messages')
+      return
+    }
     const message = parse(text)
     if (Subscribed.safeParse(message).success) return
     const head = NewHead.safeParse(message)
@@ -137,9 +146,22 @@ export function createHeads({
     if (fault !== undefined) drop(socket, connection, fault)
     if (number === undefined || fault !== undefined || number <= socket.newest) return
     meters?.heard(new URL(socket.url).host, 'heard')
-    Object.assign(socket, { newest: number, misses: 0, credit: socket.credit - 1 })
     expectHead(socket, connection)
+    const isRead = rate.newest > 0 && confirmedNumber(number, confirmations) <= rate.newest
+    Object.assign(socket, { newest: number, misses: 0 })
+    // An endpoint that is behind reports what was read already, and no reason to read again.
+    if (isRead) return
+    socket.credit -= 1
     wake?.()
+  }
+
+  /** Counts a message; whether there were too many. */
+  function isTooMany(socket: Socket): boolean {
+    const nowMs = performance.now()
+    const isOver = nowMs - socket.countedFromMs >= silentMs
+    if (isOver) Object.assign(socket, { messages: 0, countedFromMs: nowMs })
+    socket.messages += 1
+    return socket.messages > MESSAGES_MAX
   }
 
   /** Why a head ends the connection; undefined for one that may be right. */

@@ -140,6 +140,37 @@ describe('new heads', () => {
     expect(JSON.stringify(state.warnings)).not.toMatch(/key-7f|secret/)
   })
 
+  test('that were read already cause no reading', async () => {
+    const one = await endpoint()
+    const { heads, state } = follow([one.url])
+    await expect.poll(() => one.connections.length).toBe(1)
+    heads.read(5000)
+    // A node that catches up reports each block that it gets.
+    for (let number = 4001; number <= 4500; number += 1) {
+      one.report(number)
+      heads.read(5000)
+    }
+    one.report(5002)
+    await expect.poll(() => state.woken).toBeGreaterThan(0)
+    expect(state.woken).toBe(1)
+    expect(one.connections).toHaveLength(1)
+  })
+
+  test.each([
+    ['old heads', headOf(7)],
+    ['answers', '{"id":1,"result":"0x1"}'],
+  ])('a flood of %s ends the connection', async (_, message) => {
+    const one = await endpoint((socket) => {
+      for (let count = 0; count < 2000; count += 1) socket.send(message)
+    })
+    const { heads, state } = follow([one.url], { pausesMs: { min: 60_000, max: 60_000 } })
+    heads.read(100)
+    await expect
+      .poll(() => state.warnings)
+      .toEqual([expect.objectContaining({ reason: 'too many messages' })])
+    expect(state.woken).toBe(0)
+  })
+
   test.each([
     ['far ahead', headOf(50_000), 'too far ahead'],
     ['no JSON', 'head!', 'malformed'],
