@@ -41,9 +41,11 @@ describe('the configuration', () => {
     expect(sockets(',wss://two.example/ws?k=1', '[null,{"x-api-key":"a"}]')).toEqual([
       { endpoint: 1, url: 'wss://two.example/ws?k=1', headers: { 'x-api-key': 'a' } },
     ])
-    expect(problemsOf({ ...complete, FLARE_WS_URLS: 'https://one.example' })).toEqual([
-      'FLARE_WS_URLS is wrong: a ws or wss URL, or nothing',
-    ])
+    for (const wrong of ['https://one.example', 'wss://one.example/ws#key']) {
+      expect(problemsOf({ ...complete, FLARE_WS_URLS: wrong })).toEqual([
+        'FLARE_WS_URLS is wrong: a ws or wss URL, or nothing',
+      ])
+    }
     expect(problemsOf({ ...complete, FLARE_WS_URLS: 'ws://a,ws://b,ws://c' })).toEqual([
       'FLARE_WS_URLS has 3 entries for 2 FLARE_RPC_URLS',
     ])

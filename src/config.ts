@@ -68,15 +68,15 @@ const rpcTimeouts = commaList.pipe(
       .transform((text) => (text === '' ? undefined : Number(text))),
   ),
 )
+/** A fragment is not part of a request, and WebSockets refuse it. */
+const isWsUrl = (text: string) =>
+  z.url({ protocol: /^wss?$/ }).safeParse(text).success && !text.includes('#')
 /** WebSocket of each endpoint, by its position; an empty one has none. */
 const wsUrls = commaList.pipe(
   z.array(
     z
       .string()
-      .refine(
-        (text) => text === '' || z.url({ protocol: /^wss?$/ }).safeParse(text).success,
-        'a ws or wss URL, or nothing',
-      )
+      .refine((text) => text === '' || isWsUrl(text), 'a ws or wss URL, or nothing')
       .transform((text) => (text === '' ? undefined : text)),
   ),
 )
