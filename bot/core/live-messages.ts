@@ -208,7 +208,8 @@ async function goOn(
   // A press meanwhile has taken the message over.
   if (!(await isFollowed(app, row))) return true
   const { wizard } = known.living
-  await awaitStep(state, messageId, step)
+  // Otherwise the message shows the top-up alone.
+  if (!(await awaitStep(state, messageId, step))) return false
   const living = { topup: null, wizard: messageId }
   await app.db.transaction(async (tx) => {
     await changeChat(tx, chatId, { living }, app.clock.now())

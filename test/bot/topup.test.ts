@@ -1,7 +1,12 @@
 import { formatUnits } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { listLive } from '#bot/core/live-store.ts'
+import { privateState } from '#bot/core/middleware/identify.ts'
+import { openQuestion, storeQuestion } from '#bot/core/session.ts'
+import { findChat } from '#bot/core/store.ts'
 import { notifyConnectOutcomes } from '#bot/features/connect/notifications.ts'
+import { readDraft, WIZARD_QUESTION } from '#bot/features/new/draft.ts'
+import { awaitStep } from '#bot/features/topup/next-step.ts'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import type { ChatMessage } from '#sandbox/telegram/model.ts'
 import { packed } from '#src/actions/codec.ts'
@@ -757,6 +762,26 @@ describe('a payment for slots', () => {
     expect(says(bob)).toContain('🎟️ 1 slot added.')
     expect(says(bob)).not.toContain('New watch')
     expect(bob.labels()[0]).toEqual(['Resume: Credit balance'])
+  })
+
+  test('asks nothing where the person went on while the message was changed', async () => {
+    const { bob } = await waiting()
+    const known = await findChat(world.app.db, bob.id)
+    if (known === undefined) throw new Error('no chat')
+    const state = await privateState(world.app, known, BOT_NAME)
+    const draft = await readDraft(state)
+    const place = { chatId: bob.id, personId: bob.id }
+    const ask = async (kind: string) =>
+      storeQuestion(state, place, { kind, about: {}, messageId: 1, refusals: 0 })
+    const step = { view: { html: '', rows: [] }, rev: draft?.rev ?? 0 }
+    await ask(WIZARD_QUESTION)
+    expect(await awaitStep(state, 2, { ...step, rev: step.rev + 1 })).toBe(false)
+    await ask('rec.mail')
+    expect(await awaitStep(state, 2, step)).toBe(false)
+    expect(await openQuestion(state)).toMatchObject({ kind: 'rec.mail', messageId: 1 })
+    await ask(WIZARD_QUESTION)
+    expect(await awaitStep(state, 2, step)).toBe(true)
+    expect(await openQuestion(state)).toMatchObject({ messageId: 2, about: { rev: step.rev } })
   })
 
   test('buys the slot although its chat was unlinked before the payment, which the chat does not hear of', async () => {

@@ -50,14 +50,22 @@ export async function nextStep(
   })
 }
 
-/** Waits for the typed answer to the step that a message shows now. */
+/**
+ * Waits for the typed answer to the step that a message shows now.
+ *
+ * @returns false when the person has gone on elsewhere while the message was changed: with the draft in its
+ * own message, or to another question
+ */
 export async function awaitStep(
   state: ChatState,
   messageId: number,
   { rev }: NextStep,
-): Promise<void> {
+): Promise<boolean> {
   const place = placeOf(state)
-  if (place === undefined) return
+  if (place === undefined) return false
+  const [asked, draft] = await Promise.all([openQuestion(state), readDraft(state)])
+  if (draft?.rev !== rev || (asked !== undefined && asked.kind !== WIZARD_QUESTION)) return false
   const question = { kind: WIZARD_QUESTION, about: { rev }, messageId, refusals: 0 }
   await storeQuestion(state, place, question)
+  return true
 }
