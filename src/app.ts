@@ -4,6 +4,7 @@ import { createTransport } from 'nodemailer'
 import type { Sql } from 'postgres'
 import { type BotService, createBotService } from '#bot/core/service.ts'
 import { listChatsShowing } from '#bot/features/topup/topups.ts'
+import { createEvidenceChain } from '#src/alerts/evidence-chain.ts'
 import { createTokenLookup } from '#src/auth/service.ts'
 import { createMetering } from '#src/billing/metering/service.ts'
 import { RESOURCES } from '#src/billing/price-list.ts'
@@ -198,6 +199,7 @@ export function createApp(
       clock,
       confirmations: config.chain.confirmations,
     }),
+    evidence: createEvidenceChain({ chain, clock }),
     lookUps: createLookUps({ chain, facts, clock, confirmations: config.chain.confirmations }),
     xrpl,
     paymentOptions: createPaymentOptions({ chain, xrpl, clock, log, billing }),

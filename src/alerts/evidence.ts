@@ -1,30 +1,19 @@
 /** What anybody can check about an alert on the chain, without trusting this service. */
 import { z } from 'zod'
-import { firstBlockAt } from '#src/chain/block-search.ts'
-import type { BlockRef } from '#src/chain/chain.ts'
-import type { FspChain } from '#src/fsp/chain.ts'
-import { decodeSubmission } from '#src/fsp/protocol/framing.ts'
-import { readTransactionProof } from '#src/fsp/reader/transaction-proofs.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import { type Hash, JsonObject } from '#src/kernel/units.ts'
+import { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource } from '#src/watches/events.ts'
 import type { EvidenceClaim, Unproven } from '#src/watches/evidence-model.ts'
-import type { AlertEvidence, EvidenceSources, EvidenceTransaction } from './evidence-model.ts'
-import {
-  accountsOf,
-  beginningOf,
-  selectorsOf,
-  sourcesOf,
-  transactionsOf,
-} from './evidence-sources.ts'
+import type { EvidenceChain, EvidenceOnChain } from './evidence-chain.ts'
+import type { AlertEvidence } from './evidence-model.ts'
 import type { ReadDeps } from './history.ts'
 import { follow, helpOf } from './public-view.ts'
 import * as store from './store.ts'
 
-type Deps = ReadDeps & { readonly chain: FspChain; readonly chainId: number }
+type Deps = ReadDeps & { readonly evidence: EvidenceChain; readonly chainId: number }
 
 /**
  * Reads the evidence of a wallet's alert. Nothing is stored for it: the claim follows from the alert, the
@@ -77,16 +66,16 @@ async function evidenceOf(deps: Deps, row: store.AlertRow, locale: Locale): Prom
     claim,
     unproven: typeof found === 'string' ? found : null,
     ...(claim === null
-      ? { blocks: null, sources: NO_SOURCES, transactions: [] }
-      : {
-          blocks: await readBlocks(deps, row, claim, data),
-          sources: await readSources(deps, claim, data),
-          transactions: await readTransactions(deps, transactionsOf(data)),
-        }),
+      ? NOTHING_READ
+      : await deps.evidence.read({ id: row.id, position: row.position, claim, data })),
   }
 }
 
-const NO_SOURCES: EvidenceSources = { contracts: [], accounts: [], functions: [], events: [] }
+const NOTHING_READ: EvidenceOnChain = {
+  blocks: null,
+  sources: { contracts: [], accounts: [], functions: [], events: [] },
+  transactions: [],
+}
 
 /** The claim of an alert, or the reason why it has none. */
 function claimOf({ event, position }: store.AlertRow, data: JsonObject): EvidenceClaim | Unproven {
@@ -95,68 +84,4 @@ function claimOf({ event, position }: store.AlertRow, data: JsonObject): Evidenc
   if (derive === undefined) return 'other'
   if (source?.isRecovery) return 'recovery'
   return derive(data, { event, block: position })
-}
-
-/** The first and the last block that were read for a claim; null where endpoints lack the last one. */
-async function readBlocks(
-  { chain }: Deps,
-  { position }: store.AlertRow,
-  claim: EvidenceClaim,
-  data: JsonObject,
-): Promise<AlertEvidence['blocks']> {
-  const to = await chain.blockAt(claim.kind === 'failed-call' ? claim.block : position)
-  if (to === undefined) return null
-  const beginning = beginningOf(claim, data)
-  if (beginning === undefined) return { first: null, last: to }
-  const from: BlockRef | undefined =
-    'block' in beginning
-      ? await chain.blockAt(Math.min(beginning.block, to.number))
-      : await firstBlockAt(chain, beginning.seconds, to)
-  return { first: from ?? null, last: to }
-}
-
-async function readSources(
-  { chain }: Deps,
-  claim: EvidenceClaim,
-  data: JsonObject,
-): Promise<EvidenceSources> {
-  const { contracts, functions, events } = sourcesOf(claim)
-  const { access } = chain
-  return {
-    contracts: await access.endpoints.ask(
-      (client) =>
-        Promise.all(
-          contracts.map(async (name) => ({
-            name,
-            addresses: [...(await access.contracts.all(client, name))],
-          })),
-        ),
-      undefined,
-    ),
-    accounts: [...accountsOf(data)],
-    functions: selectorsOf(functions),
-    events: [...events],
-  }
-}
-
-/** The transactions that endpoints still have. */
-async function readTransactions(
-  { chain }: Deps,
-  hashes: readonly Hash[],
-): Promise<EvidenceTransaction[]> {
-  const found = await Promise.all(hashes.map((hash) => readTransactionProof(chain.access, hash)))
-  return found.flatMap((proof) => {
-    if (proof === undefined) return []
-    const submission = decodeSubmission(proof.input)
-    const frames = (submission?.frames ?? []).map(({ protocol, round, payload }) => ({
-      protocol,
-      round,
-      bytes: payload.length,
-      payload: `0x${Buffer.from(payload).toString('hex')}`,
-    }))
-    const { from, to, ...place } = proof
-    return [
-      { ...place, sender: from, receiver: to, function: submission?.function ?? null, frames },
-    ]
-  })
 }

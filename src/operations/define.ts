@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { EvidenceChain } from '#src/alerts/evidence-chain.ts'
 import type { Metering } from '#src/billing/metering/service.ts'
 import type { ResourceId } from '#src/billing/price-list.ts'
 import type { PaymentSetup } from '#src/billing/topups/model.ts'
@@ -39,6 +40,8 @@ export interface App {
   readonly facts: Facts
   /** Answers about addresses and providers for people who have not signed in. */
   readonly lookUps: LookUps
+  /** Reads what the chain says about alerts, for their evidence. */
+  readonly evidence: EvidenceChain
   /** Replays watches over the stored past. */
   readonly backtests: Backtests
   /** Undefined if XRP is not configured. */
