@@ -90,6 +90,7 @@ describe('a pruned state', () => {
     [-32000, 'required historical state unavailable (reexec=128)'],
     [-32000, 'state at block #5 is pruned'],
     [-32602, 'this request needs an archive node'],
+    [-32602, 'BlockOutOfRangeError: block height is 446 but requested was 0'],
   ])('is what a node calls %i %s', (code, message) => {
     expect(isPruned(answered(code, message))).toBe(true)
   })

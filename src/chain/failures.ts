@@ -65,9 +65,9 @@ export function isRefusal(error: unknown, withBroken: boolean): boolean {
   return http.status === undefined ? withBroken : REFUSING.includes(http.status)
 }
 
-/** Words of nodes whose state of an old block is pruned: geth, coreth, Erigon, Nethermind, Besu. */
+/** Words of nodes whose state of an old block is pruned: geth, coreth, Erigon, Nethermind, Besu, anvil. */
 const PRUNED =
-  /missing trie node|state .*(not available|unavailable|pruned|not found)|pruned|historical state|archive (node|state|data)|old data not available|world state/i
+  /missing trie node|state .*(not available|unavailable|pruned|not found)|pruned|historical state|archive (node|state|data)|old data not available|world state|BlockOutOfRange/i
 
 /** Whether an endpoint answered that the state of the requested block is pruned. */
 export function isPruned(error: unknown): boolean {
