@@ -13,7 +13,7 @@ const BlockPlace = z.object({ number: z.int(), hash: Hash, at: Instant })
 /** A submission's part for one protocol. */
 const EvidenceFrame = z.object({
   protocol: z.int(),
-  round: z.int(),
+  round: z.int().meta({ description: 'operations:field.roundNumber' }),
   /** Length of the payload. */
   bytes: z.int(),
   payload: z.string(),

@@ -5,11 +5,13 @@ import { Address, Hash, Instant, JsonObject, Units } from '#src/kernel/units.ts'
 
 /** A number of a block. */
 const Block = z.int()
+/** Identity address of the data provider that the claim is about. */
+const Provider = Address.meta({ description: 'operations:field.providerIdentity' })
 
 /** Duties of a voting round, or of several in a row, that were not fulfilled. */
 const RoundClaim = z.object({
   kind: z.literal('round'),
-  provider: Address,
+  provider: Provider,
   rewardEpoch: z.int(),
   /** The last bad round. */
   round: z.int(),
@@ -27,7 +29,7 @@ const RoundClaim = z.object({
 /** Too few hits over the last rounds with evidence. */
 const RateClaim = z.object({
   kind: z.literal('rate'),
-  provider: Address,
+  provider: Provider,
   condition: z.enum(['mc-anchor', 'mc-fdc']),
   rewardEpoch: z.int(),
   round: z.int(),
@@ -40,7 +42,7 @@ const RateClaim = z.object({
 /** A transaction of the provider that was reverted. */
 const FailedCallClaim = z.object({
   kind: z.literal('failed-call'),
-  provider: Address,
+  provider: Provider,
   transaction: Hash,
   block: Block,
   sender: Address,
@@ -53,12 +55,12 @@ const FailedCallClaim = z.object({
 /** No fast updates in a range of blocks. */
 const SilenceClaim = z.object({
   kind: z.literal('silence'),
-  provider: Address,
+  provider: Provider,
   rewardEpoch: z.int(),
   /** The last block without an update. */
   block: Block,
-  lastUpdateBlock: Block.nullable(),
-  blocksSinceUpdate: z.int(),
+  lastUpdateBlock: Block.nullable().meta({ description: 'operations:field.lastUpdateBlock' }),
+  blocksSinceUpdate: z.int().meta({ description: 'operations:field.blocksSinceUpdate' }),
   sortitionWeight: z.int(),
   sampleSize: z.number(),
   /** Of such a silence by chance, such as `3.1e-9`. */
@@ -71,7 +73,7 @@ const SilenceClaim = z.object({
 /** Not registered for a reward epoch at a block, some minutes after registration opened. */
 const RegistrationClaim = z.object({
   kind: z.literal('registration'),
-  provider: Address,
+  provider: Provider,
   rewardEpoch: z.int(),
   block: Block,
   openedAt: Instant,
@@ -82,7 +84,7 @@ const RegistrationClaim = z.object({
 /** Not among the voters of a reward epoch. */
 const MembershipClaim = z.object({
   kind: z.literal('membership'),
-  provider: Address,
+  provider: Provider,
   rewardEpoch: z.int(),
   /** Number of voters; null where the alert does not give it. */
   voters: z.int().nullable(),
@@ -92,18 +94,18 @@ const MembershipClaim = z.object({
 /** Less native coins than the limit at the end of a block. */
 const BalanceClaim = z.object({
   kind: z.literal('balance'),
-  provider: Address,
+  provider: Provider,
   address: Address,
-  role: z.string(),
+  role: z.string().meta({ description: 'operations:field.balanceRole' }),
   block: Block,
-  balanceWei: Units,
+  balanceWei: Units.meta({ description: 'operations:field.balanceWei' }),
   limitWei: Units,
 })
 
 /** A vote about an ended reward epoch that the provider had not signed by a block. */
 const VoteClaim = z.object({
   kind: z.literal('vote'),
-  provider: Address,
+  provider: Provider,
   rewardEpoch: z.int(),
   vote: z.enum(['uptime', 'rewards']),
   block: Block,

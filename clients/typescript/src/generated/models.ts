@@ -169,25 +169,41 @@ export interface Alert {
 
 export interface AlertEvidence {
   /**
-   * Number of the alert; null in a test.
+   * Number of the alert.
    * @min 1
    * @max 2147483647
    */
   alertId: number;
   /** The first and the last block that were read for the claim. `first` is null if only one block matters or if it is unknown. */
   blocks: {
+    /** First block that was read; null if only one block matters or if it is unknown. */
     first: {
-      /** @format date-time */
+      /**
+       * Time of the block.
+       * @format date-time
+       */
       at: string;
-      /** @pattern ^0x[0-9a-fA-F]{64}$ */
+      /**
+       * Hash of the block: 32 bytes in hex.
+       * @pattern ^0x[0-9a-fA-F]{64}$
+       */
       hash: string;
+      /** Number of the block. */
       number: number;
     } | null;
+    /** Last block that was read. */
     last: {
-      /** @format date-time */
+      /**
+       * Time of the block.
+       * @format date-time
+       */
       at: string;
-      /** @pattern ^0x[0-9a-fA-F]{64}$ */
+      /**
+       * Hash of the block: 32 bytes in hex.
+       * @pattern ^0x[0-9a-fA-F]{64}$
+       */
       hash: string;
+      /** Number of the block. */
       number: number;
     };
   } | null;
@@ -265,10 +281,13 @@ export interface AlertEvidence {
    * @format date-time
    */
   firedAt: string;
+  /** What the signal checks, in words; null without a signal. */
   rule: string | null;
   /** Severity of the alert. */
   severity: "info" | "warning" | "critical";
+  /** What was read for the claim. */
   sources: EvidenceSources;
+  /** Transactions that the claim is about. */
   transactions: EvidenceTransaction[];
   /** Why there is no claim: a recovery, about the P-chain, about published data, or not about a data provider. */
   unproven: "recovery" | "p-chain" | "published-data" | "other" | null;
@@ -686,6 +705,7 @@ export interface Delivery {
 
 export type EvidenceClaim =
   | {
+      /** Checks, at least one of which `round` failed. */
       checks: (
         | "commit"
         | "reveal"
@@ -702,153 +722,260 @@ export type EvidenceClaim =
         | "grace"
         | "fdcGrace"
       )[];
+      /** Number of the first bad voting round since the last good one. */
       firstRound: number;
-      /** Setup of the channel: input takes an address, link opens a chat. */
+      /** Kind of the claim, which determines its other properties. */
       kind: "round";
-      /** @pattern ^0x[0-9a-fA-F]{40}$ */
+      /**
+       * Identity address of the data provider.
+       * @pattern ^0x[0-9a-fA-F]{40}$
+       */
       provider: string;
+      /** Number of bad voting rounds in a row from which an alert is raised. */
       required: number;
+      /** Number of the reward epoch. */
       rewardEpoch: number;
+      /** Number of the last voting round that the claim is about. */
       round: number;
-      /** Number of bad evaluations in a row. */
+      /** Number of bad voting rounds in a row, up to `round`. */
       streak: number;
+      /** Values of the failed check, as an object that depends on the check. */
       values: Record<string, any>;
     }
   | {
+      /** Minimal condition: mc-anchor, prices close to the median; mc-fdc, participation in the FDC. */
       condition: "mc-anchor" | "mc-fdc";
-      /** Setup of the channel: input takes an address, link opens a chat. */
+      /** Kind of the claim, which determines its other properties. */
       kind: "rate";
-      /** @pattern ^0x[0-9a-fA-F]{40}$ */
+      /**
+       * Identity address of the data provider.
+       * @pattern ^0x[0-9a-fA-F]{40}$
+       */
       provider: string;
+      /** Rate reached in the counted voting rounds, 0 to 1. */
       rate: number;
+      /** Number of the reward epoch. */
       rewardEpoch: number;
+      /** Number of the last voting round that the claim is about. */
       round: number;
+      /** Number of voting rounds counted, up to `round`. */
       rounds: number;
-      /** Change of the balance that raises an alert, in whole coins, such as 100. */
+      /** Limit of the rate or of the probability, below which an alert is raised, 0 to 1. */
       threshold: number;
     }
   | {
+      /** Number of the block of the transaction, or of the block at whose end the claim holds. */
       block: number;
+      /** Gas limit of the transaction, in units of gas. */
       gasLimit: number;
+      /** Gas that the transaction used, in units of gas. */
       gasUsed: number;
-      /** Setup of the channel: input takes an address, link opens a chat. */
+      /** Kind of the claim, which determines its other properties. */
       kind: "failed-call";
-      /** @pattern ^0x[0-9a-fA-F]{40}$ */
+      /**
+       * Identity address of the data provider.
+       * @pattern ^0x[0-9a-fA-F]{40}$
+       */
       provider: string;
-      /** @pattern ^0x[0-9a-fA-F]{40}$ */
+      /**
+       * Address that the transaction was sent to.
+       * @pattern ^0x[0-9a-fA-F]{40}$
+       */
       receiver: string;
+      /** Selector of the function: 4 bytes in hex. */
       selector: string;
-      /** @pattern ^0x[0-9a-fA-F]{40}$ */
+      /**
+       * Address that sent the transaction.
+       * @pattern ^0x[0-9a-fA-F]{40}$
+       */
       sender: string;
-      /** @pattern ^0x[0-9a-fA-F]{64}$ */
+      /**
+       * Hash of the failed transaction.
+       * @pattern ^0x[0-9a-fA-F]{64}$
+       */
       transaction: string;
     }
   | {
+      /** Number of the block of the transaction, or of the block at whose end the claim holds. */
       block: number;
+      /** Number of blocks since the last fast update. */
       blocksSinceUpdate: number;
-      /** Setup of the channel: input takes an address, link opens a chat. */
+      /** Kind of the claim, which determines its other properties. */
       kind: "silence";
+      /** Block of the last fast update; null if none was seen. */
       lastUpdateBlock: number | null;
+      /** Number of blocks in 1% of a reward epoch. */
       onePercentBlocks: number;
+      /** Probability that so many blocks without a fast update occur by chance, as text such as 3.1e-9. */
       probability: string;
-      /** @pattern ^0x[0-9a-fA-F]{40}$ */
+      /**
+       * Identity address of the data provider.
+       * @pattern ^0x[0-9a-fA-F]{40}$
+       */
       provider: string;
+      /** Number of the reward epoch. */
       rewardEpoch: number;
+      /** Limit that raised the alert: probability, or one-percent for `onePercentBlocks`. */
       rule: "probability" | "one-percent";
+      /** Expected number of fast updates per block, from all providers. */
       sampleSize: number;
+      /** Number of the provider’s entries in the draw for fast updates, of 4096. */
       sortitionWeight: number;
-      /** Change of the balance that raises an alert, in whole coins, such as 100. */
+      /** Limit of the rate or of the probability, below which an alert is raised, 0 to 1. */
       threshold: number;
     }
   | {
+      /** Number of the block of the transaction, or of the block at whose end the claim holds. */
       block: number;
+      /** Whether registration was already closed at the end of `block`. */
       isClosed: boolean;
-      /** Setup of the channel: input takes an address, link opens a chat. */
+      /** Kind of the claim, which determines its other properties. */
       kind: "registration";
+      /** Minutes after the opening of registration from which an alert is raised. */
       minutes: number;
-      /** @format date-time */
+      /**
+       * Time at which registration or the vote opened; null if unknown.
+       * @format date-time
+       */
       openedAt: string;
-      /** @pattern ^0x[0-9a-fA-F]{40}$ */
+      /**
+       * Identity address of the data provider.
+       * @pattern ^0x[0-9a-fA-F]{40}$
+       */
       provider: string;
+      /** Number of the reward epoch. */
       rewardEpoch: number;
     }
   | {
-      /** Setup of the channel: input takes an address, link opens a chat. */
+      /** Kind of the claim, which determines its other properties. */
       kind: "membership";
-      /** @pattern ^0x[0-9a-fA-F]{40}$ */
+      /**
+       * Identity address of the data provider.
+       * @pattern ^0x[0-9a-fA-F]{40}$
+       */
       provider: string;
+      /** Number of the reward epoch. */
       rewardEpoch: number;
+      /** Number of the first voting round of the reward epoch; null if the alert does not state it. */
       startRound: number | null;
+      /** Number of voters in the signing policy; null if the alert does not state it. */
       voters: number | null;
     }
   | {
       /**
-       * Address of the token; the zero address while the chain cannot be read.
+       * Address whose balance is too low.
        * @pattern ^0x[0-9a-fA-F]{40}$
        */
       address: string;
-      /** @pattern ^(0|[1-9]\d{0,77})$ */
+      /**
+       * Balance in wei, as a string of digits; 10^18 wei are 1 FLR.
+       * @pattern ^(0|[1-9]\d{0,77})$
+       */
       balanceWei: string;
+      /** Number of the block of the transaction, or of the block at whose end the claim holds. */
       block: number;
-      /** Setup of the channel: input takes an address, link opens a chat. */
+      /** Kind of the claim, which determines its other properties. */
       kind: "balance";
-      /** @pattern ^(0|[1-9]\d{0,77})$ */
+      /**
+       * Balance in wei below which an alert is raised, as a string of digits.
+       * @pattern ^(0|[1-9]\d{0,77})$
+       */
       limitWei: string;
-      /** @pattern ^0x[0-9a-fA-F]{40}$ */
+      /**
+       * Identity address of the data provider.
+       * @pattern ^0x[0-9a-fA-F]{40}$
+       */
       provider: string;
+      /** What the address is used for. */
       role: string;
     }
   | {
+      /** Number of the block of the transaction, or of the block at whose end the claim holds. */
       block: number;
+      /** Whether the vote is concluded, so that the signature can no longer be sent. */
       isConcluded: boolean;
-      /** Setup of the channel: input takes an address, link opens a chat. */
+      /** Kind of the claim, which determines its other properties. */
       kind: "vote";
+      /** Time at which registration or the vote opened; null if unknown. */
       openedAt: string | null;
-      /** @pattern ^0x[0-9a-fA-F]{40}$ */
+      /**
+       * Identity address of the data provider.
+       * @pattern ^0x[0-9a-fA-F]{40}$
+       */
       provider: string;
+      /** Number of the reward epoch. */
       rewardEpoch: number;
+      /** Whether the provider signed a hash other than the winning one. */
       signedOtherHash: boolean;
+      /** What the vote is about: the uptime or the rewards of the reward epoch. */
       vote: "uptime" | "rewards";
     };
 
 export interface EvidenceSources {
+  /** Addresses of the provider. */
   accounts: string[];
+  /** Contracts that were read. */
   contracts: {
+    /** Addresses of the contract, former ones included. */
     addresses: string[];
-    /** Name of the recipient. */
+    /** Name of the contract in Flare’s contract registry. */
     name: string;
   }[];
-  /** Events of the signal. */
+  /** Events of the contracts that were read. */
   events: {
-    /** Name of the recipient. */
+    /** Name of the event in the contract. */
     name: string;
-    /** @pattern ^0x[0-9a-fA-F]{64}$ */
+    /**
+     * First topic of the event’s log: 32 bytes in hex.
+     * @pattern ^0x[0-9a-fA-F]{64}$
+     */
     topic: string;
   }[];
+  /** Functions whose calls were read. */
   functions: {
-    /** Name of the recipient. */
+    /** Name of the function. */
     name: string;
+    /** Selector of the function: 4 bytes in hex. */
     selector: string;
   }[];
 }
 
 export interface EvidenceTransaction {
+  /** Number of the block that contains the transaction. */
   block: number;
-  /** @pattern ^0x[0-9a-fA-F]{64}$ */
+  /**
+   * Hash of the block: 32 bytes in hex.
+   * @pattern ^0x[0-9a-fA-F]{64}$
+   */
   blockHash: string;
+  /** Parts of the submission, one for each protocol and voting round. */
   frames: {
+    /** Length of the payload, in bytes. */
     bytes: number;
+    /** Payload for the protocol, in hex. */
     payload: string;
+    /** Number of the protocol: 100 for the FTSO, 200 for the FDC. */
     protocol: number;
+    /** Number of the voting round. */
     round: number;
   }[];
+  /** Submit function that was called, such as submit1; null for another function. */
   function: string | null;
-  /** @pattern ^0x[0-9a-fA-F]{64}$ */
+  /**
+   * Hash of the transaction.
+   * @pattern ^0x[0-9a-fA-F]{64}$
+   */
   hash: string;
+  /** Position of the transaction in the block, from 0. */
   index: number;
+  /** Calldata of the transaction, in hex. */
   input: string;
+  /** Address that the transaction was sent to; null if it created a contract. */
   receiver: string | null;
-  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  /**
+   * Address that sent the transaction.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
   sender: string;
 }
 
