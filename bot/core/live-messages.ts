@@ -1,6 +1,6 @@
 /**
- * Updates live messages: a top-up until it is credited, its QR code until it expires, a
- * pinned overview. The database stores what they follow, so a restart changes nothing. The job
+ * Updates live messages: a top-up until it is credited, its QR code until it expires, tests until they have
+ * arrived, a pinned overview. The database stores what they follow, so a restart changes nothing. The job
  * `show-live-messages` runs this.
  */
 
@@ -16,6 +16,7 @@ import { invoke } from '#src/operations/invoke.ts'
 import { type ChatLink, chatLinks } from '#src/recipients/chats.ts'
 import { describe, floodWaitMs, isRefused } from '#src/telegram/errors.ts'
 import { post } from '#src/telegram/send.ts'
+import { RECIPIENT_TESTS } from '../features/recipients/test-follow.ts'
 import { OVERVIEW_KIND, readOverview } from '../features/status/overview.ts'
 import { overviewKey, statusScreen } from '../features/status/view.ts'
 import { awaitStep, nextStep } from '../features/topup/next-step.ts'
@@ -28,7 +29,7 @@ import {
   TOPUP_KINDS,
 } from '../features/topup/topups.ts'
 import { retiredQuote, type ShownTopup, topupScreen } from '../features/topup/view.ts'
-import { readTests, TEST_KIND } from '../features/watches/test-follow.ts'
+import { type ReadTests, readTests, TEST_KIND } from '../features/watches/test-follow.ts'
 import type { Reader, View } from '../views/view.ts'
 import {
   deleteExpired,
@@ -50,6 +51,8 @@ const REST_MS = 1000
 const RETRY_MS = 30_000
 const OVERVIEW_LOOK_MS = 60_000
 const ROWS_PER_LOOK = 20
+/** What reads followed tests, by the kind of the message. */
+const TESTS = new Map<string, ReadTests>([[TEST_KIND, readTests], ...RECIPIENT_TESTS])
 
 /** Dependencies of live messages. */
 interface LiveMessageDeps {
@@ -133,10 +136,8 @@ async function lookAt(notifier: LiveMessageDeps, row: LiveRow): Promise<Looked |
       return keepQr(notifier, row, seen)
     case OVERVIEW_KIND:
       return showOverview(notifier, row, seen)
-    case TEST_KIND:
-      return showTests(notifier, row, seen)
     default:
-      return undefined
+      return showTests(notifier, row, seen)
   }
 }
 
@@ -258,17 +259,19 @@ async function showOverview(notifier: LiveMessageDeps, row: LiveRow, seen: Seen)
   return { stage: null, shown, nextAt, isChanged }
 }
 
-/** Shows which tests of a watch have arrived. */
+/** Shows which tests have arrived. Other kinds of messages are no longer followed. */
 async function showTests(
   notifier: LiveMessageDeps,
   row: LiveRow,
   { known, link, reader }: Seen,
 ): Promise<Looked | undefined> {
+  const read = TESTS.get(row.kind)
+  if (read === undefined) return undefined
   const state = await privateState(notifier.app, known, notifier.username)
   const membership = state.links.find(({ wallet }) => wallet === link.wallet)
   if (membership === undefined) return undefined
-  const of = { watchId: Number(row.handle), since: row.createdAt }
-  const { view, nextAt } = await readTests(state, membership, of)
+  const of = { id: Number(row.handle), since: row.createdAt }
+  const { view, nextAt } = await read(state, membership, of)
   const shown = digestOf(view)
   const isChanged = shown !== row.shown && (await change(notifier, row, view, reader.t.locale))
   return nextAt && { stage: null, shown, nextAt, isChanged }

@@ -22,8 +22,9 @@ import { walletName } from '../../views/view.ts'
 import { putFollowUp } from './follow-up-store.ts'
 import { showRecipients } from './handlers.ts'
 import { addChoice, addQuestion, chatLink, chatRights, mailAsked } from './list-view.ts'
-import { endFollowUp, findRecipient, sendTest, showRecipient, testLine } from './recipients.ts'
+import { endFollowUp, findRecipient, showRecipient } from './recipients.ts'
 import { hiddenLine, rotateQuestion, secretHidden, secretShown } from './secret-view.ts'
+import { showTest } from './test-follow.ts'
 import { showWatchSelection } from './watch-selection.ts'
 
 const composer = new Composer<BotContext>()
@@ -92,10 +93,7 @@ async function add(ctx: BotContext, channel: TypedChannel, text: string): Promis
     const messageId = await show(ctx, mailAsked(reader, made))
     return follow(ctx, id, messageId, 'confirmation')
   }
-  const recipient = await findRecipient(ctx, id)
-  await showWatchSelection(ctx, id, {
-    notice: testLine(ctx, recipient, await sendTest(ctx, recipient)),
-  })
+  await showTest(ctx, await findRecipient(ctx, id), 'recipient-added')
 }
 
 /** Default name of a destination. */

@@ -3,11 +3,12 @@ import type { TestResult } from '#src/delivery/model.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { getDestination, testDestination } from '#src/operations/chat-destinations.ts'
 import type { Destination } from '#src/recipients/directory.ts'
-import type { BotContext, Membership } from '../../core/context.ts'
+import type { BotContext, ChatState, Membership } from '../../core/context.ts'
 import { nextAllowedAt } from '../../core/refusals.ts'
 import { show } from '../../core/show.ts'
 import { destinationName } from '../../views/destination.ts'
 import { allWatches } from '../../views/screens.ts'
+import type { View } from '../../views/view.ts'
 import { outcomeLine, type TestOutcome } from '../watches/test-view.ts'
 import { recipientCard } from './card-view.ts'
 import { takeFollowUp } from './follow-up-store.ts'
@@ -27,7 +28,7 @@ export interface FoundRecipient {
  *
  * @throws AppError not_found
  */
-export async function findRecipient(ctx: BotContext, id: number): Promise<FoundRecipient> {
+export async function findRecipient(ctx: ChatState, id: number): Promise<FoundRecipient> {
   for (const link of ctx.links) {
     try {
       const destination = await ctx.call(getDestination, { body: { id } }, link)
@@ -45,6 +46,15 @@ export async function findRecipient(ctx: BotContext, id: number): Promise<FoundR
  * @throws AppError not_found
  */
 export async function showRecipient(ctx: BotContext, id: number, notice?: string): Promise<void> {
+  await show(ctx, await recipientView(ctx, id, notice))
+}
+
+/**
+ * The card of a destination.
+ * @param notice HTML
+ * @throws AppError not_found
+ */
+export async function recipientView(ctx: ChatState, id: number, notice?: string): Promise<View> {
   const recipient = await findRecipient(ctx, id)
   const { link, hereId } = recipient
   const watches = await allWatches(ctx, link)
@@ -53,7 +63,7 @@ export async function showRecipient(ctx: BotContext, id: number, notice?: string
     .map(({ label }) => label)
   const canWrite = link.caller.scopes.includes('write')
   const options = { now: ctx.app.clock.now(), hereId, canWrite, notice }
-  await show(ctx, recipientCard(ctx.reader, { ...recipient, namedBy }, options))
+  return recipientCard(ctx.reader, { ...recipient, namedBy }, options)
 }
 
 /**
@@ -93,7 +103,7 @@ export async function testOutcome(
 
 /** Outcome of a test, as a line of HTML. */
 export function testLine(
-  { reader, t }: BotContext,
+  { reader, t }: Pick<ChatState, 'reader' | 't'>,
   { destination, hereId }: Pick<FoundRecipient, 'destination' | 'hereId'>,
   outcome: TestOutcome,
 ): string {

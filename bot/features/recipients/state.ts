@@ -21,19 +21,19 @@ import {
   showRecipient,
   testLine,
 } from './recipients.ts'
+import { showTest } from './test-follow.ts'
 
 const composer = new Composer<BotContext>()
 
 onPress(composer, 'rec.test', async (ctx, { id }) => {
-  const recipient = await findRecipient(ctx, id)
-  await showRecipient(ctx, id, testLine(ctx, recipient, await sendTest(ctx, recipient)))
+  await showTest(ctx, await findRecipient(ctx, id), 'recipient-test')
 })
 
 onPress(composer, 'rec.revive', async (ctx, { id }) => {
   if (ctx.reader.isGroup) return reviveGroup(ctx, id)
   const recipient = await findRecipient(ctx, id)
   if (recipient.destination.status === 'active') return showRecipient(ctx, id)
-  await showRecipient(ctx, id, await revive(ctx, recipient))
+  await revive(ctx, recipient)
 })
 
 /** Switches the group's alerts on again; other destinations are private there. */
@@ -45,22 +45,24 @@ async function reviveGroup(ctx: BotContext, id: number): Promise<void> {
   await show(ctx, await returningScreen(ctx, []))
 }
 
-/**
- * Switches a destination on; a webhook only if a test succeeds.
- * @returns the result: HTML
- */
-async function revive(ctx: BotContext, found: FoundRecipient): Promise<string> {
+/** Switches a destination on, a webhook only if a test succeeds, and shows the result. */
+async function revive(ctx: BotContext, found: FoundRecipient): Promise<void> {
   const { destination, link } = found
+  const { id } = destination
   const { isProgrammatic } = CHANNELS[destination.channel]
   const tried = isProgrammatic ? await sendTest(ctx, found, { evenIfOff: true }) : undefined
   if (tried !== undefined && tried.kind !== 'delivered') {
-    return `${testLine(ctx, found, tried)}\n${ctx.t.html('bot:rec.staysOff')}`
+    const notice = `${testLine(ctx, found, tried)}\n${ctx.t.html('bot:rec.staysOff')}`
+    return showRecipient(ctx, id, notice)
   }
-  const body = { id: destination.id, changes: { status: 'active' } }
+  const body = { id, changes: { status: 'active' } }
   const changed = await ctx.call(changeDestination, { body }, link)
-  if (changed.status !== 'active') return `✓ ${ctx.t.html('bot:rec.confirmationSent')}`
-  const outcome = tried ?? (await sendTest(ctx, found))
-  return `✓ ${ctx.t.html('bot:rec.onAgain')}\n${testLine(ctx, found, outcome)}`
+  if (changed.status !== 'active') {
+    return showRecipient(ctx, id, `✓ ${ctx.t.html('bot:rec.confirmationSent')}`)
+  }
+  if (tried === undefined) return showTest(ctx, found, 'recipient-revived')
+  const line = testLine(ctx, found, tried)
+  await showRecipient(ctx, id, `✓ ${ctx.t.html('bot:rec.onAgain')}\n${line}`)
 }
 
 onPress(composer, 'rec.resend', async (ctx, { id }) => {

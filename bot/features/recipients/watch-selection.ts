@@ -4,11 +4,12 @@ import { AppError } from '#src/kernel/errors.ts'
 import { changeDestination, listDestinations } from '#src/operations/chat-destinations.ts'
 import { updateWatch } from '#src/operations/watches.ts'
 import type { Watch } from '#src/watches/model.ts'
-import type { BotContext } from '../../core/context.ts'
+import type { BotContext, ChatState } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
 import { allWatches } from '../../views/screens.ts'
-import { type FoundRecipient, findRecipient, showRecipient } from './recipients.ts'
+import type { View } from '../../views/view.ts'
+import { type FoundRecipient, findRecipient, recipientView } from './recipients.ts'
 import {
   isNotifiedOf,
   namedAfter,
@@ -52,19 +53,31 @@ onPress(composer, 'rec.hearFlip', async (ctx, { id, watch: watchId }) => {
   await showWatchSelection(ctx, id, { page: pageOf(at), ...notice })
 })
 
-/**
- * Asks which watches notify a recipient. A chat that may change nothing sees its card.
- * @param notice HTML
- */
+interface WatchSelectionOptions {
+  readonly page?: number
+  /** HTML. */
+  readonly notice?: string
+}
+
+/** Asks which watches notify a recipient. A chat that may change nothing sees its card. */
 export async function showWatchSelection(
   ctx: BotContext,
   id: number,
-  options: { readonly page?: number; readonly notice?: string } = {},
+  options: WatchSelectionOptions = {},
 ): Promise<void> {
+  await show(ctx, await watchSelectionView(ctx, id, options))
+}
+
+/** The question which watches notify a recipient; its card for a chat that may change nothing. */
+export async function watchSelectionView(
+  ctx: ChatState,
+  id: number,
+  options: WatchSelectionOptions = {},
+): Promise<View> {
   const found = await findRecipient(ctx, id)
-  if (!found.link.caller.scopes.includes('write')) return showRecipient(ctx, id, options.notice)
+  if (!found.link.caller.scopes.includes('write')) return recipientView(ctx, id, options.notice)
   const selection = await watchSelectionOf(ctx, found)
-  await show(ctx, watchSelectionScreen(ctx.reader, selection, { page: 1, ...options }))
+  return watchSelectionScreen(ctx.reader, selection, { page: 1, ...options })
 }
 
 interface FoundWatchSelection extends WatchSelection {
@@ -73,7 +86,7 @@ interface FoundWatchSelection extends WatchSelection {
 }
 
 async function watchSelectionOf(
-  ctx: BotContext,
+  ctx: ChatState,
   found: FoundRecipient,
 ): Promise<FoundWatchSelection> {
   const { destination, link, hereId } = found

@@ -1,5 +1,6 @@
-/** Follows the test messages of a watch in the message that lists them, until each has arrived or failed. */
+/** Follows test messages in the message that shows their outcome, until each has arrived or failed. */
 
+import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import type { LogEntry } from '#src/delivery/log.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { listDeliveries, listDestinations } from '#src/operations/chat-destinations.ts'
@@ -13,7 +14,7 @@ import { notifiedBy, type Person } from './people-view.ts'
 import { peopleOf } from './recipient-choice.ts'
 import { type TestOutcome, testResults } from './test-view.ts'
 
-/** Kind of the live message. */
+/** Kind of the live message that lists the tests of a watch. */
 export const TEST_KIND = 'test'
 
 /** Least time between two looks. */
@@ -23,21 +24,41 @@ const FOLLOWED_MS = 10 * MINUTE_MS
 const NEWEST = 20
 const ON_ITS_WAY: ReadonlySet<string> = new Set(['pending', 'retrying', 'held'])
 
+/** What is followed. */
+interface Followed {
+  /** Id of the watch or recipient that is tested. */
+  readonly id: number
+  /** Time before the first test. */
+  readonly since: Date
+}
+
+/**
+ * Makes the screen of tests as they are now.
+ *
+ * @returns `nextAt`: when to look again; undefined once all have arrived or failed
+ * @throws AppError not_found when the watch or recipient is gone
+ */
+export type ReadTests = (
+  state: ChatState,
+  link: Membership,
+  of: Followed,
+) => Promise<{ readonly view: View; readonly nextAt: Date | undefined }>
+
 /**
  * Starts to follow tests.
- * @param of `since`: time before the first of them
+ * @param of `kind`: kind of the live message
  */
 export async function followTests(
   { db, clock }: Pick<App, 'db' | 'clock'>,
   message: { readonly chatId: number; readonly messageId: number },
-  of: { readonly watchId: number; readonly wallet: string; readonly since: Date },
+  of: Followed & { readonly kind: string; readonly wallet: string },
 ): Promise<void> {
   const now = clock.now()
   await putLive(db, {
     ...message,
-    kind: TEST_KIND,
+    kind: of.kind,
     wallet: of.wallet,
-    handle: String(of.watchId),
+    handle: String(of.id),
     stage: null,
     shown: null,
     changeCount: 0,
@@ -48,35 +69,51 @@ export async function followTests(
   })
 }
 
-/**
- * The tests of a watch since a time, as they are now.
- *
- * @returns `nextAt`: when to look again; undefined once all have arrived or failed
- * @throws AppError not_found when the watch is gone
- */
-export async function readTests(
-  state: ChatState,
-  link: Membership,
-  { watchId, since }: { readonly watchId: number; readonly since: Date },
-): Promise<{ readonly view: View; readonly nextAt: Date | undefined }> {
-  const watch = await state.call(getWatch, { params: { id: String(watchId) } }, link)
+/** The tests of a watch. */
+export const readTests: ReadTests = async (state, link, { id, since }) => {
+  const watch = await state.call(getWatch, { params: { id: String(id) } }, link)
   const destinations = await state.call(listDestinations, {}, link)
   const people = notifiedBy(watch.recipientIds, await peopleOf(state, link))
   const results = await Promise.all(
     people.map(async (person) => {
       const recipientId = idOf(person, destinations)
-      const body = { recipientId, limit: NEWEST }
-      const newest =
-        recipientId === undefined ? [] : (await state.call(listDeliveries, { body }, link)).data
-      const entry = newest.find(({ test, createdAt }) => test && createdAt >= since)
-      return { person, outcome: outcomeOf(entry) }
+      const of = { id: recipientId, channel: person.channel, since }
+      const outcome = await testSince(state, link, of)
+      return { person, outcome }
     }),
   )
-  const isOver = results.every(({ outcome }) => outcome.kind !== 'queued')
-  const now = state.app.clock.now().getTime()
-  const waitMs = Math.max(LOOK_MS, (now - since.getTime()) / 4)
-  const nextAt = isOver ? undefined : new Date(now + waitMs)
+  const outcomes = results.map(({ outcome }) => outcome)
+  const nextAt = nextTestLook(outcomes, since, state.app.clock.now())
   return { view: testResults(state.reader, watch, results), nextAt }
+}
+
+/** Outcome of the newest test of a recipient since a time; without an id it is off. */
+export async function testSince(
+  state: ChatState,
+  link: Membership,
+  of: {
+    readonly id: number | undefined
+    readonly channel: Destination['channel']
+    readonly since: Date
+  },
+): Promise<TestOutcome> {
+  const { id, channel, since } = of
+  if (id === undefined) return { kind: 'off' }
+  const body = { recipientId: id, limit: NEWEST }
+  const { data } = await state.call(listDeliveries, { body }, link)
+  const entry = data.find(({ test, createdAt }) => test && createdAt >= since)
+  return outcomeOf(entry, channel)
+}
+
+/** When to look again at tests; undefined once all have arrived or failed. */
+export function nextTestLook(
+  outcomes: readonly TestOutcome[],
+  since: Date,
+  now: Date,
+): Date | undefined {
+  if (outcomes.every(({ kind }) => kind !== 'queued')) return undefined
+  const waitMs = Math.max(LOOK_MS, (now.getTime() - since.getTime()) / 4)
+  return new Date(now.getTime() + waitMs)
 }
 
 /** Id of a destination; the wallet's own one of a channel has none that a watch can name. */
@@ -84,12 +121,13 @@ function idOf({ id, channel }: Person, destinations: readonly Destination[]): nu
   return id ?? destinations.find((one) => one.own && one.channel === channel)?.id
 }
 
-function outcomeOf(entry: LogEntry | undefined): TestOutcome {
+function outcomeOf(entry: LogEntry | undefined, channel: Destination['channel']): TestOutcome {
   if (entry === undefined) return { kind: 'off' }
   const { status, createdAt, deliveredAt, lastStatusCode: statusCode } = entry
   if (ON_ITS_WAY.has(status)) return { kind: 'queued' }
   if (status !== 'delivered' || deliveredAt === null) return { kind: 'undelivered', statusCode }
   const latencyMs = Math.max(0, deliveredAt.getTime() - createdAt.getTime())
-  if (statusCode !== null) return { kind: 'delivered', statusCode, latencyMs }
-  return { kind: 'arrived', latencyMs }
+  // A queued test has waited before its request, so that its time is not the answer's.
+  if (!CHANNELS[channel].isProgrammatic) return { kind: 'arrived', latencyMs }
+  return { kind: 'delivered', statusCode, latencyMs }
 }

@@ -8,7 +8,7 @@ import { testOutcome } from '../recipients/recipients.ts'
 import { withManaged } from './manage.ts'
 import { notifiedBy, type Person } from './people-view.ts'
 import { peopleOf } from './recipient-choice.ts'
-import { followTests } from './test-follow.ts'
+import { followTests, TEST_KIND } from './test-follow.ts'
 import { type TestOutcome, testResults } from './test-view.ts'
 
 const composer = new Composer<BotContext>()
@@ -26,7 +26,7 @@ onPress(composer, 'watch.test', (ctx, { id }) =>
     const isFollowed = kinds.includes('queued') && !kinds.includes('tooMany')
     if (!isFollowed || ctx.reader.isGroup) return
     const message = { chatId: ctx.knownChat.id, messageId }
-    await followTests(ctx.app, message, { watchId: id, wallet: link.wallet, since })
+    await followTests(ctx.app, message, { kind: TEST_KIND, id, wallet: link.wallet, since })
   }),
 )
 

@@ -1,0 +1,52 @@
+/** The test of one recipient, followed in its card or in the screen after it was added. */
+import type { BotContext, ChatState } from '../../core/context.ts'
+import { show } from '../../core/show.ts'
+import type { View } from '../../views/view.ts'
+import { followTests, nextTestLook, type ReadTests, testSince } from '../watches/test-follow.ts'
+import {
+  type FoundRecipient,
+  findRecipient,
+  recipientView,
+  sendTest,
+  testLine,
+} from './recipients.ts'
+import { watchSelectionView } from './watch-selection.ts'
+
+type Screen = (state: ChatState, id: number, line: string) => Promise<View>
+
+/** Screens with the outcome of a test, a line of HTML, by the kind of their live message. */
+const SCREENS = {
+  'recipient-test': recipientView,
+  'recipient-revived': (state, id, line) =>
+    recipientView(state, id, `✓ ${state.t.html('bot:rec.onAgain')}\n${line}`),
+  'recipient-added': (state, id, line) => watchSelectionView(state, id, { notice: line }),
+} as const satisfies Record<string, Screen>
+
+type Kind = keyof typeof SCREENS
+
+/** Sends a test, shows its outcome, and follows it if it is on its way. */
+export async function showTest(ctx: BotContext, found: FoundRecipient, kind: Kind): Promise<void> {
+  const { destination, link } = found
+  const since = ctx.app.clock.now()
+  const outcome = await sendTest(ctx, found)
+  const view = await SCREENS[kind](ctx, destination.id, testLine(ctx, found, outcome))
+  const messageId = await show(ctx, view)
+  if (outcome.kind !== 'queued' || ctx.reader.isGroup) return
+  const message = { chatId: ctx.knownChat.id, messageId }
+  await followTests(ctx.app, message, { kind, id: destination.id, wallet: link.wallet, since })
+}
+
+/** What reads the test of a recipient, by the kind of the live message. */
+export const RECIPIENT_TESTS: readonly (readonly [string, ReadTests])[] = Object.entries(
+  SCREENS,
+).map(([kind, screen]: [string, Screen]) => [kind, readerOf(screen)])
+
+function readerOf(screen: Screen): ReadTests {
+  return async (state, link, { id, since }) => {
+    const found = await findRecipient(state, id)
+    const { channel } = found.destination
+    const outcome = await testSince(state, link, { id, channel, since })
+    const view = await screen(state, id, testLine(state, found, outcome))
+    return { view, nextAt: nextTestLook([outcome], since, state.app.clock.now()) }
+  }
+}

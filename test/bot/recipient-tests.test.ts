@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { changeLive } from '#bot/core/live-messages.ts'
+import { type ChatHooks, startChatHooks } from '#sandbox/chat-hooks.ts'
+import { createRecipient, deleteRecipient, updateRecipient } from '#src/operations/recipients.ts'
+import { createApi } from '#src/telegram/api.ts'
+import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+import { alertsIn } from '../support/bot-alerts.ts'
+import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
+
+let hooks: ChatHooks
+let world: BotWorld
+let ann: Chatting
+const iso = (label: string) => `\u2068${label}\u2069`
+
+beforeAll(async () => {
+  hooks = await startChatHooks()
+  world = await botWorld()
+  ann = await world.linked('alice')
+})
+afterAll(async () => {
+  await world.close()
+  await hooks.close()
+})
+beforeEach(() => world.clock.advance(90))
+
+const api = () => createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, 10)
+const look = async () => {
+  world.clock.advance(2)
+  await changeLive({ app: world.app, api: api(), username: BOT_NAME })
+}
+const deliver = () => alertsIn(world).deliver()
+const shown = (messageId: number) => ann.all().find(({ id }) => id === messageId)
+const followed = () => world.sql`select 1 from telegram_live_messages where kind like 'recipient-%'`
+const giveUp = () =>
+  world.sql`update deliveries set status = 'failed', last_status_code = 404 where test and status = 'pending'`
+
+const CHANNELS = [
+  { channel: 'discord', button: 'Discord', url: () => hooks.discordUrl() },
+  { channel: 'ntfy', button: 'ntfy', url: () => hooks.ntfyUrl() },
+] as const
+
+describe.each(CHANNELS)('the test of a recipient of $channel', ({ channel, button, url }) => {
+  const create = (name: string) =>
+    world.as('alice', createRecipient, { body: { name, channel, url: url() } })
+
+  /** Presses Test on a new recipient's card. */
+  async function tested() {
+    const { id } = await create('Ops')
+    await ann.say(`/start r${id}`)
+    await ann.press('Test')
+    const message = ann.last()
+    expect(message.text).toContain(`⏳ ${iso('Ops')}: on its way`)
+    return { id, messageId: message.id, keyboard: message.keyboard }
+  }
+
+  test('says in the screen after it was added when it has arrived', async () => {
+    await ann.say('/recipients')
+    await ann.press('Add recipient')
+    await ann.press(button)
+    await ann.say(url())
+    const { id: messageId, text, keyboard } = ann.last()
+    expect(text).toContain('on its way')
+    await look()
+    expect(shown(messageId)?.text).toBe(text)
+    await deliver()
+    await look()
+    expect(shown(messageId)?.text).toMatch(/✓ .+: arrived after [\d,]+\u00a0ms/)
+    expect(shown(messageId)?.text).not.toContain('on its way')
+    expect(shown(messageId)?.keyboard).toEqual(keyboard)
+    expect(hooks.messages.at(-1)?.service).toBe(channel)
+    expect(await followed()).toEqual([])
+  })
+
+  test('says in the card when it has arrived', async () => {
+    const { messageId, keyboard } = await tested()
+    await deliver()
+    await look()
+    expect(shown(messageId)?.text).toMatch(/✓ \u2068Ops\u2069: arrived after [\d,]+\u00a0ms/)
+    expect(shown(messageId)?.keyboard).toEqual(keyboard)
+    expect(await followed()).toEqual([])
+  })
+
+  test('says in the card that it was given up', async () => {
+    const { messageId } = await tested()
+    await giveUp()
+    await look()
+    expect(shown(messageId)?.text).toContain(`✕ ${iso('Ops')}: not delivered · 404`)
+    expect(await followed()).toEqual([])
+  })
+
+  test('is followed when it is switched on again, below the line that says so', async () => {
+    const { id } = await create('Back')
+    const params = { id: String(id) }
+    await world.as('alice', updateRecipient, { params, body: { status: 'disabled' } })
+    await ann.say(`/start r${id}`)
+    await ann.press('Switch on and test')
+    const messageId = ann.last().id
+    expect(ann.last().text).toContain(`⏳ ${iso('Back')}: on its way`)
+    await deliver()
+    await look()
+    expect(shown(messageId)?.text).toMatch(
+      /✓ The recipient is on again\.\n✓ \u2068Back\u2069: arrived after [\d,]+\u00a0ms/,
+    )
+  })
+
+  test('is no longer followed once its message is deleted, which brings no new one', async () => {
+    const { messageId } = await tested()
+    await api().deleteMessage(ann.id, messageId)
+    const before = ann.all().length
+    await deliver()
+    await look()
+    expect(ann.all()).toHaveLength(before)
+    expect(await followed()).toEqual([])
+  })
+
+  test('leaves a message that shows something else, and a deleted recipient, as they are', async () => {
+    const { messageId } = await tested()
+    await ann.press('‹ Recipients')
+    const list = shown(messageId)
+    await deliver()
+    await look()
+    expect(shown(messageId)).toEqual(list)
+    const gone = await tested()
+    await world.as('alice', deleteRecipient, { params: { id: String(gone.id) } })
+    await look()
+    expect(shown(gone.messageId)?.text).toContain('on its way')
+    expect(await followed()).toEqual([])
+  })
+})
