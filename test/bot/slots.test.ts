@@ -253,6 +253,7 @@ describe('Buy', () => {
       expect(text).toContain('Paid: 500 credits')
       expect(says(ann)).toContain('✅ 1 slot until Dec 20, 2026. Paid: 500 credits.')
       expect(says(ann)).toContain('Balance: 1,500 credits.')
+      expect(says(ann)).toMatch(/Subscription \d+: auto-renew on\./)
       expect(says(ann)).toContain('Resuming shortly: \u2068Waits <b>\u2069')
       expect(ann.labels()).toEqual([['New watch'], ['‹ Slots']])
       expect((await subscriptionsOf('alice')).at(-1)).toMatchObject({
@@ -318,6 +319,7 @@ describe('Buy', () => {
       expect(await balanceOf('alice')).toBe(5000)
       await ann.press('Buy: 500 credits')
       expect(await balanceOf('alice')).toBe(4500)
+      expect(says(ann)).toMatch(/Subscription \d+: auto-renew off\./)
     }))
 
   test('on another screen than the form that had no slot offers to go on with it', () =>

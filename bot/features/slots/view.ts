@@ -217,10 +217,12 @@ export function boughtScreen(
   },
 ): View {
   const { t } = reader
+  const { id: number, autoRenew } = subscription
   const { resuming, draft } = options
   const waited = names(t, resuming)
   const lines = [
     `✅ ${boughtLine(reader, subscription, options.balanceCredits)}`,
+    t.html(autoRenew ? 'bot:slots.nowRenews' : 'bot:slots.nowEnds', { number: id(number) }),
     waited === undefined ? undefined : t.html('bot:slots.resuming', { names: waited }),
   ]
   const next =
