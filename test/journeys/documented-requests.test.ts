@@ -185,7 +185,7 @@ test('every example request is answered as its page says', async () => {
   await confirmMailbox()
   await story('testChannel', 'removeChannel')
   await recordAlert()
-  await story('listAlerts', 'exportAlerts', 'acknowledge', 'deleteAlert')
+  await story('listAlerts', 'exportAlerts', 'getAlertEvidence', 'acknowledge', 'deleteAlert')
   await recordAlert()
   await story('deleteAlerts', 'deleteWatch')
   expect([...sent].toSorted()).toEqual(

@@ -76,7 +76,7 @@ const ASKS = /^bot:(?:typed|edit|new\.ask|rec\.ask|muted|ask|zone|topup)\.|^erro
 const BEFORE: Readonly<Record<Locale, string>> = {
   en: 'such as|for example|like|e\\.g\\.',
   // “wie” also asks (“Wie soll …”, “wie lange”) and compares (“so wie”): no example is a plain lower-case word.
-  de: 'zum Beispiel|beispielsweise|etwa|(?<!\\bso )(?-i:wie)(?=\\s+(?![„“]?(?-i:[a-zäöüß]+)(?![^\\s,;:.?)“])))|z\\.[ \\u00a0]B\\.',
+  de: '[Zz]um Beispiel|[Bb]eispielsweise|[Ee]twa|(?<!\\bso )wie(?=\\s+(?![„“]?[a-zäöüß]+(?![^\\s,;:.?)“])))|z\\.[ \\u00a0]B\\.',
   fr: 'par exemple|comme|tel que|telle que|p\\. ex\\.',
   bn: 'যেমন',
   zh: '例如|比如',
@@ -93,7 +93,8 @@ export function examplesIn(text: string, locale: Locale): readonly string[] {
     .replace(/[,，،]?\s*(?:\b(?:or|oder|ou)\b|অথবা|বা|或|या|أو)[^,，،()]*[:：]$/u, '')
   const before = new RegExp(
     `(?<!\\p{Script=Latin}|[ঀ-৿ऀ-ॣ])(?:${BEFORE[locale]})(?![a-z])[:：,，]?`,
-    'giu',
+    // The case of German words decides; modifiers inside a pattern gave other results now and then.
+    locale === 'de' ? 'gu' : 'giu',
   )
   const [, ...after] = bare.split(before)
   return after.flatMap((part) => {

@@ -3,6 +3,7 @@ import { ALERT_ID, HANDLE, PROVIDER, RECIPIENT, SUBSCRIPTION, TOKEN_ID, WATCH } 
 /** Values of the path, and of required query parameters, in the example of an operation; by its id. */
 export const PARAMETERS: Readonly<Record<string, Readonly<Record<string, string | number>>>> = {
   deleteAlert: { id: ALERT_ID },
+  getAlertEvidence: { id: ALERT_ID },
   acknowledge: { id: ALERT_ID },
   revokeToken: { id: TOKEN_ID },
   configureChannel: { key: 'email' },
