@@ -10,7 +10,7 @@ import { answerFailure } from './error-page.ts'
 import { evidencePage } from './evidence.ts'
 import { readForms } from './form.ts'
 import { homePage } from './home.ts'
-import { ASSETS, CONTENT_SECURITY_POLICY, SCRIPTS } from './layout.ts'
+import { ASSETS, CONTENT_SECURITY_POLICY, SCRIPTS, STYLE } from './layout.ts'
 import { notFoundPage } from './not-found.ts'
 import { payPage } from './pay.ts'
 import { problemPages } from './problems.ts'
@@ -51,7 +51,14 @@ export async function registerPages(
     xFrameOptions: { action: 'deny' },
   })
   const served = { index: false, wildcard: false, maxAge: '1h', decorateReply: false } as const
-  await server.register(files, { root: ASSETS, prefix: '/assets/', ...served })
+  const globIgnore = ['**/style.css']
+  await server.register(files, { root: ASSETS, prefix: '/assets/', globIgnore, ...served })
+  server.get('/assets/style.css', (_request, reply) =>
+    reply
+      .type('text/css; charset=utf-8')
+      .header('cache-control', 'public, max-age=3600')
+      .send(STYLE),
+  )
   await server.register(files, { root: SCRIPTS, prefix: '/scripts/', ...served })
   readForms(server)
   server.setErrorHandler((error, request, reply) => answerFailure(app, error, request, reply))

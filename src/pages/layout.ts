@@ -68,10 +68,11 @@ export interface Share {
 
 const PUBLIC_SECONDS = 300
 const eta = new Eta({ views: fileURLToPath(new URL('./views', import.meta.url)), cache: true })
-const styleVersion = createHash('sha256')
-  .update(readFileSync(`${ASSETS}/style.css`))
-  .digest('hex')
-  .slice(0, 8)
+/** The styles of every page, without comments and indentation. */
+export const STYLE = readFileSync(`${ASSETS}/style.css`, 'utf8')
+  .replace(/\/\*[\s\S]*?\*\//g, '')
+  .replace(/\n\s+/g, '\n')
+const styleVersion = createHash('sha256').update(STYLE).digest('hex').slice(0, 8)
 
 /** The reader's locale: `?lang=`, then the link's, then the browser's, then English. */
 export function localeOf(request: FastifyRequest, known?: Locale): Locale {
