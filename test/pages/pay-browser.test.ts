@@ -211,6 +211,20 @@ describe('with a wallet', () => {
     expect(wallet.asked).not.toContain('eth_requestAccounts')
   })
 
+  test('that is slow to name its accounts pays after one press, which waits for them', async () => {
+    const accounts = Promise.withResolvers<readonly string[]>()
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    const wallet = await open(draft, { says: { eth_accounts: accounts.promise }, sends: 0 })
+    await expect.poll(() => wallet.asked).toContain('eth_accounts')
+    await button(/^Pay 500/).click()
+    await button(/^Pay 500/).click()
+    // The page has found its wallets again, for both presses, when a longer timer of it ends.
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 5000)))
+    accounts.resolve([])
+    await says('You declined the request in your wallet. Nothing was paid.')
+    expect(wallet.asked.filter((method) => method === 'eth_requestAccounts')).toHaveLength(1)
+  })
+
   test('that declines has paid nothing, and can be asked again', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const wallet = await open(draft, { declines: ['eth_sendTransaction'] })

@@ -39,6 +39,8 @@ let key = ''
 let provider
 let account = ''
 let isBusy = false
+/** Ends when the wallet has been recognized; a press before that waits for it. */
+let recognition = Promise.resolve()
 
 /**
  * Lets the page's one button pay: it connects, approves and pays, and the wallet asks its user each time.
@@ -63,12 +65,12 @@ export async function startWallet(element, memory) {
   step('connect', 'next')
   find('#other').addEventListener('click', () => void once(chooseAccount))
   const wallets = await offerWallets(find('#send'), {
-    choose: (wallet) => void once(() => payWith(wallet)),
+    choose: (wallet) => void recognition.then(() => once(() => payWith(wallet))),
     none: () => note('none'),
   })
   const [only] = wallets
   if (only === undefined) openOtherWays()
-  else if (wallets.length === 1) void once(() => begin(only))
+  else if (wallets.length === 1) void begin(only)
 }
 
 /**
@@ -77,11 +79,12 @@ export async function startWallet(element, memory) {
  * @param {Wallet} wallet
  */
 async function begin(wallet) {
-  await recognize(wallet)
+  recognition = reported(() => recognize(wallet))
+  await recognition
   if (location.hash !== GO_ON || account === '') return
   // A reload asks for nothing.
   history.replaceState(null, '', location.pathname + location.search)
-  await payWith(wallet)
+  await once(() => payWith(wallet))
 }
 
 /** Shows the code for a phone, where there is room. */
@@ -292,13 +295,21 @@ async function once(work) {
   if (isBusy) return
   isBusy = true
   section.setAttribute('aria-busy', 'true')
+  await reported(work)
+  isBusy = false
+  section.removeAttribute('aria-busy')
+}
+
+/**
+ * Shows why an action failed.
+ *
+ * @param {() => Promise<unknown>} work
+ */
+async function reported(work) {
   try {
     await work()
   } catch (error) {
     note(error instanceof Silence ? 'silent' : isDeclined(error) ? 'declined' : 'error')
-  } finally {
-    isBusy = false
-    section.removeAttribute('aria-busy')
   }
 }
 
