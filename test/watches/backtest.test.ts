@@ -138,7 +138,9 @@ describe('a backtest', () => {
   test('is written in the language of the request', async () => {
     const headers = { 'accept-language': 'de' }
     const { body } = await world.alice.request('POST', '/watches/backtest', FEED, headers)
-    expect(body.gaps[0].text).toBe('Die gespeicherten Daten reichen nicht so weit zurück wie angefragt.')
+    expect(body.gaps[0].text).toBe(
+      'Die gespeicherten Daten reichen nicht so weit zurück wie angefragt.',
+    )
   })
 
   test('reads balances of earlier blocks from an archive', async () => {
