@@ -5,7 +5,7 @@ import type { Db } from '#src/db/connection.ts'
 import { CLAIMED, type ClaimedRow, isFree } from './due-store.ts'
 import type { Waiting } from './grouping.ts'
 import { LEASE_SECONDS } from './model.ts'
-import { IS_GROUPED } from './tables.ts'
+import { IS_GROUPED, IS_UNFINISHED } from './tables.ts'
 
 /** Most deliveries of one recipient that are read because they are due or leased. */
 const DUE_MAX = 500
@@ -90,7 +90,7 @@ export async function claimRows(
     update deliveries d set leased_until = ${leasedUntil}, attempts = d.attempts + 1
     where d.id = any(array(
       select d.id from deliveries d
-      where d.id = any(${oneOf(ids)}) and d.status in ('pending', 'retrying')
+      where d.id = any(${oneOf(ids)}) and ${IS_UNFINISHED}
         and (d.next_attempt_at is null or d.next_attempt_at <= ${now})
         and ${isFree(now)}
       for update skip locked))
@@ -105,6 +105,6 @@ export async function postpone(
 ): Promise<void> {
   await db.execute(sql`
     update deliveries d set next_attempt_at = ${until}
-    where d.id = any(${sql.param([...ids])}::uuid[]) and d.status in ('pending', 'retrying')
+    where d.id = any(${sql.param([...ids])}::uuid[]) and ${IS_UNFINISHED}
       and d.next_attempt_at < ${until} and ${isFree(now)}`)
 }

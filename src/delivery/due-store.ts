@@ -8,7 +8,7 @@ import { SEVERITIES } from '#src/kernel/display-values.ts'
 import * as messages from './message-store.ts'
 import { LEASE_SECONDS } from './model.ts'
 import { RETRY_SECONDS } from './rules.ts'
-import type { deliveries } from './tables.ts'
+import { type deliveries, IS_UNFINISHED } from './tables.ts'
 
 /** Due rows of one urgency that one claim reads. */
 export const SCAN_MAX = 256
@@ -61,7 +61,12 @@ export function isFree(now: Date): SQL {
 
 /** Whether a row can be claimed now. */
 function isDue(now: Date): SQL {
-  return sql`d.status in ('pending', 'retrying') and d.next_attempt_at <= ${now} and ${isFree(now)}`
+  return sql`d.status in ('pending', 'retrying') and ${isReady(now)}`
+}
+
+/** Condition on an unfinished delivery `d`: its time has come, and no worker has leased it. */
+function isReady(now: Date): SQL {
+  return sql`d.next_attempt_at <= ${now} and ${isFree(now)}`
 }
 
 /** Partitions and recipients that are excluded, because they have no free place. */
@@ -160,7 +165,7 @@ export async function claimDue(
           and (e.fired_at, e.position, e.id) < (d.fired_at, d.position, d.id)
       ) as blocked
       from deliveries d
-      where d.id = any(${oneOf(ids)}) and ${isDue(now)}
+      where d.id = any(${oneOf(ids)}) and ${IS_UNFINISHED} and ${isReady(now)}
       for update skip locked
     ),
     claimed as (
@@ -181,9 +186,8 @@ export async function setAside(db: Db, ids: readonly string[]): Promise<void> {
   await db.execute(sql`
     update deliveries d set backlog = true
     where d.id = any(array(
-      select id from deliveries
-      where id = any(${sql.param([...ids])}::uuid[]) and status in ('pending', 'retrying')
-        and not backlog
+      select id from deliveries d
+      where id = any(${sql.param([...ids])}::uuid[]) and ${IS_UNFINISHED} and not backlog
       for update skip locked))`)
 }
 
@@ -220,8 +224,8 @@ export async function setAsideDeep(
 /** Extends the leases of deliveries that this process still works on. */
 export async function holdOn(db: Db, ids: readonly string[], leasedUntil: Date): Promise<void> {
   await db.execute(sql`
-    update deliveries set leased_until = ${leasedUntil}
-    where id = any(${sql.param([...ids])}::uuid[]) and status in ('pending', 'retrying')
+    update deliveries d set leased_until = ${leasedUntil}
+    where id = any(${sql.param([...ids])}::uuid[]) and ${IS_UNFINISHED}
       and leased_until is not null`)
 }
 
@@ -279,7 +283,7 @@ export async function parkBlocked(db: Db, ids: readonly string[]): Promise<void>
         limit 1
         for share of e skip locked
       ) earlier
-      where d.id = any(${sql.param([...ids])}::uuid[]) and d.status in ('pending', 'retrying')
+      where d.id = any(${sql.param([...ids])}::uuid[]) and ${IS_UNFINISHED}
       for update of d skip locked
     )
     update deliveries d set next_attempt_at = null where d.id = any(array(select id from blocked))`)
@@ -294,5 +298,5 @@ export async function release(
     update deliveries d set leased_until = null, attempts = d.attempts - 1
     from json_to_recordset(${JSON.stringify(rows)}::json) as r(id uuid, attempt int)
     where d.id = any(${oneOf(rows.map(({ id }) => id))}) and ${sameKey('d.id', 'r.id')}
-      and d.attempts = r.attempt and d.status in ('pending', 'retrying')`)
+      and d.attempts = r.attempt and ${IS_UNFINISHED}`)
 }

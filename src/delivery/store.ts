@@ -10,7 +10,7 @@ import {
   type NewDelivery,
   RETENTION_DAYS,
 } from './model.ts'
-import { deliveries } from './tables.ts'
+import { deliveries, IS_UNFINISHED } from './tables.ts'
 
 /** Rows inserted by one statement. */
 const ROWS_MAX = 1000
@@ -144,7 +144,7 @@ export async function finish(tx: Db, rows: readonly FinishedRow[], now: Date): P
       error text, "deliveredAt" timestamptz, "retainedUntil" timestamptz, "messageId" text,
       "carriedBy" uuid, unanswered boolean, "stillUnanswered" boolean)
     where d.id = any(${oneOf(rows.map(({ id }) => id))}) and ${sameKey('d.id', 'r.id')}
-      and d.status in ('pending', 'retrying')
+      and ${IS_UNFINISHED}
       and (d.attempts = r.attempt or r.status = 'delivered')`)
   const keys = rows.filter(({ status }) => status !== 'retrying').map(({ orderKey }) => orderKey)
   if (keys.length === 0) return

@@ -17,6 +17,12 @@ import type { ChannelKey } from '#src/channels/index.ts'
 import type { DeliveryStatus } from './model.ts'
 import type { OutagePictureKind } from './picture-rules.ts'
 
+/**
+ * Condition: a delivery `d` that is found by its id is unfinished. It matches no partial index, which PostgreSQL
+ * would scan in place of the primary key while its statistics know of few unfinished deliveries.
+ */
+export const IS_UNFINISHED = sql.raw(`d.status || '' in ('pending', 'retrying')`)
+
 /** Deliveries that may share a message. Queries repeat these words, so that PostgreSQL uses the index. */
 export const IS_GROUPED = sql.raw(`channel <> 'webhook'`)
 

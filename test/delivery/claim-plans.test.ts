@@ -1,0 +1,111 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { claimRows, postpone } from '#src/delivery/chat-store.ts'
+import { claimDue, holdOn, parkBlocked, release, setAside } from '#src/delivery/due-store.ts'
+import { retainDeliveries } from '#src/delivery/retention.ts'
+import { finish } from '#src/delivery/store.ts'
+import { type Outbox, openOutbox } from './outbox.ts'
+
+/**
+ * After a quiet time the statistics know of no unfinished delivery. A partial index of the unfinished ones then looks
+ * empty to PostgreSQL, and a scan of it cheaper than a look for each id, however many wait when the claim runs.
+ */
+
+const FINISHED = 5000
+const IDS = 64
+
+let outbox: Outbox
+let ids: readonly string[]
+
+beforeAll(async () => {
+  outbox = await openOutbox()
+  await retainDeliveries(outbox.deps)
+  const [id = ''] = await outbox.enqueue({ to: await outbox.recipient() })
+  const run = outbox.database.sql
+  await run`update deliveries set status = 'delivered', next_attempt_at = null where id = ${id}`
+  await run`
+    insert into deliveries select (jsonb_populate_record(d, jsonb_build_object(
+      'id', left(d.id::text, 24) || lpad(to_hex(n), 12, '0'), 'order_key', 'k' || n))).*
+    from deliveries d, generate_series(1, ${FINISHED}) n where d.id = ${id}`
+  await run`vacuum analyze deliveries`
+  const rows = await run<{ id: string }[]>`select id from deliveries order by id limit ${IDS}`
+  ids = rows.map((row) => row.id)
+})
+
+afterAll(() => outbox.close())
+
+interface Node {
+  readonly 'Index Name'?: string | undefined
+  readonly Alias?: string | undefined
+  readonly Plans?: readonly Node[] | undefined
+}
+const Node: z.ZodType<Node> = z.lazy(() =>
+  z.object({
+    'Index Name': z.string().optional(),
+    Alias: z.string().optional(),
+    Plans: z.array(Node).optional(),
+  }),
+)
+
+/** Indexes through which the plan of a statement finds the deliveries `d`, in partitions that have rows. */
+async function indexesOf(statement: SQL, mode: string): Promise<readonly string[]> {
+  const rows = await outbox.db.transaction(async (tx) => {
+    await tx.execute(sql.raw(`set local plan_cache_mode = ${mode}`))
+    return tx.execute<{ 'QUERY PLAN': unknown }>(sql`explain (format json) ${statement}`)
+  })
+  const [{ Plan }] = z.tuple([z.object({ Plan: Node })]).parse(rows[0]?.['QUERY PLAN'])
+  const all = (node: Node): readonly Node[] => [node, ...(node.Plans ?? []).flatMap(all)]
+  return all(Plan).flatMap(({ 'Index Name': index, Alias }) =>
+    index !== undefined && /^(d|deliveries)(_\d+)?$/.test(Alias ?? '') ? [index] : [],
+  )
+}
+
+/** The first statement that a function of the outbox sends. */
+async function statementOf(send: (db: Outbox['db']) => Promise<unknown>): Promise<SQL> {
+  let statement: SQL | undefined
+  const db = {
+    execute: async (sent: SQL) => {
+      statement ??= sent
+      return []
+    },
+  }
+  await send(db as unknown as Outbox['db'])
+  if (statement === undefined) throw new Error('nothing was sent')
+  return statement
+}
+
+const now = () => outbox.clock.now()
+const lease = () => ({ now: now(), leasedUntil: new Date(now().getTime() + 60_000) })
+const ended = () =>
+  ids.map((id, index) => ({
+    ...{ id, attempt: 1, status: 'delivered', attempts: 1, nextAttemptAt: null, plannedAt: null },
+    ...{ statusCode: 200, error: null, deliveredAt: now(), retainedUntil: null, messageId: null },
+    ...{ carriedBy: null, unanswered: false, stillUnanswered: false },
+    ...{ orderKey: `k${index}`, recipientId: 1 },
+  }))
+
+test.each<[string, (db: Outbox['db']) => Promise<unknown>]>([
+  ['claimDue', (db) => claimDue(db, ids, lease())],
+  ['claimRows', (db) => claimRows(db, ids, lease())],
+  ['setAside', (db) => setAside(db, ids)],
+  ['holdOn', (db) => holdOn(db, ids, lease().leasedUntil)],
+  ['postpone', (db) => postpone(db, ids, { until: now(), now: now() })],
+  ['parkBlocked', (db) => parkBlocked(db, ids)],
+  [
+    'release',
+    (db) =>
+      release(
+        db,
+        ids.map((id) => ({ id, attempt: 1 })),
+      ),
+  ],
+  ['finish', (db) => finish(db, ended() as unknown as Parameters<typeof finish>[1], now())],
+])('%s finds deliveries by their primary key, whatever the statistics say', async (_, send) => {
+  const statement = await statementOf(send)
+  for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+    const indexes = await indexesOf(statement, mode)
+    expect(indexes.length).toBeGreaterThan(0)
+    expect(indexes.filter((name) => !name.endsWith('_pkey'))).toEqual([])
+  }
+})
