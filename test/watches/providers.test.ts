@@ -177,10 +177,9 @@ describe('a watch of reward signing', () => {
       'signing.rewards-reminder',
     ])
     const [open, reminder] = notified.map(when)
-    // Published after two hours and a half, and seen within half an hour, or at the look after that where a
-    // fetch fails on a busy machine.
+    // Published after two hours and a half, and seen within half an hour.
     expect(open).toBeGreaterThanOrEqual(4.5)
-    expect(open).toBeLessThan(5.6)
+    expect(open).toBeLessThan(5.1)
     expect((reminder ?? 0) - (open ?? 0)).toBeCloseTo(10, 0)
     for (const name of NAMES.slice(0, 3)) await world.simulation().recover(name)
     await lookUntil(17, 16.5)
