@@ -93,7 +93,7 @@ export function examplesIn(text: string, locale: Locale): readonly string[] {
     .replace(/[,，،]?\s*(?:\b(?:or|oder|ou)\b|অথবা|বা|或|या|أو)[^,，،()]*[:：]$/u, '')
   const before = new RegExp(
     `(?<!\\p{Script=Latin}|[ঀ-৿ऀ-ॣ])(?:${BEFORE[locale]})(?![a-z])[:：,，]?`,
-    // The case of German words decides; modifiers inside a pattern gave other results now and then.
+    // The case of German words decides.
     locale === 'de' ? 'gu' : 'giu',
   )
   const [, ...after] = bare.split(before)

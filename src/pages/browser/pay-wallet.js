@@ -295,9 +295,12 @@ async function once(work) {
   if (isBusy) return
   isBusy = true
   section.setAttribute('aria-busy', 'true')
-  await reported(work)
-  isBusy = false
-  section.removeAttribute('aria-busy')
+  try {
+    await reported(work)
+  } finally {
+    isBusy = false
+    section.removeAttribute('aria-busy')
+  }
 }
 
 /**
