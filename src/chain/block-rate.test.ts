@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type BlockRate, learnRate, NO_RATE, nextLookMs } from './block-rate.ts'
+import { type BlockRate, learnRate, NO_RATE, nextReadingMs } from './block-rate.ts'
 
 const LONGEST_MS = 2000
 
@@ -16,21 +16,21 @@ function after(gapsMs: readonly number[]): { rate: BlockRate; nowMs: number } {
 }
 
 test('before the rate is known, the longest time is waited', () => {
-  expect(nextLookMs(NO_RATE, 0, LONGEST_MS)).toBe(LONGEST_MS)
+  expect(nextReadingMs(NO_RATE, 0, LONGEST_MS)).toBe(LONGEST_MS)
   const { rate, nowMs } = after([1000, 1000])
-  expect(nextLookMs(rate, nowMs, LONGEST_MS)).toBe(LONGEST_MS)
+  expect(nextReadingMs(rate, nowMs, LONGEST_MS)).toBe(LONGEST_MS)
 })
 
 test('the next block is looked for shortly before it is expected, then often', () => {
   const { rate, nowMs } = after([1000, 1000, 1000])
-  expect(nextLookMs(rate, nowMs, LONGEST_MS)).toBe(750)
-  expect(nextLookMs(rate, nowMs + 750, LONGEST_MS)).toBe(125)
-  expect(nextLookMs(rate, nowMs + 1500, LONGEST_MS)).toBe(125)
+  expect(nextReadingMs(rate, nowMs, LONGEST_MS)).toBe(750)
+  expect(nextReadingMs(rate, nowMs + 750, LONGEST_MS)).toBe(125)
+  expect(nextReadingMs(rate, nowMs + 1500, LONGEST_MS)).toBe(125)
 })
 
 test('a chain that stands still is asked as seldom as one whose rate is unknown', () => {
   const { rate, nowMs } = after([1000, 1000, 1000])
-  expect(nextLookMs(rate, nowMs + 3001, LONGEST_MS)).toBe(LONGEST_MS)
+  expect(nextReadingMs(rate, nowMs + 3001, LONGEST_MS)).toBe(LONGEST_MS)
 })
 
 test('blocks that come together, and a pause of minutes, teach nothing', () => {
@@ -54,7 +54,7 @@ test('whatever came before, a reading comes in time and not more than ten times 
   fc.assert(
     fc.property(gaps, fc.nat({ max: 100_000 }), (gapsMs, sinceMs) => {
       const { rate, nowMs } = after(gapsMs)
-      const ms = nextLookMs(rate, nowMs + sinceMs, LONGEST_MS)
+      const ms = nextReadingMs(rate, nowMs + sinceMs, LONGEST_MS)
       expect(ms).toBeGreaterThanOrEqual(100)
       expect(ms).toBeLessThanOrEqual(LONGEST_MS)
     }),

@@ -2,27 +2,27 @@
 const NEW_WEIGHT = 0.2
 /** Samples before the rate is used. */
 const SAMPLES_MIN = 3
-/** Limits of a sample: what lies outside says nothing about the rate of a chain that goes on. */
+/** Limits of a sample: one outside comes from a pause of the chain or of this process and is ignored. */
 const PERIOD_MS_MIN = 200
 const PERIOD_MS_MAX = 15_000
-/** Share of a period after which the next block is looked for, and the time between two looks for it. */
-const FIRST_LOOK = 0.75
-const LOOKS_PER_PERIOD = 8
-const LOOK_MS_MIN = 100
-/** Periods without a block after which the chain is thought to stand still. */
+/** Share of a period after which the next block is first read, and readings per period from then on. */
+const FIRST_READING = 0.75
+const READINGS_PER_PERIOD = 8
+const READING_MS_MIN = 100
+/** Periods without a block after which the chain counts as stopped. */
 const PERIODS_WAITED = 3
 
-/** What is known of the time between two blocks. Times are in milliseconds of one clock that never jumps. */
+/** The average time between two blocks. Times are in milliseconds of one monotonic clock. */
 export interface BlockRate {
   readonly newest: number
-  /** When the newest block was read first. */
+  /** When the newest block was first read. */
   readonly newestAtMs: number
   /** Average time between two blocks; undefined before there were enough. */
   readonly periodMs: number | undefined
   readonly samples: number
 }
 
-/** Nothing is known yet. */
+/** Before the first reading. */
 export const NO_RATE: BlockRate = { newest: 0, newestAtMs: 0, periodMs: undefined, samples: 0 }
 
 /** The rate after a reading of the newest block. */
@@ -40,13 +40,13 @@ export function learnRate(rate: BlockRate, newest: number, atMs: number): BlockR
 /**
  * Time until the newest block is read again: shortly before the next one is expected, then several times
  * in each period, so that a block is read soon after it is there. At most `longestMs`, which is also the
- * answer while the rate is unknown or the chain stands still.
+ * answer while the rate is unknown or the chain has stopped.
  */
-export function nextLookMs(rate: BlockRate, nowMs: number, longestMs: number): number {
+export function nextReadingMs(rate: BlockRate, nowMs: number, longestMs: number): number {
   const { periodMs, samples, newestAtMs } = rate
   if (periodMs === undefined || samples < SAMPLES_MIN) return longestMs
   const sinceMs = nowMs - newestAtMs
   if (sinceMs > periodMs * PERIODS_WAITED) return longestMs
-  const gapMs = Math.max(periodMs / LOOKS_PER_PERIOD, LOOK_MS_MIN)
-  return Math.min(Math.max(periodMs * FIRST_LOOK - sinceMs, gapMs), longestMs)
+  const gapMs = Math.max(periodMs / READINGS_PER_PERIOD, READING_MS_MIN)
+  return Math.min(Math.max(periodMs * FIRST_READING - sinceMs, gapMs), longestMs)
 }

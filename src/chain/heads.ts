@@ -3,14 +3,14 @@ import { WebSocket } from 'ws'
 import { z } from 'zod'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Meters } from '#src/kernel/meters.ts'
-import { type BlockRate, learnRate, NO_RATE, nextLookMs } from './block-rate.ts'
+import { type BlockRate, learnRate, NO_RATE, nextReadingMs } from './block-rate.ts'
 import { confirmedNumber } from './blocks.ts'
 import { Quantity } from './quantity.ts'
 
 /**
- * When to read the newest block. Endpoints with a WebSocket tell of new heads (`eth_subscribe`); a head is
- * only a reason to read as usual, over HTTP, and nothing of it is believed. Without one, reading follows
- * the rate at which blocks came.
+ * Decides when to read the newest block. Endpoints with a WebSocket report new heads (`eth_subscribe`). A head
+ * only triggers the usual reading over HTTP; its content is not trusted. Without one, the newest block is read
+ * at the rate at which earlier blocks came.
  */
 export interface Heads {
   /**
@@ -18,7 +18,7 @@ export interface Heads {
    * follower at a time.
    */
   follow(onHead: () => void): () => void
-  /** Tells which confirmed block a reading found. */
+  /** Records the newest confirmed block of a reading. */
   read(confirmed: number): void
   /** Time until the next reading without a head, at most `longestMs`. */
   nextMs(longestMs: number): number
@@ -33,7 +33,7 @@ export interface HeadsOptions {
     /** Such as an API key. Never logged. */
     readonly headers: Readonly<Record<string, string>>
   }[]
-  /** Confirmations of the blocks that `read` is told. */
+  /** Confirmations of the blocks that `read` gets. */
   readonly confirmations: number
   readonly log: Logger
   readonly meters?: Meters
@@ -49,16 +49,16 @@ interface Socket {
   /** Name in the log: index and origin, which contain no credentials. */
   readonly name: { readonly endpoint: number; readonly origin: string }
   connection: WebSocket | undefined
-  /** Heads of this connection that may still be wrong before it is closed. */
+  /** Number of further heads that may stay unconfirmed before the connection is closed. */
   credit: number
   /** Messages since a time in milliseconds of `performance.now()`. */
   messages: number
   countedFromMs: number
   /** Highest head of this connection; 0 before the first. */
   newest: number
-  /** Readings that looked for that head in vain. */
+  /** Readings since then that did not find that head. */
   misses: number
-  /** Connections in succession of which no head came true. */
+  /** Consecutive connections without a confirmed head. */
   failures: number
   timer: NodeJS.Timeout | undefined
 }
@@ -68,15 +68,15 @@ const SILENT_MS = 30_000
 const HANDSHAKE_MS = 5000
 /** Upper limit of a message; a head of a block has 1 to 2 KiB. */
 const MESSAGE_BYTES_MAX = 64 * 1024
-/** Heads in succession that may be wrong: also the most readings that a flood of them can cause. */
+/** Consecutive heads that may stay unconfirmed; also the most readings that a flood of them can cause. */
 const CREDIT = 5
 /** Messages of a connection within the longest time without a head; a node that catches up sends more. */
 const MESSAGES_MAX = 1000
-/** A head this far above what was read is none. */
+/** Blocks by which a head may be above the newest block that was read. */
 const AHEAD_MAX = 1000
-/** Pauses before a head is looked for again that the endpoint asked does not have yet. */
-const MISSES_MS = [60, 120, 240]
-/** Periods after a head came true in which no block is looked for without one. */
+/** Pauses before the next reading for a head that the last one did not find. */
+const RETRIES_MS = [60, 120, 240]
+/** Block periods after a confirmed head in which nothing is read without another head. */
 const PERIODS_TRUSTED = 2
 const TRUSTED_MS_MAX = 5000
 
@@ -103,10 +103,10 @@ export function createHeads({
     }),
   )
   let rate: BlockRate = NO_RATE
-  /** When a head came true last, in milliseconds of `performance.now()`. */
-  let trueAtMs = Number.NEGATIVE_INFINITY
+  /** When a head was last confirmed, in milliseconds of `performance.now()`. */
+  let confirmedAtMs = Number.NEGATIVE_INFINITY
   let wake: (() => void) | undefined
-  const looks = new Set<NodeJS.Timeout>()
+  const retries = new Set<NodeJS.Timeout>()
 
   function open(socket: Socket): void {
     const { url, headers } = socket
@@ -120,7 +120,7 @@ export function createHeads({
     connection.on('open', () => {
       connection.send('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}')
     })
-    connection.on('message', (data) => hear(socket, connection, String(data)))
+    connection.on('message', (data) => receive(socket, connection, String(data)))
     // Every error is followed by a close.
     connection.on('error', () => undefined)
     connection.on('close', () => drop(socket, connection, 'closed'))
@@ -132,7 +132,7 @@ export function createHeads({
     socket.timer = setTimeout(() => drop(socket, connection, 'silent'), silentMs).unref()
   }
 
-  function hear(socket: Socket, connection: WebSocket, text: string): void {
+  function receive(socket: Socket, connection: WebSocket, text: string): void {
     if (socket.connection !== connection) return
     if (isTooMany(socket)) {
       drop(socket, connection, 'too many messages')
@@ -145,7 +145,7 @@ export function createHeads({
     const fault = number === undefined ? 'malformed' : faultOf(socket, number)
     if (fault !== undefined) drop(socket, connection, fault)
     if (number === undefined || fault !== undefined || number <= socket.newest) return
-    meters?.heard(new URL(socket.url).host, 'heard')
+    meters?.countHead(new URL(socket.url).host, 'heard')
     expectHead(socket, connection)
     const isRead = rate.newest > 0 && confirmedNumber(number, confirmations) <= rate.newest
     Object.assign(socket, { newest: number, misses: 0 })
@@ -177,7 +177,8 @@ export function createHeads({
     socket.connection = undefined
     connection.terminate()
     if (wake === undefined) return
-    if (socket.failures === 0) log.warn({ ...socket.name, reason }, 'new heads of endpoint failed')
+    if (socket.failures === 0)
+      log.warn({ ...socket.name, reason }, 'new heads of an endpoint ended')
     const pauseMs = Math.min(pausesMs.min * 2 ** Math.min(socket.failures, 16), pausesMs.max)
     socket.failures += 1
     // Random, so that many processes do not come back at once.
@@ -185,24 +186,24 @@ export function createHeads({
     socket.timer = setTimeout(() => open(socket), waitMs).unref()
   }
 
-  /** Whether the socket's head has come true; if not yet, it is soon looked for again, a few times. */
-  function judge(socket: Socket, confirmed: number): void {
+  /** Confirms the socket's head if the reading reached it; otherwise schedules a few more readings. */
+  function confirm(socket: Socket, confirmed: number): void {
     if (socket.newest === 0 || socket.credit === CREDIT) return
     if (confirmed >= confirmedNumber(socket.newest, confirmations)) {
-      if (socket.failures > 0) log.info(socket.name, 'new heads of endpoint come again')
+      if (socket.failures > 0) log.info(socket.name, 'endpoint reports new heads again')
       Object.assign(socket, { credit: CREDIT, failures: 0 })
-      trueAtMs = performance.now()
-      meters?.heard(new URL(socket.url).host, 'confirmed')
+      confirmedAtMs = performance.now()
+      meters?.countHead(new URL(socket.url).host, 'confirmed')
       return
     }
-    const pauseMs = MISSES_MS[socket.misses]
+    const pauseMs = RETRIES_MS[socket.misses]
     if (pauseMs === undefined) return
     socket.misses += 1
-    const look = setTimeout(() => {
-      looks.delete(look)
+    const retry = setTimeout(() => {
+      retries.delete(retry)
       wake?.()
     }, pauseMs).unref()
-    looks.add(look)
+    retries.add(retry)
   }
 
   return {
@@ -211,8 +212,8 @@ export function createHeads({
       for (const socket of sockets) open(socket)
       return () => {
         wake = undefined
-        for (const look of looks) clearTimeout(look)
-        looks.clear()
+        for (const retry of retries) clearTimeout(retry)
+        retries.clear()
         for (const socket of sockets) {
           clearTimeout(socket.timer)
           socket.connection?.terminate()
@@ -222,13 +223,13 @@ export function createHeads({
     },
     read(confirmed) {
       rate = learnRate(rate, confirmed, performance.now())
-      for (const socket of sockets) judge(socket, confirmed)
+      for (const socket of sockets) confirm(socket, confirmed)
     },
     nextMs(longestMs) {
       const nowMs = performance.now()
       const { periodMs = TRUSTED_MS_MAX } = rate
       const trustedMs = Math.min(periodMs * PERIODS_TRUSTED, TRUSTED_MS_MAX)
-      return nowMs - trueAtMs < trustedMs ? longestMs : nextLookMs(rate, nowMs, longestMs)
+      return nowMs - confirmedAtMs < trustedMs ? longestMs : nextReadingMs(rate, nowMs, longestMs)
     },
   }
 }

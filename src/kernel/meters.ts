@@ -26,7 +26,7 @@ export interface Meters {
   asked(endpoint: string, outcome: RpcOutcome, seconds: number): void
   seen(head: Head): void
   /** A head that a WebSocket reported, and again when a reading confirmed one. */
-  heard(endpoint: string, outcome: 'heard' | 'confirmed'): void
+  countHead(endpoint: string, outcome: 'heard' | 'confirmed'): void
   head(): Head | undefined
   answered(operation: string, statusCode: number, seconds: number): void
   waited(pool: string, seconds: number): void
@@ -80,7 +80,7 @@ export function createMeters(): Meters {
       head = newest
     },
     head: () => head,
-    heard: (endpoint, outcome) => heads.inc({ endpoint, outcome }),
+    countHead: (endpoint, outcome) => heads.inc({ endpoint, outcome }),
     answered(operation, statusCode, seconds) {
       requests.inc({ operation, status: `${Math.floor(statusCode / 100)}xx` })
       requestSeconds.observe({ operation }, seconds)
