@@ -28,9 +28,12 @@ export async function deleteBatch<Table extends PgTable>(
     id.map((key) => sql`${columns[key]}`),
     sql`, `,
   )
-  const gone = await db.execute(sql`
+  // A CTE is computed once; a bare subquery with a limit may be computed again, and lock other rows.
+  const deleted = await db.execute(sql`
     delete from ${table} where (${ids}) in (
-      select ${ids} from ${table} where ${where} limit ${limit} for update skip locked
+      with batch as materialized (
+        select ${ids} from ${table} where ${where} limit ${limit} for update skip locked)
+      select * from batch
     ) returning 1`)
-  return gone.length
+  return deleted.length
 }
