@@ -1,6 +1,7 @@
 import helmet from '@fastify/helmet'
 import files from '@fastify/static'
 import type { FastifyInstance } from 'fastify'
+import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { App } from '#src/operations/define.ts'
 import { alertPage } from './alert.ts'
 import { confirmPage } from './confirm.ts'
@@ -50,13 +51,14 @@ export async function registerPages(
     crossOriginEmbedderPolicy: false,
     xFrameOptions: { action: 'deny' },
   })
-  const served = { index: false, wildcard: false, maxAge: '1h', decorateReply: false } as const
+  const maxAge = HOUR_MS
+  const served = { index: false, wildcard: false, maxAge, decorateReply: false } as const
   const globIgnore = ['**/style.css']
   await server.register(files, { root: ASSETS, prefix: '/assets/', globIgnore, ...served })
   server.get('/assets/style.css', (_request, reply) =>
     reply
       .type('text/css; charset=utf-8')
-      .header('cache-control', 'public, max-age=3600')
+      .header('cache-control', `public, max-age=${maxAge / 1000}`)
       .send(STYLE),
   )
   await server.register(files, { root: SCRIPTS, prefix: '/scripts/', ...served })
