@@ -1,4 +1,7 @@
-/** Judges the duties of a provider in a voting round. */
+/**
+ * Judges the duties of a provider in a voting round. A second implementation on purpose: what checks the service
+ * shares no code with it.
+ */
 import { keccak } from './keccak.ts'
 import type { Member } from './protocol.ts'
 import { FDC, FTSO, nothing, type Round, type Seen, type Sent, type Submissions } from './rounds.ts'
