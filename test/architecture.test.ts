@@ -77,6 +77,9 @@ const VERBS_OF_THE_BOT = [
   '#src/channels/telegram-alert.ts',
 ]
 
+/** The only files outside of `bot/features` that import features: they run all of them. */
+const ASSEMBLING = ['bot/core/bot.ts', 'bot/core/live-messages.ts', 'bot/core/service.ts']
+
 const LINES_MAX = 350
 const FUNCTION_LINES_MAX = 60
 
@@ -167,6 +170,17 @@ describe('the source tree', () => {
     }
     for (const { path } of sources) visit(path, [])
     expect(circles).toEqual([])
+  })
+
+  test('lets features of the bot import shared parts, not the other way round', () => {
+    const wrong = sources
+      .filter(({ path }) => /^bot\/(core|views)\//.test(path) && !ASSEMBLING.includes(path))
+      .flatMap(({ path, imports }) =>
+        imports
+          .filter((name) => join(dirname(path), name).startsWith('bot/features/'))
+          .map((name) => `${path} imports ${name}`),
+      )
+    expect(wrong).toEqual([])
   })
 
   test.each(Object.entries(PACKAGES))('imports %s in its own places only', (name, allowed) => {

@@ -46,6 +46,12 @@ export interface BotState {
   ): Promise<Output>
 }
 
+/** Runs an operation through the gate. */
+export type AskOperation = <Output>(
+  operation: Operation<Output>,
+  input: RawInput,
+) => Promise<Output>
+
 /** Chat and person for whom a screen is made, by an update or by a job that changes a message. */
 export type ChatState = Pick<BotState, 'app' | 'knownChat' | 'links' | 't' | 'reader' | 'call'> & {
   readonly from?: { readonly id: number } | undefined

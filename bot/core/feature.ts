@@ -20,7 +20,7 @@ import type { Composer } from 'grammy'
 import type { ArgumentsOf, Verb } from '#src/actions/codec.ts'
 import { argumentsOf } from '#src/actions/codec.ts'
 import { privateMatter } from '../views/notices.ts'
-import { homeScreen } from '../views/screens.ts'
+import { unlinkedHome } from '../views/hello.ts'
 import { deepLink } from '../views/view.ts'
 import type { BotContext } from './context.ts'
 import { handleVerb } from './handled.ts'
@@ -68,7 +68,7 @@ export function onCommand(
     if (ctx.reader.isGroup && privately !== undefined) {
       await send(ctx, privateMatter(ctx.reader, deepLink(ctx.reader, privately)))
     } else if (ctx.links.length === 0 && !unlinked) {
-      await send(ctx, await homeScreen(ctx))
+      await send(ctx, unlinkedHome(ctx.reader, ctx.knownChat.title))
     } else {
       await handle(ctx, ctx.match.trim())
     }

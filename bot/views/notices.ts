@@ -1,67 +1,11 @@
 import { packed } from '#src/actions/codec.ts'
 import { escapeHtml, id, type Translate } from '#src/i18n/translate.ts'
-import type { Address } from '#src/kernel/units.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
-import { listData, USUAL_FILTER } from '../features/alerts/filter-view.ts'
-import { resumeButton } from '../features/start/resume-view.ts'
-import { act, menuButton, type Reader, screen, type View, wholeAddress } from './view.ts'
-
-/** Answer to `/cancel` without a pending question. */
-export function nothingOpen({ t }: Reader): View {
-  return screen([t.html('bot:cancel.nothing')], [[menuButton(t)]])
-}
-
-/** Answer to an unknown message, with a link to the help. */
-export function notUnderstood(
-  { t }: Reader,
-  options: {
-    readonly why: 'text' | 'media' | 'two_addresses' | 'checksum'
-    readonly isLinked: boolean
-    /** A watch that the person was making. */
-    readonly resume?: { readonly rev: number; readonly type: string } | undefined
-  },
-): View {
-  const { why, isLinked, resume } = options
-  const text =
-    why === 'text'
-      ? t.html(isLinked ? 'bot:unknown.text' : 'bot:unknown.unlinked')
-      : why === 'media'
-        ? t.html('bot:unknown.media')
-        : `${WARNING} ${t.html(`bot:typed.${why}`)}`
-  const suggestions = [
-    act(t('bot:button.status'), packed('status')),
-    act(t('bot:button.watches'), packed('watch.list', { page: 1 })),
-    act(t('bot:button.newWatch'), packed('new.start')),
-  ]
-  return screen(
-    [text],
-    [
-      resume === undefined ? [] : [resumeButton(t, resume, 'primary')],
-      isLinked ? suggestions : [connectButton(t)],
-      [menuButton(t), act(t('bot:button.help'), packed('help', { topic: undefined }))],
-    ],
-  )
-}
-
-/** Answer to an address without a command: its possible uses. */
-export function aboutAddress(
-  { t }: Reader,
-  address: Address,
-  options: { readonly canWrite: boolean },
-): View {
-  const watch = packed('new.type', { type: 'wallet-balance', address })
-  return screen(
-    [t.html('bot:unknown.address', { address: wholeAddress(address) })],
-    [
-      options.canWrite ? [act(t('bot:button.watchBalance'), watch, 'primary')] : [],
-      [act(t('bot:button.providerStatus'), packed('status.provider', { address, count: 20 }))],
-      [menuButton(t)],
-    ],
-  )
-}
+import { listData, USUAL_FILTER } from './alert-list.ts'
+import { act, menuButton, type Reader, screen, type View } from './view.ts'
 
 /** Button that connects a chat without a link. */
-function connectButton(t: Translate): Button {
+export function connectButton(t: Translate): Button {
   return act(t('bot:button.connect'), packed('connect', { spend: false }), 'primary')
 }
 

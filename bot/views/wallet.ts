@@ -2,9 +2,8 @@
 import { getAccount } from '#src/operations/account.ts'
 import { listWatches } from '#src/operations/watches.ts'
 import type { Watch } from '#src/watches/model.ts'
-import type { AskOperation } from '../features/topup/topups.ts'
-import type { Funds } from './home.ts'
-import { slotUse } from './slot-use.ts'
+import type { AskOperation } from '../core/context.ts'
+import { type SlotUse, slotUse } from './slot-use.ts'
 
 /** Upper limit of the rows of a page. */
 export const PAGE_LIMIT = '250'
@@ -26,4 +25,10 @@ export async function readWatches(ask: AskOperation): Promise<readonly Watch[]> 
     cursor = page.nextCursor
   }
   return all
+}
+
+/** Credits and slots of the wallet, for the first lines of its home screen. */
+export interface Funds {
+  readonly balanceCredits: number
+  readonly slots: SlotUse
 }

@@ -1,7 +1,7 @@
 import { getAddress } from 'viem/utils'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { home } from '#bot/features/start/home-view.ts'
 import { WALLETS_PER_PAGE, walletsScreen } from '#bot/features/wallets/view.ts'
-import { home } from '#bot/views/home.ts'
 import { packed } from '#src/actions/codec.ts'
 import { shortAddress } from '#src/i18n/format.ts'
 import { translator } from '#src/i18n/translate.ts'

@@ -2,7 +2,7 @@
 
 import { argumentsOf, type Press, unpacked, type Verb } from '#src/actions/codec.ts'
 import type { AlertCard } from '#src/alerts/card.ts'
-import type { HelpTopic } from '#src/channels/wording.ts'
+import type { HelpTopic } from '#src/i18n/signal-help.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import {
   findMessage,
@@ -11,10 +11,12 @@ import {
   openHelp,
   recordShown,
 } from '#src/operations/chat-alerts.ts'
+import { hasButtons, leadAway } from '../../core/chat.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { isDelivered, redraw, show } from '../../core/show.ts'
-import { findWatch, hasButtons, isHidden, leadAway, showCard } from '../../views/screens.ts'
-import { alertCard, deliveredMessage, HELP_TOPICS } from './card-view.ts'
+import { findWatch, isHidden } from '../../core/watches.ts'
+import { showCard } from '../watches/screens.ts'
+import { alertCard, deliveredMessage, HELP_TOPIC_OF } from './card-view.ts'
 
 /** An alert of one of the chat's wallets. */
 export interface FoundAlert {

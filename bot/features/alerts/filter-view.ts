@@ -4,15 +4,8 @@ import { isolate } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { Button } from '#src/telegram/buttons.ts'
+import { listData } from '../../views/alert-list.ts'
 import { act, back, labelWithName, type Reader, screen, type View } from '../../views/view.ts'
-
-/** Default filter of a list of alerts. */
-export const USUAL_FILTER: AlertFilter = {
-  state: 'all',
-  severity: 'all',
-  time: '7d',
-  watchId: undefined,
-}
 
 /** Values of each part of a filter, in the order of presses. */
 const CHOICES = {
@@ -44,11 +37,6 @@ export function wantedOf({ state, severity, time, watchId }: AlertFilter) {
 export function filterStart({ time }: AlertFilter, now: Date): Date | undefined {
   const hours = HOURS[time]
   return hours === undefined ? undefined : new Date(now.getTime() - hours * HOUR_MS)
-}
-
-/** Button data of the list with a filter, from its first page. */
-export function listData(filter: AlertFilter): string {
-  return packed('alert.list', { filter, cursor: undefined })
 }
 
 /**

@@ -7,11 +7,12 @@ import { withoutDirections } from '#src/i18n/isolates.ts'
 import { escapeHtml, html, typed } from '#src/i18n/translate.ts'
 import { titleBeside } from '#src/kernel/title-beside.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
+import { listData, USUAL_FILTER } from '../../views/alert-list.ts'
 import { nearTime } from '../../views/time.ts'
 import { act, deepLink, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { isOwnMatter, typeName } from '../../views/watch-facts.ts'
 import { SEVERITY_GLYPHS } from '../../views/watch-state.ts'
-import { filterText, listData, USUAL_FILTER } from './filter-view.ts'
+import { filterText } from './filter-view.ts'
 
 /** Alerts on one page. */
 export const ALERTS_PAGE = 8

@@ -6,8 +6,9 @@ import { alertView } from '#src/channels/telegram-alert.ts'
 import { TEST_GLYPH } from '#src/channels/wording.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { Button } from '#src/telegram/buttons.ts'
+import { CAPITALS, type ExamplePart, partOfKind } from '../../views/example-start.ts'
 import { act, back, menuButton, type Reader, screen, type View } from '../../views/view.ts'
-import { HELP_TOPICS } from '../alerts/card-view.ts'
+import { HELP_TOPIC_OF } from '../alerts/card-view.ts'
 
 const MUTE_MS = HOUR_MS
 
@@ -42,7 +43,7 @@ export function exampleAlert(
   const shown: MessageState = {
     ...(state.acknowledged && { acknowledged: { at: openedAt, by: options.by } }),
     ...(state.muted && { muted: { until: exampleMuteEnd(state) } }),
-    ...(help !== undefined && { help: HELP_TOPICS[help] }),
+    ...(help !== undefined && { help: HELP_TOPIC_OF[help] }),
   }
   // Without the bot's name: its watch has no link, because its id does not exist.
   const place = { locale: t.locale, timezone: reader.timezone }
@@ -71,9 +72,6 @@ function exampleButton(button: Button, state: ExampleState): readonly Button[] {
   return part === undefined ? [] : [act(button.label, exampleData(part, state))]
 }
 
-/** What a button of the example does; `s` opens it. */
-export type ExamplePart = 's' | 'a' | 'm' | HelpPart
-
 /** The part of the example that a real button toggles. */
 function partOf(data: string): ExamplePart | undefined {
   const press = unpacked(data)
@@ -98,12 +96,6 @@ function exampleData(part: ExamplePart, state: ExampleState): string {
   return packed('demo', { part: partOfKind(part, kind), opened, acknowledged, muted, help })
 }
 
-const CAPITALS = { s: 'S', a: 'A', m: 'M', w: 'W', c: 'C', d: 'D' } as const
-
-function partOfKind(part: ExamplePart, kind: ExampleKind): ArgumentsOf<'demo'>['part'] {
-  return kind === 'wallet' ? CAPITALS[part] : part
-}
-
 /** The kind of example and the part that a press names. */
 export function pressedPart(part: ArgumentsOf<'demo'>['part']): {
   readonly kind: ExampleKind
@@ -115,9 +107,3 @@ export function pressedPart(part: ArgumentsOf<'demo'>['part']): {
 }
 
 const EXAMPLE_PARTS = ['s', 'a', 'm', 'w', 'c', 'd'] as const
-
-/** Button that opens an example. */
-export function exampleStart(label: string, kind: ExampleKind = 'provider'): Button {
-  const fresh = { opened: undefined, acknowledged: false, muted: false, help: undefined }
-  return act(label, packed('demo', { part: partOfKind('s', kind), ...fresh }))
-}

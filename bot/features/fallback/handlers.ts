@@ -5,12 +5,14 @@ import { readAddress } from '#src/kernel/typed-address.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature } from '../../core/feature.ts'
 import { removeButtons, send } from '../../core/show.ts'
-import { aboutAddress, notUnderstood } from '../../views/notices.ts'
-import { cardOf, findWatch, homeScreen } from '../../views/screens.ts'
+import { findWatch } from '../../core/watches.ts'
 import type { View } from '../../views/view.ts'
 import { waitingDraft } from '../new/handlers.ts'
 import { offerNamed } from '../provider/handlers.ts'
+import { homeScreen } from '../start/home.ts'
+import { cardOf } from '../watches/screens.ts'
 import { offerPrice } from './price.ts'
+import { aboutAddress, notUnderstood } from './view.ts'
 
 const composer = new Composer<BotContext>()
 

@@ -2,8 +2,7 @@ import { Composer } from 'grammy'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, type Feature, type Menu, onPress } from '../../core/feature.ts'
 import { send, show } from '../../core/show.ts'
-import { nothingOpen } from '../../views/notices.ts'
-import { groupHelp, HELP_PAGES, helpMenu, helpPage } from './view.ts'
+import { groupHelp, HELP_PAGES, helpMenu, helpPage, nothingOpen } from './view.ts'
 
 /**
  * Help, with the commands of every feature.

@@ -5,6 +5,7 @@ import { formatDuration } from '#src/i18n/format.ts'
 import { builtKey, id, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
+import { exampleStart } from '../../views/example-start.ts'
 import {
   act,
   back,
@@ -16,7 +17,6 @@ import {
   type View,
 } from '../../views/view.ts'
 import { GLYPHS } from '../../views/watch-state.ts'
-import { exampleStart } from '../example/view.ts'
 import { typeLines } from '../new/view.ts'
 
 /** The pages of the help, in order. */
@@ -199,4 +199,9 @@ function actsOf(t: Translate, page: HelpPage, options: HelpOptions): Rows {
     default:
       return page satisfies never
   }
+}
+
+/** Answer to `/cancel` without a pending question. */
+export function nothingOpen({ t }: Reader): View {
+  return screen([t.html('bot:cancel.nothing')], [[menuButton(t)]])
 }

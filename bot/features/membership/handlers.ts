@@ -1,11 +1,12 @@
 import { Composer } from 'grammy'
 import type { ChatMember } from 'grammy/types'
 import { blockChat, moveChat } from '#src/recipients/chats.ts'
+import { blockedLinks } from '../../core/chat.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature } from '../../core/feature.ts'
 import { send } from '../../core/show.ts'
 import { moveKnownChat } from '../../core/store.ts'
-import { blockedLinks, homeScreen } from '../../views/screens.ts'
+import { homeScreen } from '../start/home.ts'
 import { comeBack, returningScreen } from '../start/returning.ts'
 
 const composer = new Composer<BotContext>()

@@ -1,13 +1,13 @@
 /** The screens of the wizard with their data. */
+
 import { SLOT_PRICE_CREDITS, SLOTS_MAX } from '#src/billing/price-list.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import type { BotContext, ChatState, Membership } from '../../core/context.ts'
 import { show } from '../../core/show.ts'
 import { isOn } from '../../views/destination.ts'
-import type { Funds } from '../../views/home.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
-import { readFunds } from '../../views/wallet.ts'
+import { type Funds, readFunds } from '../../views/wallet.ts'
 import { termsMark } from '../terms/terms.ts'
 import { notifiedBy, personName } from '../watches/people-view.ts'
 import { peopleOf } from '../watches/recipient-choice.ts'

@@ -16,7 +16,7 @@ import {
   type ProviderView,
   type RoundCell,
 } from '#src/watches/provider-view.ts'
-import { lowSeverity } from '#src/watches/types/provider-fsp/transactions.ts'
+import { lowSeverity } from '#src/watches/types/provider-fsp/balances.ts'
 import { clockTime } from '../../views/time.ts'
 import {
   act,

@@ -7,7 +7,7 @@ import type { Watch } from '#src/watches/model.ts'
 import type { BotContext, ChatState } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
-import { allWatches } from '../../views/screens.ts'
+import { allWatches } from '../../core/watches.ts'
 import type { View } from '../../views/view.ts'
 import { type FoundRecipient, findRecipient, recipientView } from './recipients.ts'
 import {

@@ -7,18 +7,13 @@ import {
   refuseTelegramLink,
 } from '#src/operations/chat.ts'
 import { readWatchStart } from '#src/telegram/links.ts'
+import { anonymousNotice, blockedLinks } from '../../core/chat.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { identifyAgain } from '../../core/middleware/identify.ts'
 import { ask, remove, send, show } from '../../core/show.ts'
 import { changeChat } from '../../core/store.ts'
-import {
-  allWatches,
-  anonymousNotice,
-  blockedLinks,
-  homeScreen,
-  showCard,
-} from '../../views/screens.ts'
+import { allWatches } from '../../core/watches.ts'
 import { deepLink } from '../../views/view.ts'
 import { showAlert } from '../alerts/alerts.ts'
 import { showConnect } from '../connect/handlers.ts'
@@ -29,6 +24,8 @@ import { showRecipient } from '../recipients/recipients.ts'
 import { showWatchSelection } from '../recipients/watch-selection.ts'
 import { showSlots } from '../slots/handlers.ts'
 import { openTopup } from '../topup/handlers.ts'
+import { showCard } from '../watches/screens.ts'
+import { homeScreen } from './home.ts'
 import { linkCard, linkOver, linkRefused, rightsText } from './link-view.ts'
 import { comeBack, retainedScreen, returningScreen } from './returning.ts'
 

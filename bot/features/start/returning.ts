@@ -6,8 +6,8 @@ import { unblockChat } from '#src/recipients/chats.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { identifyAgain } from '../../core/middleware/identify.ts'
-import { homeScreen } from '../../views/screens.ts'
 import { act, type View } from '../../views/view.ts'
+import { homeScreen } from './home.ts'
 
 /** Switches the chat's alerts on again. */
 export async function comeBack(ctx: BotContext): Promise<void> {

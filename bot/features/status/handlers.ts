@@ -1,13 +1,13 @@
 import { Composer } from 'grammy'
 import { isRefused } from '#src/telegram/errors.ts'
+import { anonymousNotice, hasButtons } from '../../core/chat.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { deleteLive, findLive, putLive } from '../../core/live-store.ts'
 import { send, show } from '../../core/show.ts'
-import { anonymousNotice, hasButtons, homeScreen } from '../../views/screens.ts'
+import { homeScreen } from '../start/home.ts'
 import { OVERVIEW_KIND, readOverview } from './overview.ts'
-import type { Overview } from './view.ts'
-import { overviewKey, statusScreen } from './view.ts'
+import { type Overview, overviewKey, statusScreen } from './view.ts'
 
 const composer = new Composer<BotContext>()
 

@@ -2,8 +2,8 @@
 import { listDestinations } from '#src/operations/chat-destinations.ts'
 import { getTip } from '#src/operations/chat-status.ts'
 import type { ChatLink } from '#src/recipients/chats.ts'
+import type { AskOperation } from '../../core/context.ts'
 import { readFunds, readWatches } from '../../views/wallet.ts'
-import type { AskOperation } from '../topup/topups.ts'
 import type { Overview } from './view.ts'
 
 /** Kind of the live message that shows it. */

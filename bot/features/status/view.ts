@@ -5,7 +5,6 @@ import type { Destination } from '#src/recipients/directory.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { TipState } from '#src/watches/observe/tip.ts'
 import { destinationName, isOn } from '../../views/destination.ts'
-import { type Funds, mutedLine, slotsText, summary } from '../../views/home.ts'
 import { clockTime } from '../../views/time.ts'
 import {
   act,
@@ -16,6 +15,8 @@ import {
   type View,
   walletName,
 } from '../../views/view.ts'
+import type { Funds } from '../../views/wallet.ts'
+import { mutedLine, slotsText, summary } from '../../views/wallet-lines.ts'
 import { inOrder, watchStatusOf } from '../../views/watch-state.ts'
 import { watchLine } from '../watches/list-view.ts'
 

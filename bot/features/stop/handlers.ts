@@ -1,14 +1,16 @@
 import { Composer } from 'grammy'
 import { deleteChatData, unlinkChat } from '#src/operations/chat.ts'
 import { listDestinations } from '#src/operations/chat-destinations.ts'
+import { hasButtons } from '../../core/chat.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { identifyAgain } from '../../core/middleware/identify.ts'
 import { remove, send, show } from '../../core/show.ts'
 import { forgetChat } from '../../core/store.ts'
+import { allWatches } from '../../core/watches.ts'
 import { isOn } from '../../views/destination.ts'
-import { allWatches, hasButtons, homeScreen } from '../../views/screens.ts'
 import { nameOf } from '../alerts/actions.ts'
+import { homeScreen } from '../start/home.ts'
 import { dataDeleted, dataQuestion, type LeavingWallet, left, stopScreen } from './view.ts'
 
 const composer = new Composer<BotContext>()

@@ -2,8 +2,8 @@
 import { AppError } from '#src/kernel/errors.ts'
 import type { Hash } from '#src/kernel/units.ts'
 import { getTopup } from '#src/operations/topups.ts'
-import type { BotContext, Membership } from '../../core/context.ts'
-import { type AskOperation, readTopup } from './topups.ts'
+import type { AskOperation, BotContext, Membership } from '../../core/context.ts'
+import { readTopup } from './topups.ts'
 import type { ShownTopup } from './view.ts'
 
 /**

@@ -9,21 +9,15 @@ import { DAY_MS, HOUR_MS } from '#src/kernel/durations.ts'
 import type { Hash } from '#src/kernel/units.ts'
 import { getAccount } from '#src/operations/account.ts'
 import { getTopupPayments } from '#src/operations/chat-status.ts'
-import type { Answering, App } from '#src/operations/define.ts'
-import type { RawInput } from '#src/operations/invoke.ts'
+import type { App } from '#src/operations/define.ts'
 import { getTopup } from '#src/operations/topups.ts'
+import type { AskOperation } from '../../core/context.ts'
 import { type LiveRow, listChatsFollowing, putLive } from '../../core/live-store.ts'
 import { findDraft } from '../../core/session-store.ts'
 import type { View } from '../../views/view.ts'
 import { nextStepAt } from './amounts-view.ts'
 import { assetKeyOf } from './assets.ts'
 import type { ShownTopup } from './view.ts'
-
-/** Runs an operation through the gate. */
-export type AskOperation = <Output>(
-  operation: Answering<Output>,
-  input: RawInput,
-) => Promise<Output>
 
 /** Kinds of live messages of a top-up: its screen, its QR code. */
 export const TOPUP_KINDS = { screen: 'topup', qr: 'topup-qr' } as const
@@ -90,9 +84,12 @@ async function waitingDraft({ db, clock }: App, chatId: number): Promise<ShownTo
 
 /** Delay of the first update, for changes during the creation of the message. */
 const FIRST_LOOK_MS = 2000
+
 /** Longest interval of updates while a payment is possible or on its way. */
 const OPEN_LOOK_MS = 30_000
+
 const CLOSE_LOOK_MS = 5000
+
 /** Time in which a late payment still updates the message. */
 const KEPT_MS = 7 * DAY_MS
 

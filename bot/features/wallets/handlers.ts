@@ -4,7 +4,8 @@ import { defineFeature, onPress } from '../../core/feature.ts'
 import { identifyAgain } from '../../core/middleware/identify.ts'
 import { show } from '../../core/show.ts'
 import { changeChat } from '../../core/store.ts'
-import { allWatches, homeScreen } from '../../views/screens.ts'
+import { allWatches } from '../../core/watches.ts'
+import { homeScreen } from '../start/home.ts'
 import { WALLETS_PER_PAGE, walletsScreen } from './view.ts'
 
 const composer = new Composer<BotContext>()

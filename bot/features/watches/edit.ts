@@ -8,11 +8,12 @@ import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { defineQuestion } from '../../core/session.ts'
 import { show } from '../../core/show.ts'
+import { findWatch } from '../../core/watches.ts'
 import { fieldLabel, findField, type OwnedField, readValue, valueText } from '../../views/fields.ts'
-import { cardOf, findWatch, showCard } from '../../views/screens.ts'
 import { factsOf } from '../../views/watch-facts.ts'
 import { nameEditor, valueEditor } from './edit-view.ts'
 import { changeWatch, withManaged } from './manage.ts'
+import { cardOf, showCard } from './screens.ts'
 
 const composer = new Composer<BotContext>()
 

@@ -10,11 +10,12 @@ import { Watch } from '#src/watches/model.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
-import { allWatches, cardOf, showCard, showList } from '../../views/screens.ts'
+import { allWatches } from '../../core/watches.ts'
 import { nearTime } from '../../views/time.ts'
 import { moreCard, rawCard } from './card-view.ts'
 import { changeWatch, withManaged } from './manage.ts'
 import { deleteQuestion, muteChoice } from './question-view.ts'
+import { cardOf, showCard, showList } from './screens.ts'
 
 const composer = new Composer<BotContext>()
 

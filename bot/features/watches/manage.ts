@@ -1,8 +1,10 @@
 import { AppError } from '#src/kernel/errors.ts'
 import { updateWatch } from '#src/operations/watches.ts'
 import type { Watch } from '#src/watches/model.ts'
+import { leadAway } from '../../core/chat.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
-import { findWatch, isHidden, leadAway, showCard } from '../../views/screens.ts'
+import { findWatch, isHidden } from '../../core/watches.ts'
+import { showCard } from './screens.ts'
 
 /**
  * Runs an action on a watch as its wallet; in a group a person who did not link that wallet is refused.

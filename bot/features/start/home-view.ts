@@ -2,53 +2,16 @@ import { packed } from '#src/actions/codec.ts'
 import { cut } from '#src/channels/wording.ts'
 import { formatDate, formatList } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
-import { builtKey, type Translate, typed } from '#src/i18n/translate.ts'
-import { type Locale, localeName } from '#src/kernel/locale.ts'
+import { type Translate, typed } from '#src/i18n/translate.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
-import { type TrialOffer, trialText } from '../features/connect/view.ts'
-import { exampleStart } from '../features/example/view.ts'
-import { type TopicPlace, topicLine } from '../features/topic/view.ts'
-import type { SlotUse } from './slot-use.ts'
-import { nearTime } from './time.ts'
-import { act, deepLink, type Reader, screen, type View, walletName } from './view.ts'
-import { GLYPHS, WATCH_STATUSES, watchStatusOf, worstGlyph } from './watch-state.ts'
-
-/** Button to the choice of languages, labelled in the reader's own. */
-function languageButton(locale: Locale): Button {
-  return { label: `🌐 ${localeName(locale)}`, data: packed('settings.lang') }
-}
-
-/**
- * Home screen of a private chat before it is linked.
- *
- * @param notice line above it: HTML
- */
-export function firstContact({ t }: Reader, notice?: string): View {
-  const lines = [
-    ...(notice === undefined ? [] : [notice, '']),
-    t.html('bot:start.greeting'),
-    '',
-    t.html('bot:start.safety'),
-    '',
-    t.html('bot:start.example'),
-  ]
-  const connect = packed('connect', { spend: false })
-  return screen(lines, [
-    [{ label: t('bot:button.connect'), data: connect, style: 'primary' }],
-    [
-      exampleStart(t('bot:button.example.wallet'), 'wallet'),
-      exampleStart(t('bot:button.example.provider')),
-    ],
-    [languageButton(t.locale)],
-  ])
-}
-
-/** Credits and slots of the wallet, for the first lines of its home screen. */
-export interface Funds {
-  readonly balanceCredits: number
-  readonly slots: SlotUse
-}
+import { listData, USUAL_FILTER } from '../../views/alert-list.ts'
+import { languageButton } from '../../views/hello.ts'
+import { act, type Reader, screen, type View, walletName } from '../../views/view.ts'
+import type { Funds } from '../../views/wallet.ts'
+import { mutedLine, slotsText, summary } from '../../views/wallet-lines.ts'
+import { type TrialOffer, trialText } from '../connect/view.ts'
+import { type TopicPlace, topicLine } from '../topic/view.ts'
 
 /** The wallet of a private chat's screens. */
 interface HomeWallet {
@@ -110,17 +73,6 @@ function trialRow(t: Translate, trial: TrialOffer | undefined): Rows {
   return [[act(t('bot:button.startTrial'), data)]]
 }
 
-/** Line about the chat's mute and its end; undefined if it is not muted. */
-export function mutedLine(reader: Reader, until: Date | null, now: Date): string | undefined {
-  if (until === null || until <= now) return undefined
-  return `🔕 ${reader.t.html('bot:muted.chatUntil', { until: nearTime(reader, until, now) })}`
-}
-
-/** Number of used slots; suspended watches are counted with the watches. */
-export function slotsText(t: Translate, { used, total }: SlotUse): string {
-  return `🎟️ ${t.html('bot:home.slots', { used, total })}`
-}
-
 /** Lines about credits and slots, with a renewal that the credits do not cover. */
 function fundsLines(
   { t, timezone }: Reader,
@@ -141,7 +93,7 @@ function fundsLines(
 function managerRows({ t, isFree }: Reader, watchesAny: boolean, last: readonly Button[]): Rows {
   const newWatch = act(t('bot:button.newWatch'), packed('new.start'), 'primary')
   const watches = act(t('bot:button.watches'), packed('watch.list', { page: 1 }))
-  const alerts = act(t('bot:button.alerts'), alertsData())
+  const alerts = act(t('bot:button.alerts'), listData(USUAL_FILTER))
   const first = watchesAny
     ? [{ ...watches, style: 'primary' as const }, act(newWatch.label, packed('new.start')), alerts]
     : [newWatch, watches]
@@ -164,7 +116,7 @@ function readerRows(t: Translate, last: readonly Button[]): Rows {
   return [
     [
       act(t('bot:button.watches'), packed('watch.list', { page: 1 })),
-      act(t('bot:button.alerts'), alertsData()),
+      act(t('bot:button.alerts'), listData(USUAL_FILTER)),
       act(t('bot:button.status'), packed('status')),
     ],
     [
@@ -174,11 +126,6 @@ function readerRows(t: Translate, last: readonly Button[]): Rows {
     ],
     last,
   ]
-}
-
-function alertsData(): string {
-  const filter = { state: 'all', severity: 'all', time: '7d', watchId: undefined } as const
-  return packed('alert.list', { filter, cursor: undefined })
 }
 
 /** Home screen of a linked group. The buttons work for its managers. */
@@ -265,34 +212,11 @@ function walletList(t: Translate, wallets: readonly string[]): string {
 }
 
 const NAMES_MAX = 5
+
 const NAME_MAX = 64
 
 /** Names that users chose, each isolated. */
 function namesOf(t: Translate, names: readonly string[]): string {
   const shown = names.slice(0, NAMES_MAX).map((name) => isolate(cut(name, NAME_MAX)))
   return formatList(names.length > NAMES_MAX ? [...shown, '…'] : shown, t.locale)
-}
-
-/** Home screen of a group that is not linked. */
-export function groupHello(reader: Reader, title: string): View {
-  const { t } = reader
-  return screen(
-    [`👋 ${t.html('bot:group.hello', { name: typed(title) })}`, t.html('bot:group.howToLink')],
-    [[{ label: t('bot:button.setUp'), url: deepLink(reader, 'group'), style: 'primary' }]],
-  )
-}
-
-/** One line for each status of watches. */
-export function summary({ t }: Reader, watches: readonly Watch[], now: Date): readonly string[] {
-  if (watches.length === 0) return [t.html('bot:home.empty')]
-  const counts = Map.groupBy(watches, (watch) => watchStatusOf(watch, now))
-  if (counts.get('fine')?.length === watches.length) {
-    return [`${GLYPHS.fine} ${t.html('bot:home.quiet', { count: watches.length })}`]
-  }
-  return WATCH_STATUSES.flatMap((status) => {
-    const count = counts.get(status)?.length ?? 0
-    if (count === 0) return []
-    const glyph = status === 'firing' ? worstGlyph(counts.get(status)) : GLYPHS[status]
-    return [`${glyph} ${t.html(builtKey(`bot:count.${status}`), { count })}`]
-  })
 }

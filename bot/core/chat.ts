@@ -1,0 +1,34 @@
+import { privateMatter } from '../views/notices.ts'
+import { deepLink } from '../views/view.ts'
+import type { BotContext, Membership } from './context.ts'
+import { send } from './show.ts'
+
+/** Whether screens have buttons for this person: in private always, in groups for managers. */
+export function hasButtons({ reader, links }: BotContext): boolean {
+  return !reader.isGroup || links.some(({ manages }) => manages)
+}
+
+/** Line about missing buttons for an anonymous administrator: HTML. */
+export function anonymousNotice({ isAnonymous, links, t }: BotContext): string | undefined {
+  return isAnonymous && links.length > 0 ? t.html('bot:group.anonymous') : undefined
+}
+
+/** Links whose alerts are interrupted because the chat blocked or removed the bot. */
+export function blockedLinks({ links }: BotContext): readonly Membership[] {
+  return links.filter(({ status }) => status === 'blocked')
+}
+
+/** The topic of the update; undefined in General, and where there are no topics. */
+export function topicOf({ msg }: BotContext): number | undefined {
+  return msg?.is_topic_message === true ? msg.message_thread_id : undefined
+}
+
+/**
+ * Answers with a link from a group to the private chat.
+ * @param payload of the deep link
+ */
+export async function leadAway(ctx: BotContext, payload: string): Promise<void> {
+  const url = deepLink(ctx.reader, payload)
+  if (ctx.callbackQuery !== undefined) return ctx.answer(undefined, { url })
+  await send(ctx, privateMatter(ctx.reader, url))
+}

@@ -1,0 +1,43 @@
+import { AppError } from '#src/kernel/errors.ts'
+import { getWatch } from '#src/operations/watches.ts'
+import type { Watch } from '#src/watches/model.ts'
+import { readWatches } from '../views/wallet.ts'
+import { isOwnMatter } from '../views/watch-facts.ts'
+import type { BotContext, ChatState, Membership } from './context.ts'
+
+/**
+ * Whether a watch, or an alert of one, is hidden from the reader because it shows private data in a group.
+ */
+export function isHidden({ reader }: BotContext, { type }: { readonly type: string }): boolean {
+  return reader.isGroup && isOwnMatter(type)
+}
+
+/**
+ * Finds a watch by id among the chat's wallets.
+ *
+ * @throws AppError not_found
+ */
+export async function findWatch(
+  ctx: BotContext,
+  id: number,
+): Promise<{ readonly watch: Watch; readonly link: Membership }> {
+  for (const link of ctx.links) {
+    const watch = await ownWatch(ctx, id, link)
+    if (watch !== undefined) return { watch, link }
+  }
+  throw new AppError('not_found', 'not_found')
+}
+
+async function ownWatch(ctx: BotContext, id: number, link: Membership): Promise<Watch | undefined> {
+  try {
+    return await ctx.call(getWatch, { params: { id: String(id) } }, link)
+  } catch (error) {
+    if (error instanceof AppError && error.kind === 'not_found') return undefined
+    throw error
+  }
+}
+
+/** All watches of a wallet: of the chat's first one by default. */
+export function allWatches(ctx: ChatState, link?: Membership): Promise<readonly Watch[]> {
+  return readWatches((operation, input) => ctx.call(operation, input, link))
+}

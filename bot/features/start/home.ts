@@ -1,0 +1,68 @@
+import type { SubscriptionList } from '#src/billing/subscriptions/model.ts'
+import { priceSlots } from '#src/billing/subscriptions/rules.ts'
+import { listSubscriptions } from '#src/operations/subscriptions.ts'
+import type { Rows } from '#src/telegram/buttons.ts'
+import { blockedLinks, hasButtons, topicOf } from '../../core/chat.ts'
+import type { BotContext } from '../../core/context.ts'
+import { allWatches } from '../../core/watches.ts'
+import { unlinkedHome } from '../../views/hello.ts'
+import type { View } from '../../views/view.ts'
+import { PAGE_LIMIT, readFunds } from '../../views/wallet.ts'
+import { trialOffer } from '../connect/trial.ts'
+import { managerNames } from '../watches/managers.ts'
+import { groupHome, groupReturned, home } from './home-view.ts'
+
+/**
+ * The home screen.
+ *
+ * @param notice line above it: HTML
+ * @param rows buttons of the notice
+ */
+export async function homeScreen(ctx: BotContext, notice?: string, rows: Rows = []): Promise<View> {
+  const { reader, links, knownChat } = ctx
+  const [link] = links
+  if (link === undefined) return unlinkedHome(reader, knownChat.title, notice)
+  const blocked = blockedLinks(ctx)
+  const [first] = blocked
+  if (reader.isGroup && first !== undefined) {
+    const off = { wallets: blocked.map(({ wallet }) => wallet), recipientId: first.recipientId }
+    return groupReturned(reader, { ...off, ...(notice !== undefined && { notice }) })
+  }
+  const watches = await allWatches(ctx)
+  const options = { now: ctx.app.clock.now(), ...(notice !== undefined && { notice }) }
+  if (!reader.isGroup) {
+    const funds = await readFunds(ctx.call)
+    const subscriptions = await ctx.call(listSubscriptions, { query: { limit: PAGE_LIMIT } })
+    const canWrite = link.caller.scopes.includes('write')
+    const mayStart = ctx.app.billing.enabled && subscriptions.trial.available && canWrite
+    const wallet = {
+      address: link.wallet,
+      funds,
+      canWrite,
+      isOneOfSeveral: links.length > 1,
+      mutedUntil: link.mutedUntil,
+      renewal: nextRenewal(subscriptions),
+      trial: mayStart && funds.slots.total === 0 ? trialOffer(ctx.app) : undefined,
+    }
+    return home(reader, wallet, watches, { ...options, rows })
+  }
+  const wallets = links.map(({ wallet }) => wallet)
+  const topic = { current: link.threadId, here: topicOf(ctx) }
+  const group = {
+    title: knownChat.title,
+    wallets,
+    topic: ctx.chat?.is_forum === true ? topic : undefined,
+    managers: await managerNames(ctx),
+  }
+  return groupHome(reader, group, watches, { ...options, rows, buttons: hasButtons(ctx) })
+}
+
+/** The earliest renewal with its price. */
+function nextRenewal({ data }: SubscriptionList) {
+  const renewals = data.flatMap(({ nextRenewalAt, quantity, periods }) =>
+    nextRenewalAt === null
+      ? []
+      : [{ at: nextRenewalAt, credits: priceSlots(quantity, periods).totalCredits }],
+  )
+  return renewals.toSorted((a, b) => a.at.getTime() - b.at.getTime())[0]
+}
