@@ -12,18 +12,17 @@
  *    becomes a sentence above the pressed message, with `Retry`.
  * 5. `show(ctx, view, task)` edits the pressed message, or the one of a typed answer; `send` sends a new
  *    one. Every press gets a response; `ctx.answer(text)` gives it a text, once.
- * 6. `middleware/guard.ts` decides by verb who may press: private verbs, verbs for chats without a link,
- *    verbs for everybody in a group. Other verbs need a link, and in a group an administrator who linked
- *    the wallet that owns the object (`findWatch`).
+ * 6. The rights of `onPress` (`PressRights`) say who may press: what is private, what needs no link, what
+ *    every member of a group may do. Other verbs need a link, and in a group an administrator who linked
+ *    the wallet that owns the object (`findWatch`). `middleware/guard.ts` checks them.
  */
 import type { Composer } from 'grammy'
-import type { ArgumentsOf, Verb } from '#src/actions/codec.ts'
-import { argumentsOf } from '#src/actions/codec.ts'
-import { privateMatter } from '../views/notices.ts'
+import { type ArgumentsOf, argumentsOf, type Verb } from '#src/actions/codec.ts'
 import { unlinkedHome } from '../views/hello.ts'
+import { privateMatter } from '../views/notices.ts'
 import { deepLink } from '../views/view.ts'
 import type { BotContext } from './context.ts'
-import { handleVerb } from './handled.ts'
+import { handleVerb, type PressRights } from './handled.ts'
 import type { Question } from './session.ts'
 import { send } from './show.ts'
 
@@ -75,13 +74,16 @@ export function onCommand(
   })
 }
 
-/** Handles presses of one verb, with decoded arguments. */
+type PressHandler<V extends Verb> = (ctx: BotContext, args: ArgumentsOf<V>) => Promise<unknown>
+
+/** Handles presses of one verb, with decoded arguments, of those who have the right. */
 export function onPress<V extends Verb>(
   composer: Composer<BotContext>,
   verb: V,
-  handle: (ctx: BotContext, args: ArgumentsOf<V>) => Promise<unknown>,
+  ...given: readonly [PressHandler<V>] | readonly [PressRights<V>, PressHandler<V>]
 ): void {
-  handleVerb(verb)
+  const [rights, handle] = given.length === 1 ? [{}, given[0]] : given
+  handleVerb(verb, rights)
   composer.use(async (ctx, next) => {
     const { press } = ctx
     if (press?.verb !== verb) return next()

@@ -1,14 +1,45 @@
 /**
- * Verbs that have a handler. A button without a handler is omitted from every screen, so that a removed
- * feature removes its buttons.
+ * Verbs that have a handler, with the right to press them. A button without a handler is omitted from every
+ * screen, so that a removed feature removes its buttons.
  */
-import { unpacked, type Verb } from '#src/actions/codec.ts'
+import {
+  type ArgumentsOf,
+  argumentsOf,
+  type Press,
+  unpacked,
+  type Verb,
+} from '#src/actions/codec.ts'
 
-const verbs = new Set<Verb>()
+/** Who may press a button. By default: in a linked chat, in groups administrators who linked the wallet. */
+export interface PressRights<V extends Verb = Verb> {
+  /** Whether chats without a link may press it, too. */
+  readonly unlinked?: boolean
+  /** In groups: every member, for presses that change nothing; or every administrator. */
+  readonly members?: 'all' | 'administrators'
+  /** Refused in groups, with a link with this payload into the private chat. */
+  readonly privately?: string | ((args: ArgumentsOf<V>) => string)
+}
+
+/** Rights to a press of one verb, whatever its arguments. */
+type StoredRights = Omit<PressRights, 'privately'> & {
+  readonly privately: (press: Press) => string | undefined
+}
+
+const verbs = new Map<Verb, StoredRights>()
 
 /** Registers a verb as handled. */
-export function handleVerb(verb: Verb): void {
-  verbs.add(verb)
+export function handleVerb<V extends Verb>(verb: V, rights: PressRights<V> = {}): void {
+  const { privately, ...others } = rights
+  verbs.set(verb, {
+    ...others,
+    privately: ({ args }) =>
+      typeof privately === 'function' ? privately(argumentsOf<V>({ verb, args })) : privately,
+  })
+}
+
+/** The rights to a verb; undefined without a handler. */
+export function rightsTo(verb: Verb): StoredRights | undefined {
+  return verbs.get(verb)
 }
 
 /** Whether a verb has a handler. */

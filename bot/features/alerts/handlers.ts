@@ -171,7 +171,7 @@ onPress(composer, 'alert.deliveries', async (ctx, { id }) => {
 /** Upper limit of a file sent to a chat. */
 const FILE_BYTES_MAX = 20_000_000
 
-onPress(composer, 'alert.csv', async (ctx, { filter }) => {
+onPress(composer, 'alert.csv', { privately: 'menu' }, async (ctx, { filter }) => {
   const { t, app, reader, knownChat, msg } = ctx
   const { link } = await chosen(ctx, filter)
   if (link === undefined) return

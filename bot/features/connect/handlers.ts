@@ -20,14 +20,14 @@ import { againData } from './again.ts'
 import { suggestedThreshold, trialOffer } from './trial.ts'
 import { connectReplaced, connectScreen, trialTerms } from './view.ts'
 
+/** Needs no link; refused in groups, with a link into the private chat. */
+const CONNECT = { privately: 'connect', unlinked: true } as const
+
 const composer = new Composer<BotContext>()
 
-onCommand(composer, 'connect', (ctx) => showConnect(ctx), {
-  privately: 'connect',
-  unlinked: true,
-})
-onPress(composer, 'connect', (ctx, { spend }) => showConnect(ctx, { spend }))
-onPress(composer, 'slots.allow', (ctx, quote) =>
+onCommand(composer, 'connect', (ctx) => showConnect(ctx), CONNECT)
+onPress(composer, 'connect', CONNECT, (ctx, { spend }) => showConnect(ctx, { spend }))
+onPress(composer, 'slots.allow', { privately: 'slots' }, (ctx, quote) =>
   showConnect(ctx, { spend: true, goesOn: packed('slots.quote', quote) }),
 )
 
@@ -70,7 +70,7 @@ export async function showConnect(
   }
 }
 
-onPress(composer, 'trial.start', async (ctx, { next, terms }) => {
+onPress(composer, 'trial.start', { privately: 'slots' }, async (ctx, { next, terms }) => {
   const offer = trialOffer(ctx.app)
   const { accepted } = await ctx.call(getTerms)
   // The button below the shown terms accepts them.

@@ -12,7 +12,7 @@ import { type ExampleState, exampleAlert, exampleMuteEnd, pressedPart } from './
 
 const composer = new Composer<BotContext>()
 
-onPress(composer, 'demo', async (ctx, args) => {
+onPress(composer, 'demo', { unlinked: true }, async (ctx, args) => {
   const pressed = pressedPart(args.part)
   const state = after({ ...args, ...pressed }, ctx.app.clock.now())
   const said = sentenceOf(ctx, pressed.part, state)

@@ -23,7 +23,7 @@ export function createHelpFeature(features: () => readonly Feature[]): Feature {
     await send(ctx, reader.isGroup ? groupHelp(reader, commandsOf(ctx)) : helpMenu(reader))
   })
 
-  onPress(composer, 'help', async (ctx, { topic }) => {
+  onPress(composer, 'help', { unlinked: true }, async (ctx, { topic }) => {
     const { reader, links, app } = ctx
     const page = HELP_PAGES.find((one) => one === topic)
     if (page === undefined || (page === 'credits' && !app.billing.enabled)) {

@@ -23,14 +23,19 @@ export function createLanguageFeature(features: () => readonly Feature[]): Featu
     await send(ctx, languageChoice(ctx.reader, { buttons: ctx.isAdministrator, ...notice }))
   })
 
-  onPress(composer, 'settings.lang', (ctx) =>
+  onPress(composer, 'settings.lang', { members: 'administrators', unlinked: true }, (ctx) =>
     show(ctx, languageChoice(ctx.reader, { buttons: true })),
   )
 
-  onPress(composer, 'settings.langSet', async (ctx, { locale }) => {
-    await setLanguage(ctx, locale, features())
-    await show(ctx, languageChoice(ctx.reader, { buttons: true }))
-  })
+  onPress(
+    composer,
+    'settings.langSet',
+    { members: 'administrators', unlinked: true },
+    async (ctx, { locale }) => {
+      await setLanguage(ctx, locale, features())
+      await show(ctx, languageChoice(ctx.reader, { buttons: true }))
+    },
+  )
 
   return defineFeature({
     commands: [{ name: 'language', menus: ['private', 'administrators'] }],

@@ -34,6 +34,9 @@ import { observedNow, targetOf, understand } from './targets.ts'
 import * as views from './view.ts'
 import { linkOf, showNoSlot, slotsOf, stepView } from './wizard.ts'
 
+/** Presses that are refused in groups, with the payload of the link into the private chat. */
+const PRIVATE = { privately: 'new' } as const
+
 const composer = new Composer<BotContext>()
 
 onCommand(composer, 'new', openWizard, { privately: 'new' })
@@ -44,10 +47,10 @@ composer.command('cancel', async (ctx, next) => {
   await cancel(ctx)
 })
 
-onPress(composer, 'new.start', showTypes)
-onPress(composer, 'new.type', (ctx, { type, address }) => openType(ctx, type, address))
+onPress(composer, 'new.start', PRIVATE, showTypes)
+onPress(composer, 'new.type', PRIVATE, (ctx, { type, address }) => openType(ctx, type, address))
 
-onPress(composer, 'new.like', async (ctx, { id }) => {
+onPress(composer, 'new.like', PRIVATE, async (ctx, { id }) => {
   const { watch, link } = await findWatch(ctx, id)
   const fields = fieldsOf(watch.type)
   const settings = z.record(z.string(), z.unknown()).parse(watch.settings)
@@ -73,7 +76,7 @@ function onStep<V extends StepVerb>(
   verb: V,
   handle: (ctx: BotContext, draft: Draft, args: ArgumentsOf<V>) => Promise<void>,
 ): void {
-  onPress(composer, verb, async (ctx, args) => {
+  onPress(composer, verb, PRIVATE, async (ctx, args) => {
     const draft = await readDraft(ctx)
     if (draft === undefined) {
       await ctx.answer(ctx.t('bot:new.expired'))

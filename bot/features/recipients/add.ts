@@ -27,9 +27,12 @@ import { hiddenLine, rotateQuestion, secretHidden, secretShown } from './secret-
 import { showTest } from './test-follow.ts'
 import { showWatchSelection } from './watch-selection.ts'
 
+/** Presses that are refused in groups, with the payload of the link into the private chat. */
+const PRIVATE = { privately: 'menu' } as const
+
 const composer = new Composer<BotContext>()
 
-onPress(composer, 'rec.add', (ctx) => showChoice(ctx))
+onPress(composer, 'rec.add', PRIVATE, (ctx) => showChoice(ctx))
 
 async function showChoice(ctx: BotContext): Promise<void> {
   const [all, channels] = await Promise.all([ctx.call(listDestinations), ctx.call(listChannels)])
@@ -41,7 +44,7 @@ async function showChoice(ctx: BotContext): Promise<void> {
   await show(ctx, addChoice(ctx.reader, { channels: open }))
 }
 
-onPress(composer, 'rec.kind', async (ctx, { type }) => {
+onPress(composer, 'rec.kind', PRIVATE, async (ctx, { type }) => {
   if (type === 'chat-read' || type === 'chat-write') return showChatLink(ctx, type)
   const isLinked = CHANNEL_KEYS.some((key) => key === type && CHANNELS[key].kind === 'link')
   if (isLinked) return showChatChoice(ctx)
@@ -104,13 +107,13 @@ function nameFor({ t, app }: BotContext, channel: TypedChannel, text: string): s
   return cleanOutsideText(name, LABEL_LENGTH_MAX) || t(`bot:channel.${channel}`)
 }
 
-onPress(composer, 'rec.rotate', async (ctx, { id }) => {
+onPress(composer, 'rec.rotate', PRIVATE, async (ctx, { id }) => {
   const recipient = await findRecipient(ctx, id)
   if (recipient.destination.key === null) return showRecipient(ctx, id)
   await show(ctx, rotateQuestion(ctx.reader, recipient))
 })
 
-onPress(composer, 'rec.rotateYes', async (ctx, { id }) => {
+onPress(composer, 'rec.rotateYes', PRIVATE, async (ctx, { id }) => {
   const { link } = await findRecipient(ctx, id)
   const changes = { rotateSecret: true }
   const { secret } = await ctx.call(changeDestination, { body: { id, changes } }, link)
@@ -126,7 +129,7 @@ async function showSecret(ctx: BotContext, id: number, secret: string): Promise<
   await follow(ctx, id, messageId, 'secret')
 }
 
-onPress(composer, 'rec.saved', async (ctx, { id }) => {
+onPress(composer, 'rec.saved', PRIVATE, async (ctx, { id }) => {
   const now = ctx.app.clock.now()
   const shownAt = (await endFollowUp(ctx)) ?? now
   const recipient = await findRecipient(ctx, id)
@@ -136,7 +139,9 @@ onPress(composer, 'rec.saved', async (ctx, { id }) => {
     await show(ctx, secretHidden(ctx.reader, recipient, { shownAt, now }))
     return
   }
-  await showWatchSelection(ctx, id, { notice: hiddenLine(ctx.reader, recipient, { shownAt, now }) })
+  await showWatchSelection(ctx, id, {
+    notice: hiddenLine(ctx.reader, recipient, { shownAt, now }),
+  })
 })
 
 /** Time until a secret is hidden, and until a mailbox's confirmation is no longer awaited. */

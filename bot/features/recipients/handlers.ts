@@ -30,6 +30,9 @@ import {
 import { recipientList } from './list-view.ts'
 import { endFollowUp, type FoundRecipient, findRecipient, showRecipient } from './recipients.ts'
 
+/** Presses that are refused in groups, with the payload of the link into the private chat. */
+const PRIVATE = { privately: 'menu' } as const
+
 const composer = new Composer<BotContext>()
 
 /** Any press on a message cancels its follow-up, because it shows something else afterwards. */
@@ -41,9 +44,9 @@ composer.use(async (ctx, next) => {
 })
 
 onCommand(composer, 'recipients', (ctx) => showRecipients(ctx), { privately: 'menu' })
-onPress(composer, 'rec.list', (ctx) => showRecipients(ctx))
-onPress(composer, 'rec.page', (ctx, { page }) => showRecipients(ctx, { page }))
-onPress(composer, 'rec.card', (ctx, { id }) => showRecipient(ctx, id))
+onPress(composer, 'rec.list', PRIVATE, (ctx) => showRecipients(ctx))
+onPress(composer, 'rec.page', PRIVATE, (ctx, { page }) => showRecipients(ctx, { page }))
+onPress(composer, 'rec.card', PRIVATE, (ctx, { id }) => showRecipient(ctx, id))
 
 /** Shows the recipients of the chat's first wallet. */
 export async function showRecipients(
@@ -76,7 +79,7 @@ async function change(
   await showRecipient(ctx, id, `✓ ${done}`)
 }
 
-onPress(composer, 'rec.sev', async (ctx, { id, level }) => {
+onPress(composer, 'rec.sev', PRIVATE, async (ctx, { id, level }) => {
   const recipient = await findRecipient(ctx, id)
   const minSeverity = LEVELS[level]
   if (minSeverity === undefined) {
@@ -87,17 +90,17 @@ onPress(composer, 'rec.sev', async (ctx, { id, level }) => {
   await change(ctx, recipient, { minSeverity }, ctx.t.html('bot:rec.severity', { severity }))
 })
 
-onPress(composer, 'rec.default', async (ctx, { id, on }) => {
+onPress(composer, 'rec.default', PRIVATE, async (ctx, { id, on }) => {
   const recipient = await findRecipient(ctx, id)
   const done = ctx.t.html(on ? 'bot:rec.isDefault.yes' : 'bot:rec.isDefault.no')
   await change(ctx, recipient, { default: on }, done)
 })
 
-onPress(composer, 'rec.lang', async (ctx, { id }) => {
+onPress(composer, 'rec.lang', PRIVATE, async (ctx, { id }) => {
   await show(ctx, languageOf(ctx.reader, await findRecipient(ctx, id)))
 })
 
-onPress(composer, 'rec.langSet', async (ctx, { id, locale }) => {
+onPress(composer, 'rec.langSet', PRIVATE, async (ctx, { id, locale }) => {
   const done = ctx.t.html('bot:rec.languageSet', { language: localeName(locale) })
   await change(ctx, await findRecipient(ctx, id), { locale }, done)
 })
@@ -133,8 +136,8 @@ const zoneQuestion = defineQuestion({
 /** Upper limit of repeated input. */
 const INPUT_SHOWN = 40
 
-onPress(composer, 'rec.zone', (ctx, { id }) => zoneQuestion.open(ctx, { id }))
-onPress(composer, 'rec.zoneSet', (ctx, { id, zone }) => setZone(ctx, id, zone))
+onPress(composer, 'rec.zone', PRIVATE, (ctx, { id }) => zoneQuestion.open(ctx, { id }))
+onPress(composer, 'rec.zoneSet', PRIVATE, (ctx, { id, zone }) => setZone(ctx, id, zone))
 
 async function setZone(ctx: BotContext, id: number, timezone: string): Promise<void> {
   const done = ctx.t.html('bot:rec.zoneSet', { zone: bare(modernZone(timezone)) })
@@ -154,9 +157,9 @@ const renameQuestion = defineQuestion({
   cancel: (ctx, { id }) => showRecipient(ctx, id),
 })
 
-onPress(composer, 'rec.ask', (ctx, { id }) => renameQuestion.open(ctx, { id }))
+onPress(composer, 'rec.ask', PRIVATE, (ctx, { id }) => renameQuestion.open(ctx, { id }))
 
-onPress(composer, 'rec.delete', async (ctx, { id }) => {
+onPress(composer, 'rec.delete', PRIVATE, async (ctx, { id }) => {
   const recipient = await findRecipient(ctx, id)
   // Removing the chat itself is the screen of leaving, which explains the effects.
   if (id === recipient.hereId) return showStop(ctx)
@@ -167,7 +170,7 @@ onPress(composer, 'rec.delete', async (ctx, { id }) => {
   await show(ctx, deleteRecipient(ctx.reader, recipient, { alone }))
 })
 
-onPress(composer, 'rec.deleteYes', async (ctx, { id }) => {
+onPress(composer, 'rec.deleteYes', PRIVATE, async (ctx, { id }) => {
   const { destination, link, hereId } = await findRecipient(ctx, id)
   await ctx.call(removeDestination, { body: { id } }, link)
   const name = typed(destinationName(ctx.t, destination, hereId))

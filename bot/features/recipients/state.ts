@@ -23,9 +23,12 @@ import {
 } from './recipients.ts'
 import { showTest } from './test-follow.ts'
 
+/** Presses that are refused in groups, with the payload of the link into the private chat. */
+const PRIVATE = { privately: 'menu' } as const
+
 const composer = new Composer<BotContext>()
 
-onPress(composer, 'rec.test', async (ctx, { id }) => {
+onPress(composer, 'rec.test', PRIVATE, async (ctx, { id }) => {
   await showTest(ctx, await findRecipient(ctx, id), 'recipient-test')
 })
 
@@ -65,7 +68,7 @@ async function revive(ctx: BotContext, found: FoundRecipient): Promise<void> {
   await showRecipient(ctx, id, `✓ ${ctx.t.html('bot:rec.onAgain')}\n${line}`)
 }
 
-onPress(composer, 'rec.resend', async (ctx, { id }) => {
+onPress(composer, 'rec.resend', PRIVATE, async (ctx, { id }) => {
   const { link } = await findRecipient(ctx, id)
   try {
     await ctx.call(resendConfirmation, { body: { id } }, link)
@@ -78,19 +81,19 @@ onPress(composer, 'rec.resend', async (ctx, { id }) => {
   await showRecipient(ctx, id, `✓ ${ctx.t.html('bot:rec.confirmationSent')}`)
 })
 
-onPress(composer, 'rec.kept', async (ctx, { id }) => {
+onPress(composer, 'rec.kept', PRIVATE, async (ctx, { id }) => {
   const { link } = await findRecipient(ctx, id)
   const count = await ctx.call(sendRetained, { body: { recipientId: id } }, link)
   await showRecipient(ctx, id, `✓ ${ctx.t.html('bot:rec.keptSent', { count })}`)
 })
 
-onPress(composer, 'rec.keptDrop', async (ctx, { id }) => {
+onPress(composer, 'rec.keptDrop', PRIVATE, async (ctx, { id }) => {
   const { link } = await findRecipient(ctx, id)
   const count = await ctx.call(dropRetained, { body: { recipientId: id } }, link)
   await showRecipient(ctx, id, `✓ ${ctx.t.html('bot:rec.keptDropped', { count })}`)
 })
 
-onPress(composer, 'rec.log', async (ctx, { id, cursor }) => {
+onPress(composer, 'rec.log', PRIVATE, async (ctx, { id, cursor }) => {
   const recipient = await findRecipient(ctx, id)
   const { data, nextCursor } = await pageOf(ctx, recipient, cursor)
   const view = deliveryLog(ctx.reader, recipient, data, {

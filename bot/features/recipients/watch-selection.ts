@@ -18,30 +18,33 @@ import {
   watchSelectionScreen,
 } from './watch-selection-view.ts'
 
+/** Presses that are refused in groups, with the payload of the link into the private chat. */
+const PRIVATE = { privately: 'menu' } as const
+
 const composer = new Composer<BotContext>()
 
-onPress(composer, 'rec.hear', (ctx, { id, page }) => showWatchSelection(ctx, id, { page }))
+onPress(composer, 'rec.hear', PRIVATE, (ctx, { id, page }) => showWatchSelection(ctx, id, { page }))
 
-onPress(composer, 'rec.hearAll', async (ctx, { id }) => {
+onPress(composer, 'rec.hearAll', PRIVATE, async (ctx, { id }) => {
   const selection = await watchSelectionOf(ctx, await findRecipient(ctx, id))
   await setDefault(ctx, selection, true)
   await setAll(ctx, selection, () => true)
   await showWatchSelection(ctx, id)
 })
 
-onPress(composer, 'rec.hearSome', async (ctx, { id }) => {
+onPress(composer, 'rec.hearSome', PRIVATE, async (ctx, { id }) => {
   const selection = await watchSelectionOf(ctx, await findRecipient(ctx, id))
   if (selection.destination.default) await setDefault(ctx, selection, false)
   await showWatchSelection(ctx, id)
 })
 
-onPress(composer, 'rec.hearType', async (ctx, { id, type }) => {
+onPress(composer, 'rec.hearType', PRIVATE, async (ctx, { id, type }) => {
   const selection = await watchSelectionOf(ctx, await findRecipient(ctx, id))
   await setAll(ctx, selection, (watch) => watch.type === type)
   await showWatchSelection(ctx, id)
 })
 
-onPress(composer, 'rec.hearFlip', async (ctx, { id, watch: watchId }) => {
+onPress(composer, 'rec.hearFlip', PRIVATE, async (ctx, { id, watch: watchId }) => {
   const selection = await watchSelectionOf(ctx, await findRecipient(ctx, id))
   const at = selection.watches.findIndex((watch) => watch.id === watchId)
   const watch = selection.watches[at]

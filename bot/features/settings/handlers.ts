@@ -28,10 +28,13 @@ import {
   zoneScreen,
 } from './view.ts'
 
+/** Presses that are refused in groups, with the payload of the link into the private chat. */
+const PRIVATE = { privately: 'menu' } as const
+
 const composer = new Composer<BotContext>()
 
 onCommand(composer, 'settings', (ctx) => showSettings(ctx), { privately: 'menu' })
-onPress(composer, 'settings', (ctx) => showSettings(ctx))
+onPress(composer, 'settings', PRIVATE, (ctx) => showSettings(ctx))
 
 /**
  * Shows all settings.
@@ -80,14 +83,16 @@ async function showPart(ctx: BotContext, draw: ScreenOf, notice?: string): Promi
   await show(ctx, draw(ctx.reader, await ctx.call(getSettings), { notice }))
 }
 
-onPress(composer, 'settings.severity', async (ctx, { level }) => {
+onPress(composer, 'settings.severity', PRIVATE, async (ctx, { level }) => {
   const minSeverity = LEVELS[level]
   await (minSeverity === undefined ? showSettings(ctx) : change(ctx, () => ({ minSeverity })))
 })
 
-onPress(composer, 'settings.recoveries', (ctx, { on }) => change(ctx, () => ({ recoveries: on })))
+onPress(composer, 'settings.recoveries', PRIVATE, (ctx, { on }) =>
+  change(ctx, () => ({ recoveries: on })),
+)
 
-onPress(composer, 'settings.quiet', async (ctx, { field, value }) => {
+onPress(composer, 'settings.quiet', PRIVATE, async (ctx, { field, value }) => {
   const set = (changes: Partial<Settings['quietHours']>) =>
     change(ctx, ({ quietHours }) => ({ quietHours: { ...quietHours, ...changes } }), quietScreen)
   const time = unpackedTime(value)
@@ -121,7 +126,7 @@ async function setQuietTime(ctx: BotContext, bound: 'from' | 'to', time: string)
   )
 }
 
-onPress(composer, 'settings.digest', async (ctx, { value }) => {
+onPress(composer, 'settings.digest', PRIVATE, async (ctx, { value }) => {
   if (value === 'ask') return timeAsked.open(ctx, { what: 'digest' })
   const time = unpackedTime(value.replace(/^at/, ''))
   if (time !== undefined) return setDigestTime(ctx, time)
@@ -155,7 +160,7 @@ const timeAsked = defineQuestion({
 /** Upper limit of repeated input. */
 const INPUT_SHOWN = 40
 
-onPress(composer, 'settings.remind', async (ctx, { choice }) => {
+onPress(composer, 'settings.remind', PRIVATE, async (ctx, { choice }) => {
   if (!isChoice(choice)) return showPart(ctx, remindScreen)
   const repeat = { critical: [...REMINDERS[choice]] }
   // Below a reminder only the press is answered, and the reminder stays.
@@ -195,12 +200,12 @@ const zoneAsked = defineQuestion({
   cancel: (ctx) => showSettings(ctx),
 })
 
-onPress(composer, 'settings.zone', async (ctx, { region, page }) => {
+onPress(composer, 'settings.zone', PRIVATE, async (ctx, { region, page }) => {
   const list = cityList(ctx.reader, region, { page, now: ctx.app.clock.now() })
   await (list === undefined ? zoneAsked.open(ctx, {}) : show(ctx, list))
 })
 
-onPress(composer, 'settings.zoneSet', (ctx, { zone }) => setZone(ctx, zone))
+onPress(composer, 'settings.zoneSet', PRIVATE, (ctx, { zone }) => setZone(ctx, zone))
 
 async function setZone(ctx: BotContext, timezone: string): Promise<void> {
   await ctx.call(updateChat, { body: { chatId: ctx.knownChat.id, timezone } })

@@ -30,10 +30,13 @@ import {
   subscriptionList,
 } from './view.ts'
 
+/** Presses that are refused in groups, with the payload of the link into the private chat. */
+const PRIVATE = { privately: 'slots' } as const
+
 const composer = new Composer<BotContext>()
 
 onCommand(composer, 'slots', showSlots, { privately: 'slots' })
-onPress(composer, 'slots', showSlots)
+onPress(composer, 'slots', PRIVATE, showSlots)
 
 /** Shows the wallet's slots and subscriptions. */
 export async function showSlots(ctx: BotContext): Promise<void> {
@@ -68,7 +71,7 @@ function rightsOf({ links: [link] }: BotContext) {
   return { canSpend: scopes.includes('spend'), canWrite: scopes.includes('write') }
 }
 
-onPress(composer, 'slots.quote', async (ctx, asked) => {
+onPress(composer, 'slots.quote', PRIVATE, async (ctx, asked) => {
   // A person who cannot buy here need not accept terms first.
   if (!rightsOf(ctx).canSpend || (await hasTerms(ctx, asked))) await showQuote(ctx, asked)
 })
@@ -101,7 +104,7 @@ function taskOf({ callbackQuery, knownChat }: BotContext): Task {
   return messageId !== undefined && messageId === knownChat.living.wizard ? 'wizard' : 'navigation'
 }
 
-onPress(composer, 'slots.buy', async (ctx, { credits, ...asked }) => {
+onPress(composer, 'slots.buy', PRIVATE, async (ctx, { credits, ...asked }) => {
   const idempotencyKey = purchaseKey(ctx)
   if (idempotencyKey === undefined) return showSlots(ctx)
   const waiting = (await allWatches(ctx)).filter(({ status }) => status === 'suspended')
@@ -157,9 +160,9 @@ async function priceNow(ctx: BotContext, asked: Asked): Promise<string> {
   return ctx.t('bot:slots.priceChanged', { credits })
 }
 
-onPress(composer, 'slots.list', (ctx) => showSubscriptions(ctx))
+onPress(composer, 'slots.list', PRIVATE, (ctx) => showSubscriptions(ctx))
 
-onPress(composer, 'slots.renew', async (ctx, { id, on }) => {
+onPress(composer, 'slots.renew', PRIVATE, async (ctx, { id, on }) => {
   const isAllowed = !on || rightsOf(ctx).canSpend
   if (!isAllowed) return showSubscriptions(ctx, `⚠️ ${ctx.t.html('bot:slots.noSpend')}`)
   await ctx.call(updateSubscriptions, { body: { id, autoRenew: on } })

@@ -29,6 +29,9 @@ import { homeScreen } from './home.ts'
 import { linkCard, linkOver, linkRefused, rightsText } from './link-view.ts'
 import { comeBack, retainedScreen, returningScreen } from './returning.ts'
 
+/** Presses that any administrator of a group may make, whoever linked the wallet. */
+const ADMINISTRATORS = { members: 'administrators', unlinked: true } as const
+
 const composer = new Composer<BotContext>()
 
 composer.command('start', async (ctx) => {
@@ -83,9 +86,9 @@ onCommand(composer, 'menu', async (ctx) => {
   await send(ctx, await homeScreen(ctx, anonymousNotice(ctx)))
 })
 
-onPress(composer, 'home', async (ctx) => show(ctx, await homeScreen(ctx)))
+onPress(composer, 'home', { unlinked: true }, async (ctx) => show(ctx, await homeScreen(ctx)))
 
-onPress(composer, 'link.yes', async (ctx, { code }) => {
+onPress(composer, 'link.yes', ADMINISTRATORS, async (ctx, { code }) => {
   const { knownChat } = ctx
   const { msg, from } = ctx
   if (from === undefined) return
@@ -115,7 +118,7 @@ onPress(composer, 'link.yes', async (ctx, { code }) => {
   await show(ctx, await homeScreen(ctx, notice, ctx.reader.isGroup ? [row] : []))
 })
 
-onPress(composer, 'link.no', async (ctx, { code }) => {
+onPress(composer, 'link.no', ADMINISTRATORS, async (ctx, { code }) => {
   await ctx.call(refuseTelegramLink, { body: { code, chat: { id: ctx.knownChat.id } } })
   await show(ctx, linkRefused(ctx.reader, { isLinked: ctx.links.length > 0 }))
 })

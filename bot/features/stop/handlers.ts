@@ -16,7 +16,7 @@ import { dataDeleted, dataQuestion, type LeavingWallet, left, stopScreen } from 
 const composer = new Composer<BotContext>()
 
 onCommand(composer, 'stop', (ctx) => showStop(ctx), { unlinked: true })
-onPress(composer, 'stop', (ctx) => showStop(ctx))
+onPress(composer, 'stop', { unlinked: true }, (ctx) => showStop(ctx))
 
 /** Shows the effects of leaving. */
 export async function showStop(ctx: BotContext): Promise<void> {
@@ -60,11 +60,11 @@ onPress(composer, 'stop.unlink', async (ctx, { id }) => {
   await show(ctx, left(reader, { address: link.wallet, isLinked: ctx.links.length > 0 }))
 })
 
-onPress(composer, 'stop.data', async (ctx) => {
+onPress(composer, 'stop.data', { privately: 'menu', unlinked: true }, async (ctx) => {
   await show(ctx, dataQuestion(ctx.reader))
 })
 
-onPress(composer, 'stop.dataYes', async (ctx) => {
+onPress(composer, 'stop.dataYes', { privately: 'menu', unlinked: true }, async (ctx) => {
   const { from, knownChat, reader, app } = ctx
   if (from === undefined || reader.isGroup) return
   const who = { chatId: knownChat.id, personId: from.id }

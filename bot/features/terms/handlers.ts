@@ -11,13 +11,13 @@ import { termsMark } from './terms.ts'
 const composer = new Composer<BotContext>()
 
 /** The pending action continues by itself. If the terms have changed, those in force are shown. */
-onPress(composer, 'terms.yes', async (ctx, { next, terms }) => {
+onPress(composer, 'terms.yes', { privately: 'slots' }, async (ctx, { next, terms }) => {
   const isTopup = next === 'topup'
   if (!(await accept(ctx, terms))) return showTerms(ctx, isTopup ? 'topup' : 'slots')
   await (isTopup ? openTopup(ctx) : showSlots(ctx))
 })
 
-onPress(composer, 'slots.agree', async (ctx, { terms, ...quote }) => {
+onPress(composer, 'slots.agree', { privately: 'slots' }, async (ctx, { terms, ...quote }) => {
   await ((await accept(ctx, terms)) ? showQuote(ctx, quote) : showTerms(ctx, quote))
 })
 

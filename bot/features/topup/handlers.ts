@@ -38,10 +38,13 @@ import type { SlotPurchase } from './purchase-view.ts'
 import { followTopup, TOPUP_KINDS } from './topups.ts'
 import { BUTTON_CREDITS_MAX, hashQuestion, qrCaption, topupScreen } from './view.ts'
 
+/** Presses that are refused in groups, with the payload of the link into the private chat. */
+const PRIVATE = { privately: 'topup' } as const
+
 const composer = new Composer<BotContext>()
 
 onCommand(composer, 'topup', openTopup, { privately: 'topup' })
-onPress(composer, 'topup', (ctx) => openTopup(ctx))
+onPress(composer, 'topup', PRIVATE, (ctx) => openTopup(ctx))
 
 /**
  * Starts a purchase of credits.
@@ -75,7 +78,7 @@ async function showAssets(
   await show(ctx, await assetsView(ctx, options), 'topup')
 }
 
-onPress(composer, 'topup.slots', async (ctx, asked) => {
+onPress(composer, 'topup.slots', PRIVATE, async (ctx, asked) => {
   // A chat without the right to accept terms gets that right first, and is asked afterwards.
   if (!has(ctx, 'write') || (await hasTerms(ctx, asked))) await showAssetsFor(ctx, asked)
 })
@@ -108,7 +111,7 @@ function taskOfPurchase({ callbackQuery, knownChat }: BotContext): Task {
   return messageId !== undefined && messageId === knownChat.living.wizard ? 'wizard' : 'topup'
 }
 
-onPress(composer, 'topup.buy', async (ctx, { asset, credits, ...asked }) => {
+onPress(composer, 'topup.buy', PRIVATE, async (ctx, { asset, credits, ...asked }) => {
   const key = assetKey(asset)
   if (key !== undefined && ctx.knownChat.kind === 'private' && !has(ctx, 'spend')) {
     // The page that gives the chat the right to spend goes on with the payment.
@@ -144,7 +147,7 @@ async function assetsView(
   return assetChoice(ctx.reader, assets, { ...options, balanceCredits, open: quote ?? undefined })
 }
 
-onPress(composer, 'topup.asset', async (ctx, { asset }) => {
+onPress(composer, 'topup.asset', PRIVATE, async (ctx, { asset }) => {
   const key = assetKey(asset)
   const offered = key && (await openAsset(ctx, key))
   if (offered === undefined) return showAssets(ctx)
@@ -227,7 +230,7 @@ async function neededCredits(ctx: BotContext): Promise<number | undefined> {
   return Math.ceil(missing / MIN_TOPUP_CREDITS) * MIN_TOPUP_CREDITS
 }
 
-onPress(composer, 'topup.quote', async (ctx, { asset, credits }) => {
+onPress(composer, 'topup.quote', PRIVATE, async (ctx, { asset, credits }) => {
   const key = assetKey(asset)
   const refusal = key && (await quoted(ctx, key, credits))
   if (key === undefined) return showAssets(ctx)
@@ -275,9 +278,9 @@ async function showTopup(ctx: BotContext, handle: Hash): Promise<void> {
   await followTopup(ctx.app, { ...living, kind: TOPUP_KINDS.screen }, shown, view)
 }
 
-onPress(composer, 'topup.check', (ctx, { handle }) => showTopup(ctx, handle))
+onPress(composer, 'topup.check', PRIVATE, (ctx, { handle }) => showTopup(ctx, handle))
 
-onPress(composer, 'topup.qr', async (ctx, { handle }) => {
+onPress(composer, 'topup.qr', PRIVATE, async (ctx, { handle }) => {
   const { topup, ...shown } = await findShown(ctx, handle)
   if (topup.status !== 'draft') return showTopup(ctx, handle)
   const chatId = ctx.knownChat.id
@@ -302,7 +305,7 @@ async function forget(ctx: BotContext, messageId: number): Promise<void> {
   await remove(ctx, messageId)
 }
 
-onPress(composer, 'topup.hash', (ctx, { handle }) => hashAnswer.open(ctx, { handle }))
+onPress(composer, 'topup.hash', PRIVATE, (ctx, { handle }) => hashAnswer.open(ctx, { handle }))
 
 /** Question for the transaction that pays a top-up, typed or pasted, alone or in a link. */
 const hashAnswer = defineQuestion({
@@ -327,7 +330,7 @@ const hashAnswer = defineQuestion({
   cancel: (ctx, { handle }) => showTopup(ctx, handle),
 })
 
-onPress(composer, 'topup.drop', async (ctx, { handle }) => {
+onPress(composer, 'topup.drop', PRIVATE, async (ctx, { handle }) => {
   const { topup } = await findShown(ctx, handle)
   const isOpen = topup.status === 'draft'
   const notice = isOpen

@@ -11,7 +11,7 @@ import { type HistoryEntry, history } from './buying-view.ts'
 
 const composer = new Composer<BotContext>()
 
-onPress(composer, 'topup.history', async (ctx, { cursor }) => {
+onPress(composer, 'topup.history', { privately: 'topup' }, async (ctx, { cursor }) => {
   const query = { limit: HISTORY_PAGE, ...(cursor !== undefined && { cursor }) }
   const { ledger } = await ctx.call(getAccount, { query })
   const entries = await Promise.all(

@@ -26,7 +26,7 @@ onCommand(composer, 'watches', async (ctx, text) => {
   await showList(ctx, { page: 1, ...notice })
 })
 
-onPress(composer, 'none', (ctx) => ctx.answer())
+onPress(composer, 'none', { members: 'all', unlinked: true }, (ctx) => ctx.answer())
 onPress(composer, 'watch.list', (ctx, { page }) => showList(ctx, { page }))
 onPress(composer, 'watch.card', (ctx, { id }) => showCard(ctx, id))
 

@@ -8,13 +8,16 @@ import { changeWatch, withManaged } from './manage.ts'
 import { watchPeople } from './people-view.ts'
 import { peopleOf } from './recipient-choice.ts'
 
+/** Recipients of a watch are not shown in groups; the link leads to the watch in the private chat. */
+const OF_A_WATCH = { privately: ({ id }: { readonly id: number }) => `w${id}` } as const
+
 const composer = new Composer<BotContext>()
 
-onPress(composer, 'watch.who', (ctx, { id, page }) =>
+onPress(composer, 'watch.who', OF_A_WATCH, (ctx, { id, page }) =>
   withManaged(ctx, id, (watch, link) => showPeople(ctx, watch, link, { page })),
 )
 
-onPress(composer, 'watch.whoFlip', (ctx, { id, recipient }) =>
+onPress(composer, 'watch.whoFlip', OF_A_WATCH, (ctx, { id, recipient }) =>
   withManaged(ctx, id, async (watch, link) => {
     const { recipients } = await peopleOf(ctx, link)
     const exists = (one: number) => recipients.some((other) => other.id === one)
@@ -33,7 +36,7 @@ onPress(composer, 'watch.whoFlip', (ctx, { id, recipient }) =>
   }),
 )
 
-onPress(composer, 'watch.whoAll', (ctx, { id }) =>
+onPress(composer, 'watch.whoAll', OF_A_WATCH, (ctx, { id }) =>
   withManaged(ctx, id, (watch, link) =>
     changeWatch(ctx, { watch, link }, { recipientIds: null }, (changed) =>
       showPeople(ctx, changed, link, { page: 1 }),
@@ -41,11 +44,11 @@ onPress(composer, 'watch.whoAll', (ctx, { id }) =>
   ),
 )
 
-onPress(composer, 'watch.esc', (ctx, { id }) =>
+onPress(composer, 'watch.esc', OF_A_WATCH, (ctx, { id }) =>
   withManaged(ctx, id, (watch, link) => showEscalation(ctx, watch, link)),
 )
 
-onPress(composer, 'watch.escAfter', (ctx, { id, minutes }) =>
+onPress(composer, 'watch.escAfter', OF_A_WATCH, (ctx, { id, minutes }) =>
   withManaged(ctx, id, (watch, link) => {
     const escalateAfterMinutes = minutes === 0 ? null : minutes
     return changeWatch(ctx, { watch, link }, { escalateAfterMinutes }, (changed) =>
@@ -54,7 +57,7 @@ onPress(composer, 'watch.escAfter', (ctx, { id, minutes }) =>
   }),
 )
 
-onPress(composer, 'watch.escFlip', (ctx, { id, recipient }) =>
+onPress(composer, 'watch.escFlip', OF_A_WATCH, (ctx, { id, recipient }) =>
   withManaged(ctx, id, async (watch, link) => {
     const { recipients } = await peopleOf(ctx, link)
     const exists = (one: number) => recipients.some((other) => other.id === one)
