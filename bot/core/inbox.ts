@@ -12,12 +12,13 @@ import { listen } from '#src/db/listen.ts'
 import { claim } from '#src/db/queue.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { storableJson } from '#src/kernel/outside-text.ts'
+import { pause } from '#src/kernel/pause.ts'
+import { createWaker } from '#src/kernel/waker.ts'
 import type { App } from '#src/operations/define.ts'
 import { describe, floodWaitMs } from '#src/telegram/errors.ts'
 import * as store from './inbox-store.ts'
 import { mayPass } from './patiently.ts'
 import { deleteExpired } from './session-store.ts'
-import { createWaker, pause } from './waker.ts'
 
 /** Most updates in progress at once, of different chats. */
 const AT_ONCE_MAX = 8
@@ -147,6 +148,7 @@ export async function startInbox(
         if (failures === 1) deps.log.warn({ error: describe(error) }, 'inbox not readable')
       }
       await waker.sleep(Math.min(LOOK_MS * 2 ** failures, RETRY_MS_MAX), stop.signal)
+      waker.reset()
     }
   }
 

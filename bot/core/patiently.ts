@@ -1,7 +1,7 @@
 import { isConnectionFailure } from '#src/db/session.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import { pause } from '#src/kernel/pause.ts'
 import { describe, floodWaitMs, isPassing, isTokenRefused } from '#src/telegram/errors.ts'
-import { pause } from './waker.ts'
 
 /** Whether the same may work later: Telegram or the database is unavailable. */
 export function mayPass(error: unknown): boolean {

@@ -1,11 +1,11 @@
 import type { Api } from 'grammy'
 import type { Sql } from '#src/db/connection.ts'
 import { whileHolding } from '#src/db/lock.ts'
+import { pause } from '#src/kernel/pause.ts'
 import type { App } from '#src/operations/define.ts'
 import { apiSignal } from '#src/telegram/api.ts'
 import { describe, floodWaitMs, isConflict, isTokenRefused } from '#src/telegram/errors.ts'
 import { putUpdates } from './inbox.ts'
-import { pause } from './waker.ts'
 
 /** Kinds of updates that the bot requests. Telegram stores the setting. */
 export const ALLOWED_UPDATES = [

@@ -1,4 +1,4 @@
-import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
+import { SEVERITIES, type Severity, worstSeverity } from '#src/kernel/display-values.ts'
 import type { Watch } from '#src/watches/model.ts'
 
 /** Statuses of a watch, in the order of lists. */
@@ -39,16 +39,13 @@ export function glyphOf(watch: Watch, now: Date): string {
 
 /** Emoji of the most severe firing of these watches. */
 export function worstGlyph(firing: readonly Watch[] = []): string {
-  const worst = SEVERITIES.findLast((severity) =>
-    firing.some((watch) => severityOf(watch) === severity),
-  )
-  return SEVERITY_GLYPHS[worst ?? 'warning']
+  return SEVERITY_GLYPHS[worstSeverity(firing.map(severityOf)) ?? 'warning']
 }
 
 /** The highest severity of the firing signals. */
 export function severityOf({ signalStates }: Pick<Watch, 'signalStates'>): Severity {
   const open = signalStates.filter(({ state }) => state === 'firing')
-  return SEVERITIES.findLast((one) => open.some(({ severity }) => severity === one)) ?? 'warning'
+  return worstSeverity(open.map(({ severity }) => severity)) ?? 'warning'
 }
 
 /**

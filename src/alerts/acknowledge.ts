@@ -15,7 +15,8 @@ import { updateWatch } from '#src/watches/manage/service.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
 import * as acting from './acknowledge-store.ts'
 import { escalateAgain, escalateUnmuted } from './escalation.ts'
-import { episodeKeys, isMuted, nextReminder } from './rules.ts'
+import { planReminders } from './reminder-rules.ts'
+import { episodeKeys, isMuted, isOpenEpisode } from './rules.ts'
 import * as store from './store.ts'
 import { logEach } from './trail.ts'
 
@@ -31,8 +32,8 @@ export interface ActedAlert {
   readonly watchId: number
   readonly watchLabel: string
   readonly event: string
-  /** Whether it stays open until its signal recovers. */
-  readonly isEpisode: boolean
+  /** Whether it is open until its signal recovers. */
+  readonly isOpen: boolean
   readonly recoveredAt: Date | null
   readonly acknowledged: { readonly at: Date; readonly by: string | null } | null
   /** End of its mute in chats and mailboxes. */
@@ -74,7 +75,7 @@ export async function unacknowledgeAlert(
   const what = 'acknowledgement removed'
   return await act(deps, caller, { id, what }, async (tx, chosen) => {
     const ids = await acting.unacknowledge(tx, caller.wallet, chosen)
-    await goOnReminding(deps, tx, caller, ids)
+    await resumeReminders(deps, tx, caller, ids)
     await escalateAgain(tx, ids, deps.clock.now())
     return ids
   })
@@ -119,7 +120,7 @@ export async function muteEpisode(
     const mutedAt = muted ? at : null
     const ids = await acting.muteEpisode(tx, caller.wallet, { ...chosen, mutedAt })
     if (!muted) {
-      await goOnReminding(deps, tx, caller, ids)
+      await resumeReminders(deps, tx, caller, ids)
       await escalateUnmuted(tx, ids, at)
       await sendUnsent(tx, ids, at)
     }
@@ -218,26 +219,16 @@ async function withAnchors(tx: Db, ids: readonly number[]): Promise<readonly num
   return [...new Set([...ids, ...rows.flatMap(({ flappingAlertId }) => flappingAlertId ?? [])])]
 }
 
-async function goOnReminding(
+async function resumeReminders(
   deps: Deps,
   tx: Db,
   caller: Caller,
   ids: readonly number[],
 ): Promise<void> {
-  const { repeat } = await getSettings({ db: tx }, caller)
-  const now = deps.clock.now()
+  const settings = await getSettings({ db: tx }, caller)
   const rows = await store.listByIds(tx, ids)
-  const critical = rows.filter(
-    ({ severity, isEpisode, acknowledgedAt, mutedAt, notifiedAt }) =>
-      severity === 'critical' && isEpisode && !acknowledgedAt && !mutedAt && notifiedAt,
-  )
-  await acting.remindAgain(
-    tx,
-    critical.map(({ id, notifiedAt }) => ({
-      id,
-      remindAt: nextReminder(repeat.critical, notifiedAt ?? now, now) ?? null,
-    })),
-  )
+  const episodes = rows.filter(({ isEpisode }) => isEpisode)
+  await acting.remindAgain(tx, planReminders(episodes, settings, deps.clock.now()))
 }
 
 async function requireAlert(db: Db, caller: Caller, id: number): Promise<store.AlertRow> {
@@ -260,7 +251,7 @@ export async function status(
   const row = await requireAlert(deps.db, caller, id)
   const watch = (await listForNotification(deps.db, [row.watchId])).get(row.watchId)
   const until = watch?.mutedUntil ?? null
-  const isOpen = row.isEpisode && row.recoveredAt === null
+  const isOpen = isOpenEpisode(row)
   const watchMuted = isMuted({ mutedUntil: until }, deps.clock.now()) ? until : null
   const mute = row.mutedAt !== null && isOpen ? 'recovered' : watchMuted
   return {
@@ -268,7 +259,7 @@ export async function status(
     watchId: row.watchId,
     watchLabel: row.watchLabel,
     event: row.event,
-    isEpisode: row.isEpisode,
+    isOpen,
     recoveredAt: row.recoveredAt,
     acknowledged:
       row.acknowledgedAt === null ? null : { at: row.acknowledgedAt, by: row.acknowledgedBy },

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { Envelope, HelpPart, MessageState } from '#src/channels/envelope.ts'
+import type { Envelope, MessageState } from '#src/channels/envelope.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { StateReader } from '#src/delivery/chat-situation.ts'
 import type { ChatMessageState } from '#src/delivery/service.ts'
 import * as delivery from '#src/delivery/service.ts'
+import type { HelpTopic } from '#src/i18n/signal-help.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -75,7 +76,7 @@ export async function openHelp(
   input: {
     readonly recipientId: number
     readonly messageId: string
-    readonly help: HelpPart | null
+    readonly help: HelpTopic | null
   },
 ): Promise<ChatMessageState | undefined> {
   const { recipientId, messageId, help } = input

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Severity } from '#src/kernel/display-values.ts'
+import { type Severity, worstSeverity } from '#src/kernel/display-values.ts'
 import { findEventSource } from '#src/watches/events.ts'
-import { type Change, followEpisodes, type OpenAlert, worstOf } from './episodes.ts'
+import { type Change, followEpisodes, type OpenAlert } from './episodes.ts'
 
 const BASE = new Date('2026-11-20T12:00:00.000Z').getTime()
 const at = (position: number) => new Date(BASE + position * 1000)
@@ -212,7 +212,7 @@ test('an alert is closed at most once and never by an earlier change', () => {
       }
       for (const [one, { episode, effectiveSeverity: weight }] of meanings) {
         if (one.isRecovery)
-          expect(weight).toBe(worstOf(['info', ...episode.map((e) => e.severity)]))
+          expect(weight).toBe(worstSeverity(['info', ...episode.map((e) => e.severity)]))
       }
     }),
   )

@@ -1,5 +1,5 @@
 /** Effect of firings on the open alerts of their signals: open, escalate or close an episode. Pure. */
-import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
+import { SEVERITIES, type Severity, worstSeverity } from '#src/kernel/display-values.ts'
 import type { Address, JsonObject } from '#src/kernel/units.ts'
 import { endsEpisode, episodeOf } from './rules.ts'
 
@@ -103,11 +103,11 @@ export function followEpisodes<One extends Change>(
     const episode = change.isRecovery || raises ? own : []
     const severities = episode.map(({ severity }) => severity)
     // The alerts of the episode may be deleted; the recovery carries its severity.
-    const remembered = change.episodeSeverity ?? change.severity
-    const effectiveSeverity = change.isRecovery
-      ? worstOf([change.severity, remembered, ...severities])
-      : change.severity
-    meanings.set(change, { episode, effectiveSeverity: effectiveSeverity })
+    const remembered = change.episodeSeverity ?? null
+    const worst = change.isRecovery
+      ? worstSeverity([change.severity, remembered, ...severities])
+      : undefined
+    meanings.set(change, { episode, effectiveSeverity: worst ?? change.severity })
   }
   return { meanings, closings, open: [...rest.values()].flat() }
 }
@@ -115,11 +115,6 @@ export function followEpisodes<One extends Change>(
 /** Start of an alert's episode. */
 export function beganAt({ firedAt, startedAt }: Pick<OpenAlert, 'firedAt' | 'startedAt'>): Date {
   return startedAt ?? firedAt
-}
-
-/** The highest of these severities; info of none. */
-export function worstOf(severities: readonly Severity[]): Severity {
-  return SEVERITIES.findLast((severity) => severities.includes(severity)) ?? 'info'
 }
 
 /** The alerts of the episodes that a recovery ends. */

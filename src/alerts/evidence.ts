@@ -1,5 +1,7 @@
 /** What anybody can check about an alert on the chain, without trusting this service. */
 import { z } from 'zod'
+import { signalHelp } from '#src/i18n/signal-help.ts'
+import { translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -10,7 +12,7 @@ import type { EvidenceClaim, Unproven } from '#src/watches/evidence-model.ts'
 import type { EvidenceChain, EvidenceOnChain } from './evidence-chain.ts'
 import type { AlertEvidence } from './evidence-model.ts'
 import type { ReadDeps } from './history.ts'
-import { follow, helpOf } from './public-view.ts'
+import { follow } from './public-view.ts'
 import * as store from './store.ts'
 
 type Deps = ReadDeps & { readonly evidence: EvidenceChain; readonly chainId: number }
@@ -53,7 +55,7 @@ async function evidenceOf(deps: Deps, row: store.AlertRow, locale: Locale): Prom
   const data = JsonObject.parse(row.data)
   const found = claimOf(row, data)
   const claim = typeof found === 'string' ? null : found
-  const { checked } = helpOf(locale, row.type, row.signal)
+  const { checked } = signalHelp(translator(locale), row)
   return {
     version: 1,
     alertId: row.id,

@@ -4,7 +4,8 @@ import type { EnvelopeMessage, MessageState } from '#src/channels/envelope.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
 import * as delivery from '#src/delivery/service.ts'
-import { hasText, translator } from '#src/i18n/translate.ts'
+import { type SignalHelp, signalHelp } from '#src/i18n/signal-help.ts'
+import { translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
@@ -19,20 +20,13 @@ import { durationOf, type ReadDeps, recoveredAtOf, stateOf } from './history.ts'
 import { messageStates } from './message-state.ts'
 import type { AlertState } from './model.ts'
 import { messageOf } from './recorded-alert.ts'
+import { isOpenEpisode } from './rules.ts'
 import * as store from './store.ts'
 
 /** Time after the alert in which its link allows actions. */
 const ACTING_MS = 7 * DAY_MS
 
 type Deps = ReadDeps & { readonly clock: Clock }
-
-/** The four texts of a signal's help; missing ones are omitted. */
-export interface SignalHelp {
-  readonly checked?: string
-  readonly why?: string
-  readonly causes?: string
-  readonly action?: string
-}
 
 /** An alert as its own page shows it. */
 export interface AlertPage {
@@ -101,8 +95,8 @@ export async function readLinked(
     escalatesAt: isWaiting(row) ? row.escalateAt : null,
     escalatedAt: row.escalatedAt,
     muted: state.muted ?? null,
-    isOpen: row.isEpisode && row.recoveredAt === null,
-    help: helpOf(language, row.type, row.signal),
+    isOpen: isOpenEpisode(row),
+    help: signalHelp(translator(language), row),
     hasEvidence: hasEvidence(row.event),
     provider: providerOf(row),
     deliveries: await listDeliveries(
@@ -116,7 +110,7 @@ export async function readLinked(
 
 /** Whether it is open and not acknowledged. */
 function isWaiting(row: store.AlertRow): boolean {
-  return row.isEpisode && row.recoveredAt === null && row.acknowledgedAt === null
+  return isOpenEpisode(row) && row.acknowledgedAt === null
 }
 
 /** Whether this service signed a link, even if its alert was deleted since. */
@@ -208,16 +202,4 @@ function hasEvidence(event: string): boolean {
 function providerOf({ type, data }: store.AlertRow): Address | null {
   if (type !== 'provider-fsp') return null
   return AboutProvider.safeParse(data).data?.provider ?? null
-}
-
-/** The help texts of a signal. */
-export function helpOf(locale: Locale, type: string, signal: string | null): SignalHelp {
-  const t = translator(locale)
-  const parts = ['checked', 'why', 'causes', 'action'] as const
-  return Object.fromEntries(
-    parts.flatMap((part) => {
-      const key = `signals:${type}.${signal}.help.${part}`
-      return hasText(key) ? [[part, t(key)]] : []
-    }),
-  )
 }

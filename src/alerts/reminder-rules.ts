@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Settings } from '#src/recipients/settings.ts'
 import type { WatchForNotification } from '#src/watches/notification-model.ts'
-import { FLAPPING_WINDOW_MS, isMuted, nextReminder } from './rules.ts'
+import { FLAPPING_WINDOW_MS, isMuted, isSignalFiring, nextReminder } from './rules.ts'
 import type { AlertRow } from './store.ts'
 
 /** Next step for a due alert. */
@@ -57,7 +57,7 @@ export function stepFor(
       nextAt: row.flappingAlertId === null ? nextReminder(minutes, notifiedAt, now) : restsAt,
     }
   }
-  if (row.signal !== null && !watch.firing.includes(row.signal)) return { act: 'close' }
+  if (!isSignalFiring(watch, row.signal)) return { act: 'close' }
   if (isMuted(watch, now)) {
     // The end of the mute notifies of it; afterwards its reminders continue.
     return { act: 'wait', nextAt: nextReminder(minutes, notifiedAt, watch.mutedUntil ?? now) }
@@ -69,4 +69,22 @@ export function stepFor(
   )
   if (row.flappingAlertId === null && !counts && !isUnsent) return { act: 'wait', nextAt }
   return { act: 'remind', counts, nextAt }
+}
+
+/**
+ * Plans the next reminders of open alerts: of critical ones that were notified and are neither acknowledged
+ * nor muted. Pure.
+ *
+ * @returns null as the time after the last reminder
+ */
+export function planReminders(
+  open: readonly Pick<AlertRow, 'id' | 'severity' | 'notifiedAt' | 'acknowledgedAt' | 'mutedAt'>[],
+  { repeat }: Pick<Settings, 'repeat'>,
+  now: Date,
+): readonly { readonly id: number; readonly remindAt: Date | null }[] {
+  return open.flatMap(({ id, severity, notifiedAt, acknowledgedAt, mutedAt }) => {
+    const isReminded = severity === 'critical' && acknowledgedAt === null && mutedAt === null
+    if (!isReminded || notifiedAt === null) return []
+    return [{ id, remindAt: nextReminder(repeat.critical, notifiedAt, now) ?? null }]
+  })
 }

@@ -22,7 +22,7 @@ import { notesOf, recordedOf } from './recorded-alert.ts'
 import { stepFor } from './reminder-rules.ts'
 import * as reminderStore from './reminder-store.ts'
 import { REMINDERS } from './reminder-store.ts'
-import { episodeOf, isMuted } from './rules.ts'
+import { episodeOf, isMuted, isSignalFiring } from './rules.ts'
 import * as store from './store.ts'
 import { logClosed } from './trail.ts'
 import { releaseForgotten } from './uninhibit.ts'
@@ -124,7 +124,10 @@ async function afterMutes(deps: Deps, tx: Db, watchIds: readonly number[]): Prom
   const readableOnce = readable(deps, once)
   const answered = await listAnswered(tx, readableOnce)
   const firing = readable(deps, open).filter(
-    (row) => row.acknowledgedAt === null && row.mutedAt === null && isFiring(row, watches),
+    (row) =>
+      row.acknowledgedAt === null &&
+      row.mutedAt === null &&
+      isSignalFiring(watches.get(row.watchId), row.signal),
   )
   // The newest alert of an escalated episode represents it.
   const newest = new Map(
@@ -247,15 +250,6 @@ async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<nu
   })
   await notify(deps, tx, notifications)
   return all.length
-}
-
-function isFiring(
-  row: store.AlertRow,
-  watches: ReadonlyMap<number, WatchForNotification>,
-): boolean {
-  const watch = watches.get(row.watchId)
-  if (watch === undefined || !watch.isJudged) return false
-  return row.signal === null || watch.firing.includes(row.signal)
 }
 
 /** An alert for recipients that were never sent it. */

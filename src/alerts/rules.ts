@@ -1,6 +1,7 @@
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { EVENTS, findEventSource } from '#src/watches/events.ts'
+import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 
 /**
@@ -70,6 +71,22 @@ export function nextReminder(
 ): Date | undefined {
   const times = minutes.map((minute) => new Date(notifiedAt.getTime() + minute * MINUTE_MS))
   return times.find((time) => time > after)
+}
+
+/** Whether an alert is of an episode that has not ended. */
+export function isOpenEpisode(alert: {
+  readonly isEpisode: boolean
+  readonly recoveredAt: Date | null
+}): boolean {
+  return alert.isEpisode && alert.recoveredAt === null
+}
+
+/** Whether a watch is judged and its signal fires; null stands for alerts of no single signal. */
+export function isSignalFiring(
+  watch: Pick<WatchForNotification, 'isJudged' | 'firing'> | undefined,
+  signal: string | null,
+): boolean {
+  return watch?.isJudged === true && (signal === null || watch.firing.includes(signal))
 }
 
 /** Whether a watch is muted now. */

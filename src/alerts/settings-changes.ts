@@ -15,7 +15,7 @@ import {
 import { deleteWatch as remove } from '#src/watches/manage/service.ts'
 import * as acting from './acknowledge-store.ts'
 import * as episodes from './episode-store.ts'
-import { nextReminder } from './rules.ts'
+import { planReminders } from './reminder-rules.ts'
 
 interface Deps {
   readonly db: Db
@@ -100,23 +100,10 @@ async function replanReminders(
   deps: Deps,
   tx: Db,
   wallet: Address,
-  { repeat }: Settings,
+  settings: Settings,
 ): Promise<void> {
-  const now = deps.clock.now()
   const open = await episodes.listOpen(tx, [wallet])
-  const waiting = open.filter(
-    ({ severity, notifiedAt, mutedAt, acknowledgedAt, flappingAlertId }) =>
-      severity === 'critical' &&
-      notifiedAt &&
-      !mutedAt &&
-      !acknowledgedAt &&
-      flappingAlertId === null,
-  )
-  await acting.remindAgain(
-    tx,
-    waiting.map(({ id, notifiedAt }) => ({
-      id,
-      remindAt: nextReminder(repeat.critical, notifiedAt ?? now, now) ?? null,
-    })),
-  )
+  // The next look at a flapping signal is planned by its changes.
+  const steady = open.filter(({ flappingAlertId }) => flappingAlertId === null)
+  await acting.remindAgain(tx, planReminders(steady, settings, deps.clock.now()))
 }

@@ -9,7 +9,7 @@ import type { OpenAlert } from './episodes.ts'
 import { findCause, isCause } from './inhibition.ts'
 import { type Notification, notify, recordOf } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
-import { isMuted, nextReminder } from './rules.ts'
+import { isMuted, isSignalFiring, nextReminder } from './rules.ts'
 
 /** Wallets processed in one pass. */
 const AT_ONCE = 200
@@ -30,11 +30,9 @@ export async function liveCauses(
     tx,
     causes.map(({ watchId }) => watchId),
   )
-  return causes.filter(({ id, watchId, signal }) => {
-    if (fresh.includes(id)) return true
-    const watch = watches.get(watchId)
-    return watch?.isJudged === true && (signal === null || watch.firing.includes(signal))
-  })
+  return causes.filter(
+    ({ id, watchId, signal }) => fresh.includes(id) || isSignalFiring(watches.get(watchId), signal),
+  )
 }
 
 /** Marks alerts that are no longer inhibited as notified, and returns them for notification. */

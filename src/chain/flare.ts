@@ -10,8 +10,5 @@ export const flare = defineChain({
   name: 'Flare Mainnet',
   nativeCurrency: { decimals: 18, name: 'Flare', symbol: 'FLR' },
   rpcUrls: { default: { http: ['https://flare-api.flare.network/ext/C/rpc'] } },
-  blockExplorers: {
-    default: { name: 'Flare Explorer', url: 'https://flare-explorer.flare.network' },
-  },
   contracts: { multicall3: { address: MULTICALL3_ADDRESS } },
 })

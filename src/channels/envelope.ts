@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ButtonData } from '#src/actions/codec.ts'
+import type { HelpTopic } from '#src/i18n/signal-help.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
 import { JsonObject } from '#src/kernel/units.ts'
@@ -197,10 +198,6 @@ export const StoredEnvelope = z.object({
     .exactOptional(),
 })
 
-/** The parts of a signal's help: why it matters, what may have caused it, what to do. */
-export const HELP_PARTS = ['why', 'causes', 'action'] as const
-export type HelpPart = (typeof HELP_PARTS)[number]
-
 /** State of an alert after its message was sent; names of people are in the reader's language. */
 export interface MessageState {
   readonly acknowledged?: { readonly at: Date; readonly by: string | null }
@@ -211,8 +208,8 @@ export interface MessageState {
   readonly closedAt?: Date
   /** The signal is flapping: this message shows its changes, and no further messages are sent. */
   readonly flapping?: { readonly changes: number; readonly since: Date }
-  /** Part of its help that is expanded below it. */
-  readonly help?: HelpPart
+  /** Topic of its help that is expanded below it. */
+  readonly help?: HelpTopic
   /** For groups: state of each alert in it, by id. */
   readonly items?: ReadonlyMap<number, MessageState>
 }

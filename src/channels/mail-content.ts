@@ -1,5 +1,6 @@
 import { shortAddress } from '#src/i18n/format.ts'
 import { withoutDirections } from '#src/i18n/isolates.ts'
+import { helpText } from '#src/i18n/signal-help.ts'
 import {
   escapeHtml,
   type Html,
@@ -16,7 +17,6 @@ import { type MailWriter, mailWriter } from './mail-page.ts'
 import { type MailContent, mailSubject, mailText, SUBJECT_ROOM } from './mail-text.ts'
 import {
   cut,
-  helpOf,
   isCode,
   isForeign,
   lineStart,
@@ -259,7 +259,7 @@ function pageOf({ message }: CardItem): readonly string[] {
 function actionOf(envelope: Envelope): readonly string[] {
   const { kind, message } = envelope
   if (!isOneAlert(kind) || message.test || message.isRecovery) return []
-  const lines = helpOf(envelope, 'action')?.split('\n') ?? []
+  const lines = helpText(translator(envelope.locale), envelope, 'action')?.split('\n') ?? []
   return lines.slice(0, HELP_LINES).map((line) => cut(line, HELP_MAX))
 }
 

@@ -1,3 +1,4 @@
+import { helpText } from '#src/i18n/signal-help.ts'
 import { escapeHtml, translator } from '#src/i18n/translate.ts'
 import { type Rows, withoutLinks } from '#src/telegram/buttons.ts'
 import { botLink } from '#src/telegram/links.ts'
@@ -17,7 +18,7 @@ import {
   chatText,
   fieldLine,
 } from './telegram-html.ts'
-import { helpOf, isOpenLink, lineStart, written } from './wording.ts'
+import { isOpenLink, lineStart, written } from './wording.ts'
 
 /** Appearance of a message in a chat. */
 export interface AlertView extends ChatText {
@@ -76,7 +77,7 @@ function alertParts(
 ): ChatParts {
   const { message } = envelope
   const t = translator(envelope.locale)
-  const help = state.help === undefined ? undefined : helpOf(envelope, state.help)
+  const help = state.help === undefined ? undefined : helpText(t, envelope, state.help)
   const facts = factsOf(envelope, CHAT_FACTS)
   return {
     headHtml: headOf(card),

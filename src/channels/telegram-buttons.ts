@@ -6,10 +6,11 @@ import {
   packed,
   unpacked,
 } from '#src/actions/codec.ts'
+import { type HelpTopic, helpText } from '#src/i18n/signal-help.ts'
 import { type TextKey, translator } from '#src/i18n/translate.ts'
 import { type Button, layout, type Rows } from '#src/telegram/buttons.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from './envelope.ts'
-import { type HelpTopic, hasEnded, helpOf, isOpenLink, worstOf } from './wording.ts'
+import { hasEnded, isOpenLink, worstOf } from './wording.ts'
 
 /** Buttons below a message of the chat channel. */
 
@@ -114,8 +115,9 @@ function muteButtons(envelope: Envelope, message: EnvelopeMessage, { muted }: Me
 /** Buttons for why, causes and what to do, as far as the signal has them; each has a tick. */
 function helpButtons(envelope: Envelope, id: number): readonly Button[] {
   const { press } = pressesOf(envelope)
+  const t = translator(envelope.locale)
   return HELP_LABELS.flatMap(([topic, label]) => {
-    if (helpOf(envelope, topic) === undefined) return []
+    if (helpText(t, envelope, topic) === undefined) return []
     const button = press(label, packed('alert.help', { id, part: HELP_PARTS[topic] }))
     return [{ ...button, label: TICK + button.label }]
   })

@@ -4,7 +4,6 @@ import { isolate } from '#src/i18n/isolates.ts'
 import {
   builtKey,
   type HtmlValue,
-  hasText,
   type TextKey,
   type TextValue,
   type Translate,
@@ -13,7 +12,7 @@ import {
 } from '#src/i18n/translate.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { directionOf, type Locale } from '#src/kernel/locale.ts'
-import type { Envelope, EnvelopeMessage, HelpPart, MessageField, MessageState } from './envelope.ts'
+import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
 
 /** Wording that all channels for people share: glyph, severity line, values in a text. */
 
@@ -40,7 +39,10 @@ export function hasEnded({ recoveredAt, closedAt }: MessageState): boolean {
   return recoveredAt !== undefined || closedAt !== undefined
 }
 
-/** The worst message; the first of equals, recoveries last. */
+/**
+ * The worst message; the first of equals. Unlike `mostSevere`, it ranks recoveries last whatever their
+ * severity.
+ */
 export function worstOf(messages: readonly EnvelopeMessage[]): EnvelopeMessage | undefined {
   return messages.toSorted((a, b) => rankOf(b) - rankOf(a))[0]
 }
@@ -189,22 +191,6 @@ export function written(locale: Locale, text: string): string {
 /** Prefix of a line that may contain only foreign text, so that it has the reader's direction. */
 export function lineStart(locale: Locale): string {
   return directionOf(locale) === 'rtl' ? '\u200f' : ''
-}
-
-/** A part of a signal's help. */
-export type HelpTopic = HelpPart
-
-/** A part of the help of the alert's signal; undefined if it has none. */
-export function helpOf(
-  { locale, type, signal }: Pick<Envelope, 'locale' | 'type' | 'signal'>,
-  topic: HelpTopic,
-): string | undefined {
-  const t = translator(locale)
-  const keys = (topic === 'why' ? ['checked', 'why'] : [topic]).map(
-    (part) => `signals:${type}.${signal}.help.${part}`,
-  )
-  const texts = keys.flatMap((key) => (hasText(key) ? [t(key)] : []))
-  return texts.length === 0 ? undefined : texts.join('\n\n')
 }
 
 /** A watch's label, cut if it is too long. */

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Sql } from 'postgres'
+import { pause } from '#src/kernel/pause.ts'
 import { attach, connectionLost, isConnectionFailure, openSession } from './session.ts'
 
 type OnNotify = (payload: string) => void
@@ -98,7 +99,7 @@ async function keepListening(sql: Sql, listener: Listener, signal: AbortSignal):
     } finally {
       await session.end({ timeout: 1 })
     }
-    await wait(retryMs, undefined, { signal }).catch(() => undefined)
+    await pause(retryMs, signal)
   }
   listener.session.promise.catch(() => undefined)
   listener.session.reject(connectionLost())

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql as query } from 'drizzle-orm'
 import type { Sql } from 'postgres'
+import { pause } from '#src/kernel/pause.ts'
 import { type Db, transact } from './connection.ts'
 import { boundTo } from './scope.ts'
 import {
@@ -114,7 +115,7 @@ export async function whileHolding<T>(
   while (!signal.aborted) {
     const lock = await tryLockIfReachable(sql, name)
     if (lock === undefined) {
-      await wait(RETRY_MS, undefined, { signal }).catch(() => undefined)
+      await pause(RETRY_MS, signal)
       continue
     }
     try {

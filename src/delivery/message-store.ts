@@ -1,8 +1,9 @@
 /** Messages in chats and mailboxes, and their intended content. */
 import { type SQL, sql } from 'drizzle-orm'
-import type { EnvelopeKind, HelpPart } from '#src/channels/envelope.ts'
+import type { EnvelopeKind } from '#src/channels/envelope.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
+import type { HelpTopic } from '#src/i18n/signal-help.ts'
 import { lowestDeliveryId } from './delivery-id.ts'
 import { IS_GROUPED, sentMessages } from './tables.ts'
 
@@ -260,7 +261,7 @@ export async function setHelp(
   db: Db,
   recipientIds: readonly number[],
   messageId: string,
-  help: HelpPart | null,
+  help: HelpTopic | null,
 ): Promise<void> {
   await db
     .update(sentMessages)

@@ -1,5 +1,7 @@
 /** Records results of attempts, and keeps those that cannot be recorded yet. */
+
 import { setTimeout as wait } from 'node:timers/promises'
+import { pause } from '#src/kernel/pause.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import { LEASE_SECONDS } from './model.ts'
 import { type RecordDeps, record } from './record.ts'
@@ -66,7 +68,7 @@ export function createResults(
       if (recorded === undefined) {
         // The database is unavailable: keep them in order and record them when it is back.
         waiting = [...batch, ...waiting]
-        await wait(againMs, undefined, { signal: stopped.signal }).catch(() => undefined)
+        await pause(againMs, stopped.signal)
         againMs = Math.min(2 * againMs, REWRITE_MS.max)
         continue
       }

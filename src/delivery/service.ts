@@ -1,5 +1,6 @@
-import type { Envelope, HelpPart, MessageState } from '#src/channels/envelope.ts'
+import type { Envelope, MessageState } from '#src/channels/envelope.ts'
 import { type Db, transact } from '#src/db/connection.ts'
+import type { HelpTopic } from '#src/i18n/signal-help.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -105,7 +106,7 @@ export function openHelp(
   db: Db,
   recipientIds: readonly number[],
   messageId: string,
-  help: HelpPart | null,
+  help: HelpTopic | null,
 ): Promise<void> {
   return messages.setHelp(db, recipientIds, messageId, help)
 }

@@ -12,8 +12,9 @@ import {
   timestamp,
   uuid,
 } from 'drizzle-orm/pg-core'
-import type { EnvelopeKind, HelpPart } from '#src/channels/envelope.ts'
+import type { EnvelopeKind } from '#src/channels/envelope.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
+import type { HelpTopic } from '#src/i18n/signal-help.ts'
 import type { DeliveryStatus } from './model.ts'
 import type { OutagePictureKind } from './picture-rules.ts'
 
@@ -174,7 +175,7 @@ export const sentMessages = pgTable(
     reviseAt: timestamp('revise_at', { withTimezone: true }),
     revisions: integer('revisions').notNull(),
     /** Part of the help that is expanded below it. */
-    help: text('help').$type<HelpPart>(),
+    help: text('help').$type<HelpTopic>(),
     /** End of the lease of a worker that changes it. */
     leasedUntil: timestamp('leased_until', { withTimezone: true }),
   },

@@ -1,9 +1,9 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import { listen } from '#src/db/listen.ts'
 import { type Fence, type Lock, tryLock, whileHolding } from '#src/db/lock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { traceOf } from '#src/kernel/trace.ts'
+import { createWaker, type Waker } from '#src/kernel/waker.ts'
 import { type Job, type JobApp, LOOK_AT_ALL, type Notified } from './define.ts'
 
 /** Running jobs. */
@@ -55,7 +55,7 @@ async function startJob(
   job: Job,
   signal: AbortSignal,
 ): Promise<{ readonly ended: Promise<void> }> {
-  const waker = createWaker()
+  const waker = createJobWaker()
   const stopListening = job.wakeOn && (await listen(sql, job.wakeOn, waker.wake))
   const work = async (inner: AbortSignal, lock?: Lock) => {
     const stopWaking = job.wakeBy?.(app, () => waker.wake(''))
@@ -75,7 +75,7 @@ async function startJob(
 async function loop(
   app: JobApp,
   job: Job,
-  waker: Waker,
+  waker: JobWaker,
   signal: AbortSignal,
   lock: Lock | undefined,
 ): Promise<void> {
@@ -128,11 +128,11 @@ function report(app: JobApp, job: Job, error: unknown, failures: number): void {
     app.log.warn(fields, 'job failed: a dependency is unavailable; the next run tries again')
 }
 
-interface Waker {
+/** A waker that also collects the payloads of its wake-ups. */
+interface JobWaker {
   /** An empty payload: some may have been missed. */
   wake(payload: string): void
-  /** Resolves after the time, on a wake-up, or at once if there was one since the last `take`. */
-  sleep(ms: number, signal: AbortSignal): Promise<void>
+  sleep: Waker['sleep']
   /**
    * Returns the wake-ups since the last call, with these payloads, and clears them. Without a
    * wake-up some may have been missed.
@@ -140,24 +140,20 @@ interface Waker {
   take(also?: ReadonlySet<string>): Notified
 }
 
-function createWaker(): Waker {
+function createJobWaker(): JobWaker {
+  const { wake, sleep, reset } = createWaker()
   let payloads = new Set<string>()
-  let waking: AbortController | undefined
   return {
     wake(payload) {
       // A job that runs in another process never takes them.
       payloads.add(payloads.size < PAYLOADS_MAX ? payload : '')
-      waking?.abort()
+      wake()
     },
-    async sleep(ms, signal) {
-      if (payloads.size > 0) return
-      waking = new AbortController()
-      const either = AbortSignal.any([signal, waking.signal])
-      await wait(ms, undefined, { signal: either }).catch(() => undefined)
-    },
+    sleep,
     take(also = new Set()) {
       const woken = payloads
       payloads = new Set()
+      reset()
       const all = [...also, ...woken].filter((payload) => payload !== '')
       const mayMiss = woken.size === 0 || woken.has('') || all.length > PAYLOADS_MAX
       return { payloads: new Set(all.slice(0, PAYLOADS_MAX)), mayMiss }

@@ -9,6 +9,19 @@ export function isAtLeast(severity: Severity, least: Severity): boolean {
   return SEVERITIES.indexOf(severity) >= SEVERITIES.indexOf(least)
 }
 
+/** The highest of these severities; undefined of none. */
+export function worstSeverity(severities: readonly (Severity | null)[]): Severity | undefined {
+  return SEVERITIES.findLast((severity) => severities.includes(severity))
+}
+
+/** The most severe of these; the first of equals. */
+export function mostSevere<One extends { readonly severity: Severity }>(
+  items: readonly One[],
+): One | undefined {
+  const worst = worstSeverity(items.map(({ severity }) => severity))
+  return items.find(({ severity }) => severity === worst)
+}
+
 /**
  * One value of an alert before formatting: its kind and raw value. The renderer turns it into text by
  * locale and time zone.

@@ -8,8 +8,8 @@ import {
 } from '#src/alerts/card.ts'
 import * as lines from '#src/alerts/history-view.ts'
 import { ALERT_STATES } from '#src/alerts/model.ts'
-import { HELP_PARTS } from '#src/channels/envelope.ts'
 import * as delivery from '#src/delivery/service.ts'
+import { HELP_TOPICS } from '#src/i18n/signal-help.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { Id, Instant } from '#src/kernel/units.ts'
@@ -109,7 +109,7 @@ export const openHelp = defineChatOperation({
   body: z.strictObject({
     recipientId: Id,
     messageId: z.string(),
-    help: z.enum(HELP_PARTS).nullable(),
+    help: z.enum(HELP_TOPICS).nullable(),
   }),
   handle: ({ app, caller, body }) => showHelp(app, caller, body),
 })

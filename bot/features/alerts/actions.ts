@@ -26,7 +26,7 @@ import {
   refresh,
   toggleHelp,
 } from './alerts.ts'
-import { HELP_TOPICS } from './card-view.ts'
+import { HELP_TOPIC_OF } from './card-view.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -151,11 +151,11 @@ composer.use(async (ctx, next) => {
   })
 })
 
-onPress(composer, 'alert.help', (ctx, { id, part }) =>
-  boxed(ctx, () => toggleHelp(ctx, id, HELP_TOPICS[part])),
+onPress(composer, 'alert.help', { members: 'all' }, (ctx, { id, part }) =>
+  boxed(ctx, () => toggleHelp(ctx, id, HELP_TOPIC_OF[part])),
 )
 
-onPress(composer, 'close', async (ctx) => {
+onPress(composer, 'close', { unlinked: true }, async (ctx) => {
   const messageId = ctx.callbackQuery?.message?.message_id
   if (messageId === undefined) return
   // In a group no single person may remove the message.
@@ -208,8 +208,7 @@ export function nameOf({ from, isAnonymous }: BotContext): string | null {
   return cleanOutsideText(from.first_name, NAME_MAX) || null
 }
 
-function acknowledgedText({ t }: BotContext, { isEpisode, recoveredAt }: ActedAlert): string {
-  const isOpen = isEpisode && recoveredAt === null
+function acknowledgedText({ t }: BotContext, { isOpen }: ActedAlert): string {
   return t(isOpen ? 'bot:toast.acknowledgedOpen' : 'bot:toast.acknowledged')
 }
 

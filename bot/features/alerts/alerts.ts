@@ -80,7 +80,9 @@ function openTopic(ctx: BotContext): HelpTopic | undefined {
     ({ label, press }) => press.verb === 'alert.help' && label.startsWith('✓'),
   )
   if (offer === undefined) return undefined
-  return HELP_TOPICS[argumentsOf<'alert.help'>({ verb: 'alert.help', args: offer.press.args }).part]
+  return HELP_TOPIC_OF[
+    argumentsOf<'alert.help'>({ verb: 'alert.help', args: offer.press.args }).part
+  ]
 }
 
 /** The delivery in the pressed message, if it is an alert that was sent for one of the chat's wallets. */

@@ -3,17 +3,18 @@ import type { HelpPart } from '#src/actions/verbs.ts'
 import type { AlertCard } from '#src/alerts/card.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { type AlertViewState, alertView } from '#src/channels/telegram-alert.ts'
-import { cut, type HelpTopic } from '#src/channels/wording.ts'
+import { cut } from '#src/channels/wording.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
+import type { HelpTopic } from '#src/i18n/signal-help.ts'
 import { escapeHtml, hasText, id, type Translate, typed } from '#src/i18n/translate.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
+import { listData, USUAL_FILTER } from '../../views/alert-list.ts'
 import { clockTime, nearTime } from '../../views/time.ts'
 import { act, back, type Reader, screen, type View } from '../../views/view.ts'
-import { listData, USUAL_FILTER } from './filter-view.ts'
 import { alertGlyph } from './list-view.ts'
 
 /** The part of the help that each button opens. */
-export const HELP_TOPICS: Readonly<Record<HelpPart, HelpTopic>> = {
+export const HELP_TOPIC_OF: Readonly<Record<HelpPart, HelpTopic>> = {
   w: 'why',
   c: 'causes',
   d: 'action',

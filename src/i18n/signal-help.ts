@@ -1,0 +1,34 @@
+import { hasText, type Translate } from './translate.ts'
+
+/** Texts of a signal's help, in the order in which they are read. */
+export const HELP_TEXTS = ['checked', 'why', 'causes', 'action'] as const
+type HelpName = (typeof HELP_TEXTS)[number]
+
+/** The texts of a signal's help; missing ones are omitted. */
+export type SignalHelp = Readonly<Partial<Record<HelpName, string>>>
+
+/** Topics of a help, which messages open one at a time; `why` begins with what was checked. */
+export const HELP_TOPICS = ['why', 'causes', 'action'] as const
+export type HelpTopic = (typeof HELP_TOPICS)[number]
+
+interface SignalRef {
+  readonly type: string | null
+  readonly signal: string | null
+}
+
+/** The help of a signal. */
+export function signalHelp(t: Translate, { type, signal }: SignalRef): SignalHelp {
+  return Object.fromEntries(
+    HELP_TEXTS.flatMap((name) => {
+      const key = `signals:${type}.${signal}.help.${name}`
+      return hasText(key) ? [[name, t(key)]] : []
+    }),
+  )
+}
+
+/** The texts of one topic of a signal's help; undefined if there are none. */
+export function helpText(t: Translate, ref: SignalRef, topic: HelpTopic): string | undefined {
+  const help = signalHelp(t, ref)
+  const texts = topic === 'why' ? [help.checked, help.why] : [help[topic]]
+  return texts.filter((text) => text !== undefined).join('\n\n') || undefined
+}

@@ -1,0 +1,29 @@
+import { pause } from './pause.ts'
+
+/** A sleep that can be ended early. */
+export interface Waker {
+  wake(): void
+  /** Ends after the time, when woken or aborted; at once if woken since the last reset. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>
+  /** Forgets the wake-ups so far. */
+  reset(): void
+}
+
+export function createWaker(): Waker {
+  let isWoken = false
+  let sleeping: AbortController | undefined
+  return {
+    wake() {
+      isWoken = true
+      sleeping?.abort()
+    },
+    async sleep(ms, signal) {
+      if (isWoken) return
+      sleeping = new AbortController()
+      await pause(ms, AbortSignal.any([signal, sleeping.signal]))
+    },
+    reset() {
+      isWoken = false
+    },
+  }
+}
