@@ -2,8 +2,8 @@
 import { parseUnits } from 'viem/utils'
 import { parseAmount } from '#src/i18n/parse.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import type { Parameter } from '#src/watches/define.ts'
 import type { DurationField, NumberField } from '#src/watches/form.ts'
+import type { Parameter } from '#src/watches/signal.ts'
 
 /** A parsed value, or why there is none. */
 export type Typed<Value> =

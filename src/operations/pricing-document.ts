@@ -6,7 +6,7 @@ import { symbolOf, unitsFor, usdRateOf } from '#src/billing/topups/rules.ts'
 import { builtKey, translate } from '#src/i18n/translate.ts'
 import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
 import { ZERO_ADDRESS } from '#src/kernel/units.ts'
-import type { Parameter, SignalDefinition } from '#src/watches/define.ts'
+import type { Parameter, SignalDefinition } from '#src/watches/signal.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 import type { App } from './define.ts'
 

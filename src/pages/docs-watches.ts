@@ -2,19 +2,19 @@
 
 import { exampleEnvelope } from '#src/alerts/example.ts'
 import type { Message } from '#src/channels/envelope.ts'
+import { HELP_TEXTS } from '#src/i18n/signal-help.ts'
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
 import type { App } from '#src/operations/define.ts'
 import { WATCH_TYPE_EXAMPLES } from '#src/operations/examples/watch-types.ts'
 import { API_PREFIX } from '#src/operations/openapi.ts'
-import type { Parameter, SignalDefinition, WatchTypeDefinition } from '#src/watches/define.ts'
+import type { WatchTypeDefinition } from '#src/watches/define.ts'
 import { EVENTS, findEventSource } from '#src/watches/events.ts'
+import type { Parameter, SignalDefinition } from '#src/watches/signal.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 import { callExamples } from './docs-calls.ts'
 import { helpBlocks } from './help-text.ts'
-
-const HELP_PARTS = ['checked', 'why', 'causes', 'action'] as const
 
 /** Every offered watch type, for the list. */
 export function watchTypes(app: App, t: Translate) {
@@ -83,7 +83,7 @@ export function signalDoc(
     type: { path: typePath(type.name), label: t(builtKey(`signals:type.${type.name}.label`)) },
     isOff: !signal.defaultEnabled,
     canBeCritical: signal.canBeCritical,
-    help: HELP_PARTS.map((part) => ({
+    help: HELP_TEXTS.map((part) => ({
       title: t(`pages:alert.help.${part}`),
       blocks: helpBlocks(t(builtKey(`${prefix}.help.${part}`))),
     })),

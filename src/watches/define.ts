@@ -2,22 +2,12 @@ import { z } from 'zod'
 import type { BlockRef } from '#src/chain/chain.ts'
 import type { Fence } from '#src/db/lock.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
-import type { Presentation, Severity } from '#src/kernel/display-values.ts'
 import type { FieldError } from '#src/kernel/errors.ts'
-import type { SignalGroup } from '#src/kernel/signal-group.ts'
-import { Instant, type JsonObject } from '#src/kernel/units.ts'
-import type { ClaimOf } from './evidence-model.ts'
+import { Instant } from '#src/kernel/units.ts'
 import type { Facts } from './facts.ts'
 import type { SignalForm } from './form.ts'
 import type { History } from './history.ts'
-
-/** Base of an observation of a target. */
-export interface Observed {
-  /** Rising number among the observations of the target: on the chain the block number. */
-  readonly position: number
-  /** Time by the source's own clock: of the block, or of the ledger entry. */
-  readonly at: Date
-}
+import type { Observed, Signal, SignalDefinition } from './signal.ts'
 
 /** Sources of observations. */
 export interface Sources {
@@ -26,110 +16,6 @@ export interface Sources {
   readonly facts: Facts
   /** The right to write stored history, as the only process that observes. */
   readonly fence?: Fence | undefined
-}
-
-/** Result of an evaluator for one event. Its recorded form is an alert. */
-export interface Firing {
-  readonly event: string
-  readonly severity: Severity
-  /** Event-specific values, in the form of webhooks. */
-  readonly data: JsonObject
-}
-
-/** unknown: not judged yet. pending: bad, below the streak. firing: an episode is open. */
-export type Phase = 'unknown' | 'ok' | 'pending' | 'firing'
-
-/** Result of one fold step: the next state, the phase, and the firings. */
-export interface Evaluation<State> {
-  readonly state: State
-  /**
-   * For a signal that fires once: the state to store when the cooldown defers its alerts, so that the
-   * alerts repeat and the recoveries beside them do not. Without it both are deferred and the state is
-   * unchanged.
-   */
-  readonly stateIfDeferred?: State
-  readonly phase: Phase
-  readonly streak?: number
-  readonly firings: readonly Firing[]
-}
-
-/** A parameter of a signal: validation, catalogue and editor are derived from it. */
-export type Parameter =
-  | {
-      readonly key: string
-      readonly type: 'integer' | 'number'
-      readonly default: number
-      readonly min: number
-      readonly max: number
-      readonly step?: number
-    }
-  | { readonly key: string; readonly type: 'boolean'; readonly default: boolean }
-
-export type ParameterValues = Readonly<Record<string, number | boolean>>
-
-/** A watch as its evaluators see it. */
-export interface WatchView<Target, Settings> {
-  readonly target: Target
-  readonly settings: Settings
-  readonly parameters: ParameterValues
-}
-
-/** The public description of a signal, for the catalogue and the validation of watches. */
-export interface SignalDefinition {
-  readonly id: string
-  readonly group: SignalGroup
-  readonly events: { readonly alerts: readonly string[]; readonly recovery?: string }
-  readonly defaultEnabled: boolean
-  readonly parameters: readonly Parameter[]
-  /** Whether one of its alerts can be critical. */
-  readonly canBeCritical: boolean
-  /**
-   * Whether its state says which events were notified: then each firing is notified, also while an episode
-   * is open, and one that the cooldown defers leaves the state unchanged and repeats at the next
-   * observation.
-   */
-  readonly firesOnce: boolean
-}
-
-/**
- * A condition or event that a watch type detects.
- *
- * `evaluate` is a pure fold: previous state, one observation and the watch's view in, next state and
- * firings out. It knows only the source's time, so a replay gives the same result. It returns the condition
- * at this observation; whether that is notified (an episode already open, recovery switched off,
- * cooldown) is decided for all signals in `evaluate/evaluate.ts`.
- */
-export interface Signal<
-  Target = unknown,
-  Settings = unknown,
-  Observation extends Observed = Observed,
-  State = unknown,
-> extends SignalDefinition {
-  /** Schema of the stored state between observations. */
-  readonly state: z.ZodType<State>
-  readonly initial: State
-  evaluate(
-    previous: State,
-    observation: Observation,
-    watch: WatchView<Target, Settings>,
-  ): Evaluation<State>
-  /** Whether an observation concerns the signal; by default every one does. Others leave it unchanged. */
-  judges?(observation: Observation): boolean
-  /** Schema of the data of all its events. Consumers ignore unknown properties. */
-  readonly data: z.ZodType
-  /** Display values of an alert of this signal, from the stored event and data alone. */
-  present(event: string, data: JsonObject): Presentation
-  /** For signals with an episode for each of several subjects; without it the signal has one episode. */
-  readonly episodes?: {
-    /** Properties of an alert's data that identify its subject. */
-    readonly by: readonly string[]
-    /** Whether a recovery ends an episode, by the recovery's data and the episode's last alert. */
-    isOver(recovery: JsonObject, last: Pick<Firing, 'event' | 'data'>): boolean
-  }
-  /** What its alerts claim about the chain; without it they are about no data provider. */
-  readonly claim?: ClaimOf
-  /** Example data by event, for tests, previews and documents. */
-  readonly examples: Readonly<Record<string, JsonObject>>
 }
 
 /** The public description of a watch type. */
@@ -276,6 +162,7 @@ export const Balance = z.object({
   /** Time and price of the next renewal of slots. */
   nextRenewal: z.object({ at: Instant, credits: z.int() }).nullable(),
 })
+
 export type Balance = z.output<typeof Balance>
 
 /**
@@ -290,24 +177,6 @@ export interface LedgerWatchType<Settings = unknown>
 
 /** The target of a watch of its owner's own data. */
 export type EmptyTarget = Readonly<Record<string, never>>
-
-/** A signal as types declare it: properties with defaults are optional. */
-type SignalInput<One extends SignalDefinition> = Omit<One, keyof typeof DEFAULTS> &
-  Partial<Pick<One, keyof typeof DEFAULTS>>
-
-const DEFAULTS = {
-  defaultEnabled: true,
-  parameters: [],
-  canBeCritical: false,
-  firesOnce: false,
-} as const
-
-/** Completes a signal with the defaults: enabled, no parameters, never critical, one open episode. */
-export function defineSignal<Target, Settings, Observation extends Observed, State>(
-  signal: SignalInput<Signal<Target, Settings, Observation, State>>,
-): Signal<Target, Settings, Observation, State> {
-  return { ...DEFAULTS, ...signal }
-}
 
 /** Completes a watch type with the defaults: `state`, observed at every tick. */
 export function defineWatchType<

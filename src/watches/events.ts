@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import type { SignalGroup } from '#src/kernel/signal-group.ts'
-import type { Signal, SignalDefinition } from './define.ts'
 import {
   MONITORING_EVENTS,
   MONITORING_EXAMPLES,
   OutageData,
   presentMonitoring,
 } from './outage/monitoring.ts'
+import type { Signal, SignalDefinition } from './signal.ts'
 import { REGISTRY } from './types/index.ts'
 
 /** Source of an event: its watch type and signal. */

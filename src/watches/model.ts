@@ -9,7 +9,7 @@ import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { Label } from '#src/kernel/label.ts'
 import { type Address, Id, Instant } from '#src/kernel/units.ts'
-import type { Phase, Signal } from './define.ts'
+import type { Phase, Signal } from './signal.ts'
 import { REGISTRY } from './types/index.ts'
 
 /** Upper limit of the recipients that a watch names. */

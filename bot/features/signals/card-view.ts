@@ -1,10 +1,11 @@
 import { type HelpPart, packed } from '#src/actions/codec.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
+import { helpText } from '#src/i18n/signal-help.ts'
 import { builtKey, escapeHtml, hasText, id, type Translate, typed } from '#src/i18n/translate.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
-import type { Parameter, SignalDefinition } from '#src/watches/define.ts'
 import type { Watch } from '#src/watches/model.ts'
+import type { Parameter, SignalDefinition } from '#src/watches/signal.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import { nearTime } from '../../views/time.ts'
 import {
@@ -16,6 +17,7 @@ import {
   screen,
   type View,
 } from '../../views/view.ts'
+import { HELP_TOPIC_OF } from '../alerts/card-view.ts'
 import { backToCard } from '../watches/edit-view.ts'
 import { markOf, OFF, ON, type SignalView, signalShort } from './view.ts'
 
@@ -31,11 +33,6 @@ interface SignalOptions {
   readonly notice?: string
 }
 
-const HELP: Readonly<Record<HelpPart, readonly string[]>> = {
-  w: ['checked', 'why'],
-  c: ['causes'],
-  d: ['action'],
-}
 const HELP_PARTS = ['w', 'c', 'd'] as const
 
 /** Card of one signal: description, settings, state, and help. */
@@ -64,7 +61,7 @@ export function signalCard(
     ...(setting.enabled
       ? parameters.flatMap((parameter) => parameterLines(reader, watch, signal, parameter))
       : []),
-    help === undefined ? undefined : helpQuote(t, key, help),
+    help === undefined ? undefined : helpQuote(t, watch.type, definition.id, help),
     notice,
   ]
   return screen(lines, [
@@ -200,9 +197,9 @@ function parameterPresets(
     .toSorted((a, b) => a - b)
 }
 
-function helpQuote(t: Translate, key: string, part: HelpPart): string {
-  const texts = HELP[part].map((name) => t(builtKey(`${key}.help.${name}`)))
-  return `<blockquote expandable>${escapeHtml(texts.join('\n\n'))}</blockquote>`
+function helpQuote(t: Translate, type: string, signal: string, part: HelpPart): string {
+  const text = helpText(t, { type, signal }, HELP_TOPIC_OF[part]) ?? ''
+  return `<blockquote expandable>${escapeHtml(text)}</blockquote>`
 }
 
 function helpRow(

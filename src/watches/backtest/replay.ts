@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Severity } from '#src/kernel/display-values.ts'
-import type { Observed, WatchType } from '../define.ts'
+import type { WatchType } from '../define.ts'
 import { type AlertCandidate, foldWatch } from '../evaluate/evaluate.ts'
 import type { EvaluatedWatch } from '../model.ts'
+import type { Observed } from '../signal.ts'
 
 /** Number of alerts by severity; recoveries are counted apart. */
 export type AlertCounts = Readonly<Record<Severity | 'recovery', number>>

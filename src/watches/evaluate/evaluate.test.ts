@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Severity } from '#src/kernel/display-values.ts'
-import { defineSignal, defineWatchType, type Firing, type Observed } from '../define.ts'
+import { defineWatchType } from '../define.ts'
 import type { EvaluatedWatch, StoredState } from '../model.ts'
+import { defineSignal, type Firing, type Observed } from '../signal.ts'
 import { evaluateWatch } from './evaluate.ts'
 
 /** A level signal: bad while `level` is above 0, critical above 1; `null` is missing evidence. */

@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { isAtLeast, type Severity } from '#src/kernel/display-values.ts'
+import { isAtLeast, mostSevere, type Severity } from '#src/kernel/display-values.ts'
 import type { SignalGroup } from '#src/kernel/signal-group.ts'
-import type { Firing, Observed, Signal, WatchType } from '../define.ts'
+import type { WatchType } from '../define.ts'
 import { completeSignals, type EvaluatedWatch, type StoredState } from '../model.ts'
+import type { Firing, Observed, Signal } from '../signal.ts'
 
 /**
  * A firing that opens, escalates or closes an alert, with the watch's data that the alert needs.
@@ -110,7 +111,7 @@ function startFold({ type, signal, view, isRecoveryNotified }: SignalOf, watch: 
     const fresh = firings.filter((firing) =>
       isNotifiable(signal, firing, stored, observation, watch.cooldownSeconds),
     )
-    const alert = worstOf(fresh.filter((firing) => !isRecoveryOf(signal, firing)))
+    const alert = mostSevere(fresh.filter((firing) => !isRecoveryOf(signal, firing)))
     // An alert deferred by the cooldown has not opened its episode: it may fire at the next observation.
     const isDeferred = phase === 'firing' && alert === undefined && stored?.phase !== 'firing'
     const nextPhase = isDeferred ? 'pending' : phase
@@ -177,15 +178,6 @@ function openSeverity(stored: StoredState | undefined, alert: Firing | undefined
 
 function isRecoveryOf(signal: Signal, { event }: Firing): boolean {
   return event === signal.events.recovery
-}
-
-/** The most severe of several firings; of equals the first. */
-function worstOf(firings: readonly Firing[]): Firing | undefined {
-  return firings.reduce<Firing | undefined>(
-    (worst, firing) =>
-      worst === undefined || !isAtLeast(worst.severity, firing.severity) ? firing : worst,
-    undefined,
-  )
 }
 
 function isNotifiable(

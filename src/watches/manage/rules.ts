@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { canonicalJson } from '#src/kernel/canonical-json.ts'
 import type { FieldError } from '#src/kernel/errors.ts'
 import { Address } from '#src/kernel/units.ts'
-import type { Parameter, Signal, WatchType } from '../define.ts'
+import type { WatchType } from '../define.ts'
 import type { SignalChoice } from '../model.ts'
+import type { Parameter, Signal } from '../signal.ts'
 
 /** Errors in a watch's signal choices: unknown signals or parameters, values out of range. */
 export function checkSignals(

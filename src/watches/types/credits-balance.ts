@@ -1,14 +1,8 @@
 import { z } from 'zod'
 import type { Presentation } from '#src/kernel/display-values.ts'
 import { Credits, Instant, type JsonObject } from '#src/kernel/units.ts'
-import {
-  type Balance,
-  defineLedgerWatchType,
-  defineSignal,
-  type EmptyTarget,
-  type Evaluation,
-  type WatchView,
-} from '../define.ts'
+import { type Balance, defineLedgerWatchType, type EmptyTarget } from '../define.ts'
+import { defineSignal, type Evaluation, type WatchView } from '../signal.ts'
 
 const LIMIT_CREDITS_MAX = 1_000_000_000
 

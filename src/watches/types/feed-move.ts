@@ -3,14 +3,9 @@ import { z } from 'zod'
 import { feedName, findFeed, nearestFeeds } from '#src/chain/feed-names.ts'
 import type { Presentation } from '#src/kernel/display-values.ts'
 import { Instant, type JsonObject } from '#src/kernel/units.ts'
-import {
-  defineSignal,
-  defineWatchType,
-  type Evaluation,
-  type Prefilter,
-  type WatchView,
-} from '../define.ts'
+import { defineWatchType, type Prefilter } from '../define.ts'
 import type { SignalForm } from '../form.ts'
+import { defineSignal, type Evaluation, type WatchView } from '../signal.ts'
 import { feedHistory } from './feed-history.ts'
 import { comparable, decimalOf, movePercent, Point, Price } from './feed-prices.ts'
 

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import type { ProviderStatus } from '#src/fsp/indexer/providers.ts'
 import type { DisplayValues, Presentation } from '#src/kernel/display-values.ts'
 import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
-import { defineSignal, defineWatchType, type Evaluation, type Firing } from '../define.ts'
+import { defineWatchType } from '../define.ts'
+import { defineSignal, type Evaluation, type Firing } from '../signal.ts'
 import {
   PROVIDER_FIELDS,
   ProviderTarget,

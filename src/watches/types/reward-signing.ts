@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { canonicalJson } from '#src/kernel/canonical-json.ts'
 import type { DisplayValues, Presentation } from '#src/kernel/display-values.ts'
 import { Instant, type JsonObject } from '#src/kernel/units.ts'
-import { defineSignal, defineWatchType, type Prefilter } from '../define.ts'
+import { defineWatchType, type Prefilter } from '../define.ts'
+import { defineSignal } from '../signal.ts'
 import {
   PROVIDER_FIELDS,
   ProviderTarget,

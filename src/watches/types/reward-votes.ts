@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Severity } from '#src/kernel/display-values.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
-import type { Evaluation, Firing } from '../define.ts'
+import type { Evaluation, Firing } from '../signal.ts'
 
 /** Time from the end of the epoch, or the publication of its rewards, to the first alert. */
 export const OPEN_MS = 2 * HOUR_MS

@@ -6,14 +6,8 @@ import { servedChain } from '#src/kernel/chains.ts'
 import type { Presentation } from '#src/kernel/display-values.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { Address, Hash, Instant, type JsonObject, Units } from '#src/kernel/units.ts'
-import {
-  defineSignal,
-  defineWatchType,
-  type Evaluation,
-  type Sources,
-  type Span,
-  type WatchView,
-} from '../define.ts'
+import { defineWatchType, type Sources, type Span } from '../define.ts'
+import { defineSignal, type Evaluation, type WatchView } from '../signal.ts'
 import { balanceHistory } from './balance-history.ts'
 
 const THRESHOLD_MIN = '0.000001'
