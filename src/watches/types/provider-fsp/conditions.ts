@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { checkOf, type ProviderObservation } from '#src/fsp/indexer/observation.ts'
 import type { Presentation } from '#src/kernel/display-values.ts'
 import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
-import { defineSignal, type Evaluation } from '../../define.ts'
+import { defineSignal, type Evaluation } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
 import { EXAMPLE } from './round-streak.ts'
@@ -344,3 +344,5 @@ export const validatorNotListed = defineSignal<
     },
   },
 })
+
+export const CONDITION_SIGNALS = [mcAnchor, mcFdc, mcUptime, validatorNotListed] as const

@@ -1,4 +1,4 @@
-import type { SignalDefinition } from '../../define.ts'
+import type { SignalDefinition } from '../../signal.ts'
 
 /** The events of a signal of this type, named after it. */
 export function eventsOf(id: string): SignalDefinition['events'] {

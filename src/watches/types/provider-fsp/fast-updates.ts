@@ -8,7 +8,7 @@ import {
   type Evaluation,
   type Parameter,
   type ParameterValues,
-} from '../../define.ts'
+} from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
 import { EXAMPLE } from './round-streak.ts'
@@ -157,6 +157,8 @@ export const fastUpdates = defineSignal<ProviderTarget, unknown, ProviderObserva
   state: State,
   data: Silence.meta({ id: 'FastUpdateData' }),
   initial: INITIAL,
+  // Also by blocks between two round ends.
+  judges: () => true,
   evaluate: (previous, observation, { parameters }) =>
     fastUpdateSilence(previous, observation, parameters),
   present,
@@ -184,3 +186,5 @@ export const fastUpdates = defineSignal<ProviderTarget, unknown, ProviderObserva
     },
   },
 })
+
+export const FAST_UPDATE_SIGNALS = [fastUpdates] as const

@@ -4,7 +4,7 @@ import type { JsonObject } from '#src/kernel/units.ts'
 import { EXAMPLE, roundSignal } from './round-streak.ts'
 
 /** A bit vote in every voting round with attestation requests. */
-export const fdcBitvote = roundSignal({
+const fdcBitvote = roundSignal({
   id: 'fdc-bitvote',
   group: 'fdc',
   checks: ['bitVote'],
@@ -37,7 +37,7 @@ export const fdcSignature = roundSignal({
 })
 
 /** FDC data in `submit1`, which the protocol ignores. */
-export const fdcSubmit1 = roundSignal({
+const fdcSubmit1 = roundSignal({
   id: 'fdc-submit1',
   group: 'fdc',
   checks: ['strayCommit'],
@@ -48,7 +48,7 @@ export const fdcSubmit1 = roundSignal({
 })
 
 /** Bit votes for another number of requests than the round had. */
-export const fdcBitvoteLength = roundSignal({
+const fdcBitvoteLength = roundSignal({
   id: 'fdc-bitvote-length',
   group: 'fdc',
   defaultEnabled: false,
@@ -71,7 +71,7 @@ function lengths(data: JsonObject): DisplayValues {
 }
 
 /** Bit votes that lack requests of the consensus. */
-export const fdcConsensus = roundSignal({
+const fdcConsensus = roundSignal({
   id: 'fdc-consensus',
   group: 'fdc',
   defaultEnabled: false,
@@ -102,3 +102,11 @@ function lacking(data: JsonObject): DisplayValues {
     missing: { kind: 'name', text: [...new Set(kinds)].join(', ') },
   }
 }
+
+export const FDC_SIGNALS = [
+  fdcBitvote,
+  fdcSignature,
+  fdcSubmit1,
+  fdcBitvoteLength,
+  fdcConsensus,
+] as const

@@ -1,7 +1,7 @@
 import { EXAMPLE, roundSignal } from './round-streak.ts'
 
 /** A commit in every voting round. */
-export const ftsoCommit = roundSignal({
+const ftsoCommit = roundSignal({
   id: 'ftso-commit',
   group: 'ftso',
   checks: ['commit'],
@@ -12,7 +12,7 @@ export const ftsoCommit = roundSignal({
 })
 
 /** A reveal in the first half of the next round. Missing after a commit it is penalised. */
-export const ftsoReveal = roundSignal({
+const ftsoReveal = roundSignal({
   id: 'ftso-reveal',
   group: 'ftso',
   checks: ['reveal'],
@@ -28,7 +28,7 @@ export const ftsoReveal = roundSignal({
 })
 
 /** A signature of the result in the second half of the next round. */
-export const ftsoSignature = roundSignal({
+const ftsoSignature = roundSignal({
   id: 'ftso-signature',
   group: 'ftso',
   checks: ['signature'],
@@ -37,3 +37,5 @@ export const ftsoSignature = roundSignal({
   role: 'submitSignatures',
   example: { reason: 'missing', tx: null, finalised: true },
 })
+
+export const FTSO_SIGNALS = [ftsoCommit, ftsoReveal, ftsoSignature] as const

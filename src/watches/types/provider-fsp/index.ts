@@ -9,13 +9,14 @@ import {
   providerLabel,
   resolveProvider,
 } from '../provider-target.ts'
-import { mcAnchor, mcFdc, mcUptime, validatorNotListed } from './conditions.ts'
-import { fastUpdates } from './fast-updates.ts'
-import { fdcBitvote, fdcBitvoteLength, fdcConsensus, fdcSignature, fdcSubmit1 } from './fdc.ts'
-import { ftsoCommit, ftsoReveal, ftsoSignature } from './ftso.ts'
-import { fdcRevealOffence, revealOffence, signatureGrace, signatureMismatch } from './offences.ts'
-import { notInPolicy, registration } from './registration.ts'
-import { balanceLow, rewardsUnclaimed, txFailed } from './transactions.ts'
+import { BALANCE_SIGNALS } from './balances.ts'
+import { CONDITION_SIGNALS } from './conditions.ts'
+import { FAST_UPDATE_SIGNALS } from './fast-updates.ts'
+import { FDC_SIGNALS } from './fdc.ts'
+import { FTSO_SIGNALS } from './ftso.ts'
+import { OFFENCE_SIGNALS } from './offences.ts'
+import { REGISTRATION_SIGNALS } from './registration.ts'
+import { TRANSACTION_SIGNALS } from './transactions.ts'
 
 const Settings = z.strictObject({})
 
@@ -32,16 +33,26 @@ const HOLE_MS = 10 * MINUTE_MS
 const SUMMARY_CHECKS = ['commit', 'reveal', 'signature', 'bitVote', 'fdcSignature'] as const
 const MARKS = { good: '✓', bad: '✕', unknown: '–', 'not-applicable': '–' } as const
 
-/** Signals that are also judged by blocks between two round ends. */
-const BETWEEN_ROUNDS = ['registration', 'fast-updates']
+/** In the order of the published table. */
+const SIGNALS = [
+  ...FTSO_SIGNALS,
+  ...FDC_SIGNALS,
+  ...OFFENCE_SIGNALS,
+  ...TRANSACTION_SIGNALS,
+  ...FAST_UPDATE_SIGNALS,
+  ...REGISTRATION_SIGNALS,
+  ...CONDITION_SIGNALS,
+  ...BALANCE_SIGNALS,
+]
 
+/** Whether an observation is of a round; signals judge those of blocks between rounds if they say so. */
 function isRoundEnd({ isBetween }: ProviderObservation): boolean {
   return isBetween !== true
 }
 
 /**
- * Watch type of a data provider in every voting round and reward epoch. First the signals of the published
- * table, then those disabled by default.
+ * Watch type of a data provider in every voting round and reward epoch. Signals that are disabled by default
+ * come last.
  */
 export const providerFsp = defineWatchType<
   ProviderTarget,
@@ -91,29 +102,7 @@ export const providerFsp = defineWatchType<
       { after, upTo: upTo.number },
     ),
   signals: [
-    ftsoCommit,
-    ftsoReveal,
-    ftsoSignature,
-    fdcBitvote,
-    fdcSignature,
-    fdcSubmit1,
-    revealOffence,
-    signatureMismatch,
-    signatureGrace,
-    txFailed,
-    fastUpdates,
-    registration,
-    notInPolicy,
-    fdcBitvoteLength,
-    fdcConsensus,
-    fdcRevealOffence,
-    mcAnchor,
-    mcFdc,
-    mcUptime,
-    validatorNotListed,
-    balanceLow,
-    rewardsUnclaimed,
-  ].map((signal) =>
-    BETWEEN_ROUNDS.includes(signal.id) ? signal : { ...signal, judges: isRoundEnd },
-  ),
+    ...SIGNALS.filter(({ defaultEnabled }) => defaultEnabled),
+    ...SIGNALS.filter(({ defaultEnabled }) => !defaultEnabled),
+  ].map((signal) => ({ judges: isRoundEnd, ...signal })),
 })

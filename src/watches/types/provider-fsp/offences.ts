@@ -39,7 +39,7 @@ const PROTOCOL_NAMES = { ftso: 'FTSO', fdc: 'FDC' } as const
 const Protocol = z.enum(['ftso', 'fdc'])
 
 /** A signature by another key than the provider's. */
-export const signatureMismatch = roundSignal({
+const signatureMismatch = roundSignal({
   id: 'signature-mismatch',
   group: 'offences',
   checks: ['mismatch', 'fdcMismatch'],
@@ -73,7 +73,7 @@ export const signatureMismatch = roundSignal({
 })
 
 /** A signature too late to be rewarded. */
-export const signatureGrace = roundSignal({
+const signatureGrace = roundSignal({
   id: 'signature-grace',
   group: 'offences',
   checks: ['grace', 'fdcGrace'],
@@ -100,7 +100,7 @@ export const signatureGrace = roundSignal({
 })
 
 /** A bit vote that covers the consensus, without the signature. */
-export const fdcRevealOffence = roundSignal({
+const fdcRevealOffence = roundSignal({
   id: 'fdc-reveal-offence',
   group: 'offences',
   defaultEnabled: false,
@@ -110,3 +110,10 @@ export const fdcRevealOffence = roundSignal({
   role: 'submitSignatures',
   example: { tx: EXAMPLE.tx },
 })
+
+export const OFFENCE_SIGNALS = [
+  revealOffence,
+  signatureMismatch,
+  signatureGrace,
+  fdcRevealOffence,
+] as const

@@ -8,7 +8,7 @@ import {
   type Firing,
   type Parameter,
   type ParameterValues,
-} from '../../define.ts'
+} from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
 import { EXAMPLE } from './round-streak.ts'
@@ -123,6 +123,8 @@ export const registration = defineSignal<
   group: 'registration',
   events: eventsOf('registration'),
   parameters: [MINUTES],
+  // Also by blocks between two round ends.
+  judges: () => true,
   canBeCritical: true,
   firesOnce: true,
   episodes: { by: ['rewardEpochId'], isOver: isRegisteredSince },
@@ -237,3 +239,5 @@ export const notInPolicy = defineSignal<ProviderTarget, unknown, ProviderObserva
     'fsp.not-in-policy.recovered': { ...membershipExample, rewardEpochId: 454 },
   },
 })
+
+export const REGISTRATION_SIGNALS = [registration, notInPolicy] as const

@@ -15,7 +15,7 @@ import {
   type Parameter,
   type ParameterValues,
   type Signal,
-} from '../../define.ts'
+} from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
 import { roundClaim } from './round-claim.ts'

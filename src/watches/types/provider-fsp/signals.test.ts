@@ -7,13 +7,14 @@ import type {
   TransactionPart,
 } from '#src/fsp/indexer/observation.ts'
 import { type CheckVerdict, ROUND_CHECKS, type RoundCheck } from '#src/fsp/protocol/verdict.ts'
-import type { Evaluation, ParameterValues, Signal } from '../../define.ts'
+import type { Evaluation, ParameterValues, Signal } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
+import { balanceLow, rewardsUnclaimed } from './balances.ts'
 import { mcAnchor, mcFdc, mcUptime, validatorNotListed } from './conditions.ts'
 import { fastUpdates } from './fast-updates.ts'
 import { providerFsp } from './index.ts'
 import { notInPolicy, registration } from './registration.ts'
-import { balanceLow, rewardsUnclaimed, txFailed } from './transactions.ts'
+import { txFailed } from './transactions.ts'
 
 const PROVIDER = '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE'
 const OTHER = '0xc4a19715F3Dd209F01E84ABe65De7c2E9C8b6269'
