@@ -6,7 +6,7 @@ import {
 } from '#src/billing/account/model.ts'
 import * as account from '#src/billing/account/service.ts'
 import * as overview from '#src/billing/overview.ts'
-import { defineOperation } from './define.ts'
+import { type AnyOperation, defineOperation } from './define.ts'
 
 export const getAccount = defineOperation({
   id: 'getAccount',
@@ -43,3 +43,6 @@ export const acceptTerms = defineOperation({
   output: TermsAcceptance,
   handle: ({ app, caller, body }) => account.acceptTerms(app, caller, body),
 })
+
+/** The operations of this module with a route, in the order of the specification. */
+export const accountOperations: readonly AnyOperation[] = [getAccount, getTerms, acceptTerms]

@@ -15,7 +15,7 @@ import {
 import { listTokens } from '#src/auth/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { IdParam } from '#src/kernel/query.ts'
-import { type App, defineOperation } from './define.ts'
+import { type AnyOperation, type App, defineOperation } from './define.ts'
 
 export const listAlerts = defineOperation({
   id: 'listAlerts',
@@ -113,3 +113,13 @@ async function tokenLabel(app: App, caller: Caller): Promise<string | null> {
   const { data } = await listTokens(app, caller)
   return data.find(({ id }) => id === caller.tokenId)?.label ?? null
 }
+
+/** The operations of this module with a route, in the order of the specification. */
+export const alertOperations: readonly AnyOperation[] = [
+  listAlerts,
+  deleteAlerts,
+  deleteAlert,
+  exportAlerts,
+  getAlertEvidence,
+  acknowledge,
+]

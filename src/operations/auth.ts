@@ -7,7 +7,7 @@ import {
 } from '#src/auth/model.ts'
 import * as auth from '#src/auth/service.ts'
 import { IdParam } from '#src/kernel/query.ts'
-import { defineOperation } from './define.ts'
+import { type AnyOperation, defineOperation } from './define.ts'
 
 export const createChallenge = defineOperation({
   id: 'createChallenge',
@@ -65,3 +65,11 @@ export const revokeToken = defineOperation({
   params: IdParam,
   handle: ({ app, caller, params }) => auth.revokeToken(app, caller, params),
 })
+
+/** The operations of this module with a route, in the order of the specification. */
+export const authOperations: readonly AnyOperation[] = [
+  createChallenge,
+  exchangeToken,
+  listTokens,
+  revokeToken,
+]

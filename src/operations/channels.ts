@@ -3,7 +3,7 @@ import { sendTest } from '#src/alerts/test-send.ts'
 import { TestResult } from '#src/delivery/model.ts'
 import * as destinations from '#src/recipients/destinations.ts'
 import { ChannelSetup, ChannelState } from '#src/recipients/model.ts'
-import { defineOperation } from './define.ts'
+import { type AnyOperation, defineOperation } from './define.ts'
 
 const ChannelList = z
   .object({ data: z.array(ChannelState), nextCursor: z.null() })
@@ -81,3 +81,11 @@ export const testChannel = defineOperation({
     return sendTest(app, caller, id)
   },
 })
+
+/** The operations of this module with a route, in the order of the specification. */
+export const channelOperations: readonly AnyOperation[] = [
+  listChannels,
+  configureChannel,
+  removeChannel,
+  testChannel,
+]

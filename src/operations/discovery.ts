@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
-import { type App, defineOperation } from './define.ts'
+import { type AnyOperation, type App, defineOperation } from './define.ts'
 import { tagOfDocument } from './etag.ts'
 import { openApiDocument } from './openapi.ts'
 
@@ -32,3 +32,6 @@ function cachedDocument(
   ofService.set(key, document)
   return document
 }
+
+/** The operations of this module with a route, in the order of the specification. */
+export const discoveryOperations: readonly AnyOperation[] = [getOpenApi]

@@ -1,7 +1,7 @@
 import { Preview, PreviewRequest, previewMessage as preview } from '#src/alerts/preview.ts'
 import { getSettings } from '#src/recipients/settings.ts'
 import { getWatch } from '#src/watches/manage/service.ts'
-import { defineOperation } from './define.ts'
+import { type AnyOperation, defineOperation } from './define.ts'
 
 export const previewMessage = defineOperation({
   id: 'previewMessage',
@@ -25,3 +25,6 @@ export const previewMessage = defineOperation({
     })
   },
 })
+
+/** The operations of this module with a route, in the order of the specification. */
+export const messageOperations: readonly AnyOperation[] = [previewMessage]

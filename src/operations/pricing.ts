@@ -1,4 +1,4 @@
-import { defineOperation } from './define.ts'
+import { type AnyOperation, defineOperation } from './define.ts'
 import { tagOfDocument } from './etag.ts'
 import { PricingDocument, pricingDocument } from './pricing-document.ts'
 
@@ -13,3 +13,6 @@ export const getPricing = defineOperation({
   etag: tagOfDocument,
   handle: async ({ app }) => pricingDocument(app),
 })
+
+/** The operations of this module with a route, in the order of the specification. */
+export const pricingOperations: readonly AnyOperation[] = [getPricing]

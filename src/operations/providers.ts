@@ -1,5 +1,5 @@
 import { getProviderView, ProviderQuery, ProviderView } from '#src/watches/provider-view.ts'
-import { defineOperation } from './define.ts'
+import { type AnyOperation, defineOperation } from './define.ts'
 
 export const getProviderFsp = defineOperation({
   id: 'getProviderFsp',
@@ -12,3 +12,6 @@ export const getProviderFsp = defineOperation({
   output: ProviderView,
   handle: ({ app, query }) => getProviderView(app, query),
 })
+
+/** The operations of this module with a route, in the order of the specification. */
+export const providerOperations: readonly AnyOperation[] = [getProviderFsp]

@@ -13,7 +13,7 @@ import {
 } from '#src/recipients/model.ts'
 import * as recipients from '#src/recipients/service.ts'
 import * as links from '#src/recipients/telegram-link.ts'
-import { type App, defineOperation } from './define.ts'
+import { type AnyOperation, type App, defineOperation } from './define.ts'
 
 const RecipientList = pageOf(Recipient).meta({ id: 'RecipientList' })
 
@@ -120,3 +120,13 @@ export const createTelegramLink = defineOperation({
   output: TelegramLink,
   handle: ({ app, caller, body }) => links.createTelegramLink(app, caller, body ?? {}),
 })
+
+/** The operations of this module with a route, in the order of the specification. */
+export const recipientOperations: readonly AnyOperation[] = [
+  listRecipients,
+  createRecipient,
+  updateRecipient,
+  deleteRecipient,
+  testRecipient,
+  createTelegramLink,
+]

@@ -1,6 +1,6 @@
 import { replaceSettings as replace } from '#src/alerts/settings-changes.ts'
 import { getSettings as get, NewSettings, Settings } from '#src/recipients/settings.ts'
-import { defineOperation } from './define.ts'
+import { type AnyOperation, defineOperation } from './define.ts'
 import { tagOfVersion, versionsOf } from './etag.ts'
 
 export const getSettings = defineOperation({
@@ -28,3 +28,6 @@ export const replaceSettings = defineOperation({
   handle: async ({ app, caller, body, ifMatch }) =>
     replace(app, caller, { settings: body, ifVersions: versionsOf(ifMatch) }),
 })
+
+/** The operations of this module with a route, in the order of the specification. */
+export const settingsOperations: readonly AnyOperation[] = [getSettings, replaceSettings]

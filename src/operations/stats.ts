@@ -1,4 +1,4 @@
-import { defineOperation } from './define.ts'
+import { type AnyOperation, defineOperation } from './define.ts'
 import { readFigures, Stats } from './figures.ts'
 
 export const getStats = defineOperation({
@@ -11,3 +11,6 @@ export const getStats = defineOperation({
   output: Stats,
   handle: ({ app }) => readFigures(app),
 })
+
+/** The operations of this module with a route, in the order of the specification. */
+export const statsOperations: readonly AnyOperation[] = [getStats]

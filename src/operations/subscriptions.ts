@@ -11,7 +11,7 @@ import {
 } from '#src/billing/subscriptions/model.ts'
 import * as subscriptions from '#src/billing/subscriptions/service.ts'
 import { linkedAccounts } from '#src/recipients/chats.ts'
-import { defineOperation } from './define.ts'
+import { type AnyOperation, defineOperation } from './define.ts'
 
 export const listSubscriptions = defineOperation({
   id: 'listSubscriptions',
@@ -93,3 +93,12 @@ export const startTrial = defineOperation({
   location: () => '/subscriptions',
   handle: ({ app, caller }) => subscriptions.startTrial({ ...app, linkedAccounts }, caller),
 })
+
+/** The operations of this module with a route, in the order of the specification. */
+export const subscriptionOperations: readonly AnyOperation[] = [
+  listSubscriptions,
+  createSubscription,
+  updateSubscriptions,
+  quoteSubscription,
+  startTrial,
+]

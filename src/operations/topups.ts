@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ConfirmTopup, NewTopup, Topup, TopupDraft } from '#src/billing/topups/model.ts'
 import * as topups from '#src/billing/topups/service.ts'
 import { Hash } from '#src/kernel/units.ts'
-import { defineOperation } from './define.ts'
+import { type AnyOperation, defineOperation } from './define.ts'
 
 const HandleParam = z.strictObject({ handle: Hash })
 
@@ -62,3 +62,6 @@ export const confirmTopup = defineOperation({
   handle: ({ app, caller, params, body, locale }) =>
     topups.confirmTopup(app, caller, { handle: params.handle, txHash: body.txHash, locale }),
 })
+
+/** The operations of this module with a route, in the order of the specification. */
+export const topupOperations: readonly AnyOperation[] = [createTopup, getTopup, confirmTopup]

@@ -8,7 +8,7 @@ import * as recipients from '#src/recipients/service.ts'
 import { getSettings } from '#src/recipients/settings.ts'
 import * as watches from '#src/watches/manage/service.ts'
 import { NewWatch, Watch, WatchChanges } from '#src/watches/model.ts'
-import { type App, defineOperation } from './define.ts'
+import { type AnyOperation, type App, defineOperation } from './define.ts'
 import { tagOfVersion, versionsOf } from './etag.ts'
 
 const WatchList = pageOf(Watch).meta({ id: 'WatchList' })
@@ -146,3 +146,13 @@ async function requireRecipients(
   )
   throw new AppError('invalid', 'validation_failed', { errors })
 }
+
+/** The operations of this module with a route, in the order of the specification. */
+export const watchOperations: readonly AnyOperation[] = [
+  listWatches,
+  createWatch,
+  backtestWatch,
+  getWatch,
+  updateWatch,
+  deleteWatch,
+]
