@@ -1,7 +1,12 @@
 import { erc20Abi } from 'viem'
 import { encodeFunctionData, numberToHex } from 'viem/utils'
 import type { PaymentPage } from '#src/billing/topups/link.ts'
-import { NOT_FOUND, type Topup, type TopupStatus } from '#src/billing/topups/model.ts'
+import {
+  NOT_FOUND,
+  QUOTE_SECONDS,
+  type Topup,
+  type TopupStatus,
+} from '#src/billing/topups/model.ts'
 import { payerProblem } from '#src/billing/topups/rules.ts'
 import { formatTime, shortAddress } from '#src/i18n/format.ts'
 import { refusalTitle } from '#src/i18n/refusal.ts'
@@ -105,6 +110,7 @@ function titleOf(t: Translate, topup: Topup): string {
 /** Remaining time, counted down by the page's script. */
 function countdown(t: Translate, { expiresAt }: Topup, now: Date) {
   return {
+    totalSeconds: QUOTE_SECONDS,
     seconds: Math.max(1, Math.ceil((expiresAt.getTime() - now.getTime()) / 1000)),
     announcements: ANNOUNCED_SECONDS.map((seconds) => ({
       seconds,

@@ -1,7 +1,7 @@
 // Script of the connect page: signs in with a wallet of this browser. Without it the page has a form for
 // signing elsewhere.
 
-import { find, note, offerCopies, post, step, tell } from './dom.js'
+import { find, note, offerCopies, post, runAlone, step, tell } from './dom.js'
 import {
   askAccount,
   chainName,
@@ -28,7 +28,6 @@ const card = find('#connect')
 const chain = JSON.parse(card.dataset.chain ?? '')
 const sign = find('#sign')
 const check = find('#check')
-let isBusy = false
 /** Whether the person has chosen about spending. */
 let isSpendChosen = false
 /** A signature that could not be verified yet. @type {Record<string, string> | undefined} */
@@ -60,18 +59,8 @@ async function start() {
 }
 
 /** @param {() => Promise<void>} work */
-async function once(work) {
-  if (isBusy) return
-  isBusy = true
-  card.setAttribute('aria-busy', 'true')
-  try {
-    await work()
-  } catch (error) {
-    note(isDeclined(error) ? 'declined' : 'error')
-  } finally {
-    isBusy = false
-    card.removeAttribute('aria-busy')
-  }
+function once(work) {
+  return runAlone(card, work, (error) => (isDeclined(error) ? 'declined' : 'error'))
 }
 
 /** @param {Wallet} wallet */

@@ -36,6 +36,26 @@ export function tell(text) {
   note('told')
 }
 
+/**
+ * Runs an action of an element, which is busy meanwhile, and shows a note when it fails. No effect while
+ * another one runs.
+ *
+ * @param {HTMLElement} element
+ * @param {() => Promise<unknown>} work
+ * @param {(error: unknown) => string} noteOf name of the note about a failure
+ */
+export async function runAlone(element, work, noteOf) {
+  if (element.hasAttribute('aria-busy')) return
+  element.setAttribute('aria-busy', 'true')
+  try {
+    await work()
+  } catch (error) {
+    note(noteOf(error))
+  } finally {
+    element.removeAttribute('aria-busy')
+  }
+}
+
 /** Makes every copy button work. */
 export function offerCopies() {
   for (const button of document.querySelectorAll('button[data-copy]')) {

@@ -20,7 +20,7 @@ const BALANCE = '0x70a08231'
 const DELEGATED = '0xef0100'
 
 /** The wallet could not read the chain. */
-export class Silence extends Error {}
+export class NoAnswerError extends Error {}
 
 /**
  * An account's balance of the order's token.
@@ -69,13 +69,13 @@ export async function isApproved(provider, { approval, amount }, account) {
  * @param {string} method
  * @param {unknown[]} params
  * @returns {Promise<any>}
- * @throws {Silence}
+ * @throws {NoAnswerError}
  */
 export async function callOf(provider, method, params) {
   try {
     return await provider.request({ method, params })
   } catch (error) {
-    throw new Silence(method, { cause: error })
+    throw new NoAnswerError(method, { cause: error })
   }
 }
 

@@ -1,8 +1,15 @@
 // Payment with a wallet in this browser. The wallet sends the transactions; the service gets the hash, so
 // that it need not search for it.
 
-import { find, note, post, step } from './dom.js'
-import { callOf, formatUnits, isApproved, paymentFrom, Silence, tokenBalance } from './pay-chain.js'
+import { find, note, post, runAlone, step } from './dom.js'
+import {
+  callOf,
+  formatUnits,
+  isApproved,
+  NoAnswerError,
+  paymentFrom,
+  tokenBalance,
+} from './pay-chain.js'
 import {
   askAccount,
   chainName,
@@ -38,7 +45,6 @@ let key = ''
 /** @type {Provider} */
 let provider
 let account = ''
-let isBusy = false
 /** Ends when the wallet has been recognized; a press before that waits for it. */
 let recognition = Promise.resolve()
 
@@ -268,7 +274,7 @@ async function receiptOf(hash) {
   try {
     return await callOf(provider, 'eth_getTransactionReceipt', [hash])
   } catch (error) {
-    if (error instanceof Silence) return null
+    if (error instanceof NoAnswerError) return null
     throw error
   }
 }
@@ -291,16 +297,8 @@ async function tellService(txHash) {
  *
  * @param {() => Promise<unknown>} work
  */
-async function once(work) {
-  if (isBusy) return
-  isBusy = true
-  section.setAttribute('aria-busy', 'true')
-  try {
-    await reported(work)
-  } finally {
-    isBusy = false
-    section.removeAttribute('aria-busy')
-  }
+function once(work) {
+  return runAlone(section, work, noteOf)
 }
 
 /**
@@ -312,8 +310,14 @@ async function reported(work) {
   try {
     await work()
   } catch (error) {
-    note(error instanceof Silence ? 'silent' : isDeclined(error) ? 'declined' : 'error')
+    note(noteOf(error))
   }
+}
+
+/** @param {unknown} error */
+function noteOf(error) {
+  if (error instanceof NoAnswerError) return 'silent'
+  return isDeclined(error) ? 'declined' : 'error'
 }
 
 /**

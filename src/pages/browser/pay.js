@@ -6,8 +6,6 @@ import { startWallet } from './pay-wallet.js'
 
 const POLL_MS = 3000
 const SECOND_MS = 1000
-/** Validity of a quote, which is a full ring. */
-const QUOTE_SECONDS = 600
 
 const page = find('#pay')
 offerCopies()
@@ -34,8 +32,9 @@ function offerPrint() {
  * @param {HTMLElement} clock
  */
 function countDown(clock) {
-  const total = Number(clock.dataset.seconds)
-  const endMs = performance.now() + total * SECOND_MS
+  const endMs = performance.now() + Number(clock.dataset.seconds) * SECOND_MS
+  /** The time of a full ring. */
+  const totalSeconds = Number(clock.dataset.total)
   const face = find('bdi', clock)
   const ring = clock.querySelector('.left')
   const said = find('[role="status"]', clock)
@@ -48,7 +47,7 @@ function countDown(clock) {
     const left = Math.max(0, Math.ceil((endMs - performance.now()) / SECOND_MS))
     const seconds = String(left % 60).padStart(2, '0')
     face.textContent = `${Math.floor(left / 60)}:${seconds}`
-    ring?.setAttribute('stroke-dasharray', `${(left / QUOTE_SECONDS) * 100} 100`)
+    ring?.setAttribute('stroke-dasharray', `${(left / totalSeconds) * 100} 100`)
     for (const announcement of announcements) {
       const isNow = announcement instanceof HTMLElement && Number(announcement.dataset.at) === left
       if (isNow) said.textContent = announcement.textContent
