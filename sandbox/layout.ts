@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { PALETTE } from '#src/pages/layout.ts'
 import { serveTopic } from './live.ts'
 
 /** The sandbox's pages, in the order of the top bar. */
@@ -92,7 +93,7 @@ export function sendPage(reply: FastifyReply, html: string): FastifyReply {
  */
 export function serveLayout(app: FastifyInstance, status?: () => Promise<SandboxStatus>): void {
   if (app.hasRoute({ method: 'GET', url: '/layout.css' })) return
-  serveFile(app, '/layout.css', 'text/css; charset=utf-8')
+  serveFile(app, '/layout.css', 'text/css; charset=utf-8', PALETTE)
   serveFile(app, '/arrivals.css', 'text/css; charset=utf-8')
   serveFile(app, '/layout.js', 'text/javascript; charset=utf-8')
   if (status === undefined) return
@@ -120,8 +121,9 @@ export function acceptForms(app: FastifyInstance): void {
   )
 }
 
-function serveFile(app: FastifyInstance, path: string, type: string): void {
-  const content = readFileSync(new URL(`.${path}`, BROWSER))
+/** @param before text before that of the file */
+function serveFile(app: FastifyInstance, path: string, type: string, before = ''): void {
+  const content = before + readFileSync(new URL(`.${path}`, BROWSER), 'utf8')
   app.get(path, (_request, reply) =>
     reply.type(type).header('cache-control', 'no-cache').send(content),
   )

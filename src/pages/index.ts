@@ -53,7 +53,7 @@ export async function registerPages(
   })
   const maxAge = HOUR_MS
   const served = { index: false, wildcard: false, maxAge, decorateReply: false } as const
-  const globIgnore = ['**/style.css']
+  const globIgnore = ['**/*.css']
   await server.register(files, { root: ASSETS, prefix: '/assets/', globIgnore, ...served })
   server.get('/assets/style.css', (_request, reply) =>
     reply

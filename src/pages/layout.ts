@@ -68,8 +68,10 @@ export interface Share {
 
 const PUBLIC_SECONDS = 300
 const eta = new Eta({ views: fileURLToPath(new URL('./views', import.meta.url)), cache: true })
+/** Colours by name, which the sandbox uses, too. */
+export const PALETTE = readFileSync(`${ASSETS}/palette.css`, 'utf8')
 /** The styles of every page, without comments and indentation. */
-export const STYLE = readFileSync(`${ASSETS}/style.css`, 'utf8')
+export const STYLE = (PALETTE + readFileSync(`${ASSETS}/style.css`, 'utf8'))
   .replace(/\/\*[\s\S]*?\*\//g, '')
   .replace(/\n\s+/g, '\n')
 const styleVersion = createHash('sha256').update(STYLE).digest('hex').slice(0, 8)
