@@ -2,6 +2,10 @@
  * Requests to URLs that users choose. They cannot reach our network: only https on two ports is allowed,
  * and resolved addresses are checked in the same step that connects, so that a name cannot resolve to
  * another address afterwards.
+ *
+ * `allowPrivate` lifts these checks for tests and sandbox, whose receivers listen on this machine. It is an
+ * option of this sender, not another sender, so that they run all the rest of the code of production.
+ * A service has it only with `WEBHOOK_ALLOW_PRIVATE`, which is off by default.
  */
 import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'

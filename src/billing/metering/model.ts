@@ -30,7 +30,9 @@ export const KNOWN_TOKENS_MAX = 10_000
 /** Interval between two notifications of changed ledgers. */
 export const NOTIFY_INTERVAL_MS = 50
 
-/** Finds the paying wallet of a token, in a statement. */
+/**
+ * Finds the paying wallet of a token, in a statement. `auth` fulfils it; billing does not import that room.
+ */
 export interface TokenLookup {
   /**
    * Query for `id`, `wallet` and `last_used_at` of the token with this SHA-256, if it is active at `now`.
