@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
@@ -6,6 +5,7 @@ import { checkDiscord, readerOfDiscord } from './chat-hooks/discord.ts'
 import { checkNtfy, readerOfNtfy } from './chat-hooks/ntfy.ts'
 import { checkPagerDuty, type PagerEvent, readerOfPagerDuty } from './chat-hooks/pagerduty.ts'
 import { checkSlack, readerOfSlack } from './chat-hooks/slack.ts'
+import { listen, stopListening } from './loopback.ts'
 
 /** A message in a channel. */
 export interface Posted {
@@ -229,11 +229,7 @@ export async function startChatHooks(options: { clock?: Clock } = {}): Promise<C
   const server = createServer((request, response) => {
     take(request, response).catch(() => response.destroy())
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  const origin = `http://127.0.0.1:${address.port}`
+  const origin = `http://127.0.0.1:${await listen(server, 0)}`
   return {
     discordUrl: () => `${origin}/api/webhooks/${12_345_678_900_000 + next()}/${'aB3-_'.repeat(13)}`,
     slackUrl: () =>
@@ -259,13 +255,7 @@ export async function startChatHooks(options: { clock?: Clock } = {}): Promise<C
       refused.length = 0
       announce()
     },
-    close: async () => {
-      if (!server.listening) return
-      const closed = once(server, 'close')
-      server.close()
-      server.closeAllConnections()
-      await closed
-    },
+    close: () => stopListening(server),
   }
 }
 

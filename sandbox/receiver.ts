@@ -1,9 +1,9 @@
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
 import { type Arrivals, createArrivals } from './arrivals.ts'
+import { listen, stopListening } from './loopback.ts'
 import {
   type RequestHeaders,
   type SignatureVerdict,
@@ -181,19 +181,10 @@ async function serveHooks(
       response.destroy()
     }
   })
-  server.listen(port, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('no port')
+  const boundPort = await listen(server, port)
   return {
-    origin: `http://127.0.0.1:${address.port}`,
-    close: async () => {
-      if (!server.listening) return
-      const closed = once(server, 'close')
-      server.close()
-      server.closeAllConnections()
-      await closed
-    },
+    origin: `http://127.0.0.1:${boundPort}`,
+    close: () => stopListening(server),
   }
 }
 

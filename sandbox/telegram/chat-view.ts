@@ -4,6 +4,7 @@
  */
 import type {
   BotStatus,
+  CallbackAnswer,
   Entity,
   InlineButton,
   Keyboard,
@@ -105,15 +106,7 @@ export interface CallView {
 }
 
 /** The answer to a press. */
-export interface AnswerView {
-  readonly queryId: string
-  readonly chatId: number
-  readonly messageId: number
-  readonly personId: number
-  readonly text: string
-  readonly showAlert: boolean
-  readonly url: string | undefined
-}
+export type AnswerView = Omit<CallbackAnswer, 'at'>
 
 /** The answer to an inline query. */
 export interface InlineView {

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import { stopListening } from '../loopback.ts'
 import {
   type Arguments,
   argumentsFrom,
@@ -58,13 +59,7 @@ export async function startServer(backend: Backend, port: number): Promise<Serve
   return {
     url: `http://${HOST}:${boundPort}`,
     release,
-    async down() {
-      if (!app.server.listening) return
-      const closed = once(app.server, 'close')
-      app.server.close()
-      app.server.closeAllConnections()
-      await closed
-    },
+    down: () => stopListening(app.server),
     async up() {
       if (app.server.listening) return
       app.server.listen(boundPort, HOST)

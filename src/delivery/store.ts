@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { ChannelKey } from '#src/channels/index.ts'
 import { jsonTexts, oneOf } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -302,22 +302,28 @@ export async function listOfAlerts(db: Db, alertIds: readonly number[]): Promise
 export async function listUnnotified(
   db: Db,
   alertIds: readonly number[],
-): Promise<{ readonly alertId: number; readonly recipientId: number }[]> {
-  return await db.execute<{ alertId: number; recipientId: number }>(sql`
-    select alert_id as "alertId", recipient_id as "recipientId" from deliveries
-    where alert_id = any(${sql.param([...alertIds])}::int[])
-    group by alert_id, recipient_id
-    having bool_and(status in ('held', 'muted', 'throttled', 'disabled'))`)
+): Promise<AlertRecipient[]> {
+  return await db.execute<AlertRecipient>(
+    recipientsQuery(alertIds, sql`status in ('held', 'muted', 'throttled', 'disabled')`),
+  )
 }
 
 /** Recipients that got no message about these alerts because all their deliveries are `muted`. */
 export async function listMutedOnly(
   db: Db,
   alertIds: readonly number[],
-): Promise<{ readonly alertId: number; readonly recipientId: number }[]> {
-  return await db.execute<{ alertId: number; recipientId: number }>(sql`
+): Promise<AlertRecipient[]> {
+  return await db.execute<AlertRecipient>(recipientsQuery(alertIds, sql`status = 'muted'`))
+}
+
+/** A recipient of an alert. */
+type AlertRecipient = { readonly alertId: number; readonly recipientId: number }
+
+/** Query for the recipients of alerts all of whose deliveries fulfil a condition. */
+function recipientsQuery(alertIds: readonly number[], condition: SQL): SQL {
+  return sql`
     select alert_id as "alertId", recipient_id as "recipientId" from deliveries
     where alert_id = any(${sql.param([...alertIds])}::int[])
     group by alert_id, recipient_id
-    having bool_and(status = 'muted')`)
+    having bool_and(${condition})`
 }

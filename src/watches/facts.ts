@@ -1,21 +1,19 @@
 import type { Asset, BlockRef, FeedName } from '#src/chain/chain.ts'
-import type { PChain } from '#src/chain/pchain.ts'
-import type { PublicationReader } from '#src/chain/published.ts'
-import type { Db } from '#src/db/connection.ts'
 import type { Fence } from '#src/db/lock.ts'
-import type { FspChain } from '#src/fsp/chain.ts'
 import {
   createProviderFacts,
   type Eligibility,
   type PastStatus,
   type ProviderStatus,
 } from '#src/fsp/indexer/providers.ts'
-import { createPublicationKeeper, type PublicationKeeper } from '#src/fsp/indexer/publications.ts'
+import {
+  createPublicationKeeper,
+  type PublicationKeeper,
+  type PublicationSource,
+} from '#src/fsp/indexer/publications.ts'
 import { createRoundFacts, type EpochReward, type RoundFacts } from '#src/fsp/indexer/rounds.ts'
 import { createVoteFacts, type VoteFacts } from '#src/fsp/indexer/votes.ts'
 import { servedChain } from '#src/kernel/chains.ts'
-import type { Clock } from '#src/kernel/clock.ts'
-import type { Logger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { createFeedFacts, type FeedWindow, type PastPrice } from './feeds/feeds.ts'
 import { listWatchedProviders } from './target-store.ts'
@@ -80,24 +78,13 @@ export interface Facts {
 const REWARD_EPOCHS_SHOWN = 4
 
 /** Dependencies and addresses of the facts. */
-export interface FactSource {
-  readonly db: Db
-  readonly chain: FspChain
-  readonly clock: Clock
-  readonly log: Logger
-  readonly published: PublicationReader
-  /** URL of `passes.json` of a reward epoch, with `{epoch}`; undefined: eligibility is unknown. */
-  readonly datasetUrl: string | undefined
-  /** URLs of the rewards of a reward epoch; empty: publication is known by the first vote on them. */
-  readonly rewardDataUrls: readonly string[]
+export interface FactSource extends PublicationSource {
   readonly chainId: number
   /** Tokens whose value in US dollars is known: their symbols alone prove nothing. */
   readonly pricedTokens: {
     readonly WFLR?: Address | undefined
     readonly FXRP?: Address | undefined
   }
-  /** undefined: validators are unknown. */
-  readonly pChain: PChain | undefined
 }
 
 /** Creates facts whose history is in the database, so that any process can continue. */

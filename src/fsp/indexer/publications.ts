@@ -51,7 +51,7 @@ export interface PublicationSource {
   readonly published: PublicationReader
   /** URL of `passes.json` of a reward epoch, with `{epoch}`; undefined: eligibility is unknown. */
   readonly datasetUrl: string | undefined
-  /** URLs of the rewards of a reward epoch. */
+  /** URLs of the rewards of a reward epoch; empty: publication is known by the first vote on them. */
   readonly rewardDataUrls: readonly string[]
   /** undefined: validators are unknown. */
   readonly pChain: PChain | undefined

@@ -43,15 +43,9 @@ export function listUnnotified(
   after: number,
   limit: number,
 ): Promise<ChainOutageWatch[]> {
-  return list(
-    db,
-    sql`
-      select ${columns} from watches w
-        left join signal_states s on s.watch_id = w.id and s.signal = ${NO_SIGNAL}
-      where w.type = ${type} and w.id > ${after} and w.status = 'active' and w.suspended_at is null
-        and (s.watch_id is null or s.severity <> ${severity})
-      order by w.id limit ${limit}`,
-  )
+  const isUnnotified = sql`w.status = 'active' and w.suspended_at is null
+    and (s.watch_id is null or s.severity <> ${severity})`
+  return list(db, { type, after, limit, condition: isUnnotified })
 }
 
 /** Watches of a type, with an id above `after`, that were notified. */
@@ -61,14 +55,7 @@ export function listNotified(
   after: number,
   limit: number,
 ): Promise<ChainOutageWatch[]> {
-  return list(
-    db,
-    sql`
-      select ${columns} from watches w
-        join signal_states s on s.watch_id = w.id and s.signal = ${NO_SIGNAL}
-      where w.type = ${type} and w.id > ${after}
-      order by w.id limit ${limit}`,
-  )
+  return list(db, { type, after, limit, condition: sql`s.watch_id is not null` })
 }
 
 /** Deletes the states of notified watches. */
@@ -79,8 +66,21 @@ export async function deleteNotified(db: Db, watchIds: readonly number[]): Promi
     where signal = ${NO_SIGNAL} and watch_id = any(${sql.param([...watchIds])}::int[])`)
 }
 
-async function list(db: Db, query: ReturnType<typeof sql>): Promise<ChainOutageWatch[]> {
-  const rows = await db.execute(query)
+/** Watches of a type with their states of outages, in the order of their ids. */
+async function list(
+  db: Db,
+  page: {
+    readonly type: string
+    readonly after: number
+    readonly limit: number
+    readonly condition: ReturnType<typeof sql>
+  },
+): Promise<ChainOutageWatch[]> {
+  const rows = await db.execute(sql`
+    select ${columns} from watches w
+      left join signal_states s on s.watch_id = w.id and s.signal = ${NO_SIGNAL}
+    where w.type = ${page.type} and w.id > ${page.after} and ${page.condition}
+    order by w.id limit ${page.limit}`)
   return rows.map((found) => {
     const { states, ...watch } = ChainOutageRow.parse(found)
     return { ...watch, state: states[0] }
