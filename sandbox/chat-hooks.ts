@@ -8,7 +8,7 @@ import { checkSlack, readerOfSlack } from './chat-hooks/slack.ts'
 import { listen, stopListening } from './loopback.ts'
 
 /** A message in a channel. */
-export interface Posted {
+export interface PostedMessage {
   readonly service: 'discord' | 'slack' | 'ntfy' | 'pagerduty'
   /** Its webhook, topic or integration key. */
   readonly hook: string
@@ -44,7 +44,7 @@ export interface ChatHooks {
   ntfyUrl(): string
   pagerDutyUrl(): string
   /** In their present state, oldest first. */
-  readonly messages: readonly Posted[]
+  readonly messages: readonly PostedMessage[]
   /** Refused bodies, with the reason. */
   readonly refused: readonly string[]
   failNext(fault: HookFault): void
@@ -70,7 +70,7 @@ const ACTIONS = ['trigger', 'acknowledge', 'resolve'] as const
  */
 export async function startChatHooks(options: { clock?: Clock } = {}): Promise<ChatHooks> {
   const { clock = systemClock } = options
-  const messages: Posted[] = []
+  const messages: PostedMessage[] = []
   const listeners = new Set<() => void>()
   const refused: string[] = []
   const faults: HookFault[] = []

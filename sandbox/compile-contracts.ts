@@ -4,7 +4,7 @@ import solc from 'solc'
 import { z } from 'zod'
 
 /** A compiled contract, stored beside its source. */
-export interface Compiled {
+export interface CompiledContract {
   readonly abi: readonly unknown[]
   /** Creation code without the constructor's arguments. */
   readonly bytecode: `0x${string}`
@@ -43,7 +43,7 @@ const Output = z.object({
  *
  * @throws Error with every message of the compiler, including warnings
  */
-export function compileContracts(): ReadonlyMap<string, Compiled> {
+export function compileContracts(): ReadonlyMap<string, CompiledContract> {
   const paths = globSync(SOURCES, { cwd: ROOT }).toSorted()
   const sources = Object.fromEntries(
     paths.map((path) => [path, { content: readFileSync(join(ROOT, path), 'utf8') }]),
@@ -68,7 +68,7 @@ export function compileContracts(): ReadonlyMap<string, Compiled> {
 }
 
 /** JSON text of a compiled contract. */
-export function toJson(contract: Compiled): string {
+export function toJson(contract: CompiledContract): string {
   return `${JSON.stringify(contract, undefined, 2)}\n`
 }
 

@@ -1,6 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
-import { ANY_BODY, type Customer, type DataCall, signIn, Unexpected } from './customer.ts'
+import {
+  ANY_BODY,
+  type Customer,
+  type DataCall,
+  signIn,
+  UnexpectedAnswerError,
+} from './customer.ts'
 import type { WorldParts } from './world/parts.ts'
 
 /** Alice's progress. */
@@ -245,5 +251,5 @@ async function startTrial(alice: Customer): Promise<void> {
 }
 
 function isAnswer(error: unknown, status: number): boolean {
-  return error instanceof Unexpected && error.came.startsWith(`${status} `)
+  return error instanceof UnexpectedAnswerError && error.came.startsWith(`${status} `)
 }

@@ -21,7 +21,7 @@ export interface Customer {
   /**
    * Sends a request below `/api/x402` and returns the answer's body.
    *
-   * @throws Unexpected when status or body differ from the expected ones
+   * @throws UnexpectedAnswerError when status or body differ from the expected ones
    */
   call<Body extends z.ZodType>(
     method: string,
@@ -31,7 +31,7 @@ export interface Customer {
   /**
    * Calls metered data, below `/data`.
    *
-   * @throws Unexpected when it is refused
+   * @throws UnexpectedAnswerError when it is refused
    */
   callForData(path: string): Promise<DataCall>
 }
@@ -47,12 +47,12 @@ export interface DataCall {
 }
 
 /** Thrown for an unexpected answer. */
-export class Unexpected extends Error {
+export class UnexpectedAnswerError extends Error {
   readonly expected: string
   readonly came: string
   constructor(expected: string, came: string) {
     super(`expected ${expected}, but ${came} came`)
-    this.name = 'Unexpected'
+    this.name = 'UnexpectedAnswerError'
     this.expected = expected
     this.came = came
   }
@@ -68,7 +68,7 @@ const Issued = z.object({ token: z.string().startsWith('fwd_'), wallet: z.string
 /**
  * Signs in with a wallet: requests a challenge, signs it and exchanges it for a token.
  *
- * @throws Unexpected when an answer differs from the description
+ * @throws UnexpectedAnswerError when an answer differs from the description
  */
 export async function signIn(
   publicUrl: string,
@@ -87,7 +87,8 @@ export async function signIn(
     status: 200,
     body: Issued,
   })
-  if (wallet !== account.address) throw new Unexpected(`a token of ${account.address}`, wallet)
+  if (wallet !== account.address)
+    throw new UnexpectedAnswerError(`a token of ${account.address}`, wallet)
   return customer(publicUrl, token)
 }
 
@@ -108,11 +109,17 @@ function customer(publicUrl: string, token: string): Customer {
       const asked = `${method} ${path}`
       const statuses = [status].flat()
       if (!statuses.includes(response.status)) {
-        throw new Unexpected(`${statuses.join(' or ')} to ${asked}`, `${response.status} ${text}`)
+        throw new UnexpectedAnswerError(
+          `${statuses.join(' or ')} to ${asked}`,
+          `${response.status} ${text}`,
+        )
       }
       const parsed = body.safeParse(text === '' ? undefined : JSON.parse(text))
       if (parsed.success) return parsed.data
-      throw new Unexpected(`an answer to ${asked} in its form`, `${text} (${faults(parsed.error)})`)
+      throw new UnexpectedAnswerError(
+        `an answer to ${asked} in its form`,
+        `${text} (${faults(parsed.error)})`,
+      )
     },
     callForData: async (path) => {
       const response = await fetch(`${publicUrl}/data${path}`, {
@@ -121,7 +128,7 @@ function customer(publicUrl: string, token: string): Customer {
       })
       const text = await response.text()
       if (response.status !== 200) {
-        throw new Unexpected(`200 to GET /data${path}`, `${response.status} ${text}`)
+        throw new UnexpectedAnswerError(`200 to GET /data${path}`, `${response.status} ${text}`)
       }
       const numberOf = (header: string) => Number(response.headers.get(header) ?? 'NaN')
       return {

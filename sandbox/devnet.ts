@@ -6,7 +6,7 @@ import { connectClient, type DevnetClient, type SnapshotId } from './devnet/clie
 import { type DevnetContracts, useContracts } from './devnet/contracts.ts'
 import { deployContracts } from './devnet/deployment.ts'
 import { MULTICALL3_ADDRESS, multicall3CreationCode } from './devnet/multicall.ts'
-import { createSender, type Mined, type Send } from './devnet/sending.ts'
+import { createSender, type MinedTransaction, type Send } from './devnet/sending.ts'
 
 /** Options of a local chain. */
 export interface DevnetOptions {
@@ -36,7 +36,7 @@ export interface Devnet {
   readonly people: typeof PEOPLE
   readonly client: DevnetClient
   /** Transfers native coins, from any account; resolves once the transaction is in a block. */
-  transfer(from: Address, to: Address, wei: bigint): Promise<Mined>
+  transfer(from: Address, to: Address, wei: bigint): Promise<MinedTransaction>
   /** Creates blocks; with `secondsApart` with times that far apart. */
   mine(blocks?: number, secondsApart?: number): Promise<void>
   /** Advances the chain's clock and creates a block at the new time. */

@@ -31,7 +31,7 @@ export interface Verdicts {
 }
 
 /** A request to a hook. */
-export interface Received {
+export interface ReceivedRequest {
   /** Counts from 1 in the order of arrival. */
   readonly id: number
   readonly receivedAt: Date
@@ -53,7 +53,7 @@ export interface Receiver {
   /** URL of a hook; `main` by default. Each name is a hook of its own. */
   url(hook?: string): string
   /** Oldest first. */
-  readonly deliveries: readonly Received[]
+  readonly deliveries: readonly ReceivedRequest[]
   /** Responses for the next deliveries. */
   readonly nextAnswers: readonly Answer[]
   /** Secrets by hook. */
@@ -70,9 +70,9 @@ export interface Receiver {
   /** Sets the secret with which a hook verifies; `undefined` disables verification. */
   setSecret(hook: string, secret: string | undefined): void
   /** The first matching delivery, received before or later; rejects after the timeout, by default 5 s. */
-  waitFor: Arrivals<Received>['waitFor']
+  waitFor: Arrivals<ReceivedRequest>['waitFor']
   /** Calls the listener on every delivery and change until the returned function is called. */
-  subscribe: Arrivals<Received>['subscribe']
+  subscribe: Arrivals<ReceivedRequest>['subscribe']
   /** Deletes the deliveries and the remaining responses. */
   clear(): void
   close(): Promise<void>
@@ -97,7 +97,7 @@ const HOOK_PATH = /^\/hook\/([\w-]{1,64})$/
  */
 export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
   const { port = 0, secret, clock = systemClock } = options
-  const arrivals = createArrivals<Received>('delivery', describe)
+  const arrivals = createArrivals<ReceivedRequest>('delivery', describe)
   const secrets = new Map<string, string>(secret === undefined ? [] : [[MAIN_HOOK, secret]])
   const nextAnswers: Answer[] = []
   const stopping = new AbortController()
@@ -229,6 +229,6 @@ function readJson(body: Buffer): unknown {
   }
 }
 
-function describe({ hook, headers }: Received): string {
+function describe({ hook, headers }: ReceivedRequest): string {
   return `${headers['x-watchdog-event'] ?? 'no event'} at ${hook}`
 }

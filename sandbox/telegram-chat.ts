@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { serveTopic } from './live.ts'
-import { Act, perform } from './telegram/chat-acts.ts'
+import { ChatAction, perform } from './telegram/chat-acts.ts'
 import { changeData, createOldButtons, snapshot } from './telegram/chat-data.ts'
 import type { TelegramApi } from './telegram-api.ts'
 
@@ -101,7 +101,7 @@ export function chatPages(api: TelegramApi, options: ChatPageOptions = {}): Fast
         .send(Buffer.from(file.bytes))
     })
     app.post('/chat/act', async (request, reply) => {
-      const act = Act.safeParse(request.body)
+      const act = ChatAction.safeParse(request.body)
       if (!act.success) return reply.code(400).send({ error: z.prettifyError(act.error) })
       try {
         return perform(api, act.data)

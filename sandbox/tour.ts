@@ -9,7 +9,7 @@ import {
   openAlertPages,
 } from './tour/alert.ts'
 import * as api from './tour/alice.ts'
-import { createPhone, type Phone, plain } from './tour/chat.ts'
+import { createPhone, normalizedText, type Phone } from './tour/chat.ts'
 import * as money from './tour/money.ts'
 import { createSteps, type Note, StepFailed, type Steps } from './tour/steps.ts'
 import { openPage, pressButton } from './tour/web-page.ts'
@@ -91,7 +91,10 @@ async function walk(world: World, { take }: Steps): Promise<void> {
   const message = await arrived('The alert is in Ann’s chat', () => ann.read(MOVED))
   const mail = await arrived('The alert is in Alice’s mailbox', () =>
     // Not the test, which is about 12,500 FLR.
-    world.inbox.waitFor(({ subject }) => ` ${plain(subject)}`.includes(` ${MOVED}`), PATIENCE_MS),
+    world.inbox.waitFor(
+      ({ subject }) => ` ${normalizedText(subject)}`.includes(` ${MOVED}`),
+      PATIENCE_MS,
+    ),
   )
   const page = await arrived('The alert is at the webhook; its signatures hold', async () => {
     const received = await world.receiver.waitFor(isBalanceAlert, PATIENCE_MS)

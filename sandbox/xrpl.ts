@@ -20,7 +20,7 @@ export interface XrplOptions {
 }
 
 /** Position of a transaction. */
-export interface Deposited {
+export interface DepositPosition {
   readonly hash: string
   readonly ledgerIndex: number
 }
@@ -30,7 +30,7 @@ export interface XrplServer {
   readonly url: string
   readonly address: string
   /** Pays the deposit address, in a ledger that is validated at once. */
-  deposit(deposit: Deposit): Deposited
+  deposit(deposit: Deposit): DepositPosition
   /** Submits a payment that stays pending until `closeLedger`. Returns its hash. */
   submit(deposit: Deposit): string
   /** Closes and validates ledgers, the first with all pending transactions; returns the newest. */

@@ -1,7 +1,7 @@
 import { findCanary } from '#src/alerts/canary.ts'
 import { findLastProof } from '#src/billing/account/proof.ts'
 import { readBacklog } from '#src/delivery/service.ts'
-import type { Reading } from '#src/http/internal.ts'
+import type { MetricReading } from '#src/http/internal.ts'
 import type { JobApp } from '#src/jobs/define.ts'
 import { readFigures } from '#src/operations/figures.ts'
 import { readProgress } from '#src/watches/observe/progress.ts'
@@ -10,7 +10,7 @@ import { readProgress } from '#src/watches/observe/progress.ts'
 const KEEP_MS = 5000
 
 /** All metrics that are read when they are asked for. Those from the database are the same in every process. */
-export function createReadings(app: JobApp): readonly Reading[] {
+export function createReadings(app: JobApp): readonly MetricReading[] {
   return [
     ...ledgerReadings(app),
     ...creditReadings(app),
@@ -33,7 +33,7 @@ function keep<T>(read: () => Promise<T>): () => Promise<T> {
 }
 
 /** Metrics of credits, from the public figures. */
-function creditReadings(app: JobApp): readonly Reading[] {
+function creditReadings(app: JobApp): readonly MetricReading[] {
   return [
     {
       name: 'watchdog_credits_sold',
@@ -49,7 +49,7 @@ function creditReadings(app: JobApp): readonly Reading[] {
 }
 
 /** Metrics of the synthetic alert, if the operator has a monitor. */
-function canaryReadings({ db, heartbeat }: JobApp): readonly Reading[] {
+function canaryReadings({ db, heartbeat }: JobApp): readonly MetricReading[] {
   if (heartbeat === undefined) return []
   const arrival = keep(() => findCanary({ db }))
   return [
@@ -73,7 +73,7 @@ function canaryReadings({ db, heartbeat }: JobApp): readonly Reading[] {
 }
 
 /** Metric of the head of the chain as this process read it. */
-function headReading({ clock, meters }: JobApp): Reading {
+function headReading({ clock, meters }: JobApp): MetricReading {
   return {
     name: 'watchdog_head_lag_seconds',
     help: 'Age of the newest confirmed block that this process read, by the host that had it.',
@@ -88,7 +88,7 @@ function headReading({ clock, meters }: JobApp): Reading {
 }
 
 /** Metrics of the last proof of the ledger. */
-function ledgerReadings({ db }: Pick<JobApp, 'db'>): readonly Reading[] {
+function ledgerReadings({ db }: Pick<JobApp, 'db'>): readonly MetricReading[] {
   const lastProof = keep(() => findLastProof(db))
   return [
     {
@@ -108,7 +108,7 @@ function ledgerReadings({ db }: Pick<JobApp, 'db'>): readonly Reading[] {
 }
 
 /** Metric of quarantined rows. */
-function quarantineReading({ quarantine }: Pick<JobApp, 'quarantine'>): Reading {
+function quarantineReading({ quarantine }: Pick<JobApp, 'quarantine'>): MetricReading {
   return {
     name: 'watchdog_quarantined_rows_total',
     help: 'Rows set aside by this process because they could not be processed, by kind.',
@@ -119,7 +119,7 @@ function quarantineReading({ quarantine }: Pick<JobApp, 'quarantine'>): Reading 
 }
 
 /** Metrics of the delivery. */
-function deliveryReadings({ db, clock, tally }: JobApp): readonly Reading[] {
+function deliveryReadings({ db, clock, tally }: JobApp): readonly MetricReading[] {
   const backlog = keep(async () => {
     const at = clock.now()
     return { at, channels: await readBacklog(db, at) }
@@ -156,7 +156,7 @@ function deliveryReadings({ db, clock, tally }: JobApp): readonly Reading[] {
 }
 
 /** Metrics of the chain's reading and of evaluation. */
-function workReadings({ db, clock }: Pick<JobApp, 'db' | 'clock'>): readonly Reading[] {
+function workReadings({ db, clock }: Pick<JobApp, 'db' | 'clock'>): readonly MetricReading[] {
   const ageOf = (at: Date) => Math.max(0, clock.now().getTime() - at.getTime()) / 1000
   const progress = keep(() => readProgress(db))
   return [

@@ -17,7 +17,7 @@ import { flood } from './middleware/flood.ts'
 import { guard } from './middleware/guard.ts'
 import { identify } from './middleware/identify.ts'
 import { questions } from './middleware/questions.ts'
-import { paced } from './paced.ts'
+import { waitForTurns } from './paced.ts'
 import { contentOf } from './show.ts'
 import { findChat } from './store.ts'
 
@@ -34,7 +34,7 @@ export function createBot({
   const client = { apiRoot: access.apiRoot, timeoutSeconds: API_TIMEOUT_SECONDS }
   const bot = new Bot<BotContext>(access.token, { client })
   // The pace applies outside of the counter, which so counts answers of Telegram only.
-  paced(countLimited(bot.api, app.meters.telegramLimited), access.pace)
+  waitForTurns(countLimited(bot.api, app.meters.telegramLimited), access.pace)
   bot.use(answering(app), flood(app), inlineQueries(app), identify(app), errors, guard)
   bot.use(questions(() => REGISTRY.flatMap((feature) => feature.questions ?? [])))
   for (const { composer } of REGISTRY) bot.use(composer)

@@ -27,7 +27,7 @@ export function topicOf({ msg }: BotContext): number | undefined {
  * Answers with a link from a group to the private chat.
  * @param payload of the deep link
  */
-export async function leadAway(ctx: BotContext, payload: string): Promise<void> {
+export async function linkToPrivateChat(ctx: BotContext, payload: string): Promise<void> {
   const url = deepLink(ctx.reader, payload)
   if (ctx.callbackQuery !== undefined) return ctx.answer(undefined, { url })
   await send(ctx, privateMatter(ctx.reader, url))

@@ -2,7 +2,7 @@ import type { Context } from 'grammy'
 import type { Press } from '#src/actions/codec.ts'
 import type { Translate } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
-import type { App, Answering as Operation } from '#src/operations/define.ts'
+import type { App, OperationWith as Operation } from '#src/operations/define.ts'
 import type { RawInput } from '#src/operations/invoke.ts'
 import type { ChatLink } from '#src/recipients/chats.ts'
 import type { Reader } from '../views/view.ts'
@@ -69,7 +69,7 @@ export interface PressAnswer {
 }
 
 /** The question that a text or file of this update answers. */
-export interface Answering {
+export interface PendingQuestion {
   /** The message that asks. */
   readonly messageId: number
   readonly askedAt: Date
@@ -80,7 +80,7 @@ export interface Answering {
 /** State for handlers of answers. */
 export interface SessionState {
   /** Undefined if the update answers no question. */
-  answering?: Answering
+  answering?: PendingQuestion
   /** Repeats the question that an unknown command closed. */
   askAgain?: () => Promise<void>
 }

@@ -45,7 +45,7 @@ const REST_MS = 1000
 const RETRY_MS = 30_000
 const OVERVIEW_LOOK_MS = 60_000
 const ROWS_PER_LOOK = 20
-/** What reads followed tests, by the kind of the message. */
+/** Readers of followed tests, by kind of live message. */
 const TESTS = new Map<string, ReadTests>([[TEST_KIND, readTests], ...RECIPIENT_TESTS])
 
 /** Dependencies of live messages. */
@@ -71,20 +71,20 @@ export async function changeLive(
   await deleteExpired(app.db, app.clock.now())
   const options = { leaseMs: LEASE_MS, limit: ROWS_PER_LOOK, signal }
   for await (const row of claimAll(app, LIVE_MESSAGES, options)) {
-    await look(notifier, row)
+    await checkMessage(notifier, row)
   }
 }
 
 /** Result of a check: the stored state of the message afterwards; undefined: it is no longer followed. */
-type Looked = Pick<LiveRow, 'stage' | 'shown'> & {
+type CheckResult = Pick<LiveRow, 'stage' | 'shown'> & {
   readonly nextAt: Date
   readonly isChanged: boolean
 }
 
-async function look(notifier: LiveMessageDeps, row: LiveRow): Promise<void> {
+async function checkMessage(notifier: LiveMessageDeps, row: LiveRow): Promise<void> {
   const { app } = notifier
   try {
-    const looked = await lookAt(notifier, row)
+    const looked = await checkSubject(notifier, row)
     if (looked === undefined) return await deleteLive(app.db, row)
     const { stage, shown, nextAt: dueAt, isChanged } = looked
     const restsUntil = new Date(app.clock.now().getTime() + REST_MS)
@@ -109,7 +109,10 @@ function isOver(error: unknown): boolean {
   return isRefused(error, 400, 403)
 }
 
-async function lookAt(notifier: LiveMessageDeps, row: LiveRow): Promise<Looked | undefined> {
+async function checkSubject(
+  notifier: LiveMessageDeps,
+  row: LiveRow,
+): Promise<CheckResult | undefined> {
   const { app, username } = notifier
   const { chatId } = row
   const [known, links] = await Promise.all([findChat(app.db, chatId), chatLinks(app, chatId)])
@@ -127,7 +130,7 @@ async function lookAt(notifier: LiveMessageDeps, row: LiveRow): Promise<Looked |
     case TOPUP_KINDS.screen:
       return showTopup(notifier, row, seen)
     case TOPUP_KINDS.qr:
-      return keepQr(notifier, row, seen)
+      return updateQr(notifier, row, seen)
     case OVERVIEW_KIND:
       return showOverview(notifier, row, seen)
     default:
@@ -135,7 +138,7 @@ async function lookAt(notifier: LiveMessageDeps, row: LiveRow): Promise<Looked |
   }
 }
 
-interface Seen {
+interface ChatSnapshot {
   readonly reader: Reader
   readonly known: KnownChat
   readonly link: ChatLink
@@ -159,19 +162,20 @@ async function readShown(
 async function showTopup(
   notifier: LiveMessageDeps,
   row: LiveRow,
-  seen: Seen,
-): Promise<Looked | undefined> {
+  seen: ChatSnapshot,
+): Promise<CheckResult | undefined> {
   const now = notifier.app.clock.now()
   const topup = await readShown(notifier, row, seen.ask)
   const screen = topupScreen(seen.reader, topup, now)
   // Only the newest of a chat's messages about top-ups has buttons.
-  const isLiving = seen.known.living.topup === row.messageId
+  const isCurrent = seen.known.currentMessages.topup === row.messageId
   const isNew = row.stage !== stageOf(topup)
-  if (isLiving && isNew && (await goOn(notifier, row, seen, topup, screen))) return undefined
-  const isRetired = !isLiving && topup.topup.status === 'draft'
+  if (isCurrent && isNew && (await resumeWizard(notifier, row, seen, topup, screen)))
+    return undefined
+  const isRetired = !isCurrent && topup.topup.status === 'draft'
   const view = isRetired
     ? retiredQuote(seen.reader, topup)
-    : isLiving
+    : isCurrent
       ? screen
       : { ...screen, rows: [] }
   const shown = digestOf(view)
@@ -181,15 +185,15 @@ async function showTopup(
 }
 
 /**
- * Goes on with the watch that the person was making, in the message of the top-up that bought its slot. Each
+ * Shows the next step of an unfinished watch in the message of the top-up that bought its slot. Each
  * part can be repeated, so that a process that ends in between changes nothing.
  *
- * @returns whether it does; the message then belongs to the wizard
+ * @returns whether it did; the message then belongs to the wizard
  */
-async function goOn(
+async function resumeWizard(
   notifier: LiveMessageDeps,
   row: LiveRow,
-  { known, reader }: Seen,
+  { known, reader }: ChatSnapshot,
   topup: ShownTopup,
   credited: View,
 ): Promise<boolean> {
@@ -202,20 +206,20 @@ async function goOn(
   await change(notifier, row, step.view, reader.t.locale)
   // A press meanwhile has taken the message over.
   if (!(await isFollowed(app, row))) return true
-  const { wizard } = known.living
+  const { wizard } = known.currentMessages
   // Otherwise the message shows the top-up alone.
   if (!(await awaitStep(state, messageId, step))) return false
-  const living = { topup: null, wizard: messageId }
+  const currentMessages = { topup: null, wizard: messageId }
   await app.db.transaction(async (tx) => {
-    await changeChat(tx, chatId, { living }, app.clock.now())
+    await changeChat(tx, chatId, { currentMessages }, app.clock.now())
     await deleteLive(tx, row)
   })
-  if (wizard !== null && wizard !== messageId) await dropButtons(notifier, chatId, wizard)
+  if (wizard !== null && wizard !== messageId) await removeStaleButtons(notifier, chatId, wizard)
   return true
 }
 
 /** Removes the buttons of a message. A failure is ignored: they lead to the step that is shown now. */
-async function dropButtons(
+async function removeStaleButtons(
   { app, api }: LiveMessageDeps,
   chatId: number,
   messageId: number,
@@ -227,12 +231,12 @@ async function dropButtons(
   }
 }
 
-/** Removes the code when there is nothing left to pay, or no time. */
-async function keepQr(
+/** Removes the QR code of a top-up that is paid or expired. */
+async function updateQr(
   notifier: LiveMessageDeps,
   row: LiveRow,
-  { ask }: Seen,
-): Promise<Looked | undefined> {
+  { ask }: ChatSnapshot,
+): Promise<CheckResult | undefined> {
   const topup = await readShown(notifier, row, ask)
   if (topup.topup.status === 'draft') {
     const nextAt = nextLookAt(topup, notifier.app.clock.now())
@@ -242,7 +246,11 @@ async function keepQr(
   return undefined
 }
 
-async function showOverview(notifier: LiveMessageDeps, row: LiveRow, seen: Seen): Promise<Looked> {
+async function showOverview(
+  notifier: LiveMessageDeps,
+  row: LiveRow,
+  seen: ChatSnapshot,
+): Promise<CheckResult> {
   const { reader, link, ask } = seen
   const now = notifier.app.clock.now()
   const overview = await readOverview(ask, { ...link, isGroup: reader.isGroup })
@@ -257,8 +265,8 @@ async function showOverview(notifier: LiveMessageDeps, row: LiveRow, seen: Seen)
 async function showTests(
   notifier: LiveMessageDeps,
   row: LiveRow,
-  { known, link, reader }: Seen,
-): Promise<Looked | undefined> {
+  { known, link, reader }: ChatSnapshot,
+): Promise<CheckResult | undefined> {
   const read = TESTS.get(row.kind)
   if (read === undefined) return undefined
   const state = await privateState(notifier.app, known, notifier.username)
@@ -271,7 +279,7 @@ async function showTests(
   return nextAt && { stage: null, shown, nextAt, isChanged }
 }
 
-/** Whether the message still shows what it followed. */
+/** Whether the message still follows its subject. */
 async function isFollowed({ db }: App, row: LiveRow): Promise<boolean> {
   const current = await findLive(db, row)
   return current?.createdAt.getTime() === row.createdAt.getTime()

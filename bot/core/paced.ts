@@ -9,7 +9,7 @@ import type { TelegramPace } from '#src/channels/telegram-pace.ts'
  * presses stays quick. A turn that is far away is refused as Telegram would refuse the call, so
  * that the update is retried then.
  */
-export function paced(api: Api, pace: TelegramPace): Api {
+export function waitForTurns(api: Api, pace: TelegramPace): Api {
   api.config.use(async (call, method, payload, signal) => {
     const chatId = chatOf(payload)
     const isSend = method.startsWith('send') && method !== 'sendChatAction'

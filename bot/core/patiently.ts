@@ -17,7 +17,7 @@ const BACKOFF_MS_MAX = 60_000
  * @returns undefined if the signal was aborted, or Telegram refused the call or the token permanently; that
  * is logged
  */
-export async function patiently<T>(
+export async function repeatUntilAnswered<T>(
   log: Logger,
   what: string,
   signal: AbortSignal,

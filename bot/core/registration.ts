@@ -12,7 +12,7 @@ import { apiSignal } from '#src/telegram/api.ts'
 import { describe } from '#src/telegram/errors.ts'
 import type { BotContext } from './context.ts'
 import type { Feature, Menu } from './feature.ts'
-import { patiently } from './patiently.ts'
+import { repeatUntilAnswered } from './patiently.ts'
 
 /** Commands by scope. Telegram uses the narrowest scope, so all of them are set. */
 const SCOPES: readonly (readonly [BotCommandScope, Menu])[] = [
@@ -34,7 +34,7 @@ export async function registerProfile(
 ): Promise<void> {
   const features = deps.billing.enabled ? all : all.map(withoutBilled)
   const notify = <T>(run: () => Promise<T>) =>
-    patiently(deps.log, 'bot profile not written', signal, run)
+    repeatUntilAnswered(deps.log, 'bot profile not written', signal, run)
   for (const language of LANGUAGES) {
     for (const [scope, menu] of SCOPES) {
       await notify(() => putCommands(api, { scope, ...code(language) }, menu, features, signal))

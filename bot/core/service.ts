@@ -13,7 +13,7 @@ import { createBot, type PacedAccess, updateHandler } from './bot.ts'
 import type { BotContext } from './context.ts'
 import { type RunningInbox, startInbox } from './inbox.ts'
 import { changeLive } from './live-messages.ts'
-import { patiently } from './patiently.ts'
+import { repeatUntilAnswered } from './patiently.ts'
 import { POLL_SECONDS, pollUpdates } from './poller.ts'
 import { registerProfile } from './registration.ts'
 import { mountWebhook, pointWebhook, type WebhookServer } from './webhook.ts'
@@ -38,7 +38,7 @@ export interface BotService {
   start(): Promise<void>
   /** Stops fetching updates and waits at most ten seconds for those in progress. */
   stop(): Promise<void>
-  /** Makes the automatic changes of messages that are due; does nothing before the bot is introduced. */
+  /** Changes the messages whose automatic change is due; does nothing before the bot is introduced. */
   followUp(signal: AbortSignal): Promise<void>
   /**
    * Notifies chats of the outcome of their connect codes; does nothing before the bot is introduced.
@@ -136,7 +136,7 @@ async function whileAvailable(work: () => Promise<void>): Promise<void> {
 
 /** @returns false when Telegram refuses the token, or the signal came first */
 async function introduce(app: App, bot: Bot<BotContext>, signal: AbortSignal): Promise<boolean> {
-  const me = await patiently(app.log, 'telegram is not responding', signal, () =>
+  const me = await repeatUntilAnswered(app.log, 'telegram is not responding', signal, () =>
     bot.api.getMe(apiSignal(signal)),
   )
   if (me === undefined) return false

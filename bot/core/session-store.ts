@@ -3,7 +3,7 @@ import type { Db } from '#src/db/connection.ts'
 import { drafts, questions } from './tables.ts'
 
 /** A person in a chat: owner of a question or draft. */
-export interface Place {
+export interface ChatPerson {
   readonly chatId: number
   readonly personId: number
 }
@@ -14,7 +14,7 @@ export type DraftRow = typeof drafts.$inferSelect
 /** The person's open question, unless it has expired. */
 export async function findQuestion(
   db: Db,
-  place: Place,
+  place: ChatPerson,
   now: Date,
 ): Promise<QuestionRow | undefined> {
   const [row] = await db
@@ -33,13 +33,17 @@ export async function putQuestion(db: Db, row: QuestionRow): Promise<void> {
 }
 
 /** @returns whether there was one */
-export async function deleteQuestion(db: Db, place: Place): Promise<boolean> {
+export async function deleteQuestion(db: Db, place: ChatPerson): Promise<boolean> {
   const gone = await db.delete(questions).where(ofQuestion(place)).returning()
   return gone.length > 0
 }
 
 /** The person's draft, unless it has expired. */
-export async function findDraft(db: Db, place: Place, now: Date): Promise<DraftRow | undefined> {
+export async function findDraft(
+  db: Db,
+  place: ChatPerson,
+  now: Date,
+): Promise<DraftRow | undefined> {
   const [row] = await db
     .select()
     .from(drafts)
@@ -56,7 +60,7 @@ export async function putDraft(db: Db, row: DraftRow): Promise<void> {
 }
 
 /** Deletes a person's draft. */
-export async function deleteDraft(db: Db, place: Place): Promise<void> {
+export async function deleteDraft(db: Db, place: ChatPerson): Promise<void> {
   await db.delete(drafts).where(ofDraft(place))
 }
 
@@ -66,10 +70,10 @@ export async function deleteExpired(db: Db, now: Date): Promise<void> {
   await db.delete(drafts).where(lte(drafts.expiresAt, now))
 }
 
-function ofQuestion({ chatId, personId }: Place) {
+function ofQuestion({ chatId, personId }: ChatPerson) {
   return and(eq(questions.chatId, chatId), eq(questions.personId, personId))
 }
 
-function ofDraft({ chatId, personId }: Place) {
+function ofDraft({ chatId, personId }: ChatPerson) {
   return and(eq(drafts.chatId, chatId), eq(drafts.personId, personId))
 }

@@ -12,14 +12,14 @@ import type { View } from '../views/view.ts'
 import type { BotContext } from './context.ts'
 import { isHandled } from './handled.ts'
 import { deleteLive } from './live-store.ts'
-import { changeChat, type Living, type Task } from './store.ts'
+import { type CurrentMessageIds, changeChat, type Task } from './store.ts'
 
 /**
  * Shows a screen in the message whose button was pressed, in the question's message for a typed answer, or
  * else in a new message. If that message is gone or too old, a new one is sent. An alert or notice whose
  * button was pressed is kept.
  *
- * @param task task whose living message it becomes: only the newest one of each task has buttons
+ * @param task task whose current message it becomes: only the newest one of each task has buttons
  * @returns the message's id
  */
 export async function show(
@@ -29,12 +29,12 @@ export async function show(
 ): Promise<number> {
   const messageId = (await pressedScreen(ctx)) ?? (await answeredMessage(ctx))
   if (messageId === undefined || !(await edit(ctx, messageId, view))) return send(ctx, view, task)
-  await keepLiving(ctx, messageId, view, task)
+  await storeCurrent(ctx, messageId, view, task)
   return messageId
 }
 
 /**
- * Sends a screen as a new message, in the topic of the update. It becomes the living message: the previous
+ * Sends a screen as a new message, in the topic of the update. It becomes the current message: the previous
  * one loses its buttons.
  *
  * @returns the message's id
@@ -45,12 +45,12 @@ export async function send(
   task: Task = 'navigation',
 ): Promise<number> {
   const messageId = await ask(ctx, view)
-  await keepLiving(ctx, messageId, view, task)
+  await storeCurrent(ctx, messageId, view, task)
   return messageId
 }
 
 /**
- * Sends a question as a message of its own, besides the living message.
+ * Sends a question as a message of its own, besides the current message.
  * @returns its id
  */
 export async function ask(ctx: BotContext, view: View): Promise<number> {
@@ -73,13 +73,14 @@ export async function isDelivered({
   links,
 }: BotContext): Promise<boolean> {
   const messageId = callbackQuery?.message?.message_id
-  if (messageId === undefined || Object.values(knownChat.living).includes(messageId)) return false
+  if (messageId === undefined || Object.values(knownChat.currentMessages).includes(messageId))
+    return false
   const recipientIds = links.map(({ recipientId }) => recipientId)
   return hasMessage(app.db, recipientIds, String(messageId))
 }
 
 /**
- * Changes the pressed message without making it the living message: an alert stays an alert.
+ * Changes the pressed message without making it the current message: an alert stays an alert.
  *
  * @returns false if it can no longer be changed
  */
@@ -98,18 +99,23 @@ async function answeredMessage(ctx: BotContext): Promise<number | undefined> {
   const { messageId, askedAt } = answering
   const typedId = ctx.message?.message_id
   if (typedId !== undefined) await remove(ctx, typedId)
-  const isLiving = Object.values(knownChat.living).includes(messageId)
+  const isCurrent = Object.values(knownChat.currentMessages).includes(messageId)
   const isCovered = ctx.links.some((link) => link.lastSuccessAt && link.lastSuccessAt > askedAt)
-  if (isLiving && !isCovered) return messageId
+  if (isCurrent && !isCovered) return messageId
   await remove(ctx, messageId)
-  Object.assign(ctx, { knownChat: { ...knownChat, living: without(knownChat.living, messageId) } })
+  Object.assign(ctx, {
+    knownChat: { ...knownChat, currentMessages: without(knownChat.currentMessages, messageId) },
+  })
   return undefined
 }
 
-/** The living messages without a deleted one. */
-function without(living: Living, messageId: number): Living {
-  const rest = Object.entries(living).map(([task, id]) => [task, id === messageId ? null : id])
-  return { ...living, ...Object.fromEntries(rest) }
+/** The current messages without a deleted one. */
+function without(currentMessages: CurrentMessageIds, messageId: number): CurrentMessageIds {
+  const rest = Object.entries(currentMessages).map(([task, id]) => [
+    task,
+    id === messageId ? null : id,
+  ])
+  return { ...currentMessages, ...Object.fromEntries(rest) }
 }
 
 /** Deletes a message. A failure is ignored. */
@@ -122,26 +128,31 @@ export async function remove(ctx: BotContext, messageId: number): Promise<void> 
   }
 }
 
-/** Stores the living message of a task. A screen without buttons is not stored. */
-export async function keepLiving(
+/** Stores the current message of a task. A screen without buttons is not stored. */
+export async function storeCurrent(
   ctx: BotContext,
   messageId: number,
   { rows }: View,
   task: Task,
 ): Promise<void> {
   const { app, knownChat } = ctx
-  const before = knownChat.living[task]
+  const before = knownChat.currentMessages[task]
   if (rows.length === 0 || before === messageId) return
-  const living = { ...without(knownChat.living, messageId), [task]: messageId }
-  const changes = changedLiving(knownChat.living, living)
-  await changeChat(app.db, knownChat.id, { living: changes }, app.clock.now())
-  Object.assign(ctx, { knownChat: { ...knownChat, living } })
+  const currentMessages = { ...without(knownChat.currentMessages, messageId), [task]: messageId }
+  const changes = changedMessages(knownChat.currentMessages, currentMessages)
+  await changeChat(app.db, knownChat.id, { currentMessages: changes }, app.clock.now())
+  Object.assign(ctx, { knownChat: { ...knownChat, currentMessages } })
   if (before !== null) await removeButtons(ctx, before)
 }
 
-/** The tasks whose living message changed: jobs may change the others meanwhile. */
-function changedLiving(before: Living, after: Living): Partial<Living> {
-  const tasks = Object.entries(after).filter(([task, id]) => id !== before[task as keyof Living])
+/** The tasks whose current message changed: jobs may change the others meanwhile. */
+function changedMessages(
+  before: CurrentMessageIds,
+  after: CurrentMessageIds,
+): Partial<CurrentMessageIds> {
+  const tasks = Object.entries(after).filter(
+    ([task, id]) => id !== before[task as keyof CurrentMessageIds],
+  )
   return Object.fromEntries(tasks)
 }
 

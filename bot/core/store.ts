@@ -12,13 +12,13 @@ export interface KnownChat {
   readonly locale: Locale
   /** The selected wallet, if several are linked. */
   readonly wallet: string | null
-  /** The living message of each task. */
-  readonly living: Living
+  /** The current message of each task. */
+  readonly currentMessages: CurrentMessageIds
 }
 
-/** Tasks that have a living message. */
+/** Tasks that have a current message. */
 export type Task = 'navigation' | 'wizard' | 'topup' | 'status'
-export type Living = Readonly<Record<Task, number | null>>
+export type CurrentMessageIds = Readonly<Record<Task, number | null>>
 
 export const CHAT_KINDS = ['private', 'group', 'supergroup'] as const
 export type ChatKind = (typeof CHAT_KINDS)[number]
@@ -44,27 +44,27 @@ export async function keepChat(
   return toKnown(row)
 }
 
-/** Changes language, selected wallet or some of the living messages of a known chat. */
+/** Changes language, selected wallet or some of the current messages of a known chat. */
 export async function changeChat(
   db: Db,
   id: number,
   changes: {
     readonly locale?: Locale
     readonly wallet?: string
-    readonly living?: Partial<Living>
+    readonly currentMessages?: Partial<CurrentMessageIds>
   },
   now: Date,
 ): Promise<void> {
-  const { living, ...rest } = changes
+  const { currentMessages, ...rest } = changes
   await db
     .update(chats)
     .set({
       ...rest,
-      ...(living && {
-        livingMessageId: living.navigation,
-        wizardMessageId: living.wizard,
-        topupMessageId: living.topup,
-        statusMessageId: living.status,
+      ...(currentMessages && {
+        currentMessageId: currentMessages.navigation,
+        wizardMessageId: currentMessages.wizard,
+        topupMessageId: currentMessages.topup,
+        statusMessageId: currentMessages.status,
       }),
       updatedAt: now,
     })
@@ -105,11 +105,11 @@ function toKnown(row: typeof chats.$inferSelect): KnownChat {
   const { id, title, wallet } = row
   const kind = z.enum(CHAT_KINDS).parse(row.kind)
   const locale = z.enum(LOCALES).parse(row.locale)
-  const living = {
-    navigation: row.livingMessageId,
+  const currentMessages = {
+    navigation: row.currentMessageId,
     wizard: row.wizardMessageId,
     topup: row.topupMessageId,
     status: row.statusMessageId,
   }
-  return { id, kind, title, locale, wallet, living }
+  return { id, kind, title, locale, wallet, currentMessages }
 }

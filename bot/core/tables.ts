@@ -19,8 +19,8 @@ export const chats = pgTable('telegram_chats', {
   locale: text('locale').notNull(),
   /** The selected wallet, if several are linked. */
   wallet: text('wallet'),
-  /** The living message of each task; only that one has buttons. */
-  livingMessageId: integer('living_message_id'),
+  /** The current message of each task; only that one has buttons. */
+  currentMessageId: integer('living_message_id'),
   wizardMessageId: integer('wizard_message_id'),
   topupMessageId: integer('topup_message_id'),
   statusMessageId: integer('status_message_id'),

@@ -6,10 +6,10 @@ import type { DurationField, NumberField } from '#src/watches/form.ts'
 import type { Parameter } from '#src/watches/signal.ts'
 
 /** A parsed value, or why there is none. */
-export type Typed<Value> =
+export type ParsedInput<Value> =
   | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly reason: TypedProblem }
-export type TypedProblem = 'not_understood' | 'too_small' | 'too_big' | 'too_many_decimals'
+  | { readonly ok: false; readonly reason: InputProblem }
+export type InputProblem = 'not_understood' | 'too_small' | 'too_big' | 'too_many_decimals'
 
 /** Decimal places in comparisons: more than any value has. */
 const SCALE = 40
@@ -19,7 +19,7 @@ function compare(a: string, b: string): number {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0
 }
 
-function refused(reason: TypedProblem): { readonly ok: false; readonly reason: TypedProblem } {
+function refused(reason: InputProblem): { readonly ok: false; readonly reason: InputProblem } {
   return { ok: false, reason }
 }
 
@@ -28,7 +28,7 @@ export function readNumber(
   text: string,
   field: Pick<NumberField, 'min' | 'max' | 'decimals'>,
   locale: Locale,
-): Typed<string> {
+): ParsedInput<string> {
   const value = parseAmount(text, locale)
   if (value === undefined) return refused('not_understood')
   if (compare(value, field.min) < 0) return refused('too_small')
@@ -42,7 +42,7 @@ export function readDuration(
   text: string,
   field: Pick<DurationField, 'min' | 'max'>,
   locale: Locale,
-): Typed<number> {
+): ParsedInput<number> {
   const counted = withCounts(text.toLowerCase().trim())
   const parts = [...counted.matchAll(DURATION_PART)]
   const isWhole = parts.map(([part]) => part).join('') === counted
@@ -85,7 +85,7 @@ export function readParameter(
   text: string,
   parameter: Extract<Parameter, { readonly type: 'integer' | 'number' }>,
   locale: Locale,
-): Typed<number> {
+): ParsedInput<number> {
   const value = readChance(text) ?? parseAmount(text, locale)
   if (value === undefined) return refused('not_understood')
   const number = Number(value)

@@ -4,7 +4,7 @@ import type { Api } from 'grammy'
 import type { App } from '#src/operations/define.ts'
 import { apiSignal } from '#src/telegram/api.ts'
 import { putUpdates, readUpdate } from './inbox.ts'
-import { patiently } from './patiently.ts'
+import { repeatUntilAnswered } from './patiently.ts'
 import { ALLOWED_UPDATES } from './poller.ts'
 
 /** Path of Telegram's webhook, below `PUBLIC_URL`. */
@@ -49,7 +49,7 @@ export async function pointWebhook(
 ): Promise<void> {
   const url = `${app.publicUrl}${WEBHOOK_PATH}`
   const options = { secret_token: secret, allowed_updates: ALLOWED_UPDATES }
-  await patiently(app.log, 'webhook not set', signal, () =>
+  await repeatUntilAnswered(app.log, 'webhook not set', signal, () =>
     api.setWebhook(url, options, apiSignal(signal)),
   )
 }

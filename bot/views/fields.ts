@@ -6,7 +6,7 @@ import { builtKey, hasText, type Translate, typed } from '#src/i18n/translate.ts
 import { type DisplayValues, SEVERITIES } from '#src/kernel/display-values.ts'
 import type { NumberField, SettingField } from '#src/watches/form.ts'
 import { COOLDOWN_SECONDS_MAX } from '#src/watches/model.ts'
-import { readDuration, readNumber, type TypedProblem } from '../core/typed-input.ts'
+import { type InputProblem, readDuration, readNumber } from '../core/typed-input.ts'
 import type { Reader } from './view.ts'
 import { formOf } from './watch-facts.ts'
 
@@ -179,7 +179,7 @@ export function readValue(
 function problemText(
   reader: Reader,
   owned: OwnedField,
-  problem: TypedProblem,
+  problem: InputProblem,
   input: string,
   facts: DisplayValues,
 ): string {

@@ -14,7 +14,7 @@ import { nearTime } from './time.ts'
 import { type Reader, wholeAddress } from './view.ts'
 
 /** A watch or a draft, in the form of its record. */
-export interface Described {
+export interface WatchDescription {
   readonly type: string
   readonly target: unknown
   readonly settings?: unknown
@@ -39,7 +39,7 @@ export function typeName(t: Translate, type: string): string {
 }
 
 /** Display values of a watch. Data that no longer fits its type is omitted. */
-export function factsOf(watch: Described): DisplayValues {
+export function factsOf(watch: WatchDescription): DisplayValues {
   return read(watch)?.facts ?? {}
 }
 
@@ -47,7 +47,7 @@ export function factsOf(watch: Described): DisplayValues {
  * Parses a watch's data.
  * @returns display values, and the parts that could be parsed
  */
-function read({ type: name, target, settings, lastObservation }: Described) {
+function read({ type: name, target, settings, lastObservation }: WatchDescription) {
   const type = findWatchType(name)
   const seen = type?.target.safeParse(target)
   if (type === undefined || seen?.success !== true) return undefined
@@ -92,7 +92,7 @@ type Line = 'target' | 'now' | 'value' | 'rule' | 'unread'
  */
 export function typeLine(
   reader: Reader,
-  watch: Described,
+  watch: WatchDescription,
   line: Line,
   now: Date,
 ): string | undefined {
@@ -114,7 +114,7 @@ function namedProvider({ t }: Reader, name: string, address: string): HtmlValue 
 }
 
 /** Key of the rule's sentence: the chosen options, joined; a type without options has one sentence. */
-function ruleOf({ type, settings }: Described): string {
+function ruleOf({ type, settings }: WatchDescription): string {
   const fields = formOf(type)?.settings ?? []
   const chosen = fields.flatMap((field) =>
     field.kind === 'choice' ? String(propertyOf(settings, field.key) ?? field.suggested) : [],

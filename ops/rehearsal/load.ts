@@ -1,7 +1,7 @@
 /** Load on service processes: requests of one person, and ledger entries whose alerts go to a receiver. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
-import type { Received } from '#sandbox/receiver.ts'
+import type { ReceivedRequest } from '#sandbox/receiver.ts'
 import { credit, debit } from '#src/billing/account/service.ts'
 import { type Connection, transact } from '#src/db/connection.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
@@ -146,7 +146,7 @@ export async function ask(
 export async function judge(
   { sql }: Pick<Connection, 'sql'>,
   load: Load,
-  deliveries: readonly Received[],
+  deliveries: readonly ReceivedRequest[],
 ) {
   const rows = await sql<{ reference: string }[]>`
     select reference from ledger_entries where reference like 'rehearsal:%'`

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import type { ChatHooks, Posted } from '../chat-hooks.ts'
+import type { ChatHooks, PostedMessage } from '../chat-hooks.ts'
 import { acceptForms, renderView, sandboxPage, sendPage, serveLayout } from '../layout.ts'
 import { serveTopic } from '../live.ts'
 
-const NAMES: Readonly<Record<Posted['service'], string>> = {
+const NAMES: Readonly<Record<PostedMessage['service'], string>> = {
   discord: 'Discord',
   slack: 'Slack',
   ntfy: 'ntfy',
@@ -57,7 +57,7 @@ function render(
   return sandboxPage({ title: 'Chats and pagers', current: 'hooks', topic: 'hooks', body })
 }
 
-function summaryOf(message: Posted) {
+function summaryOf(message: PostedMessage) {
   const [title = '', ...lines] = message.shown.split('\n').filter((line) => line.trim() !== '')
   const key = keyOf(message)
   return {
@@ -73,6 +73,6 @@ function summaryOf(message: Posted) {
   }
 }
 
-function keyOf({ service, id }: Posted): string {
+function keyOf({ service, id }: PostedMessage): string {
   return `${service}-${id.replace(/[^\w-]/g, '-')}`
 }

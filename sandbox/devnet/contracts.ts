@@ -8,7 +8,7 @@ import {
   setFeedData,
   TOKEN_ABI,
 } from './deployment.ts'
-import type { Mined, Outgoing, Send } from './sending.ts'
+import type { MinedTransaction, Outgoing, Send } from './sending.ts'
 
 /** The router, tokens and mocks of Flare's contracts, with their actions. */
 export interface DevnetContracts extends ContractPlaces {
@@ -16,20 +16,20 @@ export interface DevnetContracts extends ContractPlaces {
    * Approves the router for the amount and pays through it. Returns the payment, even if it failed: the
    * router decides.
    */
-  pay(from: Address, handle: Hash, token: Address, amountUnits: bigint): Promise<Mined>
+  pay(from: Address, handle: Hash, token: Address, amountUnits: bigint): Promise<MinedTransaction>
   /** Sends coins, optionally with data. */
-  sendNative(from: Address, to: Address, wei: bigint, data?: Hex): Promise<Mined>
+  sendNative(from: Address, to: Address, wei: bigint, data?: Hex): Promise<MinedTransaction>
   /** Mints a token. */
-  mint(token: Address, to: Address, amountUnits: bigint): Promise<Mined>
+  mint(token: Address, to: Address, amountUnits: bigint): Promise<MinedTransaction>
   /**
    * Sets a feed's price, such as that of `FLR/USD`: `value / 10 ** decimals` US dollars, since `at`.
    * Without `at` the feed is always fresh.
    */
-  setFeed(name: string, value: bigint, decimals: number, at?: Date): Promise<Mined>
+  setFeed(name: string, value: bigint, decimals: number, at?: Date): Promise<MinedTransaction>
   /** Sets whether the router accepts a token. */
-  setAllowed(token: Address, on: boolean): Promise<Mined>
+  setAllowed(token: Address, on: boolean): Promise<MinedTransaction>
   /** Pauses or unpauses the router. */
-  setPaused(on: boolean): Promise<Mined>
+  setPaused(on: boolean): Promise<MinedTransaction>
 }
 
 /** Actions on deployed contracts. */

@@ -2,14 +2,14 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { FurnishedDevnet } from '../devnet.ts'
 import { PRICES } from './deployment.ts'
-import { type Behaviour, begin } from './fsp/behaviours.ts'
+import { type Behaviour, startFault } from './fsp/behaviours.ts'
 import { createEpochDaemon } from './fsp/epoch-daemon.ts'
 import {
   entityTx,
   expectSuccess,
-  type Founder,
   FUNDED_WEI,
-  fund,
+  fundSenders,
+  type GenesisProvider,
   installFsp,
   SIMULATION_ACCOUNT,
 } from './fsp/install.ts'
@@ -160,7 +160,7 @@ export async function createProviderSimulation(
   await writer.hold()
   try {
     const epoch = epochAt(timing, writer.head.timestamp)
-    const founders: readonly Founder[] = providers
+    const founders: readonly GenesisProvider[] = providers
     const isFormer = newerFrom !== undefined && epoch < newerFrom
     epochDaemon.found(await installFsp(writer, { timing, epoch, founders, isFormer }))
   } finally {
@@ -225,7 +225,7 @@ export async function createProviderSimulation(
     if (turned('changed-submit-address')) {
       const version = provider.behaviours.has('changed-submit-address') ? 2 : 1
       provider.accounts = providerAccounts(provider.name, version)
-      await fund(writer, [provider])
+      await fundSenders(writer, [provider])
       await commit(writer.head.timestamp + 1, [entityTx([provider.accounts])])
     }
     if (turned('low-balance')) {
@@ -271,7 +271,7 @@ export async function createProviderSimulation(
     playToPublication: () => playing(timeTravel.toPublication),
     behave: (name, ...behaviours) =>
       change(name, (all) => {
-        for (const one of behaviours) begin(all, one)
+        for (const one of behaviours) startFault(all, one)
       }),
     recover: (name, ...behaviours) =>
       change(name, (all) => {

@@ -11,7 +11,7 @@ export interface Outgoing {
 }
 
 /** A mined transaction. */
-export interface Mined {
+export interface MinedTransaction {
   readonly hash: Hash
   readonly blockNumber: bigint
   readonly blockHash: Hash
@@ -19,7 +19,7 @@ export interface Mined {
 }
 
 /** Sends transactions in sequence; resolves once all of them are mined. */
-export type Send = (...transactions: readonly Outgoing[]) => Promise<readonly Mined[]>
+export type Send = (...transactions: readonly Outgoing[]) => Promise<readonly MinedTransaction[]>
 
 /** Gas limit above all uses here, so that no gas estimation is needed. */
 const GAS = 2_500_000n

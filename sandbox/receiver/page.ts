@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { acceptForms, renderView, sandboxPage, sendPage, serveLayout } from '../layout.ts'
 import { serveTopic } from '../live.ts'
-import { type Answer, MAIN_HOOK, type Received, type Receiver } from '../receiver.ts'
+import { type Answer, MAIN_HOOK, type ReceivedRequest, type Receiver } from '../receiver.ts'
 import type { SignatureVerdict } from '../verify.ts'
 
 /** Responses to choose from, by label. */
@@ -108,7 +108,7 @@ function render(receiver: Receiver, id: number | undefined): string {
   return sandboxPage({ title: 'Receiver', current: 'receiver', topic: 'receiver', body })
 }
 
-function summaryOf(delivery: Received) {
+function summaryOf(delivery: ReceivedRequest) {
   return {
     id: delivery.id,
     href: `/receiver?delivery=${delivery.id}`,
@@ -123,7 +123,7 @@ function summaryOf(delivery: Received) {
 }
 
 /** All signatures in one word. During a rotation of secrets some need not match. */
-function verdictOf(delivery: Received) {
+function verdictOf(delivery: ReceivedRequest) {
   if (delivery.verdicts === undefined) return { state: 'muted', text: '• not checked' }
   if (!Object.values(delivery.verdicts).some(({ ok }) => ok)) {
     return { state: 'critical', text: '✗ refused' }
@@ -134,7 +134,7 @@ function verdictOf(delivery: Received) {
 }
 
 /** One line for each check of a customer. */
-function checksOf({ verdicts, headers, hook }: Received): readonly SignatureCheck[] {
+function checksOf({ verdicts, headers, hook }: ReceivedRequest): readonly SignatureCheck[] {
   if (verdicts === undefined) {
     return [{ state: 'muted', text: `Not checked: the hook “${hook}” has no secret` }]
   }

@@ -2,7 +2,7 @@ import type { ControlPanel } from '../control-panel.ts'
 import type { WorldParts } from '../world/parts.ts'
 import { thenAlerts } from './alerts.ts'
 import { CHAT, INBOX, INDEX, RECEIVER, type Scenario, type ScenarioGroup } from './define.ts'
-import { watch } from './watching.ts'
+import { ensureWatch } from './watching.ts'
 
 const FEED = 'FLR/USD'
 const WATCHED_PERCENT = 5
@@ -18,7 +18,7 @@ export function priceScenarios(world: WorldParts, panel: ControlPanel): Scenario
       return `${FEED} is at ${world.simulation.feed(FEED)}. Prices are always fresh and stay until they are moved.`
     },
     scenarios: [
-      watch(panel, {
+      ensureWatch(panel, {
         id: 'price-watch',
         label: `Alice watches ${FEED}`,
         follows: `A move by ${WATCHED_PERCENT} % or more within ten minutes.`,

@@ -3,7 +3,7 @@ import { BEHAVIOURS, type Behaviour } from '../devnet/fsp/behaviours.ts'
 import type { WorldParts } from '../world/parts.ts'
 import { thenAlerts } from './alerts.ts'
 import { CHAT, INBOX, RECEIVER, type Scenario, type ScenarioGroup } from './define.ts'
-import { watch } from './watching.ts'
+import { ensureWatch } from './watching.ts'
 
 /** The provider with faults. */
 const NAME = 'Alpha'
@@ -40,7 +40,7 @@ export function providerScenarios(world: WorldParts, panel: ControlPanel): Scena
       return `${aboutAlpha(world)} Each button plays some rounds of 90 s at once; the clock goes with them.`
     },
     scenarios: [
-      watch(panel, {
+      ensureWatch(panel, {
         id: 'provider-watch',
         label: 'Alice watches Alpha',
         follows: 'Its rounds, registration and votes, with whatever is on by default.',

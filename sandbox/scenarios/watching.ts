@@ -2,7 +2,7 @@ import type { ControlPanel, NewWatch } from '../control-panel.ts'
 import { CHAT, INDEX, type Scenario } from './define.ts'
 
 /** Creates a watch for Alice, unless it exists. */
-export function watch(
+export function ensureWatch(
   panel: ControlPanel,
   {
     watches,

@@ -82,7 +82,7 @@ export function textField(object: Readonly<Record<string, unknown>>, name: strin
 }
 
 /** The parameters in readable form: JSON decoded, files as name and size. */
-export function readable(args: Arguments): Readonly<Record<string, unknown>> {
+export function readableArguments(args: Arguments): Readonly<Record<string, unknown>> {
   const payload: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(args.given)) payload[name] = decoded(name, value)
   for (const [name, file] of args.files) {

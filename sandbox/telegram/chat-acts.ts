@@ -8,7 +8,7 @@ const Words = z.string().trim().min(1).max(4096)
 const Payload = z.string().regex(/^[\w-]{0,64}$/)
 
 /** An action of a person on the chat page. */
-export const Act = z.discriminatedUnion('act', [
+export const ChatAction = z.discriminatedUnion('act', [
   z.strictObject({
     act: z.literal('send'),
     chat: ChatId,
@@ -66,14 +66,14 @@ export const Act = z.discriminatedUnion('act', [
     chat: ChatId,
   }),
 ])
-export type Act = z.output<typeof Act>
+export type ChatAction = z.output<typeof ChatAction>
 
 /**
  * Runs an action and returns data for the page: the id of a press or of a new chat.
  *
  * @throws Error in readable words when it is impossible
  */
-export function perform(api: TelegramApi, act: Act): ActResult {
+export function perform(api: TelegramApi, act: ChatAction): ActResult {
   switch (act.act) {
     case 'send':
       api.send(act.chat, act.text, place(act))
@@ -134,7 +134,7 @@ export function perform(api: TelegramApi, act: Act): ActResult {
   }
 }
 
-function place(act: Extract<Act, { act: 'send' | 'media' }>) {
+function place(act: Extract<ChatAction, { act: 'send' | 'media' }>) {
   return {
     ...(act.from === undefined ? {} : { from: act.from }),
     ...(act.thread === undefined ? {} : { threadId: act.thread }),

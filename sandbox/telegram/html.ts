@@ -1,5 +1,5 @@
 import { checkLink } from './links.ts'
-import type { Entity, Formatted } from './model.ts'
+import type { Entity, FormattedText } from './model.ts'
 import { badRequest, type Refusal } from './refusal.ts'
 
 const ENTITY_OF_TAG: Readonly<Record<string, string>> = {
@@ -44,7 +44,7 @@ interface OpenTag {
  * @throws Refusal 400 `can't parse entities: …`, with byte offsets like the real server
  * @see TDLib, `parse_html`
  */
-export function parseHtml(source: string): Formatted {
+export function parseHtml(source: string): FormattedText {
   let text = ''
   let at = 0
   const open: OpenTag[] = []

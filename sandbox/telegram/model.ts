@@ -83,7 +83,7 @@ export interface Entity {
 }
 
 /** A text with its markup as entities. */
-export interface Formatted {
+export interface FormattedText {
   readonly text: string
   readonly entities: readonly Entity[]
 }

@@ -6,7 +6,7 @@ import {
   type Arguments,
   argumentsFrom,
   isObject,
-  readable,
+  readableArguments,
   text,
   type UploadedFile,
 } from './arguments.ts'
@@ -116,7 +116,7 @@ async function answer(
     if (isQuiet) return
     backend.calls.add({
       method: name,
-      payload: readable(args),
+      payload: readableArguments(args),
       at: backend.clock.now(),
       result,
       refused,

@@ -1,4 +1,4 @@
-import type { Entity, Formatted } from './model.ts'
+import type { Entity, FormattedText } from './model.ts'
 import { badRequest } from './refusal.ts'
 
 /** Longest message text in UTF-16 units, without markup. */
@@ -17,7 +17,7 @@ export const SOURCE_BYTES_MAX = 32_768
  *
  * @see TDLib, `clean_input_string` and `fix_formatted_text`
  */
-export function storedText(source: Formatted): Formatted {
+export function storedText(source: FormattedText): FormattedText {
   const cleaned = clean(source)
   const end = cleaned.text.replace(/[ \n]+$/, '').length
   const firstEntity = Math.min(cleaned.text.length, ...cleaned.entities.map((e) => e.offset))
@@ -42,7 +42,7 @@ export function isBlank(text: string): boolean {
  *
  * @throws Refusal 400 empty or too long
  */
-export function checkText(formatted: Formatted): Formatted {
+export function checkText(formatted: FormattedText): FormattedText {
   if (isBlank(formatted.text)) throw badRequest('text must be non-empty')
   if (formatted.text.length > TEXT_UNITS_MAX) throw badRequest('message is too long')
   return formatted
@@ -53,7 +53,7 @@ export function checkText(formatted: Formatted): Formatted {
  *
  * @throws Refusal 400 too long
  */
-export function checkCaption(formatted: Formatted): Formatted {
+export function checkCaption(formatted: FormattedText): FormattedText {
   if (isBlank(formatted.text)) return { text: '', entities: [] }
   if (formatted.text.length > CAPTION_UNITS_MAX) throw badRequest('message caption is too long')
   return formatted
@@ -84,7 +84,7 @@ const PATTERNS: readonly (readonly [string, RegExp])[] = [
 ]
 
 /** Cleans character by character, because every removed one shifts the entities after it. */
-function clean(source: Formatted): Formatted {
+function clean(source: FormattedText): FormattedText {
   const moved: number[] = []
   let text = ''
   for (let index = 0; index < source.text.length; index++) {

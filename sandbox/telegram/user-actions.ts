@@ -28,7 +28,7 @@ export interface SendOptions {
 }
 
 /** A message sent by a person. */
-export interface Sent {
+export interface SentByPerson {
   readonly message: ChatMessage
   /** Undefined when the bot does not receive it: privacy mode, or an excluded kind of update. */
   readonly updateId: number | undefined
@@ -52,9 +52,9 @@ export interface InlineQuestion {
 /** Actions of people in chats. */
 export interface UserActions {
   /** Sends a text. The first message starts the private chat; a blocked one refuses messages. */
-  send(chatId: number, text: string, options?: SendOptions): Sent
+  send(chatId: number, text: string, options?: SendOptions): SentByPerson
   /** Sends a message without text. */
-  sendMedia(chatId: number, kind: StoredFile['kind'], options?: SendOptions): Sent
+  sendMedia(chatId: number, kind: StoredFile['kind'], options?: SendOptions): SentByPerson
   /** Presses a button, identified by its callback data or its label. */
   press(chatId: number, messageId: number, button: string, options?: { from?: number }): Press
   /** Sends callback data of no existing button, like a forged client; the message may be deleted. */
@@ -78,7 +78,7 @@ export function createUserActions(backend: Backend): UserActions {
     chatId: number,
     content: Pick<ChatMessage, 'text' | 'entities' | 'file'>,
     options: SendOptions,
-  ): Sent => {
+  ): SentByPerson => {
     const chat = opened(backend, chats.get(chatId))
     const author = authorOf(chat, options.from)
     const replied =

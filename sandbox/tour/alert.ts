@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { Unexpected } from '../customer.ts'
-import type { Received } from '../receiver.ts'
-import { plain } from './chat.ts'
+import { UnexpectedAnswerError } from '../customer.ts'
+import type { ReceivedRequest } from '../receiver.ts'
+import { normalizedText } from './chat.ts'
 import { openPage } from './web-page.ts'
 
 /** Expected values of an alert. */
@@ -19,7 +19,7 @@ const Payload = z.object({
 })
 
 /** Whether a webhook is an alert about a balance; tests are not. */
-export function isBalanceAlert({ json }: Received): boolean {
+export function isBalanceAlert({ json }: ReceivedRequest): boolean {
   return Payload.safeParse(json).success
 }
 
@@ -27,41 +27,41 @@ export function isBalanceAlert({ json }: Received): boolean {
  * Checks a webhook like a customer.
  *
  * @returns the link to the alert's page
- * @throws Unexpected when a signature is invalid or the alert differs
+ * @throws UnexpectedAnswerError when a signature is invalid or the alert differs
  */
-export function checkWebhook(received: Received, expected: ExpectedAlert): string {
+export function checkWebhook(received: ReceivedRequest, expected: ExpectedAlert): string {
   checkSignatures(received)
   const { label, data, renderedMessage } = Payload.parse(received.json)
   const came = { label, changeAmount: data.changeAmount }
   if (label !== expected.label || data.changeAmount !== expected.changeAmount) {
-    throw new Unexpected(JSON.stringify(expected), JSON.stringify(came))
+    throw new UnexpectedAnswerError(JSON.stringify(expected), JSON.stringify(came))
   }
   return renderedMessage.link
 }
 
 /**
  * Checks both signatures.
- * @throws Unexpected
+ * @throws UnexpectedAnswerError
  */
-export function checkSignatures({ verdicts }: Received): void {
+export function checkSignatures({ verdicts }: ReceivedRequest): void {
   if (verdicts?.watchdog.ok === true && verdicts.standard.ok) return
-  throw new Unexpected('signatures that hold', JSON.stringify(verdicts))
+  throw new UnexpectedAnswerError('signatures that hold', JSON.stringify(verdicts))
 }
 
 /**
  * URLs of alert pages in a text, markup or JSON.
- * @throws Unexpected without any
+ * @throws UnexpectedAnswerError without any
  */
 export function alertLinksIn(publicUrl: string, text: string): readonly string[] {
   const links = text.match(/https?:\/\/[^\s"'<>\\]+/g) ?? []
   const found = links.filter((link) => link.startsWith(`${publicUrl}/a/`))
-  if (found.length === 0) throw new Unexpected(`a link to ${publicUrl}/a/…`, text)
+  if (found.length === 0) throw new UnexpectedAnswerError(`a link to ${publicUrl}/a/…`, text)
   return found
 }
 
 /**
  * Opens each page and searches for the texts on it.
- * @throws Unexpected if one is missing
+ * @throws UnexpectedAnswerError if one is missing
  */
 export async function openAlertPages(
   links: readonly string[],
@@ -69,7 +69,8 @@ export async function openAlertPages(
 ): Promise<void> {
   for (const link of new Set(links)) {
     const page = await openPage(link)
-    const missing = texts.find((text) => !plain(page.text).includes(plain(text)))
-    if (missing !== undefined) throw new Unexpected(`“${missing}” on ${link}`, `“${page.text}”`)
+    const missing = texts.find((text) => !normalizedText(page.text).includes(normalizedText(text)))
+    if (missing !== undefined)
+      throw new UnexpectedAnswerError(`“${missing}” on ${link}`, `“${page.text}”`)
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { ANY_BODY, type Customer, Unexpected } from '../customer.ts'
-import { until } from './poll.ts'
+import { ANY_BODY, type Customer, UnexpectedAnswerError } from '../customer.ts'
+import { pollUntil } from './poll.ts'
 
 /** Requests of Alice's program, one function per step, with checks. */
 
@@ -72,13 +72,13 @@ export async function makeChatLink(alice: Customer): Promise<string> {
 
 /**
  * Checks the status of a channel.
- * @throws Unexpected
+ * @throws UnexpectedAnswerError
  */
 export async function checkChannel(alice: Customer, key: string, status: string): Promise<void> {
   const { data } = await alice.call('GET', '/channels', { status: 200, body: Channels })
   const channel = data.find((one) => one.key === key)
   if (channel?.status === status) return
-  throw new Unexpected(`the channel ${key} to be ${status}`, JSON.stringify(channel))
+  throw new UnexpectedAnswerError(`the channel ${key} to be ${status}`, JSON.stringify(channel))
 }
 
 /**
@@ -97,7 +97,7 @@ export async function watchBalance(
     settings: { threshold },
   }
   const { id } = await alice.call('POST', '/watches', { json, status: 201, body: Watch })
-  await until(
+  await pollUntil(
     'the watch to have looked once',
     () => alice.call('GET', `/watches/${id}`, { status: 200, body: Watch }),
     ({ signalStates }) => signalStates.every(({ state }) => state === 'ok'),
@@ -107,10 +107,10 @@ export async function watchBalance(
 
 /**
  * Waits for the status of a watch.
- * @throws Unexpected on timeout
+ * @throws UnexpectedAnswerError on timeout
  */
 export async function checkWatch(alice: Customer, id: number, status: string): Promise<void> {
-  await until(
+  await pollUntil(
     `the watch to be ${status}`,
     () => alice.call('GET', `/watches/${id}`, { status: 200, body: Watch }),
     (watch) => watch.status === status,
@@ -122,7 +122,7 @@ export async function checkWatch(alice: Customer, id: number, status: string): P
  * @returns its title
  */
 export async function waitForDeliveries(alice: Customer, id: number): Promise<string> {
-  const { data } = await until(
+  const { data } = await pollUntil(
     'one alert, delivered by email, telegram and webhook',
     () => alice.call('GET', `/alerts?watchId=${id}`, { status: 200, body: Alerts }),
     (page) => {
@@ -140,5 +140,5 @@ export async function deleteWatch(alice: Customer, id: number): Promise<void> {
   await alice.call('DELETE', `/watches/${id}`, { status: 204, body: ANY_BODY })
   await alice.call('GET', `/watches/${id}`, { status: 404, body: ANY_BODY })
   const { data } = await alice.call('GET', '/watches', { status: 200, body: Watches })
-  if (data.length > 0) throw new Unexpected('no watches', JSON.stringify(data))
+  if (data.length > 0) throw new UnexpectedAnswerError('no watches', JSON.stringify(data))
 }

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { Unexpected } from '../customer.ts'
+import { UnexpectedAnswerError } from '../customer.ts'
 import type { ChatMessage, InlineButton } from '../telegram/model.ts'
 import type { TelegramApi } from '../telegram-api.ts'
 
@@ -12,7 +12,7 @@ export interface Phone {
   press(label: string): Promise<void>
   /**
    * The newest message of the bot with that text.
-   * @throws Unexpected on timeout
+   * @throws UnexpectedAnswerError on timeout
    */
   read(text: string): Promise<ChatMessage>
 }
@@ -29,7 +29,7 @@ export function createPhone(api: TelegramApi, chatId: number): Phone {
     for (;;) {
       const found = fromBot().findLast(fits)
       if (found !== undefined) return found
-      if (performance.now() > giveUpAt) throw new Unexpected(what, describe(fromBot()))
+      if (performance.now() > giveUpAt) throw new UnexpectedAnswerError(what, describe(fromBot()))
       await wait(LOOK_MS)
     }
   }
@@ -37,7 +37,7 @@ export function createPhone(api: TelegramApi, chatId: number): Phone {
     open: (link) => {
       const url = new URL(link)
       const isBot = url.host === 't.me' && url.pathname === `/${api.bot.username}`
-      if (!isBot) throw new Unexpected(`a t.me link to ${api.bot.username}`, link)
+      if (!isBot) throw new UnexpectedAnswerError(`a t.me link to ${api.bot.username}`, link)
       api.send(chatId, `/start ${url.searchParams.get('start') ?? ''}`.trim())
     },
     say: (text) => {
@@ -51,7 +51,7 @@ export function createPhone(api: TelegramApi, chatId: number): Phone {
       await api.press(chatId, message.id, data).answer(PATIENCE_MS)
     },
     read: (text) =>
-      find(`a message with “${text}”`, (message) => plain(message.text).includes(text)),
+      find(`a message with “${text}”`, (message) => normalizedText(message.text).includes(text)),
   }
 }
 
@@ -60,17 +60,17 @@ function hasButton(message: ChatMessage, label: string): boolean {
 }
 
 function buttonOf(message: ChatMessage, label: string): InlineButton | undefined {
-  return message.keyboard.flat().find((button) => plain(button.text).includes(label))
+  return message.keyboard.flat().find((button) => normalizedText(button.text).includes(label))
 }
 
 function describe(messages: readonly ChatMessage[]): string {
   const last = messages.at(-1)
   if (last === undefined) return 'nothing from the bot'
   const labels = last.keyboard.flat().map(({ text }) => `[${text}]`)
-  return [`last “${plain(last.text)}”`, ...labels].join(' ')
+  return [`last “${normalizedText(last.text)}”`, ...labels].join(' ')
 }
 
 /** Normalizes spaces and removes direction marks. */
-export function plain(text: string): string {
+export function normalizedText(text: string): string {
   return text.replace(/[\u200e\u200f\u2066-\u2069]/g, '').replace(/\s+/g, ' ')
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { Address, Hash } from '#src/kernel/units.ts'
-import { type Customer, Unexpected } from '../customer.ts'
+import { type Customer, UnexpectedAnswerError } from '../customer.ts'
 import type { World } from '../world.ts'
-import { until } from './poll.ts'
+import { pollUntil } from './poll.ts'
 
 /** Alice's purchases, one function per step. */
 
@@ -45,7 +45,7 @@ export type DraftTopup = z.output<typeof Draft>
 
 /**
  * Checks that every payment asset is available.
- * @throws Unexpected
+ * @throws UnexpectedAnswerError
  */
 export async function checkPrices(alice: Customer): Promise<void> {
   const pricing = await alice.call('GET', '/pricing', { status: 200, body: Pricing })
@@ -53,7 +53,7 @@ export async function checkPrices(alice: Customer): Promise<void> {
   const usable = assets.filter(({ available }) => available).map(({ symbol }) => symbol)
   const wanted = ['WDG', 'WFLR', 'FXRP']
   if (usable.join() === wanted.join() && nativeFlr.available && nativeXrp.available) return
-  throw new Unexpected('five ways to pay, all available', JSON.stringify(pricing))
+  throw new UnexpectedAnswerError('five ways to pay, all available', JSON.stringify(pricing))
 }
 
 /** Creates a top-up in WFLR. */
@@ -73,10 +73,11 @@ export async function payTopup(
   const from = devnet.people.alice.account.address
   const { contracts } = devnet
   if (approval.spender !== contracts.router) {
-    throw new Unexpected(`an approval of ${contracts.router}`, approval.spender)
+    throw new UnexpectedAnswerError(`an approval of ${contracts.router}`, approval.spender)
   }
   const mined = await contracts.pay(from, handle, approval.token, BigInt(amount))
-  if (mined.status !== 'success') throw new Unexpected('a payment', `${mined.status} ${mined.hash}`)
+  if (mined.status !== 'success')
+    throw new UnexpectedAnswerError('a payment', `${mined.status} ${mined.hash}`)
   return { hash: mined.hash, block: mined.blockNumber }
 }
 
@@ -88,13 +89,13 @@ export async function confirmTopup(
 ): Promise<void> {
   const path = `/topup/${handle}/confirm`
   await alice.call('POST', path, { json: { txHash }, status: [200, 202], body: Topup })
-  const { creditedCredits } = await until(
+  const { creditedCredits } = await pollUntil(
     'the top-up to be credited',
     () => alice.call('GET', `/topup/${handle}`, { status: 200, body: Topup }),
     ({ status }) => status === 'credited',
   )
   if (creditedCredits !== CREDITS) {
-    throw new Unexpected(`${CREDITS} credits`, `${creditedCredits} credits`)
+    throw new UnexpectedAnswerError(`${CREDITS} credits`, `${creditedCredits} credits`)
   }
   await checkAccount(alice, { purchased: 0, used: 0, ledger: [['topup', CREDITS]] })
 }
@@ -125,13 +126,14 @@ export async function useFreeCalls(alice: Customer): Promise<void> {
   while (left.length < FREE_CALLS) {
     const calls = Array.from({ length: CALLS_AT_ONCE }, () => callForData(alice))
     for (const { charged, freeLeft } of await Promise.all(calls)) {
-      if (charged !== 0) throw new Unexpected('a free call', `one for ${charged} credits`)
+      if (charged !== 0)
+        throw new UnexpectedAnswerError('a free call', `one for ${charged} credits`)
       left.push(freeLeft)
     }
   }
   const distinct = new Set(left)
   if (distinct.size === FREE_CALLS && distinct.has(0)) return
-  throw new Unexpected('each free call to be counted once', left.join(' '))
+  throw new UnexpectedAnswerError('each free call to be counted once', left.join(' '))
 }
 
 /** Calls once more, for one credit. */
@@ -139,7 +141,7 @@ export async function makePaidCall(alice: Customer): Promise<void> {
   const balance = CREDITS - SLOT_CREDITS - CALL_CREDITS
   const call = await callForData(alice)
   if (call.charged !== CALL_CREDITS || call.balance !== balance) {
-    throw new Unexpected(`1 credit charged, ${balance} left`, JSON.stringify(call))
+    throw new UnexpectedAnswerError(`1 credit charged, ${balance} left`, JSON.stringify(call))
   }
   await checkAccount(alice, {
     purchased: 1,
@@ -154,13 +156,13 @@ export async function makePaidCall(alice: Customer): Promise<void> {
 
 async function callForData(alice: Customer) {
   const { data, ...call } = await alice.callForData(DATA_PATH)
-  if (!Data.safeParse(data).success) throw new Unexpected('feeds', JSON.stringify(data))
+  if (!Data.safeParse(data).success) throw new UnexpectedAnswerError('feeds', JSON.stringify(data))
   return call
 }
 
 /**
  * Checks that balance and ledger, newest first, are exactly these.
- * @throws Unexpected
+ * @throws UnexpectedAnswerError
  */
 async function checkAccount(
   alice: Customer,
@@ -183,5 +185,5 @@ async function checkAccount(
     ledger: { data: entries },
   }
   const [came, due] = [JSON.stringify(account), JSON.stringify(expected)]
-  if (came !== due) throw new Unexpected(`the account ${due}`, came)
+  if (came !== due) throw new UnexpectedAnswerError(`the account ${due}`, came)
 }

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { Unexpected } from '../customer.ts'
+import { UnexpectedAnswerError } from '../customer.ts'
 
 const PATIENCE_MS = 15_000
 const LOOK_MS = 100
@@ -8,9 +8,9 @@ const LOOK_MS = 100
  * Polls until the condition holds.
  *
  * @param wanted description of the condition
- * @throws Unexpected with the last value
+ * @throws UnexpectedAnswerError with the last value
  */
-export async function until<T>(
+export async function pollUntil<T>(
   wanted: string,
   look: () => Promise<T>,
   fits: (seen: T) => boolean,
@@ -19,7 +19,7 @@ export async function until<T>(
   for (;;) {
     const seen = await look()
     if (fits(seen)) return seen
-    if (performance.now() > giveUpAt) throw new Unexpected(wanted, JSON.stringify(seen))
+    if (performance.now() > giveUpAt) throw new UnexpectedAnswerError(wanted, JSON.stringify(seen))
     await wait(LOOK_MS)
   }
 }

@@ -1,4 +1,4 @@
-import { Unexpected } from '../customer.ts'
+import { UnexpectedAnswerError } from '../customer.ts'
 
 /** Result of a tour. */
 interface TourOutcome {
@@ -81,7 +81,7 @@ async function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 }
 
 function explain(error: unknown): readonly string[] {
-  if (error instanceof Unexpected) {
+  if (error instanceof UnexpectedAnswerError) {
     return [`expected: ${error.expected}`, `came:     ${error.came}`]
   }
   if (error instanceof Error && error.name === 'TimeoutError') {

@@ -1,4 +1,4 @@
-import { Unexpected } from '../customer.ts'
+import { UnexpectedAnswerError } from '../customer.ts'
 
 /** A page as a person sees it. */
 export interface WebPage {
@@ -12,14 +12,17 @@ const ANSWER_TIMEOUT_MS = 10_000
 
 /**
  * Opens a page.
- * @throws Unexpected when it is missing
+ * @throws UnexpectedAnswerError when it is missing
  */
 export async function openPage(url: string, init: RequestInit = {}): Promise<WebPage> {
   const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS)
   const response = await fetch(url, { ...init, signal })
   const html = await response.text()
   if (!response.ok) {
-    throw new Unexpected(`the page ${url}`, `${response.status} ${textOf(html).slice(0, 200)}`)
+    throw new UnexpectedAnswerError(
+      `the page ${url}`,
+      `${response.status} ${textOf(html).slice(0, 200)}`,
+    )
   }
   return { url: response.url, html, text: textOf(html) }
 }
@@ -27,7 +30,7 @@ export async function openPage(url: string, init: RequestInit = {}): Promise<Web
 /**
  * Presses a button of a form and returns the next page.
  *
- * @throws Unexpected when the page has no such button
+ * @throws UnexpectedAnswerError when the page has no such button
  */
 export async function pressButton(page: WebPage, label: string): Promise<WebPage> {
   for (const [, attributes = '', content = ''] of page.html.matchAll(FORM)) {
@@ -44,7 +47,10 @@ export async function pressButton(page: WebPage, label: string): Promise<WebPage
       body: new URLSearchParams(fields).toString(),
     })
   }
-  throw new Unexpected(`the button “${label}” on ${page.url}`, `“${page.text.slice(0, 300)}”`)
+  throw new UnexpectedAnswerError(
+    `the button “${label}” on ${page.url}`,
+    `“${page.text.slice(0, 300)}”`,
+  )
 }
 
 const FORM = /<form\b([^>]*)>([\s\S]*?)<\/form>/g

@@ -36,7 +36,7 @@ export interface Transaction {
 }
 
 /** A transaction with its position in its ledger. */
-export interface Placed {
+export interface PlacedTransaction {
   readonly transaction: Transaction
   readonly ledger: Ledger
   readonly index: number
@@ -57,7 +57,7 @@ export interface LedgerHistory {
   newest(): Ledger
   find(index: number): Ledger | undefined
   /** Validated transactions, oldest first. */
-  readonly placed: readonly Placed[]
+  readonly placed: readonly PlacedTransaction[]
   readonly waiting: readonly Transaction[]
   /** Balance of the account at the end of a ledger, in drops. */
   balanceAt(index: number): bigint
@@ -77,7 +77,7 @@ const SOMEBODY = toClassicAddress(sha('somebody').subarray(0, 20))
  */
 export function createHistory(address: string, balanceDrops: bigint, clock: Clock): LedgerHistory {
   const ledgers: Ledger[] = []
-  const placed: Placed[] = []
+  const placed: PlacedTransaction[] = []
   let waiting: Transaction[] = []
   let sequence = 1
   const newest = () => {

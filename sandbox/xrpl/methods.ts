@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isClassicAddress } from '#src/chain/xrpl-address.ts'
 import { XrplRefusal } from './errors.ts'
-import type { Ledger, LedgerHistory, Placed } from './ledger.ts'
+import type { Ledger, LedgerHistory, PlacedTransaction } from './ledger.ts'
 import { closeTimeOf, entryOf, isoTime, type JsonObject, transactionOf } from './wire.ts'
 
 /** The history that a server has, possibly incomplete. */
@@ -125,7 +125,7 @@ function tx(view: ServerView, parameters: Parameters, apiVersion: number): JsonO
   const { history } = view
   const hash = transaction.toUpperCase()
   const { min, max } = view.range()
-  const isHeld = ({ ledger: { index } }: Placed) => index >= min && index <= max
+  const isHeld = ({ ledger: { index } }: PlacedTransaction) => index >= min && index <= max
   const placed = history.placed.find((one) => one.transaction.hash === hash && isHeld(one))
   const waiting = history.waiting.find((one) => one.hash === hash)
   if (placed === undefined && waiting === undefined) throw new XrplRefusal('txnNotFound')
@@ -163,7 +163,7 @@ function searchedRange(
 }
 
 /** Start of a page. */
-function startOf(ordered: readonly Placed[], marker: unknown): number {
+function startOf(ordered: readonly PlacedTransaction[], marker: unknown): number {
   if (marker === undefined) return 0
   const { data } = Marker.safeParse(marker)
   if (data === undefined) {

@@ -1,4 +1,4 @@
-import type { Deposit, Ledger, Placed, Transaction } from './ledger.ts'
+import type { Deposit, Ledger, PlacedTransaction, Transaction } from './ledger.ts'
 
 /** JSON in the server's notation. */
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -19,7 +19,11 @@ export function isoTime({ closedAt }: Ledger): string {
 }
 
 /** A transaction in an account's list. */
-export function entryOf(placed: Placed, destination: string, apiVersion: number): JsonObject {
+export function entryOf(
+  placed: PlacedTransaction,
+  destination: string,
+  apiVersion: number,
+): JsonObject {
   const { transaction, ledger } = placed
   const { index } = ledger
   const date = closeTimeOf(ledger)
@@ -42,7 +46,7 @@ export function entryOf(placed: Placed, destination: string, apiVersion: number)
 
 /** A single transaction; a pending one has no ledger and is not validated. */
 export function transactionOf(
-  found: Placed | Transaction | undefined,
+  found: PlacedTransaction | Transaction | undefined,
   destination: string,
   apiVersion: number,
 ): JsonObject {
@@ -115,7 +119,10 @@ function affectedNodes({ by, drops, tag }: Deposit, destination: string): JsonOb
   ]
 }
 
-function metaOf({ transaction: { deposit }, index }: Placed, destination: string): JsonObject {
+function metaOf(
+  { transaction: { deposit }, index }: PlacedTransaction,
+  destination: string,
+): JsonObject {
   const result = deposit.result ?? 'tesSUCCESS'
   const delivered = deposit.issued ?? deposit.drops.toString()
   const isPartial = deposit.partialOfDrops !== undefined

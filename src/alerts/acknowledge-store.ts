@@ -7,7 +7,7 @@ import type { Address } from '#src/kernel/units.ts'
  * Condition: the rows that an action on alert `c` concerns: itself, and while its episode is open (or its
  * message shows a flapping signal) every open alert of the same episode.
  */
-function ofAlert(wallet: Address, { id, keys }: Chosen): SQL {
+function ofAlert(wallet: Address, { id, keys }: ActionTarget): SQL {
   return sql`from alerts c
     where c.wallet = ${wallet} and c.id = ${id} and a.wallet = c.wallet
       and (a.id = c.id or (a.is_episode and a.recovered_at is null
@@ -18,7 +18,7 @@ function ofAlert(wallet: Address, { id, keys }: Chosen): SQL {
 }
 
 /** The alert that an action names. */
-export interface Chosen {
+export interface ActionTarget {
   readonly id: number
   /** Values of its data that identify its episode. */
   readonly keys: readonly string[]
@@ -31,7 +31,7 @@ export interface Chosen {
 export async function acknowledge(
   db: Db,
   wallet: Address,
-  act: Chosen & { readonly at: Date; readonly by: string | null },
+  act: ActionTarget & { readonly at: Date; readonly by: string | null },
 ): Promise<number[]> {
   const rows = await db.execute<{ id: number }>(sql`
     update alerts a set acknowledged_at = ${act.at}, acknowledged_by = ${act.by}, remind_at = null,
@@ -45,7 +45,7 @@ export async function acknowledge(
  * Removes acknowledgements.
  * @returns ids of the alerts that had one
  */
-export async function unacknowledge(db: Db, wallet: Address, act: Chosen): Promise<number[]> {
+export async function unacknowledge(db: Db, wallet: Address, act: ActionTarget): Promise<number[]> {
   const rows = await db.execute<{ id: number }>(sql`
     update alerts a set acknowledged_at = null, acknowledged_by = null,
       state = case when a.state = 'acknowledged' then 'firing' else a.state end
@@ -61,7 +61,7 @@ export async function unacknowledge(db: Db, wallet: Address, act: Chosen): Promi
 export async function muteEpisode(
   db: Db,
   wallet: Address,
-  act: Chosen & { readonly mutedAt: Date | null },
+  act: ActionTarget & { readonly mutedAt: Date | null },
 ): Promise<number[]> {
   const rows = await db.execute<{ id: number }>(sql`
     update alerts a set muted_at = ${act.mutedAt},

@@ -193,7 +193,7 @@ export async function muteWatchOf(
     const open = await store.listOpenOfWatches(tx, [row.watchId])
     await delivery.reviseMessages(tx, [...new Set([id, ...open.map((one) => one.id)])])
     logEach(deps, [id], until === null ? 'watch of the alert unmuted' : 'watch of the alert muted')
-    return { ...(await status(inside, caller, id)), already: false }
+    return { ...(await alertStatus(inside, caller, id)), already: false }
   })
 }
 
@@ -201,7 +201,7 @@ async function act(
   deps: Deps,
   caller: Caller,
   { id, what }: { readonly id: number; readonly what: string },
-  change: (tx: Db, chosen: acting.Chosen, at: Date) => Promise<readonly number[]>,
+  change: (tx: Db, chosen: acting.ActionTarget, at: Date) => Promise<readonly number[]>,
 ): Promise<ActionResult> {
   return await transact(deps.db, async (tx) => {
     const { event } = await requireAlert(tx, caller, id)
@@ -209,7 +209,7 @@ async function act(
     await delivery.reviseMessages(tx, await withAnchors(tx, changed))
     logEach(deps, changed, what)
     const already = changed.length === 0
-    return { ...(await status({ ...deps, db: tx }, caller, id)), already }
+    return { ...(await alertStatus({ ...deps, db: tx }, caller, id)), already }
   })
 }
 
@@ -243,7 +243,7 @@ async function requireAlert(db: Db, caller: Caller, id: number): Promise<store.A
  * State of an alert of the wallet.
  * @throws AppError not_found
  */
-export async function status(
+export async function alertStatus(
   deps: Omit<Deps, 'log'>,
   caller: Caller,
   id: number,

@@ -3,7 +3,7 @@ import type { Db } from '#src/db/connection.ts'
 import { alertBudgets } from './tables.ts'
 
 /** Alerts of one watch for one recipient that are about to be sent. */
-export interface Spending {
+export interface BudgetUse {
   readonly watchId: number
   readonly recipientId: number
   /** Alerts allowed per hour. */
@@ -31,13 +31,13 @@ const HOUR = sql.raw(`interval '1 hour'`)
  *
  * @param id a random UUID, unique per call
  */
-export async function spend(
+export async function spendBudget(
   tx: Db,
-  rows: readonly Spending[],
+  rows: readonly BudgetUse[],
   { now, id }: { readonly now: Date; readonly id: string },
 ): Promise<readonly BudgetResult[]> {
   if (rows.length === 0) return []
-  const column = (read: (row: Spending) => number) => sql.param(rows.map(read))
+  const column = (read: (row: BudgetUse) => number) => sql.param(rows.map(read))
   // A clock that was set back by more than an hour starts a new hour, too.
   const isOver = sql`(b.started_at <= excluded.started_at - ${HOUR}
     or b.started_at > excluded.started_at + ${HOUR})`

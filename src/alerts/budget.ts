@@ -57,7 +57,7 @@ export async function applyBudget(
   readonly rows: readonly delivery.NewDelivery[]
   readonly first: readonly FirstThrottled[]
 }> {
-  const counts = new Map<string, store.Spending>()
+  const counts = new Map<string, store.BudgetUse>()
   for (const { watchId, row, counts: isCounted } of planned) {
     if (!isCounted) continue
     const { recipientId, channel } = row
@@ -65,7 +65,7 @@ export async function applyBudget(
     const count = (counts.get(key)?.count ?? 0) + 1
     counts.set(key, { watchId, recipientId, allowed: allowedFor(channel), count })
   }
-  const spent = await store.spend(tx, [...counts.values()], { now, id: randomUUID() })
+  const spent = await store.spendBudget(tx, [...counts.values()], { now, id: randomUUID() })
   const left = new Map<string, number>()
   for (const { watchId, recipientId, used } of spent) {
     const key = keyOf(watchId, recipientId)
@@ -104,7 +104,7 @@ interface Reader {
 }
 
 /** The message that further alerts of a watch are not sent this hour. */
-export function announcement(
+export function budgetMessage(
   deps: Pick<NotifyDeps, 'publicUrl'>,
   options: {
     readonly watch: { readonly id: number; readonly label: string }
@@ -168,7 +168,7 @@ async function summarize(deps: NotifyDeps, tx: Db, due: store.DueSummary): Promi
 
 function messageFor(
   { publicUrl }: Pick<NotifyDeps, 'publicUrl'>,
-  options: Parameters<typeof announcement>[1],
+  options: Parameters<typeof budgetMessage>[1],
   write: (t: Translate) => Pick<Envelope['message'], 'title' | 'body'>,
 ): delivery.NewDelivery {
   const { watch, reader, settings, now } = options

@@ -8,7 +8,7 @@ import type { HelpTopic } from '#src/i18n/signal-help.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { type ActedAlert, status } from './acknowledge.ts'
+import { type ActedAlert, alertStatus } from './acknowledge.ts'
 import { type ReadDeps, toAlert } from './history.ts'
 import { messageStates } from './message-state.ts'
 import type { Alert } from './model.ts'
@@ -46,7 +46,7 @@ export async function getAlert(
   const place = { type, signal, group, data, ...reader, ...(startedAt && { startedAt }) }
   return {
     alert: toAlert(deps, row, reader, deliveries.get(id) ?? []),
-    status: await status(deps, caller, id),
+    status: await alertStatus(deps, caller, id),
     envelope: { deliveryId: randomUUID(), ...place, message },
     state: states.get(id) ?? {},
   }

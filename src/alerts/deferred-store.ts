@@ -32,7 +32,7 @@ export interface DeferredRow extends Record<string, unknown> {
 }
 
 /** Selects a recipient's due deferred alerts: all or only critical ones. */
-export interface Due {
+export interface DueSelection {
   readonly recipientId: number
   readonly until: Date
   readonly onlyCritical: boolean
@@ -60,14 +60,14 @@ const CRITICAL = sql`(d.urgency = 2 or d.recovery and exists (select from alerts
   where a.id = d.alert_id and ${sameKey('a.fired_at', 'd.fired_at')}
     and a.episode_severity = 'critical'))`
 
-function isDue({ recipientId, until, onlyCritical }: Due) {
+function isDue({ recipientId, until, onlyCritical }: DueSelection) {
   const critical = onlyCritical ? sql`and ${CRITICAL}` : sql``
   return sql`d.recipient_id = ${recipientId} and d.held_until <= ${until} and d.kind <> 'notice'
     ${critical}`
 }
 
 /** Counts deferred alerts. */
-export async function countDeferred(tx: Db, due: Due): Promise<DeferredCounts> {
+export async function countDeferred(tx: Db, due: DueSelection): Promise<DeferredCounts> {
   const [counted] = await tx.execute<DeferredCounts>(sql`
     select count(*)::int as messages,
       (count(*) filter (where not d.recovery))::int as alerts,
@@ -84,7 +84,7 @@ export async function countDeferred(tx: Db, due: Due): Promise<DeferredCounts> {
 /** Deferred alerts: open ones first, then the newest. */
 export async function listNewestDeferred(
   tx: Db,
-  due: Due,
+  due: DueSelection,
   limit: number,
 ): Promise<readonly DeferredRow[]> {
   return await tx.execute<DeferredRow>(sql`
@@ -112,7 +112,11 @@ export async function listDeferredNotices(
 }
 
 /** Marks deferred alerts as contained in a summary delivery. */
-export async function markSummarized(tx: Db, due: Due, summaryDeliveryId: string): Promise<void> {
+export async function markSummarized(
+  tx: Db,
+  due: DueSelection,
+  summaryDeliveryId: string,
+): Promise<void> {
   for (;;) {
     const marked = await tx.execute(sql`
       update deliveries set held_until = null, told_in = ${summaryDeliveryId}

@@ -59,7 +59,7 @@ export async function closeAlerts(db: Db, closings: readonly Closing[]): Promise
 }
 
 /** Result of following a new alert's episode. Omitted values stay unchanged. */
-export interface Mark {
+export interface EpisodeMark {
   readonly id: number
   readonly recoveryOf?: number
   readonly startedAt?: Date
@@ -75,7 +75,7 @@ export interface Mark {
 }
 
 /** Writes the results for new alerts, in one statement. */
-export async function markAlerts(db: Db, marks: readonly Mark[]): Promise<void> {
+export async function markAlerts(db: Db, marks: readonly EpisodeMark[]): Promise<void> {
   if (marks.length === 0) return
   const rows = marks.map(({ notifiedAt, ...mark }) => ({
     ...mark,
@@ -123,7 +123,7 @@ export async function markReleased(
 }
 
 /** Number of changes of a signal. */
-export interface Changes extends SignalKey {
+export interface SignalChanges extends SignalKey {
   readonly changes: number
   /** Time of the first change. */
   readonly since: Date
@@ -133,9 +133,9 @@ export interface Changes extends SignalKey {
 export async function countChanges(
   db: Db,
   keys: readonly (SignalKey & { readonly after: Date })[],
-): Promise<readonly Changes[]> {
+): Promise<readonly SignalChanges[]> {
   const rows = keys.map(({ watchId, signal, after }) => ({ watchId, signal: signal ?? '', after }))
-  return await db.execute<Changes & Record<string, unknown>>(sql`
+  return await db.execute<SignalChanges & Record<string, unknown>>(sql`
     select a.watch_id as "watchId", a.signal, min(a.fired_at) as since,
       sum(case when a.is_episode then 1 + (a.recovered_at is not null)::int
         when a.started_at <= k.after then 1 else 0 end)::int as changes
@@ -147,13 +147,13 @@ export async function countChanges(
 }
 
 /** State of a flapping signal since its message shows the changes. */
-export const Flapping = z.object({
+export const FlappingState = z.object({
   changes: z.int(),
   since: Instant,
   /** Null while it fires. */
   recoveredAt: Instant.nullable(),
 })
-export type Flapping = z.output<typeof Flapping>
+export type FlappingState = z.output<typeof FlappingState>
 
 /**
  * The alert whose message shows the changes of each flapping signal: the one that already does, or the
@@ -163,7 +163,9 @@ export async function findAnchors(
   db: Db,
   keys: readonly (SignalKey & { readonly after: Date })[],
   without: readonly number[],
-): Promise<readonly (SignalKey & { readonly id: number; readonly flapping: Flapping | null })[]> {
+): Promise<
+  readonly (SignalKey & { readonly id: number; readonly flapping: FlappingState | null })[]
+> {
   const rows = keys.map(({ watchId, signal, after }) => ({
     watchId,
     signal: signal ?? '',
@@ -188,15 +190,15 @@ export async function findAnchors(
     join alerts b on b.id = newest.id`)
   return found.map((row) => ({
     ...row,
-    flapping: Flapping.nullable().catch(null).parse(row.flapping),
+    flapping: FlappingState.nullable().catch(null).parse(row.flapping),
   }))
 }
 
 /** Stores the flapping state that a message shows. */
-export async function saveFlapping(db: Db, id: number, flapping: Flapping): Promise<void> {
+export async function saveFlapping(db: Db, id: number, flapping: FlappingState): Promise<void> {
   await db
     .update(alerts)
-    .set({ flapping: z.encode(Flapping, flapping) })
+    .set({ flapping: z.encode(FlappingState, flapping) })
     .where(eq(alerts.id, id))
 }
 

@@ -47,7 +47,7 @@ export interface Change {
 }
 
 /** Effect of a change on its episode. */
-export interface Meaning {
+export interface EpisodeEffect {
   /** Of a recovery: the alerts it closes, oldest first. Of an alert: those it escalates. */
   readonly episode: readonly OpenAlert[]
   /** Severity that decides about delivery: that of the episode, because a recovery itself is only info. */
@@ -61,7 +61,7 @@ export interface Closing {
 }
 
 export interface Episodes<One extends Change> {
-  readonly meanings: ReadonlyMap<One, Meaning>
+  readonly meanings: ReadonlyMap<One, EpisodeEffect>
   readonly closings: readonly Closing[]
   /** The alerts that stay open. */
   readonly open: readonly OpenAlert[]
@@ -82,7 +82,7 @@ export function followEpisodes<One extends Change>(
   open: readonly OpenAlert[],
 ): Episodes<One> {
   const rest = new Map(Map.groupBy(inOrder(open), signalKey))
-  const meanings = new Map<One, Meaning>()
+  const meanings = new Map<One, EpisodeEffect>()
   const closings: Closing[] = []
   for (const change of changes) {
     const key = signalKey(change)

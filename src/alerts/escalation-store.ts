@@ -7,7 +7,7 @@ import { alerts } from './tables.ts'
 export const ESCALATIONS = { table: alerts, id: ['id'], dueAt: 'escalateAt' } as const
 
 /** Schedules the escalations of alerts that were not escalated yet. */
-export async function schedule(
+export async function scheduleEscalations(
   tx: Db,
   rows: readonly { readonly id: number; readonly escalateAt: Date }[],
 ): Promise<void> {

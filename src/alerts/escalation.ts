@@ -40,7 +40,7 @@ export async function escalateDue(
   const of = (act: Step['act']) => steps.filter(({ step }) => step.act === act)
   const ended = of('end').map(({ row }) => row.id)
   await escalationStore.endEscalations(tx, ended)
-  await escalationStore.schedule(
+  await escalationStore.scheduleEscalations(
     tx,
     steps.flatMap(({ row, step }) =>
       step.act === 'wait' ? [{ id: row.id, escalateAt: step.until }] : [],
@@ -121,7 +121,7 @@ async function scheduleFrom(tx: Db, rows: readonly store.AlertRow[], now: Date):
     tx,
     rows.map(({ watchId }) => watchId),
   )
-  await escalationStore.schedule(
+  await escalationStore.scheduleEscalations(
     tx,
     rows.flatMap(({ id, watchId, severity }) => {
       const minutes = watches.get(watchId)?.escalateAfterMinutes ?? null

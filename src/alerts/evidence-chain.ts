@@ -1,7 +1,7 @@
 /** What is read from the chain for evidence: by anybody with a link, so a few at a time, and kept a while. */
 import { firstBlockAt } from '#src/chain/block-search.ts'
 import type { BlockRef } from '#src/chain/chain.ts'
-import { createTurns } from '#src/chain/turns.ts'
+import { createWorkLimiter } from '#src/chain/work-limiter.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import { decodeSubmission } from '#src/fsp/protocol/framing.ts'
 import { readTransactionProof } from '#src/fsp/reader/transaction-proofs.ts'
@@ -57,7 +57,7 @@ export function createEvidenceChain({
   readonly chain: FspChain
   readonly clock: Clock
 }): EvidenceChain {
-  const turns = createTurns(TURNS)
+  const turns = createWorkLimiter(TURNS)
   const readings = createSharedCache<number, EvidenceOnChain>(clock, {
     max: KEPT_MAX,
     freshMs: ({ blocks }) => (blocks === null ? RETRY_MS : FRESH_MS),

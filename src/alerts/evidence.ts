@@ -8,11 +8,11 @@ import { AppError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource } from '#src/watches/events.ts'
-import type { EvidenceClaim, Unproven } from '#src/watches/evidence-model.ts'
+import type { EvidenceClaim, UnprovenReason } from '#src/watches/evidence-model.ts'
 import type { EvidenceChain, EvidenceOnChain } from './evidence-chain.ts'
 import type { AlertEvidence } from './evidence-model.ts'
 import type { ReadDeps } from './history.ts'
-import { follow } from './public-view.ts'
+import { findLinkedAlert } from './public-view.ts'
 import * as store from './store.ts'
 
 type Deps = ReadDeps & { readonly evidence: EvidenceChain; readonly chainId: number }
@@ -44,7 +44,7 @@ export async function readLinkedEvidence(
   code: string,
   locale?: Locale,
 ): Promise<{ readonly evidence: AlertEvidence; readonly locale: Locale } | undefined> {
-  const linked = await follow(deps, code)
+  const linked = await findLinkedAlert(deps, code)
   if (linked === undefined) return undefined
   const { row, recipient } = linked
   const language = locale ?? recipient?.locale ?? 'en'
@@ -80,7 +80,10 @@ const NOTHING_READ: EvidenceOnChain = {
 }
 
 /** The claim of an alert, or the reason why it has none. */
-function claimOf({ event, position }: store.AlertRow, data: JsonObject): EvidenceClaim | Unproven {
+function claimOf(
+  { event, position }: store.AlertRow,
+  data: JsonObject,
+): EvidenceClaim | UnprovenReason {
   const source = findEventSource(event)
   const derive = source?.signal.claim
   if (derive === undefined) return 'other'

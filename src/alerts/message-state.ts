@@ -3,7 +3,7 @@ import type { MessageState } from '#src/channels/envelope.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
-import { Flapping } from './episode-store.ts'
+import { FlappingState } from './episode-store.ts'
 import { isMuted } from './rules.ts'
 import * as store from './store.ts'
 
@@ -27,7 +27,7 @@ export async function messageStates(
 }
 
 function stateOf(row: store.AlertRow, mutedUntil: Date | null): MessageState {
-  const flapping = Flapping.nullable().catch(null).parse(row.flapping)
+  const flapping = FlappingState.nullable().catch(null).parse(row.flapping)
   const isClosed = row.state === 'closed'
   const endedAt = flapping === null || isClosed ? row.recoveredAt : flapping.recoveredAt
   const until = row.mutedAt !== null && endedAt === null ? 'recovered' : mutedUntil

@@ -18,10 +18,10 @@ export const ALERT_STATES = ['firing', 'recovered', 'acknowledged', 'closed'] as
 export type AlertState = (typeof ALERT_STATES)[number]
 
 /** Title and body in one locale. */
-export const Rendered = z
+export const RenderedText = z
   .object({ locale: z.enum(LOCALES), title: z.string(), body: z.string() })
   .meta({ id: 'Rendered' })
-export type Rendered = z.output<typeof Rendered>
+export type RenderedText = z.output<typeof RenderedText>
 
 /** Data of an alert; its form depends on the event. */
 export const AlertData = JsonObject.meta({
@@ -43,7 +43,7 @@ export const Alert = z
     severity: z.enum(SEVERITIES),
     state: z.enum(ALERT_STATES),
     data: AlertData,
-    rendered: Rendered,
+    rendered: RenderedText,
     firedAt: Instant,
     recoveredAt: Instant.nullable(),
     durationSeconds: z.number().nullable(),

@@ -12,14 +12,20 @@ import { type Timing, timingOf } from '#src/recipients/timing.ts'
 import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import { alertUrl } from './alert-urls.ts'
-import { announcement, applyBudget, type PlannedDelivery } from './budget.ts'
+import { applyBudget, budgetMessage, type PlannedDelivery } from './budget.ts'
 import type { OpenAlert } from './episodes.ts'
 import type { NotifyDeps } from './notify-deps.ts'
-import { createRenderer, type Note, type Renderable, remind, type renderMessage } from './render.ts'
+import {
+  asReminder,
+  createRenderer,
+  type Note,
+  type Renderable,
+  type renderMessage,
+} from './render.ts'
 import { logNotified } from './trail.ts'
 
 /** A recorded alert. */
-export interface Recorded {
+export interface RecordedAlert {
   readonly alertId: number
   readonly type: string
   readonly signal: string | null
@@ -32,7 +38,7 @@ export interface Recorded {
 }
 
 /** An alert to notify, with its options. */
-export interface Notification extends Recorded {
+export interface Notification extends RecordedAlert {
   readonly watch: Omit<
     WatchForNotification,
     'isJudged' | 'firing' | 'off' | 'escalateTo' | 'escalateAfterMinutes'
@@ -50,13 +56,13 @@ export interface Notification extends Recorded {
   readonly effectiveSeverity: Severity
   readonly isRecovery: boolean
   /** The alert that this one follows. */
-  readonly answers?: Recorded
+  readonly answers?: RecordedAlert
   /** Of a recovery or escalation: start of the episode. */
   readonly startedAt?: Date
   /** Of a recovery: name of the person who acknowledged the alert. */
   readonly takenBy?: string
   readonly notes?: readonly Note[]
-  readonly reminder?: Parameters<typeof remind>[1]
+  readonly reminder?: Parameters<typeof asReminder>[1]
   /** Recorded for chats and mailboxes and not sent: muted, or the signal is flapping. */
   readonly isQuiet: boolean
 }
@@ -111,7 +117,7 @@ export async function notify(
     if (reader.off) return []
     const own = settings.get(watch.wallet) ?? DEFAULT_SETTINGS
     const about = { watch, settings: own, now: createdAt }
-    return [announcement(deps, { ...about, reader: { ...reader, wallet: watch.wallet } })]
+    return [budgetMessage(deps, { ...about, reader: { ...reader, wallet: watch.wallet } })]
   })
   await delivery.enqueue(tx, [...rows, ...announced])
   logNotified(deps, notifications, rows)
@@ -279,8 +285,8 @@ function envelopeOf(
   const reader = { locale, timezone }
   const held: readonly Note[] =
     how.wasDeferred && answers !== undefined ? [{ kind: 'held', firedAt: answers.firedAt }] : []
-  const render = (alert: Recorded, notes: readonly Note[]) =>
-    how.render(renderable(deps, alert, watch, { recipientId: recipient.id, notes }), reader)
+  const render = (alert: RecordedAlert, notes: readonly Note[]) =>
+    how.render(toRenderable(deps, alert, watch, { recipientId: recipient.id, notes }), reader)
   const message = render(notification, [...held, ...(notification.notes ?? [])])
   const title = answers === undefined ? '' : titleOf(deps, answers, (one) => render(one, []).title)
   return {
@@ -291,7 +297,7 @@ function envelopeOf(
     data,
     locale,
     timezone,
-    message: reminder === undefined ? message : remind(message, reminder, reader),
+    message: reminder === undefined ? message : asReminder(message, reminder, reader),
     ...(kind !== 'alert' && { kind }),
     ...(startedAt !== undefined && { startedAt: startedAt.toISOString() }),
     ...(takenBy !== undefined && { takenBy }),
@@ -306,7 +312,7 @@ function envelopeOf(
 }
 
 /** Converts an open alert for its messages. */
-export function recordOf(alert: OpenAlert): Recorded {
+export function recordOf(alert: OpenAlert): RecordedAlert {
   const { id: alertId, type, signal, group, event, severity, data, firedAt, position } = alert
   return { alertId, type, signal, group, event, severity, data, firedAt, position }
 }
@@ -314,8 +320,8 @@ export function recordOf(alert: OpenAlert): Recorded {
 /** Title of an alert that another one answers; empty if it cannot be rendered. */
 function titleOf(
   { quarantine }: NotifyDeps,
-  answers: Recorded,
-  write: (alert: Recorded) => string,
+  answers: RecordedAlert,
+  write: (alert: RecordedAlert) => string,
 ): string {
   try {
     return write(answers)
@@ -326,9 +332,9 @@ function titleOf(
 }
 
 /** An alert of a watch, with the link for this recipient. */
-export function renderable(
+export function toRenderable(
   deps: Pick<NotifyDeps, 'box' | 'publicUrl'>,
-  alert: Recorded,
+  alert: RecordedAlert,
   watch: { readonly id: number; readonly label: string },
   { recipientId, notes = [] }: { recipientId: number | null; notes?: readonly Note[] },
 ): Renderable {

@@ -8,7 +8,7 @@ import { LOCALES } from '#src/kernel/locale.ts'
 import { type Address, Id, JsonObject } from '#src/kernel/units.ts'
 import { usualSeverity } from '#src/watches/evaluate/severity.ts'
 import { EVENTS, findEventSource } from '#src/watches/events.ts'
-import { Rendered } from './model.ts'
+import { RenderedText } from './model.ts'
 import { type Reader, renderMessage } from './render.ts'
 
 /** Body of `POST /message-preview`. */
@@ -32,7 +32,7 @@ const FORMS = Object.fromEntries(
 /** A message in the form of each channel; with `channel`, only in that one's. */
 export const Preview = z
   .object({
-    rendered: Rendered,
+    rendered: RenderedText,
     renderedMessage: JsonObject,
     ...FORMS,
   })

@@ -74,7 +74,7 @@ export async function readLinked(
   code: string,
   locale?: Locale,
 ): Promise<AlertPage | undefined> {
-  const linked = await follow(deps, code)
+  const linked = await findLinkedAlert(deps, code)
   if (linked === undefined) return undefined
   const { row, recipient } = linked
   const wallet = storedAddress(row.wallet)
@@ -132,7 +132,7 @@ export interface LinkedActor {
  * recipient, its recipient is off, or it is older than seven days.
  */
 export async function findLinkedActor(deps: Deps, code: string): Promise<LinkedActor | undefined> {
-  const linked = await follow(deps, code)
+  const linked = await findLinkedAlert(deps, code)
   if (linked?.recipient === undefined) return undefined
   const { row, recipient } = linked
   if (!mayAct(row, recipient, deps.clock.now())) return undefined
@@ -145,7 +145,7 @@ export async function findLinkedActor(deps: Deps, code: string): Promise<LinkedA
 }
 
 /** Finds the alert and the recipient of a link; undefined for a forged link or a deleted alert. */
-export async function follow(
+export async function findLinkedAlert(
   deps: Pick<Deps, 'db' | 'box'>,
   code: string,
 ): Promise<

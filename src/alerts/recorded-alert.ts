@@ -4,12 +4,12 @@ import type { EnvelopeMessage } from '#src/channels/envelope.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { JsonObject } from '#src/kernel/units.ts'
-import { type Recorded, renderable } from './notify.ts'
+import { type RecordedAlert, toRenderable } from './notify.ts'
 import { type Note, type Reader, renderMessage } from './render.ts'
 import type { AlertRow } from './store.ts'
 
 /** Converts a row to a recorded alert. */
-export function recordedOf(row: AlertRow): Recorded {
+export function recordedOf(row: AlertRow): RecordedAlert {
   return {
     alertId: row.id,
     type: row.type,
@@ -39,6 +39,6 @@ export function messageOf(
 ): EnvelopeMessage {
   const notes = notesOf(row)
   const watch = { id: row.watchId, label: row.watchLabel }
-  const about = renderable(deps, recordedOf(row), watch, { recipientId, notes })
+  const about = toRenderable(deps, recordedOf(row), watch, { recipientId, notes })
   return renderMessage(about, { locale, timezone })
 }

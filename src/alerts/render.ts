@@ -190,7 +190,7 @@ function wordsOf(
  *
  * @param message of the alert
  */
-export function remind(
+export function asReminder(
   message: EnvelopeMessage,
   reminder: {
     readonly openSeconds: number

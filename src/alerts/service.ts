@@ -18,7 +18,7 @@ import {
 } from './rules.ts'
 import * as store from './store.ts'
 import { logClosed, logInhibited, logRecorded } from './trail.ts'
-import { liveCauses, release } from './uninhibit.ts'
+import { liveCauses, releaseUninhibited } from './uninhibit.ts'
 
 /** A firing and its record, if it has one. */
 type RecordedFiring = Change & { readonly candidate: AlertCandidate }
@@ -100,7 +100,7 @@ async function follow(
   })
   await episodes.markAlerts(tx, marks)
   logInhibited(deps, inhibited)
-  const released = await release(tx, { open: followed.open, causes, settings, now })
+  const released = await releaseUninhibited(tx, { open: followed.open, causes, settings, now })
   await delivery.reviseMessages(tx, [
     ...followed.closings.flatMap(({ alertIds }) => alertIds),
     ...rested,
@@ -129,7 +129,7 @@ function isUnnotified(firing: Fresh, { meanings }: Episodes<RecordedFiring>): bo
 }
 
 /** The episode columns of an alert's row. */
-function markOf(firing: Fresh, { meanings }: Episodes<RecordedFiring>): episodes.Mark {
+function markOf(firing: Fresh, { meanings }: Episodes<RecordedFiring>): episodes.EpisodeMark {
   const id = firing.alertId
   const { episode: [first] = [], effectiveSeverity } = meanings.get(firing) ?? {}
   const ended =

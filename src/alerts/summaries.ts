@@ -19,7 +19,15 @@ import * as deferred from './deferred-store.ts'
 import { inMessages, noticesTogether } from './notices-together.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import type { Reader } from './render.ts'
-import { buttons, GLYPHS, inOrder, newest, periodOf, reasonOf, wording } from './summary-view.ts'
+import {
+  buttons,
+  GLYPHS,
+  inOrder,
+  newestMessage,
+  periodOf,
+  reasonOf,
+  summaryText,
+} from './summary-view.ts'
 
 /** Recipients read by one query. */
 const AT_ONCE = 200
@@ -62,7 +70,7 @@ export async function sendSummaries(deps: Deps, signal: AbortSignal): Promise<vo
     (id) => reschedule(deps, id, { keepDue: true }),
   )
   await each(
-    (after) => delivery.listHolding(deps.db, deps.clock.now(), { after, limit: AT_ONCE }),
+    (after) => delivery.listWithDeferred(deps.db, deps.clock.now(), { after, limit: AT_ONCE }),
     async (id) => {
       const isLater = await transact(deps.db, (tx) => summarize(deps, tx, id))
       if (isLater) await reschedule(deps, id, { keepDue: false })
@@ -213,7 +221,11 @@ async function readable(
 }
 
 /** The alerts that a summary names. Rows that cannot be parsed are replaced by the next ones. */
-async function listItems(deps: Deps, tx: Db, due: deferred.Due): Promise<readonly Readable[]> {
+async function listItems(
+  deps: Deps,
+  tx: Db,
+  due: deferred.DueSelection,
+): Promise<readonly Readable[]> {
   for (;;) {
     const rows = await deferred.listNewestDeferred(tx, due, ITEMS_MAX)
     const items = await readable(deps, tx, rows)
@@ -226,7 +238,7 @@ async function summaryOf(
   deps: Deps,
   tx: Db,
   input: {
-    readonly due: deferred.Due
+    readonly due: deferred.DueSelection
     readonly reader: Reader
     readonly settings: Settings
     /** End of the reader's mute, if there was one. */
@@ -269,9 +281,9 @@ async function summaryOf(
       watchLabel: null,
       event: 'summary',
       severity: SEVERITIES[counts.urgency] ?? 'info',
-      ...wording(t, { reason, period, counts, reader }),
+      ...summaryText(t, { reason, period, counts, reader }),
       fields: [],
-      link: newest(all)?.link ?? `${deps.publicUrl}/`,
+      link: newestMessage(all)?.link ?? `${deps.publicUrl}/`,
       firedAt: now.toISOString(),
       test: false,
       isRecovery: false,

@@ -15,7 +15,7 @@ export type Reason = 'quiet' | 'digest' | 'muted'
 export const GLYPHS: Readonly<Record<Reason, string>> = { quiet: '☀️', digest: '🗂️', muted: '🔕' }
 
 /** The message whose page a summary links to. */
-export function newest(messages: readonly EnvelopeMessage[]): EnvelopeMessage | undefined {
+export function newestMessage(messages: readonly EnvelopeMessage[]): EnvelopeMessage | undefined {
   return messages.toSorted((a, b) => a.firedAt.localeCompare(b.firedAt)).at(-1)
 }
 
@@ -35,7 +35,7 @@ export function inOrder(
 }
 
 /** Title and body of a summary. */
-export function wording(
+export function summaryText(
   t: Translate,
   options: {
     readonly reason: Reason

@@ -36,7 +36,7 @@ export async function liveCauses(
 }
 
 /** Marks alerts that are no longer inhibited as notified, and returns them for notification. */
-export async function release(
+export async function releaseUninhibited(
   tx: Db,
   options: {
     readonly open: readonly OpenAlert[]
@@ -105,5 +105,5 @@ async function releaseOf(deps: NotifyDeps, tx: Db, wallet: Address): Promise<voi
   const causes = await liveCauses(tx, open)
   const settings = await listSettings(tx, [wallet])
   const now = deps.clock.now()
-  await notify(deps, tx, await release(tx, { open, causes, settings, now }))
+  await notify(deps, tx, await releaseUninhibited(tx, { open, causes, settings, now }))
 }

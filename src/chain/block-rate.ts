@@ -17,7 +17,7 @@ export interface BlockRate {
   readonly newest: number
   /** When the newest block was first read. */
   readonly newestAtMs: number
-  /** Average time between two blocks; undefined before there were enough. */
+  /** Average time between two blocks; undefined with too few samples. */
   readonly periodMs: number | undefined
   readonly samples: number
 }

@@ -34,7 +34,7 @@ export interface ChangedBalance extends BalanceQuery {
 }
 
 /** Cause of a changed balance, if it is a single transaction or a single other account. */
-export interface Movement {
+export interface BalanceMovement {
   readonly transactionHash: Hash | null
   /** Sender or receiver. */
   readonly counterparty: Address | null
@@ -154,7 +154,7 @@ export interface ChainAccess {
 
 /**
  * Facts read from the chain. Every method rejects with AppError upstream `dependency_unavailable` when no
- * endpoint answers in time, and with the signal's reason when the caller aborts; none of them ever guesses.
+ * endpoint answers in time, and with the signal's reason when the caller aborts; none returns a guess.
  */
 export interface Chain {
   /**
@@ -179,7 +179,7 @@ export interface Chain {
     changes: readonly ChangedBalance[],
     span: { readonly after: number; readonly upTo: number },
     signal?: AbortSignal,
-  ): Promise<readonly Movement[]>
+  ): Promise<readonly BalanceMovement[]>
   /** Symbol and decimals; undefined when the address is not a token. Cached, because they never change. */
   assetInfo(asset: Asset, signal?: AbortSignal): Promise<AssetInfo | undefined>
   /**

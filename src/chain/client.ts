@@ -19,7 +19,7 @@ import { readRouterState } from './router-state.ts'
 import { verifyMessage } from './signatures.ts'
 import { isUnreadable } from './spans.ts'
 import { readAssetInfo } from './tokens.ts'
-import { createTurns, type TurnLimits, takeTurns } from './turns.ts'
+import { createWorkLimiter, limitReads, type WorkLimits } from './work-limiter.ts'
 
 /** Settings of the chain's client. */
 export interface ChainOptions {
@@ -42,7 +42,7 @@ export interface ChainOptions {
   /** Former addresses of contracts, by registry name, as returned by `RoundReader.contracts`. */
   readonly formerContracts?: () => Promise<Readonly<Record<string, readonly Address[]>>>
   /** Upper limits of concurrent and waiting requests; unlimited by default. */
-  readonly limits?: TurnLimits
+  readonly limits?: WorkLimits
   /** Counts requests and records the newest block, for the operator. */
   readonly meters?: Meters
 }
@@ -86,7 +86,7 @@ export function createChain({
     timeoutMs,
     meters,
   })
-  const endpoints = limits === undefined ? all : takeTurns(all, createTurns(limits))
+  const endpoints = limits === undefined ? all : limitReads(all, createWorkLimiter(limits))
   const tokens = new Map<Address, AssetInfo>()
   const logs = createLogReader()
   const contracts = createContractAddresses({
@@ -98,7 +98,7 @@ export function createChain({
   })
   const feeds = createFeeds({ endpoints, contracts, clock, log })
 
-  const turns = createTurns(VERIFICATIONS)
+  const turns = createWorkLimiter(VERIFICATIONS)
   let newest = { number: 0, atMs: 0 }
 
   return {
@@ -118,7 +118,7 @@ export function createChain({
       const { endpoint, ...block } = heard.reduce((one, other) =>
         other.number > one.number ? other : one,
       )
-      // A tip that no endpoint has any more was reported by mistake: it is not waited for.
+      // A tip that no endpoint has any more was an error of the endpoint that reported it: it is forgotten.
       const isGone = !isQuick && block.number < newest.number
       if (block.number > newest.number || isGone) newest = { number: block.number, atMs: nowMs }
       meters?.seen({ endpoint, at: block.at })

@@ -2,7 +2,7 @@ import { encodeEventTopics, erc20Abi, type Hex, isAddressEqual, numberToHex, pad
 import { z } from 'zod'
 import { Address, Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
 import { requireBlock } from './blocks.ts'
-import type { ChangedBalance, Movement } from './chain.ts'
+import type { BalanceMovement, ChangedBalance } from './chain.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { EndpointError } from './failures.ts'
 import type { LogReader } from './logs.ts'
@@ -38,7 +38,7 @@ const Block = z.object({
 })
 
 const [TRANSFER] = encodeEventTopics({ abi: erc20Abi, eventName: 'Transfer' })
-const UNKNOWN: Movement = { transactionHash: null, counterparty: null }
+const UNKNOWN: BalanceMovement = { transactionHash: null, counterparty: null }
 
 /**
  * The transaction and the other account behind each change of a balance, in the given order; null where
@@ -53,7 +53,7 @@ export async function readMovements(
   changes: readonly ChangedBalance[],
   { after, upTo }: { readonly after: number; readonly upTo: number },
   signal?: AbortSignal,
-): Promise<readonly Movement[]> {
+): Promise<readonly BalanceMovement[]> {
   if (upTo - after > MOVEMENT_BLOCKS_MAX) return changes.map(() => UNKNOWN)
   const tokens = changes.flatMap(({ asset }) => (asset === 'FLR' ? [] : [asset]))
   const holders = changes.flatMap(({ address, asset }) => (asset === 'FLR' ? [] : [address]))
@@ -132,7 +132,7 @@ async function readCoinTransfers(client: RpcClient, number: number): Promise<rea
 function explain(
   { address, asset, changeUnits }: ChangedBalance,
   all: readonly Transfer[],
-): Movement {
+): BalanceMovement {
   const isSender = ({ from }: Transfer) => isAddressEqual(from, address)
   const isReceiver = ({ to }: Transfer) => to !== undefined && isAddressEqual(to, address)
   const touching = all.filter(

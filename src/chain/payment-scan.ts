@@ -6,10 +6,10 @@ import type { Endpoints, RpcClient } from './endpoints.ts'
 import type { Log, LogFilter, LogReader } from './logs.ts'
 import { forEachAtOnce } from './parallel.ts'
 import {
+  blockReplaced,
   hasSucceeded,
   nativePayment,
   PAID_TOPIC,
-  replaced,
   routerPayment,
   Transaction,
 } from './payments.ts'
@@ -139,7 +139,7 @@ function routed(
 ): readonly Found[] {
   return logs.flatMap((log) => {
     const block = blocks.get(Number(log.blockNumber))
-    if (block?.hash !== log.blockHash) throw replaced(log.blockNumber)
+    if (block?.hash !== log.blockHash) throw blockReplaced(log.blockNumber)
     const payment = routerPayment(log, block, destinations)
     return payment ? [{ payment, transactionIndex: Number(log.transactionIndex) }] : []
   })

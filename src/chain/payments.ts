@@ -60,7 +60,7 @@ export async function readTransactionFacts(
 
   const receipt = await readReceipt(client, txHash)
   const block = await readBlock(client, Number(receipt.blockNumber))
-  if (block?.hash !== receipt.blockHash) throw replaced(receipt.blockNumber)
+  if (block?.hash !== receipt.blockHash) throw blockReplaced(receipt.blockNumber)
   if (receipt.status === 0n) {
     const reason = await readRevertReason(client, transaction, block.number)
     return { status: 'reverted', block, reason, handle: intendedHandle(transaction, destinations) }
@@ -138,12 +138,12 @@ export async function hasSucceeded(
   block: BlockRef,
 ): Promise<boolean> {
   const { status, blockHash, blockNumber } = await readReceipt(client, txHash)
-  if (blockHash !== block.hash) throw replaced(blockNumber)
+  if (blockHash !== block.hash) throw blockReplaced(blockNumber)
   return status !== 0n
 }
 
 /** The error of an endpoint that answered from two versions of one block. */
-export function replaced(blockNumber: bigint | number): EndpointError {
+export function blockReplaced(blockNumber: bigint | number): EndpointError {
   return new EndpointError(`block ${blockNumber} was replaced meanwhile`)
 }
 

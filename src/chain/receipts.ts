@@ -6,7 +6,7 @@ import type { RpcClient } from './endpoints.ts'
 import { EndpointError, rpcErrorOf } from './failures.ts'
 import { HexData, Log } from './logs.ts'
 import { Quantity } from './quantity.ts'
-import { number, rootOf } from './trie.ts'
+import { rlpNumber, rootOf } from './trie.ts'
 
 const Receipt = z.object({
   blockHash: z.string(),
@@ -72,6 +72,6 @@ function serialize({ type, status, cumulativeGasUsed, logsBloom, logs }: z.outpu
     topics,
     data,
   ])
-  const body = toRlp([number(status), number(cumulativeGasUsed), logsBloom, entries])
+  const body = toRlp([rlpNumber(status), rlpNumber(cumulativeGasUsed), logsBloom, entries])
   return type === 0n ? body : concat([numberToHex(type, { size: 1 }), body])
 }

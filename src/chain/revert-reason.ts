@@ -6,7 +6,7 @@ import { isEndpointFailure, isExecutionFailure, rpcErrorOf } from './failures.ts
 import { HexData } from './logs.ts'
 
 /** The parts of a transaction that a replay needs. */
-export interface Repeatable {
+export interface ReplayInput {
   readonly from: Address
   readonly to: Address | undefined
   readonly value: bigint
@@ -24,7 +24,7 @@ const KNOWN_ERRORS = [
 ]
 
 /** Result of a replay in the state of the block before. */
-export interface Replay {
+export interface ReplayResult {
   /** `unknown`: the endpoint does not return the revert data, or has pruned the state. */
   readonly outcome: 'failed' | 'succeeded' | 'unknown'
   /** Revert reason; the selector of an unknown error; null without any. */
@@ -34,9 +34,9 @@ export interface Replay {
 /** Replays a transaction in the state of the block before its own. */
 export async function replay(
   client: RpcClient,
-  { from, to, value, input, gas }: Repeatable,
+  { from, to, value, input, gas }: ReplayInput,
   blockNumber: number,
-): Promise<Replay> {
+): Promise<ReplayResult> {
   if (to === undefined || blockNumber === 0) return { outcome: 'unknown', reason: null }
   const call = { from, to, value: numberToHex(value), data: input, gas: numberToHex(gas) }
   try {
@@ -58,7 +58,7 @@ function selectorOf(data: Hex): Hex | null {
 /** Revert reason of a failed transaction, if it is available and has a name; null otherwise. */
 export async function readRevertReason(
   client: RpcClient,
-  transaction: Repeatable,
+  transaction: ReplayInput,
   blockNumber: number,
 ): Promise<string | null> {
   const { reason } = await replay(client, transaction, blockNumber)

@@ -19,7 +19,7 @@ import {
   rpcErrorOf,
 } from './failures.ts'
 import { recoverAddress } from './recover.ts'
-import type { Turns } from './turns.ts'
+import type { WorkLimiter } from './work-limiter.ts'
 
 /** A signature with its alleged signer and message. */
 export interface SignedMessage {
@@ -59,7 +59,7 @@ const VERIFY_GAS = 30_000_000
  * @throws AppError upstream `dependency_unavailable`; never for a plain account's valid signature
  */
 export async function verifyMessage(
-  { endpoints, turns }: { readonly endpoints: Endpoints; readonly turns: Turns },
+  { endpoints, turns }: { readonly endpoints: Endpoints; readonly turns: WorkLimiter },
   { address, message, signature }: SignedMessage,
   signal?: AbortSignal,
 ): Promise<boolean> {

@@ -8,14 +8,14 @@ import { readReceiptLogs } from './receipts.ts'
 import type { SpanBlock } from './span-block.ts'
 
 /** Answers of endpoints about the events of some blocks. */
-export interface Heard {
+export interface EndpointLogs {
   readonly blocks: readonly SpanBlock[]
   /** By endpoint. */
   readonly heard: readonly (readonly Log[])[]
 }
 
 /** Events with their blocks. */
-export interface Settled {
+export interface BlockLogs {
   readonly blocks: readonly SpanBlock[]
   readonly logs: readonly Log[]
 }
@@ -35,10 +35,10 @@ export interface Settled {
 export async function settleEvents(
   endpoints: Endpoints,
   filter: LogFilter,
-  { blocks, heard }: Heard,
+  { blocks, heard }: EndpointLogs,
   rare: readonly Hex[],
   signal: AbortSignal | undefined,
-): Promise<Settled> {
+): Promise<BlockLogs> {
   const logs = unite(heard)
   const logsOf = Map.groupBy(logs, ({ blockNumber }) => Number(blockNumber))
   const doubtful = new Set(doubtfulBlocks(blocks, logs, filter).map(({ ref }) => ref.number))

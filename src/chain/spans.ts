@@ -8,7 +8,7 @@ import { EndpointError, isEndpointFailure, isRefusal } from './failures.ts'
 import { HexData, type Log, type LogFilter, type LogReader } from './logs.ts'
 import { forEachAtOnce } from './parallel.ts'
 import type { SpanBlock } from './span-block.ts'
-import { type Heard, settleEvents } from './span-events.ts'
+import { type EndpointLogs, settleEvents } from './span-events.ts'
 import { transactionsRootOf } from './transactions-root.ts'
 
 /** Dependencies of reading a span. */
@@ -118,7 +118,7 @@ async function readApart(
   filter: LogFilter,
   { from, to, after, withTransactions }: Range,
   signal: AbortSignal | undefined,
-): Promise<Heard | undefined> {
+): Promise<EndpointLogs | undefined> {
   const last = Math.min(to, from + BLOCKS_AT_ONCE - 1)
   const numbers = Array.from({ length: last - from + 1 }, (_, index) => from + index)
   const [heard, found] = await Promise.all([
@@ -164,7 +164,7 @@ async function readTogether(
   filter: LogFilter,
   { from, to, after, withTransactions }: Range,
   signal: AbortSignal | undefined,
-): Promise<Heard> {
+): Promise<EndpointLogs> {
   const last = Math.min(to, from + BLOCKS_PER_STEP - 1)
   return endpoints.ask(async (client) => {
     await requireBlock(client, last)

@@ -1,7 +1,7 @@
 import { concat, type Hex, toRlp } from 'viem'
 import { z } from 'zod'
 import { Quantity } from './quantity.ts'
-import { number, rootOf } from './trie.ts'
+import { rlpNumber, rootOf } from './trie.ts'
 
 const Data = z.templateLiteral(['0x', z.string().regex(/^([0-9a-fA-F]{2})*$/)])
 const List = z.array(z.object({ address: Data, storageKeys: z.array(Data) })).default([])
@@ -51,16 +51,16 @@ function serialize(transaction: unknown): Hex | undefined {
       const { data } = Legacy.safeParse(transaction)
       if (data?.v === undefined) return undefined
       return toRlp([
-        number(data.nonce),
-        number(data.gasPrice),
+        rlpNumber(data.nonce),
+        rlpNumber(data.gasPrice),
         ...callOf(data),
-        ...[data.v, data.r, data.s].map(number),
+        ...[data.v, data.r, data.s].map(rlpNumber),
       ])
     }
     case '0x1': {
       const { data } = WithAccessList.safeParse(transaction)
       if (data === undefined) return undefined
-      const fields = [number(data.chainId), number(data.nonce), number(data.gasPrice)]
+      const fields = [rlpNumber(data.chainId), rlpNumber(data.nonce), rlpNumber(data.gasPrice)]
       return concat([
         '0x01',
         toRlp([...fields, ...callOf(data), accessOf(data), ...signatureOf(data)]),
@@ -70,7 +70,7 @@ function serialize(transaction: unknown): Hex | undefined {
       const { data } = WithFees.safeParse(transaction)
       if (data === undefined) return undefined
       const { chainId, nonce, maxPriorityFeePerGas, maxFeePerGas } = data
-      const fields = [chainId, nonce, maxPriorityFeePerGas, maxFeePerGas].map(number)
+      const fields = [chainId, nonce, maxPriorityFeePerGas, maxFeePerGas].map(rlpNumber)
       return concat([
         '0x02',
         toRlp([...fields, ...callOf(data), accessOf(data), ...signatureOf(data)]),
@@ -82,7 +82,7 @@ function serialize(transaction: unknown): Hex | undefined {
 }
 
 function callOf({ gas, to, value, input }: z.output<typeof Common>): Hex[] {
-  return [number(gas), to ?? '0x', number(value), input]
+  return [rlpNumber(gas), to ?? '0x', rlpNumber(value), input]
 }
 
 function accessOf({ accessList }: { readonly accessList: z.output<typeof List> }) {
@@ -90,5 +90,5 @@ function accessOf({ accessList }: { readonly accessList: z.output<typeof List> }
 }
 
 function signatureOf({ yParity, v, r, s }: z.output<typeof Common>): Hex[] {
-  return [yParity ?? v ?? 0n, r, s].map(number)
+  return [yParity ?? v ?? 0n, r, s].map(rlpNumber)
 }

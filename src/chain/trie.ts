@@ -7,14 +7,14 @@ import { type Hex, keccak256, toRlp } from 'viem'
  */
 export function rootOf(values: readonly Hex[]): Hex {
   const leaves = values.map(
-    (value, index): Leaf => ({ path: nibblesOf(toRlp(number(BigInt(index)))), value }),
+    (value, index): Leaf => ({ path: nibblesOf(toRlp(rlpNumber(BigInt(index)))), value }),
   )
   if (leaves.length === 0) return keccak256(toRlp('0x'))
   return keccak256(toRlp(nodeOf(leaves, 0) as Parameters<typeof toRlp>[0]))
 }
 
 /** A number in RLP: without leading zeros, empty for 0. */
-export function number(value: bigint): Hex {
+export function rlpNumber(value: bigint): Hex {
   if (value === 0n) return '0x'
   const digits = value.toString(16)
   return `0x${digits.length % 2 === 0 ? digits : `0${digits}`}`

@@ -12,7 +12,7 @@ import type { RpcClient } from './endpoints.ts'
 import { readBatch } from './multicall.ts'
 
 /** A call of a contract, with the decoder of its answer. */
-export interface View<T> {
+export interface ContractView<T> {
   readonly callData: Hex
   /** Decodes an answer; undefined without one, or for a malformed one. */
   of(answer: Hex | undefined): T | undefined
@@ -23,7 +23,11 @@ export function view<
   const A extends Abi,
   Name extends ContractFunctionName<A, 'view'>,
   const Args extends ContractFunctionArgs<A, 'view', Name>,
->(abi: A, functionName: Name, args: Args): View<ContractFunctionReturnType<A, 'view', Name, Args>> {
+>(
+  abi: A,
+  functionName: Name,
+  args: Args,
+): ContractView<ContractFunctionReturnType<A, 'view', Name, Args>> {
   // The types above hold for every function; the compiler checks them only for one at a time.
   const call = { abi: abi as Abi, functionName: functionName as string, args: args as unknown[] }
   return {
@@ -46,7 +50,7 @@ export function view<
 export async function askViews(
   client: RpcClient,
   multicallAddress: Address,
-  questions: readonly (readonly [Address | undefined, View<unknown>])[],
+  questions: readonly (readonly [Address | undefined, ContractView<unknown>])[],
   block: number,
 ): Promise<readonly (Hex | undefined)[]> {
   const asked = questions.flatMap(([target, { callData }]) =>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { XrplRpc } from './xrpl-rpc.ts'
-import { Entry, type ValidatedTransaction } from './xrpl-transactions.ts'
+import { type ValidatedTransaction, XrplTransaction } from './xrpl-transactions.ts'
 
 /** The contiguous validated ledgers of a server, up to the newest. */
 export interface LedgerRange {
@@ -21,7 +21,7 @@ const ServerInfo = z.object({
 const LedgersPage = z.object({
   ledger_index_min: z.int(),
   ledger_index_max: z.int(),
-  transactions: z.array(Entry),
+  transactions: z.array(XrplTransaction),
   marker: z.unknown().optional(),
 })
 type LedgersPage = z.output<typeof LedgersPage>

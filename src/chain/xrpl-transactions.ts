@@ -102,19 +102,21 @@ const PAYING_TYPES = ['Payment', 'AccountDelete']
 const LEDGER_EPOCH_SECONDS = 946_684_800
 
 /** Parses a transaction; `waiting` while it is in no validated ledger. */
-export const Entry = RawEntry.transform((raw, context): ValidatedTransaction | 'waiting' => {
-  if (raw.validated !== true) return 'waiting'
-  const fields = raw.tx_json ?? raw.tx ?? Fields.safeParse(raw).data
-  const txHash = raw.hash ?? fields?.hash
-  const ledgerIndex = raw.ledger_index ?? fields?.ledger_index
-  if (fields && raw.meta && txHash && ledgerIndex) {
-    const { meta, ledger_hash: hash, close_time_iso: time } = raw
-    const block = hash && time ? blockOf(ledgerIndex, hash, new Date(time)) : undefined
-    return { fields, meta, txHash: txHash.toUpperCase(), ledgerIndex, block }
-  }
-  context.issues.push({ code: 'custom', input: raw, message: 'not a whole transaction' })
-  return z.NEVER
-})
+export const XrplTransaction = RawEntry.transform(
+  (raw, context): ValidatedTransaction | 'waiting' => {
+    if (raw.validated !== true) return 'waiting'
+    const fields = raw.tx_json ?? raw.tx ?? Fields.safeParse(raw).data
+    const txHash = raw.hash ?? fields?.hash
+    const ledgerIndex = raw.ledger_index ?? fields?.ledger_index
+    if (fields && raw.meta && txHash && ledgerIndex) {
+      const { meta, ledger_hash: hash, close_time_iso: time } = raw
+      const block = hash && time ? blockOf(ledgerIndex, hash, new Date(time)) : undefined
+      return { fields, meta, txHash: txHash.toUpperCase(), ledgerIndex, block }
+    }
+    context.issues.push({ code: 'custom', input: raw, message: 'not a whole transaction' })
+    return z.NEVER
+  },
+)
 
 /** Converts a ledger to a block. */
 export function toBlock(index: number, { ledger }: LedgerHead): BlockRef {

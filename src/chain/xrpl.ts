@@ -4,7 +4,6 @@ import type { BlockRef, Payment, TransactionFacts } from './chain.ts'
 import { readLedgerRange, readTransactions } from './xrpl-ledgers.ts'
 import { createXrplRpc, type XrplRpc } from './xrpl-rpc.ts'
 import {
-  Entry,
   failureOf,
   isPaymentTo,
   LedgerHead,
@@ -12,6 +11,7 @@ import {
   toBlock,
   toPayment,
   type ValidatedTransaction,
+  XrplTransaction,
 } from './xrpl-transactions.ts'
 
 /**
@@ -100,7 +100,7 @@ export function createXrpl({ url, address, log, timeoutMs = TIMEOUT_MS }: XrplOp
     async transaction(hash, signal) {
       if (!/^[0-9A-Fa-f]{64}$/.test(hash)) return { status: 'unknown' }
       const parameters = { transaction: hash.toUpperCase(), binary: false }
-      const call = { method: 'tx', parameters, schema: Entry }
+      const call = { method: 'tx', parameters, schema: XrplTransaction }
       const transaction = await rpc.find(call, 'txnNotFound', signal)
       if (transaction === undefined) return { status: 'unknown' }
       if (transaction === 'waiting') return { status: 'pending' }

@@ -5,6 +5,7 @@ import { titleBeside } from '#src/kernel/title-beside.ts'
 import { causeHeading } from './cause.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
 import {
+  asWritten,
   cut,
   glyphOf,
   hasEnded,
@@ -15,7 +16,6 @@ import {
   shownLabel,
   TEST_GLYPH,
   worstOf,
-  written,
 } from './wording.ts'
 
 /** Most fields of a notice that a chat shows; more would hide its text. */
@@ -272,7 +272,7 @@ export function itemLine(
   locale: Envelope['locale'],
 ): string {
   const number = time !== undefined || message.alertId === null ? [] : [`#${message.alertId}`]
-  const start = time === undefined ? [] : [written(locale, time)]
+  const start = time === undefined ? [] : [asWritten(locale, time)]
   return lineStart(locale) + [...start, glyph, text, ...number].join(' ')
 }
 

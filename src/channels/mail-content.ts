@@ -16,6 +16,7 @@ import { type Facts, type FactWriter, factLine, factsOf, linksInText, linkWords 
 import { type MailWriter, mailWriter } from './mail-page.ts'
 import { type MailContent, mailSubject, mailText, SUBJECT_ROOM } from './mail-text.ts'
 import {
+  asWritten,
   cut,
   isCode,
   isForeign,
@@ -24,7 +25,6 @@ import {
   severityWord,
   shownLabel,
   worstOf,
-  written,
 } from './wording.ts'
 
 /** Well above the length of any of our texts, so that an e-mail always stays under 60 kB. */
@@ -268,9 +268,11 @@ function itemHtml(t: Translate, writer: MailWriter, item: CardItem): string {
   const title = `<bdi>${escapeHtml(text)}</bdi>`
   const [page] = pageOf(item)
   const shown = page === undefined ? title : writer.link(title, page)
-  return [...(time === undefined ? [] : [escapeHtml(written(t.locale, time))]), glyph, shown].join(
-    ' ',
-  )
+  return [
+    ...(time === undefined ? [] : [escapeHtml(asWritten(t.locale, time))]),
+    glyph,
+    shown,
+  ].join(' ')
 }
 
 function ownerOf({ address, wallet }: MailReader) {

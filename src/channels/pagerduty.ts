@@ -46,7 +46,7 @@ const VALUE_MAX = 1000
 const FIELDS_MAX = 40
 const LINKS_MAX = 10
 
-/** Kinds that it gets. PagerDuty has reminders of its own; summaries and notices are for people. */
+/** Kinds of messages sent to PagerDuty, which has reminders of its own; summaries and notices are for people. */
 const SENT_KINDS: readonly EnvelopeKind[] = ['alert', 'raised']
 
 type Action = 'trigger' | 'acknowledge' | 'resolve'

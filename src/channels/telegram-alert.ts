@@ -18,7 +18,7 @@ import {
   chatText,
   fieldLine,
 } from './telegram-html.ts'
-import { isOpenLink, lineStart, written } from './wording.ts'
+import { asWritten, isOpenLink, lineStart } from './wording.ts'
 
 /** Appearance of a message in a chat. */
 export interface AlertView extends ChatText {
@@ -132,8 +132,8 @@ function itemLine(
   const title = escapeHtml(text)
   const words =
     time !== undefined
-      ? [escapeHtml(written(locale, time)), glyph, linked(title)]
-      : [glyph, title, ...(alertId === null ? [] : [written(locale, linked(`#${alertId}`))])]
+      ? [escapeHtml(asWritten(locale, time)), glyph, linked(title)]
+      : [glyph, title, ...(alertId === null ? [] : [asWritten(locale, linked(`#${alertId}`))])]
   return lineStart(locale) + words.join(' ')
 }
 

@@ -126,7 +126,7 @@ export function severityLine<Value extends HtmlValue>(
     const parts = [line]
     // The body of a recovery shows the duration.
     if (!message.isRecovery && !isLengthStated) {
-      parts.push(writer.text(written(locale, formatDuration(seconds, locale, 'short'))))
+      parts.push(writer.text(asWritten(locale, formatDuration(seconds, locale, 'short'))))
     }
     if (acknowledged !== undefined) parts.push(acknowledgedPart(acknowledged, writer))
     else if (envelope.takenBy !== undefined) {
@@ -145,7 +145,7 @@ export function severityLine<Value extends HtmlValue>(
   const parts = [writer.write(`messages:line${at}${noWatch}`, { ...watch, severity, time })]
   const seconds = now === undefined ? 0 : (now.getTime() - firedAt.getTime()) / 1000
   if (seconds >= LATE_SECONDS && message.canRecover && !hasEnded(state)) {
-    parts.push(writer.text(written(locale, formatDuration(seconds, locale, 'short'))))
+    parts.push(writer.text(asWritten(locale, formatDuration(seconds, locale, 'short'))))
   }
   if (acknowledged !== undefined) parts.push(acknowledgedPart(acknowledged, writer))
   if (state.closedAt !== undefined) {
@@ -184,7 +184,7 @@ function overOf(
 }
 
 /** A value in a line that is not a sentence. */
-export function written(locale: Locale, text: string): string {
+export function asWritten(locale: Locale, text: string): string {
   return locale === 'ar' ? isolate(text) : text
 }
 

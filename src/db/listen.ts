@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import { pause } from '#src/kernel/pause.ts'
-import { attach, connectionLost, isConnectionFailure, openSession } from './session.ts'
+import { connectionLost, isConnectionFailure, openSession, runAtClose } from './session.ts'
 
 type OnNotify = (payload: string) => void
 
@@ -67,7 +67,7 @@ function startListener(sql: Sql): Listener {
       await running
     },
   }
-  const detach = attach(sql, listener.end)
+  const detach = runAtClose(sql, listener.end)
   listeners.set(sql, listener)
   const running = keepListening(sql, listener, stop.signal)
   return listener

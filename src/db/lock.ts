@@ -6,11 +6,11 @@ import { pause } from '#src/kernel/pause.ts'
 import { type Db, transact } from './connection.ts'
 import { boundTo } from './scope.ts'
 import {
-  attach,
   connectionLost,
   isConnectionFailure,
   openSession,
   postgresError,
+  runAtClose,
 } from './session.ts'
 
 /** A named lock that this process holds exclusively on a database. */
@@ -271,7 +271,7 @@ function startLockSession(sql: Sql): LockSession {
     },
   }
   sessions.set(sql, session)
-  const detach = attach(sql, session.lose)
+  const detach = runAtClose(sql, session.lose)
   let missed = 0
   const beat = setInterval(() => {
     missed += 1

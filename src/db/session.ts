@@ -105,7 +105,7 @@ const attached = new WeakMap<Sql, Set<() => Promise<void>>>()
 /**
  * Registers `end` to run when the connection of `base` is closed. Returns a function that unregisters it.
  */
-export function attach(base: Sql, end: () => Promise<void>): () => void {
+export function runAtClose(base: Sql, end: () => Promise<void>): () => void {
   const ends = attached.get(base) ?? new Set()
   attached.set(base, ends.add(end))
   return () => ends.delete(end)

@@ -6,11 +6,11 @@ import type { Logger } from '#src/kernel/logger.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { traceOf } from '#src/kernel/trace.ts'
-import type { OpenDestination, Opened } from '#src/recipients/destinations.ts'
+import type { OpenDestination, OpenedDestination } from '#src/recipients/destinations.ts'
 import { unsubscribeUrl } from '#src/recipients/mail-links.ts'
 import { canBeSentTo, UNREADABLE } from './rules.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
-import type { Ended, Ending, Task } from './task.ts'
+import type { AttemptResult, Task, TaskResult } from './task.ts'
 import { logFieldsOfEach } from './trail.ts'
 
 interface Deps {
@@ -35,11 +35,16 @@ const SHORT_TIMEOUT_MS = 5000
 export async function attempt(
   deps: Deps,
   task: Task,
-  opened: Opened | undefined,
+  opened: OpenedDestination | undefined,
   { signal, isShort }: { readonly signal: AbortSignal; readonly isShort: boolean },
-): Promise<Ended> {
+): Promise<TaskResult> {
   let isTest = false
-  const end = (ending: Ending): Ended => ({ task, isTest, at: deps.clock.now(), ending })
+  const end = (ending: AttemptResult): TaskResult => ({
+    task,
+    isTest,
+    at: deps.clock.now(),
+    ending,
+  })
   try {
     const envelope = read(deps, task)
     isTest = envelope.message.test
@@ -93,7 +98,7 @@ async function sendOrChange(
   opened: OpenDestination,
   envelope: Envelope,
   { signal, isShort }: { readonly signal: AbortSignal; readonly isShort: boolean },
-): Promise<Ending> {
+): Promise<AttemptResult> {
   const channel = deps.channels[key]
   const url = unsubscribeUrl(deps, opened)
   const context = {

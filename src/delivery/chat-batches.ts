@@ -6,15 +6,20 @@ import type { Envelope, MessageState } from '#src/channels/envelope.ts'
 import type { ChannelKey, ServiceChannel } from '#src/channels/index.ts'
 import { hasEnded, isSilent } from '#src/channels/wording.ts'
 import type { Db } from '#src/db/connection.ts'
-import { type ClaimDeps, observe, readParts, type Scene } from './chat-situation.ts'
+import {
+  type ClaimDeps,
+  type RecipientSituations,
+  readParts,
+  readSituations,
+} from './chat-situation.ts'
 import * as chatStore from './chat-store.ts'
 import * as due from './due-store.ts'
-import { type Next, type Plan, planNext } from './grouping.ts'
+import { type DeliveryPlan, type NextMessage, planNext } from './grouping.ts'
 import * as messages from './message-store.ts'
-import { alertsIn, messageFate, type ShownPart, together } from './message-sync.ts'
+import { alertsIn, groupEnvelope, messageFate, type ShownPart } from './message-sync.ts'
 import { pictureOf } from './picture-rules.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
-import type { Keep, Task } from './task.ts'
+import type { RetainedMessage, Task } from './task.ts'
 
 /** Time of a claim, and end of its lease. */
 export interface ClaimContext {
@@ -22,7 +27,7 @@ export interface ClaimContext {
   readonly leasedUntil: Date
 }
 
-type Planned = Next & { readonly recipientId: number }
+type Planned = NextMessage & { readonly recipientId: number }
 
 /** Result of a claim. */
 interface Claimed {
@@ -42,10 +47,10 @@ export async function claimChats(
 ): Promise<Claimed> {
   const { db } = deps
   if (recipientIds.length === 0) return { tasks: [], needless: [], changed: false }
-  const scene = await observe(deps, channel, recipientIds, context.now)
+  const scene = await readSituations(deps, channel, recipientIds, context.now)
   const planned: Planned[] = []
   const blocked = [...scene.behind]
-  const postponed: Plan['postponed'][number][] = []
+  const postponed: DeliveryPlan['postponed'][number][] = []
   for (const recipientId of recipientIds) {
     const plan = planNext(scene.situationOf(recipientId))
     if (plan.next !== undefined) planned.push({ ...plan.next, recipientId })
@@ -54,7 +59,7 @@ export async function claimChats(
   }
   if (blocked.length > 0) await due.parkBlocked(db, blocked)
   for (const { ids, until } of postponed) {
-    await chatStore.postpone(db, ids, { until, now: context.now })
+    await chatStore.postponeDeliveries(db, ids, { until, now: context.now })
   }
   const { tasks, needless } = await take(deps, channel.key, planned, scene, context)
   const changed = blocked.length + postponed.length + tasks.length + needless.length > 0
@@ -65,13 +70,13 @@ async function take(
   deps: ClaimDeps,
   channel: ChannelKey,
   planned: readonly Planned[],
-  scene: Scene,
+  scene: RecipientSituations,
   context: ClaimContext,
 ): Promise<{ readonly tasks: readonly Task[]; readonly needless: readonly Task[] }> {
   if (planned.length === 0) return { tasks: [], needless: [] }
   const { db } = deps
   const joins = planned.flatMap((one) => (one.how === 'join' ? [one.messageId] : []))
-  const leased = joins.length === 0 ? [] : await messages.lease(db, joins, context)
+  const leased = joins.length === 0 ? [] : await messages.leaseMessages(db, joins, context)
   const targetOf = (one: Planned) =>
     one.how === 'join' ? leased.find(({ id }) => id === one.messageId) : undefined
   const possible = planned.filter((one) => one.how === 'send' || targetOf(one) !== undefined)
@@ -96,7 +101,7 @@ async function take(
       tasks.push(...built)
     } else {
       // Another worker claimed some of them: the next plan takes that into account.
-      if (all.length > 0) await due.release(db, all.map(toAttempt))
+      if (all.length > 0) await due.releaseAborted(db, all.map(toAttempt))
       if (target) await messages.recordNoChange(db, target, { ...target, at: context.now })
     }
   }
@@ -136,7 +141,7 @@ async function build(
     readonly rows: readonly due.ClaimedRow[]
     readonly target: messages.SentMessage | undefined
   },
-  scene: Scene,
+  scene: RecipientSituations,
   context: ClaimContext,
 ): Promise<Task[]> {
   const { plan, rows, target } = taken
@@ -151,7 +156,7 @@ async function build(
     const broken = rows.find((row) => !isRead(row))
     const alone = rows.find(({ orderKey }) => orderKey === broken?.orderKey)
     const others = rows.filter((row) => row !== alone)
-    if (others.length > 0) await due.release(db, others.map(toAttempt))
+    if (others.length > 0) await due.releaseAborted(db, others.map(toAttempt))
     return alone === undefined ? [] : [{ ...taskOf(channel, [alone]), envelope: alone.envelope }]
   }
   if (target !== undefined && plan.how === 'join') {
@@ -181,14 +186,14 @@ function sendTask(
   parts: readonly ShownPart[],
   rows: readonly ReadRow[],
   plan: Planned,
-  scene: Scene,
+  scene: RecipientSituations,
 ): Task[] {
   const [first] = rows
   if (first === undefined) return []
   const { recipientId } = plan
   const kind = plan.form === 'rollup' ? 'rollup' : 'group'
   const isMany = kind === 'rollup' || parts.length > 1
-  const envelope = isMany ? together(kind, first.id, parts) : first.envelope
+  const envelope = isMany ? groupEnvelope(kind, first.id, parts) : first.envelope
   const names = new Set(
     rows.map(({ envelope: { answers } }) => answers && scene.nameOf(recipientId, answers)),
   )
@@ -277,7 +282,7 @@ function changeTask(
 }
 
 /** The picture of a message that gets these deliveries. */
-function pictureIn(envelope: Envelope, rows: readonly ReadRow[]): Pick<Keep, 'picture'> {
+function pictureIn(envelope: Envelope, rows: readonly ReadRow[]): Pick<RetainedMessage, 'picture'> {
   const picture = pictureOf(
     envelope,
     rows.map((row) => row.envelope),

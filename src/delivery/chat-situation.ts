@@ -3,7 +3,12 @@ import type { MessageState } from '#src/channels/envelope.ts'
 import type { ServiceChannel } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import * as chatStore from './chat-store.ts'
-import { type AnsweredGroup, type planNext, RECENT_SECONDS, type Recent } from './grouping.ts'
+import {
+  type AnsweredGroup,
+  type planNext,
+  RECENT_SECONDS,
+  type RecentMessage,
+} from './grouping.ts'
 import * as messages from './message-store.ts'
 import { alertsIn, isOpenIn, type ShownPart } from './message-sync.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
@@ -20,7 +25,7 @@ export interface ClaimDeps {
 }
 
 /** State of some recipients, the input of their next plans. */
-export interface Scene {
+export interface RecipientSituations {
   /** Due deliveries that are too far behind others of their key to be in a plan. */
   readonly behind: readonly string[]
   situationOf(recipientId: number): Parameters<typeof planNext>[0]
@@ -29,12 +34,12 @@ export interface Scene {
 }
 
 /** Reads the state of some recipients. */
-export async function observe(
+export async function readSituations(
   { db, stateOf }: ClaimDeps,
   channel: ServiceChannel,
   recipientIds: readonly number[],
   now: Date,
-): Promise<Scene> {
+): Promise<RecipientSituations> {
   const since = new Date(now.getTime() - RECENT_SECONDS * 1000)
   const [rows, recent] = await Promise.all([
     chatStore.listDueOf(db, recipientIds, now),
@@ -71,7 +76,7 @@ export async function observe(
   }
 }
 
-function toRecent(message: messages.SentMessage, now: Date): Recent {
+function toRecent(message: messages.SentMessage, now: Date): RecentMessage {
   const busy = (message.leasedUntil ?? now) > now
   return { ...message, open: message.messageId !== null && !busy, busy }
 }
@@ -100,7 +105,9 @@ async function describeGroups(
 }
 
 /** Parts of messages whose envelopes can be parsed. */
-export function readParts(parts: readonly messages.Part[]): readonly (ShownPart & messages.Part)[] {
+export function readParts(
+  parts: readonly messages.MessagePart[],
+): readonly (ShownPart & messages.MessagePart)[] {
   return parts.flatMap((part) => {
     const read = DecodedEnvelope.safeParse(part.envelope)
     return read.success ? [{ ...part, envelope: read.data }] : []

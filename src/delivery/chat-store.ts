@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { ANY_LENGTH, oneOf } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { CLAIMED, type ClaimedRow, isFree } from './due-store.ts'
-import type { Waiting } from './grouping.ts'
+import type { WaitingDelivery } from './grouping.ts'
 import { LEASE_SECONDS } from './model.ts'
 import { IS_GROUPED, IS_UNFINISHED } from './tables.ts'
 
@@ -42,7 +42,7 @@ export async function listDueOf(
 }
 
 /** A delivery as the plan sees it, with its recipient. */
-export type WaitingRow = Waiting & { readonly recipientId: number }
+export type WaitingRow = WaitingDelivery & { readonly recipientId: number }
 
 /**
  * Unfinished deliveries of these order keys, each from its first on, per recipient in the order they fired.
@@ -98,7 +98,7 @@ export async function claimRows(
 }
 
 /** Postpones due deliveries until then. */
-export async function postpone(
+export async function postponeDeliveries(
   db: Db,
   ids: readonly string[],
   { until, now }: { readonly until: Date; readonly now: Date },

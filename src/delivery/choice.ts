@@ -7,7 +7,7 @@ import type { Candidate } from './due-store.ts'
 const BACKLOG_SHARE = 1 / 4
 
 /** Result of a selection. */
-export interface Chosen {
+export interface DeliveryChoice {
   readonly taken: readonly Candidate[]
   /** Behind an earlier delivery of their key. */
   readonly behind: readonly Candidate[]
@@ -37,7 +37,7 @@ export function chooseAmong(
     readonly inHand: ReadonlySet<string>
     readonly isEach: boolean
   },
-): Chosen {
+): DeliveryChoice {
   const { limiter, inHand, isEach } = by
   const choice = limiter.choose()
   const firstOf = firstOfKeys([...front, ...backlog])

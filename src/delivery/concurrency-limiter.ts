@@ -63,7 +63,7 @@ export interface Permit {
 type DestinationState = 'answers' | 'unknown' | 'suspect'
 
 /** Reserves places one by one, before anything is claimed. */
-export interface Choice {
+export interface PlaceReservation {
   /** Whether there is a place for one more; reserves it. */
   take(destination: Destination): boolean
   /** Free places in all. */
@@ -74,7 +74,7 @@ export interface Choice {
 export interface ConcurrencyLimiter {
   /** Free places in all. */
   free(): number
-  choose(): Choice
+  choose(): PlaceReservation
   acquire(destination: Destination): Permit
   /** Partitions and recipients without a free place, except suspects. */
   full(): { readonly partitions: readonly string[]; readonly recipients: readonly number[] }

@@ -1,6 +1,6 @@
 import { traceOf } from '#src/kernel/trace.ts'
 import { catchUp, catchUpRetries } from './due-store.ts'
-import { createSending, type Sending } from './sending.ts'
+import { createSending, type SendingState } from './sending.ts'
 import { createWorker, type Worker, type WorkerDeps } from './worker.ts'
 
 /** Wait after failed claims, in milliseconds, multiplied by their number. */
@@ -85,7 +85,7 @@ const BACK_MS = 120_000
  * Reads the clock. If it was set back, and at the start, makes deliveries due that would wait until
  * that later time.
  */
-async function keepTime({ db, clock }: WorkerDeps, sending: Sending): Promise<void> {
+async function keepTime({ db, clock }: WorkerDeps, sending: SendingState): Promise<void> {
   const before = sending.time
   const ms = performance.now()
   if (before !== undefined && ms - before.ms < TIME_MS) return

@@ -70,12 +70,12 @@ function isReady(now: Date): SQL {
 }
 
 /** Partitions and recipients that are excluded, because they have no free place. */
-export interface Full {
+export interface FullDestinations {
   readonly partitions: readonly string[]
   readonly recipients: readonly number[]
 }
 
-function isOpen({ partitions, recipients }: Full): SQL {
+function isOpen({ partitions, recipients }: FullDestinations): SQL {
   return sql`d.lane <> all(${sql.param([...partitions])}::text[])
     and d.recipient_id <> all(${sql.param([...recipients])}::int[])`
 }
@@ -86,7 +86,7 @@ function isOpen({ partitions, recipients }: Full): SQL {
 export async function listDue(
   db: Db,
   channel: ChannelKey,
-  { full, now }: { readonly full: Full; readonly now: Date },
+  { full, now }: { readonly full: FullDestinations; readonly now: Date },
 ): Promise<Candidate[]> {
   const ofUrgency = (urgency: number) => sql`(
     select d.* from deliveries d
@@ -113,7 +113,12 @@ const IN_BACKLOG = sql.raw(
 export async function listBacklogs(
   db: Db,
   channel: ChannelKey,
-  of: { readonly after: number; readonly hops: number; readonly full: Full; readonly now: Date },
+  of: {
+    readonly after: number
+    readonly hops: number
+    readonly full: FullDestinations
+    readonly now: Date
+  },
 ): Promise<{ readonly candidates: Candidate[]; readonly last: number | undefined }> {
   const { after, hops, full, now } = of
   const nextAbove = (id: SQL) => sql`
@@ -290,7 +295,7 @@ export async function parkBlocked(db: Db, ids: readonly string[]): Promise<void>
 }
 
 /** Releases deliveries whose attempt was aborted: they are due again. */
-export async function release(
+export async function releaseAborted(
   db: Db,
   rows: readonly { readonly id: string; readonly attempt: number }[],
 ): Promise<void> {

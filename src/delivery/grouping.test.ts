@@ -5,15 +5,15 @@ import {
   MESSAGES_PER_MINUTE,
   planNext,
   RECENT_SECONDS,
-  type Recent,
-  type Situation,
-  type Waiting,
+  type RecentMessage,
+  type RecipientSituation,
+  type WaitingDelivery,
 } from './grouping.ts'
 
 const NOON = Date.UTC(2026, 10, 20, 12)
 const at = (seconds: number) => new Date(NOON + seconds * 1000)
 
-function waiting(over: Partial<Waiting> & { readonly id: string }): Waiting {
+function waiting(over: Partial<WaitingDelivery> & { readonly id: string }): WaitingDelivery {
   return {
     orderKey: over.id,
     watchId: 1,
@@ -29,7 +29,7 @@ function waiting(over: Partial<Waiting> & { readonly id: string }): Waiting {
   }
 }
 
-function recent(over: Partial<Recent> & { readonly id: string }): Recent {
+function recent(over: Partial<RecentMessage> & { readonly id: string }): RecentMessage {
   return {
     watchId: 1,
     kind: 'alert',
@@ -44,7 +44,7 @@ function recent(over: Partial<Recent> & { readonly id: string }): Recent {
   }
 }
 
-function situation(over: Partial<Situation>): Situation {
+function situation(over: Partial<RecipientSituation>): RecipientSituation {
   return { waiting: [], recent: [], groups: new Map(), canEdit: true, now: at(1), ...over }
 }
 
@@ -77,7 +77,7 @@ describe('the next message of a group', () => {
 
   test('what follows within five seconds joins the message of its watch', () => {
     const all = [waiting({ id: 'b', createdAt: at(5) })]
-    const next = (created: Waiting[]) =>
+    const next = (created: WaitingDelivery[]) =>
       planNext(situation({ waiting: created, recent: [recent({ id: 'a' })], now: at(8) })).next
     expect(next(all)).toEqual({ how: 'join', form: 'group', ids: ['b'], messageId: 'a' })
     expect(next([waiting({ id: 'b', createdAt: at(5.001) })])).toMatchObject({ how: 'send' })
@@ -332,9 +332,9 @@ function run(
       }),
     )
     .sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
-  const notified: Waiting[] = []
+  const notified: WaitingDelivery[] = []
   const sentAt: number[] = []
-  let messages: Recent[] = []
+  let messages: RecentMessage[] = []
   for (let second = 0; second < 400 && notified.length < all.length; second += 1) {
     const now = at(second)
     const open = all.filter((one) => one.createdAt <= now && !notified.includes(one))

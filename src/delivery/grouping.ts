@@ -24,7 +24,7 @@ const BUSY_SECONDS = 1
 export const RECENT_SECONDS = 60
 
 /** An unfinished delivery as the plan sees it. */
-export interface Waiting {
+export interface WaitingDelivery {
   readonly id: string
   readonly orderKey: string
   readonly watchId: number | null
@@ -44,7 +44,7 @@ export interface Waiting {
 }
 
 /** A message of the last minute. */
-export interface Recent {
+export interface RecentMessage {
   readonly id: string
   readonly watchId: number | null
   readonly kind: EnvelopeKind
@@ -69,13 +69,13 @@ export interface AnsweredGroup {
 }
 
 /** State of a recipient. */
-export interface Situation {
+export interface RecipientSituation {
   /**
    * Unfinished deliveries of the keys that have a due one, each from its first on, in the order they fired.
    */
-  readonly waiting: readonly Waiting[]
+  readonly waiting: readonly WaitingDelivery[]
   /** Newest first. */
-  readonly recent: readonly Recent[]
+  readonly recent: readonly RecentMessage[]
   /** By answered alert. */
   readonly groups: ReadonlyMap<number, AnsweredGroup>
   /** Whether the channel can change sent messages. */
@@ -84,14 +84,14 @@ export interface Situation {
 }
 
 /** The next message, if any, and the deliveries that wait. */
-export interface Plan {
-  readonly next?: Next
+export interface DeliveryPlan {
+  readonly next?: NextMessage
   /** Due, but behind an earlier one of their key. */
   readonly blocked: readonly string[]
   readonly postponed: readonly { readonly ids: readonly string[]; readonly until: Date }[]
 }
 
-export type Next =
+export type NextMessage =
   | {
       readonly how: 'send'
       readonly form: 'alone' | 'group' | 'rollup'
@@ -107,11 +107,11 @@ export type Next =
     }
 
 /** Decides the next step of a recipient: at most one message at a time. */
-export function planNext(situation: Situation): Plan {
+export function planNext(situation: RecipientSituation): DeliveryPlan {
   const heads = headsOf(situation.waiting)
   const postponed: { ids: readonly string[]; until: Date }[] = []
   const settled = new Set<string>()
-  let next: Next | undefined
+  let next: NextMessage | undefined
   for (const lead of heads.filter(({ taken }) => taken === 'free').sort(byUrgency)) {
     if (settled.has(lead.id)) continue
     const step = stepFor(lead, situation)
@@ -139,23 +139,26 @@ interface Pause {
   readonly until?: Date
 }
 
-function busyUntil({ now }: Situation): Date {
+function busyUntil({ now }: RecipientSituation): Date {
   return new Date(now.getTime() + BUSY_SECONDS * 1000)
 }
 
 /** First delivery of each key. */
-function headsOf(waiting: readonly Waiting[]): readonly Waiting[] {
+function headsOf(waiting: readonly WaitingDelivery[]): readonly WaitingDelivery[] {
   const seen = new Set<string>()
   return waiting.filter(({ orderKey }) => !seen.has(orderKey) && seen.add(orderKey))
 }
 
 /** Critical before others, then by due time, then in the order they fired. */
-function byUrgency(a: Waiting, b: Waiting): number {
-  const dueMs = ({ dueAt }: Waiting) => dueAt?.getTime() ?? 0
+function byUrgency(a: WaitingDelivery, b: WaitingDelivery): number {
+  const dueMs = ({ dueAt }: WaitingDelivery) => dueAt?.getTime() ?? 0
   return b.urgency - a.urgency || dueMs(a) - dueMs(b)
 }
 
-function stepFor(lead: Waiting, situation: Situation): { readonly next: Next } | Pause {
+function stepFor(
+  lead: WaitingDelivery,
+  situation: RecipientSituation,
+): { readonly next: NextMessage } | Pause {
   if (!isRolledUp(lead)) return sendFresh(lead, situation)
   const group = lead.answers === null ? undefined : situation.groups.get(lead.answers)
   if (lead.recovery && group !== undefined) {
@@ -166,16 +169,16 @@ function stepFor(lead: Waiting, situation: Situation): { readonly next: Next } |
 }
 
 /** Tests, notices, reminders and summaries are never rolled up. */
-function isRolledUp({ kind, test }: Waiting): boolean {
+function isRolledUp({ kind, test }: WaitingDelivery): boolean {
   return !test && (kind === 'alert' || kind === 'raised')
 }
 
 /** Recoveries of a group change its lines; one message is sent when all have recovered. */
 function endOfGroup(
   group: AnsweredGroup,
-  situation: Situation,
-): { readonly next: Next } | Pause | undefined {
-  const belongs = ({ recovery, answers }: Waiting) =>
+  situation: RecipientSituation,
+): { readonly next: NextMessage } | Pause | undefined {
+  const belongs = ({ recovery, answers }: WaitingDelivery) =>
     recovery && answers !== null && situation.groups.get(answers)?.id === group.id
   const ids = inOrder(situation.waiting, belongs, GROUP_PARTS_MAX).map(({ id }) => id)
   if (!situation.canEdit) return undefined
@@ -190,9 +193,9 @@ function endOfGroup(
 
 /** Joins a message of the same watch that was started at most five seconds ago. */
 function joinWatch(
-  lead: Waiting,
-  { waiting, recent, canEdit, now }: Situation,
-): { readonly next: Next } | Pause | undefined {
+  lead: WaitingDelivery,
+  { waiting, recent, canEdit, now }: RecipientSituation,
+): { readonly next: NextMessage } | Pause | undefined {
   if (lead.kind !== 'alert' || !isGrouped(lead)) return undefined
   const isOnItsWay = waiting.some(
     (one) => one.taken === 'now' && isLike(one, lead) && isNear(one.createdAt, lead.createdAt),
@@ -210,7 +213,7 @@ function joinWatch(
   )
   if (message === undefined) return undefined
   const { openedAt, loud, parts } = message
-  const fits = (one: Waiting) =>
+  const fits = (one: WaitingDelivery) =>
     isLike(one, lead) && isInGroup(one, openedAt) && (loud || !canEdit || one.urgency === 0)
   const ids = idsOf(inOrder(waiting, fits, GROUP_PARTS_MAX - parts))
   if (!canEdit) {
@@ -227,7 +230,7 @@ function rollUp({
   recent,
   canEdit,
   now,
-}: Situation): { readonly next: Next } | Pause | undefined {
+}: RecipientSituation): { readonly next: NextMessage } | Pause | undefined {
   const spaceAt = recent[MESSAGES_PER_MINUTE - 1]?.sentAt
   if (spaceAt === undefined) return undefined
   const until = new Date(spaceAt.getTime() + RECENT_SECONDS * 1000)
@@ -249,17 +252,20 @@ function rollUp({
   return { next: { how: 'join', form: 'rollup', ids: fitting, messageId: last.id } }
 }
 
-function sendFresh(lead: Waiting, { waiting }: Situation): { readonly next: Next } {
-  const alone: Next = { how: 'send', form: 'alone', ids: [lead.id] }
+function sendFresh(
+  lead: WaitingDelivery,
+  { waiting }: RecipientSituation,
+): { readonly next: NextMessage } {
+  const alone: NextMessage = { how: 'send', form: 'alone', ids: [lead.id] }
   if (!isGrouped(lead)) return { next: alone }
   const openedAt = startOf(lead, waiting)
-  const fits = (one: Waiting) => isLike(one, lead) && isInGroup(one, openedAt)
+  const fits = (one: WaitingDelivery) => isLike(one, lead) && isInGroup(one, openedAt)
   const ids = idsOf(inOrder(waiting, fits, GROUP_PARTS_MAX))
   return { next: ids.length > 1 ? { ...alone, form: 'group', ids } : alone }
 }
 
 /** Time when the first delivery that can be in the same message was written. */
-function startOf(lead: Waiting, waiting: readonly Waiting[]): Date {
+function startOf(lead: WaitingDelivery, waiting: readonly WaitingDelivery[]): Date {
   const near = waiting.filter(
     (one) => one.taken === 'free' && isLike(one, lead) && isNear(one.createdAt, lead.createdAt),
   )
@@ -272,12 +278,12 @@ function startOf(lead: Waiting, waiting: readonly Waiting[]): Date {
  */
 const GROUPED: ReadonlySet<EnvelopeKind> = new Set(['alert', 'raised', 'reminder'])
 
-function isGrouped({ kind, watchId, test }: Waiting): boolean {
+function isGrouped({ kind, watchId, test }: WaitingDelivery): boolean {
   return GROUPED.has(kind) && watchId !== null && !test
 }
 
 /** Whether both are of one watch and kind, and both alerts or both recoveries. */
-function isLike(one: Waiting, lead: Waiting): boolean {
+function isLike(one: WaitingDelivery, lead: WaitingDelivery): boolean {
   const isSame =
     one.kind === lead.kind && one.watchId === lead.watchId && one.recovery === lead.recovery
   return isSame && isGrouped(one)
@@ -287,7 +293,7 @@ function isNear(a: Date, b: Date): boolean {
   return Math.abs(a.getTime() - b.getTime()) <= GROUP_SECONDS * 1000
 }
 
-function isInGroup({ createdAt }: Waiting, openedAt: Date): boolean {
+function isInGroup({ createdAt }: WaitingDelivery, openedAt: Date): boolean {
   return createdAt >= openedAt && isNear(createdAt, openedAt)
 }
 
@@ -295,12 +301,12 @@ function isInGroup({ createdAt }: Waiting, openedAt: Date): boolean {
  * Those that fit and can be claimed, in order, without any whose key has an earlier one that stays behind.
  */
 function inOrder(
-  waiting: readonly Waiting[],
-  fits: (one: Waiting) => boolean,
+  waiting: readonly WaitingDelivery[],
+  fits: (one: WaitingDelivery) => boolean,
   max: number,
-): readonly Waiting[] {
+): readonly WaitingDelivery[] {
   const stopped = new Set<string>()
-  const chosen: Waiting[] = []
+  const chosen: WaitingDelivery[] = []
   for (const one of waiting) {
     const goes =
       !stopped.has(one.orderKey) && one.taken === 'free' && chosen.length < max && fits(one)
@@ -310,6 +316,6 @@ function inOrder(
   return chosen
 }
 
-function idsOf(all: readonly Waiting[]): readonly string[] {
+function idsOf(all: readonly WaitingDelivery[]): readonly string[] {
   return all.map(({ id }) => id)
 }

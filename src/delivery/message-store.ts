@@ -53,7 +53,7 @@ export async function listAnswered(
 }
 
 /** A delivery in a message. */
-export interface Part extends Record<string, unknown> {
+export interface MessagePart extends Record<string, unknown> {
   readonly carriedBy: string
   readonly alertId: number | null
   readonly recovery: boolean
@@ -61,8 +61,8 @@ export interface Part extends Record<string, unknown> {
 }
 
 /** Deliveries in these messages, in the order they fired. */
-export async function listParts(db: Db, ids: readonly string[]): Promise<Part[]> {
-  return await db.execute<Part>(sql`
+export async function listParts(db: Db, ids: readonly string[]): Promise<MessagePart[]> {
+  return await db.execute<MessagePart>(sql`
     select carried_by as "carriedBy", alert_id as "alertId", recovery, envelope from deliveries
     where carried_by = any(${sql.param([...ids])}::uuid[])
     order by fired_at, position, id`)
@@ -97,7 +97,7 @@ export async function findByName(
  * Leases messages to be changed; those that another worker changes are missing. Until the change is
  * recorded they stay outdated, so that an aborted change is repeated.
  */
-export async function lease(
+export async function leaseMessages(
   db: Db,
   ids: readonly string[],
   { now, leasedUntil }: { readonly now: Date; readonly leasedUntil: Date },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { envelopeOf } from '../../test/support/envelopes.ts'
-import { together } from './message-sync.ts'
+import { groupEnvelope } from './message-sync.ts'
 
 test('alerts that fired at once stand in one message in the order of their numbers', () => {
   const parts = [5, 3, 4].map((alertId) => ({
@@ -9,7 +9,7 @@ test('alerts that fired at once stand in one message in the order of their numbe
       message: { alertId, severity: alertId === 4 ? 'critical' : 'warning' },
     }),
   }))
-  const { items, message } = together('group', 'd', parts)
+  const { items, message } = groupEnvelope('group', 'd', parts)
   expect(items?.map(({ alertId }) => alertId)).toEqual([3, 4, 5])
   expect(message).toMatchObject({ alertId: 4, severity: 'critical' })
 })

@@ -13,7 +13,7 @@ export interface ShownPart {
 type States = ReadonlyMap<number, MessageState>
 
 /** One envelope for these deliveries, in the order they fired; the worst gives the heading. */
-export function together(
+export function groupEnvelope(
   kind: 'group' | 'rollup',
   deliveryId: string,
   parts: readonly ShownPart[],
@@ -78,7 +78,7 @@ export function messageFate(
   // In a group, a recovery changes the line of its alert and has no line of its own.
   const alerts = parts.filter(({ envelope }) => !envelope.message.isRecovery)
   const lines = kind === 'group' && alerts.length > 0 ? alerts : parts
-  const envelope = together(kind, id, lines)
+  const envelope = groupEnvelope(kind, id, lines)
   const items = new Map(
     lines.flatMap((part) => {
       const state = stateIn(states, part)

@@ -8,7 +8,7 @@ import { traceOf } from '#src/kernel/trace.ts'
 import { isUnanswered } from './rules.ts'
 import type { Outage } from './sending.ts'
 import * as store from './store.ts'
-import type { Ended, Ending } from './task.ts'
+import type { AttemptResult, TaskResult } from './task.ts'
 
 /** Interval between early tries of an unanswered delivery while a channel is down. */
 const PROBE_MS = 30_000
@@ -27,9 +27,12 @@ export interface OutageWatch {
    */
   recall(): Promise<void>
   /** @param of `hasAnswered`: the destination responded to the previous attempt */
-  note(ending: Ending, of: { readonly partitionKey: string; readonly hasAnswered: boolean }): void
+  note(
+    ending: AttemptResult,
+    of: { readonly partitionKey: string; readonly hasAnswered: boolean },
+  ): void
   /** After a success: makes deliveries that had no response during the outage due, spaced out. */
-  resume(batch: readonly Ended[]): Promise<void>
+  resume(batch: readonly TaskResult[]): Promise<void>
   /** While nothing succeeds: tries one unanswered delivery early from time to time. */
   probe(): Promise<void>
 }

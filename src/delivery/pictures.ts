@@ -23,13 +23,13 @@ import type { Facts } from '#src/watches/facts.ts'
 import { getProviderView, type ProviderView } from '#src/watches/provider-view.ts'
 import type { StateReader } from './chat-situation.ts'
 import { findPicture, type OutagePictureRow, putPicture, takePictures } from './picture-store.ts'
-import type { Ended } from './task.ts'
+import type { TaskResult } from './task.ts'
 
 /** Plans the pictures of messages that have just arrived. */
 export async function planPictures(
   deps: { readonly channels: Channels; readonly stateOf: StateReader },
   tx: Db,
-  ended: readonly Ended[],
+  ended: readonly TaskResult[],
 ): Promise<void> {
   for (const { task, ending, at } of ended) {
     const { keep, rows, recipientId, change, channel } = task

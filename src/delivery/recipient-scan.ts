@@ -1,5 +1,5 @@
 /** A scan over recipients in bounded steps. */
-import { HOPS, type Round } from './sending.ts'
+import { HOPS, type RecipientRound } from './sending.ts'
 
 /** Minimum interval between two scans that find nothing. */
 const QUIET_MS = 200
@@ -26,7 +26,7 @@ export interface ScanProgress {
  * @throws errors of the step; the next one runs after a second
  */
 export async function nextRound<T extends { readonly last: number | undefined }, None>(
-  round: Round,
+  round: RecipientRound,
   { now, none }: { readonly now: Date; readonly none: None },
   scan: (of: { readonly after: number; readonly hops: number }) => Promise<T>,
 ): Promise<None | (T & ScanProgress)> {
@@ -46,7 +46,7 @@ export async function nextRound<T extends { readonly last: number | undefined },
  * later and over more recipients. A round is quiet when a whole pass found nothing.
  */
 export function recordEnd(
-  round: Round,
+  round: RecipientRound,
   { ran, isEnd }: ScanProgress,
   { found, now }: { readonly found: boolean; readonly now: Date },
 ): void {
@@ -67,7 +67,7 @@ export function recordEnd(
 }
 
 /** Whether a step may run, by the service's clock or the process's: one of them may have been set back. */
-function isTime({ restsSince }: Round, now: Date): boolean {
+function isTime({ restsSince }: RecipientRound, now: Date): boolean {
   if (restsSince === undefined) return true
   const sinceMs = Math.abs(now.getTime() - restsSince.now.getTime())
   return Math.max(sinceMs, performance.now() - restsSince.ms) >= QUIET_MS

@@ -23,7 +23,7 @@ import { planPictures } from './pictures.ts'
 import * as kept from './retained-store.ts'
 import { afterFailure, isUnanswered, outcomesOf, RETRY_SECONDS } from './rules.ts'
 import * as store from './store.ts'
-import type { Ended, Task } from './task.ts'
+import type { Task, TaskResult } from './task.ts'
 import { logFieldsOfEach, logUnwritten } from './trail.ts'
 
 export interface RecordDeps {
@@ -65,19 +65,22 @@ const RANDOM_STEPS = 2 ** 32
  * @throws errors that concern none of them, such as a lost connection: nothing may be recorded then, and
  * the same can be recorded again
  */
-export async function record(deps: RecordDeps, all: readonly Ended[]): Promise<readonly Ended[]> {
+export async function record(
+  deps: RecordDeps,
+  all: readonly TaskResult[],
+): Promise<readonly TaskResult[]> {
   try {
     await recordTogether(deps, all)
     return []
   } catch (error) {
     if (isSharedFailure(error)) throw error
-    const unwritten: Ended[] = []
+    const unwritten: TaskResult[] = []
     for (const one of all) if (!(await recordAlone(deps, one))) unwritten.push(one)
     return unwritten
   }
 }
 
-async function recordAlone(deps: RecordDeps, one: Ended): Promise<boolean> {
+async function recordAlone(deps: RecordDeps, one: TaskResult): Promise<boolean> {
   const id = one.task.rows[0]?.id ?? one.task.change?.id ?? ''
   try {
     await recordTogether(deps, [one])
@@ -90,7 +93,7 @@ async function recordAlone(deps: RecordDeps, one: Ended): Promise<boolean> {
 }
 
 /** Records only the results of the deliveries. */
-async function recordBare(deps: RecordDeps, one: Ended): Promise<boolean> {
+async function recordBare(deps: RecordDeps, one: TaskResult): Promise<boolean> {
   const { change } = one.task
   try {
     if (isUndone(one)) return false
@@ -109,7 +112,7 @@ async function recordBare(deps: RecordDeps, one: Ended): Promise<boolean> {
 }
 
 /** Records all in one transaction. Aborted ones are released first. */
-async function recordTogether(deps: RecordDeps, all: readonly Ended[]): Promise<void> {
+async function recordTogether(deps: RecordDeps, all: readonly TaskResult[]): Promise<void> {
   const undone = all.filter(isUndone)
   if (undone.length > 0) await refund(deps, undone)
   const over = all.filter((one) => !isUndone(one))
@@ -132,7 +135,11 @@ async function recordTogether(deps: RecordDeps, all: readonly Ended[]): Promise<
 }
 
 /** Follows groups that became other chats, before ids of messages in the new chats are stored. */
-async function followMigrations(deps: RecordDeps, tx: Db, over: readonly Ended[]): Promise<void> {
+async function followMigrations(
+  deps: RecordDeps,
+  tx: Db,
+  over: readonly TaskResult[],
+): Promise<void> {
   const sentMessages = { forgetIds: messages.forgetMessageIds }
   for (const { task, ending } of over) {
     if (ending.kind !== 'delivered' || ending.receipt.moved !== 'migrated') continue
@@ -144,7 +151,11 @@ async function followMigrations(deps: RecordDeps, tx: Db, over: readonly Ended[]
 }
 
 /** Only if the chat still has its topic stored: otherwise another process has sent the notice. */
-async function notifyTopicsGone(deps: RecordDeps, tx: Db, over: readonly Ended[]): Promise<void> {
+async function notifyTopicsGone(
+  deps: RecordDeps,
+  tx: Db,
+  over: readonly TaskResult[],
+): Promise<void> {
   for (const { task, ending } of over) {
     if (ending.kind !== 'delivered' || ending.receipt.moved !== 'topic_gone') continue
     const { chatId } = TelegramDestination.parse(ending.receipt.movedTo)
@@ -170,13 +181,13 @@ export async function keepWaiting(
 }
 
 /** Without a result that counts: its deliveries are due as before. */
-function isUndone({ ending, task }: Ended): boolean {
+function isUndone({ ending, task }: TaskResult): boolean {
   if (ending.kind === 'broken_off' || ending.kind === 'gone') return true
   // A message that cannot be changed is given up; deliveries that were to join it get their own.
   return ending.kind === 'failed' && ending.error.permanent && task.change !== undefined
 }
 
-async function refund({ db, clock }: RecordDeps, undone: readonly Ended[]): Promise<void> {
+async function refund({ db, clock }: RecordDeps, undone: readonly TaskResult[]): Promise<void> {
   const rows = undone.flatMap(({ task }) =>
     task.rows.map(({ id, attempts }) => ({ id, attempt: attempts })),
   )
@@ -187,17 +198,23 @@ async function refund({ db, clock }: RecordDeps, undone: readonly Ended[]): Prom
       await messages.recordNoChange(db, change, { ...change, at: clock.now() })
     } else await messages.markGone(db, change.id)
   }
-  if (rows.length > 0) await due.release(db, rows)
+  if (rows.length > 0) await due.releaseAborted(db, rows)
 }
 
 /** Outcomes of the destination that follow from the result. */
-function outcomesIn({ task, at, ending }: Ended) {
+function outcomesIn({ task, at, ending }: TaskResult) {
   if (task.rows.length === 0) return []
   if (ending.kind === 'delivered') return outcomesOf(task.recipientId, at, ending.receipt)
   return ending.kind === 'failed' ? outcomesOf(task.recipientId, at, ending.error) : []
 }
 
-function finishedRows({ task, isTest, at, ending, isSuspect = false }: Ended): store.FinishedRow[] {
+function finishedRows({
+  task,
+  isTest,
+  at,
+  ending,
+  isSuspect = false,
+}: TaskResult): store.FinishedRow[] {
   // One random value for all, so that what failed together is retried together.
   const random = randomInt(RANDOM_STEPS) / RANDOM_STEPS
   const retainedUntil = new Date(at.getTime() + RETENTION_DAYS * DAY_MS)
@@ -259,7 +276,11 @@ function carrierOf({ change, rows }: Task): string {
   return id
 }
 
-async function recordMessages(deps: RecordDeps, tx: Db, over: readonly Ended[]): Promise<void> {
+async function recordMessages(
+  deps: RecordDeps,
+  tx: Db,
+  over: readonly TaskResult[],
+): Promise<void> {
   for (const one of over) {
     const { task, ending } = one
     if (task.change !== undefined) await recordChange(tx, one, task.change)
@@ -273,7 +294,7 @@ async function recordMessages(deps: RecordDeps, tx: Db, over: readonly Ended[]):
 
 async function recordChange(
   tx: Db,
-  { task, at, ending }: Ended,
+  { task, at, ending }: TaskResult,
   change: NonNullable<Task['change']>,
 ): Promise<void> {
   if (ending.kind === 'delivered') {
@@ -293,7 +314,7 @@ async function recordChange(
 
 function sentMessage(
   { channels }: RecordDeps,
-  { task, at }: Ended,
+  { task, at }: TaskResult,
   messageId: string | undefined,
 ): messages.SentMessage {
   const { keep, channel, recipientId, wallet, partitionKey } = task
@@ -323,7 +344,7 @@ function sentMessage(
 }
 
 /** Updates messages whose alerts changed while the message was in progress, before its id was known. */
-async function reviseLate(deps: RecordDeps, tx: Db, over: readonly Ended[]): Promise<void> {
+async function reviseLate(deps: RecordDeps, tx: Db, over: readonly TaskResult[]): Promise<void> {
   const arrived = over.filter(
     ({ task, ending }) =>
       ending.kind === 'delivered' &&

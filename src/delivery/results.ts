@@ -5,8 +5,8 @@ import { pause } from '#src/kernel/pause.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import { LEASE_SECONDS } from './model.ts'
 import { type RecordDeps, record } from './record.ts'
-import type { Unwritten } from './sending.ts'
-import type { Ended } from './task.ts'
+import type { UnrecordedResult } from './sending.ts'
+import type { TaskResult } from './task.ts'
 import { logEnded } from './trail.ts'
 
 /**
@@ -19,7 +19,7 @@ const REWRITE_MS = { first: 50, max: 2000 } as const
 
 /** Results of a worker. */
 export interface Results {
-  add(result: Ended): void
+  add(result: TaskResult): void
   /** Repeats failed recordings, and drops those whose lease has ended. */
   retry(): void
   /** Whether nothing waits to be recorded, except failed recordings. */
@@ -40,17 +40,17 @@ export interface Results {
  */
 export function createResults(
   deps: RecordDeps,
-  unwritten: Unwritten[],
+  unwritten: UnrecordedResult[],
   on: {
-    readonly letGo: (result: Ended) => void
-    readonly recorded: (batch: readonly Ended[]) => Promise<void>
+    readonly letGo: (result: TaskResult) => void
+    readonly recorded: (batch: readonly TaskResult[]) => Promise<void>
     readonly idle: () => void
   },
 ): Results {
   const stopped = new AbortController()
   /** Time until which failed recordings are repeated. */
-  const untilOf = new WeakMap<Ended, number>()
-  let waiting: Ended[] = []
+  const untilOf = new WeakMap<TaskResult, number>()
+  let waiting: TaskResult[] = []
   let recording: Promise<void> | undefined
   let recordings = 0
   let recordedAt = Number.NEGATIVE_INFINITY
@@ -82,7 +82,9 @@ export function createResults(
   }
 
   /** @returns those that could not be recorded; undefined if the failure concerns none of them */
-  async function tryRecord(batch: readonly Ended[]): Promise<readonly Ended[] | undefined> {
+  async function tryRecord(
+    batch: readonly TaskResult[],
+  ): Promise<readonly TaskResult[] | undefined> {
     try {
       const left = await record(deps, batch)
       for (const one of batch) if (!left.includes(one)) logEnded(deps.log, one)
@@ -96,7 +98,7 @@ export function createResults(
   }
 
   /** They stay claimed, so that this process does not send them again. */
-  function keep(results: readonly Ended[]): void {
+  function keep(results: readonly TaskResult[]): void {
     const now = performance.now()
     for (const ended of results) {
       const until = untilOf.get(ended) ?? now + LEASE_SECONDS * 1000
@@ -105,7 +107,7 @@ export function createResults(
     }
   }
 
-  function add(result: Ended): void {
+  function add(result: TaskResult): void {
     waiting.push(result)
     recording ??= recordAll()
   }

@@ -152,7 +152,7 @@ export async function cancelDeferred(tx: Db, recipientId: number): Promise<void>
 }
 
 /** Recipients with deferred deliveries that may be summarized by then, by id, above `after`. */
-export async function listHolding(
+export async function listWithDeferred(
   db: Db,
   until: Date,
   { after, limit }: { readonly after: number; readonly limit: number },

@@ -13,7 +13,7 @@ const JITTER = 0.2
 export const UNREADABLE = 'unreadable'
 
 /** State of a delivery after an attempt. */
-export interface Next {
+export interface RetryState {
   readonly status: Extract<DeliveryStatus, 'retrying' | 'failed'>
   readonly attempts: number
   readonly nextAttemptAt: Date | null
@@ -50,7 +50,7 @@ export function afterFailure(
     readonly now: Date
     readonly plannedAt?: Date | null
   },
-): Next {
+): RetryState {
   const { permanent, retryAfterIsMandatory, retryAfterSeconds } = failure
   const step = RETRY_SECONDS[attempt - 1]
   const isOrder = retryAfterIsMandatory && retryAfterSeconds !== undefined

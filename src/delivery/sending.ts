@@ -1,9 +1,9 @@
 /** State of a process's deliveries between runs. */
 import { CHANNEL_KEYS, type ChannelKey, type Channels } from '#src/channels/index.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
-import type { Ended } from './task.ts'
+import type { TaskResult } from './task.ts'
 
-export interface Sending {
+export interface SendingState {
   /** Last reading of the clock, with the time of a monotonic clock. */
   time: { readonly now: Date; readonly ms: number } | undefined
   of(channel: ChannelKey): ChannelSending
@@ -15,25 +15,25 @@ export interface ChannelSending {
   /** Deliveries that this process has claimed and not yet recorded. */
   readonly inHand: Set<string>
   /** Failed recordings: repeated while their leases last. */
-  readonly unwritten: Unwritten[]
+  readonly unwritten: UnrecordedResult[]
   /** Progress of the scan over backlogs. */
-  readonly backlog: Round
+  readonly backlog: RecipientRound
   /** Progress of the scan over outdated messages. */
-  readonly stale: Round
+  readonly stale: RecipientRound
   /** Time of the last check for leftovers of recent claims, on a monotonic clock. */
   tidiedAt: number
   readonly outage: Outage
 }
 
-export interface Unwritten {
-  readonly ended: Ended
+export interface UnrecordedResult {
+  readonly ended: TaskResult
   /** Times of its next recording and of its end, on a monotonic clock. */
   readonly nextAt: number
   readonly until: number
 }
 
 /** A repeated scan over recipients in the order of their ids, in bounded steps. */
-export interface Round {
+export interface RecipientRound {
   /** Last recipient that was read; 0 at the beginning. */
   after: number
   /** Recipients per step. */
@@ -64,7 +64,7 @@ export interface Outage {
 export const HOPS = { first: 32, max: 256 } as const
 
 /** Creates an empty state. */
-export function createSending(channels: Channels): Sending {
+export function createSending(channels: Channels): SendingState {
   const all = new Map(
     CHANNEL_KEYS.map((key): [ChannelKey, ChannelSending] => {
       const { limits, groupsOf, isOneService = false } = channels[key]
@@ -97,7 +97,7 @@ export function createSending(channels: Channels): Sending {
   }
 }
 
-function newRound(): Round {
+function newRound(): RecipientRound {
   return {
     after: 0,
     hops: HOPS.first,

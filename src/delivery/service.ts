@@ -164,12 +164,12 @@ export function recordShown(
 }
 
 /** Recipients, by id, above `after`, with deferred messages that may be summarized by then. */
-export function listHolding(
+export function listWithDeferred(
   db: Db,
   until: Date,
   page: { readonly after: number; readonly limit: number },
 ): Promise<number[]> {
-  return retained.listHolding(db, until, page)
+  return retained.listWithDeferred(db, until, page)
 }
 
 /** Records the summary of each of these deferred deliveries; they share its result from now on. */

@@ -3,7 +3,7 @@ import type { ServiceChannel } from '#src/channels/index.ts'
 import { isSilent } from '#src/channels/wording.ts'
 import type { ClaimedRow } from './due-store.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
-import type { Keep, Task } from './task.ts'
+import type { RetainedMessage, Task } from './task.ts'
 
 /** The task that sends one delivery. Its message is stored if the channel can change messages. */
 export function singleTask(channel: ServiceChannel, row: ClaimedRow, backlog: boolean): Task {
@@ -22,7 +22,7 @@ export function singleTask(channel: ServiceChannel, row: ClaimedRow, backlog: bo
 }
 
 /** Undefined for an envelope that cannot be read, whose attempt then says so, and for a test. */
-function keepOf({ alertId, createdAt, envelope }: ClaimedRow): Keep | undefined {
+function keepOf({ alertId, createdAt, envelope }: ClaimedRow): RetainedMessage | undefined {
   const read = DecodedEnvelope.safeParse(envelope)
   if (!read.success || alertId === null) return undefined
   const { kind = 'alert', message } = read.data

@@ -1,10 +1,10 @@
 import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/index.ts'
 import type { Meters } from '#src/kernel/meters.ts'
-import type { Ended, Ending } from './task.ts'
+import type { AttemptResult, TaskResult } from './task.ts'
 
 /** Counts attempts of this process by result, for the operator. */
 export interface Tally {
-  count(channel: ChannelKey, ended: Ended): void
+  count(channel: ChannelKey, ended: TaskResult): void
   /** Attempts since the process started. */
   read(): readonly {
     readonly channel: ChannelKey
@@ -45,7 +45,7 @@ export function createTally(meters?: Pick<Meters, 'sent'>): Tally {
   }
 }
 
-function outcomeOf(ending: Ending): AttemptOutcome | undefined {
+function outcomeOf(ending: AttemptResult): AttemptOutcome | undefined {
   switch (ending.kind) {
     case 'delivered':
     case 'off':

@@ -18,14 +18,14 @@ export interface Task {
   /** Unchecked `Envelope`. */
   readonly envelope: unknown
   /** How the sent message is stored. Undefined for channels that get each alert once, such as webhooks. */
-  readonly keep?: Keep
+  readonly keep?: RetainedMessage
   /** The message to change; undefined for a new one. */
-  readonly change?: Change
+  readonly change?: MessageChange
   /** Id of the answered message at the destination. */
   readonly answersMessageId?: string
 }
 
-export interface Keep {
+export interface RetainedMessage {
   readonly kind: EnvelopeKind
   readonly watchId: number | null
   readonly recovery: boolean
@@ -37,7 +37,7 @@ export interface Keep {
   readonly picture?: OutagePicture
 }
 
-export interface Change {
+export interface MessageChange {
   readonly id: string
   readonly messageId: string
   readonly version: number
@@ -48,7 +48,7 @@ export interface Change {
 }
 
 /** Result of an attempt. */
-export type Ending =
+export type AttemptResult =
   | { readonly kind: 'delivered'; readonly receipt: Receipt }
   | { readonly kind: 'failed'; readonly error: DeliveryError }
   /** The destination is gone or off: nothing was sent. */
@@ -61,11 +61,11 @@ export type Ending =
   | { readonly kind: 'broken_off' }
 
 /** A task with its result. */
-export interface Ended {
+export interface TaskResult {
   readonly task: Task
   readonly isTest: boolean
   readonly at: Date
-  readonly ending: Ending
+  readonly ending: AttemptResult
   /** Whether the previous attempt had no response either. */
   readonly isSuspect?: boolean
 }

@@ -1,7 +1,7 @@
 /** The log lines of deliveries: those of an alert carry `alertId`. */
 import type { Logger } from '#src/kernel/logger.ts'
 import { traceOf } from '#src/kernel/trace.ts'
-import type { Ended, Task } from './task.ts'
+import type { Task, TaskResult } from './task.ts'
 
 /** Fields that name a delivery, or an alert in a message that is only changed. */
 interface About extends Record<string, unknown> {
@@ -30,7 +30,7 @@ export function logFieldsOfEach({
 }
 
 /** Logs the result of a recorded attempt. */
-export function logEnded(log: Logger, { task, ending }: Ended): void {
+export function logEnded(log: Logger, { task, ending }: TaskResult): void {
   const what = task.change === undefined ? 'delivery attempted' : 'message changed'
   const result = {
     outcome: ending.kind,

@@ -2,10 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { ServiceChannel } from '#src/channels/index.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import type { Clock } from '#src/kernel/clock.ts'
-import { type Opened, openEach } from '#src/recipients/destinations.ts'
+import { type OpenedDestination, openEach } from '#src/recipients/destinations.ts'
 import { attempt } from './attempt.ts'
 import { type ClaimContext, claimChats, claimStale } from './chat-batches.ts'
-import { type Chosen, chooseAmong, idsOf } from './choice.ts'
+import { chooseAmong, type DeliveryChoice, idsOf } from './choice.ts'
 import * as due from './due-store.ts'
 import * as messages from './message-store.ts'
 import { LEASE_SECONDS } from './model.ts'
@@ -13,11 +13,11 @@ import { watchOutage } from './outage.ts'
 import { nextRound, recordEnd, type ScanProgress } from './recipient-scan.ts'
 import type { RecordDeps } from './record.ts'
 import { createResults } from './results.ts'
-import type { ChannelSending, Sending } from './sending.ts'
+import type { ChannelSending, SendingState } from './sending.ts'
 import { singleTask } from './single-task.ts'
 import { readEach } from './states.ts'
 import type { Tally } from './tally.ts'
-import type { Ended, Ending, Task } from './task.ts'
+import type { AttemptResult, Task, TaskResult } from './task.ts'
 
 /** Dependencies of sending. */
 export interface WorkerDeps extends RecordDeps {
@@ -27,7 +27,7 @@ export interface WorkerDeps extends RecordDeps {
   /** Synchronized from time to time if it can be. */
   readonly clock: Clock & { sync?(): Promise<void> }
   /** State between runs; only of this run by default. */
-  readonly sending?: Sending
+  readonly sending?: SendingState
 }
 
 /** Minimum interval between two claims, so that each takes many. */
@@ -156,7 +156,7 @@ export function createWorker(
 
   /** Next step of the round over recipients with a backlog. */
   async function lookAtBacklogs(
-    full: due.Full,
+    full: due.FullDestinations,
     context: ClaimContext,
   ): Promise<ScanProgress & { readonly candidates: readonly due.Candidate[] }> {
     const now = context.now
@@ -170,7 +170,7 @@ export function createWorker(
   /** Moves deliveries without a place that block others into backlogs. */
   async function tidy(
     front: readonly due.Candidate[],
-    { left }: Chosen,
+    { left }: DeliveryChoice,
     context: ClaimContext,
   ): Promise<boolean> {
     const crowded = [0, 1, 2].filter(
@@ -194,7 +194,7 @@ export function createWorker(
   }
 
   /** Each delivery separately. */
-  async function claimEach({ taken, behind }: Chosen, context: ClaimContext) {
+  async function claimEach({ taken, behind }: DeliveryChoice, context: ClaimContext) {
     const { claimed, blocked } = await due.claimDue(deps.db, idsOf(taken), context)
     const parked = [...blocked, ...idsOf(behind)]
     if (parked.length > 0) await due.parkBlocked(deps.db, parked)
@@ -204,7 +204,7 @@ export function createWorker(
   }
 
   /** One message per recipient. */
-  async function claimRecipients({ taken }: Chosen, context: ClaimContext) {
+  async function claimRecipients({ taken }: DeliveryChoice, context: ClaimContext) {
     const ids = taken.map(({ recipientId }) => recipientId)
     const { tasks, needless, changed } = await claimChats(deps, channel, ids, context)
     for (const task of needless) {
@@ -249,7 +249,7 @@ export function createWorker(
     }
   }
 
-  function start(task: Task, destination: Opened | undefined): void {
+  function start(task: Task, destination: OpenedDestination | undefined): void {
     const isRetained = task.keep !== undefined
     if (isRetained) busy.set(task.recipientId, (busy.get(task.recipientId) ?? 0) + 1)
     const sent = sendInTurn(task, destination).then((result) => {
@@ -259,12 +259,15 @@ export function createWorker(
     onTheirWay.add(sent)
   }
 
-  function end(result: Ended): void {
+  function end(result: TaskResult): void {
     results.add(result)
     ring()
   }
 
-  async function sendInTurn(task: Task, destination: Opened | undefined): Promise<Ended> {
+  async function sendInTurn(
+    task: Task,
+    destination: OpenedDestination | undefined,
+  ): Promise<TaskResult> {
     const { recipientId, partitionKey, backlog = false } = task
     const claimedAt = performance.now()
     const permit = limiter.acquire({ recipientId, partitionKey, backlog })
@@ -272,7 +275,7 @@ export function createWorker(
     const startedAt = performance.now()
     const isLate = startedAt - claimedAt > PATIENCE_MS || breakOff.signal.aborted
     const isShort = limiter.isShort(recipientId)
-    const result: Ended = isLate
+    const result: TaskResult = isLate
       ? { task, isTest: false, at: deps.clock.now(), ending: { kind: 'broken_off' } }
       : await attempt(deps, task, destination, { signal: breakOff.signal, isShort })
     permit.release(judged(result.ending, performance.now() - startedAt))
@@ -335,7 +338,7 @@ export function createWorker(
  * Response time in milliseconds; `none` without a response. A refusal is a response too; undefined
  * for a fault of ours.
  */
-function judged(ending: Ending, latencyMs: number): number | 'none' | undefined {
+function judged(ending: AttemptResult, latencyMs: number): number | 'none' | undefined {
   if (ending.kind === 'delivered') return latencyMs
   if (ending.kind !== 'failed') return undefined
   const { statusCode, isOurFault } = ending.error

@@ -4,7 +4,7 @@ import { findProblems, type HealthCheck } from '#src/kernel/health.ts'
 import { closePromptly } from './closing.ts'
 
 /** A metric for the operator, read on request. */
-export interface Reading {
+export interface MetricReading {
   /** Name of the metric. A name that ends in `_total` is a counter. */
   readonly name: string
   readonly help: string
@@ -27,7 +27,7 @@ export interface LabelledValue {
  */
 export function createInternalServer(
   checks: readonly HealthCheck[],
-  readings: readonly Reading[],
+  readings: readonly MetricReading[],
   registry = new Registry(),
 ): FastifyInstance {
   const server = Fastify({ logger: false })
@@ -53,7 +53,7 @@ export function createInternalServer(
   return server
 }
 
-function expose(registry: Registry, { name, help, labels = [], read }: Reading): void {
+function expose(registry: Registry, { name, help, labels = [], read }: MetricReading): void {
   const about = { name, help, labelNames: [...labels], registers: [registry] }
   const show = async (metric: Gauge | Counter, put: (labelledValue: LabelledValue) => void) => {
     // A metric that cannot be read now is omitted.

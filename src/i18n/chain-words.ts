@@ -6,7 +6,7 @@ import type { ServedChain } from '#src/kernel/chains.ts'
  */
 const WORDS = /\b(?:Flare(?! (?:Systems|Data Connector|Time Series)\b)|(W?)FLR(?!\/))\b/g
 
-/** Texts about the API's own words: the id 14 of Flare, and `FLR` as the key of the chain's own coin. */
+/** Texts that name values of the API, which no chain changes: the chain id 14, the asset key `FLR`. */
 const KEPT: readonly string[] = ['meaning.chainId', 'meaning.target.asset']
 
 /** A text written for Flare, with another chain's name and coins. */

@@ -6,9 +6,9 @@ import {
   durationFormat,
   listFormat,
   numberFormat,
-  plain,
   plainNumber,
   timeFormat,
+  withoutDirectionMarks,
 } from './intl.ts'
 import { isolate, withoutIsolates } from './isolates.ts'
 import { builtKey, type TextValue, translate, typed } from './translate.ts'
@@ -86,7 +86,10 @@ export function formatDateTime(
   options: { readonly offset?: boolean; readonly year?: boolean } = {},
 ): string {
   const style = options.year === false ? 'dayTime' : 'dateTime'
-  const wall = withoutMonthComma(plain(timeFormat(locale, style, timeZone).format(at)), locale)
+  const wall = withoutMonthComma(
+    withoutDirectionMarks(timeFormat(locale, style, timeZone).format(at)),
+    locale,
+  )
   return options.offset === false ? wall : withOffset(wall, at, timeZone)
 }
 
@@ -106,7 +109,10 @@ export function formatMoment(at: Date, locale: Locale, timeZone: string, shown: 
 
 /** The day in a zone, without time. */
 export function formatDate(at: Date, locale: Locale, timeZone: string): string {
-  return withoutMonthComma(plain(timeFormat(locale, 'date', timeZone).format(at)), locale)
+  return withoutMonthComma(
+    withoutDirectionMarks(timeFormat(locale, 'date', timeZone).format(at)),
+    locale,
+  )
 }
 
 /** Wall-clock time in a zone: `22:04`, with seconds and the zone's offset on demand. */
@@ -117,7 +123,7 @@ export function formatTime(
   options: { readonly seconds?: boolean; readonly offset?: boolean } = {},
 ): string {
   const style = options.seconds ? 'timeSeconds' : 'time'
-  const wall = plain(timeFormat(locale, style, timeZone).format(at))
+  const wall = withoutDirectionMarks(timeFormat(locale, style, timeZone).format(at))
   return options.offset ? withOffset(wall, at, timeZone) : wall
 }
 
@@ -143,7 +149,7 @@ export function formatDuration(seconds: number, locale: Locale, style: 'long' | 
     [first.plural]: Math.floor(whole / first.seconds),
   }
   const text = durationFormat(locale, style, whole === 0 ? 'always' : 'auto').format(duration)
-  return spaced(plain(text), locale)
+  return spaced(withoutDirectionMarks(text), locale)
 }
 
 /** Time since an event, in its largest unit: `3 minutes ago`. */
@@ -152,7 +158,7 @@ export function formatAgo(seconds: number, locale: Locale): string {
   const unit = unitFor(whole)
   // Minus zero is formatted as past, zero as future.
   const text = agoFormat(locale).format(-Math.floor(whole / unit.seconds), unit.name)
-  return spaced(plain(text), locale)
+  return spaced(withoutDirectionMarks(text), locale)
 }
 
 /** Words joined by commas and "and". In Arabic each word is isolated. */

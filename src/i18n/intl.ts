@@ -80,13 +80,13 @@ function remembered<Arguments extends readonly string[], Made>(
 }
 
 /** Removes the marks that `Intl` puts around signs in Arabic; isolates replace them. */
-export function plain(text: string): string {
+export function withoutDirectionMarks(text: string): string {
   return text.replace(/[\u200e\u200f\u061c]/g, '')
 }
 
 /**
- * As `plain`, for a number: replaces the hyphen of `Intl` by a minus sign as wide as the plus sign.
+ * As `withoutDirectionMarks`, for a number: also replaces the hyphen of `Intl` by a minus sign as wide as the plus sign.
  */
 export function plainNumber(text: string): string {
-  return plain(text).replace(/^-/, '\u2212')
+  return withoutDirectionMarks(text).replace(/^-/, '\u2212')
 }

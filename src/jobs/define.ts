@@ -3,7 +3,7 @@ import type { MailDeps } from '#src/channels/email.ts'
 import type { SyncedClock } from '#src/db/clock.ts'
 import type { Fence } from '#src/db/lock.ts'
 import type { Slices } from '#src/db/slices.ts'
-import type { Sending } from '#src/delivery/sending.ts'
+import type { SendingState } from '#src/delivery/sending.ts'
 import type { Tally } from '#src/delivery/tally.ts'
 import type { HealthCheck } from '#src/kernel/health.ts'
 import type { Role } from '#src/kernel/role.ts'
@@ -34,7 +34,7 @@ export interface JobApp extends App {
   /** Counter of attempts to send. */
   readonly tally: Tally
   /** State of deliveries between runs. */
-  readonly sending: Sending
+  readonly sending: SendingState
   /** Checks of the service's dependencies. */
   readonly health: readonly HealthCheck[]
   /** The operator's monitor; undefined without one. */
@@ -48,14 +48,14 @@ export interface JobApp extends App {
 }
 
 /** NOTIFYs since the last run that succeeded. */
-export interface Notified {
+export interface JobWakeUps {
   readonly payloads: ReadonlySet<string>
   /** Others may have been missed: at the start, after a failure, when the interval has passed. */
   readonly mayMiss: boolean
 }
 
 /** Changes are unknown: the run checks everything. */
-export const LOOK_AT_ALL: Notified = { payloads: new Set(), mayMiss: true }
+export const LOOK_AT_ALL: JobWakeUps = { payloads: new Set(), mayMiss: true }
 
 /** A task that runs periodically. */
 export interface Job {
@@ -80,5 +80,5 @@ export interface Job {
    * @param fence the right to write as the only process that runs the job; undefined where it runs
    * everywhere
    */
-  run(app: JobApp, signal: AbortSignal, notified: Notified, fence?: Fence): Promise<void>
+  run(app: JobApp, signal: AbortSignal, notified: JobWakeUps, fence?: Fence): Promise<void>
 }

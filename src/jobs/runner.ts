@@ -4,7 +4,7 @@ import { type Fence, type Lock, tryLock, whileHolding } from '#src/db/lock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import { createWaker, type Waker } from '#src/kernel/waker.ts'
-import { type Job, type JobApp, LOOK_AT_ALL, type Notified } from './define.ts'
+import { type Job, type JobApp, type JobWakeUps, LOOK_AT_ALL } from './define.ts'
 
 /** Running jobs. */
 export interface RunningJobs {
@@ -16,7 +16,7 @@ export interface RunningJobs {
 const PAYLOADS_MAX = 1000
 /** Longest wait after consecutive failures, in milliseconds. */
 const BACKOFF_MS_MAX = 30_000
-const NOTHING: Notified = { payloads: new Set(), mayMiss: false }
+const NOTHING: JobWakeUps = { payloads: new Set(), mayMiss: false }
 
 /**
  * Starts jobs: each runs, waits for its interval or a wake-up, and runs again; never two runs at once.
@@ -81,7 +81,7 @@ async function loop(
 ): Promise<void> {
   let fence: Fence | undefined
   let failures = 0
-  let notified: Notified = { ...waker.take(), mayMiss: true }
+  let notified: JobWakeUps = { ...waker.take(), mayMiss: true }
   let lookedAtAllAt = performance.now()
   let startedAt = lookedAtAllAt
   const count = (isSuccess: boolean) => {
@@ -137,7 +137,7 @@ interface JobWaker {
    * Returns the wake-ups since the last call, with these payloads, and clears them. Without a
    * wake-up some may have been missed.
    */
-  take(also?: ReadonlySet<string>): Notified
+  take(also?: ReadonlySet<string>): JobWakeUps
 }
 
 function createJobWaker(): JobWaker {

@@ -10,10 +10,13 @@ import {
   typed,
 } from '#src/i18n/translate.ts'
 import type { Scope } from '#src/kernel/caller.ts'
-import { type NoticeReader, type NoticeText, type Of, time } from './words.ts'
+import { type NoticeOf, type NoticeReader, type NoticeText, timeText } from './words.ts'
 
 /** Texts of a destination that is off: reason, time, retained deliveries. Pure. */
-export function destinationOff(notice: Of<'destination-off'>, reader: NoticeReader): NoticeText {
+export function destinationOff(
+  notice: NoticeOf<'destination-off'>,
+  reader: NoticeReader,
+): NoticeText {
   const { t } = reader
   const name = typed(notice.name ?? notice.target)
   const key = CHANNELS[notice.channel].isChat
@@ -24,14 +27,17 @@ export function destinationOff(notice: Of<'destination-off'>, reader: NoticeRead
     title: t(`notices:${key}`, { name }),
     lines: [
       reasonLine(notice, reader),
-      t('notices:destination-off.since', { time: time(reader, since) }),
+      t('notices:destination-off.since', { time: timeText(reader, since) }),
       ...(notice.kept === 0 ? [] : [t('notices:destination-off.kept', { count: notice.kept })]),
     ],
   }
 }
 
 /** Texts of a mailbox whose reader refused mails. Pure. */
-export function refused({ name, target }: Of<'refused'>, { t }: NoticeReader): NoticeText {
+export function refusedText(
+  { name, target }: NoticeOf<'refused'>,
+  { t }: NoticeReader,
+): NoticeText {
   return {
     title: t('notices:refused.title', { name: typed(name ?? target) }),
     lines: [t('notices:refused.removed', { target: typed(target) })],
@@ -40,7 +46,7 @@ export function refused({ name, target }: Of<'refused'>, { t }: NoticeReader): N
 
 /** A sentence for reasons that have one; for others the reason itself. */
 function reasonLine(
-  { statusReason, failingSince, at }: Of<'destination-off'>,
+  { statusReason, failingSince, at }: NoticeOf<'destination-off'>,
   { t }: NoticeReader,
 ): string {
   const reason = statusReason ?? ''
@@ -63,9 +69,9 @@ const VARIABLE: readonly TextKey[] = [
 ]
 
 /** Texts of a new destination: its kind, its rights, its creator. Pure. */
-export function linked(notice: Of<'linked'>, reader: NoticeReader): NoticeText {
+export function linkedText(notice: NoticeOf<'linked'>, reader: NoticeReader): NoticeText {
   const { t } = reader
-  const made = { time: time(reader, notice.at) }
+  const made = { time: timeText(reader, notice.at) }
   const { madeBy, status } = notice
   return {
     title: t(builtKey(`notices:linked.title.${notice.channel}`), {
@@ -82,7 +88,7 @@ export function linked(notice: Of<'linked'>, reader: NoticeReader): NoticeText {
   }
 }
 
-function whoIsLinked(notice: Of<'linked'>, t: Translate): readonly [TextKey, TextValues] {
+function whoIsLinked(notice: NoticeOf<'linked'>, t: Translate): readonly [TextKey, TextValues] {
   const { name, chat } = notice
   const target = typed(notice.target)
   if (name === null) return ['notices:linked.own', { target }]

@@ -3,16 +3,16 @@ import { formatAmount } from '#src/i18n/format.ts'
 import { refusalTitle } from '#src/i18n/refusal.ts'
 import type { Translate } from '#src/i18n/translate.ts'
 import type { Notice } from './model.ts'
-import { destinationOff, linked, refused } from './render-destination.ts'
+import { destinationOff, linkedText, refusedText } from './render-destination.ts'
 import {
-  credits,
-  day,
+  creditsText,
+  dateText,
+  firstNames,
+  type NoticeOf,
   type NoticeReader,
   type NoticeText,
-  names,
-  type Of,
   slotPrice,
-  time,
+  timeText,
 } from './words.ts'
 
 /** Texts of a notice for one reader. Pure. */
@@ -37,14 +37,14 @@ export function renderNotice(notice: Notice, reader: NoticeReader): NoticeText {
     case 'destination-off':
       return destinationOff(notice, reader)
     case 'refused':
-      return refused(notice, reader)
+      return refusedText(notice, reader)
     case 'topic-gone':
       return {
         title: reader.t('notices:topic-gone.title'),
         lines: [reader.t('notices:topic-gone.why')],
       }
     case 'linked':
-      return linked(notice, reader)
+      return linkedText(notice, reader)
     case 'credited':
       return credited(notice, reader)
     default:
@@ -52,17 +52,17 @@ export function renderNotice(notice: Notice, reader: NoticeReader): NoticeText {
   }
 }
 
-function slotsEnd(notice: Of<'slots-end'>, reader: NoticeReader): NoticeText {
+function slotsEnd(notice: NoticeOf<'slots-end'>, reader: NoticeReader): NoticeText {
   const { t } = reader
   const { quantity, renewal, stopping, endsAt } = notice
-  const watches = names(t, stopping)
+  const watches = firstNames(t, stopping)
   const price = renewal && {
-    price: credits(t, renewal.credits),
+    price: creditsText(t, renewal.credits),
     count: renewal.missingCredits,
   }
   const stops = renewal === null ? 'slots-end.stops' : 'slots-end.stopsIfShort'
   return {
-    title: t('notices:slots-end.title', { count: quantity, date: day(reader, endsAt) }),
+    title: t('notices:slots-end.title', { count: quantity, date: dateText(reader, endsAt) }),
     lines: [
       ...(price === null ? [] : [t('notices:slots-end.missing', price)]),
       watches === undefined ? t('notices:slots-end.nothing') : t(`notices:${stops}`, { watches }),
@@ -70,40 +70,40 @@ function slotsEnd(notice: Of<'slots-end'>, reader: NoticeReader): NoticeText {
   }
 }
 
-function renewalAhead(notice: Of<'renewal-ahead'>, reader: NoticeReader): NoticeText {
+function renewalAhead(notice: NoticeOf<'renewal-ahead'>, reader: NoticeReader): NoticeText {
   const { t } = reader
   const { quantity, endsAt, balanceCredits } = notice
-  const price = credits(t, notice.credits)
+  const price = creditsText(t, notice.credits)
   return {
-    title: t('notices:renewal-ahead.title', { count: quantity, date: day(reader, endsAt) }),
+    title: t('notices:renewal-ahead.title', { count: quantity, date: dateText(reader, endsAt) }),
     lines: [
-      t('notices:renewal-ahead.price', { price, balance: credits(t, balanceCredits) }),
+      t('notices:renewal-ahead.price', { price, balance: creditsText(t, balanceCredits) }),
       t('notices:renewal-ahead.nothing'),
     ],
   }
 }
 
-function renewed(notice: Of<'renewed'>, reader: NoticeReader): NoticeText {
+function renewed(notice: NoticeOf<'renewed'>, reader: NoticeReader): NoticeText {
   const { t } = reader
   const { quantity, endsAt, balanceCredits } = notice
-  const price = credits(t, notice.credits)
+  const price = creditsText(t, notice.credits)
   return {
-    title: t('notices:renewed.title', { count: quantity, date: day(reader, endsAt) }),
-    lines: [t('notices:renewed.paid', { price, balance: credits(t, balanceCredits) })],
+    title: t('notices:renewed.title', { count: quantity, date: dateText(reader, endsAt) }),
+    lines: [t('notices:renewed.paid', { price, balance: creditsText(t, balanceCredits) })],
   }
 }
 
-function renewalFailed(notice: Of<'renewal-failed'>, reader: NoticeReader): NoticeText {
+function renewalFailed(notice: NoticeOf<'renewal-failed'>, reader: NoticeReader): NoticeText {
   const { t } = reader
   const { quantity, missingCredits, nextTryAt, lastTryAt, goneAt, stopping } = notice
-  const date = day(reader, goneAt)
-  const watches = names(t, stopping)
-  const last = time(reader, lastTryAt)
+  const date = dateText(reader, goneAt)
+  const watches = firstNames(t, stopping)
+  const last = timeText(reader, lastTryAt)
   const isLast = nextTryAt?.getTime() === lastTryAt.getTime()
   const tries = () => {
     if (nextTryAt === undefined) return t('notices:renewal-failed.over')
     if (isLast) return t('notices:renewal-failed.nextIsLast', { last })
-    return t('notices:renewal-failed.next', { next: time(reader, nextTryAt), last })
+    return t('notices:renewal-failed.next', { next: timeText(reader, nextTryAt), last })
   }
   return {
     title: t('notices:renewal-failed.title', { count: missingCredits }),
@@ -116,7 +116,7 @@ function renewalFailed(notice: Of<'renewal-failed'>, reader: NoticeReader): Noti
   }
 }
 
-function suspended({ watches, at }: Of<'suspended'>, reader: NoticeReader): NoticeText {
+function suspended({ watches, at }: NoticeOf<'suspended'>, reader: NoticeReader): NoticeText {
   const { t } = reader
   return {
     title: t('notices:suspended.title', { count: watches.length }),
@@ -125,24 +125,24 @@ function suspended({ watches, at }: Of<'suspended'>, reader: NoticeReader): Noti
 }
 
 function withoutSlot(reader: NoticeReader, labels: readonly string[], at: Date): string[] {
-  const watches = names(reader.t, labels)
+  const watches = firstNames(reader.t, labels)
   if (watches === undefined) return []
-  const which = { watches, time: time(reader, at) }
+  const which = { watches, time: timeText(reader, at) }
   return [reader.t('notices:suspended.which', which), reader.t('notices:suspended.kept')]
 }
 
-function resumed({ watches }: Of<'resumed'>, { t }: NoticeReader): NoticeText {
+function resumed({ watches }: NoticeOf<'resumed'>, { t }: NoticeReader): NoticeText {
   return {
     title: t('notices:resumed.title', { count: watches.length }),
-    lines: [t('notices:resumed.which', { watches: names(t, watches) ?? '' })],
+    lines: [t('notices:resumed.which', { watches: firstNames(t, watches) ?? '' })],
   }
 }
 
-function trialEnds({ endsAt, stopping }: Of<'trial-ends'>, reader: NoticeReader): NoticeText {
+function trialEnds({ endsAt, stopping }: NoticeOf<'trial-ends'>, reader: NoticeReader): NoticeText {
   const { t } = reader
-  const watches = names(t, stopping)
+  const watches = firstNames(t, stopping)
   return {
-    title: t('notices:trial-ends.title', { date: day(reader, endsAt) }),
+    title: t('notices:trial-ends.title', { date: dateText(reader, endsAt) }),
     lines: [
       watches === undefined
         ? t('notices:trial-ends.nothing')
@@ -152,7 +152,7 @@ function trialEnds({ endsAt, stopping }: Of<'trial-ends'>, reader: NoticeReader)
   }
 }
 
-function trialEnded({ watches, at }: Of<'trial-ended'>, reader: NoticeReader): NoticeText {
+function trialEnded({ watches, at }: NoticeOf<'trial-ended'>, reader: NoticeReader): NoticeText {
   const { t } = reader
   const stopped = withoutSlot(reader, watches, at)
   return {
@@ -161,11 +161,15 @@ function trialEnded({ watches, at }: Of<'trial-ended'>, reader: NoticeReader): N
   }
 }
 
-function credited(notice: Of<'credited'>, { t }: NoticeReader): NoticeText {
+function credited(notice: NoticeOf<'credited'>, { t }: NoticeReader): NoticeText {
   const { asset, amountUnits, symbol, bonusCredits, purchase } = notice
   const { decimals } = assetOf(asset)
   const amount = formatAmount({ units: amountUnits, decimals, symbol }, t.locale)
-  const parts = { amount, bonus: credits(t, bonusCredits), credits: credits(t, notice.credits) }
+  const parts = {
+    amount,
+    bonus: creditsText(t, bonusCredits),
+    credits: creditsText(t, notice.credits),
+  }
   return {
     title: t('notices:credited.title', { count: notice.credits + bonusCredits }),
     lines: [
@@ -173,7 +177,7 @@ function credited(notice: Of<'credited'>, { t }: NoticeReader): NoticeText {
         ? t('notices:credited.paid', { amount })
         : t('notices:credited.paidWithBonus', parts),
       ...(purchase === null ? [] : [purchaseLine(t, purchase)]),
-      t('notices:credited.balance', { balance: credits(t, notice.balanceCredits) }),
+      t('notices:credited.balance', { balance: creditsText(t, notice.balanceCredits) }),
     ],
   }
 }
@@ -181,7 +185,7 @@ function credited(notice: Of<'credited'>, { t }: NoticeReader): NoticeText {
 /** Sentence with the slots that the credits bought, or the reason why they bought none. */
 function purchaseLine(
   t: Translate,
-  { slots: count, reason }: NonNullable<Of<'credited'>['purchase']>,
+  { slots: count, reason }: NonNullable<NoticeOf<'credited'>['purchase']>,
 ): string {
   const slots = t('units:slots', { count })
   return reason === null

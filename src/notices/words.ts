@@ -23,10 +23,10 @@ export interface NoticeReader {
 }
 
 /** A notice of one kind. */
-export type Of<Kind extends Notice['kind']> = Extract<Notice, { kind: Kind }>
+export type NoticeOf<Kind extends Notice['kind']> = Extract<Notice, { kind: Kind }>
 
 /** The first names and the number of the others; undefined without any. */
-export function names(t: Translate, labels: readonly string[]): string | undefined {
+export function firstNames(t: Translate, labels: readonly string[]): string | undefined {
   if (labels.length === 0) return undefined
   const shown = labels.slice(0, NAMES_MAX).map((label) => isolate(withoutDirections(label)))
   const rest = labels.length - shown.length
@@ -37,20 +37,20 @@ export function names(t: Translate, labels: readonly string[]): string | undefin
 /** Sentence with the price of a slot. */
 export function slotPrice(t: Translate): string {
   const duration = formatDuration(PERIOD_DAYS * DAY_SECONDS, t.locale, 'long')
-  return t('notices:slotPrice', { price: credits(t, SLOT_PRICE_CREDITS), duration })
+  return t('notices:slotPrice', { price: creditsText(t, SLOT_PRICE_CREDITS), duration })
 }
 
 /** Credits with their number. */
-export function credits(t: Translate, count: number): string {
+export function creditsText(t: Translate, count: number): string {
   return t('units:credits', { count })
 }
 
 /** A date in the reader's time zone. */
-export function day({ t, timezone }: NoticeReader, at: Date): string {
+export function dateText({ t, timezone }: NoticeReader, at: Date): string {
   return formatDate(at, t.locale, timezone)
 }
 
 /** An instant in the reader's time zone. */
-export function time({ t, timezone }: NoticeReader, at: Date): string {
+export function timeText({ t, timezone }: NoticeReader, at: Date): string {
   return formatDateTime(at, t.locale, timezone)
 }

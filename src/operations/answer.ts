@@ -1,4 +1,4 @@
-import type { Answering } from './define.ts'
+import type { OperationWith } from './define.ts'
 
 /** An operation's output, and whether it is the stored one of an earlier request. */
 export interface Answer<Output> {
@@ -8,7 +8,7 @@ export interface Answer<Output> {
 }
 
 /** HTTP status of an operation; 200 without a route. */
-export function statusOf<Output>(operation: Answering<Output>, output: Output): number {
+export function statusOf<Output>(operation: OperationWith<Output>, output: Output): number {
   const { queued, status = 200 } = operation
   return queued?.when(output) === true ? queued.status : status
 }

@@ -202,7 +202,7 @@ export interface RoutedOperation<
  * Any entry with this output. Inputs pass its own schemas before its own handler. Properties of a route are
  * present only if it has one.
  */
-export type Answering<Output> = Operation<unknown, unknown, unknown, Output, Access> &
+export type OperationWith<Output> = Operation<unknown, unknown, unknown, Output, Access> &
   Pick<
     Partial<RoutedOperation<unknown, unknown, unknown, Output, Scope>>,
     'idempotent' | 'status' | 'queued'

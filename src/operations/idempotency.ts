@@ -7,7 +7,7 @@ import { DAY_MS } from '#src/kernel/durations.ts'
 import { AppError, ERROR_STATUS, type ErrorDetails } from '#src/kernel/errors.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { type Answer, statusOf } from './answer.ts'
-import type { Answering, App } from './define.ts'
+import type { App, OperationWith } from './define.ts'
 import * as store from './store.ts'
 
 /** Time for which a response is stored, in milliseconds. */
@@ -27,7 +27,7 @@ const KEPT_KINDS = ['payment_required', 'conflict'] as const
  */
 export async function runOnce<Output>(
   app: App,
-  operation: Answering<Output>,
+  operation: OperationWith<Output>,
   request: { readonly wallet: Address; readonly key: string; readonly input: unknown },
   verb: {
     /** Requests data from outside the database. */
@@ -74,7 +74,7 @@ type StoredResult<Output> = Answer<Output> | { readonly error: AppError }
 
 async function attempt<Output>(
   app: App,
-  operation: Answering<Output>,
+  operation: OperationWith<Output>,
   run: (inside: (tx: App['db']) => App) => Promise<Output>,
 ): Promise<StoredResult<Output>> {
   try {
@@ -93,7 +93,11 @@ const StoredRefusal = z.object({
   details: z.record(z.string(), z.unknown()),
 })
 
-function writeAnswer<Output>(app: App, operation: Answering<Output>, stored: StoredResult<Output>) {
+function writeAnswer<Output>(
+  app: App,
+  operation: OperationWith<Output>,
+  stored: StoredResult<Output>,
+) {
   const { status, value } =
     'error' in stored
       ? { status: ERROR_STATUS[stored.error.kind], value: refusal(stored.error) }
@@ -103,7 +107,7 @@ function writeAnswer<Output>(app: App, operation: Answering<Output>, stored: Sto
 
 function readAnswer<Output>(
   app: App,
-  operation: Answering<Output>,
+  operation: OperationWith<Output>,
   found: store.StoredAnswer,
 ): StoredResult<Output> {
   const value: unknown = JSON.parse(app.box.open(PURPOSE, found.answer))
@@ -132,7 +136,7 @@ function isObject(value: unknown): value is object {
 }
 
 /** The output as JSON; undefined if the operation has none. */
-export function encodeOutput<Output>(operation: Answering<Output>, output: Output): unknown {
+export function encodeOutput<Output>(operation: OperationWith<Output>, output: Output): unknown {
   if (isObject(output) && storedAsSent.has(output)) return output
   return operation.output === undefined ? undefined : z.encode(operation.output, output)
 }

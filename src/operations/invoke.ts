@@ -5,7 +5,7 @@ import { inputErrors } from '#src/kernel/input-limits.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { validationErrors } from '#src/kernel/validation.ts'
 import { type Answer, statusOf } from './answer.ts'
-import type { Access, Answering, AnyOperation, App } from './define.ts'
+import type { Access, AnyOperation, App, OperationWith } from './define.ts'
 import { runOnce } from './idempotency.ts'
 import type { RateCount } from './limits.ts'
 
@@ -43,7 +43,7 @@ interface AdmittedCall {
  */
 export async function invoke<Output>(
   app: App,
-  operation: Answering<Output>,
+  operation: OperationWith<Output>,
   caller: Caller | LinkCaller | undefined,
   raw: RawInput,
 ): Promise<Answer<Output>> {
@@ -80,7 +80,7 @@ export async function invoke<Output>(
  *
  * @throws AppError as `invoke`, except errors of the verb
  */
-export async function rehearse(
+export async function checkInput(
   app: App,
   operation: AnyOperation,
   caller: Caller | undefined,
@@ -96,7 +96,7 @@ export async function rehearse(
 /** Checks the rights and the input of a call, then counts it. */
 async function admit(
   app: App,
-  operation: Answering<unknown>,
+  operation: OperationWith<unknown>,
   caller: Caller | LinkCaller | undefined,
   raw: RawInput,
 ): Promise<AdmittedCall> {
@@ -117,7 +117,7 @@ async function admit(
 
 function check(
   app: App,
-  operation: Answering<unknown>,
+  operation: OperationWith<unknown>,
   caller: Caller | LinkCaller | undefined,
   raw: RawInput,
 ): AdmittedCall {

@@ -12,7 +12,7 @@ const PARTS = [
   ['/watches', 'pages:docs.watches'],
   ['/events', 'pages:docs.events'],
 ] as const
-export type Part = (typeof PARTS)[number][0]
+export type DocsPart = (typeof PARTS)[number][0]
 
 /** A page or, with an anchor, a place on the open page. */
 export interface SideLink {
@@ -31,7 +31,7 @@ export interface SideLink {
 export function sideList(
   app: App,
   t: Translate,
-  part: Part | undefined,
+  part: DocsPart | undefined,
   path: string,
 ): readonly SideLink[] {
   return PARTS.map(([one, label]) => ({
@@ -42,7 +42,7 @@ export function sideList(
   }))
 }
 
-function below(app: App, t: Translate, part: Part, path: string): readonly SideLink[] {
+function below(app: App, t: Translate, part: DocsPart, path: string): readonly SideLink[] {
   if (part === '/api') return tags(app, t, path)
   if (part !== '/watches') return []
   return watchTypes(app, t).map(({ path: place, label }) => ({

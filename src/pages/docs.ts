@@ -10,7 +10,7 @@ import { apiReference } from './api-reference.ts'
 import { botUrl } from './bot-url.ts'
 import type { OperationDoc } from './docs-api.ts'
 import { QUERY_LENGTH_MAX, searchDocs } from './docs-search.ts'
-import { asHeading, type Part, sideList } from './docs-side.ts'
+import { asHeading, type DocsPart, sideList } from './docs-side.ts'
 import { eventList, findType, signalDoc, typeDoc, watchTypes } from './docs-watches.ts'
 import { type Page, queryOf, sendPage } from './layout.ts'
 
@@ -26,7 +26,7 @@ const EXAMPLES = new URL('../../examples/verify/', import.meta.url)
 /** A page of the docs without its frame. */
 interface DocsPage {
   /** Undefined outside of the parts. */
-  readonly part: Part | undefined
+  readonly part: DocsPart | undefined
   readonly view: string
   data(t: Translate): { readonly title: string } & Readonly<Record<string, unknown>>
 }

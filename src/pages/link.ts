@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { LinkKind } from '#src/kernel/caller.ts'
 import { networkOf } from '#src/kernel/network.ts'
-import type { Answering, App } from '#src/operations/define.ts'
+import type { App, OperationWith } from '#src/operations/define.ts'
 import { invoke, type RawInput } from '#src/operations/invoke.ts'
 import { localeOf } from './layout.ts'
 
@@ -13,7 +13,7 @@ export interface LinkRoute {
 /** Invokes an operation as the holder of the request's link. Limits count by the client's network. */
 export type AskByLink = <Output>(
   request: FastifyRequest<LinkRoute>,
-  operation: Answering<Output>,
+  operation: OperationWith<Output>,
   raw?: Pick<RawInput, 'body' | 'query'>,
 ) => Promise<Output>
 

@@ -41,7 +41,7 @@ interface Row {
 }
 
 /** An amount for reading, rounded. */
-export function shown(t: Translate, { asset, decimals }: Topup, units: bigint): string {
+export function payAmountText(t: Translate, { asset, decimals }: Topup, units: bigint): string {
   return formatAmount({ units, decimals, symbol: asset }, t.locale)
 }
 
@@ -85,8 +85,13 @@ export function orderLines(t: Translate, topup: Topup, due: Topup): readonly Ord
     { label: t('pages:pay.order.wallet'), value: shortAddress(wallet), isCode: true },
     ...(isWhole
       ? []
-      : [{ label: t('pages:pay.receipt.paid'), value: shown(t, topup, topup.paidAmount ?? 0n) }]),
-    { label: t('pages:pay.order.total'), value: shown(t, due, due.amount), isTotal: true },
+      : [
+          {
+            label: t('pages:pay.receipt.paid'),
+            value: payAmountText(t, topup, topup.paidAmount ?? 0n),
+          },
+        ]),
+    { label: t('pages:pay.order.total'), value: payAmountText(t, due, due.amount), isTotal: true },
   ]
 }
 
@@ -116,7 +121,7 @@ export function orderRemarks(
 }
 
 /** Rows with all details for a manual payment. */
-export function details(t: Translate, topup: Topup): readonly Row[] {
+export function detailRows(t: Translate, topup: Topup): readonly Row[] {
   const { amount, decimals, payTo, approval, transaction, destinationTag, handle } = topup
   const { contractWallet } = topup
   const isToken = approval !== null
@@ -165,7 +170,7 @@ export function receiptsOf(
       { label: t('pages:pay.receipt.from'), value: shortAddress(payer), isCode: true },
       {
         label: t('pages:pay.receipt.paid'),
-        value: `${shown(t, topup, amountUnits)} · ${usdText(t, receipt.credits - bonusCredits)}`,
+        value: `${payAmountText(t, topup, amountUnits)} · ${usdText(t, receipt.credits - bonusCredits)}`,
         isTotal: true,
       },
     ]

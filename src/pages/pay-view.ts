@@ -16,12 +16,12 @@ import type { App } from '#src/operations/define.ts'
 import { botUrl } from './bot-url.ts'
 import { chainParams } from './chain-params.ts'
 import {
-  details,
+  detailRows,
   openTransaction,
   orderLines,
   orderRemarks,
+  payAmountText,
   receiptsOf,
-  shown,
 } from './pay-order.ts'
 import { payStepsOf } from './pay-steps.ts'
 import type { RefusalView } from './refusal-page.ts'
@@ -78,8 +78,8 @@ export function payView(app: App, t: Translate, page: PayPage) {
     isNative: topup.transaction !== null && topup.approval === null,
     wallet: isOpen && topup.transaction !== null ? walletData(due) : undefined,
     texts: walletTexts(t, due),
-    amount: shown(t, due, due.amount),
-    details: isOpen ? details(t, due) : [],
+    amount: payAmountText(t, due, due.amount),
+    details: isOpen ? detailRows(t, due) : [],
     paid: topup.paidAmount?.toString() ?? '',
     receipts: receiptsOf(t, topup, page),
     transaction: page.receipts.length === 0 ? openTransaction(t, topup) : [],
@@ -101,7 +101,7 @@ export function payView(app: App, t: Translate, page: PayPage) {
 
 function titleOf(t: Translate, topup: Topup): string {
   if (topup.status !== 'credited') {
-    return t('pages:pay.title', { amount: shown(t, topup, topup.amount) })
+    return t('pages:pay.title', { amount: payAmountText(t, topup, topup.amount) })
   }
   const credits = t('units:credits', { count: topup.creditedCredits })
   return t('pages:pay.title.credited', { credits })
@@ -124,7 +124,7 @@ export function statusLine(t: Translate, topup: Topup): string {
   const { status, wallet, creditedCredits, confirmations, requiredConfirmations } = topup
   if (status === 'draft' && topup.reason === NOT_FOUND) return notFound(t, topup)
   return t(`pages:pay.status.${status}`, {
-    paid: topup.paidAmount === null ? '' : shown(t, topup, topup.paidAmount),
+    paid: topup.paidAmount === null ? '' : payAmountText(t, topup, topup.paidAmount),
     credits: t('units:credits', { count: creditedCredits }),
     wallet: id(shortAddress(wallet)),
     count: Math.min(confirmations, requiredConfirmations),
@@ -152,7 +152,10 @@ function remarks(t: Translate, { topup, rest, receipts, timezone }: PayPage): re
   if (status === 'expired' && topup.reason === NOT_FOUND) return [notFound(t, topup)]
   if (status !== 'credited' || paidAmount === null) return []
   const isLate = receipts.some(({ paidAt }) => paidAt >= expiresAt)
-  const values = { paid: shown(t, topup, paidAmount), amount: shown(t, topup, amount) }
+  const values = {
+    paid: payAmountText(t, topup, paidAmount),
+    amount: payAmountText(t, topup, amount),
+  }
   return [
     ...(paidAmount < amount ? [t('pages:pay.less', values)] : []),
     ...(rest === undefined ? [] : [restLine(t, rest, timezone)]),
@@ -171,7 +174,7 @@ function waitingPurchase(t: Translate, { then }: Topup): readonly string[] {
 
 function restLine(t: Translate, rest: Topup, timezone: string): string {
   const time = formatTime(rest.expiresAt, t.locale, timezone, { offset: true })
-  return t('pages:pay.rest', { rest: shown(t, rest, rest.amount), time })
+  return t('pages:pay.rest', { rest: payAmountText(t, rest, rest.amount), time })
 }
 
 /** Data that the page's script passes to a wallet. */
@@ -206,7 +209,7 @@ function walletTexts(t: Translate, topup: Topup) {
   return {
     chain: t.html('pages:pay.wallet.chain', { chain, current: place('current') }),
     balance: t.html('pages:pay.wallet.balance', {
-      need: shown(t, topup, topup.amount),
+      need: payAmountText(t, topup, topup.amount),
       have: place('have'),
     }),
     gas: t.html('pages:pay.wallet.gas', { need: place('need'), have: place('have') }),

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { createTurns } from '#src/chain/turns.ts'
+import { createWorkLimiter } from '#src/chain/work-limiter.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { createSharedCache } from '#src/kernel/shared-cache.ts'
 import type { App } from '#src/operations/define.ts'
@@ -35,7 +35,7 @@ const FILES = {
  * embed. `?rounds=100`: more rounds; `?theme=light`: on white.
  */
 export function providerFiles(server: FastifyInstance, app: App): void {
-  const turns = createTurns(RENDERING)
+  const turns = createWorkLimiter(RENDERING)
   // Keyed by the drawing, so that an unchanged one is not rendered again for any request.
   const pngs = createSharedCache<string, Buffer>(app.clock, {
     max: KEPT_MAX,

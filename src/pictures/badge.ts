@@ -2,7 +2,7 @@
 import { shortAddress } from '#src/i18n/format.ts'
 import { escapeHtml } from '#src/i18n/translate.ts'
 import { countRounds, type ProviderView } from '#src/watches/provider-view.ts'
-import { drawable } from './provider-picture.ts'
+import { drawableName } from './provider-picture.ts'
 
 const ROUNDS = 20
 const HEIGHT = 20
@@ -21,7 +21,7 @@ const COLOURS = { fine: '#1B7F4F', some: '#8A4B00', many: '#B3261E', unknown: '#
  */
 export function drawBadge(view: ProviderView, name: string | undefined): string {
   const { seen, bad } = countRounds(view.rounds.slice(0, ROUNDS))
-  const left = drawable(name) ?? shortAddress(view.provider)
+  const left = drawableName(name) ?? shortAddress(view.provider)
   const right = seen === 0 ? '–' : `${seen - bad}/${seen}`
   const colour =
     seen === 0 ? 'unknown' : bad === 0 ? 'fine' : bad / seen <= SOME_SHARE ? 'some' : 'many'

@@ -133,7 +133,7 @@ function header(
     round === undefined ? undefined : `Round ${round}`,
     asOf === null ? undefined : `${asOf.toISOString().slice(11, 16)} UTC`,
   ].filter((part) => part !== undefined)
-  const heading = drawable(name) ?? shortAddress(provider)
+  const heading = drawableName(name) ?? shortAddress(provider)
   const size = fitting(heading, SIZES.name, WIDTH - 2 * PADDING)
   return [
     text(PADDING, 112, escapeHtml(heading), { size, fill: strong, isBold: true }),
@@ -142,7 +142,7 @@ function header(
 }
 
 /** A name as the font can draw it; undefined for one that it cannot. */
-export function drawable(name = ''): string | undefined {
+export function drawableName(name = ''): string | undefined {
   const plain = name.replaceAll(/[\p{Cc}\p{Cf}]/gu, '').trim()
   if (plain === '' || UNDRAWABLE.test(plain)) return undefined
   const letters = [...plain]

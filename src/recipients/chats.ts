@@ -14,7 +14,7 @@ import type { Address } from '#src/kernel/units.ts'
 import { isGroupId } from '#src/telegram/chat-id.ts'
 import { forgetCodes } from './connect-store.ts'
 import { openDestination, toStored } from './destination-box.ts'
-import { forget, requireCapacity } from './destination-change.ts'
+import { deleteDestination, requireCapacity } from './destination-change.ts'
 import { moveDestination, type SwitchedOffListener } from './destinations.ts'
 import * as links from './link-store.ts'
 import { type LinkListener, toLinked } from './linked.ts'
@@ -189,7 +189,7 @@ export async function unlinkChat(
   return await transact(deps.db, async (tx) => {
     const rows = await links.listByChat(tx, input.chatId)
     const ending = rows.filter(({ wallet }) => wallet === (input.wallet ?? wallet))
-    for (const row of ending) await forget(tx, row)
+    for (const row of ending) await deleteDestination(tx, row)
     return ending.length
   })
 }
@@ -206,7 +206,7 @@ export async function forgetChat(
   who: { readonly chatId: number; readonly personId: number },
 ): Promise<readonly { readonly id: number; readonly wallet: Address }[]> {
   const rows = await links.listByChat(deps.db, who.chatId)
-  for (const row of rows) await forget(deps.db, row)
+  for (const row of rows) await deleteDestination(deps.db, row)
   await links.forgetLinker(deps.db, who.personId)
   await forgetCodes(deps.db, who)
   return rows.map(({ id, wallet }) => ({ id, wallet }))

@@ -8,7 +8,7 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { callOffConfirmation, recordRefusal } from './confirmations.ts'
 import { openDestination } from './destination-box.ts'
-import { forget } from './destination-change.ts'
+import { deleteDestination } from './destination-change.ts'
 import type { SwitchedOffListener } from './destinations.ts'
 import {
   addressDigest,
@@ -96,7 +96,7 @@ export async function refuseEmail(
   return await withLinked(deps, link, async (tx, found, now) => {
     const consent = toConsent(found, link, now)
     if (consent.state !== 'waiting') return consent
-    await forget(tx, found.row)
+    await deleteDestination(tx, found.row)
     await recordRefusal(tx, found.reader.address, now)
     await deps.notices.refused(tx, found.row)
     return consent

@@ -75,7 +75,7 @@ export async function changeDestination(
 }
 
 /** Deletes a row and its unsent messages. */
-export async function forget(tx: Db, row: store.RecipientRow): Promise<void> {
+export async function deleteDestination(tx: Db, row: store.RecipientRow): Promise<void> {
   await callOffConfirmation(tx, row.id)
   await forgetRecipient(tx, row.wallet, row.id)
   await store.deleteRow(tx, row.id)

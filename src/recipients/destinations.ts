@@ -14,7 +14,7 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { planConfirmation } from './confirmations.ts'
 import { openDestination, toStored } from './destination-box.ts'
-import { changeDestination, forget, requireChannel } from './destination-change.ts'
+import { changeDestination, deleteDestination, requireChannel } from './destination-change.ts'
 import { isGroup, type LinkListener, makerOf, toLinked } from './linked.ts'
 import {
   type ChannelSetup,
@@ -110,7 +110,7 @@ export async function removeChannel(
   const key = requireKey(input.key)
   await transact(deps.db, async (tx) => {
     await lockWallet(tx, caller.wallet, deps.clock.now())
-    await forget(tx, await requireShown(tx, caller.wallet, key))
+    await deleteDestination(tx, await requireShown(tx, caller.wallet, key))
   })
 }
 
@@ -145,7 +145,9 @@ export interface OpenDestination {
 }
 
 /** A destination, or why its stored data cannot be decrypted. */
-export type Opened = OpenDestination | { readonly id: number; readonly unreadable: unknown }
+export type OpenedDestination =
+  | OpenDestination
+  | { readonly id: number; readonly unreadable: unknown }
 
 /**
  * These destinations, decrypted; deleted ones are missing.
@@ -163,10 +165,10 @@ export async function openDestinations(
 export async function openEach(
   deps: { readonly db: Db; readonly box: SecretBox; readonly quarantine: Quarantine },
   ids: readonly number[],
-): Promise<Map<number, Opened>> {
+): Promise<Map<number, OpenedDestination>> {
   const rows = await store.listRows(deps.db, ids)
   return new Map(
-    rows.map((row): [number, Opened] => {
+    rows.map((row): [number, OpenedDestination] => {
       try {
         return [row.id, toOpen(deps.box, row)]
       } catch (error) {

@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, isNotNull, isNull, lt, or, type SQL } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
-import { type NewRecipientRow, type RecipientRow, switching } from './store.ts'
+import { type NewRecipientRow, type RecipientRow, statusSwitch } from './store.ts'
 import { linkCodes, recipients } from './tables.ts'
 
 export type LinkCodeRow = typeof linkCodes.$inferSelect
@@ -111,7 +111,7 @@ export async function updateChatRows(
   const where = onlyStatus === undefined ? ofChat : and(ofChat, eq(recipients.status, onlyStatus))
   return await db
     .update(recipients)
-    .set({ ...changes, ...switching(changes) })
+    .set({ ...changes, ...statusSwitch(changes) })
     .where(where)
     .returning()
 }

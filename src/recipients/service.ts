@@ -8,7 +8,12 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { type Address, ID_MAX } from '#src/kernel/units.ts'
 import { planConfirmation } from './confirmations.ts'
 import { toStored } from './destination-box.ts'
-import { changeDestination, forget, requireCapacity, requireChannel } from './destination-change.ts'
+import {
+  changeDestination,
+  deleteDestination,
+  requireCapacity,
+  requireChannel,
+} from './destination-change.ts'
 import { type LinkListener, makerOf, toLinked } from './linked.ts'
 import type { NewRecipient, NotificationTarget, Recipient, RecipientChanges } from './model.ts'
 import * as rescheduling from './reschedule-store.ts'
@@ -230,7 +235,7 @@ export async function deleteFound(
     await lockWallet(tx, caller.wallet, deps.clock.now())
     const row = await find(tx, caller.wallet, id)
     if (row === undefined) throw new AppError('not_found', 'not_found')
-    await forget(tx, row)
+    await deleteDestination(tx, row)
   })
 }
 

@@ -157,7 +157,7 @@ export async function insertRow(db: Db, values: NewRecipientRow): Promise<Recipi
 export async function updateRow(db: Db, id: number, changes: Changes): Promise<RecipientRow> {
   const [row] = await db
     .update(recipients)
-    .set({ ...changes, ...switching(changes) })
+    .set({ ...changes, ...statusSwitch(changes) })
     .where(eq(recipients.id, id))
     .returning()
   if (row === undefined) throw new Error('a recipient was gone before it was updated')
@@ -165,7 +165,7 @@ export async function updateRow(db: Db, id: number, changes: Changes): Promise<R
 }
 
 /** Start of a status: the change that brings it, if it is another than before. */
-export function switching({ status, updatedAt }: Pick<Changes, 'status' | 'updatedAt'>): {
+export function statusSwitch({ status, updatedAt }: Pick<Changes, 'status' | 'updatedAt'>): {
   readonly switchedAt?: SQL
 } {
   if (status === undefined) return {}

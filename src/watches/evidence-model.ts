@@ -136,7 +136,7 @@ export type EvidenceClaim = z.output<typeof EvidenceClaim>
  * published off the chain, or about no data provider.
  */
 export const UNPROVEN = ['recovery', 'p-chain', 'published-data', 'other'] as const
-export type Unproven = (typeof UNPROVEN)[number]
+export type UnprovenReason = (typeof UNPROVEN)[number]
 
 /** Place of an alert on the chain: the number of the block after which it was judged. */
 export interface AlertPlace {
@@ -145,4 +145,4 @@ export interface AlertPlace {
 }
 
 /** Derives the claim from an alert's data; not called for recoveries. */
-export type ClaimOf = (data: JsonObject, place: AlertPlace) => EvidenceClaim | Unproven
+export type ClaimOf = (data: JsonObject, place: AlertPlace) => EvidenceClaim | UnprovenReason

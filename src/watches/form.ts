@@ -63,7 +63,7 @@ export interface ChoiceField extends SettingBase {
 export type SettingField = NumberField | DurationField | ChoiceField
 
 /** Input of a type's display values. */
-export interface Seen<Target, Settings, Observation> {
+export interface DisplayInput<Target, Settings, Observation> {
   readonly target: Target
   /** undefined while they are being chosen. */
   readonly settings: Settings | undefined
@@ -85,7 +85,7 @@ export interface SignalForm<Target = unknown, Settings = unknown, Observation = 
   /** Settings by key, as text, that are chosen together; for types with several numbers. */
   readonly presets?: Readonly<Record<RulePreset, Readonly<Record<string, string>>>>
   /** Values for the type's texts. */
-  facts(seen: Seen<Target, Settings, Observation>): DisplayValues
+  facts(seen: DisplayInput<Target, Settings, Observation>): DisplayValues
 }
 
 /** The suggested settings, encoded. */

@@ -3,7 +3,7 @@
  * may ask, so answers are cached for a short time, and few look-ups run at once.
  */
 import type { BlockRef } from '#src/chain/chain.ts'
-import { createTurns } from '#src/chain/turns.ts'
+import { createWorkLimiter } from '#src/chain/work-limiter.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
@@ -85,7 +85,7 @@ const KEPT_MAX = 300
  */
 export function createLookUps(deps: Deps, { keptMax = KEPT_MAX } = {}): LookUps {
   const { clock, facts } = deps
-  const turns = createTurns(TURNS)
+  const turns = createWorkLimiter(TURNS)
   const names = createSharedCache<'names', ReadonlyMap<Address, string>>(clock, {
     max: 1,
     freshMs: () => MINUTE_MS,

@@ -7,7 +7,7 @@ import { storedAddress } from '#src/kernel/units.ts'
 import { type EvaluatedWatch, SignalChoice, type StoredState } from './model.ts'
 import { signalStates, watches } from './tables.ts'
 
-export const Choices = z.array(SignalChoice)
+export const StoredSignalChoices = z.array(SignalChoice)
 const Phase = z.enum(['unknown', 'ok', 'pending', 'firing'])
 const Worst = z.enum(SEVERITIES).nullable()
 /** States as the queries return them. */
@@ -65,7 +65,7 @@ export async function listEvaluated(
         {
           ...found,
           wallet: storedAddress(found.wallet),
-          signals: Choices.parse(found.signals),
+          signals: StoredSignalChoices.parse(found.signals),
           minSeverity: z.enum(SEVERITIES).parse(found.minSeverity),
           states: (states.get(found.id) ?? []).map(toState),
         },

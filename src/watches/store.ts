@@ -1,7 +1,7 @@
 import { and, count, desc, eq, isNull, ne, notInArray, or, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { Choices, isJudged } from './state-store.ts'
+import { isJudged, StoredSignalChoices } from './state-store.ts'
 import { signalStates, targets, watches } from './tables.ts'
 
 /** Signal column of an alert without a signal. */
@@ -258,7 +258,7 @@ export async function findNewestOf(
     )
     .orderBy(desc(watches.id))
     .limit(1)
-  return row && { ...row, signals: Choices.parse(row.signals) }
+  return row && { ...row, signals: StoredSignalChoices.parse(row.signals) }
 }
 
 /** Number of running watches of all wallets. */

@@ -1,14 +1,14 @@
 import { globSync, readFileSync } from 'node:fs'
 import { hexToBytes } from 'viem'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type Compiled, compileContracts, toJson } from '#sandbox/compile-contracts.ts'
+import { type CompiledContract, compileContracts, toJson } from '#sandbox/compile-contracts.ts'
 import { ROUTER_ABI } from '#src/chain/contracts.ts'
 import router from '#src/chain/router/PrepaidRouter.json' with { type: 'json' }
 import { AGREED_ROUTER_ABI } from './router-abi.ts'
 
 const COMMITTED = globSync(['src/chain/router/*.json', 'sandbox/contracts/*.json']).toSorted()
 
-let compiled: ReadonlyMap<string, Compiled>
+let compiled: ReadonlyMap<string, CompiledContract>
 
 beforeAll(() => {
   compiled = compileContracts()

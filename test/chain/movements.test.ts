@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
-import type { Asset, Chain, Movement } from '#src/chain/chain.ts'
+import type { Asset, BalanceMovement, Chain } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 
@@ -44,7 +44,7 @@ async function behind(
   accounts: readonly Address[],
   asset: Asset,
   work: () => Promise<unknown>,
-): Promise<readonly Movement[]> {
+): Promise<readonly BalanceMovement[]> {
   const queries = accounts.map((address) => ({ address, asset }))
   const first = await chain.confirmedBlock(1)
   const before = await chain.balances(queries, first)

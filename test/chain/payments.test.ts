@@ -16,7 +16,7 @@ import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { bytecodeOf, mintData, setAllowedData, TOKEN_ABI } from '#sandbox/devnet/deployment.ts'
 import { MULTICALL3_ADDRESS } from '#sandbox/devnet/multicall.ts'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
-import type { Mined, Outgoing } from '#sandbox/devnet/sending.ts'
+import type { MinedTransaction, Outgoing } from '#sandbox/devnet/sending.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import type { Chain, PaymentDestinations } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
@@ -451,7 +451,9 @@ describe('payments between two blocks', () => {
 })
 
 /** Sends transactions that get into one block. */
-async function inOneBlock(...transactions: readonly Outgoing[]): Promise<readonly Mined[]> {
+async function inOneBlock(
+  ...transactions: readonly Outgoing[]
+): Promise<readonly MinedTransaction[]> {
   const { client } = devnet
   await client.setAutomine(false)
   const hashes: Hex[] = []
@@ -468,14 +470,14 @@ async function inOneBlock(...transactions: readonly Outgoing[]): Promise<readonl
   )
 }
 
-async function sendOne(transaction: Outgoing): Promise<Mined> {
+async function sendOne(transaction: Outgoing): Promise<MinedTransaction> {
   const [mined] = await inOneBlock(transaction)
   if (mined === undefined) throw new Error('nothing was sent')
   return mined
 }
 
 /** One transaction that pays 1, 2, 3 … for the handles, through a contract. */
-async function payTogether(handles: readonly Hex[]): Promise<Mined> {
+async function payTogether(handles: readonly Hex[]): Promise<MinedTransaction> {
   const { wflr } = contracts
   const calls = [
     { target: wflr, callData: mintData(MULTICALL3_ADDRESS, 1000n) },
@@ -521,17 +523,17 @@ async function deployRouter(): Promise<Address> {
   return address
 }
 
-async function payThrough(address: Address): Promise<Mined> {
+async function payThrough(address: Address): Promise<MinedTransaction> {
   await sendOne({ from: alice, to: contracts.wflr, data: approveData(5n, address) })
   return sendOne({ from: alice, to: address, data: payData(HANDLE, 5n) })
 }
 
-async function blockOf({ blockHash, blockNumber }: Mined) {
+async function blockOf({ blockHash, blockNumber }: MinedTransaction) {
   const { timestamp } = await devnet.client.getBlock({ blockHash })
   return { number: Number(blockNumber), hash: blockHash, at: new Date(Number(timestamp) * 1000) }
 }
 
-async function paidLogIndex({ hash }: Mined): Promise<number | undefined> {
+async function paidLogIndex({ hash }: MinedTransaction): Promise<number | undefined> {
   const { logs } = await devnet.client.getTransactionReceipt({ hash })
   return logs.find(({ address }) => getAddress(address) === contracts.router)?.logIndex
 }

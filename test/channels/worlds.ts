@@ -2,7 +2,12 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import { Api } from 'grammy'
 import { createTransport } from 'nodemailer'
-import { type ChatHooks, type HookFault, type Posted, startChatHooks } from '#sandbox/chat-hooks.ts'
+import {
+  type ChatHooks,
+  type HookFault,
+  type PostedMessage,
+  startChatHooks,
+} from '#sandbox/chat-hooks.ts'
 import { type Inbox, startInbox } from '#sandbox/inbox.ts'
 import { type Receiver, startReceiver } from '#sandbox/receiver.ts'
 import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
@@ -215,7 +220,7 @@ export const WORLDS: Readonly<Record<ChannelKey, () => Promise<World>>> = {
   pagerduty: pagerDutyWorld,
 }
 
-async function hookWorld(key: Posted['service']): Promise<HookWorld> {
+async function hookWorld(key: PostedMessage['service']): Promise<HookWorld> {
   const hooks = await startChatHooks()
   const busy: HookFault =
     key === 'discord'

@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { claimRows, postpone } from '#src/delivery/chat-store.ts'
-import { claimDue, holdOn, parkBlocked, release, setAside } from '#src/delivery/due-store.ts'
+import { claimRows, postponeDeliveries } from '#src/delivery/chat-store.ts'
+import { claimDue, holdOn, parkBlocked, releaseAborted, setAside } from '#src/delivery/due-store.ts'
 import { retainDeliveries } from '#src/delivery/retention.ts'
 import { finish } from '#src/delivery/store.ts'
 import { type Outbox, openOutbox } from './outbox.ts'
@@ -90,12 +90,12 @@ test.each<[string, (db: Outbox['db']) => Promise<unknown>]>([
   ['claimRows', (db) => claimRows(db, ids, lease())],
   ['setAside', (db) => setAside(db, ids)],
   ['holdOn', (db) => holdOn(db, ids, lease().leasedUntil)],
-  ['postpone', (db) => postpone(db, ids, { until: now(), now: now() })],
+  ['postpone', (db) => postponeDeliveries(db, ids, { until: now(), now: now() })],
   ['parkBlocked', (db) => parkBlocked(db, ids)],
   [
     'release',
     (db) =>
-      release(
+      releaseAborted(
         db,
         ids.map((id) => ({ id, attempt: 1 })),
       ),

@@ -1,14 +1,14 @@
 import { afterAll, expect, test } from 'vitest'
-import { createInternalServer, type Reading } from '#src/http/internal.ts'
+import { createInternalServer, type MetricReading } from '#src/http/internal.ts'
 
-const readings = new Map<string, Reading['read']>([
+const readings = new Map<string, MetricReading['read']>([
   ['watchdog_known', async () => 7],
   ['watchdog_unknown', async () => undefined],
   ['watchdog_broken', () => Promise.reject(new Error('no answer'))],
 ])
 
 let attempts = 3
-const byChannel: Reading = {
+const byChannel: MetricReading = {
   name: 'watchdog_attempts_total',
   help: 'For this test.',
   labels: ['channel'],

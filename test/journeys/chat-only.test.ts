@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { plain } from '#sandbox/tour/chat.ts'
+import { normalizedText } from '#sandbox/tour/chat.ts'
 import { type Phone, type Phones, startPhones } from './phone.ts'
 
 /**
@@ -49,7 +49,7 @@ describe('a person with Telegram and a wallet', () => {
     await connect(phone, { spend: false })
     await phone.tap('Trial: watch my wallet')
     const card = await phone.read('Your trial runs until')
-    expect(plain(card.text)).toContain('Alert: a change of 100 FLR or more')
+    expect(normalizedText(card.text)).toContain('Alert: a change of 100 FLR or more')
     expect(phone.effort().taps).toBeLessThanOrEqual(7)
   })
 
@@ -67,9 +67,9 @@ describe('a person with Telegram and a wallet', () => {
     await phone.paid()
     await phone.read('spend credits on slots.')
     const credited = await phone.read('10,000 credits added')
-    expect(plain(credited.text)).toContain('Balance: 9,500 credits')
-    expect(plain(credited.text)).toContain('1 slot added.')
-    expect(plain(credited.text)).toContain('What should be watched?')
+    expect(normalizedText(credited.text)).toContain('Balance: 9,500 credits')
+    expect(normalizedText(credited.text)).toContain('1 slot added.')
+    expect(normalizedText(credited.text)).toContain('What should be watched?')
     expect(phone.effort()).toEqual({ taps: 8, confirmations: 3, visits: 1 })
   })
 
@@ -95,8 +95,8 @@ describe('a person with Telegram and a wallet', () => {
     await phone.read('🟢')
     await phone.say('/status')
     const status = await phone.read('Chain: block')
-    expect(plain(status.text)).toContain('🟢 2 watches, all OK')
-    expect(plain(status.text)).toContain('💳 19,500 credits · 🎟️ Slots: 2 of 2')
+    expect(normalizedText(status.text)).toContain('🟢 2 watches, all OK')
+    expect(normalizedText(status.text)).toContain('💳 19,500 credits · 🎟️ Slots: 2 of 2')
   })
 
   test('whose chat may spend pays for another slot, and goes on, within eight taps', async () => {
@@ -112,7 +112,7 @@ describe('a person with Telegram and a wallet', () => {
     await ben.open('Pay in browser')
     await ben.pay()
     const receipt = await ben.read('1 slot added.')
-    expect(plain(receipt.text)).toContain('Credit balance')
+    expect(normalizedText(receipt.text)).toContain('Credit balance')
     expect(ben.effort().taps).toBeLessThanOrEqual(8)
   })
 

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import type { ChatMessage } from '#sandbox/telegram/model.ts'
-import { plain } from '#sandbox/tour/chat.ts'
+import { normalizedText } from '#sandbox/tour/chat.ts'
 import { startWorld, type World } from '#sandbox/world.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { openBrowser } from '../support/browser.ts'
@@ -99,18 +99,19 @@ async function givePhone(world: World, browser: Browser, owner: Owner): Promise<
 
   const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true })
   const fromBot = () => telegram.messages(person.id).filter(({ from }) => from === telegram.bot.id)
-  const shown = (text: string) => fromBot().findLast((one) => plain(one.text).includes(text))
+  const shown = (text: string) =>
+    fromBot().findLast((one) => normalizedText(one.text).includes(text))
 
   /** Presses a button of the chat page, and returns the message that has it. */
   async function press(label: string): Promise<void> {
     const has = ({ keyboard }: ChatMessage) =>
-      keyboard.flat().some(({ text }) => plain(text) === label)
+      keyboard.flat().some(({ text }) => normalizedText(text) === label)
     const find = () => fromBot().findLast(has)
     const message = await telegram.waitFor(find, WAIT_MS).catch(() => {
       const labels = fromBot().flatMap(({ keyboard }) => keyboard.flat().map(({ text }) => text))
       throw new Error(`no button “${label}”, but ${labels.slice(-12).join(' | ')}`)
     })
-    const index = message.keyboard.flat().findIndex(({ text }) => plain(text) === label)
+    const index = message.keyboard.flat().findIndex(({ text }) => normalizedText(text) === label)
     taps += 1
     await chat.locator(`[data-id="${message.id}"] button.inline`).nth(index).click()
   }
@@ -167,7 +168,9 @@ async function givePhone(world: World, browser: Browser, owner: Owner): Promise<
         return await telegram.waitFor(() => shown(text), WAIT_MS)
       } catch {
         const last = fromBot().slice(-4)
-        throw new Error(`no “${text}”, but ${last.map((one) => plain(one.text)).join(' | ')}`)
+        throw new Error(
+          `no “${text}”, but ${last.map((one) => normalizedText(one.text)).join(' | ')}`,
+        )
       }
     },
     async open(label) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { plain } from '#sandbox/tour/chat.ts'
+import { normalizedText } from '#sandbox/tour/chat.ts'
 import { type Effort, type Phone, type Phones, startPhones } from './phone.ts'
 
 /**
@@ -163,7 +163,7 @@ test.each([
 
 test('the watches of one provider have names of their own', async () => {
   await ann.say('/watches')
-  const list = plain((await ann.read('Watches · slots')).text)
+  const list = normalizedText((await ann.read('Watches · slots')).text)
   for (const name of ['Alpha · Eligibility', 'Alpha · Reward signing']) expect(list).toContain(name)
 })
 

@@ -5,7 +5,7 @@ import * as chat from '#src/operations/chat.ts'
 import * as chatAlerts from '#src/operations/chat-alerts.ts'
 import * as chatDestinations from '#src/operations/chat-destinations.ts'
 import * as chatStatus from '#src/operations/chat-status.ts'
-import type { Answering } from '#src/operations/define.ts'
+import type { OperationWith } from '#src/operations/define.ts'
 import { REGISTRY } from '#src/operations/index.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import * as links from '#src/operations/links.ts'
@@ -21,10 +21,10 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const isOperation = (value: object | string): value is Answering<unknown> =>
+const isOperation = (value: object | string): value is OperationWith<unknown> =>
   typeof value === 'object' && 'handle' in value && 'scope' in value
-const linkOperations: readonly Answering<unknown>[] = Object.values(links)
-const operations: readonly Answering<unknown>[] = [
+const linkOperations: readonly OperationWith<unknown>[] = Object.values(links)
+const operations: readonly OperationWith<unknown>[] = [
   ...REGISTRY,
   ...[chat, chatAlerts, chatDestinations, chatStatus, previews].flatMap((room) =>
     Object.values(room).filter(isOperation),
@@ -32,7 +32,7 @@ const operations: readonly Answering<unknown>[] = [
   ...linkOperations,
 ]
 
-const ask = (operation: Answering<unknown>, link: LinkKind) =>
+const ask = (operation: OperationWith<unknown>, link: LinkKind) =>
   invoke(service.app, operation, { link, code: 'AAAAAAAAAAAAAAAAAAAAAA' }, {})
 
 const refused = { kind: 'forbidden', code: 'insufficient_scope' }
@@ -44,7 +44,7 @@ test('operation ids are unique', () => {
 })
 
 describe.each(LINK_KINDS)('a link of kind %s', (link) => {
-  const own = (operation: Answering<unknown>) => operation.scope === `link:${link}`
+  const own = (operation: OperationWith<unknown>) => operation.scope === `link:${link}`
 
   test('cannot invoke operations of the API, of chats and of other links', async () => {
     const others = operations.filter((operation) => !own(operation))

@@ -13,7 +13,7 @@ import type { Caller, Scope } from '#src/kernel/caller.ts'
 import { canonicalJson } from '#src/kernel/canonical-json.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { acceptTerms } from '#src/operations/account.ts'
-import type { Answering, App } from '#src/operations/define.ts'
+import type { App, OperationWith } from '#src/operations/define.ts'
 import { invoke, type RawInput } from '#src/operations/invoke.ts'
 import { createTelegramLink } from '#src/operations/recipients.ts'
 import { createSubscription } from '#src/operations/subscriptions.ts'
@@ -125,7 +125,7 @@ export async function botWorld(
     /** Calls an operation as the owner of a wallet. */
     as: async <Output>(
       name: keyof typeof PEOPLE,
-      operation: Answering<Output>,
+      operation: OperationWith<Output>,
       input: RawInput = {},
     ) => (await invoke(app, operation, callerOf(name), input)).output,
     /**

@@ -12,7 +12,7 @@ const PATIENCE_MS = 700
 export function answering(app: Pick<App, 'log'>): Middleware<BotContext> {
   return async (ctx, next) => {
     const answer = once(app, ctx)
-    const waiting = createWaiting(app, ctx)
+    const waiting = createProgress(app, ctx)
     const { takeOver } = waiting
     Object.assign(ctx, { answer, takeOver } satisfies PressAnswer)
     const timer = setTimeout(() => {
@@ -29,7 +29,7 @@ export function answering(app: Pick<App, 'log'>): Middleware<BotContext> {
   }
 }
 
-/** Never throws: a press that is too old or has a response already is no failure. */
+/** Responds to the press, once. Never throws: a press that is too old or has a response is no failure. */
 function once(app: Pick<App, 'log'>, ctx: BotContext): PressAnswer['answer'] {
   let answered: Promise<void> | undefined
   const send: PressAnswer['answer'] = async (text, options = {}) => {
@@ -51,15 +51,15 @@ function once(app: Pick<App, 'log'>, ctx: BotContext): PressAnswer['answer'] {
 }
 
 /** Progress indication: the pressed message waits, or the bot is typing. */
-interface Waiting {
+interface ProgressIndication {
   begin(): void
   takeOver: PressAnswer['takeOver']
   /** Restores the buttons of a message that was not changed. */
   end(): Promise<void>
 }
 
-/** Never throws, because nothing depends on it. */
-function createWaiting(app: Pick<App, 'log'>, ctx: BotContext): Waiting {
+/** Creates the progress indication. Its calls never throw, because nothing depends on them. */
+function createProgress(app: Pick<App, 'log'>, ctx: BotContext): ProgressIndication {
   const message = ctx.callbackQuery?.message
   const markup = message?.reply_markup
   let shown: Promise<unknown> | undefined

@@ -20,9 +20,8 @@ interface Presses {
 
 /**
  * Limits a person who presses, writes or sends inline queries faster than a person reads: excess is
- * dropped before any lookup, and the person is notified. Counts per process. Own code, because the
- * fixed windows of
- * rate-limiter-flexible would allow 60 presses in ten seconds around their edge.
+ * dropped before any lookup, and the person is notified. Counts per process. Own code, because the fixed
+ * windows of rate-limiter-flexible would allow 60 presses in ten seconds around their edge.
  */
 export function flood({ clock }: { readonly clock: Clock }): Middleware<BotContext> {
   const people = new Map<string, Presses>()

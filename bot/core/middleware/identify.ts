@@ -56,7 +56,7 @@ async function stateOf(
   source: Source,
   isAdministrator: boolean,
 ): Promise<BotState> {
-  const known = await knowChat(app, source)
+  const known = await storeChat(app, source)
   const links = await memberships(app, known, source, isAdministrator)
   return {
     app,
@@ -106,7 +106,7 @@ export async function privateState(app: App, known: KnownChat, bot: string): Pro
 }
 
 /** Stored data of the chat, with its current name. A new chat gets the person's language. */
-async function knowChat(app: App, { chat, kind, from }: Source): Promise<KnownChat> {
+async function storeChat(app: App, { chat, kind, from }: Source): Promise<KnownChat> {
   const title = titleOf(chat)
   const known = await findChat(app.db, chat.id)
   if (known?.title === title && known.kind === kind) return known

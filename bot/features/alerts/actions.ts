@@ -140,7 +140,7 @@ async function muteWatch(
   }
 }
 
-/** An alert's own button for the watch's mute: the message stays an alert, unlike the watch's card. */
+/** Unmutes the watch from below an alert, whose message stays; the watch's card handles its own button. */
 composer.use(async (ctx, next) => {
   if (ctx.press?.verb !== 'watch.unmute') return next()
   const id = alertOffered(ctx) ?? (await findDelivered(ctx))?.envelope.message.alertId ?? undefined

@@ -11,7 +11,7 @@ import {
   openHelp,
   recordShown,
 } from '#src/operations/chat-alerts.ts'
-import { hasButtons, leadAway } from '../../core/chat.ts'
+import { hasButtons, linkToPrivateChat } from '../../core/chat.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { isDelivered, redraw, show } from '../../core/show.ts'
 import { findWatch, isHidden } from '../../core/watches.ts'
@@ -52,7 +52,7 @@ export async function showAlert(
   options: { readonly help?: HelpTopic | undefined; readonly notice?: string } = {},
 ): Promise<void> {
   const { card, link } = await findAlert(ctx, id)
-  if (isHidden(ctx, card.alert)) return leadAway(ctx, `a${id}`)
+  if (isHidden(ctx, card.alert)) return linkToPrivateChat(ctx, `a${id}`)
   const canWrite = link.manages && link.caller.scopes.includes('write')
   const rights = canWrite ? 'write' : hasButtons(ctx) ? 'read' : 'none'
   await show(ctx, alertCard(ctx.reader, card, { ...options, rights, now: ctx.app.clock.now() }))

@@ -58,7 +58,7 @@ export function alertCard(reader: Reader, card: AlertCard, options: CardOptions)
   return {
     html: body,
     rows: [
-      ...(rights === 'write' ? rows : rows.map((row) => row.filter(isLooking))),
+      ...(rights === 'write' ? rows : rows.map((row) => row.filter(isReadOnly))),
       ...(rights === 'write' ? [record] : rights === 'read' ? lookers : []),
       ...(rights === 'none' ? [] : [[back(t('bot:button.alerts'), listData(USUAL_FILTER))]]),
     ].filter((row) => row.length > 0),
@@ -66,7 +66,7 @@ export function alertCard(reader: Reader, card: AlertCard, options: CardOptions)
 }
 
 /** Whether a button changes nothing, such as pages and help. */
-function isLooking(button: Rows[number][number]): boolean {
+function isReadOnly(button: Rows[number][number]): boolean {
   return !('data' in button) || unpacked(button.data)?.verb === 'alert.help'
 }
 

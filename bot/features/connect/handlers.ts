@@ -15,7 +15,7 @@ import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { rewrite, show } from '../../core/show.ts'
 import { continueDraft, openWizard } from '../new/handlers.ts'
-import { created } from '../new/view.ts'
+import { watchCreated } from '../new/view.ts'
 import { againData } from './again.ts'
 import { suggestedThreshold, trialOffer } from './trial.ts'
 import { connectReplaced, connectScreen, trialTerms } from './view.ts'
@@ -110,7 +110,10 @@ async function watchOwnWallet(
     const note = ctx.t.html('bot:trial.started', trial)
     const now = ctx.app.clock.now()
     // The chat itself was linked a moment ago, and is notified.
-    await show(ctx, created(ctx.reader, watch, { now, seen: observation, isNotified: true, note }))
+    await show(
+      ctx,
+      watchCreated(ctx.reader, watch, { now, seen: observation, isNotified: true, note }),
+    )
     return true
   } catch (error) {
     // The trial runs nevertheless; the wizard explains the problem.

@@ -24,7 +24,7 @@ import type { Reader, View } from '../../views/view.ts'
 import { againData } from './again.ts'
 import { postPurchase } from './purchase.ts'
 import { trialOffer } from './trial.ts'
-import { connectDeclined, connectExpired, connected } from './view.ts'
+import { chatConnected, connectDeclined, connectExpired } from './view.ts'
 
 /** Dependencies: the application, and the bot's own client of Telegram. */
 interface ConnectNotifier {
@@ -83,15 +83,15 @@ async function showOutcome(
   const { chatId, messageId } = outcome
   const chat = await findChat(app.db, chatId)
   const content = contentOf(view, chat?.locale ?? outcome.locale)
-  const living = chat?.living.navigation ?? null
-  const isThere = messageId !== undefined && messageId === living
+  const navigationId = chat?.currentMessages.navigation ?? null
+  const isThere = messageId !== undefined && messageId === navigationId
   await unlessBlocked(async () => {
     if (isThere && (await edit(api, chatId, messageId, content))) return
     // A person who went on without the code needs no message about its expiry.
     if (outcome.end === 'expired') return
     const sent = await post(api, { chatId, content: () => content })
     if (chat !== undefined) {
-      const changes = { living: { navigation: sent.messageId } }
+      const changes = { currentMessages: { navigation: sent.messageId } }
       await changeChat(app.db, chatId, changes, app.clock.now())
     }
   })
@@ -117,7 +117,7 @@ async function connectedView(
   const { output: account } = await invoke(app, getAccount, caller, { query })
   const { output: slots } = await invoke(app, listSubscriptions, caller, { query })
   const mayStart = app.billing.enabled && slots.trial.available && scopes.includes('write')
-  return connected(
+  return chatConnected(
     reader,
     { wallet, scopes },
     {

@@ -12,7 +12,7 @@ import type { Reader } from '../../views/view.ts'
 import { followTopup, readTopup, TOPUP_KINDS } from '../topup/topups.ts'
 import { topupScreen } from '../topup/view.ts'
 
-/** Sends the quote to the chat as the living message of its top-ups, and follows the payment. */
+/** Sends the quote to the chat as the current message of its top-ups, and follows the payment. */
 export async function postPurchase(
   { app, api }: { readonly app: App; readonly api: Api },
   to: {
@@ -32,6 +32,6 @@ export async function postPurchase(
   const now = app.clock.now()
   const view = topupScreen(reader, shown, now)
   const { messageId } = await post(api, { chatId, content: () => contentOf(view, locale) })
-  await changeChat(app.db, chatId, { living: { topup: messageId } }, now)
+  await changeChat(app.db, chatId, { currentMessages: { topup: messageId } }, now)
   await followTopup(app, { chatId, messageId, kind: TOPUP_KINDS.screen }, shown, view)
 }

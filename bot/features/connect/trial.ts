@@ -11,7 +11,7 @@ export function trialOffer({ billing }: Pick<App, 'billing'>): TrialOffer {
 }
 
 /** Smallest suggestion, in whole units. */
-const LEAST_WHOLE = 1
+const SUGGESTION_MIN = 1
 
 /**
  * Suggested threshold for a balance: one percent of it, rounded to 1, 2 or 5 and zeros, at least one whole
@@ -21,7 +21,7 @@ const LEAST_WHOLE = 1
  */
 export function suggestedThreshold(balanceUnits: bigint, decimals: number): string {
   const whole = Number(formatUnits(balanceUnits, decimals)) / 100
-  if (whole <= LEAST_WHOLE) return String(LEAST_WHOLE)
+  if (whole <= SUGGESTION_MIN) return String(SUGGESTION_MIN)
   const power = 10 ** Math.floor(Math.log10(whole))
   const steps = [1, 2, 5, 10].map((step) => step * power)
   const near = (step: number) => Math.abs(Math.log(step / whole))

@@ -57,7 +57,7 @@ export function connectScreen(
 }
 
 /** Screen of a newly linked chat, with the usual first step as a button. */
-export function connected(
+export function chatConnected(
   { t, timezone }: Reader,
   link: { readonly wallet: string; readonly scopes: readonly Scope[] },
   options: {

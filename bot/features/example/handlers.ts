@@ -14,7 +14,7 @@ const composer = new Composer<BotContext>()
 
 onPress(composer, 'demo', { unlinked: true }, async (ctx, args) => {
   const pressed = pressedPart(args.part)
-  const state = after({ ...args, ...pressed }, ctx.app.clock.now())
+  const state = stateAfter({ ...args, ...pressed }, ctx.app.clock.now())
   const said = sentenceOf(ctx, pressed.part, state)
   if (said !== undefined) await ctx.answer(said)
   const options = { by: nameOf(ctx), isLinked: ctx.links.length > 0, pages: ctx.app.publicUrl }
@@ -24,7 +24,7 @@ onPress(composer, 'demo', { unlinked: true }, async (ctx, args) => {
 type Pressed = ReturnType<typeof pressedPart>
 
 /** State of the example after a press: each toggles its part. */
-function after(
+function stateAfter(
   { part, opened, ...before }: Pressed & Omit<ArgumentsOf<'demo'>, 'part'>,
   now: Date,
 ): ExampleState {

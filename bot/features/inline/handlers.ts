@@ -10,7 +10,7 @@ import type { Caller } from '#src/kernel/caller.ts'
 import { type Locale, localeOfTag } from '#src/kernel/locale.ts'
 import { readAddress } from '#src/kernel/typed-address.ts'
 import type { Address } from '#src/kernel/units.ts'
-import type { Answering, App } from '#src/operations/define.ts'
+import type { App, OperationWith } from '#src/operations/define.ts'
 import { invoke, type RawInput } from '#src/operations/invoke.ts'
 import { listFeeds, resolveTarget, searchProviders } from '#src/operations/previews.ts'
 import { getProviderFsp } from '#src/operations/providers.ts'
@@ -84,7 +84,7 @@ async function find(
   reader: Reader,
   query: string,
 ): Promise<readonly InlineResult[]> {
-  const call = async <Output>(operation: Answering<Output>, input: RawInput = {}) =>
+  const call = async <Output>(operation: OperationWith<Output>, input: RawInput = {}) =>
     (await invoke(app, operation, caller, input)).output
   const address = readAddress(query)
   const [providers, feeds] = await Promise.all([
@@ -113,7 +113,7 @@ async function find(
   ]
 }
 
-type Call = <Output>(operation: Answering<Output>, input?: RawInput) => Promise<Output>
+type Call = <Output>(operation: OperationWith<Output>, input?: RawInput) => Promise<Output>
 
 /** Providers that the wallet watches, each once; the watches themselves stay private. */
 async function watchedProviders(call: Call): Promise<readonly Address[]> {

@@ -12,7 +12,7 @@ import { GLYPHS } from '../../views/watch-state.ts'
 import { alertTitle } from '../alerts/list-view.ts'
 
 /** Muted chat, watches and alerts. */
-export interface Muted {
+export interface ActiveMutes {
   /** End of the chat's mute. */
   readonly chatUntil: Date | undefined
   /** Watches that are muted now. */
@@ -36,7 +36,7 @@ const SHOWN_MAX = 4
 const TITLE_MAX = 60
 
 /** All mutes, and buttons to mute the whole chat. */
-export function muteScreen(reader: Reader, muted: Muted, options: MuteOptions): View {
+export function muteScreen(reader: Reader, muted: ActiveMutes, options: MuteOptions): View {
   const { t } = reader
   const { chatUntil, watches, alerts } = muted
   const { now, buttons, canWrite, notice } = options

@@ -30,7 +30,7 @@ import {
   WIZARD_QUESTION,
 } from './draft.ts'
 import { bodyOf, choiceBy, encodedSettings, stepAfter, stepBefore } from './moves.ts'
-import { observedNow, targetOf, understand } from './targets.ts'
+import { observedNow, readTarget, targetOf } from './targets.ts'
 import * as views from './view.ts'
 import { linkOf, showNoSlot, slotsOf, stepView } from './wizard.ts'
 
@@ -93,7 +93,7 @@ function onStep<V extends StepVerb>(
 onStep('new.pick', async (ctx, draft, { index }) => {
   const picked = draft.values.offered[index]
   if (picked === undefined) return showStep(ctx, draft)
-  const understood = await understand(ctx, draft, picked.target)
+  const understood = await readTarget(ctx, draft, picked.target)
   if (!understood.ok) return showStep(ctx, draft, understood.refusal)
   await showStep(ctx, await withTarget(ctx, draft, understood.preview))
 })
@@ -217,7 +217,7 @@ async function begin(
   const draft = await beginDraft(ctx, link.wallet, { type, step: 'target', settings, ...over })
   const wanted = hasTarget ? target && targetOf(draft, target) : {}
   if (wanted === undefined) return showIfSlotFree(ctx, draft)
-  const understood = await understand(ctx, draft, wanted)
+  const understood = await readTarget(ctx, draft, wanted)
   if (!understood.ok) return showIfSlotFree(ctx, draft, understood.refusal)
   await showIfSlotFree(ctx, await withTarget(ctx, draft, understood.preview))
 }
@@ -256,7 +256,7 @@ async function typed(ctx: BotContext, draft: Draft, text: string): Promise<Refus
     return undefined
   }
   if (values.step === 'target') {
-    const understood = await understand(ctx, draft, text)
+    const understood = await readTarget(ctx, draft, text)
     if (!understood.ok) return understood.refusal
     await showStep(ctx, await withTarget(ctx, draft, understood.preview))
     return undefined
@@ -327,7 +327,7 @@ async function showCreated(ctx: BotContext, draft: Draft): Promise<void> {
   const link = linkOf(ctx, draft)
   const watch = await ctx.call(getWatch, { params: { id: String(watchId) } }, link)
   const notified = notifiedBy(watch.recipientIds, await peopleOf(ctx, link))
-  const view = views.created(ctx.reader, watch, {
+  const view = views.watchCreated(ctx.reader, watch, {
     now: ctx.app.clock.now(),
     seen: await observedNow(ctx, draft, link),
     isNotified: notified.some(isOn),

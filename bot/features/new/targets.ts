@@ -19,12 +19,12 @@ import { readFeed } from '../../core/typed-input.ts'
 import { allWatches } from '../../core/watches.ts'
 import { cut } from '../../views/fields.ts'
 import { formOf, propertyOf } from '../../views/watch-facts.ts'
-import { providerMeant, providersNamed, readProvider } from '../provider/search.ts'
+import { findTypedProvider, providersNamed, readProvider } from '../provider/search.ts'
 import { type Candidate, changeDraft, type Draft, type Preview } from './draft.ts'
 import type { OfferedAsset } from './steps-view.ts'
 
 /** Result of a choice of a target. */
-export type Understood =
+export type TargetResult =
   | { readonly ok: true; readonly preview: Preview }
   | { readonly ok: false; readonly refusal: Refusal }
 
@@ -149,11 +149,11 @@ export function targetOf(
  *
  * @param input a text, or the main part of the target
  */
-export async function understand(
+export async function readTarget(
   ctx: BotContext,
   draft: Draft,
   input: string | Readonly<Record<string, unknown>>,
-): Promise<Understood> {
+): Promise<TargetResult> {
   const read = typeof input === 'string' ? await readText(ctx, draft, input) : { target: input }
   if ('refusal' in read) return { ok: false, refusal: read.refusal }
   const target = { ...partsOf(ctx, draft), ...read.target }
@@ -231,7 +231,7 @@ async function readText(
     return { target: { [field.key]: readFeed(text, data) } }
   }
   if (field.kind === 'provider') {
-    const meant = await providerMeant(ctx, text)
+    const meant = await findTypedProvider(ctx, text)
     if (meant.ok) return { target: { [field.key]: meant.provider } }
     await changeDraft(ctx, draft, { nearest: meant.several.map(({ provider }) => provider) })
     return { refusal: meant.refusal }

@@ -10,7 +10,7 @@ import { REGISTRY } from '#src/watches/types/index.ts'
 import { fieldsOf, type OwnedField } from '../../views/fields.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
 import { act, back, inRows, menuButton, type Reader, screen, type View } from '../../views/view.ts'
-import { type Described, formOf, typeLine, typeName } from '../../views/watch-facts.ts'
+import { formOf, typeLine, typeName, type WatchDescription } from '../../views/watch-facts.ts'
 import { waysToBuy } from '../slots/view.ts'
 import { resumeButton } from '../start/resume-view.ts'
 import type { Draft, DraftValues, Step } from './draft.ts'
@@ -100,7 +100,7 @@ export function nameOf(t: Translate, { type, label, preview }: DraftValues): str
 }
 
 /** A draft in the form of a watch. */
-export function describedDraft({ values }: Draft): Described {
+export function describedDraft({ values }: Draft): WatchDescription {
   const { type, preview, settings } = values
   const encoded = Object.fromEntries(
     fieldsOf(type).flatMap(({ field }) => {
@@ -173,7 +173,7 @@ export function isOn(
  * Screen of a created watch.
  * @param options.note line about side effects of the creation: HTML
  */
-export function created(
+export function watchCreated(
   reader: Reader,
   watch: Watch,
   options: {

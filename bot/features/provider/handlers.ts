@@ -14,7 +14,7 @@ import { show } from '../../core/show.ts'
 import { allWatches } from '../../core/watches.ts'
 import { propertyOf } from '../../views/watch-facts.ts'
 import { showStatus } from '../status/handlers.ts'
-import { providerMeant, providersNamed, readProvider, unknownProvider } from './search.ts'
+import { findTypedProvider, providersNamed, readProvider, unknownProvider } from './search.ts'
 import { showPicture } from './show-picture.ts'
 import { providerButtons, providerCaption, providerQuestion, providerText } from './view.ts'
 
@@ -58,7 +58,7 @@ const pick = defineQuestion({
  * @returns the refusal if there is none
  */
 async function showNamed(ctx: BotContext, text: string): Promise<Refusal | undefined> {
-  const meant = await providerMeant(ctx, text)
+  const meant = await findTypedProvider(ctx, text)
   if (!meant.ok) {
     const rows = meant.several.length === 0 ? {} : { rows: providerButtons(meant.several) }
     return { ...meant.refusal, ...rows }

@@ -18,12 +18,12 @@ const OFFERED_MAX = 4
 const TEXT_LENGTH_MAX = 200
 
 /** The provider of a text, or the refusal with suggestions. */
-export type Meant =
+export type ProviderResult =
   | { readonly ok: true; readonly provider: Address }
   | { readonly ok: false; readonly refusal: Refusal; readonly several: readonly NamedProvider[] }
 
 /** Finds the provider of a text, by an address in it or by a part of its public name. */
-export async function providerMeant(ctx: BotContext, text: string): Promise<Meant> {
+export async function findTypedProvider(ctx: BotContext, text: string): Promise<ProviderResult> {
   const { t } = ctx
   const address = readAddress(text)
   if (address.ok) return { ok: true, provider: address.value }

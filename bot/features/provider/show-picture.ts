@@ -3,7 +3,7 @@ import type { App } from '#src/operations/define.ts'
 import { drawPng } from '#src/pictures/png.ts'
 import { describe, settledAs } from '#src/telegram/errors.ts'
 import type { BotContext } from '../../core/context.ts'
-import { keepLiving, keyboard, remove } from '../../core/show.ts'
+import { keyboard, remove, storeCurrent } from '../../core/show.ts'
 import type { Task } from '../../core/store.ts'
 import type { View } from '../../views/view.ts'
 
@@ -28,8 +28,8 @@ export async function showPicture(
     const replaced = await replacePicture(ctx, svg, view)
     const messageId = replaced ?? (await sendPicture(ctx, svg, view))
     const pressed = ctx.callbackQuery?.message?.message_id
-    const isScreen = pressed !== undefined && ctx.knownChat.living[task] === pressed
-    await keepLiving(ctx, messageId, view, task)
+    const isScreen = pressed !== undefined && ctx.knownChat.currentMessages[task] === pressed
+    await storeCurrent(ctx, messageId, view, task)
     // The pressed text, such as the question for a provider, has no use beside the picture.
     if (replaced === undefined && isScreen) await remove(ctx, pressed)
     return true

@@ -7,7 +7,7 @@ import { destinationName } from '../../views/destination.ts'
 import { nearTime } from '../../views/time.ts'
 import { act, type Reader, screen, type View } from '../../views/view.ts'
 import { deliveryText } from '../alerts/card-view.ts'
-import { type About, backToRecipient } from './card-view.ts'
+import { backToRecipient, type DestinationData } from './card-view.ts'
 
 /** Deliveries on one page. */
 export const LOG_PAGE = 10
@@ -35,7 +35,7 @@ interface LogOptions {
 /** Deliveries to a destination, newest first. */
 export function deliveryLog(
   reader: Reader,
-  about: About,
+  about: DestinationData,
   entries: readonly LogEntry[],
   options: LogOptions,
 ): View {

@@ -6,7 +6,7 @@ import { LOCALES, localeName } from '#src/kernel/locale.ts'
 import { destinationName } from '../../views/destination.ts'
 import { act, inRows, labelWithName, type Reader, screen, type View } from '../../views/view.ts'
 import { suggestedZones, zoneButton } from '../../views/zones.ts'
-import { type About, backToRecipient } from './card-view.ts'
+import { backToRecipient, type DestinationData } from './card-view.ts'
 
 /** Severities by their short name on buttons. */
 export const LEVELS: Readonly<Record<string, Severity>> = {
@@ -16,7 +16,7 @@ export const LEVELS: Readonly<Record<string, Severity>> = {
 }
 
 /** Choice of its lowest severity. */
-export function severityChoice(reader: Reader, { destination, hereId }: About): View {
+export function severityChoice(reader: Reader, { destination, hereId }: DestinationData): View {
   const { t } = reader
   const { minSeverity } = destination
   const name = typed(destinationName(t, destination, hereId))
@@ -32,7 +32,7 @@ export function severityChoice(reader: Reader, { destination, hereId }: About): 
 }
 
 /** Choice of its language. */
-export function languageOf(reader: Reader, { destination, hereId }: About): View {
+export function languageOf(reader: Reader, { destination, hereId }: DestinationData): View {
   const { t } = reader
   const name = typed(destinationName(t, destination, hereId))
   const choices = LOCALES.map((locale) => {
@@ -49,7 +49,7 @@ export function languageOf(reader: Reader, { destination, hereId }: About): View
 /** Choice of its time zone. */
 export function zoneOf(
   reader: Reader,
-  { destination, hereId }: About,
+  { destination, hereId }: DestinationData,
   options: { readonly now: Date },
 ): View {
   const { t } = reader
@@ -70,7 +70,7 @@ export function zoneOf(
 }
 
 /** Question for its name. */
-export function nameQuestion(reader: Reader, { destination, hereId }: About): View {
+export function nameQuestion(reader: Reader, { destination, hereId }: DestinationData): View {
   const value = typed(destination.name)
   return screen(
     [reader.t.html('bot:new.askName', { value })],
@@ -84,7 +84,7 @@ export function nameQuestion(reader: Reader, { destination, hereId }: About): Vi
  */
 export function deleteRecipient(
   reader: Reader,
-  { destination, hereId }: About,
+  { destination, hereId }: DestinationData,
   options: { readonly alone: number },
 ): View {
   const { t } = reader

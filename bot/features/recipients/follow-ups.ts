@@ -37,7 +37,7 @@ const ASKED_MS_MIN = 5000
 const ASKED_MS_MAX = 300_000
 
 /** Dependencies: the application, and the bot's own client of Telegram. */
-export interface Changer {
+export interface FollowUpDeps {
   readonly app: App
   readonly api: Api
   /** Without `@`. */
@@ -45,7 +45,7 @@ export interface Changer {
 }
 
 /** Runs every due follow-up, until the signal is aborted: the rest is due again when its lease ends. */
-export async function followUp(changer: Changer, signal?: AbortSignal): Promise<void> {
+export async function followUp(changer: FollowUpDeps, signal?: AbortSignal): Promise<void> {
   const { app } = changer
   await deleteExpired(app.db, app.clock.now())
   const options = { leaseMs: LEASE_MS, limit: AT_ONCE_MAX, signal }
@@ -62,7 +62,7 @@ export async function followUp(changer: Changer, signal?: AbortSignal): Promise<
   }
 }
 
-async function followOne(changer: Changer, row: FollowUpRow): Promise<void> {
+async function followOne(changer: FollowUpDeps, row: FollowUpRow): Promise<void> {
   const { app } = changer
   const link = (await chatLinks(app, row.chatId)).find(({ wallet }) => wallet === row.wallet)
   const destination = link && (await findDestination(app, row, link))
@@ -106,7 +106,7 @@ async function findDestination(
 }
 
 async function readerOf(
-  { app, username }: Changer,
+  { app, username }: FollowUpDeps,
   { chatId }: FollowUpRow,
   link: ChatLink | undefined,
 ): Promise<Reader> {
@@ -121,7 +121,7 @@ async function readerOf(
 }
 
 /** Edits a message; one that is deleted, or shows another screen by now, is ignored. */
-async function edit({ app, api }: Changer, row: FollowUpRow, content: Content): Promise<void> {
+async function edit({ app, api }: FollowUpDeps, row: FollowUpRow, content: Content): Promise<void> {
   if (!(await hasFollowUp(app.db, row))) return
   const { chatId, messageId } = row
   try {

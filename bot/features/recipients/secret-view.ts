@@ -4,15 +4,15 @@ import { destinationName } from '../../views/destination.ts'
 import { nearTime } from '../../views/time.ts'
 import { act, type Reader, screen, type View } from '../../views/view.ts'
 import {
-  type About,
   backToRecipient,
+  type DestinationData,
   type DestinationName,
   watchSelectionButton,
 } from './card-view.ts'
 import { backToList } from './list-view.ts'
 
 /** Asks for confirmation of a new signing secret. */
-export function rotateQuestion(reader: Reader, { destination, hereId }: About): View {
+export function rotateQuestion(reader: Reader, { destination, hereId }: DestinationData): View {
   const { t } = reader
   const name = typed(destinationName(t, destination, hereId))
   return screen(
@@ -30,7 +30,7 @@ export function rotateQuestion(reader: Reader, { destination, hereId }: About): 
  */
 export function secretShown(
   reader: Reader,
-  { destination, hereId }: About,
+  { destination, hereId }: DestinationData,
   options: { readonly secret: string; readonly verifyUrl: string | undefined },
 ): View {
   const { t } = reader

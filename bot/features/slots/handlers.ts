@@ -101,7 +101,9 @@ function quoteOf(ctx: BotContext, { quantity, periods }: Asked): Promise<SlotQuo
 /** The task of the message: slots that a form waits for are bought in its message, which then continues. */
 function taskOf({ callbackQuery, knownChat }: BotContext): Task {
   const messageId = callbackQuery?.message?.message_id
-  return messageId !== undefined && messageId === knownChat.living.wizard ? 'wizard' : 'navigation'
+  return messageId !== undefined && messageId === knownChat.currentMessages.wizard
+    ? 'wizard'
+    : 'navigation'
 }
 
 onPress(composer, 'slots.buy', PRIVATE, async (ctx, { credits, ...asked }) => {

@@ -138,7 +138,9 @@ async function offerLink(ctx: BotContext, code: string): Promise<void> {
   } as const
   // The only screen of a group without links is the greeting, which the card replaces.
   const greeting =
-    knownChat.kind === 'private' || ctx.links.length > 0 ? null : knownChat.living.navigation
+    knownChat.kind === 'private' || ctx.links.length > 0
+      ? null
+      : knownChat.currentMessages.navigation
   if (greeting !== null) await remove(ctx, greeting)
   await ask(ctx, linkCard(ctx.reader, offer, asked, code))
 }

@@ -11,7 +11,7 @@ import { allWatches } from '../../core/watches.ts'
 import { isOn } from '../../views/destination.ts'
 import { nameOf } from '../alerts/actions.ts'
 import { homeScreen } from '../start/home.ts'
-import { dataDeleted, dataQuestion, type LeavingWallet, left, stopScreen } from './view.ts'
+import { dataDeleted, dataQuestion, type LeavingWallet, stopScreen, walletLeft } from './view.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -57,7 +57,7 @@ onPress(composer, 'stop.unlink', async (ctx, { id }) => {
   const { reader } = ctx
   await ctx.call(unlinkChat, { body: { chatId: ctx.knownChat.id } }, link)
   await identifyAgain(ctx)
-  await show(ctx, left(reader, { address: link.wallet, isLinked: ctx.links.length > 0 }))
+  await show(ctx, walletLeft(reader, { address: link.wallet, isLinked: ctx.links.length > 0 }))
 })
 
 onPress(composer, 'stop.data', { privately: 'menu', unlinked: true }, async (ctx) => {

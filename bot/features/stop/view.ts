@@ -76,7 +76,7 @@ const WALLETS_MAX = 4
  * Screen after leaving a wallet.
  * @param isLinked whether the chat is still linked to another
  */
-export function left(
+export function walletLeft(
   { t, isGroup }: Reader,
   options: { readonly address: string; readonly isLinked: boolean },
 ): View {

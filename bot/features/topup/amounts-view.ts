@@ -43,14 +43,14 @@ export function amountText(
   return formatAmount({ units, decimals, symbol: asset }, t.locale)
 }
 
-export function count(t: Translate, credits: number): string {
+export function creditsText(t: Translate, credits: number): string {
   return t('units:credits', { count: credits })
 }
 
-export function link(label: string, url: string, style?: 'primary'): Button {
+export function linkButton(label: string, url: string, style?: 'primary'): Button {
   return { label, url, ...(style !== undefined && { style }) }
 }
 
-export function copy(label: string, text: string): Button {
+export function copyButton(label: string, text: string): Button {
   return { label, copy: text }
 }

@@ -181,7 +181,7 @@ export interface HistoryEntry {
  * A page of the ledger.
  * @param next cursor of the next page
  */
-export function history(
+export function ledgerPage(
   { t, timezone }: Reader,
   entries: readonly HistoryEntry[],
   options: { readonly isFirst: boolean; readonly next: string | undefined },

@@ -108,7 +108,9 @@ async function showAssetsFor(
  */
 function taskOfPurchase({ callbackQuery, knownChat }: BotContext): Task {
   const messageId = callbackQuery?.message?.message_id
-  return messageId !== undefined && messageId === knownChat.living.wizard ? 'wizard' : 'topup'
+  return messageId !== undefined && messageId === knownChat.currentMessages.wizard
+    ? 'wizard'
+    : 'topup'
 }
 
 onPress(composer, 'topup.buy', PRIVATE, async (ctx, { asset, credits, ...asked }) => {
@@ -274,8 +276,8 @@ async function showTopup(ctx: BotContext, handle: Hash): Promise<void> {
   const stage = before && before.handle === handle ? before.stage : null
   const shown = await findShown(ctx, handle, stage)
   const view = topupScreen(ctx.reader, shown, ctx.app.clock.now())
-  const living = { chatId, messageId: await show(ctx, view, 'topup') }
-  await followTopup(ctx.app, { ...living, kind: TOPUP_KINDS.screen }, shown, view)
+  const message = { chatId, messageId: await show(ctx, view, 'topup') }
+  await followTopup(ctx.app, { ...message, kind: TOPUP_KINDS.screen }, shown, view)
 }
 
 onPress(composer, 'topup.check', PRIVATE, (ctx, { handle }) => showTopup(ctx, handle))

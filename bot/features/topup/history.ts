@@ -7,7 +7,7 @@ import type { BotContext } from '../../core/context.ts'
 import { onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
 import { amountText } from './amounts-view.ts'
-import { type HistoryEntry, history } from './buying-view.ts'
+import { type HistoryEntry, ledgerPage } from './buying-view.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -21,7 +21,7 @@ onPress(composer, 'topup.history', { privately: 'topup' }, async (ctx, { cursor 
     }),
   )
   const next = ledger.nextCursor ?? undefined
-  await show(ctx, history(ctx.reader, entries, { isFirst: cursor === undefined, next }), 'topup')
+  await show(ctx, ledgerPage(ctx.reader, entries, { isFirst: cursor === undefined, next }), 'topup')
 })
 
 const HISTORY_PAGE = '10'

@@ -12,7 +12,7 @@ import type { Rows } from '#src/telegram/buttons.ts'
 import { act, inRows, type Reader } from '../../views/view.ts'
 import { typeButtons } from '../new/view.ts'
 import { resumeButton } from '../start/resume-view.ts'
-import { count } from './amounts-view.ts'
+import { creditsText } from './amounts-view.ts'
 import type { OfferedAsset } from './asset-view.ts'
 
 /** Slots that the credits of a top-up buy once they arrive. */
@@ -39,8 +39,8 @@ export function purchaseLine(t: Translate, purchase: SlotPurchase, topup: number
   return t.html('bot:topup.forSlots', {
     slots: t('units:slots', { count: quantity }),
     duration: formatDuration(periods * PERIOD_DAYS * DAY_SECONDS, t.locale, 'short'),
-    price: count(t, totalCredits),
-    credits: count(t, topup),
+    price: creditsText(t, totalCredits),
+    credits: creditsText(t, topup),
     usd: usdText(t, topup),
   })
 }

@@ -19,7 +19,14 @@ import {
   walletName,
   wholeAddress,
 } from '../../views/view.ts'
-import { amountText, copy, count, hashText, leftText, link } from './amounts-view.ts'
+import {
+  amountText,
+  copyButton,
+  creditsText,
+  hashText,
+  leftText,
+  linkButton,
+} from './amounts-view.ts'
 import { contractWalletLine } from './asset-view.ts'
 import { pageFor } from './page-link.ts'
 import { boughtLine, isWizardNext, nextRows } from './purchase-view.ts'
@@ -93,9 +100,12 @@ function notFoundLine(t: Translate, { txHash }: Topup): string {
 
 /** Line with the amount and its credits. */
 function payLine(t: Translate, { amount, asset, decimals, credits, bonusCredits }: Topup): string {
-  const values = { amount: amountText(t, { asset, decimals }, amount), credits: count(t, credits) }
+  const values = {
+    amount: amountText(t, { asset, decimals }, amount),
+    credits: creditsText(t, credits),
+  }
   if (bonusCredits === 0) return t.html('bot:topup.pay', values)
-  return t.html('bot:topup.payBonus', { ...values, bonus: count(t, bonusCredits) })
+  return t.html('bot:topup.payBonus', { ...values, bonus: creditsText(t, bonusCredits) })
 }
 
 /** Line with the wallet, and the price in total and per unit. */
@@ -156,25 +166,25 @@ function payRows(reader: Reader, topup: Topup): Rows {
   const page = pageFor(reader, topup)
   const { destinationTag } = topup
   const isXrp = destinationTag !== null
-  const copyAmount = copy(t('bot:button.copyAmount'), formatUnits(amount, decimals))
-  const copyAddress = copy(t('bot:button.copyAddress'), payTo)
-  const copyLink = copy(t('bot:button.copyLink'), page)
+  const copyAmount = copyButton(t('bot:button.copyAmount'), formatUnits(amount, decimals))
+  const copyAddress = copyButton(t('bot:button.copyAddress'), payTo)
+  const copyLink = copyButton(t('bot:button.copyLink'), page)
   // No wallet in a browser pays XRP.
   const label = t(isXrp ? 'pages:pay.details' : 'bot:button.payInBrowser')
   const ways = [
-    ...(isXrp ? [link(t('bot:button.openXaman'), pageQr, 'primary')] : []),
-    ...(isOpenLink(page) ? [link(label, page, isXrp ? undefined : 'primary')] : []),
+    ...(isXrp ? [linkButton(t('bot:button.openXaman'), pageQr, 'primary')] : []),
+    ...(isOpenLink(page) ? [linkButton(label, page, isXrp ? undefined : 'primary')] : []),
   ]
   const copies = isXrp
     ? [
-        [copyAddress, copy(t('bot:button.copyTag'), String(destinationTag))],
+        [copyAddress, copyButton(t('bot:button.copyTag'), String(destinationTag))],
         [copyAmount, copyLink],
       ]
     : approval !== null
       ? [[copyAmount, copyLink]]
       : [
           [copyAmount, copyAddress],
-          [copy(t('bot:button.copyData'), transaction?.data ?? handle), copyLink],
+          [copyButton(t('bot:button.copyData'), transaction?.data ?? handle), copyLink],
         ]
   return [ways, ...copies]
 }
@@ -210,10 +220,10 @@ function credited(reader: Reader, shown: ShownTopup): View {
     : undefined
   const paid = amountText(t, topup, paidAmount ?? topup.amount)
   const lines = [
-    `✅ ${t.html('bot:topup.credited', { credits: count(t, creditedCredits) })}`,
+    `✅ ${t.html('bot:topup.credited', { credits: creditsText(t, creditedCredits) })}`,
     balanceCredits === undefined
       ? undefined
-      : t.html('bot:topup.balance', { balance: count(t, balanceCredits) }),
+      : t.html('bot:topup.balance', { balance: creditsText(t, balanceCredits) }),
     receipt === undefined
       ? t.html('bot:topup.paid', { paid })
       : t.html('bot:topup.paidReceipt', { paid, receipt }),
@@ -300,7 +310,7 @@ function notPaid(reader: Reader, shown: ShownTopup): View {
     isFailed ? undefined : afterRejection(t, topup),
   ]
   const retry =
-    isFailed && isOpenLink(page) ? [link(t('bot:button.payInBrowser'), page, 'primary')] : []
+    isFailed && isOpenLink(page) ? [linkButton(t('bot:button.payInBrowser'), page, 'primary')] : []
   return screen(lines, [
     retry,
     [act(t('bot:button.newQuote'), quoteData(asset, topup.credits))],

@@ -1,7 +1,8 @@
+import { id } from '#src/i18n/translate.ts'
 import { Address } from '#src/kernel/units.ts'
 import { listAlertLines } from '#src/operations/chat-alerts.ts'
 import type { Watch } from '#src/watches/model.ts'
-import { hasButtons, leadAway } from '../../core/chat.ts'
+import { hasButtons, linkToPrivateChat } from '../../core/chat.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { show } from '../../core/show.ts'
 import { allWatches, findWatch, isHidden } from '../../core/watches.ts'
@@ -35,7 +36,7 @@ export async function showList(
  */
 export async function showCard(ctx: BotContext, id: number, notice?: string): Promise<void> {
   const { watch, link } = await findWatch(ctx, id)
-  if (isHidden(ctx, watch)) return leadAway(ctx, `w${id}`)
+  if (isHidden(ctx, watch)) return linkToPrivateChat(ctx, `w${id}`)
   await show(ctx, await cardOf(ctx, watch, link, notice))
 }
 

@@ -45,7 +45,7 @@ export type Behaviour = keyof typeof BEHAVIOURS
 const REGISTRATION: readonly Behaviour[] = ['unregistered', 'late-registration', 'not-in-policy']
 
 /** Starts a fault and ends those it excludes. */
-export function begin(all: Set<Behaviour>, one: Behaviour): void {
+export function startFault(all: Set<Behaviour>, one: Behaviour): void {
   if (REGISTRATION.includes(one)) for (const other of REGISTRATION) all.delete(other)
   all.add(one)
 }

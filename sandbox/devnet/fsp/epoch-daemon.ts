@@ -3,14 +3,14 @@ import { flare } from '#src/chain/flare.ts'
 import { FSP_ABI, RELAY_ABI, VOTERS_ABI } from './abi.ts'
 import { type BallotKind, createBallots } from './ballots.ts'
 import { policyBytes } from './encode.ts'
-import { played, useContracts, useGeneration } from './install.ts'
+import { setUpCall, useContracts, useGeneration } from './install.ts'
 import { createPayouts } from './payouts.ts'
 import { FSP } from './places.ts'
 import {
   type KnownPolicy,
+  type ProtocolEvent,
   type ProviderState,
   readProtocolMessages,
-  type Said,
   withMembers,
 } from './policy.ts'
 import { epochStart, type Timing } from './timing.ts'
@@ -137,7 +137,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     return policies.find((policy) => policy.epoch === one)
   }
 
-  function take(said: Said): void {
+  function take(said: ProtocolEvent): void {
     const ending = policyFor(epoch)
     switch (said.what) {
       case 'acquisition':
@@ -179,7 +179,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     if (policy !== undefined) ballots.open(kind, policy, vote)
   }
 
-  async function write(at: number, transactions: readonly Tx[]): Promise<readonly Said[]> {
+  async function write(at: number, transactions: readonly Tx[]): Promise<readonly ProtocolEvent[]> {
     const receipts = readProtocolMessages(await commit(at, transactions))
     for (const said of receipts) take(said)
     return receipts
@@ -190,7 +190,9 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     while (daemonDue() <= time) {
       if (isPolicyDue(time)) time = await pushOut(time)
       const daemonize = encodeFunctionData({ abi: FSP_ABI, functionName: 'daemonize' })
-      const receipts = await write(time, [played(FSP.flareSystemsManager, daemonize, DAEMON_GAS)])
+      const receipts = await write(time, [
+        setUpCall(FSP.flareSystemsManager, daemonize, DAEMON_GAS),
+      ])
       time += 1
       if (receipts.length === 0) throw new Error('the daemon had nothing to do')
       for (const said of receipts) time = await follow(said, time)
@@ -199,7 +201,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
   }
 
   /** Prepares the consequences of the daemon's steps: the change of generations, and a vote. */
-  async function follow(said: Said, at: number): Promise<number> {
+  async function follow(said: ProtocolEvent, at: number): Promise<number> {
     if (said.what === 'policy') {
       const { policy } = said
       openBallot(
@@ -214,7 +216,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     return at + 1
   }
 
-  function changeOfGeneration(said: Said): readonly Tx[] {
+  function changeOfGeneration(said: ProtocolEvent): readonly Tx[] {
     if (said.what === 'acquisition' && said.epoch === newerFrom) {
       return useGeneration({ relay: true, registries: false })
     }
@@ -229,7 +231,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
           voters.map(({ weight }) => weight),
         ],
       })
-      return [played(FSP.relay, seedPolicy, SEED_GAS), useContracts(FSP.relay, false)]
+      return [setUpCall(FSP.relay, seedPolicy, SEED_GAS), useContracts(FSP.relay, false)]
     }
     if (said.what === 'started' && said.epoch === newerFrom) {
       return useGeneration({ relay: false, registries: false })
@@ -244,7 +246,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     const out = [...registered.keys()].filter(({ behaviours }) => behaviours.has('not-in-policy'))
     if (out.length === 0 || out.length === registered.size) return at
     const transactions = out.map(({ accounts }) =>
-      played(
+      setUpCall(
         places(epoch + 1).registry,
         encodeFunctionData({
           abi: VOTERS_ABI,

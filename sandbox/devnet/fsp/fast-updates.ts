@@ -3,7 +3,7 @@ import { ROUNDS_ABI } from './abi.ts'
 import { type FastUpdate, fastUpdateBytes, fastUpdateHash, signBytes } from './encode.ts'
 import { FSP } from './places.ts'
 import type { KnownPolicy } from './policy.ts'
-import { drawn, type ProviderAccounts } from './provider.ts'
+import { type ProviderAccounts, pseudoRandom } from './provider.ts'
 import type { Tx } from './writer.ts'
 
 const VIRTUAL_PROVIDERS = 4096
@@ -21,7 +21,7 @@ export function fastUpdates(policy: KnownPolicy, block: number): readonly Tx[] {
   for (const { provider, accounts, weight } of policy.members) {
     if (provider.behaviours.has('no-fast-updates')) continue
     const chance = chanceOf(Math.ceil((weight * VIRTUAL_PROVIDERS) / sum))
-    if (drawn('sortition', block, provider.name) >= chance) continue
+    if (pseudoRandom('sortition', block, provider.name) >= chance) continue
     const sender = accounts.fastUpdates[block % accounts.fastUpdates.length] ?? accounts.identity
     transactions.push({
       from: sender.address,

@@ -24,19 +24,19 @@ import type { Timing } from './timing.ts'
 import { type BlockWriter, type Receipt, readReceipts, type Tx } from './writer.ts'
 
 /** A provider at the founding of the chain. */
-export interface Founder {
+export interface GenesisProvider {
   readonly accounts: ProviderAccounts
   /** In whole FLR. */
   readonly stake: number
 }
 
 /** Initial state of Flare's systems. */
-export interface Founding {
+export interface GenesisState {
   readonly timing: Timing
   /** The present reward epoch; the previous one has ended with all its votes. */
   readonly epoch: number
   /** Registered in both epochs. */
-  readonly founders: readonly Founder[]
+  readonly founders: readonly GenesisProvider[]
   /** Whether Relay and registries are of the former generation. */
   readonly isFormer: boolean
 }
@@ -93,10 +93,10 @@ const CODES: readonly (readonly [Address, { readonly bytecode: string }])[] = [
  */
 export async function installFsp(
   writer: BlockWriter,
-  founding: Founding,
+  founding: GenesisState,
 ): Promise<readonly Receipt[]> {
   await putCodes(writer)
-  await fund(writer, founding.founders)
+  await fundSenders(writer, founding.founders)
   const transactions = [
     ...setUpContracts(founding),
     ...enterFounders(founding.founders),
@@ -134,7 +134,10 @@ async function putCodes(writer: BlockWriter): Promise<void> {
 }
 
 /** Funds every sender. */
-export async function fund(writer: BlockWriter, founders: readonly Founder[]): Promise<void> {
+export async function fundSenders(
+  writer: BlockWriter,
+  founders: readonly GenesisProvider[],
+): Promise<void> {
   const senders = founders.flatMap(({ accounts }) => [
     accounts.submit,
     accounts.submitSignatures,
@@ -153,7 +156,7 @@ export async function fund(writer: BlockWriter, founders: readonly Founder[]): P
 }
 
 /** A call by the setup account. */
-export function played(to: Address, data: Hex, gas = SET_UP_GAS): Tx {
+export function setUpCall(to: Address, data: Hex, gas = SET_UP_GAS): Tx {
   return { from: SIMULATION_ACCOUNT, to, data, gas }
 }
 
@@ -172,7 +175,7 @@ export function useGeneration(isFormer: {
     : {}
   const places = { ...NAMED_PLACES, ...registries, Relay: relay, RandomNumberV2: relay }
   return [
-    played(
+    setUpCall(
       CONTRACT_REGISTRY_ADDRESS,
       encodeFunctionData({
         abi: SET_UP_ABI.registry,
@@ -186,7 +189,7 @@ export function useGeneration(isFormer: {
 
 /** Sets the manager's contracts. */
 export function useContracts(relay: Address, isFormer: boolean): Tx {
-  return played(
+  return setUpCall(
     FSP.flareSystemsManager,
     encodeFunctionData({
       abi: FSP_ABI,
@@ -198,9 +201,9 @@ export function useContracts(relay: Address, isFormer: boolean): Tx {
   )
 }
 
-function setUpContracts({ timing, isFormer, epoch }: Founding): readonly Tx[] {
+function setUpContracts({ timing, isFormer, epoch }: GenesisState): readonly Tx[] {
   const set = (to: Address, abi: Abi, functionName: string, args: readonly unknown[]) =>
-    played(to, encodeFunctionData({ abi, functionName, args }))
+    setUpCall(to, encodeFunctionData({ abi, functionName, args }))
   const state = {
     randomNumberProtocolId: FTSO,
     firstVotingRoundStartTs: timing.firstRoundStart,
@@ -218,7 +221,7 @@ function setUpContracts({ timing, isFormer, epoch }: Founding): readonly Tx[] {
   const { flareSystemsManager: own, entityManager: entities } = FSP
   return [
     ...useGeneration({ relay: isFormer, registries: isFormer }),
-    played(own, constantsData(timing)),
+    setUpCall(own, constantsData(timing)),
     set(FSP.oldRelay, RELAY_ABI, 'setUp', [false, none, state]),
     set(FSP.relay, RELAY_ABI, 'setUp', [true, FSP.oldRelay, state]),
     set(FSP.submission, SET_UP_ABI.submission, 'setSubmitAndPassData', [
@@ -271,7 +274,7 @@ function constantsData(timing: Timing): Hex {
 }
 
 /** Registers providers with their addresses and weights. */
-function enterFounders(founders: readonly Founder[]): readonly Tx[] {
+function enterFounders(founders: readonly GenesisProvider[]): readonly Tx[] {
   return inParts(founders).flatMap((part) => {
     const voters = part.map(({ accounts }) => accounts.identity.address)
     const stakes = part.map(({ accounts, stake }) => ({
@@ -290,8 +293,8 @@ function enterFounders(founders: readonly Founder[]): readonly Tx[] {
     const gas = SET_UP_GAS + part.length * GAS_PER_VOTER
     return [
       entityTx(part.map(({ accounts }) => accounts)),
-      played(FSP.flareSystemsCalculator, weigh, gas),
-      played(FSP.oldFlareSystemsCalculator, weigh, gas),
+      setUpCall(FSP.flareSystemsCalculator, weigh, gas),
+      setUpCall(FSP.oldFlareSystemsCalculator, weigh, gas),
     ]
   })
 }
@@ -310,14 +313,14 @@ export function entityTx(all: readonly ProviderAccounts[]): Tx {
     nodeIds: accounts.nodeIds,
   }))
   const args = [all.map(({ identity }) => identity.address), entities] as const
-  return played(
+  return setUpCall(
     FSP.entityManager,
     encodeFunctionData({ abi: VOTERS_ABI, functionName: 'set', args }),
     SET_UP_GAS + all.length * GAS_PER_VOTER,
   )
 }
 
-function foundEpochs({ epoch, founders, isFormer }: Founding): readonly Tx[] {
+function foundEpochs({ epoch, founders, isFormer }: GenesisState): readonly Tx[] {
   const registry = isFormer ? FSP.oldVoterRegistry : FSP.voterRegistry
   const none: Hash = `0x${'0'.repeat(64)}`
   return [
@@ -327,13 +330,13 @@ function foundEpochs({ epoch, founders, isFormer }: Founding): readonly Tx[] {
     ...inParts(founders).map((part) => {
       const voters = part.map(({ accounts }) => accounts.identity.address)
       const args = [one, voters] as const
-      return played(
+      return setUpCall(
         registry,
         encodeFunctionData({ abi: VOTERS_ABI, functionName: 'seedVoters', args }),
         SET_UP_GAS + part.length * GAS_PER_VOTER,
       )
     }),
-    played(
+    setUpCall(
       FSP.flareSystemsManager,
       encodeFunctionData({ abi: FSP_ABI, functionName: 'seedEpoch', args: [one, uptime, rewards] }),
       SET_UP_GAS * 15,
@@ -341,7 +344,7 @@ function foundEpochs({ epoch, founders, isFormer }: Founding): readonly Tx[] {
   ])
 }
 
-function inParts(founders: readonly Founder[]): readonly (readonly Founder[])[] {
+function inParts(founders: readonly GenesisProvider[]): readonly (readonly GenesisProvider[])[] {
   const parts = Math.ceil(founders.length / VOTERS_AT_ONCE)
   return Array.from({ length: parts }, (_, i) =>
     founders.slice(i * VOTERS_AT_ONCE, (i + 1) * VOTERS_AT_ONCE),

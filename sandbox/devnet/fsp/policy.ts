@@ -31,7 +31,7 @@ export interface KnownPolicy extends SigningPolicy {
 }
 
 /** Events of the chain that the script reacts to. */
-export type Said =
+export type ProtocolEvent =
   | { readonly what: 'acquisition'; readonly epoch: number; readonly at: number }
   | { readonly what: 'registration'; readonly epoch: number; readonly at: number }
   | { readonly what: 'policy'; readonly policy: SigningPolicy; readonly at: number }
@@ -47,9 +47,9 @@ export type Said =
 const EVENTS = [...FSP_ABI, ...RELAY_ABI]
 
 /** Decodes the events of these transactions, in order. */
-export function readProtocolMessages(receipts: readonly Receipt[]): readonly Said[] {
+export function readProtocolMessages(receipts: readonly Receipt[]): readonly ProtocolEvent[] {
   const logs = receipts.flatMap((receipt) => receipt.logs.map(asLog))
-  return parseEventLogs({ abi: EVENTS, logs }).flatMap((log): readonly Said[] => {
+  return parseEventLogs({ abi: EVENTS, logs }).flatMap((log): readonly ProtocolEvent[] => {
     switch (log.eventName) {
       case 'RandomAcquisitionStarted':
         return [{ what: 'acquisition', epoch: log.args.rewardEpochId, at: seconds(log.args) }]

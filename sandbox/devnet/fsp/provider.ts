@@ -54,7 +54,7 @@ export function providerAccounts(name: string, submitVersion = 1): ProviderAccou
 }
 
 /** A deterministic pseudo-random number in [0, 1). */
-export function drawn(...about: readonly (string | number)[]): number {
+export function pseudoRandom(...about: readonly (string | number)[]): number {
   const hash = keccak256(stringToHex(about.join('/')))
   return Number.parseInt(hash.slice(2, 14), 16) / 2 ** 48
 }

@@ -1,6 +1,6 @@
 import type { EpochDaemon } from './epoch-daemon.ts'
 import { fastUpdates } from './fast-updates.ts'
-import type { Act } from './round.ts'
+import type { TimedTransactions } from './round.ts'
 import { roundAt, roundStart, type Timing } from './timing.ts'
 import type { BlockWriter, Tx } from './writer.ts'
 
@@ -27,7 +27,7 @@ export interface RoundScheduleOptions {
   readonly writer: BlockWriter
   readonly epochDaemon: EpochDaemon
   /** Actions of a round. */
-  plan(round: number): readonly Act[]
+  plan(round: number): readonly TimedTransactions[]
   /** Called with the time of each created block. */
   onTime(seconds: number): void
 }
@@ -44,7 +44,7 @@ export function createRoundSchedule({
   onTime,
 }: RoundScheduleOptions): RoundSchedule {
   let round = roundAt(timing, writer.head.timestamp) + 1
-  let acts: Act[] = []
+  let acts: TimedTransactions[] = []
   /** The last block with price updates. */
   let updated = 0
 
@@ -57,7 +57,7 @@ export function createRoundSchedule({
     acts = [...acts, ...more].toSorted((a, b) => a.at - b.at)
   }
 
-  async function act({ at, transactions }: Act, isLive: boolean): Promise<void> {
+  async function act({ at, transactions }: TimedTransactions, isLive: boolean): Promise<void> {
     if (isLive) {
       await writer.send(transactions)
       return

@@ -25,7 +25,7 @@ import {
   submissionData,
 } from './encode.ts'
 import { FSP } from './places.ts'
-import { drawn, drawnHash, type ProviderAccounts } from './provider.ts'
+import { drawnHash, type ProviderAccounts, pseudoRandom } from './provider.ts'
 import { roundStart, type Timing } from './timing.ts'
 import type { Tx } from './writer.ts'
 
@@ -55,7 +55,7 @@ export interface RoundPlan {
 }
 
 /** Transactions of one second. */
-export interface Act {
+export interface TimedTransactions {
   /** Epoch seconds. */
   readonly at: number
   readonly transactions: readonly Tx[]
@@ -89,10 +89,10 @@ const OUT_OF_BAND = 1.02
 const ROUNDS_PER_REPEAT = 5
 
 /** Plans all actions of a round, up to the end of the next one. */
-export function planRound(plan: RoundPlan): readonly Act[] {
+export function planRound(plan: RoundPlan): readonly TimedTransactions[] {
   const { round, timing } = plan
   const begins = roundStart(timing, round)
-  const act = (offset: keyof typeof OFFSETS, transactions: readonly Tx[]): Act => ({
+  const act = (offset: keyof typeof OFFSETS, transactions: readonly Tx[]): TimedTransactions => ({
     at: begins + OFFSETS[offset],
     transactions,
   })
@@ -217,7 +217,7 @@ function commitTx(plan: RoundPlan, member: Member): Tx {
 /** Prices that a provider reveals. */
 function revealOf({ round, prices }: RoundPlan, { accounts, behaviours }: Member): Reveal {
   const factor = behaviours.has('anchors-out-of-band') ? OUT_OF_BAND : 1
-  const apart = 1 + SPREAD * (2 * drawn('price', round, accounts.name) - 1)
+  const apart = 1 + SPREAD * (2 * pseudoRandom('price', round, accounts.name) - 1)
   const values = prices.map((price) => Math.round(price * factor * apart))
   return { random: BigInt(drawnHash('random', round, accounts.name)), values: feedValues(values) }
 }

@@ -9,7 +9,7 @@ import {
   uptimeVoteHash,
   type WeightBasedClaims,
 } from './encode.ts'
-import { played, UPTIME_HASH } from './install.ts'
+import { setUpCall, UPTIME_HASH } from './install.ts'
 import { FSP } from './places.ts'
 import { drawnHash, type ProviderAccounts } from './provider.ts'
 import type { Tx } from './writer.ts'
@@ -122,10 +122,10 @@ export function offerRewards(
     args: [oldest, epoch],
   })
   return [
-    played(FSP.rewardManager, range),
+    setUpCall(FSP.rewardManager, range),
     ...providers.flatMap((accounts) =>
       claimsOf(accounts).map(({ owner, claimType, amount }) =>
-        played(
+        setUpCall(
           FSP.rewardManager,
           encodeFunctionData({
             abi: REWARDS_ABI,

@@ -5,7 +5,7 @@ import { keptEntities } from '../entities.ts'
 import { parseHtml } from '../html.ts'
 import { checkKeyboardFits, type Markup, readMarkup } from '../keyboard.ts'
 import type { NewMessage } from '../messages.ts'
-import type { Chat, ChatMessage, Entity, Formatted, GroupChat, Wire } from '../model.ts'
+import type { Chat, ChatMessage, Entity, FormattedText, GroupChat, Wire } from '../model.ts'
 import { badRequest } from '../refusal.ts'
 import { checkCaption, checkText, findEntities, SOURCE_BYTES_MAX, storedText } from '../text.ts'
 
@@ -17,17 +17,17 @@ type TextField = 'text' | 'caption'
  *
  * @throws Refusal 400 empty, too long, or invalid markup
  */
-export function readText(backend: Backend, args: Arguments): Formatted {
+export function readText(backend: Backend, args: Arguments): FormattedText {
   if (text(args, 'text') === '') throw badRequest('message text is empty')
   return checkText(formatted(backend, args, 'text'))
 }
 
 /** The caption of a call; empty when absent. Refused like `readText`, but may be empty. */
-export function readCaption(backend: Backend, args: Arguments): Formatted {
+export function readCaption(backend: Backend, args: Arguments): FormattedText {
   return checkCaption(formatted(backend, args, 'caption'))
 }
 
-function formatted(backend: Backend, args: Arguments, field: TextField): Formatted {
+function formatted(backend: Backend, args: Arguments, field: TextField): FormattedText {
   const name = field === 'text' ? 'entities' : 'caption_entities'
   return parseText(backend, {
     source: text(args, field),
@@ -45,7 +45,7 @@ function formatted(backend: Backend, args: Arguments, field: TextField): Formatt
 export function parseText(
   backend: Backend,
   given: { readonly source: string; readonly mode: string; readonly entities: unknown },
-): Formatted {
+): FormattedText {
   if (Buffer.byteLength(given.source) > SOURCE_BYTES_MAX) throw badRequest('text is too long')
   const mode = given.mode.toLowerCase()
   // Markdown is not implemented: the service uses HTML only, and a refusal shows the mistake at once.

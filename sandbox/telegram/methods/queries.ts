@@ -1,7 +1,7 @@
 import { flag, integer, isObject, json, text, textField } from '../arguments.ts'
 import type { Backend } from '../backend.ts'
 import { readMarkup } from '../keyboard.ts'
-import type { Formatted, Wire } from '../model.ts'
+import type { FormattedText, Wire } from '../model.ts'
 import { badRequest } from '../refusal.ts'
 import { checkText } from '../text.ts'
 import { parseText } from './content.ts'
@@ -75,7 +75,7 @@ function readResult(backend: Backend, value: unknown): Wire {
  *
  * @throws Refusal 400 as for a message
  */
-export function readInlineContent(backend: Backend, result: Wire): Formatted {
+export function readInlineContent(backend: Backend, result: Wire): FormattedText {
   const content = result.input_message_content
   if (!isObject(content)) {
     throw badRequest("can't parse inline query result: Input message content is not specified")

@@ -1,10 +1,10 @@
 import { asc, desc, eq, gt, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
-import type { Link } from './rules.ts'
+import type { EntrySum } from './rules.ts'
 import { accounts, ledgerProofs } from './tables.ts'
 
 /** The state of an account that its ledger entries must prove. */
-export interface Claim {
+export interface AccountState {
   readonly wallet: string
   readonly balanceCredits: number
   readonly entryCount: number
@@ -12,7 +12,7 @@ export interface Claim {
 }
 
 /** Accounts of wallets above `after`, ordered by wallet. */
-export function listClaims(db: Db, after: string, limit: number): Promise<Claim[]> {
+export function listClaims(db: Db, after: string, limit: number): Promise<AccountState[]> {
   const { wallet, balanceCredits, entryCount, createdAt } = accounts
   return db
     .select({ wallet, balanceCredits, entryCount, createdAt })
@@ -23,7 +23,7 @@ export function listClaims(db: Db, after: string, limit: number): Promise<Claim[
 }
 
 /** State of the wallet's account; undefined if it has none. */
-export async function findClaim(db: Db, wallet: string): Promise<Claim | undefined> {
+export async function findClaim(db: Db, wallet: string): Promise<AccountState | undefined> {
   const { balanceCredits, entryCount, createdAt } = accounts
   const [row] = await db
     .select({ wallet: accounts.wallet, balanceCredits, entryCount, createdAt })
@@ -39,7 +39,7 @@ export interface ProofPosition {
 }
 
 /** Sum of some consecutive entries of a wallet. */
-export type WalletLink = Link & {
+export type WalletLink = EntrySum & {
   readonly wallet: string
   /** Credits sold, in entries before the requested time. */
   readonly sold: number
@@ -71,7 +71,7 @@ export async function addUpEntries(
   db: Db,
   after: ProofPosition,
   upTo: string | undefined,
-  claims: readonly Claim[],
+  claims: readonly AccountState[],
   limit: number,
   totalsUntil: Date,
 ): Promise<WalletLink[]> {

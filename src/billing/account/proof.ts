@@ -4,7 +4,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import * as store from './proof-store.ts'
-import { type Chain, EMPTY_CHAIN, extendChain, proofDay, proves } from './rules.ts'
+import { type Chain, EMPTY_CHAIN, extendChain, proofDay, provesBalance } from './rules.ts'
 
 interface Deps {
   readonly db: Db
@@ -90,7 +90,11 @@ export async function proveLedger(deps: Deps, signal: AbortSignal): Promise<Proo
   const totals = { until, wallets: 0, creditsSold: 0, creditsSpent: 0, topups: 0 }
   for (let after: string | undefined = ''; after !== undefined; ) {
     if (signal.aborted) return undefined
-    const claims: readonly store.Claim[] = await store.listClaims(deps.db, after, WALLETS_PER_BATCH)
+    const claims: readonly store.AccountState[] = await store.listClaims(
+      deps.db,
+      after,
+      WALLETS_PER_BATCH,
+    )
     const upTo = claims.length < WALLETS_PER_BATCH ? undefined : claims.at(-1)?.wallet
     // No position is above this one: the page begins after the last wallet of the previous page.
     const from = { wallet: after, position: Number.MAX_SAFE_INTEGER }
@@ -123,7 +127,7 @@ async function addUp(
   db: Db,
   from: store.ProofPosition,
   upTo: string | undefined,
-  claims: readonly store.Claim[],
+  claims: readonly store.AccountState[],
   totalsUntil: Date,
   signal: AbortSignal,
 ): Promise<LedgerPage | undefined> {
@@ -148,12 +152,12 @@ async function addUp(
 
 /** Wallets whose account and entries differ, including those that have entries and no account. */
 function findWrong(
-  claims: readonly store.Claim[],
+  claims: readonly store.AccountState[],
   chains: ReadonlyMap<string, Chain>,
 ): ReadonlySet<string> {
   const claimed = new Set(claims.map(({ wallet }) => wallet))
   const wrong = claims
-    .filter((claim) => !proves(chains.get(claim.wallet) ?? EMPTY_CHAIN, claim))
+    .filter((claim) => !provesBalance(chains.get(claim.wallet) ?? EMPTY_CHAIN, claim))
     .map(({ wallet }) => wallet)
   return new Set([...wrong, ...[...chains.keys()].filter((wallet) => !claimed.has(wallet))])
 }
@@ -164,7 +168,7 @@ async function isProved(deps: Deps, wallet: string): Promise<boolean> {
   const claims = claim === undefined ? [] : [claim]
   const page = await addUp(deps.db, { wallet, position: 0 }, wallet, claims, new Date(0), NEVER)
   const chain = page?.chains.get(wallet) ?? EMPTY_CHAIN
-  if (claim !== undefined && proves(chain, claim)) return true
+  if (claim !== undefined && provesBalance(chain, claim)) return true
   deps.log.error({ wallet, ...claim, ...chain }, 'the ledger of a wallet does not add up')
   return false
 }

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Chain, EMPTY_CHAIN, extendChain, type Link, proofDay, proves } from './rules.ts'
+import {
+  type Chain,
+  EMPTY_CHAIN,
+  type EntrySum,
+  extendChain,
+  proofDay,
+  provesBalance,
+} from './rules.ts'
 
 /** Entries as the ledger has them: each delta keeps the balance from going negative. */
 const deltas = fc
@@ -15,8 +22,8 @@ const deltas = fc
   })
 
 /** The entries added up in links of the given sizes, the last one taking the rest. */
-function linksOf(all: readonly number[], sizes: readonly number[]): Link[] {
-  const links: Link[] = []
+function linksOf(all: readonly number[], sizes: readonly number[]): EntrySum[] {
+  const links: EntrySum[] = []
   let at = 0
   let balance = 0
   for (const size of [...sizes, all.length]) {
@@ -38,7 +45,7 @@ function linksOf(all: readonly number[], sizes: readonly number[]): Link[] {
   return links
 }
 
-const chainOf = (links: readonly Link[]): Chain => links.reduce(extendChain, EMPTY_CHAIN)
+const chainOf = (links: readonly EntrySum[]): Chain => links.reduce(extendChain, EMPTY_CHAIN)
 const sum = (all: readonly number[]) => all.reduce((total, delta) => total + delta, 0)
 const sizes = fc.array(fc.integer({ min: 1, max: 10 }))
 
@@ -49,9 +56,11 @@ describe('a chain of entries', () => {
         const chain = chainOf(linksOf(all, cuts))
         const balanceCredits = sum(all)
         const entryCount = all.length
-        expect(proves(chain, { entryCount, balanceCredits })).toBe(true)
-        expect(proves(chain, { entryCount, balanceCredits: balanceCredits + off })).toBe(false)
-        expect(proves(chain, { entryCount: entryCount + off, balanceCredits })).toBe(false)
+        expect(provesBalance(chain, { entryCount, balanceCredits })).toBe(true)
+        expect(provesBalance(chain, { entryCount, balanceCredits: balanceCredits + off })).toBe(
+          false,
+        )
+        expect(provesBalance(chain, { entryCount: entryCount + off, balanceCredits })).toBe(false)
       }),
     )
   })
@@ -59,9 +68,9 @@ describe('a chain of entries', () => {
   test('proves nothing when a part of it is missing or says another balance', () => {
     const whole = linksOf([10, -5, 20, 5], [1, 1, 1])
     const account = { entryCount: 4, balanceCredits: 30 }
-    expect(proves(chainOf(whole), account)).toBe(true)
+    expect(provesBalance(chainOf(whole), account)).toBe(true)
     for (const missing of whole.keys()) {
-      expect(proves(chainOf(whole.toSpliced(missing, 1)), account)).toBe(false)
+      expect(provesBalance(chainOf(whole.toSpliced(missing, 1)), account)).toBe(false)
     }
     for (const [index, link] of whole.entries()) {
       for (const wrong of [
@@ -71,14 +80,14 @@ describe('a chain of entries', () => {
         { ...link, entries: 2 },
         { ...link, broken: 1 },
       ]) {
-        expect(proves(chainOf(whole.toSpliced(index, 1, wrong)), account)).toBe(false)
+        expect(provesBalance(chainOf(whole.toSpliced(index, 1, wrong)), account)).toBe(false)
       }
     }
   })
 
   test('without entries proves an empty account', () => {
-    expect(proves(EMPTY_CHAIN, { entryCount: 0, balanceCredits: 0 })).toBe(true)
-    expect(proves(EMPTY_CHAIN, { entryCount: 0, balanceCredits: 1 })).toBe(false)
+    expect(provesBalance(EMPTY_CHAIN, { entryCount: 0, balanceCredits: 0 })).toBe(true)
+    expect(provesBalance(EMPTY_CHAIN, { entryCount: 0, balanceCredits: 1 })).toBe(false)
   })
 })
 

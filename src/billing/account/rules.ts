@@ -1,7 +1,7 @@
 import { HOUR_MS } from '#src/kernel/durations.ts'
 
 /** Sum of some consecutive entries of one wallet. */
-export interface Link {
+export interface EntrySum {
   /** Positions of the first and the last entry. */
   readonly first: number
   readonly last: number
@@ -26,7 +26,7 @@ export interface Chain {
 export const EMPTY_CHAIN: Chain = { last: 0, totalCredits: 0, endCredits: 0, isWhole: true }
 
 /** Extends the chain by its next entries; `isWhole` becomes false if they do not follow. */
-export function extendChain(chain: Chain, link: Link): Chain {
+export function extendChain(chain: Chain, link: EntrySum): Chain {
   const follows = link.first === chain.last + 1 && link.startCredits === chain.endCredits
   const hasAll = link.entries === link.last - link.first + 1
   return {
@@ -41,7 +41,7 @@ export function extendChain(chain: Chain, link: Link): Chain {
  * Whether the chain proves the balance: all entries are present, each follows from the one before, and
  * their sum equals it.
  */
-export function proves(
+export function provesBalance(
   { last, totalCredits, endCredits, isWhole }: Chain,
   account: { readonly entryCount: number; readonly balanceCredits: number },
 ): boolean {

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { SLOTS_MAX } from '../price-list.ts'
 import { PERIODS_MAX } from './model.ts'
 import {
+  afterDiscounts,
   capacitySteps,
-  discounted,
   dueAt,
   dueStep,
   firstReminder,
@@ -13,7 +13,7 @@ import {
   nextReminder,
   nextRenewal,
   priceSlots,
-  type Renewing,
+  type RenewableSubscription,
   type SubscriptionStatus,
   slotsLeft,
   termEnd,
@@ -79,10 +79,10 @@ describe('the price of slots', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10 ** 9 }), bps, bps, bps, (list, a, b, other) => {
         const [small, large] = a < b ? [a, b] : [b, a]
-        expect(discounted(list, [large, other])).toBeLessThanOrEqual(
-          discounted(list, [small, other]),
+        expect(afterDiscounts(list, [large, other])).toBeLessThanOrEqual(
+          afterDiscounts(list, [small, other]),
         )
-        expect(discounted(list, [large])).toBeGreaterThanOrEqual(0)
+        expect(afterDiscounts(list, [large])).toBeGreaterThanOrEqual(0)
       }),
     )
   })
@@ -204,7 +204,7 @@ describe('a reminder', () => {
 describe('several subscriptions', () => {
   const END = new Date('2026-12-20T12:00:00.000Z')
   const base = { status: 'active', endsAt: END, autoRenew: true, failedRenewals: 0 } as const
-  const one = (id: number, over: Partial<Renewing> = {}): Renewing => ({
+  const one = (id: number, over: Partial<RenewableSubscription> = {}): RenewableSubscription => ({
     ...base,
     id,
     quantity: 1,

@@ -39,14 +39,14 @@ export function priceSlots(quantity: number, periods: number): SlotPrice {
   const listCredits = SLOT_PRICE_CREDITS * quantity * periods
   const durationDiscountBps = duration?.discountBps ?? 0
   const volumeDiscountBps = volume?.discountBps ?? 0
-  const totalCredits = discounted(listCredits, [durationDiscountBps, volumeDiscountBps])
+  const totalCredits = afterDiscounts(listCredits, [durationDiscountBps, volumeDiscountBps])
   return { listCredits, durationDiscountBps, volumeDiscountBps, totalCredits }
 }
 
 /**
  * Credits after discounts in basis points, each applied to the result of the previous one; rounded up once.
  */
-export function discounted(listCredits: number, discountsBps: readonly number[]): number {
+export function afterDiscounts(listCredits: number, discountsBps: readonly number[]): number {
   const shares = discountsBps.map((bps) => FULL_BPS - BigInt(bps))
   const amount = shares.reduce((left, share) => left * share, BigInt(listCredits))
   const divisor = FULL_BPS ** BigInt(shares.length)
@@ -191,7 +191,7 @@ export function dueReminders(
 }
 
 /** A subscription among others of its wallet. */
-export interface Renewing extends SubscriptionStatus {
+export interface RenewableSubscription extends SubscriptionStatus {
   readonly id: number
   readonly quantity: number
   readonly periods: number
@@ -202,7 +202,7 @@ export interface Renewing extends SubscriptionStatus {
  * are paid first, as far as the balance allows. 0 if it suffices.
  */
 export function missingCredits(
-  all: readonly Renewing[],
+  all: readonly RenewableSubscription[],
   id: number,
   balanceCredits: number,
 ): number {
@@ -224,7 +224,11 @@ export function missingCredits(
 /**
  * Slots of subscriptions that remain at an instant if nothing changes, without the subscription `without`.
  */
-export function slotsLeft(all: readonly Renewing[], without: number | undefined, at: Date): number {
+export function slotsLeft(
+  all: readonly RenewableSubscription[],
+  without: number | undefined,
+  at: Date,
+): number {
   return all
     .filter((renewing) => renewing.id !== without && isThereAt(renewing, at))
     .reduce((slots, { quantity }) => slots + quantity, 0)

@@ -11,12 +11,12 @@ import type { PaymentRow } from './payment-store.ts'
 import * as payments from './payment-store.ts'
 import { carryOutPurchase, type PurchaseOutcome } from './purchases.ts'
 import {
+  type CreditsWithBonus,
   exceedsLock,
   judgePayment,
   type PaymentVerdict,
   type Rate,
   usdRateOf,
-  type Worth,
 } from './rules.ts'
 import type { TopupRow } from './store.ts'
 import * as store from './store.ts'
@@ -223,7 +223,7 @@ async function addCredits(
   settled: {
     readonly payment: PaymentRow
     readonly topup: TopupRow
-    readonly worth: Worth
+    readonly worth: CreditsWithBonus
     readonly at: Date
   },
 ): Promise<Omit<CreditedPayment, 'balanceCredits' | 'purchase'>> {

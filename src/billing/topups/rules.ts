@@ -107,18 +107,18 @@ export function capUnits(asset: PaymentAsset, cap: 'capPerTopup' | 'holdingsCap'
 }
 
 /** Credits and bonus of a quote or payment. */
-export interface Worth {
+export interface CreditsWithBonus {
   readonly credits: number
   readonly bonusCredits: number
 }
 
 /** Credits and bonus of a quote. */
-export function worthOf(credits: number, key: AssetKey): Worth {
+export function worthOf(credits: number, key: AssetKey): CreditsWithBonus {
   return { credits, bonusCredits: Number(bonusFor(BigInt(credits), key)) }
 }
 
 /** Input of judging a payment: the payment and the top-up it names. */
-export interface Case {
+export interface PaymentCase {
   readonly asset: string
   readonly amountUnits: bigint
   /** Whether it was made in a way that is not credited. */
@@ -127,11 +127,11 @@ export interface Case {
   readonly topup: { readonly asset: AssetKey; readonly token: string | null } | undefined
   readonly rate: Rate | undefined
   /** Limit of the locked price, for a payment at that price. */
-  readonly lock?: Lock | undefined
+  readonly lock?: PriceLock | undefined
 }
 
 /** Limit of a quote's locked price. */
-export interface Lock {
+export interface PriceLock {
   /** Amount of the quote. */
   readonly quoteUnits: bigint
   /** Amount of the quote that was credited at its locked price before. */
@@ -151,7 +151,7 @@ export function exceedsLock(quoteUnits: bigint, paidUnits: bigint): boolean {
   return paidUnits * 4n > quoteUnits * LOCK_FOURTHS
 }
 
-function creditsAt(amountUnits: bigint, rate: Rate, lock: Lock | undefined): bigint {
+function creditsAt(amountUnits: bigint, rate: Rate, lock: PriceLock | undefined): bigint {
   if (lock === undefined || !exceedsLock(lock.quoteUnits, lock.usedUnits + amountUnits)) {
     return creditsFor(amountUnits, rate)
   }
@@ -188,11 +188,11 @@ export function fitsHoldings(
 }
 
 export type PaymentVerdict =
-  | { readonly ok: true; readonly worth: Worth }
+  | { readonly ok: true; readonly worth: CreditsWithBonus }
   | { readonly ok: false; readonly reason: Refusal }
 
 /** Verdict on a payment: its credits, or the reason of a refusal. It is refused as a whole. */
-export function judgePayment(payment: Case): PaymentVerdict {
+export function judgePayment(payment: PaymentCase): PaymentVerdict {
   const { asset, amountUnits, topup, rate, lock } = payment
   if (payment.isUnsupported === true) return refused('unsupported_transfer')
   if (topup === undefined || rate === undefined) return refused('unknown_reference')

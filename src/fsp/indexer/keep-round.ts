@@ -10,10 +10,10 @@ import { judgeRound } from '../protocol/verdicts.ts'
 import type { SystemState } from '../reader/provider-states.ts'
 import { CarriedState } from './carried-state.ts'
 import type { createRewardFacts } from './rewards.ts'
-import { type Moment, partsOf, silenceIn } from './round-parts.ts'
+import { type BetweenRounds, partsOf, silenceIn } from './round-parts.ts'
 import { type RoundRecord, recordOf } from './round-record.ts'
 import type { RoundSource, Session } from './round-session.ts'
-import { forget, sendersOf } from './round-state.ts'
+import { forgetOthers, sendersOf } from './round-state.ts'
 import * as store from './round-store.ts'
 
 /** Limit of a block's age for reading the state at its end, which endpoints keep for recent blocks only. */
@@ -37,7 +37,7 @@ export async function keepRound(
     system?.sampleSize ?? state.sampleSize ?? (await readSampleSize(source, tip, signal))
   const records = judgedRecords(policies.clock, source.chainId, evidence)
   const policy = policyOfRound(policies.policies, evidence.round)
-  const peaks = new Map<Address, Moment>()
+  const peaks = new Map<Address, BetweenRounds>()
   for (const [voter, record] of records) {
     const silence = silenceIn(current, policy, voter, system)
     if (silence !== undefined) records.set(voter, { ...record, fastUpdates: silence.part })
@@ -69,7 +69,7 @@ export async function keepRound(
   state.contracts = Object.fromEntries(
     Object.entries(chain.rounds.contracts()).map(([name, all]) => [name, [...all]]),
   )
-  forget(state, {
+  forgetOthers(state, {
     members: new Set(policies.policies.flatMap((one) => one.providers.map(({ voter }) => voter))),
     active: new Set(evidence.policy.providers.map(({ voter }) => voter)),
     watched: new Set(current.watched),

@@ -10,7 +10,14 @@ import type { CarriedState } from './carried-state.ts'
 import type { ProviderObservation, TransactionPart } from './observation.ts'
 import type { UnclaimedRewards } from './rewards.ts'
 import type { RoundRecord } from './round-record.ts'
-import { type Owners, passOver, peakOf, silenceOf, takeCalls, takePolls } from './round-state.ts'
+import {
+  type AccountOwners,
+  passOver,
+  peakOf,
+  silenceOf,
+  takeCalls,
+  takePolls,
+} from './round-state.ts'
 
 /** Largest probability that a watch can set for silence. */
 const PROBABILITY_MAX = 0.1
@@ -26,7 +33,7 @@ export interface KnownPolicies extends Policies {
 interface Going {
   readonly state: CarriedState
   readonly policies: KnownPolicies
-  readonly owners: Owners
+  readonly owners: AccountOwners
   /** Average time between blocks, in seconds. */
   readonly blockSeconds: number
 }
@@ -40,7 +47,7 @@ export function ownersOf(
   { policies }: KnownPolicies,
   watched: ReadonlySet<Address>,
   sendersOf: (voter: Address) => readonly Address[],
-): Owners {
+): AccountOwners {
   const members = policies.flatMap(({ providers }) => providers)
   const accounts = members
     .filter(({ voter }) => watched.has(voter))
@@ -71,7 +78,7 @@ export function silenceIn(
   policy: Policy | undefined,
   voter: Address,
   system: SystemState | undefined,
-): { readonly part: FastUpdates; readonly peak: Moment | undefined } | undefined {
+): { readonly part: FastUpdates; readonly peak: BetweenRounds | undefined } | undefined {
   const member = policy?.providers.find((provider) => provider.voter === voter)
   const sampleSize = system?.sampleSize ?? state.sampleSize
   if (policy === undefined || member === undefined || sampleSize === null) return undefined
@@ -110,7 +117,7 @@ export function silenceIn(
 }
 
 /** State of a provider between two round ends, in the block before a silence or registration ended. */
-export type Moment = NonNullable<RoundRecord['between']>[number]
+export type BetweenRounds = NonNullable<RoundRecord['between']>[number]
 type FastUpdates = NonNullable<RoundRecord['fastUpdates']>
 
 /**
@@ -124,7 +131,7 @@ export function partsOf(
     readonly system: SystemState | undefined
     readonly policy: Policy | undefined
     readonly rewards: UnclaimedRewards | undefined
-    readonly peak: Moment | undefined
+    readonly peak: BetweenRounds | undefined
   },
 ): Partial<RoundRecord> {
   const { block, policy, system, rewards, peak } = at
@@ -196,8 +203,8 @@ function membershipIn(
 function momentsOf(
   missed: CarriedState['registrationMoments'][Address] | undefined,
   registration: RoundRecord['registration'],
-  peak: Moment | undefined,
-): Moment[] {
+  peak: BetweenRounds | undefined,
+): BetweenRounds[] {
   if (missed === undefined || missed.epoch !== registration?.epoch) return peak ? [peak] : []
   const before = {
     block: missed.block - 1,
@@ -256,7 +263,7 @@ function registrationOf(
 type BalanceRole = NonNullable<ProviderObservation['balances']>[number]['role']
 
 function roleOf(
-  { byAccount }: Owners,
+  { byAccount }: AccountOwners,
   addresses: { readonly submit: Address; readonly submitSignatures: Address } | null,
   account: Address,
 ): BalanceRole {

@@ -12,7 +12,7 @@ import type { Policies } from '../reader/policies.ts'
 import type { RewardClaim } from '../reader/round-events.ts'
 import { CarriedState, EMPTY_STATE } from './carried-state.ts'
 import { type KnownPolicies, ownersOf } from './round-parts.ts'
-import { type Owners, sendersOf } from './round-state.ts'
+import { type AccountOwners, sendersOf } from './round-state.ts'
 import * as store from './round-store.ts'
 
 /** Dependencies of reading rounds. */
@@ -45,7 +45,7 @@ export interface Session {
   /** Round of the tip at which the policies and watched providers were read. */
   knownAt: number
   watched: readonly Address[]
-  owners: Owners
+  owners: AccountOwners
   /** First block of each open round. */
   readonly firstBlocks: Map<number, number>
   /** Rewards claimed since the last stored round. */

@@ -4,11 +4,11 @@ import type { Address } from '#src/kernel/units.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import { CarriedState, EMPTY_STATE } from './carried-state.ts'
 import {
+  type AccountOwners,
   addBlock,
   addPoll,
   addUnsureBlock,
-  forget,
-  type Owners,
+  forgetOthers,
   peakOf,
   sendersOf,
   silenceOf,
@@ -18,7 +18,7 @@ import {
 const [ALPHA, BRAVO, SIGNER, SENDER] = [1, 2, 3, 4].map((n) =>
   getAddress(`0x${`${n}`.repeat(40)}`),
 ) as [Address, Address, Address, Address]
-const OWNERS: Owners = { bySigningPolicy: new Map([[SIGNER, ALPHA]]), byAccount: new Map() }
+const OWNERS: AccountOwners = { bySigningPolicy: new Map([[SIGNER, ALPHA]]), byAccount: new Map() }
 const DAY = 86_400
 
 function block(number: number, isUpdated = false): ProtocolBlock {
@@ -38,8 +38,8 @@ function block(number: number, isUpdated = false): ProtocolBlock {
 }
 
 function remembered(
-  over: Partial<Parameters<typeof forget>[1]> = {},
-): Parameters<typeof forget>[1] {
+  over: Partial<Parameters<typeof forgetOthers>[1]> = {},
+): Parameters<typeof forgetOthers>[1] {
   const both = new Set([ALPHA, BRAVO])
   return {
     members: both,
@@ -71,7 +71,7 @@ test('blocks in which a provider is in no policy are no silence', () => {
   const one = state()
   silenceOf(one, ALPHA, 100, 1.5)
   pass(one, 1000)
-  forget(one, remembered({ active: new Set([BRAVO]) }))
+  forgetOthers(one, remembered({ active: new Set([BRAVO]) }))
   expect(silenceOf(one, ALPHA, 100, 1.5)).toMatchObject({ exponent: 0, blocks: 0 })
 })
 
@@ -91,12 +91,12 @@ test('state of providers in no policy is deleted', () => {
   for (let n = 0; n < 3; n += 1) addBlock(one, block(1, true), OWNERS)
   one.calls[BRAVO] = []
   addPoll(one, { 'NodeID-A': null, 'NodeID-B': null })
-  forget(one, remembered({ watched: new Set([ALPHA]), nodeIds: new Set(['NodeID-A']) }))
+  forgetOthers(one, remembered({ watched: new Set([ALPHA]), nodeIds: new Set(['NodeID-A']) }))
   expect(Object.keys(one.silence)).toEqual([BRAVO, ALPHA].toSorted())
   expect(one.calls).toEqual({})
   expect(Object.keys(one.polls)).toEqual(['NodeID-A'])
   expect(one.senders).toEqual({ [ALPHA]: { [SENDER]: 1_790_000_001 } })
-  forget(one, remembered({ members: new Set([BRAVO]), nowSeconds: 1_790_000_001 + DAY + 1 }))
+  forgetOthers(one, remembered({ members: new Set([BRAVO]), nowSeconds: 1_790_000_001 + DAY + 1 }))
   expect(one.senders).toEqual({})
   expect(Object.keys(one.silence)).toEqual([BRAVO])
 })
@@ -190,7 +190,7 @@ test.each([
   const one = state()
   const hex = (digit: string) => `0x${digit.repeat(64)}` as const
   const account = { voter: ALPHA, role: 'submit' as const }
-  const owners: Owners = {
+  const owners: AccountOwners = {
     bySigningPolicy: new Map(),
     byAccount: new Map([[SENDER.toLowerCase(), account]]),
   }

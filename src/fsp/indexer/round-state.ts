@@ -21,7 +21,7 @@ const UPDATES_COUNTED_MAX = 200
 const ABSENT_POLLS = 2
 
 /** Owners of accounts. */
-export interface Owners {
+export interface AccountOwners {
   /** Identity by signing policy address. */
   readonly bySigningPolicy: ReadonlyMap<Address, Address>
   /** Identity and role by account, lower case. */
@@ -32,7 +32,7 @@ export interface Owners {
 }
 
 /** Adds a block: senders of fast updates, and calls of watched providers. */
-export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Owners): void {
+export function addBlock(state: CarriedState, block: ProtocolBlock, owners: AccountOwners): void {
   state.blocksRead += 1
   state.readSince ??= block.at
   state.registrationsSince ??= block.at
@@ -247,7 +247,7 @@ export interface RetainedProviders {
 }
 
 /** Deletes the state of all others, so that it stays small. */
-export function forget(state: CarriedState, remembered: RetainedProviders): void {
+export function forgetOthers(state: CarriedState, remembered: RetainedProviders): void {
   const { members, active, watched, nodeIds, nowSeconds } = remembered
   for (const voter of addressesIn(state.silence)) {
     if (!members.has(voter)) delete state.silence[voter]

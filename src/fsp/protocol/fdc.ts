@@ -17,7 +17,7 @@ export function decodeBitVote(payload: Uint8Array): BitVote | undefined {
 }
 
 /** Whether a bit vote fits a round of `requests` merged requests. */
-export function fits({ count, bits }: BitVote, requests: number): boolean {
+export function fitsRequests({ count, bits }: BitVote, requests: number): boolean {
   return count === requests && bits >> BigInt(requests) === 0n
 }
 

@@ -1,6 +1,6 @@
 import type { Address } from '#src/kernel/units.ts'
 import { FDC, type FTSO } from './framing.ts'
-import type { RoundEvidence, Sent } from './round-evidence.ts'
+import type { RoundEvidence, SentFrame } from './round-evidence.ts'
 import {
   decodeSigned,
   digestsOf,
@@ -11,15 +11,15 @@ import {
 
 /** A provider's signatures of one protocol, judged. */
 export interface JudgedSignatures {
-  readonly any: Sent | undefined
+  readonly any: SentFrame | undefined
   /** Whether it signed after the end of the round and before the end of the window for signatures. */
   readonly isSigned: boolean
   /** The first signature by the provider over the finalised result. */
-  readonly valid: { readonly sent: Sent; readonly signed: SignedResult } | undefined
+  readonly valid: { readonly sent: SentFrame; readonly signed: SignedResult } | undefined
   /** The first other signature, with its real signer. */
   readonly wrong:
     | {
-        readonly sent: Sent
+        readonly sent: SentFrame
         readonly reason: 'wrong-key' | 'different-result'
         readonly recovered: Address | null
       }
@@ -51,7 +51,7 @@ export function judgeSignatures(
         const signed = decodeSigned(payload)
         return signed !== undefined && isOwn(signed)
       })
-    let any: Sent | undefined
+    let any: SentFrame | undefined
     let valid: JudgedSignatures['valid']
     let wrong: JudgedSignatures['wrong']
     for (const sent of signatures[protocol]) {

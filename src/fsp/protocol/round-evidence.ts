@@ -9,7 +9,7 @@ import type { RoundResult } from './signatures.ts'
  */
 
 /** A frame with its transaction. */
-export interface Sent {
+export interface SentFrame {
   readonly payload: Uint8Array
   readonly tx: string
   /** Block time, epoch seconds. */
@@ -17,27 +17,27 @@ export interface Sent {
 }
 
 /** Frames of one protocol in one function: the last one in time, else one out of time. */
-export interface Seen {
-  inTime?: Sent
-  early?: Sent
-  late?: Sent
+export interface ProtocolFrames {
+  inTime?: SentFrame
+  early?: SentFrame
+  late?: SentFrame
 }
 
 /** Submissions of one provider for one round. */
 export interface ProviderEvidence {
-  readonly commit: Seen
+  readonly commit: ProtocolFrames
   /** A frame of the FDC in submit1, which the protocol ignores. */
-  strayCommit?: Sent
-  readonly reveal: Seen
-  readonly bitVote: Seen
+  strayCommit?: SentFrame
+  readonly reveal: ProtocolFrames
+  readonly bitVote: ProtocolFrames
   /** Every signature in time, in the order of the chain, by protocol. */
-  readonly signatures: Readonly<Record<typeof FTSO | typeof FDC, Sent[]>>
-  readonly earlySignature: Partial<Record<typeof FTSO | typeof FDC, Sent>>
+  readonly signatures: Readonly<Record<typeof FTSO | typeof FDC, SentFrame[]>>
+  readonly earlySignature: Partial<Record<typeof FTSO | typeof FDC, SentFrame>>
   /**
    * FDC signatures between the end of the round and the end of its reveals: neither required nor an
    * offence.
    */
-  readonly signaturesWithReveals: Sent[]
+  readonly signaturesWithReveals: SentFrame[]
 }
 
 /** A result that the Relay finalised. */
@@ -115,11 +115,11 @@ export function addSubmission(
   }
 }
 
-function pick(provider: ProviderEvidence, frame: Frame): Seen {
+function pick(provider: ProviderEvidence, frame: Frame): ProtocolFrames {
   return frame.protocol === FTSO ? provider.reveal : provider.bitVote
 }
 
-function sortIn(seen: Seen, sent: Sent, from: number, to: number): void {
+function sortIn(seen: ProtocolFrames, sent: SentFrame, from: number, to: number): void {
   if (sent.at < from) seen.early = sent
   else if (sent.at < to) seen.inTime = sent
   else seen.late = sent

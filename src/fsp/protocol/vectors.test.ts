@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { expectedEpochStart, expectedFirstRound, roundAt, roundStart, windowsOf } from './epochs.ts'
-import { consensusOf, decodeBitVote, dominates, fits, mergeRequests, requestKind } from './fdc.ts'
+import {
+  consensusOf,
+  decodeBitVote,
+  dominates,
+  fitsRequests,
+  mergeRequests,
+  requestKind,
+} from './fdc.ts'
 import { decodeSubmission, FDC, FTSO, submitFunctionOf } from './framing.ts'
 import { commitHash, decodeCommit, decodeReveal, feedValues, weightedMedian } from './ftso.ts'
 import { nodeIdOf } from './node-id.ts'
@@ -286,13 +293,13 @@ describe('FDC bit votes', () => {
     ['0x0008ff', 8, 0xffn],
   ])('%s is a vote on %i requests', (hex, count, bits) => {
     expect(decodeBitVote(bytes(hex))).toEqual({ count, bits })
-    expect(fits({ count, bits }, count)).toBe(true)
+    expect(fitsRequests({ count, bits }, count)).toBe(true)
   })
 
   test('a bit beyond the requests does not fit, nor does another count', () => {
-    expect(fits({ count: 5, bits: 0x10n }, 5)).toBe(true)
-    expect(fits({ count: 5, bits: 0x20n }, 5)).toBe(false)
-    expect(fits({ count: 5, bits: 1n }, 6)).toBe(false)
+    expect(fitsRequests({ count: 5, bits: 0x10n }, 5)).toBe(true)
+    expect(fitsRequests({ count: 5, bits: 0x20n }, 5)).toBe(false)
+    expect(fitsRequests({ count: 5, bits: 1n }, 6)).toBe(false)
     expect(decodeBitVote(bytes('0x00'))).toBeUndefined()
   })
 

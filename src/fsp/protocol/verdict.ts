@@ -61,7 +61,7 @@ export const NOTHING_REQUESTED: Readonly<Record<FdcCheck, RoundCheckVerdict>> = 
 export const ANCHOR_BAND = 0.005
 
 /** Results that all providers of a round share. */
-export interface Common {
+export interface RoundContext {
   readonly clock: EpochClock
   readonly evidence: RoundEvidence
   readonly requests: readonly string[]

@@ -4,7 +4,7 @@ import {
   consensusOf,
   decodeBitVote,
   dominates,
-  fits,
+  fitsRequests,
   mergeRequests,
   requestKind,
 } from './fdc.ts'
@@ -12,17 +12,17 @@ import { FDC, FTSO } from './framing.ts'
 import { commitHash, decodeCommit, decodeReveal, feedValues, weightedMedian } from './ftso.ts'
 import { type JudgedSignatures, judgeSignatures } from './judged-signatures.ts'
 import type { PolicyProvider } from './policy.ts'
-import type { ProviderEvidence, RoundEvidence, Seen } from './round-evidence.ts'
+import type { ProtocolFrames, ProviderEvidence, RoundEvidence } from './round-evidence.ts'
 import { decodeSigned } from './signatures.ts'
 import {
   ANCHOR_BAND,
-  type Common,
   type FdcCheck,
   GOOD,
   NOTHING_REQUESTED,
   type ProviderRound,
   type Reason,
   type RoundCheckVerdict,
+  type RoundContext,
   UNKNOWN,
 } from './verdict.ts'
 
@@ -45,7 +45,7 @@ export function judgeRound(
       values === undefined ? [] : [[place, values] as const],
     ),
   )
-  const common: Common = {
+  const common: RoundContext = {
     clock,
     evidence,
     requests: mergeRequests(evidence.requests),
@@ -60,7 +60,7 @@ export function judgeRound(
 }
 
 function judgeProvider(
-  common: Common,
+  common: RoundContext,
   provider: PolicyProvider,
   place: number,
   revealOffence: RoundCheckVerdict,
@@ -92,7 +92,10 @@ function bad(values: NonNullable<RoundCheckVerdict['values']>): RoundCheckVerdic
 }
 
 /** Reason and transaction of a submission out of time or missing. */
-function absence({ early, late }: Seen): { readonly reason: Reason; readonly tx: string | null } {
+function absence({ early, late }: ProtocolFrames): {
+  readonly reason: Reason
+  readonly tx: string | null
+} {
   if (late !== undefined) return { reason: 'late', tx: late.tx }
   return early === undefined ? { reason: 'missing', tx: null } : { reason: 'early', tx: early.tx }
 }
@@ -132,7 +135,7 @@ function judgeReveal(
 }
 
 function judgeSignatureSent(
-  { evidence, signed }: Common,
+  { evidence, signed }: RoundContext,
   place: number,
   protocol: typeof FTSO | typeof FDC,
 ): RoundCheckVerdict {
@@ -149,7 +152,7 @@ function judgeSignatureSent(
  * The signature of the FDC result. The bit vote beside a valid one must be the consensus: otherwise it earns
  * nothing and is penalised. A bit vote that does not decode is not judged.
  */
-function judgeFdcSignature(common: Common, place: number): RoundCheckVerdict {
+function judgeFdcSignature(common: RoundContext, place: number): RoundCheckVerdict {
   const { consensus, signed } = common
   const sent = judgeSignatureSent(common, place, FDC)
   const valid = signed[FDC].get(place)?.valid
@@ -160,7 +163,7 @@ function judgeFdcSignature(common: Common, place: number): RoundCheckVerdict {
 }
 
 function judgeMismatch(
-  { evidence, signed }: Common,
+  { evidence, signed }: RoundContext,
   { signingPolicy }: PolicyProvider,
   place: number,
   protocol: typeof FTSO | typeof FDC,
@@ -190,7 +193,7 @@ function isTwice({ wrong }: JudgedSignatures): boolean {
 }
 
 function judgeGrace(
-  { clock, evidence, signed }: Common,
+  { clock, evidence, signed }: RoundContext,
   place: number,
   protocol: typeof FTSO | typeof FDC,
 ): RoundCheckVerdict {
@@ -234,7 +237,7 @@ function findConsensus(
 }
 
 function judgeFdc(
-  common: Common,
+  common: RoundContext,
   provider: PolicyProvider,
   place: number,
 ): Readonly<Record<FdcCheck, RoundCheckVerdict>> {
@@ -242,7 +245,7 @@ function judgeFdc(
   if (requests.length === 0) return NOTHING_REQUESTED
   const seen = evidence.providers.get(place)?.bitVote ?? {}
   const vote = seen.inTime && decodeBitVote(seen.inTime.payload)
-  const isValid = vote !== undefined && fits(vote, requests.length)
+  const isValid = vote !== undefined && fitsRequests(vote, requests.length)
   const isJudged = consensus !== undefined
   const isDominant = isValid && consensus !== undefined && dominates(vote, consensus)
   const isSigned = signed[FDC].get(place)?.isSigned ?? false
@@ -332,7 +335,7 @@ function mediansOf(
   )
 }
 
-function anchorsOf({ medians, matched }: Common, place: number): ProviderRound['anchors'] {
+function anchorsOf({ medians, matched }: RoundContext, place: number): ProviderRound['anchors'] {
   const possible = medians.filter((median) => median !== undefined).length
   if (possible === 0) return undefined
   const values = matched.get(place)

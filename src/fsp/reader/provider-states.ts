@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
 import type { RpcClient } from '#src/chain/endpoints.ts'
-import { askViews, type View, view } from '#src/chain/views.ts'
+import { askViews, type ContractView, view } from '#src/chain/views.ts'
 import { type Address, ZERO_ADDRESS } from '#src/kernel/units.ts'
 import type { PolicyProvider } from '../protocol/policy.ts'
 import { sampleSize } from '../protocol/silence.ts'
@@ -203,7 +203,7 @@ async function readProviders(
   })
   const questionsOf = (
     row: (typeof rows)[number],
-  ): (readonly [Address | undefined, View<unknown>])[] => [
+  ): (readonly [Address | undefined, ContractView<unknown>])[] => [
     [places.holders.get(currentEpoch), row.registered],
     [places.holders.get(next), row.registeredNext],
     [places.preRegistry, row.preRegistered],

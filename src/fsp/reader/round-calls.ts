@@ -4,7 +4,7 @@ import type { BlockRef } from '#src/chain/chain.ts'
 import type { Endpoints, RpcClient } from '#src/chain/endpoints.ts'
 import { EndpointError, rpcErrorOf } from '#src/chain/failures.ts'
 import { Quantity } from '#src/chain/quantity.ts'
-import { type Repeatable, type Replay, replay } from '#src/chain/revert-reason.ts'
+import { type ReplayInput, type ReplayResult, replay } from '#src/chain/revert-reason.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { Address, Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
 
@@ -26,7 +26,7 @@ export interface ProtocolCall {
    * Result of the replay in the state before its block, by all endpoints that answer; `contradicted` where
    * they differ. null when it was not reverted.
    */
-  readonly replay: Replay['outcome'] | 'contradicted' | null
+  readonly replay: ReplayResult['outcome'] | 'contradicted' | null
 }
 
 /** A transaction in a block. */
@@ -104,7 +104,7 @@ export function createCallReader(endpoints: Endpoints): CallReader {
 
   /** Replays a failed transaction on every endpoint that can. */
   async function replayEverywhere(
-    transaction: Repeatable,
+    transaction: ReplayInput,
     ref: BlockRef,
     signal: AbortSignal | undefined,
   ): Promise<{

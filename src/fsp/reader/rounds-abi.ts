@@ -1,8 +1,8 @@
 import { parseAbi } from 'viem'
 
 /**
- * The used functions for judging providers, beside `abi.ts`. Both generations of a contract that changed
- * its interface are covered; where they differ, both forms are listed.
+ * Functions for judging providers, beside those of `abi.ts`. Where a contract changed its interface, both
+ * forms are listed.
  */
 
 /** FlareSystemsManager: time, registration, policies. */

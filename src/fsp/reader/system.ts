@@ -4,7 +4,7 @@ import type { RpcClient } from '#src/chain/endpoints.ts'
 import type { Log, LogFilter } from '#src/chain/logs.ts'
 import { readBatch } from '#src/chain/multicall.ts'
 import { readSpan } from '#src/chain/spans.ts'
-import { type View, view } from '#src/chain/views.ts'
+import { type ContractView, view } from '#src/chain/views.ts'
 import { type Address, type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
 import { ENTITY_MANAGER_ABI, SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './abi.ts'
 import { MANAGER_ABI, REGISTRY_ABI } from './rounds-abi.ts'
@@ -47,7 +47,7 @@ export interface Vote {
 }
 
 /** Time at which a voter signed the winning hash: null never; undefined when that is uncertain. */
-export type Signing = Date | null | undefined
+export type SigningTime = Date | null | undefined
 
 /** Facts of the signing protocol. Every method rejects like those of `Chain`. */
 export interface SigningProtocol {
@@ -84,7 +84,7 @@ export interface SigningProtocol {
     voters: readonly Address[],
     block: BlockRef,
     signal?: AbortSignal,
-  ): Promise<readonly Signing[]>
+  ): Promise<readonly SigningTime[]>
   /** Signatures of both votes in the blocks from `from` on, as many as one step allows, without gaps. */
   signatures(
     rewardEpochId: number,
@@ -115,7 +115,7 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
   async function ask(
     client: RpcClient,
     name: string,
-    views: readonly View<unknown>[],
+    views: readonly ContractView<unknown>[],
     block: number | 'latest',
   ): Promise<readonly (Hex | undefined)[] | undefined> {
     const target = await contracts.find(client, name)
@@ -130,7 +130,7 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
    */
   async function askRegistries<T>(
     client: RpcClient,
-    one: View<T>,
+    one: ContractView<T>,
     isAnswer: (found: T) => boolean,
     block: number | 'latest',
   ): Promise<T | undefined> {
@@ -247,7 +247,7 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
       const functionName =
         kind === 'uptime' ? 'getVoterUptimeVoteSignInfo' : 'getVoterRewardsSignInfo'
       const views = voters.map((voter) => view(SYSTEMS_MANAGER_ABI, functionName, [epoch, voter]))
-      const heard = voters.map((): Signing => undefined)
+      const heard = voters.map((): SigningTime => undefined)
       const { isSure } = await endpoints.askForMost(
         async (client) => {
           const answers = await ask(client, MANAGER, views, block.number)

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import { listEntriesAfter, readBalanceAt } from '#src/billing/account/service.ts'
-import { createTurns } from '#src/chain/turns.ts'
+import { createWorkLimiter } from '#src/chain/work-limiter.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { Caller } from '#src/kernel/caller.ts'
@@ -69,7 +69,7 @@ interface Deps {
 }
 
 export function createBacktests(deps: Deps): Backtests {
-  const turns = createTurns(TURNS)
+  const turns = createWorkLimiter(TURNS)
   return {
     run: (caller, { watch, meant, days }) =>
       turns.take(async () => {

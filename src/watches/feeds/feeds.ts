@@ -28,9 +28,9 @@ export interface PastPrice {
 
 /**
  * Retention of prices by grade, coarsest first: a grade keeps the first price of each interval, and windows
- * up to its length compare with that grade only. So the same window sees the same prices, whatever was
- * deleted when. Windows up to a day compare with every price. Grade 0 is no longer assigned: it was the
- * first price of every fifteen minutes, which is also one of five minutes.
+ * up to its length compare with that grade only. So a window always compares with the same prices, whatever
+ * was deleted. Windows up to a day compare with every price. Grade 0 is no longer assigned: it was the first
+ * price of every fifteen minutes, which is also one of five minutes.
  */
 const GRADES = [
   { grade: 1, stepMs: 5 * MINUTE_MS, windowMsMax: 7 * DAY_MS },

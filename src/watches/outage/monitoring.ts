@@ -17,13 +17,13 @@ const CRITICAL_MS = 600_000
 const LOOK_MS_MAX = 40_000
 
 /** A failure that persists. */
-export interface Failing {
+export interface PersistentFailure {
   readonly failingSince: Date | null
   readonly checkedAt: Date | null
 }
 
 /** Start of a failure, at a failed observation: time in which the service did not run does not count. */
-export function failingSince(before: Failing | undefined, now: Date): Date {
+export function failingSince(before: PersistentFailure | undefined, now: Date): Date {
   const checkedAt = before?.checkedAt ?? now
   const since = before?.failingSince ?? checkedAt
   const unseenMs = Math.max(0, now.getTime() - checkedAt.getTime() - LOOK_MS_MAX)

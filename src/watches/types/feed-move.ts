@@ -7,7 +7,7 @@ import { defineWatchType, type Prefilter } from '../define.ts'
 import type { SignalForm } from '../form.ts'
 import { defineSignal, type Evaluation, type WatchView } from '../signal.ts'
 import { feedHistory } from './feed-history.ts'
-import { comparable, decimalOf, movePercent, Point, Price } from './feed-prices.ts'
+import { decimalOf, movePercent, Point, Price, toCommonDecimals } from './feed-prices.ts'
 
 const PERCENT_MIN = 0.01
 const PERCENT_MAX = 1000
@@ -124,7 +124,7 @@ function reaches(
   { percent, direction }: Pick<Settings, 'percent' | 'direction'>,
   times: bigint,
 ): boolean {
-  const [before, after] = comparable(from, to)
+  const [before, after] = toCommonDecimals(from, to)
   const change = after - before
   if (change === 0n || (direction !== 'any' && (direction === 'up') !== change > 0n)) return false
   const far = (change < 0n ? -change : change) * parseUnits('100', PERCENT_DECIMALS)

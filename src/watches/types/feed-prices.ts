@@ -9,7 +9,7 @@ export type Price = z.output<typeof Price>
 export const Point = Price.extend({ at: Instant })
 
 /** Both values at the larger number of decimals of the two. */
-export function comparable(one: Price, other: Price): readonly [bigint, bigint] {
+export function toCommonDecimals(one: Price, other: Price): readonly [bigint, bigint] {
   const decimals = Math.max(one.decimals, other.decimals)
   const scaled = (price: Price) => price.value * 10n ** BigInt(decimals - price.decimals)
   return [scaled(one), scaled(other)]
@@ -17,7 +17,7 @@ export function comparable(one: Price, other: Price): readonly [bigint, bigint] 
 
 /** Relative move in percent, 4 decimals. */
 export function movePercent(from: Price, to: Price): number {
-  const [before, after] = comparable(from, to)
+  const [before, after] = toCommonDecimals(from, to)
   if (before === 0n) return 0
   return Number(((after - before) * 1_000_000n) / before) / 10_000
 }

@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { History } from '../history.ts'
-import type { Epoch, Observation, Vote } from './reward-votes.ts'
+import type { Epoch, RewardVoteObservation, Vote } from './reward-votes.ts'
 
 /** Votes are observed once a minute. */
 const STEP_MS = MINUTE_MS
@@ -11,7 +11,7 @@ const STEPS_PER_PAGE = 500
  * The votes about the last ended reward epochs as they stood in every minute, from the times at which they
  * were opened, signed and concluded. How much weight had signed then is not known.
  */
-export const rewardHistory: History<{ provider: Address }, unknown, Observation> = {
+export const rewardHistory: History<{ provider: Address }, unknown, RewardVoteObservation> = {
   keeps: 'each',
   async *read({ facts, tip }, { target, from, to, signal }) {
     const block = await tip(signal)
@@ -27,7 +27,7 @@ export const rewardHistory: History<{ provider: Address }, unknown, Observation>
     }
     const startMs = Math.max(from.getTime(), oldest.endedAt.getTime())
     let position = 0
-    let page: Observation[] = []
+    let page: RewardVoteObservation[] = []
     for (let ms = startMs; ms <= to.getTime(); ms += STEP_MS) {
       position += 1
       const at = new Date(ms)
@@ -47,7 +47,7 @@ export const rewardHistory: History<{ provider: Address }, unknown, Observation>
 function epochAt({ publishedAt, uptime, rewards, ...epoch }: Epoch, at: Date): Epoch {
   return {
     ...epoch,
-    publishedAt: cameBy(publishedAt, at),
+    publishedAt: nullIfAfter(publishedAt, at),
     uptime: voteAt(uptime, at),
     rewards: voteAt(rewards, at),
   }
@@ -55,21 +55,21 @@ function epochAt({ publishedAt, uptime, rewards, ...epoch }: Epoch, at: Date): E
 
 /** A vote as it stood at a time; unknown if it is concluded and its end is not known. */
 function voteAt(vote: Vote, at: Date): Vote {
-  const concludedAt = cameBy(vote.concludedAt, at)
+  const concludedAt = nullIfAfter(vote.concludedAt, at)
   const isConcluded = concludedAt !== null
   return {
-    openedAt: cameBy(vote.openedAt, at),
+    openedAt: nullIfAfter(vote.openedAt, at),
     concludedAt,
     isConcluded,
-    signedAt: cameBy(vote.signedAt, at),
+    signedAt: nullIfAfter(vote.signedAt, at),
     signedOther: vote.signedOther && isConcluded,
     isKnown: vote.isKnown && !isEndUnknown(vote),
     weightSigned: null,
   }
 }
 
-/** The time if it had come by then; else null. */
-function cameBy(time: Date | null, at: Date): Date | null {
+/** The time; null if it is after `at`. */
+function nullIfAfter(time: Date | null, at: Date): Date | null {
   return time !== null && time <= at ? time : null
 }
 

@@ -16,12 +16,12 @@ import {
   AFTER_OPEN_MS,
   Epoch,
   isAnswered,
-  Observation,
   OPEN_MS,
   REMINDER_MS,
+  RewardVoteObservation,
+  RewardVoteState,
   rewardSigningStatus,
-  Signing,
-  State,
+  SigningData,
   type Vote,
 } from './reward-votes.ts'
 
@@ -29,12 +29,12 @@ import {
 const Summary = z.object({ seen: z.string(), dueAt: Instant.nullable() })
 type Summary = z.output<typeof Summary>
 
-const prefilter: Prefilter<Settings, Observation, Summary> = {
+const prefilter: Prefilter<Settings, RewardVoteObservation, Summary> = {
   schema: Summary,
   empty: { seen: '', dueAt: null },
   add({ dueAt }, { states }, observation) {
     const stored = states.get('reward-signing')
-    const epochs = stored === undefined ? [] : (State.parse(stored).epochs ?? [])
+    const epochs = stored === undefined ? [] : (RewardVoteState.parse(stored).epochs ?? [])
     const due = [
       ...observation.epochs.flatMap(({ endedAt, publishedAt }) => [
         after(endedAt, OPEN_MS),
@@ -47,7 +47,7 @@ const prefilter: Prefilter<Settings, Observation, Summary> = {
       ),
     ].filter((time) => time > observation.at)
     // Events left for the next observation are due at once.
-    const isLeft = stored !== undefined && hasMore(State.parse(stored), observation)
+    const isLeft = stored !== undefined && hasMore(RewardVoteState.parse(stored), observation)
     const others = [...(isLeft ? [observation.at] : []), ...(dueAt === null ? [] : [dueAt])]
     const times = [...due, ...others].map((time) => time.getTime())
     const next = times.length === 0 ? null : new Date(Math.min(...times))
@@ -57,7 +57,7 @@ const prefilter: Prefilter<Settings, Observation, Summary> = {
     seen === fingerprint(observation) && (dueAt === null || observation.at < dueAt),
 }
 
-function hasMore(state: State, observation: Observation): boolean {
+function hasMore(state: RewardVoteState, observation: RewardVoteObservation): boolean {
   const later = { ...observation, position: observation.position + 1 }
   return rewardSigningStatus(state, later).firings.length > 0
 }
@@ -67,7 +67,7 @@ function after(time: Date, ms: number): Date {
 }
 
 /** Everything in the observation except the time. */
-function fingerprint({ epochs }: Observation): string {
+function fingerprint({ epochs }: RewardVoteObservation): string {
   const votes = epochs.map(({ uptime, rewards, ...epoch }) => ({
     ...z.encode(Epoch.pick({ rewardEpochId: true, endedAt: true, publishedAt: true }), epoch),
     votes: [uptime, rewards].map(({ isKnown, isConcluded, openedAt, signedAt }) => [
@@ -81,7 +81,7 @@ function fingerprint({ epochs }: Observation): string {
 }
 
 function presentSigning(event: string, data: JsonObject): Presentation {
-  const signing = Signing.parse(data)
+  const signing = SigningData.parse(data)
   const { openedAt, publishedAt, concludedAt, signedAt, weightSignedPercent } = signing
   const instants = {
     openSince: signing.vote === 'uptime' ? openedAt : null,
@@ -131,7 +131,12 @@ const rewardsExample = {
   publishedAt: '2026-11-20T09:40:00.000Z',
 }
 
-const rewardSigningSignal = defineSignal<ProviderTarget, Settings, Observation, State>({
+const rewardSigningSignal = defineSignal<
+  ProviderTarget,
+  Settings,
+  RewardVoteObservation,
+  RewardVoteState
+>({
   id: 'reward-signing',
   group: 'alerts',
   events: {
@@ -146,13 +151,19 @@ const rewardSigningSignal = defineSignal<ProviderTarget, Settings, Observation, 
   canBeCritical: true,
   firesOnce: true,
   episodes: { by: ['rewardEpochId', 'vote'], isOver: isAnswered },
-  state: State,
-  data: Signing.meta({ id: 'RewardSigningData' }),
+  state: RewardVoteState,
+  data: SigningData.meta({ id: 'RewardSigningData' }),
   initial: { epochs: null, since: null, position: 0 },
   evaluate: rewardSigningStatus,
   present: presentSigning,
   claim: (json, { event, block }) => {
-    const { provider, rewardEpochId: rewardEpoch, vote, openedAt, ...rest } = Signing.parse(json)
+    const {
+      provider,
+      rewardEpochId: rewardEpoch,
+      vote,
+      openedAt,
+      ...rest
+    } = SigningData.parse(json)
     const about = { provider, rewardEpoch, vote, block, openedAt }
     const isConcluded = event === 'signing.missed'
     return { kind: 'vote', ...about, isConcluded, signedOtherHash: rest.signedOtherHash }
@@ -193,14 +204,14 @@ function voteWord({ signedAt, isConcluded, openedAt }: Vote): string {
 export const rewardSigning = defineWatchType<
   ProviderTarget,
   Settings,
-  Observation,
+  RewardVoteObservation,
   unknown,
   Summary
 >({
   name: 'reward-signing',
   target: ProviderTarget,
   settings: Settings,
-  observation: Observation,
+  observation: RewardVoteObservation,
   everySeconds: 60,
   async observe({ facts, fence }, requests, { upTo }, signal) {
     const voters = requests.map(({ target }) => target.provider)

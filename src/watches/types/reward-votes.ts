@@ -38,7 +38,7 @@ export const Epoch = z.object({
 export type Epoch = z.output<typeof Epoch>
 
 /** Observation of a provider's votes. */
-export const Observation = z.object({
+export const RewardVoteObservation = z.object({
   position: z.int(),
   at: Instant,
   provider: Address,
@@ -47,7 +47,7 @@ export const Observation = z.object({
   /** The last ended epochs in which the provider was registered, oldest first. */
   epochs: z.array(Epoch),
 })
-export type Observation = z.output<typeof Observation>
+export type RewardVoteObservation = z.output<typeof RewardVoteObservation>
 
 /**
  * Notification stage of one vote. `over`: no more events, because it was concluded before the first
@@ -68,7 +68,7 @@ const EpochState = z.object({
 type EpochState = z.output<typeof EpochState>
 
 /** State between observations. */
-export const State = z.object({
+export const RewardVoteState = z.object({
   /** null before the first observation. */
   epochs: z.array(EpochState).nullable(),
   /** Time of the first observation; null before it, and in states stored by an earlier version. */
@@ -76,10 +76,10 @@ export const State = z.object({
   /** The last judged block: none is judged twice, and the remaining events follow with a later one. */
   position: z.int(),
 })
-export type State = z.output<typeof State>
+export type RewardVoteState = z.output<typeof RewardVoteState>
 
 /** `data` of all five events. */
-export const Signing = z.object({
+export const SigningData = z.object({
   provider: Address,
   rewardEpochId: z.int(),
   vote: z.enum(KINDS),
@@ -101,7 +101,10 @@ export const Signing = z.object({
  * Votes concluded before the first observation do not fire. One observation raises either one recovery or
  * alerts, one of each event; the rest follows with the next.
  */
-export function rewardSigningStatus(previous: State, observation: Observation): Evaluation<State> {
+export function rewardSigningStatus(
+  previous: RewardVoteState,
+  observation: RewardVoteObservation,
+): Evaluation<RewardVoteState> {
   const { at, position } = observation
   const isFirst = previous.epochs === null
   const before = previous.epochs ?? []
@@ -142,7 +145,7 @@ export function rewardSigningStatus(previous: State, observation: Observation): 
  * @param last of the vote's alerts
  */
 export function isAnswered(signature: JsonObject, last: Pick<Firing, 'event' | 'data'>): boolean {
-  const [signed, alerted] = [Signing.parse(signature), Signing.parse(last.data)]
+  const [signed, alerted] = [SigningData.parse(signature), SigningData.parse(last.data)]
   if (signed.vote !== alerted.vote) return false
   if (signed.rewardEpochId === alerted.rewardEpochId) return true
   return last.event === 'signing.missed' && alerted.rewardEpochId < signed.rewardEpochId
@@ -154,7 +157,10 @@ function phaseOf(epochs: readonly EpochState[]): 'firing' | 'ok' {
 }
 
 /** The first newly signed vote that ends alerts. */
-function findAnswer(before: readonly EpochState[], observation: Observation): Signed | undefined {
+function findAnswer(
+  before: readonly EpochState[],
+  observation: RewardVoteObservation,
+): Signed | undefined {
   const signed = observation.epochs.flatMap((epoch) => {
     const state =
       before.find((one) => one.rewardEpochId === epoch.rewardEpochId) ?? newEpochState(epoch)
@@ -318,7 +324,7 @@ function since(from: Date, to: Date): number {
 function dataOf(provider: Address, epoch: Epoch, kind: Kind): JsonObject {
   const { rewardEpochId, endedAt, publishedAt } = epoch
   const { openedAt, concludedAt, signedAt, signedOther, weightSigned } = epoch[kind]
-  return z.encode(Signing, {
+  return z.encode(SigningData, {
     provider,
     rewardEpochId,
     vote: kind,

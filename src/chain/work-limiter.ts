@@ -2,7 +2,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import type { Endpoints } from './endpoints.ts'
 
 /** Limiter of concurrent work, with a queue. */
-export interface Turns {
+export interface WorkLimiter {
   /**
    * Runs `work` when a slot is free.
    *
@@ -16,7 +16,7 @@ export interface Turns {
 const RETRY_AFTER_SECONDS = 5
 
 /** Limits of concurrent and of waiting work: a queue must not outlive its callers. */
-export interface TurnLimits {
+export interface WorkLimits {
   readonly atOnce: number
   /** Further ones are refused. */
   readonly waitingMax: number
@@ -24,7 +24,7 @@ export interface TurnLimits {
   readonly waitMs?: number
 }
 
-export function createTurns(limits: TurnLimits): Turns {
+export function createWorkLimiter(limits: WorkLimits): WorkLimiter {
   const waiting: PromiseWithResolvers<void>[] = []
   let busy = 0
 
@@ -75,7 +75,7 @@ function refusal(): AppError {
 }
 
 /** Limits the reads that anybody can cause: some at a time, the others wait or are refused. */
-export function takeTurns(endpoints: Endpoints, turns: Turns): Endpoints {
+export function limitReads(endpoints: Endpoints, turns: WorkLimiter): Endpoints {
   return {
     count: endpoints.count,
     ask: (read, signal, limitMs) => turns.take(() => endpoints.ask(read, signal, limitMs), signal),
