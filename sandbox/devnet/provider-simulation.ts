@@ -8,7 +8,7 @@ import {
   entityTx,
   expectSuccess,
   FUNDED_WEI,
-  fundSenders,
+  fundAll,
   type GenesisProvider,
   installFsp,
   SIMULATION_ACCOUNT,
@@ -225,7 +225,7 @@ export async function createProviderSimulation(
     if (turned('changed-submit-address')) {
       const version = provider.behaviours.has('changed-submit-address') ? 2 : 1
       provider.accounts = providerAccounts(provider.name, version)
-      await fundSenders(writer, [provider])
+      await fundAll(writer, [provider])
       await commit(writer.head.timestamp + 1, [entityTx([provider.accounts])])
     }
     if (turned('low-balance')) {

@@ -1,4 +1,5 @@
 /** From a recorded alert to the outbox: its recipients, rendered messages and times of delivery. */
+
 import type { Envelope, EnvelopeKind } from '#src/channels/envelope.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -13,7 +14,6 @@ import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import { alertUrl } from './alert-urls.ts'
 import { applyBudget, budgetMessage, type PlannedDelivery } from './budget.ts'
-import type { OpenAlert } from './episodes.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import {
   asReminder,
@@ -309,12 +309,6 @@ function envelopeOf(
       answered: { severity: answers.severity, title },
     }),
   }
-}
-
-/** Converts an open alert for its messages. */
-export function recordOf(alert: OpenAlert): RecordedAlert {
-  const { id: alertId, type, signal, group, event, severity, data, firedAt, position } = alert
-  return { alertId, type, signal, group, event, severity, data, firedAt, position }
 }
 
 /** Title of an alert that another one answers; empty if it cannot be rendered. */

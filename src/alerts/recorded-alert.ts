@@ -4,6 +4,7 @@ import type { EnvelopeMessage } from '#src/channels/envelope.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { JsonObject } from '#src/kernel/units.ts'
+import type { OpenAlert } from './episodes.ts'
 import { type RecordedAlert, toRenderable } from './notify.ts'
 import { type Note, type Reader, renderMessage } from './render.ts'
 import type { AlertRow } from './store.ts'
@@ -41,4 +42,10 @@ export function messageOf(
   const watch = { id: row.watchId, label: row.watchLabel }
   const about = toRenderable(deps, recordedOf(row), watch, { recipientId, notes })
   return renderMessage(about, { locale, timezone })
+}
+
+/** Converts an open alert for its messages. */
+export function recordOf(alert: OpenAlert): RecordedAlert {
+  const { id: alertId, type, signal, group, event, severity, data, firedAt, position } = alert
+  return { alertId, type, signal, group, event, severity, data, firedAt, position }
 }

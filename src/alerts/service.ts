@@ -5,8 +5,9 @@ import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import * as episodes from './episode-store.ts'
 import { beganAt, type Change, type Episodes, followEpisodes, type OpenAlert } from './episodes.ts'
 import { findCause } from './inhibition.ts'
-import { type Notification, notify, recordOf } from './notify.ts'
+import { type Notification, notify } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
+import { recordOf } from './recorded-alert.ts'
 import type { Note } from './render.ts'
 import {
   episodeOf,

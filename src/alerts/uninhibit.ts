@@ -1,4 +1,5 @@
 /** Alerts that another one inhibited, and their notification when it is over. */
+
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
 import type { Address } from '#src/kernel/units.ts'
@@ -7,8 +8,9 @@ import { listForNotification } from '#src/watches/notification-view.ts'
 import * as episodes from './episode-store.ts'
 import type { OpenAlert } from './episodes.ts'
 import { findCause, isCause } from './inhibition.ts'
-import { type Notification, notify, recordOf } from './notify.ts'
+import { type Notification, notify } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
+import { recordOf } from './recorded-alert.ts'
 import { isMuted, isSignalFiring, nextReminder } from './rules.ts'
 
 /** Wallets processed in one pass. */

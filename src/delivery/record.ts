@@ -1,58 +1,25 @@
 import { randomInt } from 'node:crypto'
 import type { MessageState } from '#src/channels/envelope.ts'
-import type { Channels } from '#src/channels/index.ts'
-import { TelegramDestination } from '#src/channels/telegram.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isSharedFailure } from '#src/db/isolate.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
-import type { Logger } from '#src/kernel/logger.ts'
-import type { Quarantine } from '#src/kernel/quarantine.ts'
-import type { SecretBox } from '#src/kernel/secret-box.ts'
-import { type ChatLink, chatLinks, findChatId, moveChat } from '#src/recipients/chats.ts'
 import {
   recordOutcomes,
   type StoppedDestination,
   type SwitchedOffListener,
 } from '#src/recipients/destinations.ts'
-import type { StateReader } from './chat-situation.ts'
 import * as due from './due-store.ts'
 import * as messages from './message-store.ts'
 import { RETENTION_DAYS } from './model.ts'
+import { followMigrations, notifyTopicsGone } from './moved-chats.ts'
 import { planPictures } from './pictures.ts'
+import type { RecordDeps } from './record-deps.ts'
 import * as kept from './retained-store.ts'
 import { afterFailure, isUnanswered, outcomesOf, RETRY_SECONDS } from './rules.ts'
 import * as store from './store.ts'
 import type { Task, TaskResult } from './task.ts'
 import { logFieldsOfEach, logUnwritten } from './trail.ts'
-
-export interface RecordDeps {
-  readonly db: Db
-  readonly clock: Clock
-  readonly log: Logger
-  readonly box: SecretBox
-  readonly channels: Channels
-  /** States of alerts, for messages that can be changed. */
-  readonly stateOf: StateReader
-  readonly quarantine: Quarantine
-  /** Notified of destinations that this switched off or moved, in the same transaction. */
-  readonly notices: SwitchedOffListener & TopicListener
-}
-
-/** A chat whose topic was deleted: its alerts go to General from now on. */
-export interface TopicGone {
-  readonly link: ChatLink
-  readonly partitionKey: string
-  /** The topic. */
-  readonly threadId: number
-  /** All recipients of the chat, one per wallet. */
-  readonly recipientIds: readonly number[]
-}
-
-/** Notifies a chat of its deleted topic, in the transaction that moves it. */
-export interface TopicListener {
-  topicGone(tx: Db, gone: TopicGone): Promise<void>
-}
 
 const RANDOM_STEPS = 2 ** 32
 
@@ -131,40 +98,6 @@ async function recordTogether(deps: RecordDeps, all: readonly TaskResult[]): Pro
   })
   for (const { id, channel, statusReason } of stopped) {
     deps.log.info({ recipientId: id, channel, reason: statusReason }, 'destination switched off')
-  }
-}
-
-/** Follows groups that became other chats, before ids of messages in the new chats are stored. */
-async function followMigrations(
-  deps: RecordDeps,
-  tx: Db,
-  over: readonly TaskResult[],
-): Promise<void> {
-  const sentMessages = { forgetIds: messages.forgetMessageIds }
-  for (const { task, ending } of over) {
-    if (ending.kind !== 'delivered' || ending.receipt.moved !== 'migrated') continue
-    const { chatId: to } = TelegramDestination.parse(ending.receipt.movedTo)
-    const from = await findChatId(tx, task.recipientId)
-    if (from !== null && from !== to)
-      await moveChat({ ...deps, sentMessages, db: tx }, { from, to })
-  }
-}
-
-/** Only if the chat still has its topic stored: otherwise another process has sent the notice. */
-async function notifyTopicsGone(
-  deps: RecordDeps,
-  tx: Db,
-  over: readonly TaskResult[],
-): Promise<void> {
-  for (const { task, ending } of over) {
-    if (ending.kind !== 'delivered' || ending.receipt.moved !== 'topic_gone') continue
-    const { chatId } = TelegramDestination.parse(ending.receipt.movedTo)
-    const links = await chatLinks({ db: tx, box: deps.box }, chatId)
-    const link = links.find(({ recipientId }) => recipientId === task.recipientId)
-    if (link === undefined || link.threadId === null) continue
-    const recipientIds = links.map(({ recipientId }) => recipientId)
-    const gone = { link, partitionKey: task.partitionKey, threadId: link.threadId, recipientIds }
-    await deps.notices.topicGone(tx, gone)
   }
 }
 

@@ -1,7 +1,9 @@
+import { packed } from '#src/actions/codec.ts'
 import type { Topup } from '#src/billing/topups/model.ts'
 import { formatAmount, formatDuration } from '#src/i18n/format.ts'
 import { escapeHtml, type Html, html, type Translate } from '#src/i18n/translate.ts'
 import type { Button } from '#src/telegram/buttons.ts'
+import { back, type Reader, screen, type View } from '../../views/view.ts'
 
 const MINUTE_S = 60
 /** Update interval of the remaining time in its last minute. */
@@ -53,4 +55,12 @@ export function linkButton(label: string, url: string, style?: 'primary'): Butto
 
 export function copyButton(label: string, text: string): Button {
   return { label, copy: text }
+}
+
+/** Asks for the transaction that pays a top-up. */
+export function hashQuestion({ t }: Reader, { handle }: Pick<Topup, 'handle'>): View {
+  return screen(
+    [t.html('bot:topup.askHash')],
+    [[back(t('bot:button.payment'), packed('topup.check', { handle }))]],
+  )
 }

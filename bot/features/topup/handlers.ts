@@ -28,7 +28,7 @@ import type { View } from '../../views/view.ts'
 import { showConnect } from '../connect/handlers.ts'
 import { homeScreen } from '../start/home.ts'
 import { hasTerms, isTermsRefusal, showTerms } from '../terms/card.ts'
-import { amountText, leftText } from './amounts-view.ts'
+import { amountText, hashQuestion, leftText } from './amounts-view.ts'
 import { creditsMax, type OfferedAsset } from './asset-view.ts'
 import { assetKey, offeredAssets } from './assets.ts'
 import { amountChoice, assetChoice, capLine, onlyReceives } from './buying-view.ts'
@@ -36,14 +36,14 @@ import { findShown, linkOf } from './find-topup.ts'
 import { historyHandlers } from './history.ts'
 import type { SlotPurchase } from './purchase-view.ts'
 import { followTopup, TOPUP_KINDS } from './topups.ts'
-import { BUTTON_CREDITS_MAX, hashQuestion, qrCaption, topupScreen } from './view.ts'
+import { BUTTON_CREDITS_MAX, qrCaption, topupScreen } from './view.ts'
 
 /** Presses that are refused in groups, with the payload of the link into the private chat. */
 const PRIVATE = { privately: 'topup' } as const
 
 const composer = new Composer<BotContext>()
 
-onCommand(composer, 'topup', openTopup, { privately: 'topup' })
+onCommand(composer, 'topup', openTopup, PRIVATE)
 onPress(composer, 'topup', PRIVATE, (ctx) => openTopup(ctx))
 
 /**

@@ -11,7 +11,6 @@ import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { clockTime } from '../../views/time.ts'
 import {
   act,
-  back,
   menuButton,
   type Reader,
   screen,
@@ -348,12 +347,4 @@ export function qrCaption(reader: Reader, topup: Topup): View {
     t.html(topup.destinationTag === null ? 'bot:topup.scan' : 'bot:topup.scanXrp'),
   ]
   return screen(lines, [[act(t('bot:button.hide'), packed('close'))]])
-}
-
-/** Asks for the transaction that pays a top-up. */
-export function hashQuestion({ t }: Reader, { handle }: Pick<Topup, 'handle'>): View {
-  return screen(
-    [t.html('bot:topup.askHash')],
-    [[back(t('bot:button.payment'), packed('topup.check', { handle }))]],
-  )
 }

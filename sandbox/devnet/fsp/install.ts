@@ -96,7 +96,7 @@ export async function installFsp(
   founding: GenesisState,
 ): Promise<readonly Receipt[]> {
   await putCodes(writer)
-  await fundSenders(writer, founding.founders)
+  await fundAll(writer, founding.founders)
   const transactions = [
     ...setUpContracts(founding),
     ...enterFounders(founding.founders),
@@ -134,11 +134,8 @@ async function putCodes(writer: BlockWriter): Promise<void> {
 }
 
 /** Funds every sender. */
-export async function fundSenders(
-  writer: BlockWriter,
-  founders: readonly GenesisProvider[],
-): Promise<void> {
-  const senders = founders.flatMap(({ accounts }) => [
+export async function fundAll(writer: BlockWriter, all: readonly GenesisProvider[]): Promise<void> {
+  const senders = all.flatMap(({ accounts }) => [
     accounts.submit,
     accounts.submitSignatures,
     accounts.signingPolicy,

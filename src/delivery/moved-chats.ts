@@ -1,0 +1,40 @@
+import { TelegramDestination } from '#src/channels/telegram.ts'
+import type { Db } from '#src/db/connection.ts'
+import { chatLinks, findChatId, moveChat } from '#src/recipients/chats.ts'
+import * as messages from './message-store.ts'
+import type { RecordDeps } from './record-deps.ts'
+import type { TaskResult } from './task.ts'
+
+/** Follows groups that became other chats, before ids of messages in the new chats are stored. */
+export async function followMigrations(
+  deps: RecordDeps,
+  tx: Db,
+  over: readonly TaskResult[],
+): Promise<void> {
+  const sentMessages = { forgetIds: messages.forgetMessageIds }
+  for (const { task, ending } of over) {
+    if (ending.kind !== 'delivered' || ending.receipt.moved !== 'migrated') continue
+    const { chatId: to } = TelegramDestination.parse(ending.receipt.movedTo)
+    const from = await findChatId(tx, task.recipientId)
+    if (from !== null && from !== to)
+      await moveChat({ ...deps, sentMessages, db: tx }, { from, to })
+  }
+}
+
+/** Only if the chat still has its topic stored: otherwise another process has sent the notice. */
+export async function notifyTopicsGone(
+  deps: RecordDeps,
+  tx: Db,
+  over: readonly TaskResult[],
+): Promise<void> {
+  for (const { task, ending } of over) {
+    if (ending.kind !== 'delivered' || ending.receipt.moved !== 'topic_gone') continue
+    const { chatId } = TelegramDestination.parse(ending.receipt.movedTo)
+    const links = await chatLinks({ db: tx, box: deps.box }, chatId)
+    const link = links.find(({ recipientId }) => recipientId === task.recipientId)
+    if (link === undefined || link.threadId === null) continue
+    const recipientIds = links.map(({ recipientId }) => recipientId)
+    const gone = { link, partitionKey: task.partitionKey, threadId: link.threadId, recipientIds }
+    await deps.notices.topicGone(tx, gone)
+  }
+}
