@@ -60,6 +60,11 @@ export async function runTour({ log, print, anvilPath, signal }: TourOptions): P
   return failed === undefined
 }
 
+/** Whether a mail is about Bob's transfer, not the test, which is about 12,500 FLR. */
+function isAboutMove({ subject }: { readonly subject: string }): boolean {
+  return ` ${normalizedText(subject)}`.includes(` ${MOVED}`)
+}
+
 async function walk(world: World, { take }: Steps): Promise<void> {
   const ann = createPhone(world.telegram, world.telegramAccounts.people.get('ann')?.id ?? 0)
   const alice = await take('Alice signs in with her wallet', () =>
@@ -90,11 +95,7 @@ async function walk(world: World, { take }: Steps): Promise<void> {
     })
   const message = await arrived('The alert is in Ann’s chat', () => ann.read(MOVED))
   const mail = await arrived('The alert is in Alice’s mailbox', () =>
-    // Not the test, which is about 12,500 FLR.
-    world.inbox.waitFor(
-      ({ subject }) => ` ${normalizedText(subject)}`.includes(` ${MOVED}`),
-      PATIENCE_MS,
-    ),
+    world.inbox.waitFor(isAboutMove, PATIENCE_MS),
   )
   const page = await arrived('The alert is at the webhook; its signatures hold', async () => {
     const received = await world.receiver.waitFor(isBalanceAlert, PATIENCE_MS)

@@ -10,9 +10,9 @@ import { z } from 'zod'
 import type { Sql } from '#src/db/connection.ts'
 import { listen } from '#src/db/listen.ts'
 import { claim } from '#src/db/queue.ts'
+import { bounded } from '#src/kernel/bounded.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { storableJson } from '#src/kernel/outside-text.ts'
-import { pause } from '#src/kernel/pause.ts'
 import { createWaker } from '#src/kernel/waker.ts'
 import type { App } from '#src/operations/define.ts'
 import { describe, floodWaitMs } from '#src/telegram/errors.ts'
@@ -157,9 +157,7 @@ export async function startInbox(
     stop: async () => {
       stop.abort()
       await running
-      const deadline = new AbortController()
-      await Promise.race([Promise.all(inHand.values()), pause(STOP_MS, deadline.signal)])
-      deadline.abort()
+      await bounded(Promise.all(inHand.values()), STOP_MS)
       clearInterval(beat)
       await stopListening()
     },

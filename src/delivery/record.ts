@@ -141,13 +141,8 @@ function outcomesIn({ task, at, ending }: TaskResult) {
   return ending.kind === 'failed' ? outcomesOf(task.recipientId, at, ending.error) : []
 }
 
-function finishedRows({
-  task,
-  isTest,
-  at,
-  ending,
-  isSuspect = false,
-}: TaskResult): store.FinishedRow[] {
+function finishedRows(result: TaskResult): store.FinishedRow[] {
+  const { task, isTest, at, ending, isSuspect = false } = result
   // One random value for all, so that what failed together is retried together.
   const random = randomInt(RANDOM_STEPS) / RANDOM_STEPS
   const retainedUntil = new Date(at.getTime() + RETENTION_DAYS * DAY_MS)
