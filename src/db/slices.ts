@@ -18,9 +18,9 @@ export const SLICES = 32
 /** Channel that is notified when slices become free. */
 export const SLICES_CHANNEL = 'slices'
 /** Interval at which `share` is called. */
-export const SHARE_EVERY_MS = 1000
-/** A member that has not renewed for this long has died, in milliseconds: two renewals may fail. */
-const MEMBERSHIP_MS = 3500
+export const SHARE_EVERY_MS = 500
+/** A member that has not renewed for this long has died, in milliseconds: three renewals may fail. */
+const MEMBERSHIP_MS = 2500
 /** Members that died this long ago are deleted. */
 const FORGET_MS = 60_000
 const FORGOTTEN_MAX = 10
