@@ -1,5 +1,4 @@
 import { packed } from '#src/actions/codec.ts'
-import { typed } from '#src/i18n/translate.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { connectButton, WARNING } from '../../views/notices.ts'
 import { act, menuButton, type Reader, screen, type View, wholeAddress } from '../../views/view.ts'

@@ -1,4 +1,3 @@
-import { id } from '#src/i18n/translate.ts'
 import { Address } from '#src/kernel/units.ts'
 import { listAlertLines } from '#src/operations/chat-alerts.ts'
 import type { Watch } from '#src/watches/model.ts'
