@@ -19,7 +19,7 @@ const fdcBitvote = roundSignal({
 })
 
 /** A signature of the result of such a round. */
-export const fdcSignature = roundSignal({
+const fdcSignature = roundSignal({
   id: 'fdc-signature',
   group: 'fdc',
   checks: ['fdcSignature'],

@@ -4,7 +4,7 @@ import { Address, Hash, Instant, type JsonObject } from '#src/kernel/units.ts'
 import { EXAMPLE, roundSignal } from './round-streak.ts'
 
 /** A reveal that does not match its commit. */
-export const revealOffence = roundSignal({
+const revealOffence = roundSignal({
   id: 'reveal-offence',
   group: 'offences',
   checks: ['revealOffence'],
