@@ -7,25 +7,26 @@ import { type Consent, confirmEmail } from '#src/recipients/consent.ts'
 import type { OpenDestination } from '#src/recipients/destinations.ts'
 import { usualSeverity } from '#src/watches/evaluate/severity.ts'
 import { findEventSource } from '#src/watches/events.ts'
-import { findExampleWatch } from '#src/watches/manage/service.ts'
+import { findExampleWatch } from '#src/watches/manage/example-watch.ts'
 import { renderMessage } from './render.ts'
 
 /** The example for a recipient without a watch so far. */
 const EXAMPLE_EVENT = 'wallet-balance.moved'
 
 /**
- * Sends a test with an example from the recipient's newest watch: its type, one of its events and that
- * event's example data.
+ * Sends a test: what the recipient's newest watch would say, about its own target and with its last observed
+ * values.
  *
+ * @param options `watchId`: what this watch would say instead, if it notifies the recipient
  * @throws AppError as `sendTest` of the delivery
  */
 export function sendTest(
   deps: TestDeps,
   caller: Caller,
   recipientId: number,
-  options: { readonly evenIfOff?: boolean } = {},
+  { watchId, ...options }: { readonly evenIfOff?: boolean; readonly watchId?: number } = {},
 ): Promise<TestResult> {
-  const example = (destination: OpenDestination) => exampleFor(deps, caller, destination)
+  const example = (destination: OpenDestination) => exampleFor(deps, caller, destination, watchId)
   return deliver(deps, caller, recipientId, { ...options, example })
 }
 
@@ -55,13 +56,14 @@ async function exampleFor(
   { db, clock, publicUrl }: TestDeps,
   caller: Caller,
   destination: OpenDestination,
+  watchId: number | undefined,
 ): Promise<TestExample> {
-  const watch = await findExampleWatch({ db }, caller, destination)
+  const watch = await findExampleWatch({ db, clock }, caller, destination, watchId)
   const event = watch?.event ?? EXAMPLE_EVENT
   const source = findEventSource(event)
   if (source === undefined) throw new Error(`no signal emits ${event}`)
   const { type, signal } = source
-  const data = signal.examples[event] ?? {}
+  const data = watch?.data ?? signal.examples[event] ?? {}
   const { locale, timezone } = destination
   const message = renderMessage(
     {

@@ -53,7 +53,10 @@ export const removeDestination = defineChatOperation({
   handle: ({ app, caller, body }) => directory.removeDestination(app, caller, body.id),
 })
 
-/** Sends a test to a destination, named or the wallet's own; `evenIfOff`: also if it is switched off. */
+/**
+ * Sends a test to a destination, named or the wallet's own; `evenIfOff`: also if it is switched off;
+ * `watchId`: what this watch would say.
+ */
 export const testDestination = defineChatOperation({
   id: 'testDestination',
   scope: 'write',
@@ -62,7 +65,11 @@ export const testDestination = defineChatOperation({
     find: async ({ app, caller, body }) =>
       `recipient ${(await directory.getDestination(app, caller, body.id)).id}`,
   },
-  body: z.strictObject({ id: Id, evenIfOff: z.boolean().exactOptional() }),
+  body: z.strictObject({
+    id: Id,
+    evenIfOff: z.boolean().exactOptional(),
+    watchId: Id.exactOptional(),
+  }),
   handle: ({ app, caller, body: { id, ...options } }) => sendTest(app, caller, id, options),
 })
 

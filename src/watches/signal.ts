@@ -112,8 +112,21 @@ export interface Signal<
   }
   /** What its alerts claim about the chain; without it they are about no data provider. */
   readonly claim?: ClaimOf
-  /** Example data by event, for tests, previews and documents. */
+  /** Example data by event, for previews and documents. */
   readonly examples: Readonly<Record<string, JsonObject>>
+  /** Data of an example alert of one watch. Without it: `examples` with its target and parameters. */
+  ownExample?(watch: ExampleWatch<Target, Settings, Observation>): JsonObject
+}
+
+/** A watch whose example alert is made. */
+export interface ExampleWatch<Target, Settings, Observation> extends WatchView<Target, Settings> {
+  readonly event: string
+  /** Of `examples`, with times of now. */
+  readonly example: JsonObject
+  /** The last one; undefined before the first. */
+  readonly observation: Observation | undefined
+  /** Time of the example. */
+  readonly at: Date
 }
 
 /** A signal as types declare it: properties with defaults are optional. */

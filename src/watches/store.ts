@@ -1,7 +1,7 @@
 import { and, count, desc, eq, isNull, ne, notInArray, or, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { isJudged, StoredSignalChoices } from './state-store.ts'
+import { isJudged } from './state-store.ts'
 import { signalStates, targets, watches } from './tables.ts'
 
 /** Signal column of an alert without a signal. */
@@ -238,27 +238,25 @@ export async function findNewestOf(
     readonly id: number
     readonly byDefault: boolean
     readonly without: readonly string[]
+    /** Only this one. */
+    readonly watchId: number | undefined
   },
-) {
+): Promise<number | undefined> {
   const isNamed = sql`${recipient.id} = any(${watches.recipientIds})`
   const [row] = await db
-    .select({
-      id: watches.id,
-      type: watches.type,
-      label: watches.label,
-      signals: watches.signals,
-    })
+    .select({ id: watches.id })
     .from(watches)
     .where(
       and(
         eq(watches.wallet, wallet),
+        recipient.watchId === undefined ? undefined : eq(watches.id, recipient.watchId),
         recipient.byDefault ? or(isNamed, isNull(watches.recipientIds)) : isNamed,
         notInArray(watches.type, [...recipient.without]),
       ),
     )
     .orderBy(desc(watches.id))
     .limit(1)
-  return row && { ...row, signals: StoredSignalChoices.parse(row.signals) }
+  return row?.id
 }
 
 /** Number of running watches of all wallets. */

@@ -36,6 +36,14 @@ async function named() {
   return recipientIds
 }
 
+/** Stores the last observation of a watch's target. */
+async function observed(watchId: number, seen: Record<string, string | number>) {
+  const observation = { position: 1, at: world.clock.now().toISOString(), ...seen }
+  await world.sql`
+    update targets set observation = ${world.sql.json(observation)}
+    where id = (select target_id from watches where id = ${watchId})`
+}
+
 async function hook(name: string, over: object = {}) {
   const body = { name, channel: 'webhook', url: receiver.url(), ...over }
   return (await world.as('alice', createRecipient, { body })).id
@@ -47,17 +55,23 @@ describe('the recipients of a watch', () => {
     await ann.say(`/watches ${id}`)
     await ann.press('Recipients')
     expect(ann.last().text).toContain('○ \u2068Pager <hook>\u2069')
+    // Whoever is notified has a tick, also where it is by default.
+    expect(ann.last().text).toContain('✓ \u2068this chat\u2069')
     expect(ann.last().text).toContain(
-      'the wallet’s default recipients are notified: \u2068this chat\u2069.',
+      'This watch uses the wallet’s default recipients: \u2068this chat\u2069.',
     )
+    expect(ann.labels().flat()).not.toContain('Use defaults')
     await ann.press(`○ ${iso('Pager <hook>')}`)
-    expect(await named()).toEqual([pager])
+    expect(await named()).toEqual(expect.arrayContaining([pager]))
+    expect(await named()).toHaveLength(2)
+    expect(ann.last().text).toContain('✓ \u2068this chat\u2069')
     expect(ann.labels().flat()).toContain('Use defaults')
+    await ann.press(`✓ ${iso('this chat')}`)
+    expect(await named()).toEqual([pager])
     await ann.press(`✓ ${iso('Pager <hook>')}`)
     expect(await named()).toBeNull()
     expect(ann.last().text).toContain('⚠️ Only the wallet’s default recipients are notified now.')
-    await ann.press(`○ ${iso('this chat')}`)
-    expect((await named())?.length).toBe(1)
+    await ann.press(`○ ${iso('Pager <hook>')}`)
     await ann.press('Use defaults')
     expect(await named()).toBeNull()
     await ann.press(`‹ ${iso('Treasury')}`)
@@ -72,6 +86,7 @@ describe('the recipients of a watch', () => {
     await ann.press('Recipients')
     expect(ann.last().text).toContain('○ ⚠️ \u2068Old hook\u2069: switched off')
     await ann.press(`○ ⚠️ ${iso('Old hook')}`)
+    await ann.press(`✓ ${iso('this chat')}`)
     await ann.press(`‹ ${iso('Treasury')}`)
     expect(ann.last().text).toContain('⚠️ No one is notified: no active recipient.')
     expect(ann.labels()[0]).toEqual(['Choose'])
@@ -99,11 +114,39 @@ describe('the recipients of a watch', () => {
     expect(ann.labels().flat()).toContain('2 / 2')
     await ann.press(`○ ${iso('Hook 9')}`)
     expect(ann.labels().flat()).toContain('2 / 2')
-    expect((await named())?.length).toBe(1)
+    expect(await named()).toHaveLength(2)
   })
 })
 
 describe('a test', () => {
+  test('looks as the next alert of this watch would: its target, threshold and last value', async () => {
+    const pager = await hook('Pager')
+    const address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+    id = await world.addWatch('alice', {
+      label: 'Payouts',
+      target: { address, asset: 'FLR' },
+      settings: { threshold: '250', direction: 'any' },
+      recipientIds: [pager],
+    })
+    // A newer watch of the same recipient is not the one that is tested.
+    await world.addWatch('alice', { label: 'Newer', recipientIds: [pager] })
+    await observed(id, { balanceUnits: '4000500000000000000000', symbol: 'FLR', decimals: 18 })
+    await ann.say(`/watches ${id}`)
+    await ann.press('Test')
+    expect(receiver.deliveries.at(-1)?.json).toMatchObject({
+      watchId: id,
+      label: 'Payouts',
+      event: 'wallet-balance.moved',
+      data: {
+        ...{ test: true, address, asset: 'FLR', threshold: '250' },
+        previousAmount: '4250500000000000000000',
+        currentAmount: '4000500000000000000000',
+        ...{ counterparty: null, transactionHash: null, usd: null },
+      },
+      rendered: { title: expect.stringMatching(/^Test: 250.FLR left the wallet$/) },
+    })
+  })
+
   test('goes to every recipient of the watch, and reports each result', async () => {
     const good = await hook('Good')
     const bad = await hook('Bad')

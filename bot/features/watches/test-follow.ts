@@ -117,7 +117,10 @@ export function nextTestLook(
 }
 
 /** Id of a destination; the wallet's own one of a channel has none that a watch can name. */
-function idOf({ id, channel }: Person, destinations: readonly Destination[]): number | undefined {
+export function idOf(
+  { id, channel }: Person,
+  destinations: readonly Destination[],
+): number | undefined {
   return id ?? destinations.find((one) => one.own && one.channel === channel)?.id
 }
 

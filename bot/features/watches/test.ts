@@ -1,14 +1,13 @@
 import { Composer } from 'grammy'
-import { testChannel } from '#src/operations/channels.ts'
-import { testRecipient } from '#src/operations/recipients.ts'
+import { listDestinations, testDestination } from '#src/operations/chat-destinations.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
 import { testOutcome } from '../recipients/recipients.ts'
 import { withManaged } from './manage.ts'
-import { notifiedBy, type Person } from './people-view.ts'
+import { notifiedBy } from './people-view.ts'
 import { peopleOf } from './recipient-choice.ts'
-import { followTests, TEST_KIND } from './test-follow.ts'
+import { followTests, idOf, TEST_KIND } from './test-follow.ts'
 import { type TestOutcome, testResults } from './test-view.ts'
 
 const composer = new Composer<BotContext>()
@@ -17,8 +16,12 @@ onPress(composer, 'watch.test', (ctx, { id }) =>
   withManaged(ctx, id, async (watch, link) => {
     const since = ctx.app.clock.now()
     const notified = notifiedBy(watch.recipientIds, await peopleOf(ctx, link))
+    const destinations = await ctx.call(listDestinations, {}, link)
     const results = await Promise.all(
-      notified.map(async (person) => ({ person, outcome: await test(ctx, link, person) })),
+      notified.map(async (person) => {
+        const of = { id: idOf(person, destinations), watchId: id }
+        return { person, outcome: await test(ctx, link, of) }
+      }),
     )
     const messageId = await show(ctx, testResults(ctx.reader, watch, results))
     const kinds = results.map(({ outcome }) => outcome.kind)
@@ -30,13 +33,16 @@ onPress(composer, 'watch.test', (ctx, { id }) =>
   }),
 )
 
-/** Sends one test. A destination that cannot be tested now has an outcome as well. */
-async function test(ctx: BotContext, link: Membership, person: Person): Promise<TestOutcome> {
-  return await testOutcome(ctx, () =>
-    person.id === undefined
-      ? ctx.call(testChannel, { params: { key: person.channel } }, link)
-      : ctx.call(testRecipient, { params: { id: String(person.id) } }, link),
-  )
+/**
+ * Sends one test, as the watch would alert. A destination that cannot be tested now has an outcome as well.
+ */
+async function test(
+  ctx: BotContext,
+  link: Membership,
+  { id, watchId }: { readonly id: number | undefined; readonly watchId: number },
+): Promise<TestOutcome> {
+  if (id === undefined) return { kind: 'off' }
+  return await testOutcome(ctx, () => ctx.call(testDestination, { body: { id, watchId } }, link))
 }
 
 export const watchTestFeature = defineFeature({ commands: [], composer })

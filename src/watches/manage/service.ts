@@ -18,7 +18,7 @@ import { type Address, ID_MAX } from '#src/kernel/units.ts'
 import type { NewWatch, Watch, WatchChanges } from '../model.ts'
 import * as store from '../store.ts'
 import { lockTarget } from '../target-store.ts'
-import { getWatchType, LEDGER_TYPES } from '../types/index.ts'
+import { getWatchType } from '../types/index.ts'
 import {
   checkOnChain,
   keySettingsOf,
@@ -290,26 +290,6 @@ async function lockWithTarget(tx: Db, wallet: Address, id: number): Promise<numb
   if (targetId === undefined) return undefined
   await lockTarget(tx, targetId)
   return (await store.lockWatch(tx, wallet, id)) ? targetId : undefined
-}
-
-/**
- * The newest watch of the wallet that notifies a recipient, with the signal for an example alert: the first
- * that is enabled, or else its first. A group gets no alerts of a watch of its owner's ledger. undefined
- * without a watch.
- */
-export async function findExampleWatch(
-  { db }: Pick<Deps, 'db'>,
-  caller: Caller,
-  recipient: { readonly id: number; readonly byDefault: boolean; readonly isGroup: boolean },
-): Promise<{ readonly id: number; readonly label: string; readonly event: string } | undefined> {
-  const without = recipient.isGroup ? LEDGER_TYPES.map(({ name }) => name) : []
-  const row = await store.findNewestOf(db, caller.wallet, { ...recipient, without })
-  if (row === undefined) return undefined
-  const { signals } = getWatchType(row.type)
-  const isOn = (id: string) => row.signals.find((choice) => choice.id === id)?.enabled === true
-  const signal = signals.find(({ id }) => isOn(id)) ?? signals[0]
-  const event = signal?.events.alerts[0]
-  return event === undefined ? undefined : { id: row.id, label: row.label, event }
 }
 
 /** Number of running watches of all wallets, for the public figures. */

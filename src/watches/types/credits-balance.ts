@@ -81,6 +81,12 @@ const creditsThresholdSignal = defineSignal<EmptyTarget, Settings, Balance, Stat
       nextRenewal: nextRenewalExample,
     },
   },
+  ownExample: ({ settings: { limit }, observation }) =>
+    z.encode(Threshold, {
+      balanceCredits: Math.min(observation?.balanceCredits ?? limit, limit - 1),
+      limitCredits: limit,
+      nextRenewal: observation?.nextRenewal ?? null,
+    }),
 })
 
 /** Watch type of the owner's own credits. */

@@ -5,7 +5,8 @@ import type { Presentation } from '#src/kernel/display-values.ts'
 import { Instant, type JsonObject } from '#src/kernel/units.ts'
 import { defineWatchType, type Prefilter } from '../define.ts'
 import type { SignalForm } from '../form.ts'
-import { defineSignal, type Evaluation, type WatchView } from '../signal.ts'
+import { defineSignal, type Evaluation, type ExampleWatch, type WatchView } from '../signal.ts'
+import { EXAMPLE, exampleMove, PERCENT_ALL, PERCENT_DECIMALS } from './feed-example.ts'
 import { feedHistory } from './feed-history.ts'
 import { decimalOf, movePercent, Point, Price, toCommonDecimals } from './feed-prices.ts'
 
@@ -13,10 +14,6 @@ const PERCENT_MIN = 0.01
 const PERCENT_MAX = 1000
 const WINDOW_SECONDS_MIN = 60
 const WINDOW_SECONDS_MAX = 604_800
-/** The largest possible fall, in percent. */
-const PERCENT_ALL = 100
-/** Decimals of percentages as whole numbers. */
-const PERCENT_DECIMALS = 6
 
 const Target = z.strictObject({
   feed: z
@@ -24,14 +21,14 @@ const Target = z.strictObject({
     .regex(/^(0x[0-9a-fA-F]{42}|[\w.+-]{1,16}(\/[\w.+-]{1,16})?)$/)
     .meta({ examples: ['FLR/USD', '0x01464c522f55534400000000000000000000000000'] }),
 })
-type Target = z.output<typeof Target>
+export type Target = z.output<typeof Target>
 
 const Settings = z.strictObject({
   percent: z.number().min(PERCENT_MIN).max(PERCENT_MAX).multipleOf(PERCENT_MIN),
   windowSeconds: z.int().min(WINDOW_SECONDS_MIN).max(WINDOW_SECONDS_MAX),
   direction: z.enum(['any', 'up', 'down']).default('any'),
 })
-type Settings = z.output<typeof Settings>
+export type Settings = z.output<typeof Settings>
 
 const KeySettings = Settings.pick({ windowSeconds: true })
 type KeySettings = z.output<typeof KeySettings>
@@ -48,7 +45,7 @@ const Observation = z.object({
   /** The oldest valid price inside the window. */
   oldest: Point,
 })
-type Observation = z.output<typeof Observation>
+export type Observation = z.output<typeof Observation>
 
 const State = z.object({
   /** The first price observed. */
@@ -215,6 +212,12 @@ function presentMoved(_event: string, data: JsonObject): Presentation {
   }
 }
 
+/** The smallest move that the watch tells, to the last observed price. */
+function ownExample(watch: ExampleWatch<Target, Settings, Observation>): JsonObject {
+  const { baseline, now } = exampleMove(watch)
+  return priceMove({ baseline, firedAt: null }, now, watch).firings[0]?.data ?? EXAMPLE
+}
+
 const priceMoveSignal = defineSignal<Target, Settings, Observation, State>({
   id: 'price-move',
   group: 'alerts',
@@ -226,21 +229,8 @@ const priceMoveSignal = defineSignal<Target, Settings, Observation, State>({
   initial: { baseline: null, firedAt: null },
   evaluate: priceMove,
   present: presentMoved,
-  examples: {
-    'feed-move.threshold': {
-      feed: 'FLR/USD',
-      feedId: '0x01464c522f55534400000000000000000000000000',
-      fromPrice: '0.01997',
-      toPrice: '0.01873',
-      movePercent: -6.2093,
-      thresholdPercent: 5,
-      windowSeconds: 3600,
-      direction: 'any',
-      fromTime: '2026-11-20T13:05:10.000Z',
-      toTime: '2026-11-20T14:05:10.000Z',
-      blockNumber: 41_880_123,
-    },
-  },
+  examples: { 'feed-move.threshold': EXAMPLE },
+  ownExample,
 })
 
 const form: SignalForm<Target, Settings, Observation> = {

@@ -194,6 +194,17 @@ const providerStatusSignal = defineSignal<ProviderTarget, Settings, Observation,
     },
     'provider.recovered': { ...example, recovered: ['registered'] },
   },
+  ownExample: ({ target, event, example: given, observation, at }) => {
+    const seen = observation && dataOf({ ...observation, at }, [])
+    const { lost, passes, failures } = Status.parse(given)
+    const isEligibility = event === LOSSES.eligible
+    return {
+      ...(seen ?? { ...given, providerName: null }),
+      provider: target.provider,
+      ...(lost && { lost, [lost]: false }),
+      ...(isEligibility && { passes, failures }),
+    }
+  },
 })
 
 const Settings = z.strictObject({})

@@ -23,6 +23,7 @@ import {
   rewardSigningStatus,
   SigningData,
   type Vote,
+  voteData,
 } from './reward-votes.ts'
 
 /** Last observation, and the earliest time at which time alone makes a watch fire. */
@@ -182,6 +183,19 @@ const rewardSigningSignal = defineSignal<
       signedAt: '2026-11-20T12:31:00.000Z',
       weightSignedPercent: 49.3,
     },
+  },
+  ownExample: ({ target, example: given, observation }) => {
+    const last = observation?.epochs.at(-1)
+    if (last === undefined) return { ...given, provider: target.provider }
+    const { vote, publishedAt, concludedAt } = SigningData.parse(given)
+    const seen = SigningData.parse(voteData(target.provider, last, vote))
+    return z.encode(SigningData, {
+      ...seen,
+      openedAt: seen.openedAt ?? seen.endedAt,
+      publishedAt: seen.publishedAt ?? publishedAt,
+      concludedAt,
+      signedAt: null,
+    })
   },
 })
 

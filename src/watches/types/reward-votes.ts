@@ -115,7 +115,7 @@ export function rewardSigningStatus(
   const answer = findAnswer(before, observation)
   if (answer !== undefined) {
     const epochs = merge(before, answered(before, answer))
-    const data = dataOf(observation.provider, answer.epoch, answer.kind)
+    const data = voteData(observation.provider, answer.epoch, answer.kind)
     const firing = { event: 'signing.done', severity: 'info', data } as const
     return { state: { epochs, since, position }, phase: phaseOf(epochs), firings: [firing] }
   }
@@ -132,7 +132,7 @@ export function rewardSigningStatus(
     firings: steps
       .flatMap((step) => step.alerts)
       .map(({ event, kind, epoch }): Firing => {
-        const data = dataOf(observation.provider, epoch, kind)
+        const data = voteData(observation.provider, epoch, kind)
         return { event, severity: severityOf(event), data }
       }),
   }
@@ -321,7 +321,8 @@ function since(from: Date, to: Date): number {
   return to.getTime() - from.getTime()
 }
 
-function dataOf(provider: Address, epoch: Epoch, kind: Kind): JsonObject {
+/** `data` of an event about a vote. */
+export function voteData(provider: Address, epoch: Epoch, kind: Kind): JsonObject {
   const { rewardEpochId, endedAt, publishedAt } = epoch
   const { openedAt, concludedAt, signedAt, signedOther, weightSigned } = epoch[kind]
   return z.encode(SigningData, {

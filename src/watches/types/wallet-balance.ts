@@ -7,7 +7,8 @@ import type { Presentation } from '#src/kernel/display-values.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { Address, Hash, Instant, type JsonObject, Units } from '#src/kernel/units.ts'
 import { defineWatchType, type Sources, type Span } from '../define.ts'
-import { defineSignal, type Evaluation, type WatchView } from '../signal.ts'
+import { defineSignal, type Evaluation, type ExampleWatch, type WatchView } from '../signal.ts'
+import { EXAMPLE, unseenAsset } from './balance-example.ts'
 import { balanceHistory } from './balance-history.ts'
 
 const THRESHOLD_MIN = '0.000001'
@@ -170,6 +171,24 @@ function presentMoved(_event: string, data: JsonObject): Presentation {
   }
 }
 
+/** The smallest move that the watch tells, with the last observed balance after it. */
+function ownExample({
+  target,
+  settings,
+  observation,
+  at,
+}: ExampleWatch<Target, Settings, Observation>) {
+  const { symbol, decimals } = observation ?? unseenAsset(target)
+  const threshold = parseUnits(settings.threshold, decimals)
+  const known = { position: 0, ...observation, at, symbol, decimals, movement: null }
+  const after = observation?.balanceUnits ?? threshold
+  const isUp = settings.direction === 'up'
+  const before = isUp ? after : after + threshold
+  const next = { ...known, balanceUnits: isUp ? after + threshold : after }
+  const [firing] = balanceChange({ balanceUnits: before }, next, { target, settings }).firings
+  return firing?.data ?? EXAMPLE
+}
+
 const balanceChangeSignal = defineSignal({
   id: 'balance-change',
   group: 'alerts',
@@ -179,24 +198,8 @@ const balanceChangeSignal = defineSignal({
   initial: { balanceUnits: null },
   evaluate: balanceChange,
   present: presentMoved,
-  examples: {
-    'wallet-balance.moved': {
-      address: '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C',
-      asset: 'FLR',
-      symbol: 'FLR',
-      decimals: 18,
-      previousAmount: '12742500000000000000000',
-      currentAmount: '242500000000000000000',
-      changeAmount: '-12500000000000000000000',
-      threshold: '100',
-      direction: 'outgoing',
-      counterparty: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
-      transactionHash: '0x9f1c2d3e4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0',
-      usd: '267.50',
-      blockNumber: 41880123,
-      blockTime: '2026-11-20T21:04:31.000Z',
-    },
-  },
+  examples: { 'wallet-balance.moved': EXAMPLE },
+  ownExample,
 })
 
 /** Watch type of one balance: the native coin or a token. */

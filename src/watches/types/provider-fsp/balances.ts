@@ -128,6 +128,11 @@ export const balanceLow = defineSignal<ProviderTarget, unknown, ProviderObservat
     'fsp.balance-low': lowExample,
     'fsp.balance-low.recovered': { ...lowExample, balanceWei: '60000000000000000000' },
   },
+  ownExample: ({ target, parameters, example, observation }) => {
+    const limitWei = parseEther(String(parameters['minimumFlr']))
+    const { role, address } = observation?.balances?.[0] ?? Low.parse(example)
+    return z.encode(Low, { ...target, role, address, balanceWei: limitWei - 1n, limitWei })
+  },
 })
 
 /** Time before the expiry of the oldest at which unclaimed rewards become a warning. */

@@ -11,6 +11,7 @@ import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
 import {
   defineSignal,
   type Evaluation,
+  type ExampleWatch,
   type Firing,
   type Parameter,
   type ParameterValues,
@@ -127,8 +128,30 @@ export function roundSignal(
     present: (event, data) => present(one, event, data),
     claim: (data) => roundClaim(one.checks, data),
     examples: examplesOf(one),
+    ownExample: (watch) => ownExample(one, watch),
   })
 }
+
+/** The shortest streak that alerts, up to the last observed round. */
+function ownExample(
+  one: RoundSignal,
+  { target, parameters, example, observation }: OwnExample,
+): JsonObject {
+  const streak = one.isStreak ? Number(parameters['rounds']) : 1
+  const data = { ...example, ...target, streak, rounds: streak }
+  if (observation === undefined) return data
+  return {
+    ...data,
+    ...commonData(one, observation),
+    since: instant(observation.startsAt - (streak - 1) * ROUND_SECONDS),
+    firstRoundId: observation.round - streak + 1,
+  }
+}
+
+type OwnExample = ExampleWatch<ProviderTarget, unknown, ProviderObservation>
+
+/** Length of a voting round. */
+const ROUND_SECONDS = 90
 
 function judge(
   one: RoundSignal,

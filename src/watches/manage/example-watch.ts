@@ -1,0 +1,42 @@
+import type { Db } from '#src/db/connection.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import type { JsonObject } from '#src/kernel/units.ts'
+import { exampleData } from '../example-data.ts'
+import { completeSignals } from '../model.ts'
+import * as store from '../store.ts'
+import { getWatchType, LEDGER_TYPES } from '../types/index.ts'
+import { SignalChoices } from './watch-view.ts'
+
+/**
+ * The newest watch of the wallet that notifies a recipient, or the given one if it does, with an example of
+ * what it says there: of its first enabled signal, or else its first. A group gets no alerts of a watch of
+ * its owner's ledger. undefined without a watch.
+ */
+export async function findExampleWatch(
+  { db, clock }: { readonly db: Db; readonly clock: Clock },
+  caller: Caller,
+  recipient: { readonly id: number; readonly byDefault: boolean; readonly isGroup: boolean },
+  watchId?: number,
+): Promise<ExampleAlert | undefined> {
+  const without = recipient.isGroup ? LEDGER_TYPES.map(({ name }) => name) : []
+  const id = await store.findNewestOf(db, caller.wallet, { ...recipient, without, watchId })
+  const row = id === undefined ? undefined : await store.findWatch(db, caller.wallet, id)
+  if (row === undefined) return undefined
+  const type = getWatchType(row.type)
+  const choices = completeSignals(type.signals, SignalChoices.parse(row.signals))
+  const chosen = choices.find(({ enabled }) => enabled) ?? choices[0]
+  const signal = type.signals.find((one) => one.id === chosen?.id)
+  const event = signal?.events.alerts[0]
+  if (chosen === undefined || signal === undefined || event === undefined) return undefined
+  const data = exampleData(type, signal, event, { ...row, ...chosen }, clock.now())
+  return { id: row.id, label: row.label, event, data }
+}
+
+/** An example of an alert of a watch. */
+interface ExampleAlert {
+  readonly id: number
+  readonly label: string
+  readonly event: string
+  readonly data: JsonObject
+}

@@ -1,0 +1,60 @@
+import { parseUnits } from 'viem/utils'
+import type { z } from 'zod'
+import { feedName } from '#src/chain/feed-names.ts'
+import type { ExampleWatch } from '../signal.ts'
+import type { Observation, Settings, Target } from './feed-move.ts'
+import type { Price } from './feed-prices.ts'
+
+/** Data of an example alert about a price. */
+export const EXAMPLE = {
+  feed: 'FLR/USD',
+  feedId: '0x01464c522f55534400000000000000000000000000',
+  fromPrice: '0.01997',
+  toPrice: '0.01873',
+  movePercent: -6.2093,
+  thresholdPercent: 5,
+  windowSeconds: 3600,
+  direction: 'any',
+  fromTime: '2026-11-20T13:05:10.000Z',
+  toTime: '2026-11-20T14:05:10.000Z',
+  blockNumber: 41_880_123,
+}
+
+/** Stands for a price before the first observation. */
+const UNSEEN_PRICE = { value: 1n, decimals: 0 }
+/** The largest possible fall, in percent. */
+export const PERCENT_ALL = 100
+/** Decimals of percentages as whole numbers. */
+export const PERCENT_DECIMALS = 6
+/** Additional decimals of the price before a move, so that rounding it does not show. */
+const MORE_DECIMALS = 6
+
+/** The price from which a move of `percent` leads to `price`: the rise or fall, rounded to be no smaller. */
+function priceBefore(
+  { value, decimals }: z.output<typeof Price>,
+  percent: number,
+  direction: 'any' | 'up' | 'down',
+): z.output<typeof Price> {
+  const isFall = direction === 'down' || (direction === 'any' && percent < PERCENT_ALL)
+  const all = parseUnits(`${PERCENT_ALL}`, PERCENT_DECIMALS)
+  const move = parseUnits(`${percent}`, PERCENT_DECIMALS)
+  const part = isFall ? all - move : all + move
+  const scaled = value * 10n ** BigInt(MORE_DECIMALS) * all
+  const isRounded = isFall && scaled % part !== 0n
+  return { value: scaled / part + (isRounded ? 1n : 0n), decimals: decimals + MORE_DECIMALS }
+}
+
+/** The baseline and the observation of a move by the percentage of a watch, to its last observed price. */
+export function exampleMove({
+  target,
+  settings,
+  observation,
+  at,
+}: ExampleWatch<Target, Settings, Observation>) {
+  const price = observation?.price ?? UNSEEN_PRICE
+  const since = new Date(at.getTime() - settings.windowSeconds * 1000)
+  const baseline = { ...priceBefore(price, settings.percent, settings.direction), at: since }
+  const feed = { feed: feedName(target.feed) ?? target.feed, feedId: EXAMPLE.feedId, position: 0 }
+  const now = { ...feed, ...observation, price, at, updatedAt: at, oldest: baseline }
+  return { baseline, now }
+}
