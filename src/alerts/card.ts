@@ -20,19 +20,26 @@ import * as store from './store.ts'
 export interface AlertCard {
   readonly alert: Alert
   readonly status: ActedAlert
-  /** As its message would be sent now, with a read-only link. */
+  /** As its message would be sent now, with the link of the chat. */
   readonly envelope: Envelope
   readonly state: MessageState
 }
 
 /**
  * One alert of the wallet, in the reader's language and time zone.
+ *
+ * @param of `recipientId`: the wallet's recipient that sees it. Whether its link may act is decided when it is
+ * used: that of a group may only read
  * @throws AppError not_found
  */
 export async function getAlert(
   deps: ReadDeps & { readonly clock: Clock },
   caller: Caller,
-  { id, reader }: { readonly id: number; readonly reader: Reader },
+  {
+    id,
+    reader,
+    recipientId,
+  }: { readonly id: number; readonly reader: Reader; readonly recipientId: number | null },
 ): Promise<AlertCard> {
   const row = await store.findAlert(deps.db, id)
   if (row === undefined || row.wallet !== caller.wallet) {
@@ -41,7 +48,7 @@ export async function getAlert(
   const deliveries = await delivery.listForAlerts(deps.db, [id])
   const states = await messageStates(deps, [id])
   const { type, signal, group, data } = recordedOf(row)
-  const message = messageOf(deps, row, reader)
+  const message = messageOf(deps, row, reader, recipientId)
   const startedAt = row.startedAt?.toISOString()
   const place = { type, signal, group, data, ...reader, ...(startedAt && { startedAt }) }
   return {

@@ -68,8 +68,9 @@ export const listMutedAlerts = defineChatOperation({
 export const getAlert = defineChatOperation({
   id: 'getAlert',
   scope: 'read',
-  body: z.strictObject({ id: Id, ...Reader.shape }),
-  handle: ({ app, caller, body: { id, ...reader } }) => readAlert(app, caller, { id, reader }),
+  body: z.strictObject({ id: Id, recipientId: Id, ...Reader.shape }),
+  handle: ({ app, caller, body: { id, recipientId, ...reader } }) =>
+    readAlert(app, caller, { id, recipientId, reader }),
 })
 
 /** Current content of a message of the chat; undefined if it contains no alert of the wallet. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { packed } from '#src/actions/codec.ts'
+import { readLinked } from '#src/alerts/public-view.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { listAlerts } from '#src/operations/alerts.ts'
 import { invoke } from '#src/operations/invoke.ts'
@@ -83,6 +84,29 @@ describe('the history', () => {
     await bob.press('Acknowledge')
     await bob.press('‹ Alerts')
     expect(linesOf(bob.last().text)[0]).toMatch(/✓ Ann$/)
+  })
+
+  test('leads to a page that acknowledges and mutes from a private chat, and only reads from a group', async () => {
+    const bob = await linked('bob')
+    const pageOf = async ({ text, keyboard, entities }: ReturnType<typeof bob.last>) => {
+      const code = /\/a\/([\w.~-]+)/.exec(JSON.stringify([text, keyboard, entities]))?.[1] ?? ''
+      return await readLinked(world.app, code)
+    }
+    const [{ id }] = await world.sql<{ id: number }[]>`
+      select id from alerts where watch_id = ${treasury} limit 1`
+    await bob.say(`/start a${id}`)
+    expect(await pageOf(bob.last())).toMatchObject({ mayAct: true })
+
+    const reader = await linked('bob', ['read'])
+    await reader.say(`/start a${id}`)
+    expect(await pageOf(reader.last())).toMatchObject({ mayAct: false })
+
+    const group = world.telegram.group({ title: 'Crew', members: [bob.id], admins: [bob.id] })
+    const crew = world.chat(group.id, bob.id)
+    await crew.say(`/start ${await world.groupCode('bob')}`)
+    await crew.press('Link this chat')
+    await crew.say(`/alerts ${id}`)
+    expect(await pageOf(crew.last())).toMatchObject({ mayAct: false })
   })
 
   test('speaks the language of the chat', async () => {

@@ -31,8 +31,9 @@ export interface FoundAlert {
  */
 export async function findAlert(ctx: BotContext, id: number): Promise<FoundAlert> {
   const { t, reader, links } = ctx
-  const body = { id, locale: t.locale, timezone: reader.timezone }
   for (const link of links) {
+    const { recipientId } = link
+    const body = { id, recipientId, locale: t.locale, timezone: reader.timezone }
     try {
       return { card: await ctx.call(getAlert, { body }, link), link }
     } catch (error) {
