@@ -1,10 +1,35 @@
-import { formatAmount } from '#src/i18n/format.ts'
+import { formatAmount, formatDuration } from '#src/i18n/format.ts'
 import type { Translate } from '#src/i18n/translate.ts'
-import { USD_PER_1000_CREDITS_MICROS } from './price-list.ts'
+import { DAY_SECONDS } from '#src/kernel/durations.ts'
+import { PERIOD_DAYS, USD_PER_1000_CREDITS_MICROS } from './price-list.ts'
+import { priceSlots } from './subscriptions/rules.ts'
 
 /** Price of credits in US dollars. */
 export function usdText(t: Translate, credits: number): string {
   const units = BigInt(credits) * BigInt(USD_PER_1000_CREDITS_MICROS)
   // Micro-dollars of a thousand credits are 10 ** -9 dollars of one.
   return formatAmount({ units, decimals: 9, symbol: 'USD' }, t.locale)
+}
+
+/** Credits with their price in US dollars. */
+export function creditsWithUsd(t: Translate, credits: number): string {
+  return t('units:creditsUsd', {
+    credits: t('units:credits', { count: credits }),
+    usd: usdText(t, credits),
+  })
+}
+
+/** Whether slots are renewed at the end of their term, and for what. */
+export function renewalText(
+  t: Translate,
+  {
+    quantity,
+    periods,
+    renew,
+  }: { readonly quantity: number; readonly periods: number; readonly renew: boolean },
+): string {
+  const duration = formatDuration(periods * PERIOD_DAYS * DAY_SECONDS, t.locale, 'long')
+  if (!renew) return t('bot:slots.renewalOff', { duration })
+  const { totalCredits } = priceSlots(quantity, periods)
+  return t('bot:slots.renewalOn', { duration, price: creditsWithUsd(t, totalCredits) })
 }

@@ -237,6 +237,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   terms: { 'bot:trial.offer': 'term', otherwise: 'sentence' },
   threshold: 'amount',
   time: {
+    'operations:does.*': 'instant',
     'messages:recovered.held': 'instant',
     'messages:moment': 'instant',
     'messages:*': 'clock',

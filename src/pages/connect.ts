@@ -183,8 +183,9 @@ async function sendOffer(
     secret: true,
     locale,
     data: (t) => ({
-      title: t('pages:connect.title'),
+      title: t(offer.spendOf === undefined ? 'pages:connect.title' : 'pages:connect.allow.title'),
       facts: facts(t, offer),
+      spendOf: offer.spendOf,
       match: offer.match,
       // Never preselected: the chat may belong to another person.
       spend: elsewhere?.spend ?? false,
@@ -202,11 +203,14 @@ async function sendOffer(
   })
 }
 
-function facts(t: Translate, { title, username }: ConnectOffer) {
+function facts(t: Translate, { title, username, spendOf }: ConnectOffer) {
   const name = username === undefined ? title : `${title} (@${username})`
   return [
+    ...(spendOf === undefined
+      ? []
+      : [{ label: t('pages:connect.allow.wallet'), value: shortAddress(spendOf) }]),
     {
-      label: t('pages:connect.chat'),
+      label: t(spendOf === undefined ? 'pages:connect.chat' : 'pages:connect.allow.chat'),
       value: t('pages:connect.privateChat', { name: typed(name) }),
     },
     { label: t('pages:connect.may'), value: t('pages:connect.may.write') },

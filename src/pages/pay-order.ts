@@ -1,7 +1,7 @@
 /** Texts of the pay page: the order, the details of a payment, the receipt. */
 import { formatUnits } from 'viem/utils'
 import { MIN_TOPUP_CREDITS, PERIOD_DAYS } from '#src/billing/price-list.ts'
-import { usdText } from '#src/billing/price-text.ts'
+import { creditsWithUsd, renewalText, usdText } from '#src/billing/price-text.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import { NOT_FOUND, type Topup } from '#src/billing/topups/model.ts'
 import type { Receipt } from '#src/billing/topups/receipt.ts'
@@ -101,7 +101,7 @@ export function orderRemarks(
   topup: Topup,
   { isWhole, timezone }: { readonly isWhole: boolean; readonly timezone: string },
 ): readonly string[] {
-  const { amount, asset, decimals, expiresAt } = topup
+  const { amount, asset, decimals, expiresAt, then } = topup
   const perUnit = topup.credits / 1000 / Number(formatUnits(amount, decimals))
   return [
     t('pages:pay.price', {
@@ -109,6 +109,9 @@ export function orderRemarks(
       unit: formatPrice({ value: perUnit.toPrecision(6), symbol: 'USD' }, t.locale),
       time: formatTime(expiresAt, t.locale, timezone, { offset: true }),
     }),
+    ...(then === null
+      ? []
+      : [renewalText(t, { quantity: then.slots, periods: then.periods, renew: then.autoRenew })]),
     ...(topup.credits > MIN_TOPUP_CREDITS || !isWhole
       ? []
       : [
@@ -161,11 +164,13 @@ export function receiptsOf(
   topup: Topup,
   { receipts, timezone }: { readonly receipts: readonly Receipt[]; readonly timezone: string },
 ) {
-  return receipts.map((receipt) => {
+  return receipts.map((receipt, index) => {
+    const isLast = index === receipts.length - 1
     const { paidAt, amountUnits, bonusCredits, payer } = receipt
     const lines: readonly OrderLine[] = [
       { label: t('pages:pay.receipt.date'), value: formatDateTime(paidAt, t.locale, timezone) },
       { label: t('pages:pay.receipt.credits'), value: credits(t, receipt.credits) },
+      ...(isLast ? spentLines(t, topup) : []),
       { label: t('pages:pay.order.wallet'), value: shortAddress(topup.wallet), isCode: true },
       { label: t('pages:pay.receipt.from'), value: shortAddress(payer), isCode: true },
       {
@@ -176,6 +181,15 @@ export function receiptsOf(
     ]
     return { lines, rows: transactionRows(t, topup, receipt) }
   })
+}
+
+/** The slots that were bought, with their price. */
+function spentLines(t: Translate, topup: Topup): readonly OrderLine[] {
+  const { then } = topup
+  const what = slotsText(t, topup)
+  if (then?.status !== 'done' || what === undefined) return []
+  const value = creditsWithUsd(t, priceSlots(then.slots, then.periods).totalCredits)
+  return [{ label: t('pages:pay.receipt.spent', { what }), value, isPart: true }]
 }
 
 /** A transaction that is not credited: on its way, or failed. */

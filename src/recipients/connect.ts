@@ -16,6 +16,7 @@ import type { Locale } from '#src/kernel/locale.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { type LinkingDeps, linkChat } from './chats.ts'
 import * as codes from './connect-store.ts'
+import * as links from './link-store.ts'
 import { LINK_MINUTES } from './model.ts'
 import * as recipients from './store.ts'
 
@@ -76,6 +77,8 @@ export interface ConnectOffer {
   readonly expiresAt: Date
   /** The linked wallet. */
   readonly wallet: Address | undefined
+  /** Wallet of the chat, for which the right to spend is requested; undefined for a new chat. */
+  readonly spendOf: Address | undefined
 }
 
 /** A used code and the link it made. */
@@ -151,6 +154,7 @@ export async function peekConnectCode(deps: Deps, code: string): Promise<Connect
   const row = await codes.findCode(deps.db, hashOf(code))
   if (row === undefined || row.expiresAt <= deps.clock.now()) throw notValid()
   const { title, username, locale, spend, goesOn, expiresAt, usedAt, wallet } = row
+  const [linked] = spend ? await links.listByChat(deps.db, row.chatId) : []
   const ended = wallet === null ? 'refused' : 'linked'
   return {
     state: usedAt === null ? 'open' : ended,
@@ -162,6 +166,7 @@ export async function peekConnectCode(deps: Deps, code: string): Promise<Connect
     match: matchOf(code),
     expiresAt,
     wallet: wallet ?? undefined,
+    spendOf: linked?.wallet,
   }
 }
 

@@ -7,7 +7,7 @@ import { storedAddress } from '#src/kernel/units.ts'
 import { type EvaluatedWatch, SignalChoice, type StoredState } from './model.ts'
 import { signalStates, watches } from './tables.ts'
 
-export const StoredSignalChoices = z.array(SignalChoice)
+const StoredSignalChoices = z.array(SignalChoice)
 const Phase = z.enum(['unknown', 'ok', 'pending', 'firing'])
 const Worst = z.enum(SEVERITIES).nullable()
 /** States as the queries return them. */

@@ -209,7 +209,7 @@ describe('a signature on the page', () => {
     await ann.press('Add slots')
     await ann.press('+')
     await ann.press('+')
-    await ann.press('180 days')
+    await ann.press('180 days · −10%')
     await ann.press('Auto-renew: off')
     await ann.press('Allow spending')
     await refuseConnectCode(world.app, shown(ann).code)

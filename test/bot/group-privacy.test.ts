@@ -87,7 +87,7 @@ test('a watch of credits, and an alert of it, are said to be private', async () 
   expect(group.last().text).toBe(PRIVATE)
   expect(group.last().keyboard).toMatchObject([[{ url: linkTo(`w${credits}`) }]])
   await group.say('/alerts')
-  expect(group.last().text).toContain('Credit balance')
+  expect(group.last().text).toContain('Credits')
   const [, alertId] = /start=a(\d+)/.exec(JSON.stringify(group.last().entities)) ?? []
   await group.say(`/alerts ${alertId}`)
   expect(group.last().text).toBe(PRIVATE)

@@ -56,8 +56,8 @@ describe('what another version of the bot wrote', () => {
     await world.database.sql`
       update telegram_drafts set values = '{"step":"gone"}' where chat_id = ${ann.id}`
     await ann.say('/new')
-    await ann.press('💳 Credit balance')
-    expect(ann.last().text).toContain('Balance')
+    await ann.press('💳 Credits')
+    expect(ann.last().text).toContain('You have')
   })
   test('and asked is closed, so that what is typed is handled as without a question', async () => {
     await ann.say('/new')
@@ -80,7 +80,7 @@ describe('/new', () => {
       '💰 Wallet balance',
       '📈 Price',
       '🪪 Eligibility',
-      '💳 Credit balance',
+      '💳 Credits',
       '✍️ Reward signing',
       '🛰️ Data provider',
       '‹ Menu',
@@ -333,9 +333,9 @@ async function dataOf(label: string, index: number): Promise<string> {
 describe('a watch of the own credits', () => {
   test('has no target and two steps', async () => {
     await ann.say('/new credit')
-    expect(ann.last().text).toMatch(/^New watch · Credit balance · 1\/2/)
+    expect(ann.last().text).toMatch(/^New watch · Credits · 1\/2/)
     expect(ann.last().text).toContain('Send a whole number, such as 250')
-    expect(ann.last().text).toContain('Balance: 0 credits')
+    expect(ann.last().text).toContain('You have 0 credits')
     expect(ann.labels()).toEqual([['100', '500', '1,000'], ['5,000'], ['‹ Types', '✕ Cancel']])
     await ann.press('500')
     expect(ann.last().text).toContain('Alert: below 500 credits')
@@ -487,7 +487,7 @@ describe('a form', () => {
     const press = world.telegram.pressRaw(ann.id, old.id, data)
     await world.settle()
     expect((await press.answer()).text).toBe('A newer form has replaced this one.')
-    expect(ann.all().find(({ id }) => id === old.id)?.text).toContain('Credit balance')
+    expect(ann.all().find(({ id }) => id === old.id)?.text).toContain('Credits')
   })
 
   test('makes one watch, however often Create is pressed', async () => {

@@ -139,7 +139,7 @@ test('the digest comes never, often or daily at a time', async () => {
   await chat.press('Daily')
   expect(chat.labels().flat()).toContain('✓ 09:00')
   await chat.press('18:00')
-  await chat.press('Other…')
+  await chat.press('Other time…')
   await chat.say('7.45')
   expect(await settingsOf('alice')).toMatchObject({ digest: 'daily', digestAt: '07:45' })
   expect(chat.last().text).toContain('Digest: daily at 07:45')

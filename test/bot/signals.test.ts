@@ -108,7 +108,8 @@ describe('the card of a signal', () => {
       ['Off', 'Recovery: on'],
       ['Default'],
       ['1', '✓ 2', '3'],
-      ['5', '10', 'Other…'],
+      ['5', '10'],
+      ['Other number…'],
       ['Why?', 'Causes', 'What to do'],
       ['‹ \u2068FTSO\u2069'],
     ])
@@ -123,7 +124,7 @@ describe('the card of a signal', () => {
       '✓ Off. The active alert is on hold: when the signal is on again',
     )
     expect(ann.labels()[0]).toEqual(['On'])
-    expect(ann.labels().flat()).not.toContain('Other…')
+    expect(ann.labels().flat()).not.toContain('Other number…')
     expect(await signal('ftso-commit')).toMatchObject({ enabled: false })
     await ann.press('On')
     expect(await signal('ftso-commit')).toMatchObject({ enabled: true })
@@ -133,9 +134,9 @@ describe('the card of a signal', () => {
     cardOf('ftso-commit')
     await world.settle()
     await ann.press('5')
-    expect(ann.labels()[3]).toEqual(['✓ 5', '10', 'Other…'])
+    expect(ann.labels()[3]).toEqual(['✓ 5', '10'])
     expect(await signal('ftso-commit')).toMatchObject({ parameters: { rounds: 5 } })
-    await ann.press('Other…')
+    await ann.press('Other number…')
     expect(ann.last().text).toContain('Send a number from 1 to 20.')
     await ann.say('21')
     expect(ann.last().text).toMatch(/^⚠️ “\u206821\u2069” is too large\. The maximum is 20\./)
@@ -147,7 +148,7 @@ describe('the card of a signal', () => {
     await ann.press('Default')
     expect(ann.last().text).toContain('✓ Parameters reset to their defaults.')
     expect(await signal('ftso-commit')).toMatchObject({ parameters: { rounds: 2 } })
-    await ann.press('Other…')
+    await ann.press('Other number…')
     await ann.say('/cancel')
     expect(ann.last().text).toContain('Missed rounds in a row: 2')
   })
@@ -156,11 +157,11 @@ describe('the card of a signal', () => {
     cardOf('fast-updates')
     await world.settle()
     expect(ann.labels().flat()).toEqual(
-      expect.arrayContaining(['1e-3', '1e-5', '✓ 1e-7', '1e-9', '1e-12', 'Other…']),
+      expect.arrayContaining(['1e-3', '1e-5', '✓ 1e-7', '1e-9', '1e-12', 'Other number…']),
     )
     await ann.press('1e-9')
     expect(await signal('fast-updates')).toMatchObject({ parameters: { probability: 1e-9 } })
-    await ann.press('Other…')
+    await ann.press('Other number…')
     await ann.say('1:10 000 000')
     expect(await signal('fast-updates')).toMatchObject({ parameters: { probability: 1e-7 } })
     const flip = ann

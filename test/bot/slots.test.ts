@@ -45,7 +45,7 @@ describe('/slots', () => {
       const ann = await world.linked('alice')
       await ann.say('/slots')
       expect(says(ann)).toContain('Slots · 0 of 0 used')
-      expect(says(ann)).toContain('Balance: 0 credits')
+      expect(says(ann)).toContain('You have 0 credits')
       expect(says(ann)).toContain('A slot costs 500 credits for 30 days.')
       expect(ann.labels()).toEqual([
         ['Add slots'],
@@ -120,7 +120,7 @@ describe('/slots', () => {
       expect(says(ann)).toContain('Free trial: 1 slot for 14 days')
       const { text } = await ann.press('Start the free trial')
       expect(text).toContain('Your trial runs until')
-      expect(says(ann)).toContain('New watch · Credit balance · 1/2')
+      expect(says(ann)).toContain('New watch · Credits · 1/2')
       await ann.press('500')
       await ann.press('Create')
       expect(says(ann)).toContain('is now being watched.')
@@ -145,10 +145,11 @@ describe('a quote', () => {
       expect(says(ann)).toContain('Terms, version 2026-11')
       await ann.press('Accept and continue')
       expect(says(ann)).toContain('1 slot for 30 days, until Dec 20, 2026')
-      expect(says(ann)).toContain('You have 0 credits. Missing: 500 credits')
+      expect(says(ann)).toContain('You have 0 credits (0 USD). Missing: 500 credits (0.50 USD)')
       expect(ann.labels()).toEqual([
         ['1 slot', '+'],
-        ['✓ 30 days', '180 days', '360 days'],
+        ['✓ 30 days', '180 days · −10%'],
+        ['360 days · −20%'],
         ['Auto-renew: off'],
         ['Pay and add slots'],
         ['‹ Slots'],
@@ -178,12 +179,12 @@ describe('a quote', () => {
       await ann.press('Add slots')
       await ann.press('+')
       await ann.press('+')
-      await ann.press('180 days')
+      await ann.press('180 days · −10%')
       expect(says(ann)).toContain('3 slots for 180 days, until May 19, 2027')
-      expect(says(ann)).toContain('Price: 8,100 credits instead of 9,000 credits (−10%)')
-      expect(says(ann)).toContain('Balance afterwards: 91,900 credits')
+      expect(says(ann)).toContain('Price: 8,100 credits (8.10 USD) instead of 9,000 credits (−10%)')
+      expect(says(ann)).toContain('Left afterwards: 91,900 credits (91.90 USD)')
       expect(ann.labels()[0]).toEqual(['−', '3 slots', '+'])
-      await ann.press('360 days')
+      await ann.press('360 days · −20%')
       for (let added = 0; added < 7; added += 1) await ann.press('+')
       expect(says(ann)).toContain('43,200 credits instead of 60,000 credits (−20% and −10%)')
       await ann.press('−')
@@ -225,7 +226,7 @@ describe('a quote', () => {
           .map(({ callback_data }) => callback_data),
       ).not.toContain(data)
       await ann.press('Allow spending')
-      expect(says(ann)).toContain('also spend credits on slots')
+      expect(says(ann)).toContain('also spend your credits on slots')
     }))
 })
 
@@ -251,8 +252,8 @@ describe('Buy', () => {
       await ann.press('Auto-renew: off')
       const { text } = await ann.press('Buy: 500 credits')
       expect(text).toContain('Paid: 500 credits')
-      expect(says(ann)).toContain('✅ 1 slot until Dec 20, 2026. Paid: 500 credits.')
-      expect(says(ann)).toContain('Balance: 1,500 credits.')
+      expect(says(ann)).toContain('✅ 1 slot until Dec 20, 2026. Paid: 500 credits (0.50 USD).')
+      expect(says(ann)).toContain('Left: 1,500 credits (1.50 USD).')
       expect(says(ann)).toMatch(/Subscription \d+: auto-renew on\./)
       expect(says(ann)).toContain('Resuming shortly: \u2068Waits <b>\u2069')
       expect(ann.labels()).toEqual([['New watch'], ['‹ Slots']])
@@ -290,7 +291,9 @@ describe('Buy', () => {
       await spendCredits(world.app, walletOf('alice'), 700)
       await ann.press('Buy: 500 credits')
       expect(says(ann)).toContain('⚠️')
-      expect(says(ann)).toContain('You have 100 credits. Missing: 400 credits')
+      expect(says(ann)).toContain(
+        'You have 100 credits (0.10 USD). Missing: 400 credits (0.40 USD)',
+      )
       expect(ann.labels().flat()).toContain('Pay and add slots')
       expect(await balanceOf('alice')).toBe(100)
     }))
@@ -332,9 +335,9 @@ describe('Buy', () => {
       await ann.say('/slots')
       await ann.press('Add slots')
       await ann.press('Buy: 500 credits')
-      expect(ann.labels()).toEqual([['Resume: Credit balance'], ['‹ Slots']])
-      await ann.press('Resume: Credit balance')
-      expect(says(ann)).toContain('New watch · Credit balance · 1/2')
+      expect(ann.labels()).toEqual([['Resume: Credits'], ['‹ Slots']])
+      await ann.press('Resume: Credits')
+      expect(says(ann)).toContain('New watch · Credits · 1/2')
     }))
 
   test('leads back into the form that had no slot', () =>
@@ -351,9 +354,69 @@ describe('Buy', () => {
       expect(says(ann)).toContain('Add slots')
       const { text } = await ann.press('Buy: 500 credits')
       expect(text).toContain('1 slot until Dec 20, 2026')
-      expect(says(ann)).toContain('New watch · Credit balance · 2/2')
+      expect(says(ann)).toContain('New watch · Credits · 2/2')
       await ann.press('Create')
       expect(says(ann)).toContain('is now being watched.')
+    }))
+})
+
+describe('a new watch while another one waits for a slot', () => {
+  const asked = (quantity: number) => ({ quantity, periods: 1, renew: false })
+
+  /** A wallet without a free slot, one of whose watches waits for one. */
+  async function waiting(credits: number): Promise<Chatting> {
+    await withCredits('alice', credits)
+    await world.addWatch('alice', { label: 'Runs' })
+    await world.addWatch('alice', { label: 'Waits <b>', status: 'suspended' })
+    return world.linked('alice', SPENDER)
+  }
+
+  test('says who gets a slot first, and offers one for both', () =>
+    inFreshWorld(async () => {
+      const ann = await waiting(5000)
+      await ann.say('/new credits')
+      expect(says(ann)).toContain('No free slot · 1 of 1 used')
+      expect(says(ann)).toContain(
+        'Slots go first to watches that wait: \u2068Waits <b>\u2069. Left for a new watch: 1 slot.',
+      )
+      expect(ann.labels().slice(0, 2)).toEqual([['With the new one: 2'], ['Only waiting: 1']])
+      await ann.press('With the new one: 2')
+      expect(says(ann)).toContain('Left for a new watch: 1 slot.')
+      await ann.press('Buy: 1,000 credits')
+      expect(says(ann)).toContain('New watch · Credits · 1/2')
+      await ann.press('500')
+      await ann.press('Create')
+      expect(says(ann)).toContain('is now being watched.')
+    }))
+
+  test('buys the slot of the waiting watch alone, and does not go on with the new one', () =>
+    inFreshWorld(async () => {
+      const ann = await waiting(5000)
+      await ann.say('/new credits')
+      await ann.press('Only waiting: 1')
+      expect(says(ann)).toContain('Left for a new watch: 0 slots.')
+      await ann.press('Buy: 500 credits')
+      expect(says(ann)).toContain('Resuming shortly: \u2068Waits <b>\u2069')
+      expect(says(ann)).not.toContain('New watch · Credits · 1/2')
+    }))
+
+  test('leads to the payment of both with too few credits', () =>
+    inFreshWorld(async () => {
+      const ann = await waiting(100)
+      await ann.say('/new credits')
+      const { keyboard } = ann.last()
+      expect(keyboard[0]?.[0]?.callback_data).toBe(packed('topup.slots', asked(2)))
+      expect(keyboard[1]?.[0]?.callback_data).toBe(packed('topup.slots', asked(1)))
+    }))
+
+  test('says so wherever slots are priced', () =>
+    inFreshWorld(async () => {
+      const ann = await waiting(5000)
+      await ann.say('/slots')
+      await ann.press('Add slots')
+      expect(says(ann)).toContain('Left for a new watch: 0 slots.')
+      await ann.press('+')
+      expect(says(ann)).toContain('Left for a new watch: 1 slot.')
     }))
 })
 

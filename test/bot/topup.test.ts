@@ -354,7 +354,7 @@ describe('a payment', () => {
     await world.confirmAll()
     await world.follow()
     expect(says(ann)).toContain('✅ 10,000 credits added')
-    expect(says(ann)).toMatch(/Balance: [\d,]+ credits/)
+    expect(says(ann)).toMatch(/You have [\d,]+ credits/)
     expect(says(ann)).toContain('Paid: 500 WFLR, receipt')
     expect(ann.labels()).toEqual([['Slots'], ['Top up again'], ['‹ Menu']])
     expect(ann.last().id).toBe(id)
@@ -679,7 +679,12 @@ describe('a payment for slots', () => {
     await bob.say('/new credits')
     expect(says(bob)).toContain('1 slot, 30 days: 500 credits (0.50 USD).')
     await bob.press('Pay and add slots')
-    expect(says(bob)).toContain('For 1 slot, 30 days: 500 credits. You top up 10,000 credits')
+    expect(says(bob)).toContain(
+      'For 1 slot, 30 days: 500 credits (0.50 USD). You top up 10,000 credits (10 USD). Left afterwards: 9,500 credits (9.50 USD).',
+    )
+    expect(says(bob)).toContain(
+      'Auto-renew is off: the slots end after 30 days, and nothing more is charged.',
+    )
     await bob.press('FLR')
     const quote = await world.quoteOf('bob')
     expect(quote.then).toMatchObject({ slots: 1, periods: 1, status: 'waiting' })
@@ -690,9 +695,9 @@ describe('a payment for slots', () => {
     expect(bob.all()).toHaveLength(count)
     for (const text of [
       '✅ 10,000 credits added',
-      '🎟️ 1 slot added.',
-      `Balance: ${balanceCredits.toLocaleString('en')}`,
-      'New watch · Credit balance · 1/2',
+      '🎟️ 1 slot added for 500 credits (0.50 USD). Auto-renew: off.',
+      `You have ${balanceCredits.toLocaleString('en')} credits`,
+      'New watch · Credits · 1/2',
     ]) {
       expect(says(bob)).toContain(text)
     }
@@ -714,7 +719,7 @@ describe('a payment for slots', () => {
     await paid(quote)
     await world.follow()
     const shown = says(bob)
-    expect(shown).toContain('New watch · Credit balance')
+    expect(shown).toContain('New watch · Credits')
     await world.sql`insert into telegram_live_messages ${world.sql(followed)}`
     await world.sql`
       update telegram_chats set topup_message_id = ${chat?.topup_message_id}, wizard_message_id = null
@@ -759,9 +764,9 @@ describe('a payment for slots', () => {
     await change(bob)
     await paid(quote)
     await world.follow()
-    expect(says(bob)).toContain('🎟️ 1 slot added.')
+    expect(says(bob)).toContain('🎟️ 1 slot added for 500 credits (0.50 USD).')
     expect(says(bob)).not.toContain('New watch')
-    expect(bob.labels()[0]).toEqual(['Resume: Credit balance'])
+    expect(bob.labels()[0]).toEqual(['Resume: Credits'])
   })
 
   test('asks nothing where the person went on while the message was changed', async () => {
@@ -802,7 +807,7 @@ describe('a payment for slots', () => {
       const press = world.telegram.pressRaw(reader.id, reader.last().id, data)
       await world.settle()
       await press.answer()
-      expect(says(reader)).toContain('tick the box on the page')
+      expect(says(reader)).toContain('tick the box and sign with')
       return { reader, code: copied(reader, 'Copy link')?.split('/connect/')[1] ?? '' }
     }
 
@@ -838,7 +843,7 @@ describe('a payment for slots', () => {
       await world.pay(quote)
       await world.confirmAll()
       await world.follow()
-      expect(says(reader)).toContain('1 slot added.')
+      expect(says(reader)).toContain('1 slot added')
       expect(says(reader)).toContain('What should be watched?')
       expect(reader.labels()[0]).toEqual(['💰 Wallet balance', '📈 Price'])
     })

@@ -40,8 +40,9 @@ async function topUp(balance: string): Promise<void> {
   const quote = await phone.read('Waiting for the payment.')
   await phone.open('Pay in browser')
   await phone.pay()
-  const credited = await phone.read(`✅ 10,000 credits added Balance: ${balance}`)
+  const credited = await phone.read(`You have ${balance}`)
   expect(credited.id).toBe(quote.id)
+  expect(plain(credited.text)).toContain('✅ 10,000 credits added')
 }
 
 describe('a person with Telegram and a wallet', () => {
@@ -67,8 +68,8 @@ describe('a person with Telegram and a wallet', () => {
     await phone.paid()
     await phone.read('spend credits on slots.')
     const credited = await phone.read('10,000 credits added')
-    expect(normalizedText(credited.text)).toContain('Balance: 9,500 credits')
-    expect(normalizedText(credited.text)).toContain('1 slot added.')
+    expect(normalizedText(credited.text)).toContain('You have 9,500 credits (9.50 USD).')
+    expect(normalizedText(credited.text)).toContain('1 slot added for 500 credits (0.50 USD). Auto-renew: off.')
     expect(normalizedText(credited.text)).toContain('What should be watched?')
     expect(phone.effort()).toEqual({ taps: 8, confirmations: 3, visits: 1 })
   })
@@ -78,7 +79,7 @@ describe('a person with Telegram and a wallet', () => {
   })
 
   test('is notified when few credits are left', async () => {
-    await phone.tap('💳 Credit balance')
+    await phone.tap('💳 Credits')
     await phone.say('9,800')
     await phone.tap('Create')
     await phone.read('is now being watched.')
@@ -111,8 +112,8 @@ describe('a person with Telegram and a wallet', () => {
     await ben.tap('FLR')
     await ben.open('Pay in browser')
     await ben.pay()
-    const receipt = await ben.read('1 slot added.')
-    expect(normalizedText(receipt.text)).toContain('Credit balance')
+    const receipt = await ben.read('1 slot added for 500 credits (0.50 USD). Auto-renew: off.')
+    expect(normalizedText(receipt.text)).toContain('Credits')
     expect(ben.effort().taps).toBeLessThanOrEqual(8)
   })
 

@@ -188,7 +188,7 @@ async function givePhone(world: World, browser: Browser, owner: Owner): Promise<
       await page.goto(url)
     },
     async sign() {
-      await phone.click('Yes, sign in with my wallet')
+      await phone.click(/^Yes, sign (in with my|with this) wallet$/)
       await connectWallet('Sign this message?')
     },
     async pay() {

@@ -28,7 +28,7 @@ test('a credited payment is notified with its bonus and the balance', async () =
       glyph: '💳',
       severity: 'info',
       title: '11,000 credits added',
-      body: '10,000 credits plus a bonus of 1,000 credits for 200\u00a0WDG.\nBalance: 11,000 credits.',
+      body: '10,000 credits plus a bonus of 1,000 credits for 200\u00a0WDG.\nYou have 11,000 credits.',
       buttons: [
         [
           { label: 'Slots', act: '1:slots' },
@@ -49,7 +49,7 @@ test('a payment that buys slots is notified with them and with the remaining bal
   const left = (before + 9500).toLocaleString('en')
   expect((await notices(world))[0]?.body.split('\n').slice(1)).toEqual([
     '1 slot added.',
-    `Balance: ${left} credits.`,
+    `You have ${left} credits.`,
   ])
 })
 

@@ -150,9 +150,9 @@ describe('slots that end', () => {
       'renewed: 3 slots renewed until Jan 19, 2027',
     ])
     expect((await notices(service)).map(({ body }) => body)).toEqual([
-      'The renewal costs 1,500 credits. Balance: 1,600 credits.\n' +
+      'The renewal costs 1,500 credits. You have 1,600 credits.\n' +
         'No action needed. To let the slots expire, turn off auto-renew under Slots.',
-      'Paid: 1,500 credits. Balance: 100 credits.',
+      'Paid: 1,500 credits. Left: 100 credits.',
     ])
   })
 
@@ -186,7 +186,7 @@ describe('slots that end', () => {
     expect(await notices(service)).toMatchObject([
       {
         title: '3 slots renewed until Feb 18, 2027',
-        body: 'Paid: 3,000 credits. Balance: 0 credits.',
+        body: 'Paid: 3,000 credits. Left: 0 credits.',
       },
     ])
   })

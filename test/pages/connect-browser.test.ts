@@ -210,6 +210,41 @@ describe('with a wallet', () => {
     await page.getByText('The chat requests this permission.').waitFor()
   })
 
+  test('a linked chat that asks to spend is asked for that, with its wallet', async () => {
+    const { path } = await askedChat()
+    await open(path, {})
+    await button(SIGN).click()
+    await page.getByRole('heading', { name: 'Connected' }).waitFor()
+    await context?.close()
+    chatId -= 1
+    const made = await askedChat({ spend: true })
+    const wallet = await open(made.path, {})
+    await page.getByRole('heading', { name: 'Allow spending', level: 1 }).waitFor()
+    await page.getByRole('row', { name: `Wallet ${SHORT}` }).waitFor()
+    expect(await page.getByText('Connect a wallet').count()).toBe(0)
+    await button('Yes, sign with this wallet').click()
+    await says('Tick the box to allow spending')
+    expect(wallet.asked).not.toContain('personal_sign')
+    await page.getByLabel('Also allow the chat to spend').check()
+    await button('Yes, sign with this wallet').click()
+    await page.getByRole('heading', { name: 'Connected' }).waitFor()
+    expect(await links()).toMatchObject([{ wallet: BOB, scopes: ['read', 'write', 'spend'] }])
+    expect(problems).toEqual([])
+  })
+
+  test('of another account than the one that is to spend is told so, and signs nothing', async () => {
+    const { code, path: first } = await askedChat()
+    expect(first).toContain(code)
+    await claimElsewhere(code, 'carol')
+    chatId -= 1
+    const { path } = await askedChat({ spend: true })
+    const wallet = await open(path, {})
+    await page.getByLabel('Also allow the chat to spend').check()
+    await button('Yes, sign with this wallet').click()
+    await says('Your wallet offers another account.')
+    expect(wallet.asked).not.toContain('personal_sign')
+  })
+
   test('that is elsewhere is moved to Flare, and may also stay', async () => {
     const first = await askedChat()
     const wallet = await open(first.path, { chainId: '0x1', knows: ['0x1'] })

@@ -58,10 +58,10 @@ export async function showConnect(
       ...(goesOn !== undefined && { goesOn }),
     },
   })
-  const isLinked = ctx.links.length > 0
+  const wallet = ctx.links[0]?.wallet
   const again = againData({ spend, goesOn })
   const isOpen = isOpenLink(code.url)
-  const view = connectScreen(reader, code, { spend, isOpen, isLinked, again })
+  const view = connectScreen(reader, code, { spend, isOpen, wallet, again })
   const messageId = await show(ctx, view)
   await recordConnectMessage(app, { hash: code.hash, messageId })
   const { replaces } = code

@@ -2,6 +2,7 @@ import { type ButtonData, packed } from '#src/actions/codec.ts'
 import { html, id, type Translate } from '#src/i18n/translate.ts'
 import { modernZone } from '#src/i18n/zones.ts'
 import type { Scope } from '#src/kernel/caller.ts'
+import type { Address } from '#src/kernel/units.ts'
 import type { ConnectCode } from '#src/recipients/connect.ts'
 import { clockTime } from '../../views/time.ts'
 import {
@@ -11,6 +12,7 @@ import {
   type Reader,
   screen,
   type View,
+  walletName,
   wholeAddress,
 } from '../../views/view.ts'
 import { rightsText } from '../start/link-view.ts'
@@ -31,19 +33,33 @@ export function connectScreen(
     readonly spend: boolean
     /** Whether the page is reachable from outside: then it has a button. */
     readonly isOpen: boolean
-    readonly isLinked: boolean
+    /** The chat's wallet, if it has one. */
+    readonly wallet: Address | undefined
     /** Data of the button for another code. */
     readonly again: string
   },
 ): View {
   const { t } = reader
-  const allows = options.spend ? t.html('bot:connect.allowsSpend') : t.html('bot:connect.allows')
+  const { wallet, spend } = options
+  const code = html(`<b>${match}</b>`)
+  const about =
+    wallet !== undefined && spend
+      ? [
+          `💳 ${t.html('bot:connect.allowTitle')}`,
+          '',
+          t.html('bot:connect.allowSteps', { code, wallet: walletName(wallet) }),
+          '',
+          t.html('bot:connect.allowsMore'),
+        ]
+      : [
+          `🔗 ${t.html('bot:connect.title')}`,
+          '',
+          t.html('bot:connect.steps', { code }),
+          '',
+          t.html(spend ? 'bot:connect.allowsSpend' : 'bot:connect.allows'),
+        ]
   const lines = [
-    `🔗 ${t.html('bot:connect.title')}`,
-    '',
-    t.html('bot:connect.steps', { code: html(`<b>${match}</b>`) }),
-    '',
-    allows,
+    ...about,
     t.html('bot:connect.validUntil', { time: clockTime(reader, expiresAt) }),
     options.isOpen ? undefined : id(url).text,
   ]
@@ -52,7 +68,7 @@ export function connectScreen(
   return screen(lines, [
     options.isOpen ? [open] : [],
     [{ label: t('bot:button.copyLink'), copy: url }, again],
-    [options.isLinked ? menuButton(t) : back(t('bot:button.back'), packed('home'))],
+    [wallet !== undefined ? menuButton(t) : back(t('bot:button.back'), packed('home'))],
   ])
 }
 

@@ -191,11 +191,11 @@ export async function waitingDraft(ctx: BotContext): Promise<Draft | undefined> 
 
 /**
  * Shows the pending step of the person's draft, if there is one, for example after slots were bought.
- * @returns false without a draft
+ * @returns false without a draft, or without a free slot: watches that waited may have taken it
  */
 export async function continueDraft(ctx: BotContext): Promise<boolean> {
   const draft = await waitingDraft(ctx)
-  if (draft === undefined) return false
+  if (draft === undefined || (await slotsOf(ctx, linkOf(ctx, draft))).free === 0) return false
   await showStep(ctx, draft)
   return true
 }

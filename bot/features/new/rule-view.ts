@@ -1,8 +1,8 @@
 import { packed } from '#src/actions/codec.ts'
-import { builtKey, escapeHtml, type Translate, typed } from '#src/i18n/translate.ts'
+import { builtKey, escapeHtml, type TextKey, type Translate, typed } from '#src/i18n/translate.ts'
 import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
-import { RULE_PRESETS } from '#src/watches/form.ts'
+import { RULE_PRESETS, type SettingField } from '#src/watches/form.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import {
@@ -155,9 +155,16 @@ function fieldRows(
   })
   const ask = packed('new.ask', { rev, field: field.code })
   // A typed value replaces the label of the button for typing another.
-  const label = isTyped ? `✓ ${valueText(reader, owned, chosen, facts)}` : t('bot:button.other')
+  const label = isTyped ? `✓ ${valueText(reader, owned, chosen, facts)}` : t(otherKey(field))
   const other = isTyped || !(field.kind === 'choice' || isSole) ? [act(label, ask)] : []
   return inRows([...buttons, ...other], 3)
+}
+
+/** What the button for typing another value asks for. */
+function otherKey(field: SettingField): TextKey {
+  if (field.kind === 'duration') return 'bot:button.otherPeriod'
+  const isPercent = field.kind !== 'choice' && field.unit === 'percent'
+  return isPercent ? 'bot:button.otherPercent' : 'bot:button.otherAmount'
 }
 
 /** Lines about the signals, for a type whose rule is its signals. */

@@ -1,7 +1,5 @@
 import { packed } from '#src/actions/codec.ts'
-import { MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
-import { usdText } from '#src/billing/price-text.ts'
-import { builtKey, html, type Translate, typed } from '#src/i18n/translate.ts'
+import { builtKey, type Translate, typed } from '#src/i18n/translate.ts'
 import { Label } from '#src/kernel/label.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import { settingValue } from '#src/watches/form.ts'
@@ -11,7 +9,6 @@ import { fieldsOf, type OwnedField } from '../../views/fields.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
 import { act, back, inRows, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { formOf, typeLine, typeName, type WatchDescription } from '../../views/watch-facts.ts'
-import { waysToBuy } from '../slots/view.ts'
 import { resumeButton } from '../start/resume-view.ts'
 import type { Draft, DraftValues, Step } from './draft.ts'
 
@@ -212,62 +209,4 @@ export function nothingCreated({ t }: Reader): View {
     [t.html('bot:new.cancelled')],
     [[act(t('bot:button.newWatch'), packed('new.start'))], [menuButton(t)]],
   )
-}
-
-/** Screen without a free slot. */
-export function noSlot(
-  { t }: Reader,
-  options: {
-    readonly slots: SlotUse
-    readonly slotsMax: number
-    readonly slotPriceCredits: number
-    readonly balanceCredits: number
-    readonly canSpend: boolean
-    readonly terms: string | undefined
-    readonly resume: Draft | undefined
-  },
-): View {
-  const { slots, slotsMax, slotPriceCredits: price, balanceCredits, resume } = options
-  const { used, total, waiting } = slots
-  const isFull = total >= slotsMax
-  const lines = [
-    `🎟️ ${t.html('bot:noSlot.title', { used, total })}`,
-    waiting === 0 ? undefined : t.html('bot:count.suspended', { count: waiting }),
-    isFull
-      ? t.html('bot:noSlot.full', { max: slotsMax })
-      : t.html('bot:noSlot.price', { credits: credits(t, price), usd: usdText(t, price) }),
-    isFull
-      ? undefined
-      : t.html('bot:noSlot.balance', { balance: html(credits(t, balanceCredits)) }),
-    isFull || balanceCredits >= price
-      ? undefined
-      : t.html('bot:noSlot.minimum', {
-          credits: credits(t, MIN_TOPUP_CREDITS),
-          usd: usdText(t, MIN_TOPUP_CREDITS),
-        }),
-  ]
-  const asked = { quantity: 1, periods: 1, renew: false }
-  const add = act(t('bot:button.addSlot', { price }), packed('slots.quote', asked), 'primary')
-  const isShort = balanceCredits < price
-  const buy = waysToBuy(t, add, { canSpend: options.canSpend, isShort, asked })
-  const drop =
-    used + waiting === 0 ? [] : [act(t('bot:button.deleteOne'), packed('watch.list', { page: 1 }))]
-  const trial =
-    options.terms === undefined
-      ? []
-      : [
-          act(
-            t('bot:button.startTrial'),
-            packed('trial.start', { next: 'new', terms: options.terms }),
-          ),
-        ]
-  const again =
-    resume === undefined
-      ? []
-      : [act(t('bot:button.tryAgain'), packed('new.next', { rev: resume.rev }))]
-  return screen(lines, [isFull ? [] : buy, [...trial, ...drop], again, [menuButton(t)]])
-}
-
-function credits(t: Translate, count: number): string {
-  return t.html('units:credits', { count })
 }

@@ -5,17 +5,18 @@ import { AppError } from '#src/kernel/errors.ts'
 import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import type { BotContext, ChatState, Membership } from '../../core/context.ts'
 import { show } from '../../core/show.ts'
+import { allWatches } from '../../core/watches.ts'
 import { isOn } from '../../views/destination.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
-import { type Funds, readFunds } from '../../views/wallet.ts'
+import { type Funds, readFunds, waitingOf } from '../../views/wallet.ts'
 import { termsMark } from '../terms/terms.ts'
 import { notifiedBy, personName } from '../watches/people-view.ts'
 import { peopleOf } from '../watches/recipient-choice.ts'
 import { changeDraft, type Draft, type DraftValues } from './draft.ts'
+import { noSlot } from './no-slot-view.ts'
 import { chooseStep, ruleStep } from './rule-view.ts'
 import * as steps from './steps-view.ts'
 import { assetsOf, candidatesOf, listedNames, sameTarget } from './targets.ts'
-import * as views from './view.ts'
 
 /** Slots of a wallet: of the chat's first one by default. */
 export async function slotsOf(ctx: ChatState, link?: Membership): Promise<SlotUse> {
@@ -36,8 +37,10 @@ export async function showNoSlot(ctx: BotContext, resume: Draft | undefined): Pr
     fundsOf(ctx, link),
     ctx.call(listSubscriptions, { query: { limit: '1' } }, link),
   ])
-  const view = views.noSlot(ctx.reader, {
+  const waiting = slots.waiting === 0 ? [] : await waitingLabels(ctx, link)
+  const view = noSlot(ctx.reader, {
     slots,
+    waiting,
     slotsMax: SLOTS_MAX,
     slotPriceCredits: SLOT_PRICE_CREDITS,
     balanceCredits,
@@ -46,6 +49,12 @@ export async function showNoSlot(ctx: BotContext, resume: Draft | undefined): Pr
     resume,
   })
   await show(ctx, view, 'wizard')
+}
+
+/** Labels of the suspended watches, which get the next slots: oldest first. */
+async function waitingLabels(ctx: BotContext, link: Membership | undefined) {
+  const watches = await allWatches(ctx, link)
+  return waitingOf(watches).map(({ label }) => label)
 }
 
 /** The link a draft was started with; its wallet may have been unlinked meanwhile. */

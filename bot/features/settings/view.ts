@@ -201,7 +201,7 @@ export function digestScreen(
               packed('settings.digest', { value: `at${packedTime(time)}` }),
             ),
           ),
-          act(t('bot:button.other'), packed('settings.digest', { value: 'ask' })),
+          act(t('bot:button.otherTime'), packed('settings.digest', { value: 'ask' })),
         ]
       : []
   const lines = [

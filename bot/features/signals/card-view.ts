@@ -167,7 +167,7 @@ function parameterRows(
       packed('signal.set', { ...params, value: text }),
     )
   })
-  const other = act(t('bot:button.other'), packed('signal.ask', params))
+  const other = act(t('bot:button.otherNumber'), packed('signal.ask', params))
   return inRows([...presets, other], 3)
 }
 

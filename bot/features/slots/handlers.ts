@@ -18,6 +18,7 @@ import { show } from '../../core/show.ts'
 import type { Task } from '../../core/store.ts'
 import { allWatches } from '../../core/watches.ts'
 import { freeOfCharge } from '../../views/notices.ts'
+import { waitingOf } from '../../views/wallet.ts'
 import { continueDraft, waitingDraft } from '../new/handlers.ts'
 import { hasTerms, isTermsRefusal, showTerms } from '../terms/card.ts'
 import { termsMark } from '../terms/terms.ts'
@@ -50,7 +51,7 @@ export async function showSlots(ctx: BotContext): Promise<void> {
     ...rightsOf(ctx),
     terms: termsMark(ctx.app.billing.terms.version),
     now: ctx.app.clock.now(),
-    waiting: watches.filter(({ status }) => status === 'suspended').map(({ label }) => label),
+    waiting: waitingOf(watches).map(({ label }) => label),
   })
   await show(ctx, view)
 }
@@ -83,11 +84,13 @@ export async function showQuote(ctx: BotContext, asked: Asked, notice?: string):
   const { slots } = await ctx.call(getAccount, { query: { limit: '1' } })
   const room = Math.max(0, SLOTS_MAX - slots.purchased - slots.trial)
   const quantity = Math.max(1, Math.min(asked.quantity, room))
+  const waiting = waitingOf(await allWatches(ctx)).map(({ label }) => label)
   const view = quoteScreen(ctx.reader, await quoteOf(ctx, { ...asked, quantity }), {
     ...rightsOf(ctx),
     renew: asked.renew,
     room,
     max: SLOTS_MAX,
+    waiting,
     ...(notice !== undefined && { notice }),
   })
   await show(ctx, view, taskOf(ctx))
@@ -109,7 +112,7 @@ function taskOf({ callbackQuery, knownChat }: BotContext): Task {
 onPress(composer, 'slots.buy', PRIVATE, async (ctx, { credits, ...asked }) => {
   const idempotencyKey = purchaseKey(ctx)
   if (idempotencyKey === undefined) return showSlots(ctx)
-  const waiting = (await allWatches(ctx)).filter(({ status }) => status === 'suspended')
+  const waiting = waitingOf(await allWatches(ctx))
   const { quantity, periods, renew } = asked
   const body = { quantity, periods, autoRenew: renew, expectedCredits: credits }
   try {
@@ -118,10 +121,7 @@ onPress(composer, 'slots.buy', PRIVATE, async (ctx, { credits, ...asked }) => {
     const values = boughtValues(ctx.reader, { ...bought, balanceCredits })
     await ctx.answer(ctx.t('bot:slots.bought', values))
     if (taskOf(ctx) === 'wizard' && (await continueDraft(ctx))) return
-    const resuming = waiting
-      .toSorted((a, b) => a.id - b.id)
-      .slice(0, quantity)
-      .map(({ label }) => label)
+    const resuming = waiting.slice(0, quantity).map(({ label }) => label)
     const open = await waitingDraft(ctx)
     const draft = open && { type: open.values.type, rev: open.rev }
     await show(ctx, boughtScreen(ctx.reader, bought, { balanceCredits, resuming, draft }))

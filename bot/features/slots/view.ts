@@ -1,5 +1,6 @@
 import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { PERIOD_DAYS, SLOT_PRICE_CREDITS, UI_DURATIONS } from '#src/billing/price-list.ts'
+import { creditsWithUsd } from '#src/billing/price-text.ts'
 import type { SlotQuote, Subscription, SubscriptionList } from '#src/billing/subscriptions/model.ts'
 import { goneAt, priceSlots } from '#src/billing/subscriptions/rules.ts'
 import { formatDate, formatDuration, formatList, formatPercent } from '#src/i18n/format.ts'
@@ -7,6 +8,7 @@ import { id, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { firstNames } from '#src/notices/words.ts'
 import type { Button } from '#src/telegram/buttons.ts'
+import { waitingLine } from '../../views/purchase-lines.ts'
 import { slotUse } from '../../views/slot-use.ts'
 import { act, back, inRows, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { resumeButton } from '../start/resume-view.ts'
@@ -110,12 +112,14 @@ export function quoteScreen(
     /** Number of slots that can be added. */
     readonly room: number
     readonly max: number
+    /** Labels of the suspended watches, oldest first. */
+    readonly waiting: readonly string[]
     readonly notice?: string
   },
 ): View {
   const { t } = reader
   const { renew, room, max } = options
-  const { quantity, periods: count, totalCredits, balanceCredits, shortfallCredits } = quote
+  const { quantity, periods: count, totalCredits, shortfallCredits } = quote
   const toSlots = back(t('bot:button.slots'), packed('slots'))
   if (room < 1) {
     return screen([options.notice, t.html('bot:noSlot.full', { max })], [[toSlots]])
@@ -123,19 +127,9 @@ export function quoteScreen(
   const asked = { quantity, periods: count, renew }
   const lines = [
     options.notice,
-    `🎟️ ${t.html('bot:slots.addTitle')}`,
-    t.html('bot:slots.term', {
-      slots: slots(t, quantity),
-      duration: periods(t, count, 'long'),
-      date: date(reader, quote.endsAt),
-    }),
-    priceLine(t, quote),
-    shortfallCredits > 0
-      ? `⚠️ ${t.html('bot:slots.short', {
-          balance: credits(t, balanceCredits),
-          missing: credits(t, shortfallCredits),
-        })}`
-      : t.html('bot:slots.after', { balance: credits(t, balanceCredits - totalCredits) }),
+    ...quoteLines(reader, quote),
+    waitingLine(t, options.waiting, quantity),
+    creditsLine(t, quote),
     quantity >= room ? t.html('bot:slots.room', { max, room }) : undefined,
     options.canSpend ? undefined : t.html('bot:slots.noSpend'),
   ]
@@ -154,13 +148,48 @@ export function quoteScreen(
       act(t('bot:button.slotCount', { count: quantity }), packed('none')),
       ...(quantity < room ? [change('+', { quantity: quantity + 1 })] : []),
     ],
-    UI_DURATIONS.map((one) =>
-      change(one === count ? `✓ ${periods(t, one)}` : periods(t, one), { periods: one }),
+    ...inRows(
+      UI_DURATIONS.map((one) => change(durationLabel(t, one, one === count), { periods: one })),
+      2,
     ),
     [change(t(renew ? 'bot:button.renewOn' : 'bot:button.renewOff'), { renew: !renew })],
     first,
     [toSlots],
   ])
+}
+
+/** Lines with the slots, their end and their price. */
+function quoteLines(reader: Reader, quote: SlotQuote): readonly string[] {
+  const { t } = reader
+  return [
+    `🎟️ ${t.html('bot:slots.addTitle')}`,
+    t.html('bot:slots.term', {
+      slots: slots(t, quote.quantity),
+      duration: periods(t, quote.periods, 'long'),
+      date: date(reader, quote.endsAt),
+    }),
+    priceLine(t, quote),
+  ]
+}
+
+/** Line with the credits that are left, or missing. */
+function creditsLine(
+  t: Translate,
+  { totalCredits, balanceCredits, shortfallCredits }: SlotQuote,
+): string {
+  if (shortfallCredits === 0) {
+    const balance = creditsWithUsd(t, balanceCredits - totalCredits)
+    return t.html('bot:slots.after', { balance })
+  }
+  const missing = creditsWithUsd(t, shortfallCredits)
+  return `⚠️ ${t.html('bot:slots.short', { balance: creditsWithUsd(t, balanceCredits), missing })}`
+}
+
+/** A duration with its discount. */
+function durationLabel(t: Translate, count: number, isChosen: boolean): string {
+  const { durationDiscountBps: bps } = priceSlots(1, count)
+  const discount = bps === 0 ? '' : ` · ${formatPercent(-bps / BPS, t.locale)}`
+  return `${isChosen ? '✓ ' : ''}${periods(t, count)}${discount}`
 }
 
 /** Buttons for missing prerequisites of a purchase; without any, the purchase. */
@@ -190,7 +219,7 @@ export function waysToBuy(
 /** The price, with its discounts. */
 function priceLine(t: Translate, quote: SlotQuote): string {
   const { listCredits, totalCredits, durationDiscountBps, volumeDiscountBps } = quote
-  const total = credits(t, totalCredits)
+  const total = creditsWithUsd(t, totalCredits)
   const discounts = [durationDiscountBps, volumeDiscountBps]
     .filter((bps) => bps > 0)
     .map((bps) => formatPercent(-bps / BPS, t.locale))
@@ -255,8 +284,8 @@ export function boughtValues(
   return {
     slots: slots(t, bought.quantity),
     date: date(reader, bought.endsAt),
-    credits: credits(t, bought.totalCredits),
-    balance: credits(t, bought.balanceCredits),
+    credits: creditsWithUsd(t, bought.totalCredits),
+    balance: creditsWithUsd(t, bought.balanceCredits),
   }
 }
 

@@ -14,7 +14,7 @@ import type { Button } from '#src/telegram/buttons.ts'
 import { act, back, inRows, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { amountText } from './amounts-view.ts'
 import { creditsMax, type OfferedAsset, unitsOf } from './asset-view.ts'
-import { chosenData, purchaseLine, type SlotPurchase } from './purchase-view.ts'
+import { chosenData, purchaseLines, type SlotPurchase } from './purchase-view.ts'
 
 /** Number of credits in the displayed prices. */
 const SHOWN_CREDITS = 10_000
@@ -62,7 +62,7 @@ export function assetChoice(
   const lines = [
     options.notice,
     `💳 ${t.html('bot:topup.title', { balance: credits(t, options.balanceCredits) })}`,
-    ...(purchase === undefined ? [] : [purchaseLine(t, purchase, wanted ?? 0), '']),
+    ...(purchase === undefined ? [] : [...purchaseLines(t, purchase, wanted ?? 0), '']),
     ...offer,
     ...(open === undefined
       ? []

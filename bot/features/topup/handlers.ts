@@ -21,10 +21,12 @@ import { defineQuestion, type Refusal } from '../../core/session.ts'
 import { keyboard, remove, show } from '../../core/show.ts'
 import type { Task } from '../../core/store.ts'
 import { readNumber } from '../../core/typed-input.ts'
+import { allWatches } from '../../core/watches.ts'
 import { cut } from '../../views/fields.ts'
 import { freeOfCharge } from '../../views/notices.ts'
 import { clockTime } from '../../views/time.ts'
 import type { View } from '../../views/view.ts'
+import { waitingOf } from '../../views/wallet.ts'
 import { showConnect } from '../connect/handlers.ts'
 import { homeScreen } from '../start/home.ts'
 import { hasTerms, isTermsRefusal, showTerms } from '../terms/card.ts'
@@ -95,9 +97,11 @@ async function showAssetsFor(
 ): Promise<void> {
   const { quantity, periods } = then
   const query = { quantity: String(quantity), periods: String(periods) }
-  const { totalCredits, shortfallCredits } = await ctx.call(quoteSubscription, { query })
-  const credits = Math.max(MIN_TOPUP_CREDITS, shortfallCredits)
-  const purchase = { ...then, totalCredits }
+  const quote = await ctx.call(quoteSubscription, { query })
+  const credits = Math.max(MIN_TOPUP_CREDITS, quote.shortfallCredits)
+  const { totalCredits, balanceCredits } = quote
+  const waiting = waitingOf(await allWatches(ctx)).map(({ label }) => label)
+  const purchase = { ...then, totalCredits, balanceCredits, waiting }
   const view = await assetsView(ctx, { credits, purchase, ...(notice !== undefined && { notice }) })
   await show(ctx, view, taskOfPurchase(ctx))
 }

@@ -2,23 +2,27 @@
 
 import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { PERIOD_DAYS } from '#src/billing/price-list.ts'
-import { usdText } from '#src/billing/price-text.ts'
+import { creditsWithUsd } from '#src/billing/price-text.ts'
 import type { Topup } from '#src/billing/topups/model.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { refusalTitle } from '#src/i18n/refusal.ts'
-import type { Translate } from '#src/i18n/translate.ts'
+import { escapeHtml, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
+import { renewalLine, waitingLine } from '../../views/purchase-lines.ts'
 import { act, inRows, type Reader } from '../../views/view.ts'
 import { typeButtons } from '../new/view.ts'
 import { resumeButton } from '../start/resume-view.ts'
-import { creditsText } from './amounts-view.ts'
 import type { OfferedAsset } from './asset-view.ts'
 
 /** Slots that the credits of a top-up buy once they arrive. */
 export interface SlotPurchase extends ArgumentsOf<'topup.slots'> {
   /** Price of the slots. */
   readonly totalCredits: number
+  /** Credits that the wallet has now. */
+  readonly balanceCredits: number
+  /** Labels of the watches that wait for a slot, oldest first. */
+  readonly waiting: readonly string[]
 }
 
 /** Data of the button of an asset. */
@@ -33,23 +37,39 @@ export function chosenData(
   return packed('topup.buy', { asset, credits, quantity, periods, renew })
 }
 
-/** Line with the slots, their price, and the top-up that pays for them. */
-export function purchaseLine(t: Translate, purchase: SlotPurchase, topup: number): string {
-  const { quantity, periods, totalCredits } = purchase
-  return t.html('bot:topup.forSlots', {
+/** Lines with the slots, their price and renewal, and the top-up that pays for them. */
+export function purchaseLines(
+  t: Translate,
+  purchase: SlotPurchase,
+  topup: number,
+): readonly (string | undefined)[] {
+  const { quantity, periods, totalCredits, balanceCredits } = purchase
+  const line = t.html('bot:topup.forSlots', {
     slots: t('units:slots', { count: quantity }),
     duration: formatDuration(periods * PERIOD_DAYS * DAY_SECONDS, t.locale, 'short'),
-    price: creditsText(t, totalCredits),
-    credits: creditsText(t, topup),
-    usd: usdText(t, topup),
+    price: creditsWithUsd(t, totalCredits),
+    credits: creditsWithUsd(t, topup),
+    balance: creditsWithUsd(t, Math.max(0, balanceCredits + topup - totalCredits)),
   })
+  return [line, renewalLine(t, purchase), waitingLine(t, purchase.waiting, quantity)]
 }
 
-/** Line about the slots that the credits were to buy. */
-export function boughtLine(t: Translate, { then }: Topup): string | undefined {
+/** Line about the slots that the credits were to buy, with what they cost if that is known. */
+export function boughtLine(
+  t: Translate,
+  { then }: Topup,
+  spentCredits: number | undefined,
+): string | undefined {
   if (then === null) return undefined
   const slots = t('units:slots', { count: then.slots })
-  if (then.status === 'done') return `🎟️ ${t.html('bot:topup.slotsBought', { slots })}`
+  if (then.status === 'done') {
+    const added =
+      spentCredits === undefined
+        ? t.html('bot:topup.slotsBought', { slots })
+        : t.html('bot:topup.slotsPaid', { slots, price: creditsWithUsd(t, spentCredits) })
+    const renewal = t(then.autoRenew ? 'bot:button.renewOn' : 'bot:button.renewOff')
+    return `🎟️ ${added} ${escapeHtml(renewal)}.`
+  }
   const reason = then.reason === null ? '' : refusalTitle(t, then.reason)
   return `⚠️ ${t.html('bot:topup.slotsWaiting', { slots, reason })}`
 }

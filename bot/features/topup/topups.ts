@@ -42,7 +42,7 @@ export async function readTopup(
   return {
     topup,
     asset: assetKeyOf(app, topup.asset),
-    balanceCredits: isCredited ? await balanceAfter(ask, topup) : undefined,
+    ...(isCredited ? await creditsAfter(ask, topup) : NO_CREDITS),
     isLate: isCredited && receipts.some(({ paidAt }) => paidAt > expiresAt),
     // While another payment is on its way the remainder is not requested.
     rest: isPaying ? undefined : restOf(topup, app.clock.now()),
@@ -59,18 +59,24 @@ export function stageOf({ topup, isBack }: ShownTopup): string {
   return isBack ? BACK : topup.status
 }
 
-/** The wallet's balance after the newest credit of the top-up and its purchase, if they are recent. */
-async function balanceAfter(
+const NO_CREDITS = { balanceCredits: undefined, spentCredits: undefined }
+
+/** The wallet's credits after the newest credit of the top-up and its purchase, if they are recent. */
+async function creditsAfter(
   ask: AskOperation,
   { handle, then }: Topup,
-): Promise<number | undefined> {
+): Promise<Pick<ShownTopup, 'balanceCredits' | 'spentCredits'>> {
   const { ledger } = await ask(getAccount, { query: {} })
   const id = then?.subscriptionId ?? null
   const bought = id === null ? undefined : termReference(id, 1)
   const entry = ledger.data.find(
     ({ reference }) => reference.includes(handle) || reference === bought,
   )
-  return entry?.balanceAfterCredits
+  const spent = ledger.data.find(({ reference }) => reference === bought)
+  return {
+    balanceCredits: entry?.balanceAfterCredits,
+    spentCredits: spent && -spent.deltaCredits,
+  }
 }
 
 const Waiting = z.object({ type: z.string(), watchId: z.null() })

@@ -1,7 +1,7 @@
 import { formatUnits } from 'viem/utils'
 import { packed } from '#src/actions/codec.ts'
 import { type AssetKey, MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
-import { usdText } from '#src/billing/price-text.ts'
+import { creditsWithUsd, usdText } from '#src/billing/price-text.ts'
 import { NOT_FOUND, type Topup } from '#src/billing/topups/model.ts'
 import { payerProblem } from '#src/billing/topups/rules.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
@@ -34,8 +34,10 @@ import { boughtLine, isWizardNext, nextRows } from './purchase-view.ts'
 export interface ShownTopup {
   readonly topup: Topup
   readonly asset: AssetKey
-  /** Balance after its newest credit; undefined without a recent one. */
+  /** Credits after its newest credit and its purchase; undefined without a recent one. */
   readonly balanceCredits: number | undefined
+  /** Price of the slots that it bought; undefined without them, or if they are not recent. */
+  readonly spentCredits: number | undefined
   /** Whether a payment arrived after the quote expired. */
   readonly isLate: boolean
   /** Remainder of a partly paid one, as long as it can be paid. */
@@ -211,7 +213,7 @@ function onItsWay({ t }: Reader, { topup, isBack }: ShownTopup): View {
 
 function credited(reader: Reader, shown: ShownTopup): View {
   const { t } = reader
-  const { topup, rest, balanceCredits } = shown
+  const { topup, rest, balanceCredits, spentCredits } = shown
   const { creditedCredits, paidAmount } = topup
   const page = pageFor(reader, topup)
   const receipt = isOpenLink(page)
@@ -220,18 +222,17 @@ function credited(reader: Reader, shown: ShownTopup): View {
   const paid = amountText(t, topup, paidAmount ?? topup.amount)
   const lines = [
     `✅ ${t.html('bot:topup.credited', { credits: creditsText(t, creditedCredits) })}`,
-    balanceCredits === undefined
-      ? undefined
-      : t.html('bot:topup.balance', { balance: creditsText(t, balanceCredits) }),
     receipt === undefined
       ? t.html('bot:topup.paid', { paid })
       : t.html('bot:topup.paidReceipt', { paid, receipt }),
     remark(t, shown),
-    boughtLine(t, topup),
+    boughtLine(t, topup, spentCredits),
+    balanceCredits === undefined
+      ? undefined
+      : t.html('bot:topup.balance', { balance: creditsWithUsd(t, balanceCredits) }),
     ...(rest === undefined ? [] : restLines(reader, rest)),
   ]
-  const isNext = rest === undefined ? 'primary' : undefined
-  const next = nextRows(reader, shown, isNext)
+  const next = nextRows(reader, shown, rest === undefined ? 'primary' : undefined)
   const rows =
     rest === undefined
       ? [...next, [againButton(t, shown)]]

@@ -26,6 +26,8 @@ const NOTES = /** @type {Readonly<Record<string, string>>} */ ({
 
 const card = find('#connect')
 const chain = JSON.parse(card.dataset.chain ?? '')
+/** The wallet of the chat, for which the chat requests the right to spend. */
+const { spendOf } = card.dataset
 const sign = find('#sign')
 const check = find('#check')
 /** Whether the person has chosen about spending. */
@@ -67,10 +69,22 @@ function once(work) {
 async function signIn({ provider }) {
   note()
   check.hidden = true
+  const box = spendBox()
+  // The page is about this permission: without the tick, a signature would change nothing.
+  if (spendOf !== undefined && box?.checked === false && !isSpendChosen) {
+    note('tick')
+    box.focus()
+    return
+  }
   find('#steps').hidden = false
   for (const name of ['wallet', 'network', 'signature', 'link']) step(name, 'open', '')
   step('wallet', 'next')
   const account = await askAccount(provider)
+  if (spendOf !== undefined && account.toLowerCase() !== spendOf.toLowerCase()) {
+    step('wallet', 'next', shortAddress(account))
+    note('account')
+    return
+  }
   step('wallet', 'done', shortAddress(account))
   step('network', 'next')
   // An ordinary account can sign on any chain, so that a failed switch is no obstacle.
@@ -97,8 +111,7 @@ async function signIn({ provider }) {
  * @returns {Promise<any>}
  */
 async function makeMessage(account) {
-  const spend = document.getElementById('spend')
-  const box = spend instanceof HTMLInputElement ? spend : undefined
+  const box = spendBox()
   const made = await ask({
     answer: 'message',
     wallet: account,
@@ -108,6 +121,11 @@ async function makeMessage(account) {
   box.checked = true
   note('kept')
   return await makeMessage(account)
+}
+
+function spendBox() {
+  const spend = document.getElementById('spend')
+  return spend instanceof HTMLInputElement ? spend : undefined
 }
 
 /** @param {Record<string, string>} fields */

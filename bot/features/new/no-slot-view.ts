@@ -1,0 +1,115 @@
+/** The screen of a new watch without a free slot: what a slot costs, and the ways to get one. */
+import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
+import { MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
+import { usdText } from '#src/billing/price-text.ts'
+import { priceSlots } from '#src/billing/subscriptions/rules.ts'
+import { html, type TextKey, type Translate } from '#src/i18n/translate.ts'
+import type { Button, Rows } from '#src/telegram/buttons.ts'
+import { renewalLine, waitingLine } from '../../views/purchase-lines.ts'
+import type { SlotUse } from '../../views/slot-use.ts'
+import { act, menuButton, type Reader, screen, type View } from '../../views/view.ts'
+import { waysToBuy } from '../slots/view.ts'
+import type { Draft } from './draft.ts'
+
+/** Screen without a free slot. */
+export function noSlot(
+  { t }: Reader,
+  options: {
+    readonly slots: SlotUse
+    readonly slotsMax: number
+    readonly slotPriceCredits: number
+    readonly balanceCredits: number
+    readonly canSpend: boolean
+    readonly terms: string | undefined
+    readonly resume: Draft | undefined
+    /** Labels of the watches that wait for a slot, oldest first. They get one before a new watch. */
+    readonly waiting: readonly string[]
+  },
+): View {
+  const { slots, slotsMax, slotPriceCredits: price, balanceCredits, resume } = options
+  const { used, total, waiting } = slots
+  const isFull = total >= slotsMax
+  const asked = { quantity: 1, periods: 1, renew: false }
+  const lines = [
+    `🎟️ ${t.html('bot:noSlot.title', { used, total })}`,
+    waiting === 0 ? undefined : t.html('bot:count.suspended', { count: waiting }),
+    ...(isFull
+      ? [t.html('bot:noSlot.full', { max: slotsMax })]
+      : [
+          t.html('bot:noSlot.price', { credits: credits(t, price), usd: usdText(t, price) }),
+          renewalLine(t, asked),
+          waitingLine(t, options.waiting, waiting + 1),
+          t.html('bot:noSlot.balance', { balance: html(credits(t, balanceCredits)) }),
+          balanceCredits >= price
+            ? undefined
+            : t.html('bot:noSlot.minimum', {
+                credits: credits(t, MIN_TOPUP_CREDITS),
+                usd: usdText(t, MIN_TOPUP_CREDITS),
+              }),
+        ]),
+  ]
+  const question = isFull || waiting === 0 ? [] : ['', t.html('bot:noSlot.howMany')]
+  const buy = waiting === 0 ? [buyOne(t, options, asked)] : buyFor(t, options, asked)
+  const drop =
+    used + waiting === 0 ? [] : [act(t('bot:button.deleteOne'), packed('watch.list', { page: 1 }))]
+  const trial =
+    options.terms === undefined
+      ? []
+      : [
+          act(
+            t('bot:button.startTrial'),
+            packed('trial.start', { next: 'new', terms: options.terms }),
+          ),
+        ]
+  const again =
+    resume === undefined
+      ? []
+      : [act(t('bot:button.tryAgain'), packed('new.next', { rev: resume.rev }))]
+  return screen(
+    [...lines, ...question],
+    [...(isFull ? [] : buy), [...trial, ...drop], again, [menuButton(t)]],
+  )
+}
+
+interface Buyer {
+  readonly slots: SlotUse
+  readonly slotsMax: number
+  readonly balanceCredits: number
+  readonly canSpend: boolean
+}
+
+/** Buttons for one slot. */
+function buyOne(t: Translate, buyer: Buyer, asked: ArgumentsOf<'slots.quote'>): readonly Button[] {
+  const price = priceSlots(asked.quantity, asked.periods).totalCredits
+  const add = act(t('bot:button.addSlot', { price }), packed('slots.quote', asked), 'primary')
+  return waysToBuy(t, add, {
+    canSpend: buyer.canSpend,
+    isShort: buyer.balanceCredits < price,
+    asked,
+  })
+}
+
+/** Choice where watches wait for a slot: one more than they need, for the new watch, or theirs alone. */
+function buyFor(t: Translate, buyer: Buyer, asked: ArgumentsOf<'slots.quote'>): Rows {
+  const { slots, slotsMax } = buyer
+  const room = slotsMax - slots.total
+  const choice = (wanted: number, key: TextKey, style?: 'primary') => {
+    const quantity = Math.min(wanted, room)
+    const price = priceSlots(quantity, asked.periods).totalCredits
+    const of = { ...asked, quantity }
+    const data =
+      buyer.balanceCredits < price
+        ? packed('topup.slots', of)
+        : buyer.canSpend
+          ? packed('slots.quote', of)
+          : packed('slots.allow', of)
+    return act(t(key, { count: quantity }), data, style)
+  }
+  const forAll = choice(slots.waiting + 1, 'bot:button.slotsWithNew', 'primary')
+  const forWaiting = choice(slots.waiting, 'bot:button.slotsForWaiting')
+  return slots.waiting < room ? [[forAll], [forWaiting]] : [[forWaiting]]
+}
+
+function credits(t: Translate, count: number): string {
+  return t.html('units:credits', { count })
+}
