@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Receiver, startReceiver } from '#sandbox/receiver.ts'
 import { packed } from '#src/actions/codec.ts'
 import { configureChannel } from '#src/operations/channels.ts'
-import { listRecipients, updateRecipient } from '#src/operations/recipients.ts'
+import { deleteRecipient, listRecipients, updateRecipient } from '#src/operations/recipients.ts'
 import { getWatch, updateWatch } from '#src/operations/watches.ts'
 import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
 import { BOT_NAME } from '../support/harness.ts'
@@ -57,11 +57,42 @@ async function addHook(hook: string) {
   await ann.press('Add recipient')
   await ann.press('Webhook')
   await ann.say(receiver.url(hook))
-  await ann.press('Saved')
-  return await recipientIdOf('127.0.0.1')
+  await ann.press('Saved, next ›')
+  return (await recipients()).at(-1)?.id ?? 0
 }
 
 describe('a new recipient', () => {
+  test('of a host that another one has gets a name of its own', async () => {
+    await addHook('one')
+    world.clock.advance(30)
+    await ann.say('/recipients')
+    await ann.press('Add recipient')
+    await ann.press('Webhook')
+    await ann.say(receiver.url('two'))
+    const names = (await recipients()).map(({ name }) => name)
+    expect(names.filter((name) => name.startsWith('127.0.0.1'))).toEqual([
+      '127.0.0.1',
+      '127.0.0.1 2',
+    ])
+    expect(ann.last().text).toContain(iso('127.0.0.1 2'))
+    for (const one of await recipients()) {
+      if (!one.name.startsWith('127.0.0.1')) continue
+      await world.as('alice', deleteRecipient, { params: { id: String(one.id) } })
+    }
+  })
+
+  test('is asked about after its test, too', async () => {
+    world.clock.advance(30)
+    await ann.say('/recipients')
+    await ann.press('Add recipient')
+    await ann.press('Webhook')
+    await ann.say(receiver.url('tested'))
+    await ann.press('Test')
+    expect(ann.last().text).toContain(`Which alerts should ${iso('127.0.0.1')} get?`)
+    const id = await recipientIdOf('127.0.0.1')
+    await world.as('alice', deleteRecipient, { params: { id: String(id) } })
+  })
+
   test('leads directly to the question which watches notify it', async () => {
     const id = await addHook('first')
     expect(ann.last().text).toContain('Which alerts should \u2068127.0.0.1\u2069 get?')
@@ -178,6 +209,9 @@ describe('a linked chat', () => {
     await group.say(`/start@${BOT_NAME} ${await world.groupCode('alice')}`)
     await group.press('Link this chat')
     const [button] = group.last().keyboard[0] ?? []
+    expect(group.last().text).toContain(
+      'All alerts of the wallet come here until you choose others.',
+    )
     expect(button?.text).toBe('Choose alerts…')
     const payload = new URL(button?.url ?? '').searchParams.get('start') ?? ''
     expect(payload).toBe(`h${await recipientIdOf('Crew')}`)

@@ -74,8 +74,12 @@ async function addHook(chat: Chatting, hook: string) {
     .find(({ text }) => text === 'Copy the secret')
   const secret = copy?.copy_text?.text ?? ''
   receiver.setSecret(hook, secret)
-  await chat.press('Saved')
-  await chat.press('‹ \u2068127.0.0.1\u2069')
+  await chat.press('Saved, next ›')
+  const card = chat
+    .labels()
+    .flat()
+    .find((label) => label.startsWith('‹ \u2068127.0.0.1'))
+  await chat.press(card ?? '')
   return secret
 }
 
@@ -191,7 +195,10 @@ describe('a webhook', () => {
     expect(
       world.telegram.messages(chat.id).some(({ text }) => text === receiver.url('pager')),
     ).toBe(false)
-    await chat.press('Saved')
+    expect(shown.text).toContain(
+      'Next: choose which alerts \u2068127.0.0.1\u2069 gets. Until then it gets all of them.',
+    )
+    await chat.press('Saved, next ›')
     expect(chat.last().id).toBe(shown.id)
     expect(chat.last().text).toContain(`secret …${secret.slice(-4)}, shown`)
     expect(chat.last().text).not.toContain('whsec_')
@@ -461,6 +468,13 @@ describe('a mailbox', () => {
       packed('watch.whoFlip', { id: watch, recipient: id }),
     )
     await world.settle()
+    // Whoever was notified by default stays until its tick is taken off.
+    for (const label of chat
+      .labels()
+      .flat()
+      .filter((one) => one.startsWith('✓'))) {
+      if (!label.includes('Night')) await chat.press(label)
+    }
     await chat.say(`/start r${id}`)
     expect(chat.last().text).toContain('Used by: \u2068Mine\u2069')
     await chat.press('Delete…')

@@ -23,7 +23,13 @@ import { putFollowUp } from './follow-up-store.ts'
 import { showRecipients } from './handlers.ts'
 import { addChoice, addQuestion, chatLink, chatRights, mailAsked } from './list-view.ts'
 import { endFollowUp, findRecipient, showRecipient } from './recipients.ts'
-import { hiddenLine, rotateQuestion, secretHidden, secretShown } from './secret-view.ts'
+import {
+  hasFirstKey,
+  hiddenLine,
+  rotateQuestion,
+  secretHidden,
+  secretShown,
+} from './secret-view.ts'
 import { showTest } from './test-follow.ts'
 import { showWatchSelection } from './watch-selection.ts'
 
@@ -80,10 +86,11 @@ const addressQuestion = defineQuestion({
 
 async function add(ctx: BotContext, channel: TypedChannel, text: string): Promise<void> {
   const { t, reader } = ctx
+  const names = (await ctx.call(listDestinations)).map(({ name }) => name)
   const made = await ctx.call(createRecipient, {
     body: {
       channel,
-      name: nameFor(ctx, channel, text),
+      name: distinct(nameFor(ctx, channel, text), names),
       [ctx.app.channels[channel].form?.required ?? 'url']: text,
       locale: t.locale,
       timezone: reader.timezone,
@@ -105,6 +112,15 @@ function nameFor({ t, app }: BotContext, channel: TypedChannel, text: string): s
   const host = isOneService ? '' : (URL.parse(text)?.hostname ?? '')
   const name = form?.required === 'address' ? text : host
   return cleanOutsideText(name, LABEL_LENGTH_MAX) || t(`bot:channel.${channel}`)
+}
+
+/** A name that no other destination has: two webhooks of one host differ by a number. */
+function distinct(name: string, others: readonly (string | null)[]): string {
+  for (let number = 2, next = name; ; number += 1) {
+    if (!others.includes(next)) return next
+    const ending = ` ${number}`
+    next = `${name.slice(0, LABEL_LENGTH_MAX - ending.length)}${ending}`
+  }
 }
 
 onPress(composer, 'rec.rotate', PRIVATE, async (ctx, { id }) => {
@@ -133,9 +149,7 @@ onPress(composer, 'rec.saved', PRIVATE, async (ctx, { id }) => {
   const now = ctx.app.clock.now()
   const shownAt = (await endFollowUp(ctx)) ?? now
   const recipient = await findRecipient(ctx, id)
-  const { createdAt, key } = recipient.destination
-  const isNew = key?.since.getTime() === createdAt.getTime()
-  if (!isNew) {
+  if (!hasFirstKey(recipient.destination)) {
     await show(ctx, secretHidden(ctx.reader, recipient, { shownAt, now }))
     return
   }

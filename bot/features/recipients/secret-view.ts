@@ -1,5 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import { escapeHtml, html, id, typed } from '#src/i18n/translate.ts'
+import type { Destination } from '#src/recipients/directory.ts'
 import { destinationName } from '../../views/destination.ts'
 import { nearTime } from '../../views/time.ts'
 import { act, type Reader, screen, type View } from '../../views/view.ts'
@@ -10,6 +11,11 @@ import {
   watchSelectionButton,
 } from './card-view.ts'
 import { backToList } from './list-view.ts'
+
+/** Whether a destination still has the secret it was added with. */
+export function hasFirstKey({ key, createdAt }: Pick<Destination, 'key' | 'createdAt'>): boolean {
+  return key?.since.getTime() === createdAt.getTime()
+}
 
 /** Asks for confirmation of a new signing secret. */
 export function rotateQuestion(reader: Reader, { destination, hereId }: DestinationData): View {
@@ -37,6 +43,7 @@ export function secretShown(
   const { secret, verifyUrl } = options
   const name = typed(destinationName(t, destination, hereId))
   const params = { id: destination.id }
+  const isNew = hasFirstKey(destination)
   return screen(
     [
       `✅ ${t.html('bot:rec.ready', { name })}`,
@@ -45,11 +52,12 @@ export function secretShown(
         // Code inside of a spoiler would not be hidden: Telegram keeps only the code.
         secret: html(`<tg-spoiler>${escapeHtml(secret)}</tg-spoiler>`),
       }),
+      ...(isNew ? ['', t.html('bot:rec.hearNext', { name })] : []),
     ],
     [
       [{ label: t('bot:button.copySecret'), copy: secret, style: 'primary' }],
       [
-        act(t('bot:button.saved'), packed('rec.saved', params)),
+        act(t(isNew ? 'bot:button.savedNext' : 'bot:button.saved'), packed('rec.saved', params)),
         act(t('bot:button.test'), packed('rec.test', params)),
       ],
       verifyUrl === undefined ? [] : [{ label: t('bot:button.verify'), url: verifyUrl }],

@@ -1,4 +1,5 @@
 import { Composer } from 'grammy'
+import { packed } from '#src/actions/codec.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import {
@@ -21,6 +22,7 @@ import {
   showRecipient,
   testLine,
 } from './recipients.ts'
+import { hasFirstKey } from './secret-view.ts'
 import { showTest } from './test-follow.ts'
 
 /** Presses that are refused in groups, with the payload of the link into the private chat. */
@@ -29,8 +31,19 @@ const PRIVATE = { privately: 'menu' } as const
 const composer = new Composer<BotContext>()
 
 onPress(composer, 'rec.test', PRIVATE, async (ctx, { id }) => {
-  await showTest(ctx, await findRecipient(ctx, id), 'recipient-test')
+  const found = await findRecipient(ctx, id)
+  await showTest(ctx, found, isJustAdded(ctx, found) ? 'recipient-added' : 'recipient-test')
 })
+
+/** Whether the message shows the secret of a recipient that was added with it and not asked about yet. */
+function isJustAdded({ callbackQuery }: BotContext, { destination }: FoundRecipient): boolean {
+  const { id } = destination
+  const buttons = callbackQuery?.message?.reply_markup?.inline_keyboard.flat() ?? []
+  const isSecret = buttons.some(
+    (button) => 'callback_data' in button && button.callback_data === packed('rec.saved', { id }),
+  )
+  return isSecret && hasFirstKey(destination)
+}
 
 onPress(composer, 'rec.revive', async (ctx, { id }) => {
   if (ctx.reader.isGroup) return reviveGroup(ctx, id)

@@ -115,7 +115,8 @@ onPress(composer, 'link.yes', ADMINISTRATORS, async (ctx, { code }) => {
   // Watches are private, so the watches that notify a group are chosen in the private chat.
   const label = ctx.t('bot:button.hear')
   const row = isAsked ? [{ label, url: deepLink(ctx.reader, `h${recipient.id}`) }] : []
-  await show(ctx, await homeScreen(ctx, notice, ctx.reader.isGroup ? [row] : []))
+  const heard = isAsked && ctx.reader.isGroup ? `\n${ctx.t.html('bot:link.hearsAll')}` : ''
+  await show(ctx, await homeScreen(ctx, notice + heard, ctx.reader.isGroup ? [row] : []))
 })
 
 onPress(composer, 'link.no', ADMINISTRATORS, async (ctx, { code }) => {

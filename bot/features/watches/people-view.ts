@@ -111,12 +111,12 @@ export function watchPeople(
   options: PeopleOptions,
 ): View {
   const { t } = reader
-  const ticked = watch.recipientIds ?? []
+  const notified = notifiedBy(watch.recipientIds, people)
   const all = allPeople(people)
   const pages = Math.max(1, Math.ceil(all.length / PAGE_SIZE))
   const page = Math.min(options.page, pages)
   const shown = all.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
-  const isTicked = ({ id }: Person) => id !== undefined && ticked.includes(id)
+  const isTicked = ({ id }: Person) => notified.some((one) => one.id === id)
   const defaults = defaultsOf(people).map((one) => personName(reader, one))
   const lines = [
     t.html('bot:people.title', { label: typed(watch.label) }),
@@ -124,9 +124,7 @@ export function watchPeople(
     ...shown.map((person) => personLine(reader, person, isTicked(person))),
     all.length === 0 ? t.html('bot:people.none') : undefined,
     '',
-    defaults.length === 0
-      ? t.html('bot:people.noDefaults')
-      : t.html('bot:people.defaults', { names: nameList(defaults, t.locale) }),
+    defaultsLine(t, watch, defaults),
   ]
   const params = { id: watch.id }
   return screen(lines, [
@@ -136,7 +134,7 @@ export function watchPeople(
     ),
     pageRow(page, pages, (to) => packed('watch.who', { ...params, page: to })),
     [
-      ...(ticked.length === 0
+      ...(watch.recipientIds === null
         ? []
         : [act(t('bot:button.defaults'), packed('watch.whoAll', params))]),
       act(t('bot:button.addRecipient'), packed('rec.add')),
@@ -144,6 +142,17 @@ export function watchPeople(
     all.length === 0 ? [] : [escalationButton(reader, watch)],
     [backToCard(watch)],
   ])
+}
+
+/** Line about the default recipients: who is notified if the watch names nobody. */
+function defaultsLine(
+  t: Reader['t'],
+  { recipientIds }: Pick<Watch, 'recipientIds'>,
+  defaults: readonly string[],
+): string {
+  if (defaults.length === 0) return t.html('bot:people.noDefaults')
+  const names = nameList(defaults, t.locale)
+  return t.html(recipientIds === null ? 'bot:people.byDefault' : 'bot:people.defaults', { names })
 }
 
 /** Line with the tick and state of a recipient. */

@@ -5,7 +5,7 @@ import { defineFeature, onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
 import { escalationScreen } from './escalation.ts'
 import { changeWatch, withManaged } from './manage.ts'
-import { watchPeople } from './people-view.ts'
+import { notifiedBy, watchPeople } from './people-view.ts'
 import { peopleOf } from './recipient-choice.ts'
 
 /** Recipients of a watch are not shown in groups; the link leads to the watch in the private chat. */
@@ -19,10 +19,12 @@ onPress(composer, 'watch.who', OF_A_WATCH, (ctx, { id, page }) =>
 
 onPress(composer, 'watch.whoFlip', OF_A_WATCH, (ctx, { id, recipient }) =>
   withManaged(ctx, id, async (watch, link) => {
-    const { recipients } = await peopleOf(ctx, link)
+    const people = await peopleOf(ctx, link)
+    const { recipients } = people
     const exists = (one: number) => recipients.some((other) => other.id === one)
     if (!exists(recipient)) await ctx.answer(ctx.t('bot:error.gone'), { box: true })
-    const before = (watch.recipientIds ?? []).filter(exists)
+    // Those who are notified now, also by default: the screen shows them with a tick.
+    const before = notifiedBy(watch.recipientIds, people).flatMap(({ id: one }) => one ?? [])
     const isTicked = before.includes(recipient)
     const after = isTicked ? before.filter((one) => one !== recipient) : [...before, recipient]
     const wanted = after.filter(exists)
