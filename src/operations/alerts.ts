@@ -16,6 +16,7 @@ import { listTokens } from '#src/auth/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { IdParam } from '#src/kernel/query.ts'
 import { type AnyOperation, type App, defineOperation } from './define.ts'
+import { aboutAlert, aboutAlerts } from './summaries.ts'
 
 export const listAlerts = defineOperation({
   id: 'listAlerts',
@@ -41,6 +42,7 @@ export const deleteAlerts = defineOperation({
   body: AlertSelection,
   bodyOptional: true,
   output: DeletedAlerts,
+  summarize: aboutAlerts,
   handle: ({ app, caller, query: { all, ...query }, body }) =>
     alerts.deleteAlerts(app, caller, { ...query, ...(all && { all: true }), ...body }),
 })
@@ -69,6 +71,7 @@ export const deleteAlert = defineOperation({
   rate: 'write',
   status: 204,
   params: IdParam,
+  summarize: aboutAlert,
   handle: ({ app, caller, params }) => alerts.deleteAlert(app, caller, params.id),
 })
 

@@ -8,6 +8,7 @@ import {
 import * as auth from '#src/auth/service.ts'
 import { IdParam } from '#src/kernel/query.ts'
 import { type AnyOperation, defineOperation } from './define.ts'
+import { aboutToken } from './summaries.ts'
 
 export const createChallenge = defineOperation({
   id: 'createChallenge',
@@ -63,6 +64,7 @@ export const revokeToken = defineOperation({
   noStore: true,
   status: 204,
   params: IdParam,
+  summarize: aboutToken,
   handle: ({ app, caller, params }) => auth.revokeToken(app, caller, params),
 })
 

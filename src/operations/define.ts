@@ -140,6 +140,12 @@ export interface Operation<Params, Query, Body, Output, S extends Access, Prepar
   /** Returns the current price of the call as JSON, for people who decide about it. */
   estimate?(input: OperationInput<Params, Query, Body, CallerOf<S>>): Promise<unknown>
   /**
+   * Says in one or two sentences what the call would do, to what, and for how much; for calls that a person confirms.
+   *
+   * @throws AppError not_found where its object does not exist
+   */
+  summarize?(input: OperationInput<Params, Query, Body, CallerOf<S>>): Promise<string>
+  /**
    * Requests data from outside the database. Runs before `handle`, which for an idempotent operation runs
    * inside a transaction.
    */

@@ -76,21 +76,23 @@ export async function invoke<Output>(
 }
 
 /**
- * Checks and counts a call as `invoke` does, and computes what it would cost, but does not make it.
+ * Checks and counts a call as `invoke` does, says what it would do and computes what it would cost, but does not
+ * make it.
  *
- * @throws AppError as `invoke`, except errors of the verb
+ * @throws AppError as `invoke`, except errors of the verb; not_found without the object of the call
  */
 export async function checkInput(
   app: App,
   operation: AnyOperation,
   caller: Caller | undefined,
   raw: RawInput,
-): Promise<{ readonly estimate: unknown }> {
+): Promise<{ readonly estimate: unknown; readonly summary: string | undefined }> {
   const { params, query, body } = await admit(app, operation, caller, raw)
   const request = { params, query, body, locale: raw.locale ?? 'en', ifMatch: raw.ifMatch } as const
   // Safe: as in `invoke`.
-  const estimate = await operation.estimate?.({ app, caller: caller as never, ...request })
-  return { estimate }
+  const input = { app, caller: caller as never, ...request }
+  const summary = await operation.summarize?.(input)
+  return { summary, estimate: await operation.estimate?.(input) }
 }
 
 /** Checks the rights and the input of a call, then counts it. */

@@ -3,6 +3,7 @@ import { ConfirmTopup, NewTopup, Topup, TopupDraft } from '#src/billing/topups/m
 import * as topups from '#src/billing/topups/service.ts'
 import { Hash } from '#src/kernel/units.ts'
 import { type AnyOperation, defineOperation } from './define.ts'
+import { aboutTopup } from './summaries.ts'
 
 const HandleParam = z.strictObject({ handle: Hash })
 
@@ -29,6 +30,7 @@ export const createTopup = defineOperation({
   location: ({ handle }) => `/topup/${handle}`,
   wrong: (app, body) => topups.wrongAsset(app, body),
   prepare: ({ app, caller, body }) => topups.readOffer(app, caller, body ?? {}),
+  summarize: aboutTopup,
   handle: ({ app, caller, body, locale }, offer) =>
     topups.createTopup(app, caller, { input: body ?? {}, locale, offer }),
 })

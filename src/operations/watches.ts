@@ -10,6 +10,7 @@ import * as watches from '#src/watches/manage/service.ts'
 import { NewWatch, Watch, WatchChanges } from '#src/watches/model.ts'
 import { type AnyOperation, type App, defineOperation } from './define.ts'
 import { tagOfVersion, versionsOf } from './etag.ts'
+import { aboutWatch } from './summaries.ts'
 
 const WatchList = pageOf(Watch).meta({ id: 'WatchList' })
 
@@ -121,6 +122,7 @@ export const deleteWatch = defineOperation({
   rate: 'write',
   status: 204,
   params: IdParam,
+  summarize: aboutWatch,
   handle: ({ app, caller, params }) => deleteAndClose(app, caller, params.id),
 })
 

@@ -243,6 +243,72 @@ describe('a call that spends', () => {
   })
 })
 
+describe('the summary of a call', () => {
+  const asksFirst = toolsFor({ wallet: '0x01' as never, scopes: SCOPES, via: 'http' }, 'en')
+    .filter(({ annotations }) => annotations?.destructiveHint)
+    .map(({ name }) => name)
+
+  test('exists for every tool that asks first', () => {
+    expect(asksFirst.length).toBeGreaterThan(5)
+    for (const name of asksFirst) {
+      expect(REGISTRY.find(({ id }) => id === name)?.summarize, name).toBeTypeOf('function')
+    }
+  })
+
+  test('says in words what happens, to what, and for how much', async () => {
+    const client = await connect(alice.token)
+    await giveCredits(service.app, WALLET(), 5000)
+    const said = async (name: string, input: Record<string, unknown>) =>
+      String((await call(client, name, input)).body['summary']).replaceAll(/[\u00a0\n]/g, ' ')
+    const { body: watch } = await call(client, 'createWatch', {
+      body: { ...NEW_WATCH(), label: 'Alpha provider' },
+    })
+    expect(watch['code']).toBeUndefined()
+    expect(await said('deleteWatch', { id: watch['id'] })).toMatch(
+      /^Delete watch \d+ “.?Alpha provider.?”\. It stops watching, and its slot becomes free\.$/,
+    )
+    const { body: hook } = await call(client, 'createRecipient', {
+      body: { channel: 'webhook', name: 'Pager', url: 'https://hooks.example.org/a' },
+    })
+    expect(await said('deleteRecipient', { id: hook['id'] })).toMatch(
+      /^Delete recipient \d+ “.?Pager.?” \(webhook\)/,
+    )
+    const slots = { quantity: 2, periods: 6 }
+    const bought = await said('createSubscription', { body: { ...slots, autoRenew: true } })
+    expect(bought).toMatch(
+      /^Buy 2 slots for 180 days at 5,400 credits \(5\.40 USD\)\. The wallet has [\d,]+ credits \([\d.,]+ USD\)\. Auto-renew is on: 5,400 credits \(5\.40 USD\) every 180 days\./,
+    )
+    expect(
+      await said('createTopup', { body: { asset: 'FLR', then: { slots: 1, periods: 1 } } }),
+    ).toBe(
+      'Make a quote to top up 10,000 credits (10 USD). Once it is paid, it buys 1 slot for 30 days at 500 credits (0.50 USD). Auto-renew is off: the slots end after 30 days, and nothing more is charged.',
+    )
+    expect(await said('deleteAlerts', { body: { all: true } })).toBe(
+      'Delete all alerts from the history.',
+    )
+    expect(await said('deleteAlerts', { body: { ids: [1, 2], severity: 'info' } })).toBe(
+      'Delete 2 alerts from the history. Only alerts that match the other arguments are deleted.',
+    )
+    const { data } = (await call(client, 'listTokens')).body
+    expect(await said('revokeToken', { id: data[0].id })).toMatch(/^Revoke API token \d+ “/)
+  })
+
+  test('is refused for what does not exist', async () => {
+    const client = await connect(alice.token)
+    for (const [name, input] of [
+      ['deleteWatch', { id: 999_999 }],
+      ['deleteAlert', { id: 999_999 }],
+      ['deleteRecipient', { id: 999_999 }],
+      ['revokeToken', { id: 999_999 }],
+      ['removeChannel', { key: 'webhook' }],
+      ['updateSubscriptions', { body: { id: 999_999, autoRenew: true } }],
+    ] as const) {
+      const { isError, body } = await call(client, name, input)
+      expect([name, isError, body['code']]).toEqual([name, true, 'not_found'])
+    }
+  })
+})
+
 test('a deletion is made after its confirmation', async () => {
   const client = await connect(alice.token)
   const { data } = (await call(client, 'listWatches')).body

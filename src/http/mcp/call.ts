@@ -65,11 +65,12 @@ async function answerOf(
   if (id !== undefined) {
     return await run(app, tool, caller, { ...raw, idempotencyKey: `confirmation ${id}` })
   }
-  const { estimate } = await checkInput(app, operation, caller, raw)
+  const { estimate, summary } = await checkInput(app, operation, caller, raw)
   const made = makeConfirmation(app, call)
   return {
     confirmationRequired: true,
     message: translator(locale)('operations:mcp.confirm'),
+    summary,
     ...call,
     ...(estimate !== undefined && { estimate }),
     ...made,

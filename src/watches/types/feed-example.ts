@@ -2,7 +2,6 @@ import { parseUnits } from 'viem/utils'
 import type { z } from 'zod'
 import { feedName } from '#src/chain/feed-names.ts'
 import type { ExampleWatch } from '../signal.ts'
-import type { Observation, Settings, Target } from './feed-move.ts'
 import type { Price } from './feed-prices.ts'
 
 /** Data of an example alert about a price. */
@@ -44,17 +43,27 @@ function priceBefore(
   return { value: scaled / part + (isRounded ? 1n : 0n), decimals: decimals + MORE_DECIMALS }
 }
 
+/** The parts of a watch of a price that its example needs. */
+type PriceWatch = Pick<
+  ExampleWatch<
+    { readonly feed: string },
+    {
+      readonly percent: number
+      readonly windowSeconds: number
+      readonly direction: 'any' | 'up' | 'down'
+    },
+    { readonly price: z.output<typeof Price>; readonly feed: string; readonly feedId: string }
+  >,
+  'target' | 'settings' | 'observation' | 'at'
+>
+
 /** The baseline and the observation of a move by the percentage of a watch, to its last observed price. */
-export function exampleMove({
-  target,
-  settings,
-  observation,
-  at,
-}: ExampleWatch<Target, Settings, Observation>) {
+export function exampleMove({ target, settings, observation, at }: PriceWatch) {
   const price = observation?.price ?? UNSEEN_PRICE
   const since = new Date(at.getTime() - settings.windowSeconds * 1000)
   const baseline = { ...priceBefore(price, settings.percent, settings.direction), at: since }
-  const feed = { feed: feedName(target.feed) ?? target.feed, feedId: EXAMPLE.feedId, position: 0 }
-  const now = { ...feed, ...observation, price, at, updatedAt: at, oldest: baseline }
+  const feed = observation?.feed ?? feedName(target.feed) ?? target.feed
+  const feedId = observation?.feedId ?? EXAMPLE.feedId
+  const now = { feed, feedId, position: 0, price, at, updatedAt: at, oldest: baseline }
   return { baseline, now }
 }

@@ -21,14 +21,14 @@ const Target = z.strictObject({
     .regex(/^(0x[0-9a-fA-F]{42}|[\w.+-]{1,16}(\/[\w.+-]{1,16})?)$/)
     .meta({ examples: ['FLR/USD', '0x01464c522f55534400000000000000000000000000'] }),
 })
-export type Target = z.output<typeof Target>
+type Target = z.output<typeof Target>
 
 const Settings = z.strictObject({
   percent: z.number().min(PERCENT_MIN).max(PERCENT_MAX).multipleOf(PERCENT_MIN),
   windowSeconds: z.int().min(WINDOW_SECONDS_MIN).max(WINDOW_SECONDS_MAX),
   direction: z.enum(['any', 'up', 'down']).default('any'),
 })
-export type Settings = z.output<typeof Settings>
+type Settings = z.output<typeof Settings>
 
 const KeySettings = Settings.pick({ windowSeconds: true })
 type KeySettings = z.output<typeof KeySettings>
@@ -45,7 +45,7 @@ const Observation = z.object({
   /** The oldest valid price inside the window. */
   oldest: Point,
 })
-export type Observation = z.output<typeof Observation>
+type Observation = z.output<typeof Observation>
 
 const State = z.object({
   /** The first price observed. */

@@ -1,0 +1,194 @@
+/**
+ * What calls that spend or delete would do, in words for the person who decides. Each names the object as its owner
+ * knows it, and every amount of credits with its price.
+ *
+ * @throws AppError not_found where the object does not exist
+ */
+import { getAlert } from '#src/alerts/card.ts'
+import type { AlertSelection } from '#src/alerts/model.ts'
+import { listTokens } from '#src/auth/service.ts'
+import { MIN_TOPUP_CREDITS, PERIOD_DAYS } from '#src/billing/price-list.ts'
+import { creditsWithUsd, renewalText } from '#src/billing/price-text.ts'
+import type {
+  NewSubscription,
+  Subscription,
+  SubscriptionChanges,
+} from '#src/billing/subscriptions/model.ts'
+import { priceSlots } from '#src/billing/subscriptions/rules.ts'
+import * as subscriptions from '#src/billing/subscriptions/service.ts'
+import type { NewTopup } from '#src/billing/topups/model.ts'
+import { formatDateTime, formatDuration } from '#src/i18n/format.ts'
+import { id as bare, type Translate, translator, typed } from '#src/i18n/translate.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import { DAY_SECONDS } from '#src/kernel/durations.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import { linkedAccounts } from '#src/recipients/chats.ts'
+import * as destinations from '#src/recipients/destinations.ts'
+import { findRecipient } from '#src/recipients/service.ts'
+import { getWatch } from '#src/watches/manage/service.ts'
+import type { App } from './define.ts'
+
+interface Asked {
+  readonly app: App
+  readonly caller: Caller
+  readonly locale: Locale
+}
+
+type ById = Asked & { readonly params: { readonly id: number } }
+
+/** Readers of summaries have no time zone of their own. */
+const ZONE = 'UTC'
+
+export async function aboutWatch({ app, caller, locale, params: { id } }: ById): Promise<string> {
+  const { label } = await getWatch(app, caller, id)
+  return translator(locale)('operations:does.deleteWatch', { id: bare(id), label: typed(label) })
+}
+
+export async function aboutAlert({ app, caller, locale, params: { id } }: ById): Promise<string> {
+  const reader = { locale, timezone: ZONE }
+  const { envelope } = await getAlert(app, caller, { id, reader, recipientId: null })
+  const { title, firedAt } = envelope.message
+  return translator(locale)('operations:does.deleteAlert', {
+    id: bare(id),
+    title,
+    time: formatDateTime(new Date(firedAt), locale, ZONE),
+  })
+}
+
+export async function aboutAlerts({
+  locale,
+  query,
+  body,
+}: Asked & {
+  readonly query: Omit<AlertSelection, 'all'> & { readonly all?: unknown }
+  readonly body: AlertSelection | undefined
+}): Promise<string> {
+  const t = translator(locale)
+  const { all: _all, ids, before, ...filters } = { ...query, ...body }
+  const isFiltered = Object.values(filters).some((value) => value !== undefined)
+  const lines = [
+    ids === undefined
+      ? before === undefined
+        ? t('operations:does.deleteAlerts.all')
+        : t('operations:does.deleteAlerts.before', { time: formatDateTime(before, locale, ZONE) })
+      : t('operations:does.deleteAlerts.ids', { alerts: t('units:alerts', { count: ids.length }) }),
+    ...(isFiltered ? [t('operations:does.deleteAlerts.filtered')] : []),
+  ]
+  return lines.join('\n')
+}
+
+export async function aboutToken({ app, caller, locale, params: { id } }: ById): Promise<string> {
+  const { data } = await listTokens(app, caller)
+  const token = data.find((one) => one.id === id)
+  if (token === undefined) throw new AppError('not_found', 'not_found')
+  const label = token.label === null ? bare('–') : typed(token.label)
+  return translator(locale)('operations:does.revokeToken', { id: bare(id), label })
+}
+
+export async function aboutChannel({
+  app,
+  caller,
+  locale,
+  params,
+}: Asked & { readonly params: { readonly key: string } }): Promise<string> {
+  const states = await destinations.listChannels(app, caller)
+  const state = states.find(({ key }) => key === params.key)
+  if (state === undefined || !state.configured) throw new AppError('not_found', 'not_found')
+  const t = translator(locale)
+  const channel = t(`bot:channel.${state.key}`)
+  return t('operations:does.removeChannel', { channel, target: typed(state.target ?? channel) })
+}
+
+export async function aboutRecipient({
+  app,
+  caller,
+  locale,
+  params: { id },
+}: ById): Promise<string> {
+  const recipient = await findRecipient(app, caller, id)
+  if (recipient === undefined) throw new AppError('not_found', 'not_found')
+  const t = translator(locale)
+  return t('operations:does.deleteRecipient', {
+    id: bare(id),
+    name: typed(recipient.name),
+    channel: t(`bot:channel.${recipient.channel}`),
+  })
+}
+
+export async function aboutSlots({
+  app,
+  caller,
+  locale,
+  body,
+}: Asked & { readonly body: NewSubscription }): Promise<string> {
+  const t = translator(locale)
+  const { quantity, periods, totalCredits, balanceCredits, ...quote } =
+    await subscriptions.quoteSlots(app, caller, body)
+  const bought = t('operations:does.createSubscription', {
+    slots: t('units:slots', { count: quantity }),
+    duration: durationOf(t, periods),
+    price: creditsWithUsd(t, totalCredits),
+    balance: creditsWithUsd(t, balanceCredits),
+  })
+  const missing =
+    quote.shortfallCredits === 0
+      ? []
+      : [t('operations:does.missing', { credits: creditsWithUsd(t, quote.shortfallCredits) })]
+  const renewal = renewalText(t, { quantity, periods, renew: body.autoRenew })
+  return [bought, renewal, ...missing].join('\n')
+}
+
+export async function aboutRenewal({
+  app,
+  caller,
+  locale,
+  body: { id },
+}: Asked & { readonly body: SubscriptionChanges }): Promise<string> {
+  const t = translator(locale)
+  const renewed = (await listRunning(app, caller)).filter((one) => (id ?? one.id) === one.id)
+  if (id !== undefined && renewed.length === 0) throw new AppError('not_found', 'not_found')
+  const each = renewed.map(({ id: number, quantity, periods }) =>
+    t('operations:does.renewal', {
+      number: bare(number),
+      slots: t('units:slots', { count: quantity }),
+      duration: durationOf(t, periods),
+      price: creditsWithUsd(t, priceSlots(quantity, periods).totalCredits),
+    }),
+  )
+  return [t('operations:does.updateSubscriptions'), ...each].join('\n')
+}
+
+/** The subscriptions that have not ended. */
+async function listRunning(app: App, caller: Caller): Promise<readonly Subscription[]> {
+  const running: Subscription[] = []
+  for (let cursor: string | undefined, isMore = true; isMore; ) {
+    const query = cursor === undefined ? {} : { cursor }
+    const page = await subscriptions.listSubscriptions({ ...app, linkedAccounts }, caller, query)
+    running.push(...page.data.filter(({ status }) => status !== 'expired'))
+    cursor = page.nextCursor ?? undefined
+    isMore = cursor !== undefined
+  }
+  return running
+}
+
+export async function aboutTopup({
+  locale,
+  body,
+}: Asked & { readonly body: NewTopup | undefined }): Promise<string> {
+  const t = translator(locale)
+  const { credits = MIN_TOPUP_CREDITS, then } = body ?? {}
+  const quote = t('operations:does.createTopup', { price: creditsWithUsd(t, credits) })
+  if (then === undefined) return quote
+  const { slots: quantity, periods, autoRenew: renew = false } = then
+  const bought = t('operations:does.createTopup.then', {
+    slots: t('units:slots', { count: quantity }),
+    duration: durationOf(t, periods),
+    price: creditsWithUsd(t, priceSlots(quantity, periods).totalCredits),
+  })
+  return [quote, bought, renewalText(t, { quantity, periods, renew })].join('\n')
+}
+
+function durationOf(t: Translate, periods: number): string {
+  return formatDuration(periods * PERIOD_DAYS * DAY_SECONDS, t.locale, 'long')
+}
