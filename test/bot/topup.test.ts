@@ -695,7 +695,7 @@ describe('a payment for slots', () => {
     expect(bob.all()).toHaveLength(count)
     for (const text of [
       '✅ 10,000 credits added',
-      '🎟️ 1 slot added for 500 credits (0.50 USD). Auto-renew: off.',
+      '🎟️ 1 slot added for 500 credits (0.50 USD). Auto-renew is off: the slots end',
       `You have ${balanceCredits.toLocaleString('en')} credits`,
       'New watch · Credits · 1/2',
     ]) {

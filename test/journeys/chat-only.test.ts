@@ -69,7 +69,9 @@ describe('a person with Telegram and a wallet', () => {
     await phone.read('spend credits on slots.')
     const credited = await phone.read('10,000 credits added')
     expect(normalizedText(credited.text)).toContain('You have 9,500 credits (9.50 USD).')
-    expect(normalizedText(credited.text)).toContain('1 slot added for 500 credits (0.50 USD). Auto-renew: off.')
+    expect(normalizedText(credited.text)).toContain(
+      '1 slot added for 500 credits (0.50 USD). Auto-renew is off',
+    )
     expect(normalizedText(credited.text)).toContain('What should be watched?')
     expect(phone.effort()).toEqual({ taps: 8, confirmations: 3, visits: 1 })
   })
@@ -112,7 +114,7 @@ describe('a person with Telegram and a wallet', () => {
     await ben.tap('FLR')
     await ben.open('Pay in browser')
     await ben.pay()
-    const receipt = await ben.read('1 slot added for 500 credits (0.50 USD). Auto-renew: off.')
+    const receipt = await ben.read('1 slot added for 500 credits (0.50 USD). Auto-renew is off')
     expect(normalizedText(receipt.text)).toContain('Credits')
     expect(ben.effort().taps).toBeLessThanOrEqual(8)
   })

@@ -6,7 +6,7 @@ import { creditsWithUsd } from '#src/billing/price-text.ts'
 import type { Topup } from '#src/billing/topups/model.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { refusalTitle } from '#src/i18n/refusal.ts'
-import { escapeHtml, type Translate } from '#src/i18n/translate.ts'
+import type { Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
 import { renewalLine, waitingLine } from '../../views/purchase-lines.ts'
@@ -67,8 +67,8 @@ export function boughtLine(
       spentCredits === undefined
         ? t.html('bot:topup.slotsBought', { slots })
         : t.html('bot:topup.slotsPaid', { slots, price: creditsWithUsd(t, spentCredits) })
-    const renewal = t(then.autoRenew ? 'bot:button.renewOn' : 'bot:button.renewOff')
-    return `🎟️ ${added} ${escapeHtml(renewal)}.`
+    const { slots: quantity, periods, autoRenew: renew } = then
+    return `🎟️ ${added}\n${renewalLine(t, { quantity, periods, renew })}`
   }
   const reason = then.reason === null ? '' : refusalTitle(t, then.reason)
   return `⚠️ ${t.html('bot:topup.slotsWaiting', { slots, reason })}`
