@@ -42,7 +42,8 @@ export const deleteAlerts = defineOperation({
   body: AlertSelection,
   bodyOptional: true,
   output: DeletedAlerts,
-  summarize: aboutAlerts,
+  // The entry's own schemas decide its types.
+  summarize: (input) => aboutAlerts(input),
   handle: ({ app, caller, query: { all, ...query }, body }) =>
     alerts.deleteAlerts(app, caller, { ...query, ...(all && { all: true }), ...body }),
 })

@@ -92,8 +92,9 @@ describe('the history', () => {
       const code = /\/a\/([\w.~-]+)/.exec(JSON.stringify([text, keyboard, entities]))?.[1] ?? ''
       return await readLinked(world.app, code)
     }
-    const [{ id }] = await world.sql<{ id: number }[]>`
+    const [row] = await world.sql<{ id: number }[]>`
       select id from alerts where watch_id = ${treasury} limit 1`
+    const id = row?.id
     await bob.say(`/start a${id}`)
     expect(await pageOf(bob.last())).toMatchObject({ mayAct: true })
 

@@ -186,7 +186,9 @@ describe('a quote', () => {
       expect(ann.labels()[0]).toEqual(['−', '3 slots', '+'])
       await ann.press('360 days · −20%')
       for (let added = 0; added < 7; added += 1) await ann.press('+')
-      expect(says(ann)).toContain('43,200 credits instead of 60,000 credits (−20% and −10%)')
+      expect(says(ann)).toContain(
+        '43,200 credits (43.20 USD) instead of 60,000 credits (−20% and −10%)',
+      )
       await ann.press('−')
       expect(ann.labels()[0]).toContain('9 slots')
     }))
