@@ -41,3 +41,9 @@ async function ownWatch(ctx: BotContext, id: number, link: Membership): Promise<
 export function allWatches(ctx: ChatState, link?: Membership): Promise<readonly Watch[]> {
   return readWatches((operation, input) => ctx.call(operation, input, link))
 }
+
+/** Labels of a wallet's suspended watches, in the order in which they get slots. */
+export async function waitingLabels(ctx: ChatState, link?: Membership): Promise<readonly string[]> {
+  const suspended = (await allWatches(ctx, link)).filter(({ status }) => status === 'suspended')
+  return suspended.toSorted((a, b) => a.id - b.id).map(({ label }) => label)
+}

@@ -14,11 +14,6 @@ export async function readFunds(ask: AskOperation): Promise<Funds> {
   return { balanceCredits, slots: slotUse(slots) }
 }
 
-/** The suspended ones among the watches, in the order in which they get slots. */
-export function waitingOf(watches: readonly Watch[]): readonly Watch[] {
-  return watches.filter(({ status }) => status === 'suspended').toSorted((a, b) => a.id - b.id)
-}
-
 /** All watches of the wallet. */
 export async function readWatches(ask: AskOperation): Promise<readonly Watch[]> {
   const all: Watch[] = []

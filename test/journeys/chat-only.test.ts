@@ -42,7 +42,7 @@ async function topUp(balance: string): Promise<void> {
   await phone.pay()
   const credited = await phone.read(`You have ${balance}`)
   expect(credited.id).toBe(quote.id)
-  expect(plain(credited.text)).toContain('✅ 10,000 credits added')
+  expect(normalizedText(credited.text)).toContain('✅ 10,000 credits added')
 }
 
 describe('a person with Telegram and a wallet', () => {

@@ -5,10 +5,10 @@ import { AppError } from '#src/kernel/errors.ts'
 import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import type { BotContext, ChatState, Membership } from '../../core/context.ts'
 import { show } from '../../core/show.ts'
-import { allWatches } from '../../core/watches.ts'
+import { waitingLabels } from '../../core/watches.ts'
 import { isOn } from '../../views/destination.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
-import { type Funds, readFunds, waitingOf } from '../../views/wallet.ts'
+import { type Funds, readFunds } from '../../views/wallet.ts'
 import { termsMark } from '../terms/terms.ts'
 import { notifiedBy, personName } from '../watches/people-view.ts'
 import { peopleOf } from '../watches/recipient-choice.ts'
@@ -49,12 +49,6 @@ export async function showNoSlot(ctx: BotContext, resume: Draft | undefined): Pr
     resume,
   })
   await show(ctx, view, 'wizard')
-}
-
-/** Labels of the suspended watches, which get the next slots: oldest first. */
-async function waitingLabels(ctx: BotContext, link: Membership | undefined) {
-  const watches = await allWatches(ctx, link)
-  return waitingOf(watches).map(({ label }) => label)
 }
 
 /** The link a draft was started with; its wallet may have been unlinked meanwhile. */

@@ -16,9 +16,8 @@ import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { sentenceOf } from '../../core/refusals.ts'
 import { show } from '../../core/show.ts'
 import type { Task } from '../../core/store.ts'
-import { allWatches } from '../../core/watches.ts'
+import { waitingLabels } from '../../core/watches.ts'
 import { freeOfCharge } from '../../views/notices.ts'
-import { waitingOf } from '../../views/wallet.ts'
 import { continueDraft, waitingDraft } from '../new/handlers.ts'
 import { hasTerms, isTermsRefusal, showTerms } from '../terms/card.ts'
 import { termsMark } from '../terms/terms.ts'
@@ -46,12 +45,11 @@ export async function showSlots(ctx: BotContext): Promise<void> {
     return
   }
   const state = await slotState(ctx)
-  const watches = await allWatches(ctx)
   const view = slotsScreen(ctx.reader, state, {
     ...rightsOf(ctx),
     terms: termsMark(ctx.app.billing.terms.version),
     now: ctx.app.clock.now(),
-    waiting: waitingOf(watches).map(({ label }) => label),
+    waiting: await waitingLabels(ctx),
   })
   await show(ctx, view)
 }
@@ -84,13 +82,12 @@ export async function showQuote(ctx: BotContext, asked: Asked, notice?: string):
   const { slots } = await ctx.call(getAccount, { query: { limit: '1' } })
   const room = Math.max(0, SLOTS_MAX - slots.purchased - slots.trial)
   const quantity = Math.max(1, Math.min(asked.quantity, room))
-  const waiting = waitingOf(await allWatches(ctx)).map(({ label }) => label)
   const view = quoteScreen(ctx.reader, await quoteOf(ctx, { ...asked, quantity }), {
     ...rightsOf(ctx),
     renew: asked.renew,
     room,
     max: SLOTS_MAX,
-    waiting,
+    waiting: await waitingLabels(ctx),
     ...(notice !== undefined && { notice }),
   })
   await show(ctx, view, taskOf(ctx))
@@ -112,7 +109,7 @@ function taskOf({ callbackQuery, knownChat }: BotContext): Task {
 onPress(composer, 'slots.buy', PRIVATE, async (ctx, { credits, ...asked }) => {
   const idempotencyKey = purchaseKey(ctx)
   if (idempotencyKey === undefined) return showSlots(ctx)
-  const waiting = waitingOf(await allWatches(ctx))
+  const waiting = await waitingLabels(ctx)
   const { quantity, periods, renew } = asked
   const body = { quantity, periods, autoRenew: renew, expectedCredits: credits }
   try {
@@ -121,7 +118,7 @@ onPress(composer, 'slots.buy', PRIVATE, async (ctx, { credits, ...asked }) => {
     const values = boughtValues(ctx.reader, { ...bought, balanceCredits })
     await ctx.answer(ctx.t('bot:slots.bought', values))
     if (taskOf(ctx) === 'wizard' && (await continueDraft(ctx))) return
-    const resuming = waiting.slice(0, quantity).map(({ label }) => label)
+    const resuming = waiting.slice(0, quantity)
     const open = await waitingDraft(ctx)
     const draft = open && { type: open.values.type, rev: open.rev }
     await show(ctx, boughtScreen(ctx.reader, bought, { balanceCredits, resuming, draft }))

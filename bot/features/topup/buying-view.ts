@@ -21,7 +21,7 @@ const SHOWN_CREDITS = 10_000
 const BPS = 10_000
 /** Offered numbers of credits. */
 const AMOUNTS = [10_000, 25_000, 50_000, 100_000] as const
-const EXAMPLE_CREDITS = 25_000
+export const EXAMPLE_CREDITS = 25_000
 
 /** Message for a chat without the right to spend, with the way to get it. */
 export function onlyReceives({ t }: Reader): View {

@@ -21,19 +21,18 @@ import { defineQuestion, type Refusal } from '../../core/session.ts'
 import { keyboard, remove, show } from '../../core/show.ts'
 import type { Task } from '../../core/store.ts'
 import { readNumber } from '../../core/typed-input.ts'
-import { allWatches } from '../../core/watches.ts'
+import { waitingLabels } from '../../core/watches.ts'
 import { cut } from '../../views/fields.ts'
 import { freeOfCharge } from '../../views/notices.ts'
 import { clockTime } from '../../views/time.ts'
 import type { View } from '../../views/view.ts'
-import { waitingOf } from '../../views/wallet.ts'
 import { showConnect } from '../connect/handlers.ts'
 import { homeScreen } from '../start/home.ts'
 import { hasTerms, isTermsRefusal, showTerms } from '../terms/card.ts'
 import { amountText, hashQuestion, leftText } from './amounts-view.ts'
 import { creditsMax, type OfferedAsset } from './asset-view.ts'
 import { assetKey, offeredAssets } from './assets.ts'
-import { amountChoice, assetChoice, capLine, onlyReceives } from './buying-view.ts'
+import { amountChoice, assetChoice, capLine, EXAMPLE_CREDITS, onlyReceives } from './buying-view.ts'
 import { findShown, linkOf } from './find-topup.ts'
 import { historyHandlers } from './history.ts'
 import type { SlotPurchase } from './purchase-view.ts'
@@ -100,8 +99,7 @@ async function showAssetsFor(
   const quote = await ctx.call(quoteSubscription, { query })
   const credits = Math.max(MIN_TOPUP_CREDITS, quote.shortfallCredits)
   const { totalCredits, balanceCredits } = quote
-  const waiting = waitingOf(await allWatches(ctx)).map(({ label }) => label)
-  const purchase = { ...then, totalCredits, balanceCredits, waiting }
+  const purchase = { ...then, totalCredits, balanceCredits, waiting: await waitingLabels(ctx) }
   const view = await assetsView(ctx, { credits, purchase, ...(notice !== undefined && { notice }) })
   await show(ctx, view, taskOfPurchase(ctx))
 }
@@ -220,8 +218,6 @@ function amountProblem(
       return problem satisfies never
   }
 }
-
-const EXAMPLE_CREDITS = 25_000
 
 /** Credits that the next renewals need beyond the balance, at least the minimum top-up; undefined: none. */
 async function neededCredits(ctx: BotContext): Promise<number | undefined> {

@@ -4,9 +4,10 @@ import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { PERIOD_DAYS } from '#src/billing/price-list.ts'
 import { creditsWithUsd } from '#src/billing/price-text.ts'
 import type { Topup } from '#src/billing/topups/model.ts'
+import { isOpenLink } from '#src/channels/wording.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { refusalTitle } from '#src/i18n/refusal.ts'
-import type { Translate } from '#src/i18n/translate.ts'
+import { escapeHtml, html, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
 import { renewalLine, waitingLine } from '../../views/purchase-lines.ts'
@@ -52,6 +53,13 @@ export function purchaseLines(
     balance: creditsWithUsd(t, Math.max(0, balanceCredits + topup - totalCredits)),
   })
   return [line, renewalLine(t, purchase), waitingLine(t, purchase.waiting, quantity)]
+}
+
+/** Line with the paid amount, and a link to the receipt if the page can be opened. */
+export function paidLine(t: Translate, page: string, paid: string): string {
+  if (!isOpenLink(page)) return t.html('bot:topup.paid', { paid })
+  const receipt = html(`<a href="${escapeHtml(page)}">${t.html('bot:topup.receipt')}</a>`)
+  return t.html('bot:topup.paidReceipt', { paid, receipt })
 }
 
 /** Line about the slots that the credits were to buy, with what they cost if that is known. */

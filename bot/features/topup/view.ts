@@ -28,7 +28,7 @@ import {
 } from './amounts-view.ts'
 import { contractWalletLine } from './asset-view.ts'
 import { pageFor } from './page-link.ts'
-import { boughtLine, isWizardNext, nextRows } from './purchase-view.ts'
+import { boughtLine, isWizardNext, nextRows, paidLine } from './purchase-view.ts'
 
 /** A top-up with the data beside its record. */
 export interface ShownTopup {
@@ -215,16 +215,10 @@ function credited(reader: Reader, shown: ShownTopup): View {
   const { t } = reader
   const { topup, rest, balanceCredits, spentCredits } = shown
   const { creditedCredits, paidAmount } = topup
-  const page = pageFor(reader, topup)
-  const receipt = isOpenLink(page)
-    ? html(`<a href="${escapeHtml(page)}">${t.html('bot:topup.receipt')}</a>`)
-    : undefined
   const paid = amountText(t, topup, paidAmount ?? topup.amount)
   const lines = [
     `✅ ${t.html('bot:topup.credited', { credits: creditsText(t, creditedCredits) })}`,
-    receipt === undefined
-      ? t.html('bot:topup.paid', { paid })
-      : t.html('bot:topup.paidReceipt', { paid, receipt }),
+    paidLine(t, pageFor(reader, topup), paid),
     remark(t, shown),
     boughtLine(t, topup, spentCredits),
     balanceCredits === undefined
