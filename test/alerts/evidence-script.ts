@@ -1,4 +1,4 @@
-/** The script of examples/ that checks evidence, run as people run it. */
+/** The script of examples/ that checks evidence. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -6,29 +6,31 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { checkEvidence, type Verdict } from '../../examples/evidence/check.ts'
 
 const SCRIPT = fileURLToPath(new URL('../../examples/verify-evidence.ts', import.meta.url))
 
-/** What the script said, and its exit code: 0 confirmed, 1 refuted, 2 not checked. */
-export interface Verification {
-  readonly code: number
-  readonly said: string
-}
-
-/** Runs the script on evidence with these endpoints. */
-export async function verify(
+/** Checks evidence with these endpoints, as the script does after it has read its file. */
+export function verify(
   evidence: unknown,
   urls: readonly string[],
   registry: string,
-): Promise<Verification> {
+): Promise<Verdict> {
+  return checkEvidence(JSON.stringify(evidence), urls, registry)
+}
+
+/** Runs the script on a file in a process, as people do. */
+export async function runScript(
+  json: string,
+  args: readonly string[],
+): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'evidence-'))
   try {
     const file = join(folder, 'evidence.json')
-    await writeFile(file, JSON.stringify(evidence))
-    const { promise, resolve } = Promise.withResolvers<Verification>()
-    const args = [SCRIPT, file, ...urls, '--registry', registry]
-    execFile(process.execPath, args, (error, out, err) =>
-      resolve({ code: error === null ? 0 : Number(error.code), said: out + err }),
+    await writeFile(file, json)
+    const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<typeof runScript>>>()
+    execFile(process.execPath, [SCRIPT, file, ...args], (error, out, err) =>
+      resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     )
     return await promise
   } finally {

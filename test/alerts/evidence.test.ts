@@ -3,7 +3,7 @@ import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
 import { alertUrl } from '#src/alerts/alert-urls.ts'
 import { signIn } from '../support/people.ts'
 import { type RoundWorld, roundWorld } from '../watches/rounds.ts'
-import { changedEndpoint, verify } from './evidence-script.ts'
+import { changedEndpoint, runScript, verify } from './evidence-script.ts'
 
 /** The evidence of every alert about voting rounds, checked on the chain by the script of examples/. */
 
@@ -107,6 +107,23 @@ test('the chain confirms every alert', async () => {
   }
   expect(found).toEqual([])
 }, 300_000)
+
+test('the script says in its exit code and its output what it found', async () => {
+  const evidence = await evidenceOf(await alertOf('fsp.ftso-commit', 'Mute'))
+  const other = structuredClone(evidence)
+  other.blocks.last['hash'] = `0x${'ab'.repeat(32)}`
+  const { registry } = world.devnet.contracts
+  const args = [world.devnet.rpcUrl, '--registry', registry]
+  const run = (json: string, given = args) => runScript(json, given)
+  const confirmed = await run(JSON.stringify(evidence))
+  expect(confirmed).toEqual({ code: 0, out: expect.stringMatching(/^confirmed: .+\n$/), err: '' })
+  const refuted = await run(JSON.stringify(other))
+  expect(refuted).toEqual({ code: 1, out: '', err: expect.stringMatching(/^refuted: .+\n$/) })
+  const unread = { code: 2, out: '', err: expect.stringMatching(/^not checked: .+\n$/) }
+  expect(await run('{"half":')).toEqual(unread)
+  expect(await run(JSON.stringify(evidence), [])).toEqual(unread)
+  expect(await run(JSON.stringify(evidence), ['--unknown'])).toEqual(unread)
+}, 60_000)
 
 /** What the script says about evidence with a change. */
 async function forged(alert: RaisedAlert, change: (evidence: Forgery) => void) {

@@ -1,0 +1,155 @@
+/** The steps that check evidence: what it names, and then its claim. */
+import { CHECKS } from './claims.ts'
+import { createProtocol } from './protocol.ts'
+import { framesOf } from './rounds.ts'
+import { createRpc, Refuted, type Rpc, Unchecked } from './rpc.ts'
+
+const VERSION = 1
+
+interface Place {
+  readonly number: number
+  readonly hash: string
+  readonly at: string
+}
+
+interface Transaction {
+  readonly hash: string
+  readonly block: number
+  readonly blockHash: string
+  readonly index: number
+  readonly sender: string
+  readonly receiver: string | null
+  readonly input: string
+  readonly function: string | null
+  readonly frames: readonly { protocol: number; round: number; bytes: number; payload: string }[]
+}
+
+interface Evidence {
+  readonly version: number
+  readonly chainId: number
+  readonly data: Readonly<Record<string, unknown>>
+  readonly claim: Readonly<Record<string, unknown>> | null
+  readonly unproven: string | null
+  readonly blocks: { readonly first: Place | null; readonly last: Place } | null
+  readonly transactions: readonly Transaction[]
+}
+
+function must(holds: boolean, contradiction: string): void {
+  if (!holds) throw new Refuted(contradiction)
+}
+
+const lower = (value: unknown) => String(value).toLowerCase()
+
+/** The blocks that the evidence names must be those of the chain. */
+async function checkBlocks(rpc: Rpc, { blocks }: Evidence): Promise<void> {
+  for (const place of [blocks?.first, blocks?.last]) {
+    if (!place) continue
+    const { hash, at } = await rpc.block(place.number)
+    must(hash === lower(place.hash), `block ${place.number} has the hash ${hash}`)
+    must(at * 1000 === Date.parse(place.at), `block ${place.number} is of ${at}`)
+  }
+}
+
+/** The transactions that the alert names must be in the evidence as they are in their blocks. */
+async function checkTransactions(rpc: Rpc, evidence: Evidence): Promise<void> {
+  const { data, transactions } = evidence
+  for (const name of ['tx', 'submit1Tx', 'submit2Tx']) {
+    const hash = data[name]
+    if (typeof hash !== 'string') continue
+    must(
+      transactions.some((one) => lower(one.hash) === lower(hash)),
+      `transaction ${hash} is missing from the evidence`,
+    )
+  }
+  for (const one of transactions) {
+    const block = await rpc.block(one.block)
+    const found = block.transactions[one.index]
+    must(
+      lower(found?.hash) === lower(one.hash),
+      `${one.hash} is not number ${one.index} of its block`,
+    )
+    must(block.hash === lower(one.blockHash), `block ${one.block} has the hash ${block.hash}`)
+    must(lower(found?.from) === lower(one.sender), `${one.hash} was sent by ${found?.from}`)
+    must(lower(found?.to) === lower(one.receiver), `${one.hash} was sent to ${found?.to}`)
+    must(lower(found?.input) === lower(one.input), `${one.hash} has other calldata`)
+    const submission = framesOf(one.input)
+    must(one.function === (submission?.name ?? null), `${one.hash} calls ${submission?.name}`)
+    const frames = (submission?.frames ?? []).map(({ protocol, round, payload }) => ({
+      protocol,
+      round,
+      bytes: payload.length,
+      payload: `0x${payload.toString('hex')}`,
+    }))
+    must(JSON.stringify(frames) === JSON.stringify(one.frames), `${one.hash} has other frames`)
+  }
+}
+
+/** Names of figures in the alert, where they differ from those in the claim. */
+const IN_DATA: Readonly<Record<string, string>> = {
+  rewardEpoch: 'rewardEpochId',
+  round: 'votingRoundId',
+  firstRound: 'firstRoundId',
+  required: 'rounds',
+  transaction: 'tx',
+  sender: 'from',
+  receiver: 'to',
+  probability: 'probabilityOfSilence',
+  startRound: 'startVotingRoundId',
+}
+
+/** The claim must be that of the alert. */
+function checkData({ data, claim }: Evidence): void {
+  const { values = {}, ...rest } = claim ?? {}
+  // A rate counts rounds under the name that a streak has for its rule.
+  for (const [name, value] of Object.entries({ ...rest, ...(values as object) })) {
+    const said =
+      data[
+        (rest['kind'] === 'round' && IN_DATA[name]) || (name in data ? name : IN_DATA[name]) || name
+      ]
+    must(
+      said === undefined || JSON.stringify(said) === JSON.stringify(value),
+      `the alert says ${JSON.stringify(said)} for ${name}, the claim ${JSON.stringify(value)}`,
+    )
+  }
+}
+
+/** What the chain says of a claim; 0: confirmed, 1: refuted, 2: not checked. */
+export interface Verdict {
+  readonly code: 0 | 1 | 2
+  readonly said: string
+}
+
+/** Checks the JSON of evidence against these endpoints. */
+export async function checkEvidence(
+  json: string,
+  urls: readonly string[],
+  registry: string,
+): Promise<Verdict> {
+  try {
+    return { code: 0, said: `confirmed: ${await confirm(json, urls, registry)}` }
+  } catch (error) {
+    const isRefuted = error instanceof Refuted
+    const said = `${isRefuted ? 'refuted' : 'not checked'}: ${(error as Error).message}`
+    return { code: isRefuted ? 1 : 2, said }
+  }
+}
+
+async function confirm(json: string, urls: readonly string[], registry: string): Promise<string> {
+  const evidence = JSON.parse(json) as Evidence
+  if (evidence.version !== VERSION)
+    throw new Unchecked(`version ${evidence.version} is not known here`)
+  const { claim } = evidence
+  if (claim === null) throw new Unchecked(`the chain alone does not prove it: ${evidence.unproven}`)
+  const kind = String(claim['kind'])
+  // A kind such as `constructor` must not find what every object has.
+  const check = Object.hasOwn(CHECKS, kind) ? CHECKS[kind] : undefined
+  if (check === undefined) throw new Unchecked(`claims of the kind ${kind} are not known here`)
+  const rpc = createRpc(urls)
+  const chainId = Number(await rpc.call('eth_chainId', []))
+  if (chainId !== evidence.chainId) throw new Unchecked(`the endpoint is of chain ${chainId}`)
+  checkData(evidence)
+  await checkBlocks(rpc, evidence)
+  await checkTransactions(rpc, evidence)
+  const found = await check(createProtocol(rpc, registry), claim, chainId)
+  return rpc.isProven() ? found : `${found} (the hashes of headers were taken from the endpoint)`
+}
