@@ -3,17 +3,18 @@
 const ROUNDS = 24
 const RATE_BYTES = 136
 
-/** Round constants, low and high halves, and the rotations of the 25 lanes in the order of the pi step. */
-const CONSTANTS: [number, number][] = []
-const ROTATIONS: number[] = []
-const LANES: number[] = []
+/** Round constants, low and high halves in turn. */
+const CONSTANTS = new Int32Array(2 * ROUNDS)
+/** Lanes in the order of the pi step, as places of their low halves, and the rotation of each. */
+const LANES = new Int32Array(ROUNDS)
+const ROTATIONS = new Int32Array(ROUNDS)
 
 let register = 1
 let [x, y] = [1, 0]
 for (let round = 0; round < ROUNDS; round += 1) {
   ;[x, y] = [y, (2 * x + 3 * y) % 5]
-  LANES.push(x + 5 * y)
-  ROTATIONS.push((((round + 1) * (round + 2)) / 2) % 64)
+  LANES[round] = 2 * (x + 5 * y)
+  ROTATIONS[round] = (((round + 1) * (round + 2)) / 2) % 64
   let [low, high] = [0, 0]
   for (let bit = 0; bit < 7; bit += 1) {
     if (register & 1) {
@@ -23,48 +24,67 @@ for (let round = 0; round < ROUNDS; round += 1) {
     }
     register = register & 0x80 ? (register << 1) ^ 0x171 : register << 1
   }
-  CONSTANTS.push([low, high])
+  CONSTANTS.set([low, high], 2 * round)
+}
+
+/** Sums of the columns, and the row that is being changed: low and high halves of five lanes each. */
+const sums = new Int32Array(10)
+const kept = new Int32Array(10)
+
+const at = (array: Int32Array, index: number) => array[index] as number
+
+function mixColumns(state: Int32Array): void {
+  for (let i = 0; i < 10; i += 1) {
+    sums[i] =
+      at(state, i) ^ at(state, i + 10) ^ at(state, i + 20) ^ at(state, i + 30) ^ at(state, i + 40)
+  }
+  for (let column = 0; column < 10; column += 2) {
+    const before = (column + 8) % 10
+    const after = (column + 2) % 10
+    const a = at(sums, after)
+    const b = at(sums, after + 1)
+    const low = at(sums, before) ^ ((a << 1) | (b >>> 31))
+    const high = at(sums, before + 1) ^ ((b << 1) | (a >>> 31))
+    for (let lane = column; lane < 50; lane += 10) {
+      state[lane] = at(state, lane) ^ low
+      state[lane + 1] = at(state, lane + 1) ^ high
+    }
+  }
+}
+
+function moveLanes(state: Int32Array): void {
+  let low = at(state, 2)
+  let high = at(state, 3)
+  for (let i = 0; i < ROUNDS; i += 1) {
+    const lane = at(LANES, i)
+    const by = at(ROTATIONS, i)
+    const shift = by & 31
+    const from = by < 32 ? low : high
+    const other = by < 32 ? high : low
+    low = at(state, lane)
+    high = at(state, lane + 1)
+    state[lane] = shift === 0 ? from : (from << shift) | (other >>> (32 - shift))
+    state[lane + 1] = shift === 0 ? other : (other << shift) | (from >>> (32 - shift))
+  }
+}
+
+function mixRows(state: Int32Array): void {
+  for (let row = 0; row < 50; row += 10) {
+    for (let i = 0; i < 10; i += 1) kept[i] = at(state, row + i)
+    for (let i = 0; i < 10; i += 1) {
+      state[row + i] = at(kept, i) ^ (~at(kept, (i + 2) % 10) & at(kept, (i + 4) % 10))
+    }
+  }
 }
 
 /** Permutes the state: 25 lanes, each as low and high 32 bits. */
 function permute(state: Int32Array): void {
-  const sums = new Int32Array(10)
-  const get = (index: number) => state[index] as number
-  for (const [low, high] of CONSTANTS) {
-    for (let i = 0; i < 10; i += 1) {
-      sums[i] = get(i) ^ get(i + 10) ^ get(i + 20) ^ get(i + 30) ^ get(i + 40)
-    }
-    for (let column = 0; column < 5; column += 1) {
-      const before = ((column + 4) % 5) * 2
-      const after = ((column + 1) % 5) * 2
-      const [a, b] = [sums[after] as number, sums[after + 1] as number]
-      const addLow = (sums[before] as number) ^ ((a << 1) | (b >>> 31))
-      const addHigh = (sums[before + 1] as number) ^ ((b << 1) | (a >>> 31))
-      for (let row = 0; row < 50; row += 10) {
-        state[row + column * 2] = get(row + column * 2) ^ addLow
-        state[row + column * 2 + 1] = get(row + column * 2 + 1) ^ addHigh
-      }
-    }
-    let [keptLow, keptHigh] = [get(2), get(3)]
-    for (let i = 0; i < ROUNDS; i += 1) {
-      const at = (LANES[i] as number) * 2
-      const [nextLow, nextHigh] = [get(at), get(at + 1)]
-      const by = ROTATIONS[i] as number
-      const [from, other] = by < 32 ? [keptLow, keptHigh] : [keptHigh, keptLow]
-      const shift = by % 32
-      state[at] = shift === 0 ? from : (from << shift) | (other >>> (32 - shift))
-      state[at + 1] = shift === 0 ? other : (other << shift) | (from >>> (32 - shift))
-      ;[keptLow, keptHigh] = [nextLow, nextHigh]
-    }
-    for (let row = 0; row < 50; row += 10) {
-      const lane = state.slice(row, row + 10)
-      for (let i = 0; i < 10; i += 1) {
-        const [one, two] = [lane[(i + 2) % 10] as number, lane[(i + 4) % 10] as number]
-        state[row + i] = (lane[i] as number) ^ (~one & two)
-      }
-    }
-    state[0] = get(0) ^ low
-    state[1] = get(1) ^ high
+  for (let round = 0; round < ROUNDS; round += 1) {
+    mixColumns(state)
+    moveLanes(state)
+    mixRows(state)
+    state[0] = at(state, 0) ^ at(CONSTANTS, 2 * round)
+    state[1] = at(state, 1) ^ at(CONSTANTS, 2 * round + 1)
   }
 }
 
@@ -75,9 +95,9 @@ export function keccak(data: Uint8Array): Buffer {
   padded[data.length] = 1
   padded[padded.length - 1] = (padded.at(-1) as number) | 0x80
   const state = new Int32Array(50)
-  for (let at = 0; at < padded.length; at += RATE_BYTES) {
+  for (let start = 0; start < padded.length; start += RATE_BYTES) {
     for (let i = 0; i < RATE_BYTES / 4; i += 1) {
-      state[i] = (state[i] as number) ^ padded.readInt32LE(at + 4 * i)
+      state[i] = at(state, i) ^ padded.readInt32LE(start + 4 * i)
     }
     permute(state)
   }

@@ -60,11 +60,17 @@ function add(one: Point, other: Point): Point {
   return [x, mod(r * (v - x) - s1 * hhh), mod(h * z1 * z2)]
 }
 
-function multiply(point: Point, by: bigint): Point {
-  let [result, square]: [Point, Point] = [[1n, 1n, 0n], point]
-  for (let left = by; left > 0n; left >>= 1n) {
-    if (left & 1n) result = add(result, square)
-    square = double(square)
+/** The sum of two products, computed together: its doublings are the greatest part of either. */
+function sumOfProducts(one: Point, byOne: bigint, other: Point, byOther: bigint): Point {
+  const both = add(one, other)
+  let result: Point = [1n, 1n, 0n]
+  for (let bit = 255n; bit >= 0n; bit -= 1n) {
+    result = double(result)
+    const isOfOne = (byOne >> bit) & 1n
+    const isOfOther = (byOther >> bit) & 1n
+    if (isOfOne && isOfOther) result = add(result, both)
+    else if (isOfOne) result = add(result, one)
+    else if (isOfOther) result = add(result, other)
   }
   return result
 }
@@ -96,8 +102,8 @@ export function recoverSigner(
   if (mod(root * root) !== square) return undefined
   const y = Number(root & 1n) === recovery % 2 ? root : P - root
   const inverse = invert(r, N)
-  const first = multiply(G, mod(-toNumber(digest) * inverse, N))
-  const [keyX, keyY, keyZ] = add(first, multiply([x, y, 1n], mod(s * inverse, N)))
+  const byG = mod(-toNumber(digest) * inverse, N)
+  const [keyX, keyY, keyZ] = sumOfProducts(G, byG, [x, y, 1n], mod(s * inverse, N))
   if (keyZ === 0n) return undefined
   const scale = invert(keyZ, P)
   const plain = [mod(keyX * scale * scale), mod(keyY * scale * scale * scale)].map(toBytes)
