@@ -25,11 +25,12 @@ for (let turn = 0; ; turn += 1) {
     continue
   }
   try {
-    // Read, then written: two owners at once would write the same value.
+    // Read, then written a moment later: two owners at once would write the same value.
     await slices.fenceOf([slice]).transact(db, async (tx) => {
       const [row] = await tx.execute<{ value: number }>(
         query`select count(*)::int as value from slice_writes where slice = ${slice}`,
       )
+      await new Promise((resolve) => setTimeout(resolve, 5))
       await tx.execute(query`
         insert into slice_writes (slice, value, writer) values (${slice}, ${row?.value ?? 0}, ${writer})`)
     })
