@@ -59,8 +59,12 @@ describe('an unacknowledged critical alert', () => {
     const notified: number[] = []
     await pass()
     room.forget()
-    for (let minute = 1; minute <= 300; minute++) {
-      minutes(1)
+    // Every fifth minute, and every minute around a reminder.
+    const looked = Array.from({ length: 300 }, (_, index) => index + 1).filter(
+      (minute) => minute % 5 === 0 || [15, 60, 240].some((due) => Math.abs(due - minute) === 1),
+    )
+    for (const [index, minute] of looked.entries()) {
+      minutes(minute - (looked[index - 1] ?? 0))
       await room.remind()
       if ([15, 60, 240].includes(minute)) await room.deliver()
       if (room.chatTexts().length > notified.length) notified.push(minute)
