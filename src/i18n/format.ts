@@ -9,6 +9,7 @@ import {
   plainNumber,
   timeFormat,
   withoutDirectionMarks,
+  zoneName,
 } from './intl.ts'
 import { isolate, withoutIsolates } from './isolates.ts'
 import { builtKey, type TextValue, translate, typed } from './translate.ts'
@@ -213,13 +214,7 @@ export function shortAddress(address: string): string {
 
 /** Whether a text is the IANA name of a time zone, in any case. Offsets such as `+01:00` are not names. */
 export function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z][A-Za-z0-9_+/-]{1,63}$/.test(name)) return false
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
-    return true
-  } catch {
-    return false
-  }
+  return /^[A-Za-z][A-Za-z0-9_+/-]{1,63}$/.test(name) && zoneName(name) !== ''
 }
 
 function write(

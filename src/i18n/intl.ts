@@ -37,6 +37,15 @@ export const timeFormat = remembered(
     new Intl.DateTimeFormat(intlTag(locale), { ...TIME_STYLES[style], timeZone }),
 )
 
+/** The name that `Intl` has for a time zone, however it is written; empty for names it does not know. */
+export const zoneName = remembered((timeZone: string) => {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone
+  } catch {
+    return ''
+  }
+})
+
 /** Days are always written out in German: *Tg.* is not usual. */
 const GERMAN_DAYS = { days: 'long', daysDisplay: 'auto' } as const
 

@@ -1,4 +1,5 @@
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
+import { zoneName } from './intl.ts'
 import { LARGE_CITIES } from './large-cities.ts'
 import data from './zone-names.json' with { type: 'json' }
 
@@ -35,12 +36,8 @@ export const ZONE_NAMES: readonly string[] = ZONES.map(({ name }) => name)
  * names are returned unchanged.
  */
 export function modernZone(name: string): string {
-  try {
-    const known = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
-    return RENAMED.get(known) ?? known
-  } catch {
-    return name
-  }
+  const known = zoneName(name)
+  return known === '' ? name : (RENAMED.get(known) ?? known)
 }
 
 /** The city of a zone in a locale. */
