@@ -22,6 +22,8 @@ export default defineConfig({
   test: {
     // A worker keeps its modules from file to file: nothing in ours remembers what one file did.
     isolate: false,
+    // Node loads them, and compiles each once for all runs, in place of vite: no test replaces a module.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // Processes that tests start read their modules compiled from there.
     env: { NODE_COMPILE_CACHE: COMPILE_CACHE, NODE_OPTIONS: QUICK_MODULES },
     execArgv: [QUICK_MODULES, SMALL_NURSERY],
