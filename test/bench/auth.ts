@@ -6,13 +6,16 @@ import { writeMessage } from '#src/auth/message.ts'
 import { isPlainSigner } from '#src/chain/signatures.ts'
 import { connect } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
+import { type Busy, watchBusy } from './busy.ts'
 import { withDatabase } from './database.ts'
-import { startServer } from './process.ts'
+import { putLoad } from './load.ts'
+import { type BenchServer, startServer } from './process.ts'
 import { type Measurement, median } from './report.ts'
+import { findPostmaster } from './scale-cpu.ts'
 
-const ROUNDS = 3
+const ROUNDS = 5
 /** Sign-ins of a round, each of a wallet of its own. */
-const SIGN_INS = 200
+const SIGN_INS = 500
 const AT_A_TIME = 50
 const GOAL_RATIO = 0.9
 const LOOP_GOAL_MS = 20
@@ -31,6 +34,9 @@ interface SignedMessage {
 export async function benchAuth(): Promise<readonly Measurement[]> {
   return withDatabase(async (databaseUrl) => {
     const subject = await startServer('./auth-subject.ts', databaseUrl)
+    const { sql, close } = connect(databaseUrl)
+    const postmaster = await findPostmaster(sql)
+    await close()
     try {
       const rounds: Round[] = []
       for (let round = 0; round <= ROUNDS; round++) {
@@ -46,7 +52,7 @@ export async function benchAuth(): Promise<readonly Measurement[]> {
             isPlainSigner(address, message, signature),
           ),
         )
-        const result = await signAllIn(subject.url, signed)
+        const result = await signAllIn(subject, signed, postmaster)
         // The first round warms up.
         if (round > 0) rounds.push({ floor, check, ...result })
       }
@@ -63,7 +69,7 @@ interface Round {
   readonly perSecond: number
   readonly longestMs: number
   readonly cpuSeconds: number
-  readonly loadCpuSeconds: number
+  readonly busy: Busy
 }
 
 /** Stores challenges of new wallets, signed. */
@@ -107,48 +113,47 @@ function perSecond(work: () => unknown): number {
   return SIGN_INS / ((user + system) / 1e6)
 }
 
-const Busy = z.object({ cpuSeconds: z.number(), longestMs: z.number() })
+const Look = z.object({ cpuSeconds: z.number(), longestMs: z.number() })
 
-async function signAllIn(url: string, signed: readonly SignedMessage[]) {
-  const busy = async () => Busy.parse(await (await fetch(`${url}/busy`)).json())
-  const before = await busy()
-  const own = process.cpuUsage()
-  const startedAt = performance.now()
-  const waiting = signed.values()
-  await Promise.all(
-    Array.from({ length: AT_A_TIME }, async () => {
-      for (const { message, signature } of waiting) {
-        const response = await fetch(`${url}/api/x402/auth/token`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({ message, signature }),
-        })
-        if (response.status !== 200) throw new Error(`sign-in answered ${await response.text()}`)
-        await response.arrayBuffer()
-      }
+async function signAllIn(
+  { url, pid }: BenchServer,
+  signed: readonly SignedMessage[],
+  postmaster: number,
+) {
+  const look = async () => Look.parse(await (await fetch(`${url}/busy`)).json())
+  const before = await look()
+  const { result, busy } = await watchBusy({ serverPid: pid, postmaster }, () =>
+    putLoad(url, {
+      requestOf: (request) => {
+        const one = signed[request]
+        if (one === undefined) return undefined
+        const body = JSON.stringify({ message: one.message, signature: one.signature })
+        const headers = { 'content-type': 'application/json' }
+        return { method: 'POST', path: '/api/x402/auth/token', headers, body }
+      },
+      connections: AT_A_TIME,
     }),
   )
-  const seconds = (performance.now() - startedAt) / 1000
-  const { user, system } = process.cpuUsage(own)
-  const after = await busy()
+  const after = await look()
   return {
-    perSecond: signed.length / seconds,
+    perSecond: result.perSecond,
     longestMs: after.longestMs,
     cpuSeconds: after.cpuSeconds - before.cpuSeconds,
-    loadCpuSeconds: (user + system) / 1e6,
+    busy,
   }
 }
 
 function measurements(rounds: readonly Round[]): readonly Measurement[] {
   const of = (pick: (round: Round) => number) => median(rounds.map(pick))
   const cpuMs = of(({ cpuSeconds }) => (cpuSeconds / SIGN_INS) * 1000)
-  const loadCpuMs = of(({ loadCpuSeconds }) => (loadCpuSeconds / SIGN_INS) * 1000)
+  const shareOf = (side: keyof Busy) => of(({ busy }) => busy[side]).toFixed(2)
   const common = { bench: 'auth', floor: of(({ floor }) => floor) }
   const ratio = of(({ perSecond: value, floor }) => value / floor)
   const checkRatio = of(({ check, floor }) => check / floor)
   const longestMs = Math.max(...rounds.map((round) => round.longestMs))
   process.stdout.write(
-    `auth: ${cpuMs.toFixed(2)} CPU-ms of the service and ${loadCpuMs.toFixed(2)} of the clients a sign-in\n`,
+    `auth: ${cpuMs.toFixed(2)} CPU-ms of the service a sign-in; cores taken: ${shareOf('server')} server, ` +
+      `${shareOf('database')} PostgreSQL, ${shareOf('load')} load\n`,
   )
   return [
     {

@@ -1,42 +1,88 @@
-import { Pool } from 'undici'
+import { Client } from 'undici'
 
 type Headers = Readonly<Record<string, string>>
 
-/** Requests answered per second while `connections` clients ask without pause. */
-export async function requestsPerSecond(
+/** What a load reached. */
+export interface LoadResult {
+  readonly perSecond: number
+  /** Times from a request to the end of its answer. */
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+/** A GET request, or any other with a body. */
+export interface LoadRequest {
+  readonly path: string
+  readonly headers?: Headers
+  readonly method?: 'GET' | 'POST'
+  readonly body?: string
+}
+
+/**
+ * Asks with `connections` connections, each without pause, for some seconds or until `requestOf` gives
+ * nothing. Answers are counted and not read: the load must take less of the machine than the server.
+ *
+ * @throws Error if an answer has another status than 200
+ */
+export async function putLoad(
   origin: string,
   options: {
-    readonly path: string
-    /** Headers of each request; a function gets the number of the request. */
-    readonly headers: Headers | ((request: number) => Headers)
+    /** The request with this number, counted over all connections. */
+    readonly requestOf: (request: number) => LoadRequest | undefined
     readonly connections: number
-    readonly seconds: number
+    readonly seconds?: number
     /** Called with the headers of every answer. */
     readonly onAnswer?: (headers: Readonly<Record<string, unknown>>) => void
   },
-): Promise<number> {
-  const pool = new Pool(origin, { connections: options.connections, pipelining: 1 })
-  const endsAt = performance.now() + options.seconds * 1000
+): Promise<LoadResult> {
+  const { requestOf, connections, seconds = Number.POSITIVE_INFINITY, onAnswer } = options
+  const startedAt = performance.now()
+  const endsAt = startedAt + seconds * 1000
+  const waits: number[] = []
   let asked = 0
-  let answered = 0
-  const { headers: given, onAnswer } = options
-  const headersOf = (request: number) => (typeof given === 'function' ? given(request) : given)
-  const client = async () => {
+  const work = async () => {
+    const client = new Client(origin, { pipelining: 1 })
     while (performance.now() < endsAt) {
-      const { statusCode, headers, body } = await pool.request({
-        method: 'GET',
-        path: options.path,
-        headers: headersOf(asked++),
-      })
-      await body.dump()
-      if (statusCode !== 200) throw new Error(`${options.path} answered ${statusCode}`)
-      answered += 1
+      const request = requestOf(asked++)
+      if (request === undefined) break
+      const sentAt = performance.now()
+      const headers = await answerTo(client, request)
+      waits.push(performance.now() - sentAt)
       onAnswer?.(headers)
     }
+    await client.close()
   }
-  const startedAt = performance.now()
-  await Promise.all(Array.from({ length: options.connections }, client))
+  await Promise.all(Array.from({ length: connections }, work))
   const elapsedSeconds = (performance.now() - startedAt) / 1000
-  await pool.close()
-  return answered / elapsedSeconds
+  waits.sort((a, b) => a - b)
+  const at = (share: number) => waits[Math.ceil(waits.length * share) - 1] ?? Number.NaN
+  return { perSecond: waits.length / elapsedSeconds, p50Ms: at(0.5), p99Ms: at(0.99) }
+}
+
+/** The headers of an answer, once all of it has arrived. */
+function answerTo(
+  client: Client,
+  request: LoadRequest,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { path, method = 'GET', headers = {}, body } = request
+  const { promise, resolve, reject } = Promise.withResolvers<Readonly<Record<string, unknown>>>()
+  let status = 0
+  let answered: Readonly<Record<string, unknown>> = {}
+  client.dispatch(
+    { path, method, headers: { ...headers }, ...(body !== undefined && { body }) },
+    {
+      onRequestStart: () => undefined,
+      onResponseStart: (_controller, statusCode, found) => {
+        status = statusCode
+        answered = found
+      },
+      onResponseData: () => undefined,
+      onResponseEnd: () => {
+        if (status === 200) resolve(answered)
+        else reject(new Error(`${path} answered ${status}`))
+      },
+      onResponseError: (_controller, error) => reject(error),
+    },
+  )
+  return promise
 }

@@ -7,6 +7,7 @@ import { benchFanout } from './fanout.ts'
 import { benchFsp } from './fsp.ts'
 import { benchMetering } from './metering.ts'
 import { benchObserve } from './observe.ts'
+import { benchPress } from './press.ts'
 import { type Measurement, report } from './report.ts'
 import { benchRest } from './rest.ts'
 import { benchSandbox } from './sandbox.ts'
@@ -18,6 +19,7 @@ const BENCHES = {
   rest: benchRest,
   auth: benchAuth,
   metering: benchMetering,
+  press: benchPress,
   observe: benchObserve,
   'block-to-message': benchBlockToMessage,
   fanout: benchFanout,

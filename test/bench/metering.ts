@@ -1,17 +1,19 @@
 import { createHash } from 'node:crypto'
 import { formatToken } from '#src/auth/token.ts'
 import { connect } from '#src/db/connection.ts'
+import { type Busy, busyLine, watchBusy } from './busy.ts'
 import { withDatabase } from './database.ts'
-import { requestsPerSecond } from './load.ts'
+import { putLoad } from './load.ts'
 import { type BenchServer, startServer } from './process.ts'
 import { type Measurement, median } from './report.ts'
+import { findPostmaster } from './scale-cpu.ts'
 
 const ROUNDS = 7
 const SECONDS = 2
 const WALLETS = 1000
 const CONNECTIONS = 64
-const SPREAD_GOAL_RATIO = 0.7
-const HOT_GOAL_RATIO = 2
+const SPREAD_GOAL_RATIO = 1.5
+const HOT_GOAL_RATIO = 8
 const BALANCE_CREDITS = 1_000_000_000
 
 /** One wallet with a token. Its free calls of the day are used up. */
@@ -27,13 +29,19 @@ export interface Owner {
 export async function benchMetering(): Promise<Measurement[]> {
   const work = async (databaseUrl: string) => {
     const owners = await fillWallets(databaseUrl)
+    const { sql, close } = connect(databaseUrl)
+    const postmaster = await findPostmaster(sql)
+    await close()
     const service = await startServer('./metering-subject.ts', databaseUrl)
     const floor = await startServer('./metering-floor.ts', databaseUrl)
     try {
+      const sides = { service, floor, postmaster }
       const [first] = owners
       if (first === undefined) throw new Error('there are no wallets')
-      const spread = await compare(service, floor, (request) => owners[request % WALLETS] ?? first)
-      const hot = await compare(service, floor, () => first)
+      const spread = await compare(sides, (request) => owners[request % WALLETS] ?? first)
+      const hot = await compare(sides, () => first)
+      process.stdout.write(busyLine('metering, spread', ...spread.busy))
+      process.stdout.write(busyLine('metering, hot', ...hot.busy))
       await proveBalances(databaseUrl, spread.calls + hot.calls)
       return [
         measurement(`spread over ${WALLETS} wallets`, spread, SPREAD_GOAL_RATIO),
@@ -53,46 +61,66 @@ interface Comparison {
   readonly ratio: number
   /** Calls that were answered, by both. */
   readonly calls: number
+  /** Of the subject and of the floor, in the last round. */
+  readonly busy: readonly [Busy, Busy]
+}
+
+interface Sides {
+  readonly service: BenchServer
+  readonly floor: BenchServer
+  readonly postmaster: number
 }
 
 /** Floor and subject in turns. Every call of a wallet must be answered with a balance of its own. */
 async function compare(
-  service: BenchServer,
-  floor: BenchServer,
+  { service, floor, postmaster }: Sides,
   ownerOf: (request: number) => Owner,
 ): Promise<Comparison> {
-  const subjects: number[] = []
-  const floors: number[] = []
+  const rounds: { subject: Run; floor: Run }[] = []
   let calls = 0
-  const run = async ({ url }: BenchServer) => {
+  const isOneWallet = ownerOf(0) === ownerOf(1)
+  const run = async ({ url, pid }: BenchServer): Promise<Run> => {
     const balances: string[] = []
-    const perSecond = await requestsPerSecond(url, {
-      path: '/metered',
-      headers: (request) => {
-        const { wallet, token } = ownerOf(request)
-        return { authorization: `Bearer ${token}`, 'x-wallet': wallet }
-      },
-      connections: CONNECTIONS,
-      seconds: SECONDS,
-      onAnswer: (headers) => balances.push(String(headers['x-credits-balance'])),
-    })
+    const { result, busy } = await watchBusy({ serverPid: pid, postmaster }, () =>
+      putLoad(url, {
+        requestOf: (request) => {
+          const { wallet, token } = ownerOf(request)
+          return {
+            path: '/metered',
+            headers: { authorization: `Bearer ${token}`, 'x-wallet': wallet },
+          }
+        },
+        connections: CONNECTIONS,
+        seconds: SECONDS,
+        onAnswer: (headers) => balances.push(String(headers['x-credits-balance'])),
+      }),
+    )
     calls += balances.length
-    const isOneWallet = ownerOf(0) === ownerOf(1)
     if (isOneWallet && new Set(balances).size < balances.length) {
       throw new Error('two calls were answered with the same balance')
     }
-    return perSecond
+    return { perSecond: result.perSecond, busy }
   }
   for (let round = 0; round <= ROUNDS; round++) {
     const below = await run(floor)
     const subject = await run(service)
     // The first round warms both up.
-    if (round === 0) continue
-    floors.push(below)
-    subjects.push(subject)
+    if (round > 0) rounds.push({ subject, floor: below })
   }
-  const ratio = median(subjects.map((value, round) => value / (floors[round] ?? Number.NaN)))
-  return { value: median(subjects), floor: median(floors), ratio, calls }
+  const last = rounds.at(-1)
+  if (last === undefined) throw new Error('there are no rounds')
+  return {
+    value: median(rounds.map(({ subject }) => subject.perSecond)),
+    floor: median(rounds.map((round) => round.floor.perSecond)),
+    ratio: median(rounds.map((round) => round.subject.perSecond / round.floor.perSecond)),
+    calls,
+    busy: [last.subject.busy, last.floor.busy],
+  }
+}
+
+interface Run {
+  readonly perSecond: number
+  readonly busy: Busy
 }
 
 function measurement(measure: string, result: Comparison, goal: number): Measurement {

@@ -5,15 +5,16 @@ import { createInterface } from 'node:readline'
 /** A server of a benchmark, in a process of its own. */
 export interface BenchServer {
   readonly url: string
+  readonly pid: number
   stop(): void
 }
 
 /** Starts a script beside this one; it prints its address when it listens. */
-export async function startServer(name: string, databaseUrl: string): Promise<BenchServer> {
+export async function startServer(name: string, ...given: readonly string[]): Promise<BenchServer> {
   const script = new URL(name, import.meta.url).pathname
-  const child = spawn(process.execPath, [script, databaseUrl], {
+  const child = spawn(process.execPath, [script, ...given], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [line] = await once(createInterface({ input: child.stdout }), 'line')
-  return { url: String(line), stop: () => child.kill() }
+  return { url: String(line), pid: child.pid ?? 0, stop: () => child.kill() }
 }

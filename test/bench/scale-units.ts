@@ -3,7 +3,7 @@ import { enqueue, type NewDelivery, newDeliveryId } from '#src/delivery/service.
 import { systemClock } from '#src/kernel/clock.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import type { ServiceProcess } from '../support/process.ts'
-import { requestsPerSecond } from './load.ts'
+import { putLoad } from './load.ts'
 import { cpuMsOf, databaseMs } from './scale-cpu.ts'
 import type { Load } from './scale-model.ts'
 import { addressOf, type ScaleWorld, TARGETS } from './scale-world.ts'
@@ -233,11 +233,14 @@ async function callForData(
   let answered = 0
   await Promise.all(
     processes.map(({ url }, place) =>
-      requestsPerSecond(url, {
-        path: '/data/ftso-analytics/feeds',
-        headers: (request) => ({
-          authorization: `Bearer ${owners[(request * processes.length + place) % owners.length]?.token}`,
-        }),
+      putLoad(url, {
+        requestOf: (request) => {
+          const owner = owners[(request * processes.length + place) % owners.length]
+          return {
+            path: '/data/ftso-analytics/feeds',
+            headers: { authorization: `Bearer ${owner?.token}` },
+          }
+        },
         connections: Math.ceil(CALL_CONNECTIONS / processes.length),
         seconds: CALL_SECONDS,
         onAnswer: () => {
