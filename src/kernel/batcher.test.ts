@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -21,7 +22,7 @@ const isAlike = (one: Item, other: Item) => one.kind === other.kind
 const answers = (group: Group<Item>): readonly Result[] => group.map(({ name }) => ({ of: name }))
 
 /** A batcher whose work waits until it is released, one piece after the other. */
-function held(over: Partial<typeof LIMITS> = {}) {
+function held(over: Partial<typeof LIMITS & { readonly patienceMs: number }> = {}) {
   const begun: string[][][] = []
   const gates: PromiseWithResolvers<void>[] = []
   const batcher = createBatcher<Item, Result>({
@@ -47,19 +48,60 @@ function held(over: Partial<typeof LIMITS> = {}) {
 }
 
 describe('a batcher', () => {
-  test('begins at once when nothing is in hand', async () => {
+  test('begins at the end of the turn when nothing is in hand', async () => {
     const { batcher, begun, letGo } = held()
     const result = batcher.add('a', { name: 'a1' })
+    expect(begun).toEqual([])
+    await turn()
     expect(begun).toEqual([[['a1']]])
     await letGo()
     expect(await result).toEqual({ of: 'a1' })
     await batcher.idle()
   })
 
+  test('begins items of one turn together', async () => {
+    const { batcher, begun, letGo } = held({ batchesAtOnce: 3 })
+    for (const name of ['a1', 'b1', 'a2']) void batcher.add(name.slice(0, 1), { name })
+    await turn()
+    expect(begun).toEqual([[['a1', 'a2'], ['b1']]])
+    await letGo()
+    await batcher.idle()
+  })
+
+  test('works in the context of none of its callers', async () => {
+    const context = new AsyncLocalStorage<string>()
+    const seen: unknown[] = []
+    const batcher = createBatcher<Item, Result>({
+      ...LIMITS,
+      isAlike,
+      alone: async (group) => {
+        seen.push(context.getStore())
+        return answers(group)
+      },
+    })
+    await context.run('a caller', () => batcher.add('a', { name: 'a1' }))
+    expect(seen).toEqual([undefined])
+  })
+
+  test('begins waiting items beside batches that take longer than its patience', async () => {
+    const { batcher, begun, letGo } = held({ patienceMs: 1 })
+    void batcher.add('a', { name: 'a1' })
+    await turn()
+    void batcher.add('b', { name: 'b1' })
+    await expect.poll(() => begun).toEqual([[['a1']], [['b1']]])
+    await letGo()
+    await letGo()
+    await batcher.idle()
+  })
+
   test('processes items added meanwhile in one batch, one group per key, each with its own result', async () => {
     const { batcher, begun, letGo } = held()
     const names = ['a1', 'a2', 'b1', 'a3', 'c1', 'b2']
-    const results = names.map((name) => batcher.add(name.slice(0, 1), { name }))
+    const results: (Promise<Result> | undefined)[] = []
+    for (const name of names) {
+      results.push(batcher.add(name.slice(0, 1), { name }))
+      if (name === 'a1') await turn()
+    }
     await letGo()
     // The key that was just served is queued behind the waiting ones.
     expect(begun.slice(1)).toEqual([[['b1', 'b2'], ['c1'], ['a2', 'a3']]])
@@ -69,7 +111,10 @@ describe('a batcher', () => {
 
   test('never has two groups of a key in hand', async () => {
     const { batcher, begun, letGo } = held({ batchesAtOnce: 3 })
-    for (const name of ['a1', 'a2', 'b1']) void batcher.add(name.slice(0, 1), { name })
+    for (const name of ['a1', 'a2', 'b1']) {
+      void batcher.add(name.slice(0, 1), { name })
+      await turn()
+    }
     expect(begun).toEqual([[['a1']], [['b1']]])
     await letGo()
     expect(begun.slice(2)).toEqual([[['a2']]])
@@ -81,7 +126,10 @@ describe('a batcher', () => {
   test('groups only items that are alike, and the others come next', async () => {
     const { batcher, begun, letGo } = held()
     const kinds = ['x', 'x', 'y', 'x', 'y']
-    for (const [index, kind] of kinds.entries()) void batcher.add('a', { name: `${index}`, kind })
+    for (const [index, kind] of kinds.entries()) {
+      void batcher.add('a', { name: `${index}`, kind })
+      if (index === 0) await turn()
+    }
     for (let round = 0; round < 4; round++) await letGo()
     expect(begun).toEqual([[['0']], [['1', '3']], [['2', '4']]])
   })
@@ -89,6 +137,7 @@ describe('a batcher', () => {
   test('keeps groups and batches small', async () => {
     const { batcher, begun, letGo } = held({ waitingPerKeyMax: 20, itemsMax: 40 })
     void batcher.add('z', { name: 'z' })
+    await turn()
     for (const key of ['a', 'b', 'c', 'd']) {
       for (let index = 0; index < 5; index++) void batcher.add(key, { name: `${key}${index}` })
     }
@@ -102,7 +151,9 @@ describe('a batcher', () => {
   test('refuses items beyond the limits, of one key or in all, and accepts more when there is room', async () => {
     const { batcher, letGo } = held({ waitingPerKeyMax: 2, itemsMax: 4 })
     const add = (key: string) => batcher.add(key, { name: key }) !== undefined
-    expect([add('a'), add('a'), add('a'), add('a')]).toEqual([true, true, true, false])
+    expect(add('a')).toBe(true)
+    await turn()
+    expect([add('a'), add('a'), add('a')]).toEqual([true, true, false])
     expect([add('b'), add('c')]).toEqual([true, false])
     await letGo()
     expect(add('c')).toBe(true)

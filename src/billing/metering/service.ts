@@ -1,11 +1,11 @@
 import type { Db } from '#src/db/connection.ts'
+import { createBatcher } from '#src/kernel/batcher.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { findAccount } from '../account/store.ts'
-import { createBatcher } from './batcher.ts'
 import {
   type FoundToken,
   settleAlone,
