@@ -1,5 +1,6 @@
 import { and, count, desc, eq, isNull, ne, notInArray, or, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
+import { gathered } from '#src/db/gather.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { isJudged } from './state-store.ts'
 import { signalStates, targets, watches } from './tables.ts'
@@ -41,7 +42,7 @@ export interface WatchRow extends Record<string, unknown> {
 
 // Plain SQL: this is the query of every read, and building it from tables costs more than running it.
 const selectWatch = sql`
-  select w.id, w.type, w.label, t.target, w.target_id as "targetId", w.settings, w.signals,
+  select w.wallet, w.id, w.type, w.label, t.target, w.target_id as "targetId", w.settings, w.signals,
     w.recipient_ids as "recipientIds", w.min_severity as "minSeverity",
     w.cooldown_seconds as "cooldownSeconds", w.escalate_after_minutes as "escalateAfterMinutes",
     w.escalate_to as "escalateTo", w.status as wanted,
@@ -55,16 +56,35 @@ const selectWatch = sql`
   from watches w join targets t on t.id = w.target_id
     left join observation_cursors c on c.type = w.type`
 
+/** A watch by its wallet and id. */
+type WatchKey = Pick<typeof watches.$inferSelect, 'wallet' | 'id'>
+
+const nameOfKey = ({ wallet, id }: WatchKey) => `${wallet} ${id}`
+
+async function findByKeys(
+  db: Db,
+  keys: readonly WatchKey[],
+): Promise<ReadonlyMap<string, WatchRow>> {
+  // The limit makes the plan look up each watch by its id, however small the table is.
+  const rows = await db.execute<WatchRow & { wallet: string }>(sql`
+    select watch.* from unnest(
+        ${sql.param(keys.map(({ wallet }) => wallet))}::text[],
+        ${sql.param(keys.map(({ id }) => id))}::int[]) as asked (wallet, id)
+      cross join lateral (
+        ${selectWatch} where w.wallet = asked.wallet and w.id = asked.id limit 1) as watch`)
+  return new Map(rows.map((row) => [nameOfKey(row), row]))
+}
+
+/** A watch of a wallet. Concurrent calls share a statement. */
+const findByKey = gathered(nameOfKey, findByKeys)
+
 /** One watch of the wallet. */
 export async function findWatch(
   db: Db,
   wallet: Address,
   id: number,
 ): Promise<WatchRow | undefined> {
-  const [row] = await db.execute<WatchRow>(
-    sql`${selectWatch} where w.wallet = ${wallet} and w.id = ${id}`,
-  )
-  return row
+  return await findByKey(db, { wallet, id })
 }
 
 /** Watches of the wallet with an id above `after`, ordered by id. */
@@ -125,9 +145,6 @@ export async function leaveTarget(db: Db, targetId: number): Promise<void> {
 }
 
 export type NewWatchRow = typeof watches.$inferInsert
-
-/** A watch by its wallet and id. */
-type WatchKey = Pick<typeof watches.$inferSelect, 'wallet' | 'id'>
 
 /**
  * Stores a watch.

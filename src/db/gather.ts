@@ -1,0 +1,84 @@
+import { PgTransaction } from 'drizzle-orm/pg-core'
+import { type Batcher, createBatcher } from '#src/kernel/batcher.ts'
+import type { Db } from './connection.ts'
+import { publishPoolRequest } from './diagnostics.ts'
+import { isConnectionFailure, noConnectionFree } from './session.ts'
+
+/** Statements of one kind in progress at once, in one process. */
+const STATEMENTS_AT_ONCE = 2
+/** Upper limit of the keys that one statement reads. */
+const KEYS_MAX = 200
+/** Time after which a read no longer waits for statements that take long. */
+const PATIENCE_MS = 20
+/** Upper limit of the reads that wait or are in progress. */
+const READS_MAX = 20_000
+
+interface Found<Row> {
+  readonly row: Row | undefined
+}
+
+/**
+ * Makes a read of one row by its key, of which concurrent calls are answered by one statement. It begins after
+ * the call, so it sees whatever was committed before. Equal keys get the same row, which nobody may change.
+ *
+ * In a transaction every call is a statement of its own. If a statement for several keys fails, each key is read
+ * alone, so that a key that cannot be read fails its own calls only.
+ *
+ * @param nameOf text that is equal for equal keys
+ * @param read one statement: the rows of these keys by name; keys without a row are missing
+ */
+export function gathered<Key, Row extends object>(
+  nameOf: (key: Key) => string,
+  read: (db: Db, keys: readonly Key[]) => Promise<ReadonlyMap<string, Row>>,
+): (db: Db, key: Key) => Promise<Row | undefined> {
+  const batchers = new WeakMap<Db, Batcher<Key, Found<Row>>>()
+  const batcherOf = (db: Db) => {
+    const known = batchers.get(db)
+    if (known !== undefined) return known
+    const made = createReads(db, nameOf, read)
+    batchers.set(db, made)
+    return made
+  }
+  let calls = 0
+  return async (db, key) => {
+    if (isTransaction(db)) return (await read(db, [key])).get(nameOf(key))
+    // The statement may be sent by another caller, so a wrong use is noticed here.
+    publishPoolRequest()
+    calls = (calls + 1) % Number.MAX_SAFE_INTEGER
+    const found = batcherOf(db).add(String(calls), key)
+    if (found === undefined) throw noConnectionFree()
+    return (await found).row
+  }
+}
+
+function isTransaction(db: Db): boolean {
+  return db instanceof PgTransaction
+}
+
+function createReads<Key, Row extends object>(
+  db: Db,
+  nameOf: (key: Key) => string,
+  read: (db: Db, keys: readonly Key[]) => Promise<ReadonlyMap<string, Row>>,
+): Batcher<Key, Found<Row>> {
+  return createBatcher<Key, Found<Row>>({
+    batchesAtOnce: STATEMENTS_AT_ONCE,
+    patienceMs: PATIENCE_MS,
+    groupsPerBatch: KEYS_MAX,
+    itemsPerGroup: 1,
+    itemsPerBatch: KEYS_MAX,
+    waitingPerKeyMax: 1,
+    itemsMax: READS_MAX,
+    isAlike: () => true,
+    together: async (groups) => {
+      const asked = new Map(groups.map(([key]) => [nameOf(key), key]))
+      try {
+        const rows = await read(db, [...asked.values()])
+        return groups.map(([key]) => [{ row: rows.get(nameOf(key)) }])
+      } catch (error) {
+        if (asked.size === 1 || isConnectionFailure(error)) throw error
+        return []
+      }
+    },
+    alone: async ([key]) => [{ row: (await read(db, [key])).get(nameOf(key)) }],
+  })
+}
