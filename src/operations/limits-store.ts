@@ -1,26 +1,61 @@
-import { lt } from 'drizzle-orm'
-import { RateLimiterDrizzle } from 'rate-limiter-flexible'
+import { lt, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { deleteBatch } from '#src/db/delete-batch.ts'
 import { rateCounts } from './tables.ts'
 
-/** Creates a limiter whose counts all processes on the database share. */
-export function createSharedLimiter(
+/** A count of requests, up to its end. */
+export interface StoredCount {
+  readonly key: string
+  readonly points: number
+  readonly expire: Date
+}
+
+/**
+ * Adds points to counts, and starts those anew that have ended; one statement. Counts are locked in the order of
+ * their keys, which excludes deadlocks.
+ *
+ * @param added different keys; `expire` is for counts that start
+ */
+export async function addPoints(
   db: Db,
-  options: {
-    readonly keyPrefix: string
-    readonly points: number
-    /** In seconds. */
-    readonly duration: number
-  },
-): RateLimiterDrizzle {
-  return new RateLimiterDrizzle({
-    ...options,
-    storeClient: db,
-    schema: rateCounts,
-    // `prune` deletes them.
-    clearExpiredByTimeout: false,
-  })
+  added: readonly StoredCount[],
+  now: Date,
+): Promise<ReadonlyMap<string, StoredCount>> {
+  const isOver = sql`counted.expire <= ${now}::timestamptz`
+  const rows = await db.execute<StoredCount & Record<string, unknown>>(sql`
+    insert into rate_counts as counted (key, points, expire)
+    select key, points, expire from unnest(
+      ${sql.param(added.map(({ key }) => key))}::text[],
+      ${sql.param(added.map(({ points }) => points))}::int[],
+      ${sql.param(added.map(({ expire }) => expire))}::timestamptz[]) as added (key, points, expire)
+    order by key
+    on conflict (key) do update set
+      points = excluded.points + case when ${isOver} then 0 else counted.points end,
+      expire = case when ${isOver} then excluded.expire else counted.expire end
+    returning key, points, expire`)
+  return new Map(rows.map((row) => [row.key, row]))
+}
+
+/** Takes points off counts that have not ended, never below zero; one statement, which locks as `addPoints`. */
+export async function takePoints(
+  db: Db,
+  taken: readonly Pick<StoredCount, 'key' | 'points'>[],
+  now: Date,
+): Promise<ReadonlyMap<string, StoredCount>> {
+  const rows = await db.execute<StoredCount & Record<string, unknown>>(sql`
+    with taken as (
+      select * from unnest(
+        ${sql.param(taken.map(({ key }) => key))}::text[],
+        ${sql.param(taken.map(({ points }) => points))}::int[]) as taken (key, points)
+    ), held as materialized (
+      select key from rate_counts where key = any(array(select key from taken))
+      order by key for update
+    )
+    update rate_counts as counted set points = greatest(0, counted.points - taken.points)
+    from held join taken using (key)
+    where counted.key = held.key and counted.expire > ${now}::timestamptz
+    returning counted.key, counted.points, counted.expire`)
+  return new Map(rows.map((row) => [row.key, row]))
 }
 
 /**

@@ -1,14 +1,11 @@
-import {
-  type RateLimiterAbstract,
-  RateLimiterMemory,
-  type RateLimiterRes,
-} from 'rate-limiter-flexible'
+import { RateLimiterMemory } from 'rate-limiter-flexible'
 import type { Db } from '#src/db/connection.ts'
 import { deleteInBatches } from '#src/db/prune.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { HOUR_MS, HOUR_SECONDS } from '#src/kernel/durations.ts'
-import { countOne, tooManyRequests } from '#src/kernel/rate-limit.ts'
-import { createSharedLimiter, deleteCounts } from './limits-store.ts'
+import { countOne, type RequestCount, tooManyRequests } from '#src/kernel/rate-limit.ts'
+import { deleteCounts } from './limits-store.ts'
+import { createSharedCounts } from './shared-counts.ts'
 
 const MINUTE_SECONDS = 60
 
@@ -68,49 +65,52 @@ export interface Limits {
  * @param scale multiplies the published limits: above 1 in benchmarks only
  */
 export function createLimits({ db }: { readonly db: Db }, scale = 1): Limits {
-  const limiters = new Map<string, { own: Limiter; shared: Limiter | undefined }>(
+  const inMemory = new Map<string, RateLimiterMemory>(
     Object.entries(RATE_CLASSES).map(([name, { points, seconds }]) => {
       const options = { keyPrefix: name, points: points * scale, duration: seconds }
-      const isShared = [...SHARED].some((one) => one === name)
-      const shared = isShared ? createSharedLimiter(db, options) : undefined
-      return [name, { own: new RateLimiterMemory(options), shared }]
+      return [name, new RateLimiterMemory(options)]
     }),
   )
-  const limitersOf = (name: RateClass) => {
-    const found = limiters.get(name)
+  const shared = createSharedCounts(db)
+  const memoryOf = (name: RateClass) => {
+    const found = inMemory.get(name)
     if (found === undefined) throw new Error(`no limit is called ${name}`)
     return found
   }
+  const sharedKey = (rate: RateClass, key: string) => {
+    const { seconds } = RATE_CLASSES[rate]
+    return SHARED.has(rate) ? { key: `${rate}:${key}`, seconds } : undefined
+  }
   return {
     async admit(rate, key, report) {
-      const { own, shared } = limitersOf(rate)
-      const isTooMuch = ({ consumedPoints }: RateLimiterRes) =>
-        consumedPoints > RATE_CLASSES[rate].points * scale
-      const ownCount = await countOne(own, key)
-      const isAsked = shared !== undefined && !isTooMuch(ownCount)
-      const count = isAsked ? await countOne(shared, key) : ownCount
-      report?.(countOf(rate, count))
-      if (isTooMuch(count)) throw tooManyRequests(count)
+      const most = RATE_CLASSES[rate].points * scale
+      const asked = sharedKey(rate, key)
+      const own = await countOne(memoryOf(rate), key)
+      const count = asked === undefined || own.points > most ? own : await shared.add(asked)
+      report?.(reported(rate, count, most))
+      if (count.points > most) throw tooManyRequests(count)
     },
     async forgive(rate, key, report) {
       // A request in progress counts as a failure until it succeeds: waiting costs as much as failing.
       if (!countsFailuresOnly(rate)) return
-      const { own, shared } = limitersOf(rate)
-      const ownCount = await takeBack(own, key)
+      const asked = sharedKey(rate, key)
+      const own = await takeBack(memoryOf(rate), key)
       // The request has succeeded: a count that the database does not take back expires.
-      const count = shared === undefined ? ownCount : await takeBack(shared, key).catch(() => null)
-      if (count !== null) report?.(countOf(rate, count))
+      const count = asked === undefined ? own : await shared.takeBack(asked).catch(() => undefined)
+      if (count !== undefined) report?.(reported(rate, count, RATE_CLASSES[rate].points * scale))
     },
   }
 }
 
-type Limiter = RateLimiterAbstract
-
-/** Takes back one point; null if there is none. */
-async function takeBack(limiter: Limiter, key: string): Promise<RateLimiterRes | null> {
+/** Takes back one point of a count in memory; undefined if there is none. */
+async function takeBack(
+  limiter: RateLimiterMemory,
+  key: string,
+): Promise<RequestCount | undefined> {
   const count = await limiter.get(key)
-  if (count === null || count.consumedPoints <= 0) return null
-  return await limiter.reward(key)
+  if (count === null || count.consumedPoints <= 0) return undefined
+  const { consumedPoints, msBeforeNext } = await limiter.reward(key)
+  return { points: consumedPoints, leftMs: msBeforeNext }
 }
 
 /** Deletes shared counts that ended an hour ago. */
@@ -130,6 +130,6 @@ function countsFailuresOnly(rate: RateClass): boolean {
   return rate === 'token'
 }
 
-function countOf(rate: RateClass, { remainingPoints, msBeforeNext }: RateLimiterRes): RateCount {
-  return { rate, remaining: Math.max(0, remainingPoints), resetMs: msBeforeNext }
+function reported(rate: RateClass, { points, leftMs }: RequestCount, most: number): RateCount {
+  return { rate, remaining: Math.max(0, most - points), resetMs: leftMs }
 }

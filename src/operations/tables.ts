@@ -42,8 +42,7 @@ export const publicFigures = pgTable('public_figures', {
 })
 
 /**
- * Counts of the limits that all processes share; columns as `rate-limiter-flexible` names them. A
- * count ends at `expire`; its row is deleted later.
+ * Counts of the limits that all processes share. A count ends at `expire`; its row is deleted later.
  */
 export const rateCounts = pgTable(
   'rate_counts',

@@ -1,0 +1,103 @@
+/** Counts of requests that all processes on a database share. */
+import type { Db } from '#src/db/connection.ts'
+import { isConnectionFailure } from '#src/db/session.ts'
+import { createBatcher, type Group } from '#src/kernel/batcher.ts'
+import { systemClock } from '#src/kernel/clock.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { RequestCount } from '#src/kernel/rate-limit.ts'
+import { addPoints, type StoredCount, takePoints } from './limits-store.ts'
+
+/** A count to change by one. */
+interface Change {
+  readonly key: string
+  /** Length of a count that starts. */
+  readonly seconds: number
+}
+
+/** Counts by key. Concurrent changes of this process share a statement. */
+export interface SharedCounts {
+  /** Counts a request. Each of concurrent requests gets its own number. */
+  add(change: Change): Promise<RequestCount>
+  /** Takes a request back; undefined if its count has ended. */
+  takeBack(change: Change): Promise<RequestCount | undefined>
+}
+
+const LIMITS = {
+  batchesAtOnce: 2,
+  patienceMs: 20,
+  groupsPerBatch: 100,
+  itemsPerGroup: 200,
+  itemsPerBatch: 400,
+  waitingPerKeyMax: 1000,
+  itemsMax: 20_000,
+} as const
+
+interface Counted {
+  readonly count: RequestCount | undefined
+}
+
+/** Counts on this database, by the clock of this machine, as the counts in memory are. */
+export function createSharedCounts(db: Db): SharedCounts {
+  const added = createCounting(async (groups) => {
+    const now = systemClock.now()
+    const changes = groups.map((group) => ({
+      key: group[0].key,
+      points: group.length,
+      expire: new Date(now.getTime() + group[0].seconds * 1000),
+    }))
+    const counts = await addPoints(db, changes, now)
+    return groups.map((group) => numbered(group, counts.get(group[0].key), now, 1))
+  })
+  const takenBack = createCounting(async (groups) => {
+    const now = systemClock.now()
+    const changes = groups.map((group) => ({ key: group[0].key, points: group.length }))
+    const counts = await takePoints(db, changes, now)
+    return groups.map((group) => numbered(group, counts.get(group[0].key), now, 0))
+  })
+  return {
+    add: async (change) => {
+      const { count } = await added(change)
+      if (count === undefined) throw new Error('a count was not stored')
+      return count
+    },
+    takeBack: async (change) => (await takenBack(change)).count,
+  }
+}
+
+/** Counts of the requests of one key: when counted, the last of them has the stored count. */
+function numbered(
+  group: Group<Change>,
+  stored: StoredCount | undefined,
+  now: Date,
+  step: 0 | 1,
+): readonly Counted[] {
+  return group.map((_, index) => {
+    if (stored === undefined) return { count: undefined }
+    const points = stored.points - step * (group.length - 1 - index)
+    return { count: { points, leftMs: Math.max(0, stored.expire.getTime() - now.getTime()) } }
+  })
+}
+
+type Together = (groups: readonly Group<Change>[]) => Promise<readonly (readonly Counted[])[]>
+
+function createCounting(together: Together): (change: Change) => Promise<Counted> {
+  const batcher = createBatcher<Change, Counted>({
+    ...LIMITS,
+    isAlike: () => true,
+    together: async (groups) => {
+      try {
+        return await together(groups)
+      } catch (error) {
+        // The statement changed nothing: a count that cannot be stored fails its own requests only.
+        if (groups.length === 1 || isConnectionFailure(error)) throw error
+        return []
+      }
+    },
+    alone: async (group) => (await together([group]))[0] ?? [],
+  })
+  return (change) => {
+    const counted = batcher.add(change.key, change)
+    if (counted !== undefined) return counted
+    throw new AppError('rate_limited', 'rate_limited', { retryAfterSeconds: 1 })
+  }
+}
