@@ -4,7 +4,6 @@ import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { anyCharacter } from '../../test/support/any-character.ts'
 import type { StoredChallenge } from './model.ts'
 import {
-  canAddToken,
   challengeExpiry,
   grantedScopes,
   judgeChallenge,
@@ -104,13 +103,6 @@ describe('tokens', () => {
     const token = { expiresAt: tokenExpiry(AT), revokedAt: AT }
     expect(tokenStatus(token, AT)).toBe('revoked')
     expect(tokenStatus(token, plus(40 * 24 * 60 * MINUTE_MS))).toBe('revoked')
-  })
-
-  test('are ten at most', () => {
-    expect(canAddToken(0)).toBe(true)
-    expect(canAddToken(9)).toBe(true)
-    expect(canAddToken(10)).toBe(false)
-    expect(canAddToken(11)).toBe(false)
   })
 
   test('have their use written at the first one and then once a minute', () => {

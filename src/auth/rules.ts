@@ -1,6 +1,5 @@
 import { SCOPES, type Scope } from '#src/kernel/caller.ts'
 import {
-  ACTIVE_TOKENS_MAX,
   CHALLENGE_LIFETIME_MS,
   LAST_USE_PRECISION_MS,
   type StoredChallenge,
@@ -54,11 +53,6 @@ export function tokenStatus(
 ): TokenStatus {
   if (token.revokedAt !== null) return 'revoked'
   return now >= token.expiresAt ? 'expired' : 'active'
-}
-
-/** Whether a wallet with this many active tokens may have another. */
-export function canAddToken(activeTokens: number): boolean {
-  return activeTokens < ACTIVE_TOKENS_MAX
 }
 
 /** Whether a use at `now` is recorded: at most one per `LAST_USE_PRECISION_MS`. */

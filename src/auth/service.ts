@@ -8,9 +8,9 @@ import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import { storedAddress } from '#src/kernel/units.ts'
+import { issueToken } from './issuing.ts'
 import { readMessage, writeMessage } from './message.ts'
 import {
-  ACTIVE_TOKENS_MAX,
   type Challenge,
   type ChallengeRequest,
   type IssuedToken,
@@ -21,16 +21,14 @@ import {
   type TokenRequest,
 } from './model.ts'
 import {
-  canAddToken,
   challengeExpiry,
   grantedScopes,
   judgeChallenge,
   mustRecordUse,
-  tokenExpiry,
   tokenStatus,
 } from './rules.ts'
 import * as store from './store.ts'
-import { createToken, hashToken, isTokenForm, prefixOf } from './token.ts'
+import { hashToken, isTokenForm } from './token.ts'
 
 interface Deps {
   readonly db: Db
@@ -88,8 +86,31 @@ export async function createChallenge(
  */
 export async function signIn<T>(
   deps: SignInDeps,
-  { message, signature }: TokenRequest,
+  request: TokenRequest,
   then: (tx: Db, signedIn: SignedIn) => Promise<T>,
+): Promise<T> {
+  return await verify(deps, request, async (challenge, isSigned) => {
+    const now = deps.clock.now()
+    const outcome = await deps.db.transaction(async (tx) => {
+      const isOurs = await store.spendChallenge(tx, challenge.nonce, now)
+      if (!isOurs) return { ok: false, reason: 'nonce_used' } as const
+      // Returned instead of thrown, so that the transaction commits and the challenge stays spent.
+      if (!isSigned) return { ok: false, reason: 'invalid_signature' } as const
+      return { ok: true, value: await then(tx, challenge) } as const
+    })
+    if (!outcome.ok) throw new AppError('unauthenticated', outcome.reason)
+    return outcome.value
+  })
+}
+
+/**
+ * Verifies a signed challenge that may still be exchanged, then runs `spend`, which alone decides whether it was
+ * used meanwhile.
+ */
+async function verify<T>(
+  deps: SignInDeps,
+  { message, signature }: TokenRequest,
+  spend: (challenge: StoredChallenge, isSigned: boolean) => Promise<T>,
 ): Promise<T> {
   const now = deps.clock.now()
   const nonce = readMessage(message)?.nonce
@@ -99,7 +120,14 @@ export async function signIn<T>(
   const { challenge } = judged
   const running = runningVerifications.get(challenge.nonce)
   if (running !== undefined) return await afterAnother(running)
-  const own = finishSignIn(deps, { message, signature }, challenge, then)
+  const check = async () => {
+    // Verified before any transaction begins: the chain may take long to answer, and must hold neither row
+    // nor connection.
+    const address = challenge.wallet
+    const isSigned = await deps.chain.verifyMessage({ address, message, signature })
+    return await spend(challenge, isSigned)
+  }
+  const own = check()
   runningVerifications.set(challenge.nonce, own)
   try {
     return await own
@@ -127,29 +155,6 @@ async function afterAnother(running: Promise<unknown>): Promise<never> {
   throw new AppError('unauthenticated', 'nonce_used')
 }
 
-async function finishSignIn<T>(
-  deps: SignInDeps,
-  { message, signature }: TokenRequest,
-  challenge: StoredChallenge,
-  then: (tx: Db, signedIn: SignedIn) => Promise<T>,
-): Promise<T> {
-  const now = deps.clock.now()
-  const address = challenge.wallet
-  // Verified before the transaction begins: the chain may take long to answer, and must hold neither row
-  // nor connection.
-  const isSigned = await deps.chain.verifyMessage({ address, message, signature })
-
-  const outcome = await deps.db.transaction(async (tx) => {
-    const isOurs = await store.spendChallenge(tx, challenge.nonce, now)
-    if (!isOurs) return { ok: false, reason: 'nonce_used' } as const
-    // Returned instead of thrown, so that the transaction commits and the challenge stays spent.
-    if (!isSigned) return { ok: false, reason: 'invalid_signature' } as const
-    return { ok: true, value: await then(tx, challenge) } as const
-  })
-  if (!outcome.ok) throw new AppError('unauthenticated', outcome.reason)
-  return outcome.value
-}
-
 /**
  * Exchanges a signed challenge for a token. Only this answer carries the token.
  *
@@ -157,19 +162,7 @@ async function finishSignIn<T>(
  * @throws AppError conflict `token_limit_reached`; the challenge can be sent again after a revocation
  */
 export async function exchangeToken(deps: SignInDeps, input: TokenRequest): Promise<IssuedToken> {
-  return signIn(deps, input, async (tx, { wallet, scopes, label }) => {
-    const createdAt = deps.clock.now()
-    await store.lockTokensOfWallet(tx, wallet)
-    if (!canAddToken(await store.countActiveTokens(tx, wallet, createdAt))) {
-      const values = { count: ACTIVE_TOKENS_MAX }
-      throw new AppError('conflict', 'token_limit_reached', { values })
-    }
-    const token = createToken()
-    const expiresAt = tokenExpiry(createdAt)
-    const known = { prefix: prefixOf(token), hash: hashToken(token) }
-    await store.insertToken(tx, { wallet, label, scopes, ...known, createdAt, expiresAt })
-    return { token, wallet, scopes: [...scopes], expiresAt }
-  })
+  return await verify(deps, input, (challenge, isSigned) => issueToken(deps, challenge, isSigned))
 }
 
 /**

@@ -1,5 +1,6 @@
-import { and, count, desc, eq, gt, inArray, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
+import { gathered } from '#src/db/gather.ts'
 import { lockKey } from '#src/db/lock.ts'
 import { deleteInBatches } from '#src/db/prune.ts'
 import type { Scope } from '#src/kernel/caller.ts'
@@ -26,10 +27,31 @@ export async function insertChallenge(
   })
 }
 
-/** The challenge with this nonce, used or not. */
-export async function findChallenge(db: Db, nonce: string): Promise<StoredChallenge | undefined> {
-  const [row] = await db.select().from(challenges).where(eq(challenges.nonce, nonce))
-  if (row === undefined) return undefined
+interface ChallengeRow extends Record<string, unknown> {
+  readonly nonce: string
+  readonly wallet: string
+  readonly scopes: readonly string[]
+  readonly label: string | null
+  readonly message: string
+  readonly expiresAt: Date
+  readonly usedAt: Date | null
+}
+
+async function findChallenges(
+  db: Db,
+  nonces: readonly string[],
+): Promise<ReadonlyMap<string, StoredChallenge>> {
+  const rows = await db.execute<ChallengeRow>(sql`
+    select nonce, wallet, scopes, label, message, expires_at as "expiresAt", used_at as "usedAt"
+    from unnest(${sql.param(nonces)}::text[]) as asked (name)
+      cross join lateral (select * from challenges where nonce = asked.name limit 1) as challenge`)
+  return new Map(rows.map((row) => [row.nonce, toChallenge(row)]))
+}
+
+/** The challenge with this nonce, used or not. Concurrent calls share a statement. */
+export const findChallenge = gathered((nonce: string) => nonce, findChallenges)
+
+function toChallenge(row: ChallengeRow): StoredChallenge {
   return {
     nonce: row.nonce,
     wallet: storedAddress(row.wallet),
@@ -72,50 +94,116 @@ export async function deleteChallengesExpiredBefore(db: Db, instant: Date): Prom
   })
 }
 
+/** A verified challenge to spend, and the token to issue for it. */
+export interface Exchange {
+  readonly nonce: string
+  readonly wallet: Address
+  /** Undefined: the signature is wrong, so the challenge is spent and nothing is issued. */
+  readonly token:
+    | {
+        readonly label: string | undefined
+        readonly scopes: readonly Scope[]
+        readonly prefix: string
+        readonly hash: string
+      }
+    | undefined
+}
+
+/** What became of a challenge: spent, by this exchange or before, or left because of the wallet's tokens. */
+export type ExchangeEnd = 'spent' | 'used_before' | 'too_many_tokens'
+
 /**
- * Takes a lock under which only this transaction counts and creates tokens of the wallet, until it ends.
+ * Locks the tokens of wallets until the transaction ends: only this transaction then counts and issues them.
+ *
+ * @returns the wallets that it locked; all of them with `isPatient`, else those that nobody else holds
  */
-export async function lockTokensOfWallet(db: Db, wallet: Address): Promise<void> {
-  const key = lockKey(`tokens ${wallet}`)
-  await db.execute(sql`select pg_advisory_xact_lock(${key}::bigint)`)
-}
-
-/** Number of the wallet's tokens that are neither revoked nor expired. */
-export async function countActiveTokens(db: Db, wallet: Address, now: Date): Promise<number> {
-  const [row] = await db
-    .select({ active: count() })
-    .from(tokens)
-    .where(and(eq(tokens.wallet, wallet), isNull(tokens.revokedAt), gt(tokens.expiresAt, now)))
-  return row?.active ?? 0
-}
-
-/** Stores a new token without its secret. */
-export async function insertToken(
+export async function lockTokens(
   db: Db,
-  token: {
-    readonly wallet: Address
-    readonly label: string | undefined
-    readonly scopes: readonly Scope[]
-    readonly prefix: string
-    readonly hash: string
-    readonly createdAt: Date
-    readonly expiresAt: Date
-  },
-): Promise<void> {
-  await db
-    .insert(tokens)
-    .values({ ...token, label: token.label ?? null, scopes: [...token.scopes] })
+  wallets: readonly Address[],
+  { isPatient }: { readonly isPatient: boolean },
+): Promise<ReadonlySet<string>> {
+  const keys = sql.param(wallets.map((wallet) => lockKey(`tokens ${wallet}`)))
+  const lock = isPatient
+    ? sql`pg_advisory_xact_lock(key)::text is not null`
+    : sql`pg_try_advisory_xact_lock(key)`
+  const rows = await db.execute<{ wallet: string; held: boolean }>(sql`
+    select wallet, ${lock} as held
+    from unnest(${sql.param(wallets)}::text[], ${keys}::bigint[]) as asked (wallet, key)`)
+  return new Set(rows.flatMap(({ wallet, held }) => (held ? [wallet] : [])))
 }
 
-/** The token with this SHA-256, in any status. */
-export async function findTokenByHash(db: Db, hash: string): Promise<TokenRow | undefined> {
-  // Plain SQL: this query is part of every request, and building it from tables costs more than it.
-  const [row] = await db.execute<TokenRow & Record<string, unknown>>(sql`
-    select id, wallet, label, scopes, prefix, hash, created_at as "createdAt", expires_at as "expiresAt",
-      last_used_at as "lastUsedAt", revoked_at as "revokedAt"
-    from tokens where hash = ${hash}`)
-  return row
+/**
+ * Spends challenges and issues their tokens, in one statement. The tokens of each wallet are locked by a statement
+ * before, and each wallet is in `exchanges` once.
+ *
+ * A challenge whose wallet has `tokensMax` active tokens stays as it is.
+ *
+ * @returns the end of each challenge, by nonce
+ */
+export async function exchangeChallenges(
+  db: Db,
+  exchanges: readonly Exchange[],
+  options: { readonly at: Date; readonly expiresAt: Date; readonly tokensMax: number },
+): Promise<ReadonlyMap<string, ExchangeEnd>> {
+  const { expiresAt, tokensMax } = options
+  const at = sql`${options.at}::timestamptz`
+  const column = (pick: (exchange: Exchange) => unknown) => sql.param(exchanges.map(pick))
+  const rows = await db.execute<{ nonce: string; result: ExchangeEnd }>(sql`
+    with asked as materialized (
+      select asked.*, (select count(*) from tokens where tokens.wallet = asked.wallet
+        and revoked_at is null and expires_at > ${at}) as active
+      from unnest(
+        ${column(({ nonce }) => nonce)}::text[],
+        ${column(({ wallet }) => wallet)}::text[],
+        ${column(({ token }) => token?.hash ?? null)}::text[],
+        ${column(({ token }) => token?.prefix ?? null)}::text[],
+        ${column(({ token }) => token?.label ?? null)}::text[],
+        ${column(({ token }) => token?.scopes.join() ?? null)}::text[]
+      ) as asked (nonce, wallet, hash, prefix, label, scopes)
+    ), fitting as (
+      select * from asked where hash is null or active < ${tokensMax}::int
+    ), spent as (
+      update challenges set used_at = ${at} from fitting
+      where challenges.nonce = fitting.nonce and challenges.wallet = fitting.wallet and used_at is null
+      returning challenges.nonce
+    ), issued as (
+      insert into tokens (wallet, label, scopes, prefix, hash, created_at, expires_at)
+      select wallet, label, string_to_array(scopes, ','), prefix, hash, ${at}, ${expiresAt}::timestamptz
+      from fitting join spent using (nonce) where hash is not null
+    )
+    select nonce, case
+      when exists (select from spent where spent.nonce = asked.nonce) then 'spent'
+      when hash is not null and active >= ${tokensMax}::int and exists (
+        select from challenges where challenges.nonce = asked.nonce
+          and challenges.wallet = asked.wallet and used_at is null) then 'too_many_tokens'
+      else 'used_before' end as result
+    from asked`)
+  return new Map(rows.map(({ nonce, result }) => [nonce, result]))
 }
+
+/** What an authentication needs of a token. */
+type KnownToken = Pick<
+  TokenRow,
+  'id' | 'wallet' | 'scopes' | 'expiresAt' | 'lastUsedAt' | 'revokedAt'
+>
+
+async function findTokensByHash(
+  db: Db,
+  hashes: readonly string[],
+): Promise<ReadonlyMap<string, KnownToken>> {
+  // Plain SQL: this query is part of every request, and building it from tables costs more than it. Tokens
+  // are looked up one by one (the limit sees to it), so that the plan is the same for few and for many and is
+  // made once.
+  const rows = await db.execute<KnownToken & { hash: string }>(sql`
+    select hash, id, wallet, scopes, expires_at as "expiresAt", last_used_at as "lastUsedAt",
+      revoked_at as "revokedAt"
+    from unnest(${sql.param(hashes)}::text[]) as asked (name)
+      cross join lateral (select * from tokens where hash = asked.name limit 1) as token`)
+  return new Map(rows.map((row) => [row.hash, row]))
+}
+
+/** The token with this SHA-256, in any status. Concurrent calls share a statement. */
+export const findTokenByHash = gathered((hash: string) => hash, findTokensByHash)
 
 /** Query for `id`, `wallet` and `last_used_at` of the token with this SHA-256, if it is active at `now`. */
 export function selectActiveToken(hash: SQL, now: Date): SQL {

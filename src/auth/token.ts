@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 /**
@@ -37,7 +37,7 @@ export function isTokenForm(text: string): boolean {
 
 /** SHA-256 of a token in hex, stored in place of the token. */
 export function hashToken(token: string): string {
-  return createHash('sha256').update(token).digest('hex')
+  return hash('sha256', token)
 }
 
 /** The first 8 characters, by which people recognize a token in a list. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Address, getAddress, numberToHex } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { PEOPLE } from '#sandbox/devnet/accounts.ts'
+import { PEOPLE, type Person } from '#sandbox/devnet/accounts.ts'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { type Devnet, startDevnet } from '#sandbox/devnet.ts'
 import { readMessage, writeMessage } from '#src/auth/message.ts'
@@ -14,6 +14,7 @@ import {
   revokeToken,
   signIn as signInAnd,
 } from '#src/auth/service.ts'
+import { lockTokens } from '#src/auth/store.ts'
 import { createChain } from '#src/chain/client.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
@@ -22,7 +23,7 @@ import { type TestClock, testClock } from '../support/clock.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { codeOf, type Deps, signedChallenge, signIn } from './sign-in.ts'
 
-const { alice, bob } = PEOPLE
+const { alice, bob, carol } = PEOPLE
 const WALLET: Address = getAddress(numberToHex(0x1001, { size: 20 }))
 
 /** In seconds, as the clock is moved. */
@@ -302,6 +303,69 @@ describe('the eleventh active token', () => {
     expect(await signIn(deps, bob)).toMatchObject({ wallet: bob.account.address })
     clock.advance(30 * 24 * 60 * MINUTE)
     expect(await signIn(deps, alice)).toMatchObject({ wallet: alice.account.address })
+  })
+})
+
+describe('challenges of several wallets, exchanged at the same time,', () => {
+  const walletOf = (owner: Person) => owner.account.address
+
+  test('each have their own end', async () => {
+    for (let made = 0; made < 10; made += 1) await signIn(deps, alice)
+    const label = '{"a", b\\}'
+    const [full, wrong, fitting] = await Promise.all([
+      signedChallenge(deps, alice),
+      signedChallenge(deps, bob),
+      signedChallenge(deps, carol, { scopes: ['write'], label }),
+    ])
+    const outcomes = await Promise.all(
+      [full, { ...wrong, signature: fitting.signature }, fitting].map((one) =>
+        codeOf(exchangeToken(deps, one)),
+      ),
+    )
+    expect(outcomes).toEqual([
+      'token_limit_reached',
+      'invalid_signature',
+      expect.objectContaining({ wallet: walletOf(carol), scopes: ['read', 'write'] }),
+    ])
+    expect(await tokensOf(walletOf(bob))).toEqual([])
+    expect(await tokensOf(walletOf(carol))).toMatchObject([{ label }])
+    expect(await codeOf(exchangeToken(deps, wrong))).toBe('nonce_used')
+  })
+
+  test('do not wait for a wallet whose tokens another process holds', async () => {
+    const [first, second] = await Promise.all([
+      signedChallenge(deps, alice),
+      signedChallenge(deps, bob),
+    ])
+    const held = Promise.withResolvers<void>()
+    const holding = Promise.withResolvers<void>()
+    const other = database.db.transaction(async (tx) => {
+      await lockTokens(tx, [walletOf(alice)], { isPatient: true })
+      holding.resolve()
+      await held.promise
+    })
+    await holding.promise
+    const waiting = exchangeToken(deps, first)
+    expect(await exchangeToken(deps, second)).toMatchObject({ wallet: walletOf(bob) })
+    held.resolve()
+    await other
+    expect(await waiting).toMatchObject({ wallet: walletOf(alice) })
+  })
+
+  test('fail alone when their token cannot be stored', async () => {
+    await database.sql.unsafe(`
+      create function refuse() returns trigger language plpgsql as $$
+      begin raise exception 'no room'; end $$;
+      create trigger refuse before insert on tokens for each row
+      when (new.wallet = '${walletOf(alice)}') execute function refuse()`)
+    try {
+      const signed = await Promise.all([alice, bob].map((owner) => signedChallenge(deps, owner)))
+      const [failed, made] = await Promise.allSettled(signed.map((one) => exchangeToken(deps, one)))
+      expect(failed).toMatchObject({ status: 'rejected' })
+      expect(made).toMatchObject({ value: { wallet: walletOf(bob) } })
+    } finally {
+      await database.sql.unsafe('drop trigger refuse on tokens; drop function refuse()')
+    }
   })
 })
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect } from 'vitest'
 import { createTokenLookup } from '#src/auth/service.ts'
-import * as tokens from '#src/auth/store.ts'
+import { tokens } from '#src/auth/tables.ts'
 import { createToken, hashToken, prefixOf } from '#src/auth/token.ts'
 import { credit } from '#src/billing/account/service.ts'
 import { listLedger } from '#src/billing/account/store.ts'
@@ -57,7 +57,7 @@ export async function newToken(db: Db, clock: TestClock, wallet: Address): Promi
   const createdAt = clock.now()
   const expiresAt = new Date(createdAt.getTime() + TOKEN_SECONDS * 1000)
   const known = { prefix: prefixOf(token), hash, createdAt, expiresAt }
-  await tokens.insertToken(db, { wallet, label: undefined, scopes: ['read'], ...known })
+  await db.insert(tokens).values({ wallet, scopes: ['read'], ...known })
   return { kind: 'token', hash, token }
 }
 

@@ -147,8 +147,8 @@ export const UNNAMED: readonly UnnamedStatements[] = [
     step: "A small table by that key, outside of the wallets' databases, names the wallet",
     functions: [
       'src/alerts/store.ts: findAlert',
-      'src/auth/store.ts: findChallenge',
-      'src/auth/store.ts: findTokenByHash',
+      'src/auth/store.ts: findChallenges',
+      'src/auth/store.ts: findTokensByHash',
       'src/auth/store.ts: spendChallenge',
       'src/billing/account/store.ts: findEntry',
       'src/billing/metering/store.ts: chargeRows',
