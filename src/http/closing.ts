@@ -26,7 +26,8 @@ export function closePromptly(server: FastifyInstance, graceMs = GRACE_MS): void
     socket.once('close', () => open.delete(socket))
     endIfIdle(socket)
   })
-  server.server.on('request', ({ socket }, response) => {
+  // Before Fastify, which may send the answer while it handles this event.
+  server.server.prependListener('request', ({ socket }, response) => {
     count(socket, 1)
     response.once('close', () => {
       count(socket, -1)

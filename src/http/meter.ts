@@ -54,10 +54,13 @@ export function createMeter(server: FastifyInstance, app: App): Meter {
   server.addHook('onError', async (request) => {
     refused.add(request)
   })
-  server.addHook('onSend', async (request, reply) => {
-    if (reply.statusCode < 500 && !refused.has(request)) return
-    const returned = await refund(request)
-    if (returned?.now.ok) writeChargeHeaders(reply, 0, { ...returned.charged, ...returned.now })
+  // With a callback: an answer that stays charged gets no promise.
+  server.addHook('onSend', (request, reply, _payload, done) => {
+    if (reply.statusCode < 500 && !refused.has(request)) return done()
+    const refunding = refund(request).then((returned) => {
+      if (returned?.now.ok) writeChargeHeaders(reply, 0, { ...returned.charged, ...returned.now })
+    })
+    refunding.then(() => done(), done)
   })
 
   return {

@@ -88,13 +88,7 @@ export function createServer(
     clientErrorHandler: answerMalformed,
   })
   countAnswers(server, app)
-  const methodsAt = collectMethods(server)
-  const refuseUnknown = (request: FastifyRequest, reply: FastifyReply): never => {
-    const allow = methodsAt(request.url.split('?')[0] ?? '')
-    if (allow.length === 0) throw new AppError('not_found', 'not_found')
-    reply.header('allow', allow.join(', '))
-    throw new AppError('method_not_allowed', 'method_not_allowed')
-  }
+  const refusalOfUnknown = createRefusals(server)
   closePromptly(server)
   cutSlowBodies(server, times.requestMs)
   cutSlowReaders(server, {
@@ -104,17 +98,32 @@ export function createServer(
   if (options.connectionsPerAddress !== undefined)
     limitConnections(server, options.connectionsPerAddress)
   acceptJson(server)
-  server.addHook('onRequest', async (request, reply) => {
+  // Hooks of every request take a callback: a promise for each would cost more than what they do.
+  server.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply)
     // The absolute form names another server, and would give one target many names.
-    if (!request.url.startsWith('/')) throw new AppError('not_found', 'not_found')
+    if (!request.url.startsWith('/')) done(new AppError('not_found', 'not_found'))
     // Before the body: an unknown path accepts none, of any type.
-    if (request.is404) refuseUnknown(request, reply)
+    else if (request.is404) done(refusalOfUnknown(request, reply))
+    else done()
   })
   server.setErrorHandler((error, request, reply) => answerError(app, error, request, reply))
-  server.setNotFoundHandler(refuseUnknown)
+  server.setNotFoundHandler((request, reply) => {
+    throw refusalOfUnknown(request, reply)
+  })
   addRoutes(server, app, options.upstreams)
   return server
+}
+
+/** Refusals of requests to which no route fits: another method of a path, or an unknown path. */
+function createRefusals(server: FastifyInstance) {
+  const methodsAt = collectMethods(server)
+  return (request: FastifyRequest, reply: FastifyReply): AppError => {
+    const allow = methodsAt(request.url.split('?')[0] ?? '')
+    if (allow.length === 0) return new AppError('not_found', 'not_found')
+    reply.header('allow', allow.join(', '))
+    return new AppError('method_not_allowed', 'method_not_allowed')
+  }
 }
 
 /** Adds the operations, the front door of agents and the metered calls. */
@@ -126,10 +135,11 @@ function addRoutes(server: FastifyInstance, app: App, upstreams: Upstreams): voi
 
 /** Counts answers by operation; pages and metered calls each as one. */
 function countAnswers(server: FastifyInstance, { meters }: App): void {
-  server.addHook('onResponse', async (request, reply) => {
+  server.addHook('onResponse', (request, reply, done) => {
     const { config, url = '' } = request.routeOptions
     const kind = request.is404 ? 'unknown' : url.startsWith('/data') ? 'data' : 'page'
     meters.answered(config.operation ?? kind, reply.statusCode, reply.elapsedTime / 1000)
+    done()
   })
 }
 

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 
 /**
@@ -7,7 +8,7 @@ import type { FastifyInstance } from 'fastify'
  */
 export function cutSlowBodies(server: FastifyInstance, ms: number): void {
   server.server.on('request', (request, response) => {
-    if (request.url?.startsWith('/data/')) return
+    if (request.url?.startsWith('/data/') || !hasBody(request)) return
     const timer = setTimeout(() => {
       if (request.complete) return
       // Already refused before its body was complete.
@@ -18,4 +19,9 @@ export function cutSlowBodies(server: FastifyInstance, ms: number): void {
     request.once('end', () => clearTimeout(timer))
     request.once('close', () => clearTimeout(timer))
   })
+}
+
+/** Whether a request announces a body; without one it is complete with its headers. */
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 }

@@ -39,7 +39,8 @@ export function cutSlowReaders(server: FastifyInstance, rate: ReadingRate): void
   }
   const timer = setInterval(look, everyMs).unref()
   server.addHook('onClose', async () => clearInterval(timer))
-  server.server.on('request', ({ socket }, response) => {
+  // Before Fastify, which may send the answer while it handles this event.
+  server.server.prependListener('request', ({ socket }, response) => {
     const answer = { socket, bytesBefore: socket.bytesWritten, waitedMs: 0 }
     answers.add(answer)
     response.once('close', () => answers.delete(answer))
