@@ -41,15 +41,16 @@ export async function insertUpdates(
   receivedAt: Date,
 ): Promise<void> {
   if (updates.length === 0) return
-  await db.transaction(async (tx) => {
-    const rows = updates.map(({ updateId, chatKey, update }) => ({
-      update_id: updateId,
-      chat_key: chatKey,
-      update,
-    }))
-    await tx.execute(sql`
+  const rows = updates.map(({ updateId, chatKey, update }) => ({
+    update_id: updateId,
+    chat_key: chatKey,
+    update,
+  }))
+  // One statement, and so one transaction: Telegram waits for it.
+  await db.execute(sql`
+    with added as (
       insert into telegram_updates (update_id, chat_key, update, attempts, received_at, turn)
-      select new.update_id, new.chat_key, new.update, 0, ${receivedAt},
+      select new.update_id, new.chat_key, new.update, 0, ${receivedAt}::timestamptz,
         greatest(
           coalesce((
             select turn from telegram_updates where handled_at is null
@@ -60,9 +61,9 @@ export async function insertUpdates(
         + row_number() over (partition by new.chat_key order by new.update_id)
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
         as new (update_id bigint, chat_key text, update jsonb)
-      on conflict do nothing`)
-    await tx.execute(sql`select pg_notify(${INBOX_CHANNEL}, '')`)
-  })
+      on conflict do nothing
+    )
+    select pg_notify(${INBOX_CHANNEL}, '')`)
 }
 
 /** Extends leases of updates in progress. */

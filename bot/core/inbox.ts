@@ -2,7 +2,7 @@
  * Every update goes through a table, keyed by its id: it exists once, even if Telegram sends it again; it
  * is handled in the order of its chat, one at a time; and it survives a `kill -9`.
  *
- * It has a loop of its own (docs/decisions/0010): the next update is taken as soon as one of eight is done.
+ * It has a loop of its own (docs/decisions/0010): the next update is taken as soon as one of 32 is done.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Update } from 'grammy/types'
@@ -21,7 +21,7 @@ import { mayPass } from './patiently.ts'
 import { deleteExpired } from './session-store.ts'
 
 /** Most updates in progress at once, of different chats. */
-const AT_ONCE_MAX = 8
+const AT_ONCE_MAX = 32
 /** Lease of an update, in case its worker dies. */
 const LEASE_MS = 30_000
 /** Interval of claims without notification. */
@@ -86,15 +86,18 @@ function storableUpdate(update: Update): object {
 /** Handles all due updates, one after another. */
 export async function drainInbox(deps: Deps, handler: UpdateHandler): Promise<void> {
   for (;;) {
-    const claimed = await claimNext(deps)
+    const [claimed] = await claimNext(deps, 1)
     if (claimed === undefined) return
     await handleClaimed(deps, handler, claimed)
   }
 }
 
-async function claimNext({ db, clock }: Deps): Promise<store.ClaimedUpdate | undefined> {
-  const [row] = await claim(db, store.INBOX, { now: clock.now(), leaseMs: LEASE_MS, limit: 1 })
-  return row
+/** Claims the next updates, each of another chat. */
+async function claimNext(
+  { db, clock }: Deps,
+  limit: number,
+): Promise<readonly store.ClaimedUpdate[]> {
+  return await claim(db, store.INBOX, { now: clock.now(), leaseMs: LEASE_MS, limit })
 }
 
 /** Running workers of the inbox. */
@@ -103,7 +106,10 @@ export interface RunningInbox {
   stop(): Promise<void>
 }
 
-/** Handles updates of the inbox in this process, besides other processes. */
+/**
+ * Handles updates of the inbox in this process, besides other processes. Long because claiming, handling and
+ * stopping share the updates in hand.
+ */
 export async function startInbox(
   deps: Deps,
   sql: Sql,
@@ -117,15 +123,18 @@ export async function startInbox(
   let failures = 0
   let prunedAtMs = Number.NEGATIVE_INFINITY
 
-  async function takeOne(): Promise<boolean> {
-    const claimed = await claimNext(deps)
-    if (claimed === undefined) return false
-    const work = handleClaimed(deps, handler, claimed).finally(() => {
-      inHand.delete(claimed.updateId)
-      waker.wake()
-    })
-    inHand.set(claimed.updateId, work)
-    return true
+  /** Fills all free places in one claim: one after another, claims would wait for each other's commit. */
+  async function takeMore(): Promise<boolean> {
+    const places = AT_ONCE_MAX - inHand.size
+    const claimed = places > 0 ? await claimNext(deps, places) : []
+    for (const one of claimed) {
+      const work = handleClaimed(deps, handler, one).finally(() => {
+        inHand.delete(one.updateId)
+        waker.wake()
+      })
+      inHand.set(one.updateId, work)
+    }
+    return claimed.length > 0
   }
 
   async function prune(): Promise<void> {
@@ -139,7 +148,7 @@ export async function startInbox(
   async function run(): Promise<void> {
     while (!stop.signal.aborted) {
       try {
-        const isTaken = inHand.size < AT_ONCE_MAX && (await takeOne())
+        const isTaken = await takeMore()
         failures = 0
         if (isTaken) continue
         await prune()

@@ -225,9 +225,11 @@ export async function rewrite(ctx: BotContext, messageId: number, view: View): P
  */
 async function edit(ctx: BotContext, messageId: number, view: View): Promise<boolean> {
   const message = { chatId: ctx.knownChat.id, messageId }
-  await deleteLive(ctx.app.db, message)
-  await coverConnectMessage(ctx.app, message)
-  await ctx.takeOver()
+  await Promise.all([
+    deleteLive(ctx.app.db, message),
+    coverConnectMessage(ctx.app, message),
+    ctx.takeOver(),
+  ])
   const posted = await post(ctx.api, { ...postOf(ctx, view), messageId })
   return posted.kind !== 'gone'
 }

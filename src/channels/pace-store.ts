@@ -56,7 +56,9 @@ function placeOf(botId: number, chatId: number): number {
 }
 
 /**
- * Locks the row of the bot, so that its turns are taken one after another, in all processes.
+ * Locks the row of the bot, so that its turns are taken one after another, in all processes. The commit of its
+ * transaction does not wait for the disk: the next turn would wait with it, and turns that a crash of the server
+ * forgets are over by the time it is back.
  *
  * @returns the time of the database after the wait for it
  */
@@ -68,7 +70,8 @@ async function lockBot(
     insert into telegram_paces (bot_id, chat_id, next_at, at)
     values (${botId}, ${BOT}, clock_timestamp(), clock_timestamp())
     on conflict (bot_id, chat_id) do update set bot_id = excluded.bot_id
-    returning next_at as "nextAt", at, clock_timestamp() as now`)
+    returning next_at as "nextAt", at, clock_timestamp() as now,
+      set_config('synchronous_commit', 'off', true)`)
   if (row === undefined) throw new Error('the row of the bot was not written')
   const pace = { nextAt: row.nextAt.getTime(), sentAt: [], at: row.at.getTime() }
   return { now: row.now.getTime(), pace }

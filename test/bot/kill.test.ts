@@ -4,7 +4,7 @@ import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 import { type ServiceProcess, startServiceProcess } from '../support/process.ts'
 
-const PEOPLE = 24
+const PEOPLE = 40
 
 let database: FreshDatabase
 let telegram: TelegramApi
@@ -44,7 +44,7 @@ test('a service killed with updates in hand answers all of them after its next s
   await expect.poll(written, { timeout: 10_000 }).toBe(PEOPLE)
   const inHand = async () =>
     (await database.sql`select 1 from telegram_updates where leased_until is not null`).length
-  await expect.poll(inHand, { timeout: 10_000 }).toBe(8)
+  await expect.poll(inHand, { timeout: 10_000 }).toBe(32)
   await service.kill()
   telegram.clearFaults()
   telegram.release()

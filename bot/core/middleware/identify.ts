@@ -56,8 +56,11 @@ async function stateOf(
   source: Source,
   isAdministrator: boolean,
 ): Promise<BotState> {
-  const known = await storeChat(app, source)
-  const links = await memberships(app, known, source, isAdministrator)
+  const [known, linked] = await Promise.all([
+    storeChat(app, source),
+    chatLinks(app, source.chat.id),
+  ])
+  const links = await memberships(app, known, linked, source, isAdministrator)
   return {
     app,
     knownChat: known,
@@ -93,7 +96,8 @@ function readerOf(
  */
 export async function privateState(app: App, known: KnownChat, bot: string): Promise<ChatState> {
   const from = { id: known.id }
-  const links = await memberships(app, known, { from, isAnonymous: false }, false)
+  const linked = await chatLinks(app, known.id)
+  const links = await memberships(app, known, linked, { from, isAnonymous: false }, false)
   return {
     app,
     from,
@@ -141,10 +145,10 @@ async function isGroupAdministrator(ctx: BotContext, from: User): Promise<boolea
 async function memberships(
   app: App,
   known: KnownChat,
+  links: readonly ChatLink[],
   { from, isAnonymous }: { readonly from: Pick<User, 'id'>; readonly isAnonymous: boolean },
   isAdministrator: boolean,
 ): Promise<readonly Membership[]> {
-  const links = await chatLinks(app, known.id)
   const isPrivate = known.kind === 'private'
   const isOwnNeeded = !isPrivate && isAdministrator && links.length > 0
   const own = isOwnNeeded ? await chatLinks(app, from.id) : []
