@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { and, eq, gt, ne, sql } from 'drizzle-orm'
+import { and, eq, gt, inArray, ne, sql } from 'drizzle-orm'
 import { type Db, transact } from '#src/db/connection.ts'
 import { deleteBatch } from '#src/db/delete-batch.ts'
+import { createBatcher } from '#src/kernel/batcher.ts'
 import {
   botFloodEnd,
   FLOODS_OF_BOT,
@@ -17,30 +18,82 @@ import { telegramPaces } from './tables.ts'
 /** Stands for the bot as a whole. */
 const BOT = 0
 
+/** A wish for a turn, and the row of its chat. */
+interface Wish {
+  /** Undefined: it counts for the bot only. */
+  readonly place: number | undefined
+  readonly patienceMs: number
+  readonly isGroup: boolean
+}
+
+type Taken = Awaited<ReturnType<SharedPaces['take']>>
+
+/** Wishes of this process wait for one transaction at a time: they would wait for the row of the bot anyway. */
+const TURNS = {
+  batchesAtOnce: 1,
+  groupsPerBatch: 100,
+  itemsPerGroup: 1,
+  itemsPerBatch: 100,
+  waitingPerKeyMax: 1,
+  itemsMax: 10_000,
+} as const
+
 /** Creates the paces of a bot that all processes on the database share. */
 export function createStoredPaces(db: Db, botId: number, limits: PaceLimits): SharedPaces {
+  const takeAll = (wishes: readonly Wish[]) =>
+    transact(db, (tx) => takeTurns(tx, botId, wishes, limits))
+  const turns = createBatcher<Wish, Taken>({
+    ...TURNS,
+    isAlike: () => true,
+    together: async (groups) => (await takeAll(groups.map(([wish]) => wish))).map((one) => [one]),
+    alone: ([wish]) => takeAll([wish]),
+  })
+  let wishes = 0
   return {
-    take: (chatId, wish) =>
-      transact(db, async (tx) => {
-        const place = chatId === undefined ? undefined : placeOf(botId, chatId)
-        const { now, pace: bot } = await lockBot(tx, botId)
-        const chat = place === undefined ? undefined : await findPace(tx, botId, place)
-        const turn = takeTurn({ bot, chat }, { ...wish, now }, limits)
-        if (!turn.isTaken) return turn
-        await savePace(tx, botId, BOT, turn.bot)
-        if (place !== undefined) await savePace(tx, botId, place, turn.chat)
-        return { isTaken: true, waitMs: turn.waitMs }
-      }),
+    take: async (chatId, { patienceMs, isGroup }) => {
+      const place = chatId === undefined ? undefined : placeOf(botId, chatId)
+      wishes += 1
+      const taken = turns.add(String(wishes), { place, patienceMs, isGroup })
+      return (await taken) ?? { isTaken: false, waitMs: limits.allMs }
+    },
     flood: (chatId, ms) =>
       transact(db, async (tx) => {
         const place = placeOf(botId, chatId)
         const { now, pace: bot } = await lockBot(tx, botId)
-        const chat = await findPace(tx, botId, place)
+        const [[, chat] = [place, NEVER]] = await listPaces(tx, botId, [place])
         await savePace(tx, botId, place, holdFor(chat, now, ms), new Date(now))
         const end = botFloodEnd(await listFloodEnds(tx, botId, now))
         if (end !== undefined) await savePace(tx, botId, BOT, holdFor(bot, now, end - now))
       }),
   }
+}
+
+/** Takes turns one after another, in the order of the wishes. */
+async function takeTurns(
+  tx: Db,
+  botId: number,
+  wishes: readonly Wish[],
+  limits: PaceLimits,
+): Promise<readonly Taken[]> {
+  const { now, pace } = await lockBot(tx, botId)
+  const places = wishes.flatMap(({ place }) => place ?? [])
+  const chats = new Map(await listPaces(tx, botId, places))
+  const changed = new Map<number, Pace>()
+  let bot = pace
+  const taken = wishes.map(({ place, ...wish }): Taken => {
+    const chat = place === undefined ? undefined : (chats.get(place) ?? NEVER)
+    const turn = takeTurn({ bot, chat }, { ...wish, now }, limits)
+    if (!turn.isTaken) return turn
+    bot = turn.bot
+    changed.set(BOT, bot)
+    if (place !== undefined) {
+      chats.set(place, turn.chat)
+      changed.set(place, turn.chat)
+    }
+    return { isTaken: true, waitMs: turn.waitMs }
+  })
+  for (const [place, one] of changed) await savePace(tx, botId, place, one)
+  return taken
 }
 
 /** Hexadecimal digits of a hash that fit into a safe integer. */
@@ -77,19 +130,26 @@ async function lockBot(
   return { now: row.now.getTime(), pace }
 }
 
-/** Only the process that has locked the bot reads it. */
-async function findPace(tx: Db, botId: number, place: number): Promise<Pace> {
-  const [row] = await tx
+/** Paces of chats by their rows. Only the process that has locked the bot reads them. */
+async function listPaces(
+  tx: Db,
+  botId: number,
+  places: readonly number[],
+): Promise<readonly (readonly [number, Pace])[]> {
+  if (places.length === 0) return []
+  const rows = await tx
     .select({
+      place: telegramPaces.chatId,
       nextAt: telegramPaces.nextAt,
       sentAt: telegramPaces.sentAt,
       at: telegramPaces.at,
     })
     .from(telegramPaces)
-    .where(and(eq(telegramPaces.botId, botId), eq(telegramPaces.chatId, place)))
-  return row === undefined
-    ? NEVER
-    : { nextAt: row.nextAt.getTime(), sentAt: row.sentAt, at: row.at.getTime() }
+    .where(and(eq(telegramPaces.botId, botId), inArray(telegramPaces.chatId, [...places])))
+  return rows.map(({ place, nextAt, sentAt, at }) => [
+    place,
+    { nextAt: nextAt.getTime(), sentAt, at: at.getTime() },
+  ])
 }
 
 async function savePace(
