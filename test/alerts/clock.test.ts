@@ -4,6 +4,7 @@ import { sendReminders } from '#src/jobs/send-reminders.ts'
 import { sendSummaries } from '#src/jobs/send-summaries.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
+import { setByDatabase } from '../support/clock.ts'
 import { type AlertRoom, alertRoom } from './room.ts'
 
 /** Reminders and deferred messages where a clock is wrong. */
@@ -32,11 +33,7 @@ beforeEach(async () => {
 afterAll(() => room.close())
 
 /** Sets the host's clock to the database's time plus a number of minutes. */
-async function setOff(minutes: number): Promise<void> {
-  const [row] = await room.sql<{ ms: string }[]>`
-    select floor(extract(epoch from clock_timestamp()) * 1000)::text as ms`
-  room.clock.set(new Date(Number(row?.ms) + minutes * MINUTE_MS))
-}
+const setOff = (minutes: number) => setByDatabase(room.clock, room.sql, minutes * MINUTE_MS)
 
 /** Runs the jobs that depend on the clock, as the service does. */
 async function runJobs(): Promise<void> {

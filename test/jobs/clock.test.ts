@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { remindDue } from '#src/billing/subscriptions/reminders.ts'
+import { renewDue } from '#src/billing/subscriptions/renewal.ts'
 import { countPublicFigures } from '#src/jobs/count-figures.ts'
 import { LOOK_AT_ALL } from '#src/jobs/define.ts'
 import { fitWatches } from '#src/jobs/fit-watches.ts'
@@ -6,9 +8,11 @@ import { proveLedger } from '#src/jobs/prove-ledger.ts'
 import { prune } from '#src/jobs/prune.ts'
 import { renewSubscriptions } from '#src/jobs/renew-subscriptions.ts'
 import { retain } from '#src/jobs/retain.ts'
+import { sendNotices } from '#src/jobs/send-notices.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
-import { testClock } from '../support/clock.ts'
+import { fitChangedWallets } from '#src/watches/manage/slots.ts'
+import { setByDatabase, testClock } from '../support/clock.ts'
 import { giveCredits } from '../support/credits.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, signIn } from '../support/people.ts'
@@ -34,11 +38,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 /** Sets the clock to the database's time plus a number of days. */
-async function setClock(days: number): Promise<void> {
-  const [row] = await service.sql<{ ms: string }[]>`
-    select floor(extract(epoch from clock_timestamp()) * 1000)::text as ms`
-  clock.set(new Date(Number(row?.ms) + days * DAY_MS))
-}
+const setClock = (days: number) => setByDatabase(clock, service.sql, days * DAY_MS)
 
 async function run(): Promise<number> {
   await renewSubscriptions.run(service.app, signal, LOOK_AT_ALL)
@@ -94,4 +94,59 @@ test('nothing is forgotten, proved or counted while the clock is a year ahead', 
   for (const job of FORGETFUL) await job.run(service.app, signal, LOOK_AT_ALL)
   expect(await state()).toEqual(before)
   expect(errors).toHaveLength(FORGETFUL.length)
+})
+
+/** Titles of the notices so far, in the history of alerts. */
+async function notices(): Promise<readonly string[]> {
+  const { body } = await alice.request('GET', '/alerts?limit=100')
+  return body.data.map(({ event }: { readonly event: string }) => event).toSorted()
+}
+
+test('no reminder of an end is sent early or lost while the clock is ahead', async () => {
+  await setClock(0)
+  const quantity = 1
+  const { body } = await alice.request('POST', '/subscriptions', { quantity, periods: 1 })
+  const remindAt = async () => {
+    const [row] = await service.sql<{ at: Date | null }[]>`
+      select remind_at as at from subscriptions where id = ${body.id}`
+    return row?.at
+  }
+  const before = await remindAt()
+  expect(before).toBeInstanceOf(Date)
+  for (const days of [24, 40, -1]) {
+    await setClock(days)
+    errors.length = 0
+    await sendNotices.run(service.app, signal, LOOK_AT_ALL)
+    expect(errors).toEqual(['clock of this host differs from that of the database'])
+    expect(await remindAt()).toEqual(before)
+  }
+})
+
+test('what was paid, reminded or suspended is not so again after both clocks were put back', async () => {
+  // The verbs themselves: the database is as wrong as the host.
+  const pass = async () => {
+    await remindDue(service.app, signal)
+    await renewDue(service.app, signal)
+    await fitChangedWallets(service.app, signal)
+  }
+  const state = async () => {
+    const entries = await service.sql`
+      select type, delta_credits, position from ledger_entries order by position`
+    const { body } = await alice.request('GET', '/watches')
+    return { entries: [...entries], watches: body.data, notices: await notices() }
+  }
+  await setClock(0)
+  await alice.request('POST', '/subscriptions', { quantity: 1, periods: 1, autoRenew: true })
+  await setClock(31)
+  await pass()
+  const before = await state()
+  for (const days of [31 - 10 / 1440, 30, 1]) {
+    await setClock(days)
+    await pass()
+    expect(await state()).toEqual(before)
+  }
+  // The next term ends when it would have without that.
+  await setClock(61)
+  await pass()
+  expect((await state()).entries.length).toBeGreaterThan(before.entries.length)
 })

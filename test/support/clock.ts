@@ -1,3 +1,4 @@
+import type { Sql } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 
 /** A clock that moves only when set. */
@@ -18,4 +19,15 @@ export function testClock(at = new Date('2026-11-20T12:00:00.000Z')): TestClock 
       now = next.getTime()
     },
   }
+}
+
+/** Sets a clock to the database's time plus milliseconds. */
+export async function setByDatabase(
+  clock: Pick<TestClock, 'set'>,
+  sql: Sql,
+  offsetMs = 0,
+): Promise<void> {
+  const [row] = await sql<{ ms: string }[]>`
+    select floor(extract(epoch from clock_timestamp()) * 1000)::text as ms`
+  clock.set(new Date(Number(row?.ms) + offsetMs))
 }
