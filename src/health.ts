@@ -1,10 +1,12 @@
 import type { Sql } from 'postgres'
 import type { BotService } from '#bot/core/service.ts'
 import { findCanary } from '#src/alerts/canary.ts'
+import { aheadOfDatabaseMs } from '#src/db/clock.ts'
 import { countPending } from '#src/db/migrate.ts'
 import { readBacklog } from '#src/delivery/service.ts'
 import type { JobApp } from '#src/jobs/define.ts'
 import { bounded } from '#src/kernel/bounded.ts'
+import { TOLERANCE_MS } from '#src/kernel/clock.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { HealthCheck } from '#src/kernel/health.ts'
 import { readProgress } from '#src/watches/observe/progress.ts'
@@ -39,6 +41,12 @@ export function healthChecks({
 }): readonly HealthCheck[] {
   const msSince = (at: Date) => clock.now().getTime() - at.getTime()
   const progress = sharing(() => readProgress(db))
+  // An unreadable progress is the problem of other checks.
+  const newestBlockAt = () =>
+    progress().then(
+      ({ head }) => head?.at,
+      () => undefined,
+    )
   const checks: readonly HealthCheck[] = [
     { name: 'database', isVital: true, problem: async () => void (await sql`select 1`) },
     {
@@ -49,6 +57,7 @@ export function healthChecks({
         return pending === 0 ? undefined : `${pending} pending`
       },
     },
+    { name: 'clock', problem: async () => wrongClock({ db, clock }, await newestBlockAt()) },
     {
       name: 'chain',
       problem: async () => {
@@ -99,6 +108,24 @@ export function healthChecks({
     },
   ]
   return checks.map((check) => ({ ...check, problem: () => answerOf(check) }))
+}
+
+/**
+ * The problem of this host's clock beside the database's, and of both beside the chain's: a block's time
+ * has passed.
+ */
+async function wrongClock(
+  deps: Pick<JobApp, 'db' | 'clock'>,
+  blockAt: Date | undefined,
+): Promise<string | undefined> {
+  const aheadMs = await aheadOfDatabaseMs(deps)
+  if (Math.abs(aheadMs) > TOLERANCE_MS) {
+    const how = aheadMs > 0 ? 'ahead of' : 'behind'
+    return `clock of this host is ${seconds(Math.abs(aheadMs))} ${how} that of the database`
+  }
+  const behindMs = blockAt === undefined ? 0 : blockAt.getTime() - deps.clock.now().getTime()
+  if (behindMs <= TOLERANCE_MS) return undefined
+  return `clocks of this host and the database are ${seconds(behindMs)} behind the newest block`
 }
 
 /** Concurrent callers share one reading. */

@@ -1,11 +1,9 @@
 import { sql } from 'drizzle-orm'
-import type { Clock } from '#src/kernel/clock.ts'
+import { type Clock, TOLERANCE_MS } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import type { Db } from './connection.ts'
 
-/** Largest accepted difference between the clocks of this host and the database. */
-const TOLERANCE_MS = 300_000
 /** Interval between two reads of the database's time. */
 const SYNC_MS = 10_000
 /**
@@ -26,10 +24,28 @@ export async function agreesWithDatabase({
   readonly clock: Clock
   readonly log: Logger
 }): Promise<boolean> {
-  const aheadMs = clock.now().getTime() - (await readMs(db))
+  const aheadMs = await aheadOfDatabaseMs({ db, clock })
   if (Math.abs(aheadMs) <= TOLERANCE_MS) return true
   log.error({ aheadMs }, 'clock of this host differs from that of the database')
   return false
+}
+
+/**
+ * Milliseconds by which this host's clock is ahead of the database's, negative if it is behind: 0 while the
+ * database's time lies between the host's before and after the query.
+ */
+export async function aheadOfDatabaseMs({
+  db,
+  clock,
+}: {
+  readonly db: Db
+  readonly clock: Clock
+}): Promise<number> {
+  const before = clock.now().getTime()
+  const ms = await readMs(db)
+  const after = clock.now().getTime()
+  if (ms < Math.min(before, after)) return Math.min(before, after) - ms
+  return Math.min(0, Math.max(before, after) - ms)
 }
 
 /** A clock that is synchronized with another one from time to time. */

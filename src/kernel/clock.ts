@@ -4,5 +4,8 @@ export interface Clock {
   now(): Date
 }
 
+/** Largest accepted difference between two clocks that should agree. */
+export const TOLERANCE_MS = 300_000
+
 /** The machine's clock. No other place reads it. */
 export const systemClock: Clock = { now: () => new Date() }

@@ -8,7 +8,9 @@ import { countPublicFigures } from '#src/jobs/count-figures.ts'
 import { LOOK_AT_ALL } from '#src/jobs/define.ts'
 import { raiseCanaryAlert } from '#src/jobs/raise-canary.ts'
 import { sendHeartbeat } from '#src/jobs/send-heartbeat.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import { findProblems } from '#src/kernel/health.ts'
+import { setByDatabase } from '../support/clock.ts'
 import { deliverAll } from '../support/deliver-all.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { request } from '../support/people.ts'
@@ -36,8 +38,8 @@ beforeAll(async () => {
 beforeEach(async () => {
   calls.length = 0
   status = 200
-  service.clock.advance(1)
-  await service.sql`truncate observation_cursors`
+  await setByDatabase(service.clock, service.sql)
+  await service.sql`truncate observation_cursors, alerts, deliveries`
   await headAt(service.clock.now())
   await canary()
 })
@@ -94,6 +96,32 @@ test('a chain without new blocks and a type without data degrade it, and the mon
     { path: '/check/start', body: '' },
     { path: '/check/fail', body },
   ])
+})
+
+test.each([
+  [-1, 'clock of this host is 86400 s behind that of the database'],
+  [1, 'clock of this host is 86400 s ahead of that of the database'],
+])('a clock of the host that is %d day off degrades it', async (days, problem) => {
+  await setByDatabase(service.clock, service.sql, days * DAY_MS)
+  await headAt(service.clock.now())
+  await canary()
+  expect(await ready()).toMatchObject({ status: 'degraded', problems: [{ name: 'clock' }] })
+  const { problems } = await ready()
+  // The database's goes on meanwhile.
+  expect(problems[0].problem.replace(/8\d{4} s/, '86400 s')).toBe(problem)
+  await beat()
+  expect(calls.at(-1)).toMatchObject({ path: '/check/fail', body: `clock: ${problems[0].problem}` })
+})
+
+test('clocks of the host and the database that are behind the chain degrade it', async () => {
+  await headAt(ago(-600))
+  const problem = 'clocks of this host and the database are 600 s behind the newest block'
+  expect(await ready()).toMatchObject({
+    status: 'degraded',
+    problems: [{ name: 'clock', problem }],
+  })
+  await headAt(ago(-299))
+  expect(await ready()).toMatchObject({ status: 'ok' })
 })
 
 test('a monitor that refuses fails nothing', async () => {
@@ -177,7 +205,8 @@ test('it degrades the service while it does not arrive, and counts in no public 
   const { problems } = await ready()
   expect(problems).toContainEqual({ name: 'alerts', problem: 'no synthetic alert for 721 s' })
   await deliverAll(service.app)
-  expect(await ready()).toMatchObject({ status: 'ok', problems: [] })
+  // The host's clock is ahead by now.
+  expect((await ready()).problems).toMatchObject([{ name: 'clock' }])
   await countPublicFigures.run(service.app, signal, LOOK_AT_ALL)
   const { body } = await request(service, 'GET', '/stats')
   expect(body).toMatchObject({ wallets: 0, alerts24h: 0, deliveries24h: 0 })

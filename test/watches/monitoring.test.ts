@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { raise } from '#src/alerts/service.ts'
 import type { Db } from '#src/db/connection.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
+import { silentLogger } from '#src/kernel/logger.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import { fireChainOutages } from '#src/watches/outage/chain-outage.ts'
 import { failingSince, severityOf } from '#src/watches/outage/monitoring.ts'
@@ -9,6 +11,7 @@ import { type WatchWorld, watchWorld } from './world.ts'
 
 /** Alerts of watches while the chain is unreachable. */
 
+const DAY_S = DAY_MS / 1000
 let world: WatchWorld
 
 beforeEach(async () => {
@@ -38,6 +41,28 @@ async function lookFor(seconds: number, every = 15): Promise<void> {
 
 const health = async (id: number) =>
   (await world.alice.request('GET', `/watches/${id}`)).body.health
+
+test('a clock that is put back behind the chain is reported, once each time, and raises nothing', async () => {
+  const errors: string[] = []
+  const log = { ...silentLogger, error: (_: unknown, text: string) => void errors.push(text) }
+  const other = await watchWorld({ log })
+  try {
+    const target = { address: bob(), asset: 'FLR' }
+    await other.watch('wallet-balance', target, { threshold: '100' })
+    await other.see()
+    for (const times of [1, 2]) {
+      for (const seconds of [-DAY_S, 0, 0, DAY_S]) {
+        other.clock.advance(seconds)
+        await other.devnet.mine(2, 1)
+        await other.look()
+      }
+      expect(errors).toEqual(Array(times).fill('clock of this host is behind the newest block'))
+    }
+    expect(await other.events()).toEqual([])
+  } finally {
+    await other.close()
+  }
+})
 
 describe('when no endpoint answers', () => {
   test('a clock that jumps between a look and what is made of it proves nothing', async () => {

@@ -5,6 +5,7 @@
 import type { BlockRef } from '#src/chain/chain.ts'
 import { transactUnder } from '#src/db/lock.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
+import { TOLERANCE_MS } from '#src/kernel/clock.ts'
 import { type ChainOutageDeps, fireChainOutages } from '../outage/chain-outage.ts'
 import { failingSince } from '../outage/monitoring.ts'
 import * as store from '../target-store.ts'
@@ -45,6 +46,7 @@ export async function publishTip(deps: TipDeps, signal: AbortSignal): Promise<Bl
   } finally {
     const now = clock.now()
     const isNew = tip !== undefined && tip.number > (before?.blockNumber ?? -1)
+    if (tip !== undefined) reportLateClock(deps, tip, before)
     const cursor = {
       type: store.TIP,
       ...(isNew && { blockNumber: tip?.number, blockAt: tip?.at }),
@@ -59,4 +61,20 @@ export async function publishTip(deps: TipDeps, signal: AbortSignal): Promise<Bl
       })
     }
   }
+}
+
+/** Logs once that this host's clock is behind the chain's: the time of a block has passed. */
+function reportLateClock(
+  { clock, log }: Pick<TipDeps, 'clock' | 'log'>,
+  { number: block, at }: BlockRef,
+  before: store.Cursor | undefined,
+): void {
+  const now = clock.now()
+  if (!isAhead(at, now) || isAhead(before?.blockAt, before?.checkedAt)) return
+  const behindMs = at.getTime() - now.getTime()
+  log.error({ block, behindMs }, 'clock of this host is behind the newest block')
+}
+
+function isAhead(blockAt: Date | null | undefined, now: Date | null | undefined): boolean {
+  return blockAt != null && now != null && blockAt.getTime() - now.getTime() > TOLERANCE_MS
 }
