@@ -74,6 +74,8 @@ export interface Service {
    * @param signal aborts waiting for the database, and a running migration
    */
   start(signal?: AbortSignal): Promise<void>
+  /** Runs every job now, instead of when its interval has passed: the given clock was moved. */
+  runJobs(): void
   /**
    * Stops everything in reverse order and waits for running work. Closes the database also if the service
    * was never started.
@@ -279,6 +281,7 @@ export function createApp(
         JOBS.filter(({ role }) => plays(role)),
       )
     },
+    runJobs: () => jobs?.runAll(),
     async stop() {
       // Pending refunds come first; servers stop accepting at once; running work has the deadline, all of
       // it together.

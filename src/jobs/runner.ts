@@ -8,6 +8,8 @@ import { type Job, type JobApp, type JobWakeUps, LOOK_AT_ALL } from './define.ts
 
 /** Running jobs. */
 export interface RunningJobs {
+  /** Starts a run of every job that looks at everything, at once or after the run in progress. */
+  runAll(): void
   /** Waits for the runs in progress, and starts no more. */
   stop(): Promise<void>
 }
@@ -27,6 +29,9 @@ export async function startJobs(app: JobApp, sql: Sql, jobs: readonly Job[]): Pr
   const stop = new AbortController()
   const started = await Promise.all(jobs.map((job) => startJob(app, sql, job, stop.signal)))
   return {
+    runAll: () => {
+      for (const { wake } of started) wake()
+    },
     stop: async () => {
       stop.abort()
       await Promise.all(started.map(({ ended }) => ended))
@@ -54,7 +59,7 @@ async function startJob(
   sql: Sql,
   job: Job,
   signal: AbortSignal,
-): Promise<{ readonly ended: Promise<void> }> {
+): Promise<{ readonly ended: Promise<void>; wake(): void }> {
   const waker = createJobWaker()
   const stopListening = job.wakeOn && (await listen(sql, job.wakeOn, waker.wake))
   const work = async (inner: AbortSignal, lock?: Lock) => {
@@ -69,7 +74,7 @@ async function startJob(
   const ended = running.then(async () => {
     if (stopListening) await stopListening()
   })
-  return { ended }
+  return { ended, wake: () => waker.wake('') }
 }
 
 async function loop(

@@ -105,6 +105,29 @@ test('a job that failed runs again soon, with the payloads it failed with and th
   })
 })
 
+test('all jobs look at everything at once when they are told to, once for a run in progress', async () => {
+  const held = Promise.withResolvers<void>()
+  const [quick, slow] = [
+    recording({ wakeOn: 'runner_test_quick' }),
+    recording({ wakeOn: 'runner_test_slow', everywhere: true }),
+  ]
+  const run: Job['run'] = async (...given) => {
+    await slow.job.run(...given)
+    if (slow.runs.length === 1) await held.promise
+  }
+  const jobs = await startJobs(service.app, service.sql, [quick.job, { ...slow.job, run }])
+  try {
+    await expect.poll(() => [quick.runs, slow.runs]).toEqual([[['all']], [['all']]])
+    for (let times = 0; times < 3; times += 1) jobs.runAll()
+    await expect.poll(() => quick.runs).toEqual([['all'], ['all']])
+    held.resolve()
+    await expect.poll(() => slow.runs).toEqual([['all'], ['all']])
+  } finally {
+    held.resolve()
+    await jobs.stop()
+  }
+})
+
 test('a job looks at everything when a notification has no payload', async () => {
   const { job, runs } = recording()
   await withJob(job, async () => {
