@@ -22,14 +22,16 @@ export interface RoundSchedule {
   resume(now: number): void
 }
 
+/** Called with the time of each block before it is created: a clock that follows is never behind the chain. */
+export type OnTime = (seconds: number) => void | Promise<void>
+
 export interface RoundScheduleOptions {
   readonly timing: Timing
   readonly writer: BlockWriter
   readonly epochDaemon: EpochDaemon
   /** Actions of a round. */
   plan(round: number): readonly TimedTransactions[]
-  /** Called with the time of each created block. */
-  onTime(seconds: number): void
+  readonly onTime: OnTime
 }
 
 /**
@@ -62,8 +64,9 @@ export function createRoundSchedule({
       await writer.send(transactions)
       return
     }
-    await writer.block(Math.max(at, writer.head.timestamp + 1), [...transactions, ...updates()])
-    onTime(writer.head.timestamp)
+    const time = Math.max(at, writer.head.timestamp + 1)
+    await onTime(time)
+    await writer.block(time, [...transactions, ...updates()])
   }
 
   function updates(): readonly Tx[] {
