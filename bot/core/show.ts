@@ -4,7 +4,6 @@ import type { Locale } from '#src/kernel/locale.ts'
 import { coverConnectMessage } from '#src/recipients/connect.ts'
 import { type Button, markupOf, type Rows } from '#src/telegram/buttons.ts'
 import { describe, settledAs } from '#src/telegram/errors.ts'
-import { inReadingOrder } from '#src/telegram/reading-order.ts'
 import { type Content, type Post, post } from '#src/telegram/send.ts'
 import { plainOf } from '#src/telegram/text.ts'
 import { WARNING } from '../views/notices.ts'
@@ -247,13 +246,13 @@ function postOf({ app, knownChat, t, update }: BotContext, view: View): Omit<Pos
 }
 
 /** Content of a screen, without buttons that have no handler. */
-export function contentOf({ html, rows }: View, locale: Locale): Content {
-  return { html, plain: plainOf(html), rows: inReadingOrder(handledRows(rows), locale) }
+export function contentOf({ html, rows, locale: own }: View, locale: Locale): Content {
+  return { html, plain: plainOf(html), rows: handledRows(rows), locale: own ?? locale }
 }
 
 /** Rows of buttons for Telegram, without those that have no handler. */
 export function keyboard(rows: Rows, locale: Locale): InlineKeyboardMarkup {
-  return markupOf(inReadingOrder(handledRows(rows), locale))
+  return markupOf(handledRows(rows), locale)
 }
 
 function handledRows(rows: Rows): Rows {

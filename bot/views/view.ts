@@ -10,6 +10,8 @@ import { botLink } from '#src/telegram/links.ts'
 export interface View {
   readonly html: string
   readonly rows: Rows
+  /** Its language, if it may be another one than the reader's. */
+  readonly locale?: Locale
 }
 
 /** Language, time zone and context of a screen's reader. */

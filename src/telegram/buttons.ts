@@ -1,4 +1,6 @@
 import type { InlineKeyboardMarkup } from 'grammy/types'
+import type { Locale } from '#src/kernel/locale.ts'
+import { inReadingOrder } from './reading-order.ts'
 
 /** One button below a message. */
 export type Button = {
@@ -78,10 +80,14 @@ export function withoutLinks(rows: Rows): Rows {
     .filter((row) => row.length > 0)
 }
 
-/** Rows of buttons as the Bot API takes them; empty rows are left out. */
-export function markupOf(rows: Rows): InlineKeyboardMarkup {
+/**
+ * Rows of buttons as the Bot API takes them; empty rows are left out.
+ *
+ * @param rows in reading order; here alone they are mirrored for languages from right to left
+ */
+export function markupOf(rows: Rows, locale: Locale): InlineKeyboardMarkup {
   return {
-    inline_keyboard: rows
+    inline_keyboard: inReadingOrder(rows, locale)
       .filter((row) => row.length > 0)
       .map((row) =>
         row.map((button) => ({

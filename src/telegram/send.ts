@@ -1,4 +1,5 @@
 import type { Api } from 'grammy'
+import type { Locale } from '#src/kernel/locale.ts'
 import { apiSignal } from './api.ts'
 import { markupOf, type Rows, withoutLinks } from './buttons.ts'
 import { type EditVerdict, verdictOf } from './errors.ts'
@@ -10,6 +11,8 @@ export interface Content {
   /** The same text without markup. */
   readonly plain: string
   readonly rows: Rows
+  /** Its language. */
+  readonly locale: Locale
 }
 
 /** A message to send or to change. */
@@ -96,7 +99,7 @@ async function call(
   { chatId, topic, isPlain, buttons }: Form,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  const { html, plain, rows: all } = content({ linksAsText: buttons !== 'all' })
+  const { html, plain, rows: all, locale } = content({ linksAsText: buttons !== 'all' })
   const rows = buttons === 'all' ? all : buttons === 'no_links' ? withoutLinks(all) : []
   const text = isPlain ? plain : html
   const common = {
@@ -105,7 +108,7 @@ async function call(
   }
   const ends = signal && apiSignal(signal)
   if (messageId !== undefined) {
-    const options = { ...common, reply_markup: markupOf(rows) }
+    const options = { ...common, reply_markup: markupOf(rows, locale) }
     await api.editMessageText(chatId, messageId, text, options, ends)
     return messageId
   }
@@ -115,7 +118,7 @@ async function call(
     ...(repliesTo !== undefined && {
       reply_parameters: { message_id: repliesTo, allow_sending_without_reply: true },
     }),
-    ...(rows.length > 0 && { reply_markup: markupOf(rows) }),
+    ...(rows.length > 0 && { reply_markup: markupOf(rows, locale) }),
     ...(isSilent !== undefined && { disable_notification: isSilent }),
   }
   const sent = await api.sendMessage(chatId, text, options, ends)
