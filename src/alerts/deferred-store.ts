@@ -8,8 +8,8 @@ const ROWS_MAX = 5000
 
 /** Counts of the due deferred alerts of a recipient. */
 export interface DeferredCounts extends Record<string, unknown> {
-  /** Messages, including recoveries. */
-  readonly messages: number
+  /** Lines: alerts, and recoveries of alerts that are not among them. */
+  readonly lines: number
   /** Alerts among them. */
   readonly alerts: number
   /** Alerts among them that have recovered meanwhile. */
@@ -29,6 +29,8 @@ export interface DeferredRow extends Record<string, unknown> {
   readonly envelope: unknown
   /** Whether its alert is open. */
   readonly isFiring: boolean
+  /** Seconds after which its alert recovered; null of a recovery, and while it is open. */
+  readonly recoveredAfter: number | null
 }
 
 /** Selects a recipient's due deferred alerts: all or only critical ones. */
@@ -66,10 +68,18 @@ function isDue({ recipientId, until, onlyCritical }: DueSelection) {
     ${critical}`
 }
 
+/** Whether a due delivery has a line of its own: the line of an alert also says that it recovered. */
+function isLine({ recipientId, until, onlyCritical }: Due) {
+  const critical = onlyCritical ? sql`and e.urgency = 2` : sql``
+  return sql`not (d.recovery and exists (select from deliveries e
+    where e.alert_id = d.answers and e.recipient_id = ${recipientId} and e.held_until <= ${until}
+      ${critical}))`
+}
+
 /** Counts deferred alerts. */
 export async function countDeferred(tx: Db, due: DueSelection): Promise<DeferredCounts> {
   const [counted] = await tx.execute<DeferredCounts>(sql`
-    select count(*)::int as messages,
+    select (count(*) filter (where ${isLine(due)}))::int as lines,
       (count(*) filter (where not d.recovery))::int as alerts,
       (count(*) filter (where a.is_episode and a.state = 'recovered'))::int as recovered,
       coalesce(max(d.urgency), 0)::int as urgency,
@@ -81,7 +91,7 @@ export async function countDeferred(tx: Db, due: DueSelection): Promise<Deferred
   return counted
 }
 
-/** Deferred alerts: open ones first, then the newest. */
+/** Deferred alerts that have a line of their own: open ones first, then the newest. */
 export async function listNewestDeferred(
   tx: Db,
   due: DueSelection,
@@ -89,10 +99,13 @@ export async function listNewestDeferred(
 ): Promise<readonly DeferredRow[]> {
   return await tx.execute<DeferredRow>(sql`
     select d.id, d.order_key as "orderKey", d.alert_id as "alertId", d.fired_at as "firedAt", d.envelope,
-      coalesce(a.is_episode and a.recovered_at is null, false) as "isFiring"
+      coalesce(a.is_episode and a.recovered_at is null, false) as "isFiring",
+      case when a.is_episode and a.state = 'recovered'
+        then extract(epoch from a.recovered_at - coalesce(a.started_at, a.fired_at))::float8
+      end as "recoveredAfter"
     from deliveries d
     left join alerts a on a.id = d.alert_id and a.fired_at = d.fired_at
-    where ${isDue(due)}
+    where ${isDue(due)} and ${isLine(due)}
     order by "isFiring" desc, d.fired_at desc, d.position desc, d.id desc
     limit ${limit}`)
 }
@@ -105,7 +118,8 @@ export async function listDeferredNotices(
   limit: number,
 ): Promise<readonly DeferredRow[]> {
   return await tx.execute<DeferredRow>(sql`
-    select id, order_key as "orderKey", alert_id as "alertId", fired_at as "firedAt", envelope, false as "isFiring"
+    select id, order_key as "orderKey", alert_id as "alertId", fired_at as "firedAt", envelope, false as "isFiring",
+      null::float8 as "recoveredAfter"
     from deliveries
     where recipient_id = ${recipientId} and held_until <= ${until} and kind = 'notice'
     order by fired_at, position, id limit ${limit}`)

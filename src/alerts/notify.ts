@@ -14,6 +14,8 @@ import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import { alertUrl } from './alert-urls.ts'
 import { applyBudget, budgetMessage, type PlannedDelivery } from './budget.ts'
+import { readDeferred } from './deferred-alerts.ts'
+import type { OpenAlert } from './episodes.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import {
   asReminder,
@@ -59,6 +61,8 @@ export interface Notification extends RecordedAlert {
   readonly answers?: RecordedAlert
   /** Of a recovery or escalation: start of the episode. */
   readonly startedAt?: Date
+  /** Of a recovery: the alerts of its episode. */
+  readonly episode?: readonly number[]
   /** Of a recovery: name of the person who acknowledged the alert. */
   readonly takenBy?: string
   readonly notes?: readonly Note[]
@@ -84,7 +88,7 @@ export async function notify(
     ...new Set(notifications.map(({ watch }) => watch.wallet)),
   ])
   const targets = await targetsOf(tx, notifications)
-  const unnotified = await listUnnotified(tx, notifications)
+  const deferred = await readDeferred(tx, notifications)
   const createdAt = deps.clock.now()
   const timings = createTimings(createdAt)
   const render = createRenderer()
@@ -95,10 +99,10 @@ export async function notify(
         if (!isFor(notification, recipient)) return []
         const plan = planFor(notification, recipient, own, timings)
         if (plan === undefined) return []
-        const wasDeferred =
-          unnotified.get(notification.answers?.alertId ?? 0)?.has(recipient.id) ?? false
+        const wasDeferred = deferred.wasDeferred(notification, recipient.id)
+        const until = deferred.deferredUntil(notification, recipient.id)
         const row = deliveryOf(deps, notification, recipient, {
-          plan,
+          plan: withAlert(plan, until),
           createdAt,
           render,
           wasDeferred,
@@ -241,6 +245,12 @@ function planFor(
     : { status: 'pending' }
 }
 
+/** A recovery is never sent before its alert: it waits for the same summary, if there is one. */
+function withAlert(plan: Plan, deferredUntil: Date | undefined): Plan {
+  const isSent = plan.status === 'pending' || plan.status === 'held'
+  return isSent && deferredUntil !== undefined ? { status: 'held', deferredUntil } : plan
+}
+
 /** Caches `timingOf` for one moment, for readers with equal settings and time zone. */
 function createTimings(now: Date) {
   const known = new Map<Settings, Map<string, Timing>>()
@@ -256,17 +266,6 @@ function createTimings(now: Date) {
     ofSettings.set(key, timing)
     return timing
   }
-}
-
-/** Recipients that were sent no message about the alerts that these recoveries answer, by alert. */
-async function listUnnotified(
-  tx: Db,
-  notifications: readonly Notification[],
-): Promise<ReadonlyMap<number, ReadonlySet<number>>> {
-  const ids = notifications.flatMap(({ isRecovery, answers }) =>
-    isRecovery && answers !== undefined ? [answers.alertId] : [],
-  )
-  return await delivery.listUnnotified(tx, [...new Set(ids)])
 }
 
 function envelopeOf(

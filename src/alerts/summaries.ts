@@ -23,6 +23,7 @@ import {
   buttons,
   GLYPHS,
   inOrder,
+  lineOf,
   newestMessage,
   periodOf,
   reasonOf,
@@ -255,12 +256,14 @@ async function summaryOf(
   const { locale, timezone } = reader
   const period = periodOf(reason, { ...about, lastAt: counts.lastAt ?? now, timezone })
   const all = rows
+    // They come with the newest first.
+    .toReversed()
     .toSorted((a, b) => a.firedAt.getTime() - b.firedAt.getTime())
-    .map(({ envelope }) => envelope.message)
+    .map(({ envelope, recoveredAfter }) => lineOf(envelope.message, recoveredAfter, locale))
   const firing = new Set(rows.flatMap(({ alertId, isFiring }) => (isFiring ? [alertId] : [])))
   const items = inOrder(all, firing, reason === 'digest')
   const t = translator(locale)
-  const more = counts.messages - items.length
+  const more = counts.lines - items.length
   return {
     deliveryId: delivery.newDeliveryId(now),
     type: null,

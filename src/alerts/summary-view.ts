@@ -1,9 +1,10 @@
 /** Texts, order and period of a summary. Pure. */
 import { alertsOfTheDay, packed } from '#src/actions/codec.ts'
 import type { EnvelopeMessage, MessageButton } from '#src/channels/envelope.ts'
-import { formatDateTime, formatTime } from '#src/i18n/format.ts'
-import type { Translate } from '#src/i18n/translate.ts'
+import { formatDateTime, formatDuration, formatTime } from '#src/i18n/format.ts'
+import { id, type Translate, translator } from '#src/i18n/translate.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
+import type { Locale } from '#src/kernel/locale.ts'
 import type { Settings } from '#src/recipients/settings.ts'
 import { digestPeriodAt, type Period, quietPeriodAt } from '#src/recipients/timing.ts'
 import type { DeferredCounts } from './deferred-store.ts'
@@ -17,6 +18,22 @@ export const GLYPHS: Readonly<Record<Reason, string>> = { quiet: '☀️', diges
 /** The message whose page a summary links to. */
 export function newestMessage(messages: readonly EnvelopeMessage[]): EnvelopeMessage | undefined {
   return messages.toSorted((a, b) => a.firedAt.localeCompare(b.firedAt)).at(-1)
+}
+
+/**
+ * The line of a deferred alert: one that has recovered says so, and after how long.
+ *
+ * @param recoveredAfter in seconds; null for recoveries and open alerts
+ */
+export function lineOf(
+  message: EnvelopeMessage,
+  recoveredAfter: number | null,
+  locale: Locale,
+): EnvelopeMessage {
+  if (recoveredAfter === null) return message
+  const duration = id(formatDuration(recoveredAfter, locale, 'short'))
+  const title = translator(locale)('messages:summary.recovered', { title: message.title, duration })
+  return { ...message, title, isRecovery: true, canRecover: false }
 }
 
 /** Sorts open alerts first, then by time; a digest groups the alerts of one watch. */

@@ -47,6 +47,15 @@ export async function listUnnotified(
   return recipientsByAlert(rows, alertIds)
 }
 
+/** Whether and until when the deliveries of these wallets' alerts are deferred, by alert and recipient. */
+export async function listDeferred(
+  db: Db,
+  wallets: readonly string[],
+  alertIds: readonly number[],
+): Promise<readonly store.Deferred[]> {
+  return alertIds.length === 0 ? [] : await store.listDeferred(db, wallets, alertIds)
+}
+
 /** Recipients that got no message about these alerts because of a mute, by alert. */
 export async function listMutedOnly(
   db: Db,

@@ -46,7 +46,7 @@ describe('quiet hours', () => {
     )
   })
 
-  test('end in one summary: what still fires first, what recovered with its recovery', async () => {
+  test('end in one summary: what still fires first, what recovered in one line with its end', async () => {
     await room.change({ quietHours: NIGHT })
     at('2026-11-21T23:00:00.000Z')
     await room.notice(watchId, { event: 'fsp.monitoring' })
@@ -65,9 +65,9 @@ describe('quiet hours', () => {
     expect(lines[0]).toBe('☀️ During quiet hours, 22:00 – 07:00')
     expect(lines[1]).toBe('2 alerts, 1 recovered automatically.')
     expect(lines[2]).toContain('credits left')
-    expect(lines[3]).toContain('No data from the chain')
-    expect(lines[4]).toContain('🟢')
-    expect(lines).toHaveLength(5)
+    expect(lines[3]).toContain('23:00 🟢')
+    expect(lines[3]).toContain('No data from the chain · recovered after 10 min')
+    expect(lines).toHaveLength(4)
     expect(room.subjects()).toEqual(['During quiet hours, 22:00 – 07:00'])
     expect(linksIn(room.inbox.mails[0]?.text)).not.toContain(`${room.app.publicUrl}/`)
     await pass()
@@ -144,6 +144,57 @@ describe('quiet hours', () => {
     at('2026-11-28T09:00:00.000Z')
     await pass()
     expect(room.chatTexts()[0]).toContain('22:00 – 09:00')
+  })
+})
+
+describe('a recovery while its alert is still held', () => {
+  test('waits for the summary although quiet hours are over, and is told with its alert', async () => {
+    await room.change({ quietHours: NIGHT })
+    at('2026-11-28T23:00:00.000Z')
+    await room.notice(watchId, { event: LOW })
+    // Quiet hours are over, and the job that sends summaries has not run yet.
+    at('2026-11-29T07:00:01.000Z')
+    await room.notice(watchId, { event: BACK })
+    await room.deliver()
+    expect(room.chatTexts()).toEqual([])
+    expect(room.hooks()).toEqual([LOW, BACK])
+    await pass()
+    const [text = '', ...others] = room.chatTexts()
+    expect(others).toEqual([])
+    expect(text).toMatch(
+      /🟢 .*credits left · recovered after 8 hr, 0 min|🟢 .*recovered after 8 hr/,
+    )
+    expect(text.match(/🟢/g)).toHaveLength(1)
+    expect(text).not.toContain('🟠')
+  })
+
+  test('of a muted chat is told with its alert when the mute ends', async () => {
+    at('2026-11-29T13:00:00.000Z')
+    await muteChat(room.app, { chatId: room.chat, minutes: 60 })
+    await room.notice(watchId, { event: LOW })
+    await muteChat(room.app, { chatId: room.chat, minutes: 0 })
+    room.clock.advance(360)
+    await room.notice(watchId, { event: BACK })
+    await room.deliver()
+    expect(room.chatTexts()).toEqual([])
+    await pass()
+    expect(room.chatTexts()).toHaveLength(1)
+    expect(room.chatTexts()[0]).toContain('recovered after 6 min')
+  })
+
+  test('is sent at once if something about its episode was sent', async () => {
+    await room.change({ digest: 'daily' })
+    at('2026-11-29T15:00:00.000Z')
+    await room.notice(watchId, { event: LOW })
+    room.clock.advance(60)
+    await room.notice(watchId, { event: LOW, severity: 'critical' })
+    await pass()
+    expect(room.chatTexts()).toHaveLength(1)
+    room.clock.advance(60)
+    await room.notice(watchId, { event: BACK, episodeSeverity: 'critical' })
+    await pass()
+    expect(room.chatTexts()).toHaveLength(2)
+    expect(room.chatTexts()[1]).toContain('no longer below')
   })
 })
 

@@ -1,0 +1,45 @@
+/** Recoveries of alerts whose message was deferred, or not sent at all. */
+import type { Db } from '#src/db/connection.ts'
+import * as delivery from '#src/delivery/service.ts'
+
+/** The parts of a notification that its recipients' earlier deliveries depend on. */
+interface Follower {
+  readonly watch: { readonly wallet: string }
+  readonly isRecovery: boolean
+  /** The alert that it answers. */
+  readonly answers?: { readonly alertId: number }
+  /** Of a recovery: the alerts of its episode. */
+  readonly episode?: readonly number[]
+}
+
+export interface DeferredAlerts {
+  /** Whether the recipient was sent no message of its own about the alert that a recovery answers. */
+  wasDeferred(recovery: Follower, recipientId: number): boolean
+  /** Time of the summary in which everything about the episode still waits for the recipient. */
+  deferredUntil(recovery: Follower, recipientId: number): Date | undefined
+}
+
+/** Reads the deliveries of the alerts that these recoveries end. */
+export async function readDeferred(
+  tx: Db,
+  notifications: readonly Follower[],
+): Promise<DeferredAlerts> {
+  const recoveries = notifications.filter(({ isRecovery }) => isRecovery)
+  const answered = recoveries.flatMap(({ answers }) => answers?.alertId ?? [])
+  const episodes = recoveries.flatMap(({ episode = [] }) => episode)
+  const unnotified = await delivery.listUnnotified(tx, [...new Set(answered)])
+  const wallets = [...new Set(recoveries.map(({ watch }) => watch.wallet))]
+  const deferred = await delivery.listDeferred(tx, wallets, [...new Set(episodes)])
+  const known = new Map(deferred.map((row) => [`${row.alertId} ${row.recipientId}`, row]))
+  return {
+    wasDeferred: ({ answers }, recipientId) =>
+      unnotified.get(answers?.alertId ?? 0)?.has(recipientId) ?? false,
+    deferredUntil: ({ isRecovery, episode = [] }, recipientId) => {
+      if (!isRecovery) return undefined
+      const rows = episode.flatMap((id) => known.get(`${id} ${recipientId}`) ?? [])
+      if (rows.some(({ isSent }) => isSent)) return undefined
+      const times = rows.flatMap(({ until }) => until?.getTime() ?? [])
+      return times.length === 0 ? undefined : new Date(Math.max(...times))
+    },
+  }
+}
