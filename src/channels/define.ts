@@ -15,6 +15,8 @@ export interface SendContext {
   readonly answersMessageId?: string
   /** A timeout shorter than the channel's own, for destinations that did not respond lately. */
   readonly timeoutMs?: number
+  /** Of a changed message: whether it contains more alerts than before. */
+  readonly isLonger?: boolean
   /** Link that stops these messages, for channels that need one (e-mail). */
   readonly unsubscribeUrl?: string
 }
@@ -112,6 +114,11 @@ export interface ChannelTraits {
   /** Whether a message can contain several alerts. */
   readonly groups: boolean
   /**
+   * Whether a message stands for an outage from its start to its end: alerts are never rolled up, and a
+   * recovery concerns the message of its alert only.
+   */
+  readonly isByOutage: boolean
+  /**
    * Whether only one person reads there.
    * @param chatId id of a chat
    */
@@ -127,6 +134,7 @@ export const USUAL_TRAITS = {
   isChat: false,
   isProgrammatic: false,
   groups: true,
+  isByOutage: false,
   isPersonal: (_chatId: number | null): boolean => false,
 } as const satisfies ChannelTraits
 

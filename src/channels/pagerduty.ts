@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { withoutDirections } from '#src/i18n/isolates.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
+import { cardOf } from './card.ts'
 import {
   type Channel,
   type ChannelDefinition,
@@ -10,7 +12,13 @@ import {
   type Receipt,
   USUAL_TRAITS,
 } from './define.ts'
-import type { Envelope, EnvelopeKind, MessageField, MessageState } from './envelope.ts'
+import type {
+  Envelope,
+  EnvelopeKind,
+  EnvelopeMessage,
+  MessageField,
+  MessageState,
+} from './envelope.ts'
 import { BodyPreview, type HookDeps, type HookDestination, urlForm } from './hook-url.ts'
 import { floodError, refusalOf, retryAfterSeconds } from './http-answer.ts'
 import { createRateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
@@ -18,8 +26,10 @@ import { checkWebhookUrl, type SafeAnswer } from './safe-fetch.ts'
 import { cut, hasEnded, isOpenLink, shownLabel, TEST_GLYPH } from './wording.ts'
 
 /**
- * Alerts of a PagerDuty service, by the Events API v2. An alert triggers one, its acknowledgement here
- * acknowledges it there, its recovery or the end of its watch resolves it. All of them share a dedup key.
+ * Alerts of a PagerDuty service, by the Events API v2. An outage triggers one, however many alerts it has; its
+ * acknowledgement here acknowledges it there, the recovery of all its alerts or the end of its watch resolves
+ * it. All of them share a dedup key. A raised severity triggers another one, because PagerDuty notifies nobody
+ * again of an alert that is triggered twice.
  *
  * @see PagerDuty developer documentation, "Send an Alert Event", "Events API v2 Overview"
  */
@@ -47,7 +57,7 @@ const FIELDS_MAX = 40
 const LINKS_MAX = 10
 
 /** Kinds of messages sent to PagerDuty, which has reminders of its own; summaries and notices are for people. */
-const SENT_KINDS: readonly EnvelopeKind[] = ['alert', 'raised']
+const SENT_KINDS: readonly EnvelopeKind[] = ['alert', 'raised', 'group']
 
 type Action = 'trigger' | 'acknowledge' | 'resolve'
 
@@ -57,10 +67,14 @@ const Destination = z.strictObject({ url: z.string() })
 export const pagerduty = {
   ...USUAL_TRAITS,
   isProgrammatic: true,
-  groups: false,
+  isByOutage: true,
   preview: {
     form: BodyPreview,
-    write: (envelope) => ({ body: eventBody(envelope, '0'.repeat(32), actionOf(envelope)) }),
+    write: (envelope) => {
+      const [key = ''] = keysOf(envelope)
+      const event = { routingKey: '0'.repeat(32), key, action: actionOf(envelope) }
+      return { body: eventBody(envelope, event) }
+    },
   },
   create: createPagerDuty,
 } as const satisfies ChannelDefinition<BodyPreview, HookDeps>
@@ -71,26 +85,26 @@ function createPagerDuty(deps: HookDeps): Channel<unknown> {
   async function enqueue(
     { url }: HookDestination,
     envelope: Envelope,
-    action: Action,
+    { key, action }: { readonly key: string; readonly action: Action },
     { now, signal }: { readonly now: Date; readonly signal: AbortSignal },
   ): Promise<Receipt> {
-    const key = keyOf(url)
-    const earlyMs = await pace.turn(key, { patienceMs: TURN_WAIT_MS_MAX, signal })
+    const routingKey = keyOf(url)
+    const earlyMs = await pace.turn(routingKey, { patienceMs: TURN_WAIT_MS_MAX, signal })
     if (earlyMs !== undefined) throw floodError(earlyMs / 1000)
     const answer = await deps.post(`${new URL(url).origin}${ENQUEUE}`, {
       headers: { 'Content-Type': 'application/json', 'User-Agent': deps.userAgent },
-      body: eventBody(envelope, key, action),
+      body: eventBody(envelope, { routingKey, key, action }),
       signal,
     })
     const { statusCode } = answer
     if (statusCode === 429) {
       const seconds = retryAfterSeconds(answer.retryAfter, now) ?? FLOOD_SECONDS
-      pace.hold(key, seconds * 1000)
+      pace.hold(routingKey, seconds * 1000)
       throw floodError(seconds, statusCode)
     }
     const refusal = refusedKey(answer) ?? refusalOf(answer, { gone: GONE, now })
     if (refusal !== undefined) throw refusal
-    return { statusCode, messageId: dedupKey(envelope) }
+    return { statusCode, messageId: key }
   }
 
   return defineChannel<HookDestination>({
@@ -105,16 +119,22 @@ function createPagerDuty(deps: HookDeps): Channel<unknown> {
     available: () => true,
     mask: ({ url }) => `pagerduty …${keyOf(url).slice(-4)}`,
     partitionKey: ({ url }) => `pagerduty ${fingerprint(keyOf(url))}`,
-    send: (destination, envelope, context) => {
+    send: async (destination, envelope, context) => {
       const { kind = 'alert' } = envelope
       if (!SENT_KINDS.includes(kind)) throw new Error(`PagerDuty is not notified of a ${kind}`)
-      return enqueue(destination, envelope, actionOf(envelope), context)
+      const action = actionOf(envelope)
+      let receipt: Receipt = {}
+      for (const key of keysOf(envelope, context.answersMessageId)) {
+        receipt = await enqueue(destination, envelope, { key, action }, context)
+      }
+      return receipt
     },
     edit: async (destination, messageId, envelope, state, context) => {
-      const action = actionIn(state)
-      return action === undefined
-        ? { messageId }
-        : { ...(await enqueue(destination, envelope, action, context)), messageId }
+      const action = actionIn(state) ?? (context.isLonger ? 'trigger' : undefined)
+      if (action !== undefined) {
+        await enqueue(destination, envelope, { key: messageId, action }, context)
+      }
+      return { messageId }
     },
   })
 }
@@ -131,16 +151,22 @@ function actionIn(state: MessageState): Action | undefined {
 }
 
 /** Exact body of an event; in the language of the recipient. */
-function eventBody(envelope: Envelope, routingKey: string, action: Action): string {
-  const { locale, message } = envelope
-  const about = { routing_key: routingKey, event_action: action, dedup_key: dedupKey(envelope) }
+function eventBody(
+  envelope: Envelope,
+  event: { readonly routingKey: string; readonly key: string; readonly action: Action },
+): string {
+  const { locale, message, items = [], cause } = envelope
+  const { routingKey, key, action } = event
+  const about = { routing_key: routingKey, event_action: action, dedup_key: key }
   if (action !== 'trigger') return JSON.stringify(about)
   const details = translator(locale)('messages:details')
   const label = message.watchLabel === null ? undefined : shownLabel(message.watchLabel)
+  const { title, body } = cardOf(envelope)
+  const heading = withoutDirections(title)
   const summary = [
     message.test ? TEST_GLYPH : '',
-    label === undefined || message.title.includes(label) ? '' : `[${label}]`,
-    message.title,
+    label === undefined || heading.includes(label) ? '' : `[${label}]`,
+    heading,
   ]
   const pages = message.fields.flatMap(({ label: text, href }) =>
     href !== undefined && isOpenLink(href) ? [{ href, text: plain(text, SOURCE_MAX) }] : [],
@@ -156,14 +182,26 @@ function eventBody(envelope: Envelope, routingKey: string, action: Action): stri
     payload: {
       summary: plain(summary.filter((part) => part !== '').join(' '), SUMMARY_MAX),
       source: plain(label ?? servedChain().name, SOURCE_MAX),
-      severity: message.severity,
-      timestamp: message.firedAt,
+      severity: cause?.kind === 'silent' ? 'critical' : message.severity,
+      timestamp: [message, ...items].map(({ firedAt }) => firedAt).sort()[0],
       ...(envelope.type !== null && { component: envelope.type }),
       ...(envelope.group !== null && { group: envelope.group }),
       class: message.event,
-      custom_details: detailsOf(message.body, message.fields),
+      custom_details: { ...alertsOf(items), ...detailsOf(body, message.fields) },
     },
   })
+}
+
+/** The alerts of an outage, each with what it costs, by their numbers. */
+function alertsOf(items: readonly EnvelopeMessage[]): Record<string, string> {
+  return Object.fromEntries(
+    items
+      .slice(0, FIELDS_MAX)
+      .map(({ alertId, title, body }) => [
+        `#${alertId}`,
+        plain(withoutDirections(`${title}: ${body}`), VALUE_MAX),
+      ]),
+  )
 }
 
 /** The text and the values of an alert. A label that occurs twice keeps its first value. */
@@ -178,11 +216,23 @@ function plain(text: string, max: number): string {
   return cut(text.toWellFormed(), max).trim() || '\u2013'
 }
 
-/** Dedup key, equal for all events of an alert: its number at this service, or the test's id. */
-function dedupKey({ deliveryId, answers, message }: Envelope): string {
+/**
+ * Dedup keys of a new message. An outage has the number of its first alert at this service, a test its id. A
+ * recovery has the key of what it answers.
+ *
+ * @param answered key of the outage that a recovery answers; unknown for alerts of earlier releases
+ */
+function keysOf(envelope: Envelope, answered?: string): readonly string[] {
+  const { deliveryId, answers, answersEach, message, items = [] } = envelope
   const host = URL.parse(message.link)?.host ?? 'watchdog'
-  const id = message.isRecovery ? (answers ?? message.alertId) : message.alertId
-  return id === null ? `${host}/tests/${deliveryId}` : `${host}/alerts/${id}`
+  const keyOfAlert = (id: number) => `${host}/alerts/${id}`
+  if (!message.isRecovery) {
+    const ids = [message, ...items].flatMap(({ alertId }) => alertId ?? [])
+    return [ids.length === 0 ? `${host}/tests/${deliveryId}` : keyOfAlert(Math.min(...ids))]
+  }
+  if (answered !== undefined) return [answered]
+  const ids = answersEach ?? [answers ?? message.alertId ?? 0]
+  return ids.map(keyOfAlert)
 }
 
 function refusedKey({ statusCode, text }: SafeAnswer): DeliveryError | undefined {

@@ -108,6 +108,7 @@ async function sendOrChange(
     wallet,
     ...(isShort && { timeoutMs: SHORT_TIMEOUT_MS }),
     ...(answersMessageId !== undefined && { answersMessageId }),
+    ...(change?.isLonger && { isLonger: true }),
     ...(url !== undefined && { unsubscribeUrl: url }),
   }
   if (change === undefined) {

@@ -276,7 +276,10 @@ function changeTask(
         ...{ kind, watchId, recovery, loud, openedAt, states },
         ...pictureIn(shown.envelope, rows),
       },
-      change: { id, messageId, version, leasedUntil, revisions, state: shown.state },
+      change: {
+        ...{ id, messageId, version, leasedUntil, revisions, state: shown.state },
+        isLonger: rows.some((row) => !row.envelope.message.isRecovery),
+      },
     },
   ]
 }

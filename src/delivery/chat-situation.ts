@@ -1,6 +1,6 @@
 /** State of recipients of chats and mailboxes: due deliveries, recent messages, and groups they answer. */
 import type { MessageState } from '#src/channels/envelope.ts'
-import type { ServiceChannel } from '#src/channels/index.ts'
+import { REGISTRY as CHANNELS, type ServiceChannel } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import * as chatStore from './chat-store.ts'
 import {
@@ -66,6 +66,7 @@ export async function readSituations(
         }),
       ),
       canEdit: channel.edit !== undefined,
+      isByOutage: CHANNELS[channel.key].isByOutage,
       now,
     }),
     nameOf: (recipientId, alertId) =>

@@ -45,12 +45,50 @@ function recent(over: Partial<RecentMessage> & { readonly id: string }): RecentM
 }
 
 function situation(over: Partial<RecipientSituation>): RecipientSituation {
-  return { waiting: [], recent: [], groups: new Map(), canEdit: true, now: at(1), ...over }
+  return {
+    waiting: [],
+    recent: [],
+    groups: new Map(),
+    canEdit: true,
+    isByOutage: false,
+    now: at(1),
+    ...over,
+  }
 }
 
 const full = Array.from({ length: MESSAGES_PER_MINUTE }, (_, index) =>
   recent({ id: `m${index}`, watchId: 100 + index }),
 )
+
+describe('a channel whose messages stand for outages', () => {
+  const plan = (over: Partial<Situation>) => planNext(situation({ isByOutage: true, ...over })).next
+
+  test('gets the alerts of an outage as one, and one that follows in its message', () => {
+    const all = ['a', 'b', 'c'].map((id) => waiting({ id }))
+    expect(plan({ waiting: all })).toEqual({ how: 'send', form: 'group', ids: ['a', 'b', 'c'] })
+    const late = [waiting({ id: 'd', createdAt: at(3) })]
+    expect(plan({ waiting: late, recent: [recent({ id: 'a' })] })).toMatchObject({
+      how: 'join',
+      messageId: 'a',
+    })
+  })
+
+  test('gets no roll-up, however many there are', () => {
+    const all = [waiting({ id: 'a' }), waiting({ id: 'b', watchId: 2 })]
+    expect(plan({ waiting: all, recent: full })).toEqual({ how: 'send', form: 'alone', ids: ['a'] })
+  })
+
+  test('gets recoveries of different outages one by one, those of one outage at its end', () => {
+    const all = [
+      waiting({ id: 'a', recovery: true, answers: 1 }),
+      waiting({ id: 'b', recovery: true, answers: 2 }),
+    ]
+    expect(plan({ waiting: all })).toEqual({ how: 'send', form: 'alone', ids: ['a'] })
+    const group = { id: 'g', over: true, open: true, busy: false }
+    const groups = new Map([1, 2].map((id) => [id, group]))
+    expect(plan({ waiting: all, groups })).toMatchObject({ ids: ['a', 'b'], ends: 'g' })
+  })
+})
 
 describe('the next message of a group', () => {
   test('the first of a quiet watch goes at once and alone', () => {
@@ -215,7 +253,12 @@ const anyRecent = fc
       .sort((a, b) => b.sentAt.getTime() - a.sentAt.getTime()),
   )
 const anySituation = fc
-  .record({ waiting: anyWaiting, recent: anyRecent, canEdit: fc.boolean() })
+  .record({
+    waiting: anyWaiting,
+    recent: anyRecent,
+    canEdit: fc.boolean(),
+    isByOutage: fc.boolean(),
+  })
   .map((given) => situation({ ...given, now: at(13) }))
 
 describe('whatever waits', () => {

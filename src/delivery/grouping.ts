@@ -80,6 +80,8 @@ export interface RecipientSituation {
   readonly groups: ReadonlyMap<number, AnsweredGroup>
   /** Whether the channel can change sent messages. */
   readonly canEdit: boolean
+  /** Whether a message stands for an outage, see `ChannelTraits`. */
+  readonly isByOutage: boolean
   readonly now: Date
 }
 
@@ -165,7 +167,11 @@ function stepFor(
     const step = endOfGroup(group, situation)
     if (step !== undefined) return step
   }
-  return joinWatch(lead, situation) ?? rollUp(situation) ?? sendFresh(lead, situation)
+  if (!situation.isByOutage) {
+    return joinWatch(lead, situation) ?? rollUp(situation) ?? sendFresh(lead, situation)
+  }
+  if (lead.recovery) return { next: { how: 'send', form: 'alone', ids: [lead.id] } }
+  return joinWatch(lead, situation) ?? sendFresh(lead, situation)
 }
 
 /** Tests, notices, reminders and summaries are never rolled up. */

@@ -33,10 +33,12 @@ export function groupEnvelope(
     : undefined
   const items = inOrder.map((envelope) => ({
     ...envelope.message,
+    source: { type: envelope.type, signal: envelope.signal },
     ...(envelope.kind === 'reminder' && envelope.answered && { title: envelope.answered.title }),
   }))
   const cause = kind === 'group' && of === undefined ? causeOf(inOrder) : undefined
   const startedAt = startOf(inOrder)
+  const answersEach = [...new Set(inOrder.flatMap((envelope) => envelope.answers ?? []))]
   const takenBy = [...new Set(inOrder.flatMap((envelope) => envelope.takenBy ?? []))].join(', ')
   const place = { deliveryId, type, signal, group, data, locale, timezone }
   return {
@@ -49,6 +51,7 @@ export function groupEnvelope(
     ...(takenBy !== '' && { takenBy }),
     ...(of && { of }),
     ...(of && answers !== undefined && { answers }),
+    ...(answersEach.length > 0 && { answersEach }),
   }
 }
 
@@ -85,7 +88,8 @@ export function messageFate(
       return part.alertId === null || state === undefined ? [] : [[part.alertId, state]]
     }),
   )
-  return { envelope, state: kind === 'group' ? { ...sumOf(lines, states), items } : { items } }
+  if (kind === 'rollup') return { envelope, state: { items } }
+  return { envelope, state: { ...sumOf(lines, states), ...(help !== null && { help }), items } }
 }
 
 /** Alerts whose states a message shows. */

@@ -44,6 +44,8 @@ export interface MessageChange {
   readonly leasedUntil: Date
   /** Failures so far. */
   readonly revisions: number
+  /** Whether it gets more alerts. */
+  readonly isLonger: boolean
   readonly state: MessageState
 }
 

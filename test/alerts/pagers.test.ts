@@ -59,6 +59,67 @@ test('two alerts of one watch are two there, and a refused event is sent again',
   expect(actions()).toEqual(['resolve', 'trigger'])
 })
 
+const DUTIES = ['ftso-commit', 'ftso-reveal', 'ftso-signature', 'fdc-bitvote', 'fdc-signature']
+const SILENCE = DUTIES.map((duty) => ({
+  event: `fsp.${duty}`,
+  severity: 'critical' as const,
+  data: { reason: 'missing' },
+}))
+const ENDS = DUTIES.map((duty) => ({ event: `fsp.${duty}.recovered` }))
+
+test('an outage of all duties is one incident, acknowledged and resolved as one', async () => {
+  hooks.clear()
+  const watch = await room.watch('Silent')
+  await room.notice(watch, ...SILENCE)
+  await deliverLater()
+  expect(actions()).toEqual(['trigger'])
+  expect(hooks.messages[0]?.shown).toContain('has sent nothing')
+  const open = await room.alerts('?limit=5')
+  for (const { id } of open.slice(1)) await room.alice.request('POST', `/alerts/${id}/acknowledge`)
+  await deliverLater()
+  // One of them is nobody's yet.
+  expect(actions()).toEqual(['trigger'])
+  await room.alice.request('POST', `/alerts/${open[0]?.id}/acknowledge`)
+  await deliverLater()
+  expect(actions()).toEqual(['acknowledge'])
+  await room.notice(watch, ...ENDS.slice(0, 3))
+  await deliverLater()
+  expect(actions()).toEqual(['acknowledge'])
+  await room.notice(watch, ...ENDS.slice(3))
+  await deliverLater()
+  expect(actions()).toEqual(['resolve'])
+  await room.notice(watch, ...SILENCE)
+  await deliverLater()
+  expect(actions()).toEqual(['resolve', 'trigger'])
+  expect(hooks.refused).toEqual([])
+})
+
+test('alerts that an outage inhibits are no incidents', async () => {
+  hooks.clear()
+  const watch = await room.watch('Not in the policy')
+  const provider = { provider: '0x12ab4f00000000000000000000000000000fcd34' }
+  await room.notice(watch, { event: 'fsp.not-in-policy', data: provider })
+  await deliverLater()
+  await room.notice(
+    watch,
+    ...SILENCE.map((one) => ({ ...one, data: { ...one.data, ...provider } })),
+  )
+  await deliverLater()
+  expect(actions()).toEqual(['trigger'])
+  expect(hooks.messages[0]?.edits).toBe(0)
+})
+
+test('outages of two watches are two incidents, also if both end at once', async () => {
+  hooks.clear()
+  const watches = [await room.watch('First'), await room.watch('Second')]
+  for (const watch of watches) await room.notice(watch, { event: LOW })
+  await deliverLater()
+  expect(actions()).toEqual(['trigger', 'trigger'])
+  for (const watch of watches) await room.notice(watch, { event: BACK })
+  await deliverLater()
+  expect(actions()).toEqual(['resolve', 'resolve'])
+})
+
 test('an acknowledgement that PagerDuty refuses for now reaches it later', async () => {
   hooks.clear()
   const watch = await room.watch('Credits of three')

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { MessageState } from '#src/channels/envelope.ts'
+import type { SendContext } from '#src/channels/define.ts'
+import type { Envelope, MessageState } from '#src/channels/envelope.ts'
 import { createChannels } from '#src/channels/index.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { contextOf, type HookWorld, ntfyWorld, pagerDutyWorld } from './worlds.ts'
@@ -154,10 +155,23 @@ describe('PagerDuty', () => {
   afterEach(() => world.close())
 
   const actions = () => world.hooks.messages.map(({ action }) => action)
-  const edit = (destination: unknown, envelope = envelopeOf(), state: MessageState = {}) => {
+  const KEY_OF_ALERT = 'watchdog.example.org/alerts/4711'
+  const edit = (
+    destination: unknown,
+    envelope = envelopeOf(),
+    state: MessageState = {},
+    over: Partial<SendContext> = {},
+  ) => {
     const { channel } = world
     if (channel.edit === undefined) throw new Error('it cannot change a message')
-    return channel.edit(destination, 'key', envelope, state, contextOf())
+    return channel.edit(destination, KEY_OF_ALERT, envelope, state, contextOf(over))
+  }
+  const groupOf = (ids: readonly number[], over: Partial<Envelope> = {}) => {
+    const items = ids.map((alertId) => {
+      const about = { alertId, title: `Alert ${alertId}`, body: `Costs of ${alertId}` }
+      return envelopeOf({ message: { ...about, severity: 'warning' } }).message
+    })
+    return envelopeOf({ kind: 'group', items, message: items[0] ?? {}, ...over })
   }
 
   test('an alert is triggered once, acknowledged, and resolved by its recovery', async () => {
@@ -165,7 +179,7 @@ describe('PagerDuty', () => {
     const alert = envelopeOf()
     const first = await world.channel.send(destination, alert, contextOf())
     const second = await world.channel.send(destination, alert, contextOf({ attempt: 2 }))
-    expect(first.messageId).toBe('watchdog.example.org/alerts/4711')
+    expect(first.messageId).toBe(KEY_OF_ALERT)
     expect(second.messageId).toBe(first.messageId)
     expect(actions()).toEqual(['trigger'])
     await edit(destination, alert, { acknowledged: { at: new Date(0), by: 'Ann' } })
@@ -175,6 +189,37 @@ describe('PagerDuty', () => {
       message: { alertId: 4712, event: 'credits.recovered' },
     })
     await world.channel.send(destination, recovery, contextOf())
+    expect(actions()).toEqual(['resolve'])
+    expect(world.hooks.refused).toEqual([])
+  })
+
+  test('an outage with several alerts is one, from its start to its end', async () => {
+    const destination = world.destination()
+    const cause = { kind: 'silent', since: '2026-11-20T12:57:00.000Z', rounds: 2 } as const
+    const outage = groupOf([4713, 4711, 4712], { cause })
+    const { messageId } = await world.channel.send(destination, outage, contextOf())
+    expect(messageId).toBe(KEY_OF_ALERT)
+    const again = await world.channel.send(destination, outage, contextOf({ attempt: 2 }))
+    expect(again.messageId).toBe(messageId)
+    const [event] = world.hooks.messages
+    expect(event?.body).toMatchObject({
+      payload: {
+        severity: 'critical',
+        summary: 'Treasury has sent nothing since 13:57 (2 rounds)',
+      },
+    })
+    expect(event?.shown).toContain('The rewards of these rounds are lost')
+    expect(event?.shown).toContain('#4712: Alert 4712: Costs of 4712')
+    // One more alert of the outage; it may have a lower number.
+    await edit(destination, groupOf([4713, 4710]), {}, { isLonger: true })
+    expect(world.hooks.messages).toMatchObject([{ edits: 2, action: 'trigger' }])
+    await edit(destination, outage, { acknowledged: { at: new Date(0), by: 'Ann' } })
+    expect(actions()).toEqual(['acknowledge'])
+    const recovery = envelopeOf({
+      ...{ kind: 'group', answersEach: [4711, 4712, 4713] },
+      message: { alertId: 4714, event: 'credits.recovered' },
+    })
+    await world.channel.send(destination, recovery, contextOf({ answersMessageId: KEY_OF_ALERT }))
     expect(actions()).toEqual(['resolve'])
     expect(world.hooks.refused).toEqual([])
   })
@@ -190,7 +235,7 @@ describe('PagerDuty', () => {
     const destination = world.destination()
     await world.channel.send(destination, envelopeOf(), contextOf())
     const receipt = await edit(destination, envelopeOf(), { muted: { until: 'recovered' } })
-    expect(receipt).toEqual({ messageId: 'key' })
+    expect(receipt).toEqual({ messageId: KEY_OF_ALERT })
     expect(world.hooks.messages).toMatchObject([{ edits: 0, action: 'trigger' }])
   })
 
@@ -215,8 +260,8 @@ describe('PagerDuty', () => {
     await expect(twice).rejects.toMatchObject({ permanent: true, reason: 'gone' })
   })
 
-  test('it is not notified of groups, summaries and notices', async () => {
-    for (const kind of ['group', 'rollup', 'summary', 'notice', 'reminder'] as const) {
+  test('it is not notified of roll-ups, summaries and notices', async () => {
+    for (const kind of ['rollup', 'summary', 'notice', 'reminder'] as const) {
       const send = async () =>
         world.channel.send(world.destination(), envelopeOf({ kind }), contextOf())
       await expect(send()).rejects.toThrow(kind)
