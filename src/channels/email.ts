@@ -129,7 +129,7 @@ async function sendAlert(
     content: alertMail(envelope, { address, wallet, unsubscribeUrl }, now),
     messageId,
     ancestors: ancestors.filter((ancestor) => ancestor !== messageId),
-    isAnswer: envelope.answers !== undefined,
+    isAnswer: answeredBy(envelope).length > 0,
     date: now,
     headers: unsubscribeUrl === undefined ? {} : unsubscribeHeaders(unsubscribeUrl),
     signal,
@@ -138,13 +138,18 @@ async function sendAlert(
 }
 
 /**
- * Message id of an e-mail. For an alert it depends on alert and reader only, so that every reply can
- * compute it; for other messages it is the delivery's.
+ * Message id of an e-mail. For an alert it depends on alert and reader only, so that every process can
+ * compute it for a reply; for other messages it is the delivery's.
  */
 function idOf({ kind = 'alert', message, deliveryId }: Envelope, address: string): string {
-  return kind === 'alert' && message.alertId !== null
-    ? idOfAlert(message.alertId, address)
-    : deliveryId
+  const isFirst = kind === 'alert' || kind === 'raised'
+  return isFirst && message.alertId !== null ? idOfAlert(message.alertId, address) : deliveryId
+}
+
+/** The alerts that an e-mail replies to; the last one is that of its parent. */
+function answeredBy({ answers, answersEach = [] }: Envelope): readonly number[] {
+  const others = answersEach.slice(0, THREAD_MAX).toReversed()
+  return answers === undefined ? others : [...others.filter((id) => id !== answers), answers]
 }
 
 function idOfAlert(alertId: number, address: string): string {
@@ -159,17 +164,20 @@ function idOfAlert(alertId: number, address: string): string {
  */
 function ancestorsOf(
   deps: MailDeps,
-  { kind, answers, items = [] }: Envelope,
+  envelope: Envelope,
   { address, context }: { readonly address: string; readonly context: SendContext },
 ): readonly string[] {
+  const { kind, items = [] } = envelope
   const inGroup =
     kind === 'group'
-      ? items.flatMap(({ alertId }) => (alertId === null ? [] : [alertId])).slice(0, THREAD_MAX)
+      ? items
+          .flatMap(({ alertId, isRecovery }) => (alertId === null || isRecovery ? [] : [alertId]))
+          .slice(0, THREAD_MAX)
       : []
-  const named = [...inGroup, ...(answers === undefined ? [] : [answers])]
+  const answered = answeredBy(envelope)
+  const named = [...inGroup, ...answered]
   const answeredId = context.answersMessageId
-  const isName =
-    answeredId !== undefined && answers !== undefined && /^<[^\s<>]+>$/.test(answeredId)
+  const isName = answeredId !== undefined && answered.length > 0 && /^<[^\s<>]+>$/.test(answeredId)
   return [
     ...new Set([
       ...named.map((alertId) => bracketed(deps, idOfAlert(alertId, address))),

@@ -38,6 +38,8 @@ export interface EnvelopeMessage extends Message {
   readonly canRecover: boolean
   /** Keys of the fields whose values its title or body states. */
   readonly stated?: readonly string[]
+  /** In a group: type and signal of its alert, which have the help. */
+  readonly source?: { readonly type: string | null; readonly signal: string | null }
 }
 
 /**
@@ -98,6 +100,8 @@ export interface Envelope {
   readonly kind?: EnvelopeKind
   /** The alert that this message replies to: a recovery, a reminder, a raised severity. */
   readonly answers?: number
+  /** For groups: the alerts that their messages reply to. */
+  readonly answersEach?: readonly number[]
   /** Severity and title of that alert's message to this reader, so that an e-mail keeps its subject. */
   readonly answered?: { readonly severity: Severity; readonly title: string }
   /** Start of the episode, for recoveries and raised severities. RFC 3339. */
@@ -157,6 +161,7 @@ const StoredMessage = MessageShape.extend({
   isRecovery: z.boolean().exactOptional(),
   canRecover: z.boolean().exactOptional(),
   stated: z.array(z.string()).exactOptional(),
+  source: z.object({ type: z.string().nullable(), signal: z.string().nullable() }).exactOptional(),
 })
 
 /** `Envelope` as JSON. Messages of older envelopes lack `isRecovery` and `canRecover`. */
@@ -171,6 +176,7 @@ export const StoredEnvelope = z.object({
   message: StoredMessage,
   kind: z.enum(ENVELOPE_KINDS).exactOptional(),
   answers: z.int().exactOptional(),
+  answersEach: z.array(z.int()).exactOptional(),
   answered: z.object({ severity: z.enum(SEVERITIES), title: z.string() }).exactOptional(),
   startedAt: z.iso.datetime().exactOptional(),
   takenBy: z.string().exactOptional(),
@@ -198,12 +204,23 @@ export const StoredEnvelope = z.object({
     .exactOptional(),
 })
 
+/** What the recovery of an alert says about it. */
+export interface RecoverySummary {
+  readonly title: string
+  /** Length of the outage. */
+  readonly seconds?: number
+  /** Voting rounds lost in it. */
+  readonly rounds?: number
+}
+
 /** State of an alert after its message was sent; names of people are in the reader's language. */
 export interface MessageState {
   readonly acknowledged?: { readonly at: Date; readonly by: string | null }
   /** Chat and e-mail are muted for its watch until then, or until it recovers. */
   readonly muted?: { readonly until: Date | 'recovered' }
   readonly recoveredAt?: Date
+  /** Writes what its recovery says; undefined, also as a result, if there is no text of it. */
+  readonly recovery?: (reader: Pick<Envelope, 'locale' | 'timezone'>) => RecoverySummary | undefined
   /** It ended without a recovery, because its watch was deleted. */
   readonly closedAt?: Date
   /** The signal is flapping: this message shows its changes, and no further messages are sent. */

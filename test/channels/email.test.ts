@@ -82,6 +82,40 @@ describe('a mail', () => {
     expect(answer && referencesOf(answer)).toEqual([inGroup[1], messageId])
   })
 
+  test('with several recoveries belongs to the thread of their alerts', async () => {
+    const destination = world.destination()
+    const { messageId = '' } = await world.channel.send(destination, envelopeOf(), contextOf())
+    const items = [4713, 4714].map((alertId) => {
+      const message = { alertId, event: 'credits.recovered', isRecovery: true }
+      return envelopeOf({ message }).message
+    })
+    const recoveries = envelopeOf({
+      ...{ kind: 'group', items, answersEach: [4711, 4712] },
+      deliveryId: '0b8c6a4e-6f0e-4f0e-9a43-0d9b1f3c2a12',
+      message: { alertId: 4713, event: 'credits.recovered', isRecovery: true },
+    })
+    await world.channel.send(destination, recoveries, contextOf())
+    const alone = world.inbox.mails.at(-1)
+    expect(alone && headerOf(alone, 'In-Reply-To')).toBe(messageId)
+    expect(alone && referencesOf(alone)).toHaveLength(2)
+    // The second alert came in a message with others.
+    const answersMessageId = '<0b8c6a4e@watchdog.example.org>'
+    await world.channel.send(destination, recoveries, contextOf({ answersMessageId }))
+    const grouped = world.inbox.mails.at(-1)
+    expect(grouped && headerOf(grouped, 'In-Reply-To')).toBe(answersMessageId)
+  })
+
+  test('that reminds of a raised alert answers the mail of that', async () => {
+    const destination = world.destination()
+    const raised = envelopeOf({ kind: 'raised', answers: 4711, message: { alertId: 4712 } })
+    const { messageId } = await world.channel.send(destination, raised, contextOf())
+    const reminder = envelopeOf({ kind: 'reminder', answers: 4712, message: { alertId: 4712 } })
+    await world.channel.send(destination, reminder, contextOf())
+    const mail = world.inbox.mails.at(-1)
+    expect(mail && headerOf(mail, 'In-Reply-To')).toBe(messageId)
+    expect(mail?.messageId).not.toBe(messageId)
+  })
+
   test('puts no foreign name into its thread', async () => {
     const answersMessageId = '<x@y>\r\nBcc: victim@example.org'
     await world.channel.send(
