@@ -232,6 +232,7 @@ export const VERBS = {
   'alert.ack': { id },
   'alert.unack': { id },
   'alert.ackAll': {},
+  'alert.unackAll': {},
   'alert.mute': { id, duration },
   'alert.help': { id, part },
   'alert.list': { filter, cursor },

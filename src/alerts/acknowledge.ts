@@ -50,16 +50,16 @@ export interface ActionResult extends ActedAlert {
 /**
  * Acknowledges an alert and its open episode: no reminders until it recovers.
  *
- * @param by the person's name in the chat or of the link
+ * @param by the person's name in the chat or of the link; `at`: now by default
  * @throws AppError not_found
  */
 export async function acknowledgeAlert(
   deps: Deps,
   caller: Caller,
-  { id, by }: { readonly id: number; readonly by: string | null },
+  { id, by, at }: { readonly id: number; readonly by: string | null; readonly at?: Date },
 ): Promise<ActionResult> {
-  return await act(deps, caller, { id, what: 'alert acknowledged' }, (tx, chosen, at) =>
-    acting.acknowledge(tx, caller.wallet, { ...chosen, at, by }),
+  return await act(deps, caller, { id, what: 'alert acknowledged' }, (tx, chosen, now) =>
+    acting.acknowledge(tx, caller.wallet, { ...chosen, at: at ?? now, by }),
   )
 }
 
@@ -97,11 +97,52 @@ export async function acknowledgeMessage(
     readonly by: string | null
   },
 ): Promise<readonly ActionResult[]> {
-  const acted: ActionResult[] = []
-  for (const id of await alertsOf(deps.db, caller, input)) {
-    acted.push(await acknowledgeAlert(deps, caller, { id, by: input.by }))
-  }
-  return acted
+  return await eachOf(deps, caller, input, (inside, id, at) =>
+    acknowledgeAlert(inside, caller, { id, by: input.by, at }),
+  )
+}
+
+/**
+ * Removes the last acknowledgement of the alerts of one message of a chat: of all that were acknowledged at
+ * that time and are not over.
+ *
+ * @param recipientId the chat, as the wallet's recipient
+ * @param messageId id of the message in the chat
+ * @throws AppError not_found when it contains no alert of the wallet
+ */
+export async function unacknowledgeMessage(
+  deps: Deps,
+  caller: Caller,
+  input: { readonly recipientId: number; readonly messageId: string },
+): Promise<readonly ActionResult[]> {
+  const ids = await alertsOf(deps.db, caller, input)
+  const rows = await store.listByIds(deps.db, ids)
+  const open = rows.filter(({ recoveredAt }) => recoveredAt === null)
+  const lastAt = Math.max(...open.map(({ acknowledgedAt }) => acknowledgedAt?.getTime() ?? 0))
+  const last = new Set(
+    open.flatMap(({ id, acknowledgedAt }) => (acknowledgedAt?.getTime() === lastAt ? [id] : [])),
+  )
+  return await eachOf(deps, caller, input, (inside, id) =>
+    last.has(id) ? unacknowledgeAlert(inside, caller, { id }) : undefined,
+  )
+}
+
+/** Acts on the wallet's alerts in one message of a chat, in one transaction and at one time. */
+async function eachOf(
+  deps: Deps,
+  caller: Caller,
+  message: { readonly recipientId: number; readonly messageId: string },
+  run: (inside: Deps, id: number, at: Date) => Promise<ActionResult> | undefined,
+): Promise<readonly ActionResult[]> {
+  return await transact(deps.db, async (tx) => {
+    const at = deps.clock.now()
+    const acted: ActionResult[] = []
+    for (const id of await alertsOf(tx, caller, message)) {
+      const result = await run({ ...deps, db: tx }, id, at)
+      if (result !== undefined) acted.push(result)
+    }
+    return acted
+  })
 }
 
 /**
@@ -150,14 +191,9 @@ export async function muteMessage(
   caller: Caller,
   input: { readonly recipientId: number; readonly messageId: string; readonly muted: boolean },
 ): Promise<readonly ActionResult[]> {
-  return await transact(deps.db, async (tx) => {
-    const inside = { ...deps, db: tx }
-    const acted: ActionResult[] = []
-    for (const id of await alertsOf(tx, caller, input)) {
-      acted.push(await muteEpisode(inside, caller, { id, muted: input.muted }))
-    }
-    return acted
-  })
+  return await eachOf(deps, caller, input, (inside, id) =>
+    muteEpisode(inside, caller, { id, muted: input.muted }),
+  )
 }
 
 /**

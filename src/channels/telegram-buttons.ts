@@ -6,10 +6,11 @@ import {
   packed,
   unpacked,
 } from '#src/actions/codec.ts'
-import { type HelpTopic, helpText } from '#src/i18n/signal-help.ts'
+import { HELP_TOPICS, type HelpTopic, helpText } from '#src/i18n/signal-help.ts'
 import { type TextKey, translator } from '#src/i18n/translate.ts'
 import { type Button, layout, type Rows } from '#src/telegram/buttons.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from './envelope.ts'
+import { groupHelp, openIn } from './group.ts'
 import { hasEnded, isOpenLink, worstOf } from './wording.ts'
 
 /** Buttons below a message of the chat channel. */
@@ -23,12 +24,6 @@ const HELP_PARTS: Readonly<Record<HelpTopic, HelpPart>> = {
 
 /** Before the label of the part that is open. */
 const TICK = '✓ '
-
-const HELP_LABELS: readonly (readonly [HelpTopic, TextKey])[] = [
-  ['why', 'messages:button.why'],
-  ['causes', 'messages:button.causes'],
-  ['action', 'messages:button.action'],
-]
 
 /** Buttons of an envelope; empty for kinds without buttons. */
 export function buttonsOf(envelope: Envelope, state: MessageState): Rows {
@@ -46,14 +41,14 @@ function untickedUnlessOpen(button: Button, open: HelpTopic | undefined): Button
 }
 
 function drawn(envelope: Envelope, state: MessageState): Rows {
-  const { kind = 'alert', message, items = [], buttons } = envelope
+  const { kind = 'alert', buttons } = envelope
   switch (kind) {
     case 'alert':
     case 'raised':
     case 'reminder':
       return alertButtons(envelope, state)
     case 'group':
-      return groupButtons(envelope, items.length === 0 ? [message] : items, state)
+      return groupButtons(envelope, state)
     case 'rollup': {
       const { open, press } = pressesOf(envelope)
       return [[open], [press('messages:button.muteAll1h', packed('mute.all', { duration: '1h' }))]]
@@ -114,36 +109,33 @@ function muteButtons(envelope: Envelope, message: EnvelopeMessage, { muted }: Me
 
 /** Buttons for why, causes and what to do, as far as the signal has them; each has a tick. */
 function helpButtons(envelope: Envelope, id: number): readonly Button[] {
-  const { press } = pressesOf(envelope)
   const t = translator(envelope.locale)
-  return HELP_LABELS.flatMap(([topic, label]) => {
-    if (helpText(t, envelope, topic) === undefined) return []
-    const button = press(label, packed('alert.help', { id, part: HELP_PARTS[topic] }))
-    return [{ ...button, label: TICK + button.label }]
-  })
+  return HELP_TOPICS.filter((topic) => helpText(t, envelope, topic) !== undefined).map((topic) =>
+    helpButton(envelope, id, topic),
+  )
 }
 
-function groupButtons(
-  envelope: Envelope,
-  items: readonly EnvelopeMessage[],
-  state: MessageState,
-): Rows {
+function helpButton(envelope: Envelope, id: number, topic: HelpTopic): Button {
+  const data = packed('alert.help', { id, part: HELP_PARTS[topic] })
+  const button = pressesOf(envelope).press(`messages:button.${topic}`, data)
+  return { ...button, label: TICK + button.label }
+}
+
+function groupButtons(envelope: Envelope, state: MessageState): Rows {
   const { press, list } = pressesOf(envelope)
-  const open = items.filter(
-    ({ isRecovery, alertId }) =>
-      !isRecovery && (alertId === null || !hasEnded(state.items?.get(alertId) ?? {})),
-  )
-  const worst = worstOf(open)
+  const worst = worstOf(openIn(envelope, state))
   const alerts = list('messages:button.alerts', worst?.watchId ?? envelope.message.watchId)
   if (worst === undefined || hasEnded(state)) return [[alerts]]
   const acknowledge =
     state.acknowledged === undefined
-      ? [press('messages:button.acknowledgeAll', packed('alert.ackAll'))]
-      : []
+      ? press('messages:button.acknowledgeAll', packed('alert.ackAll'))
+      : press('messages:button.undo', packed('alert.unackAll'))
+  const help = groupHelp(envelope, state)
   return [
-    [...acknowledge, alerts],
+    [acknowledge, alerts],
     ...muteButtons(envelope, worst, state),
     ...(envelope.of === 'reminder' ? [[remindersOff(envelope)]] : []),
+    ...(help === undefined ? [] : [[helpButton(envelope, help.alertId, 'action')]]),
   ]
 }
 

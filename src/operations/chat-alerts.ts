@@ -134,6 +134,14 @@ export const acknowledgeMessage = defineChatOperation({
   handle: ({ app, caller, body }) => acting.acknowledgeMessage(app, caller, body),
 })
 
+/** Undoes the last acknowledgement of the alerts in one message of a chat. */
+export const unacknowledgeMessage = defineChatOperation({
+  id: 'unacknowledgeMessage',
+  scope: 'write',
+  body: z.strictObject({ recipientId: Id, messageId: z.string() }),
+  handle: ({ app, caller, body }) => acting.unacknowledgeMessage(app, caller, body),
+})
+
 /** Mutes an alert's episode until it recovers, or ends that. */
 export const muteEpisode = defineChatOperation({
   id: 'muteEpisode',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { packed } from '#src/actions/codec.ts'
+import { translator } from '#src/i18n/translate.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { listAlerts } from '#src/operations/alerts.ts'
 import { invoke } from '#src/operations/invoke.ts'
@@ -39,6 +40,13 @@ async function newest(name: Name) {
   const [alert] = output.data
   if (alert === undefined) throw new Error('there is no alert')
   return alert
+}
+
+/** States of the newest alerts of a wallet. */
+async function statesOf(name: Name, count: number) {
+  const query = { limit: String(count) }
+  const { output } = await invoke(world.app, listAlerts, callerOf(name), { query })
+  return output.data.map(({ state }) => state)
 }
 
 async function watchOf(name: Name, id: number) {
@@ -108,6 +116,21 @@ describe('an alert in a chat', () => {
     expect(labelsOf(ann, id).flat()).toContain('Unmute')
   })
 
+  test('has its buttons from right to left in Arabic, also after a press', async () => {
+    const chat = await world.linked('alice', ['read', 'write'], 'ar')
+    const watch = await world.addWatch('alice', { label: 'Node R' })
+    const id = await alerted(chat, watch, COMMIT)
+    const t = translator('ar')
+    const mutes = [t('messages:button.mute8h'), t('messages:button.mute1h')]
+    expect(labelsOf(chat, id)).toContainEqual(mutes)
+    await chat.press(t('messages:button.acknowledge'))
+    expect(labelsOf(chat, id)).toContainEqual(mutes)
+    await alerts.deliver()
+    expect(labelsOf(chat, id)).toContainEqual(mutes)
+    await chat.say(`/start a${(await newest('alice')).id}`)
+    expect(chat.labels()).toContainEqual(mutes)
+  })
+
   test('says who was quicker when it is acknowledged twice', async () => {
     const ann = await linked('bob')
     const bo = await linked('bob', ['read', 'write'], 'Bo')
@@ -160,7 +183,8 @@ describe('an alert in a chat', () => {
     world.clock.advance(120)
     await alerts.fire(watch, { event: `${COMMIT}.recovered` })
     expect(ann.last().text).toContain('FTSO commits are arriving again')
-    expect(message(ann, id).text).toMatch(/^🟢/)
+    expect(message(ann, id).text).toMatch(/^🟢 FTSO commits are arriving again/)
+    expect(message(ann, id).text).toContain('Over: FTSO commit')
     const data = packed('alert.mute', {
       id: (await newest('alice')).recoveryOf ?? 0,
       duration: 'rec',
@@ -297,11 +321,61 @@ describe('several alerts in one message', () => {
     const press = world.telegram.pressRaw(ann.id, id, packed('alert.ackAll'))
     await world.settle()
     expect((await press.answer()).text).toMatch(/^Already acknowledged by \u2068Ann\u2069/)
+    expect((await ann.press('Undo')).text).toBe('No longer acknowledged.')
+    expect(labelsOf(ann, id).flat()).toContain('Acknowledge all')
+    expect(await statesOf('carol', 2)).toEqual(['firing', 'firing'])
     await ann.press('Mute 1\u00a0h')
     expect((await watchOf('carol', watch)).mutedUntil).not.toBeNull()
     expect((await ann.press('Unmute')).text).toBe('No longer muted.')
     expect((await watchOf('carol', watch)).mutedUntil).toBeNull()
     expect(message(ann, id).text).toContain('2 alerts')
+  })
+
+  test('keep what another person had acknowledged before when all is taken back', async () => {
+    const ann = await linked('carol')
+    const watch = await world.addWatch('carol', { label: 'Node U' })
+    const id = await alerted(ann, watch, COMMIT, REVEAL)
+    const other = await linked('carol', ['read', 'write'], 'Bo')
+    const first = await newest('carol')
+    await other.say(`/start a${first.id}`)
+    await other.press('Acknowledge')
+    await alerts.deliver()
+    world.clock.advance(60)
+    expect((await ann.press('Acknowledge all')).text).toBe('1 alert acknowledged.')
+    await ann.press('Undo')
+    expect((await statesOf('carol', 2)).toSorted()).toEqual(['acknowledged', 'firing'])
+    expect((await newest('carol')).acknowledgedBy).toBe('Bo')
+    expect(labelsOf(ann, id).flat()).toContain('Acknowledge all')
+  })
+
+  test('say what to do first about the most severe one, and keep it open', async () => {
+    const ann = await linked('carol')
+    const watch = await world.addWatch('carol', { label: 'Node W' })
+    const id = await alerted(ann, watch, COMMIT, REVEAL)
+    const { text } = message(ann, id)
+    await ann.press('What to do')
+    expect(message(ann, id).text.startsWith(text)).toBe(true)
+    expect(message(ann, id).entities.map(({ type }) => type)).toContain('blockquote')
+    expect(labelsOf(ann, id).flat()).toContain('✓ What to do')
+    await ann.press('Acknowledge all')
+    await alerts.deliver()
+    expect(labelsOf(ann, id).flat()).toContain('✓ What to do')
+    await ann.press('✓ What to do')
+    expect(message(ann, id).entities.map(({ type }) => type)).not.toContain('blockquote')
+  })
+
+  test('keep their list when they are over, each with what is well again', async () => {
+    const ann = await linked('carol')
+    const watch = await world.addWatch('carol', { label: 'Node V' })
+    const id = await alerted(ann, watch, COMMIT, REVEAL)
+    world.clock.advance(120)
+    await alerts.fire(watch, { event: `${COMMIT}.recovered` })
+    expect(message(ann, id).text).toContain('🟢 FTSO commits are arriving again #')
+    expect(message(ann, id).text).toContain('🟠 FTSO reveal')
+    world.clock.advance(120)
+    await alerts.fire(watch, { event: `${REVEAL}.recovered` })
+    expect(message(ann, id).text).toMatch(/^🟢 \u2068Node V\u2069: 2 alerts are over/)
+    expect(message(ann, id).text).toContain('🟢 FTSO reveals are arriving again #')
   })
 
   test('are muted until each recovers, and are notified when they fire again', async () => {

@@ -248,7 +248,7 @@ async function pressMessage(world: BotWorld, chat: Chatting): Promise<void> {
   for (const round of ['there', 'back']) {
     check(message())
     for (const data of dataOf(message())) {
-      const isAct = /^(?:alert\.(?:ack|unack|ackAll|mute|help)|watch\.unmute)$/
+      const isAct = /^(?:alert\.(?:ack|unack|ackAll|unackAll|mute|help)|watch\.unmute)$/
       if (!isAct.test(unpacked(data)?.verb ?? '')) continue
       world.clock.advance(5)
       const pressed = world.telegram.pressRaw(chat.id, id, data)
@@ -322,4 +322,4 @@ test('every verb that is handled stands on some screen', () => {
  */
 /** `rec.default` occurs in messages of earlier releases. */
 const ELSEWHERE =
-  /^(?:trial|terms|group|topup|slots|subs|ledger|status)\b|^(?:none|close|rec\.default|alert\.ackAll|wallet\.page)$/
+  /^(?:trial|terms|group|topup|slots|subs|ledger|status)\b|^(?:none|close|rec\.default|alert\.(?:un)?ackAll|wallet\.page)$/

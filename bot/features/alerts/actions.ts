@@ -11,6 +11,7 @@ import {
   muteEpisode,
   muteMessage,
   muteWatchOf,
+  unacknowledgeMessage,
 } from '#src/operations/chat-alerts.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
@@ -49,7 +50,10 @@ onPress(composer, 'alert.unack', (ctx, { id }) =>
 onPress(composer, 'alert.ackAll', (ctx) =>
   boxed(ctx, async () => {
     const held = await holdDelivered(ctx)
-    const acted = await acknowledgeAll(ctx)
+    const by = nameOf(ctx)
+    const acted = await ofMessage(ctx, (body, link) =>
+      ctx.call(acknowledgeMessage, { body: { ...body, by } }, link),
+    )
     const fresh = acted.filter(({ already }) => !already)
     const [first] = acted
     await ctx.answer(
@@ -61,16 +65,30 @@ onPress(composer, 'alert.ackAll', (ctx) =>
   }),
 )
 
+onPress(composer, 'alert.unackAll', (ctx) =>
+  boxed(ctx, async () => {
+    const held = await holdDelivered(ctx)
+    await ofMessage(ctx, (body, link) => ctx.call(unacknowledgeMessage, { body }, link))
+    await ctx.answer(ctx.t('bot:toast.unacknowledged'))
+    await refresh(ctx, undefined, { held })
+  }),
+)
+
 /**
- * Acknowledges every alert of the pressed message, as the wallet it was sent for.
+ * Acts on every alert of the pressed message, as the wallet it was sent for.
  * @throws AppError not_found
  */
-async function acknowledgeAll(ctx: BotContext) {
+async function ofMessage<Result>(
+  ctx: BotContext,
+  run: (
+    body: { readonly recipientId: number; readonly messageId: string },
+    link: Membership,
+  ) => Promise<Result>,
+): Promise<Result> {
   const messageId = String(ctx.callbackQuery?.message?.message_id)
   for (const link of ctx.links.filter(({ manages }) => manages)) {
-    const body = { recipientId: link.recipientId, messageId, by: nameOf(ctx) }
     try {
-      return await ctx.call(acknowledgeMessage, { body }, link)
+      return await run({ recipientId: link.recipientId, messageId }, link)
     } catch (error) {
       if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
     }
