@@ -1,9 +1,12 @@
 /** States of alerts, as their messages show them. */
-import type { MessageState } from '#src/channels/envelope.ts'
+import type { MessageState, RecoverySummary } from '#src/channels/envelope.ts'
 import type { Db } from '#src/db/connection.ts'
+import { titleOnChain } from '#src/kernel/chains.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
 import { FlappingState } from './episode-store.ts'
+import { recordedOf } from './recorded-alert.ts'
+import { type Reader, renderTitle } from './render.ts'
 import { isMuted } from './rules.ts'
 import * as store from './store.ts'
 
@@ -18,12 +21,32 @@ export async function messageStates(
     rows.map(({ watchId }) => watchId),
   )
   const now = deps.clock.now()
+  const over = rows.filter(({ recoveredAt, state }) => recoveredAt !== null && state !== 'closed')
+  const recoveries = await store.listRecoveries(deps.db, over)
   return new Map(
     rows.map((row) => {
       const until = watches.get(row.watchId)?.mutedUntil ?? null
-      return [row.id, stateOf(row, isMuted({ mutedUntil: until }, now) ? until : null)]
+      const state = stateOf(row, isMuted({ mutedUntil: until }, now) ? until : null)
+      const recovery = recoveries.get(row.id)
+      if (recovery === undefined || state.recoveredAt === undefined) return [row.id, state]
+      return [row.id, { ...state, recovery: (reader) => summaryOf(recovery, reader) }]
     }),
   )
+}
+
+/** Undefined for a recovery that cannot be rendered: its alert is over all the same. */
+function summaryOf(row: store.AlertRow, reader: Reader): RecoverySummary | undefined {
+  try {
+    const recovery = recordedOf(row)
+    const { gapSeconds: seconds, missedRounds: rounds } = recovery.data
+    return {
+      title: titleOnChain(renderTitle(recovery, reader)),
+      ...(typeof seconds === 'number' && { seconds }),
+      ...(typeof rounds === 'number' && rounds > 0 && { rounds }),
+    }
+  } catch {
+    return undefined
+  }
 }
 
 function stateOf(row: store.AlertRow, mutedUntil: Date | null): MessageState {

@@ -19,6 +19,7 @@ import { readAlertLink } from './alert-urls.ts'
 import { durationOf, type ReadDeps, recoveredAtOf, stateOf } from './history.ts'
 import { messageStates } from './message-state.ts'
 import type { AlertState } from './model.ts'
+import { listOthers, type OtherAlert } from './others.ts'
 import { messageOf } from './recorded-alert.ts'
 import { isOpenEpisode } from './rules.ts'
 import * as store from './store.ts'
@@ -60,6 +61,8 @@ export interface AlertPage {
    * a group.
    */
   readonly deliveries: readonly (DeliveryEntry & { readonly to: string | null })[]
+  /** Other alerts of its watch that were meant for the link's recipient; empty for a link without one. */
+  readonly others: readonly OtherAlert[]
   /** Whether the link may acknowledge and mute, by POST. */
   readonly mayAct: boolean
 }
@@ -104,6 +107,10 @@ export async function readLinked(
       row.id,
       recipient !== undefined && isPersonal(recipient),
     ),
+    others:
+      recipient === undefined
+        ? []
+        : await listOthers(deps, row, recipient.id, { locale: language, timezone }),
     mayAct: mayAct(row, recipient, deps.clock.now()),
   }
 }

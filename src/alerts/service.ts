@@ -239,7 +239,10 @@ function followingOf(
     ...notification,
     ...(answered !== undefined && { answers: recordOf(answered) }),
     ...(isEscalated && { escalatedTo: firing.candidate.watch.escalateTo ?? [] }),
-    ...(firing.isRecovery && { notes: recoveryNotes(firing, episode, open) }),
+    ...(firing.isRecovery && {
+      notes: recoveryNotes(firing, episode, open),
+      episode: episode.map(({ id }) => id),
+    }),
     ...(episode[0] && { startedAt: beganAt(episode[0]) }),
     ...(firing.isRecovery && takenBy && { takenBy }),
     isQuiet: notification.isQuiet || isEpisodeMuted || isFlap,

@@ -203,6 +203,44 @@ export function listByIds(db: Db, ids: readonly number[]): Promise<AlertRow[]> {
     .orderBy(asc(alerts.id))
 }
 
+/** The recovery of each of these alerts, by alert; alerts without a recorded one are missing. */
+export async function listRecoveries(
+  db: Db,
+  over: readonly AlertRow[],
+): Promise<ReadonlyMap<number, AlertRow>> {
+  if (over.length === 0) return new Map()
+  const firstOf = ({ raises, id }: AlertRow) => raises ?? id
+  const each = <T>(read: (row: AlertRow) => T) => [...new Set(over.map(read))]
+  const rows = await db
+    .select()
+    .from(alerts)
+    .where(
+      and(
+        inArray(
+          alerts.wallet,
+          each(({ wallet }) => wallet),
+        ),
+        inArray(
+          alerts.watchId,
+          each(({ watchId }) => watchId),
+        ),
+        // A recovery closes its alerts at the time it fired.
+        inArray(
+          alerts.firedAt,
+          each(({ recoveredAt }) => recoveredAt).filter((at) => at !== null),
+        ),
+        inArray(alerts.recoveryOf, each(firstOf)),
+      ),
+    )
+  const byFirst = new Map(rows.map((row) => [row.recoveryOf, row]))
+  return new Map(
+    over.flatMap((row) => {
+      const recovery = byFirst.get(firstOf(row))
+      return recovery === undefined ? [] : [[row.id, recovery] as const]
+    }),
+  )
+}
+
 /** Notified open alerts of these watches' episodes, oldest first. */
 export function listOpenOfWatches(db: Db, watchIds: readonly number[]): Promise<AlertRow[]> {
   return db

@@ -4,6 +4,7 @@ import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { titleBeside } from '#src/kernel/title-beside.ts'
 import { causeHeading } from './cause.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
+import { lastRecovery, lossOf, openIn, stateIn } from './group.ts'
 import {
   asWritten,
   cut,
@@ -109,8 +110,8 @@ function alertCard(
 }
 
 /**
- * Several alerts of one watch: the heading shows the worst, and each has a line. A silence that is over has
- * none: its lines would go on saying that votes are missing.
+ * Several alerts of one watch: the heading shows the worst, and each has a line. The line of one that has
+ * recovered says so.
  */
 function groupCard(
   envelope: Envelope,
@@ -118,13 +119,15 @@ function groupCard(
   { state = {}, writer = plainLines(envelope) }: CardOptions,
 ): Card {
   const t = translator(envelope.locale)
-  const stateOf = ({ alertId }: EnvelopeMessage) =>
-    (alertId === null ? undefined : state.items?.get(alertId)) ?? {}
-  const open = items.filter((item) => !item.isRecovery && !hasEnded(stateOf(item)))
+  const stateOf = (item: EnvelopeMessage) => stateIn(state, item)
+  const recoveryOf = (item: EnvelopeMessage) => stateOf(item).recovery?.(envelope)
+  const open = openIn(envelope, state)
   const worst = worstOf(open.length === 0 ? items : open) ?? envelope.message
   const isOver = open.length === 0 || hasEnded(state)
   const isSilence = envelope.cause?.kind === 'silent'
-  const isSilent = isSilence && !isOver
+  // A provider that sends some of its votes again is not silent.
+  const isPartlyOver = isSilence && !isOver && open.length < items.length
+  const isSilent = isSilence && !isOver && !isPartlyOver
   const count = items.length
   const { watchLabel } = worst
   const since = envelope.startedAt ?? items.map(({ firedAt }) => firedAt).sort()[0] ?? worst.firedAt
@@ -148,8 +151,17 @@ function groupCard(
   const heading =
     watchLabel === null
       ? t('messages:group.headingNoWatch', { count })
-      : (causeHeading(envelope, { watch: watchLabel, since, recoveredAt, isOver }) ??
-        t('messages:group.heading', { count, watch: typed(shownLabel(watchLabel)) }))
+      : (causeHeading(isPartlyOver ? withoutCause(envelope) : envelope, {
+          watch: watchLabel,
+          since,
+          recoveredAt,
+          isOver,
+          loss: lossOf(items.flatMap((item) => recoveryOf(item) ?? [])),
+        }) ??
+        t(isOver ? 'messages:group.over' : 'messages:group.heading', {
+          count,
+          watch: typed(shownLabel(watchLabel)),
+        }))
   // An alert that is over, acknowledged or muted needs no reminder any more.
   const isReminder = envelope.of === 'reminder' && !isOver && !state.acknowledged && !state.muted
   return {
@@ -161,16 +173,31 @@ function groupCard(
     lines: [line],
     body: isSilent ? t('messages:group.silentBody') : isReminder ? sharedBody(items) : '',
     fields: sharedField(items),
-    ...listed(t, isSilence && isOver ? [] : items, 0, (item) => ({
+    ...listed(t, items, 0, (item) => ({
       glyph: glyphOf(item, stateOf(item)),
       time: undefined,
-      text: cut(item.title, TITLE_MAX),
+      text: cut(titleIn(t, item, stateOf(item), recoveryOf(item)?.title), TITLE_MAX),
       message: item,
     })),
     links: [{ label: t('messages:details'), url: worst.link }],
     number: undefined,
     tone: isOver ? 'fine' : isSilent ? 'critical' : toneOf(worst, {}),
   }
+}
+
+function withoutCause({ cause: _cause, ...envelope }: Envelope): Envelope {
+  return envelope
+}
+
+/** Title of an alert of a group: of one that has recovered, that of its recovery. */
+function titleIn(
+  t: Translate,
+  { title, isRecovery }: EnvelopeMessage,
+  { recoveredAt }: MessageState,
+  recovered: string | undefined,
+): string {
+  if (isRecovery || recoveredAt === undefined) return title
+  return recovered ?? t('messages:recovered.over', { title })
 }
 
 /** Alerts of one minute, with their count. */
@@ -313,14 +340,4 @@ function toneOf({ isRecovery, severity }: EnvelopeMessage, state: MessageState):
 /** How a group that is over ended. */
 function endOf({ firedAt }: EnvelopeMessage, { closedAt }: MessageState): MessageState {
   return closedAt === undefined ? { recoveredAt: new Date(firedAt) } : { closedAt }
-}
-
-function lastRecovery(items: readonly EnvelopeMessage[], state: MessageState): Date | undefined {
-  const times = items.flatMap(({ alertId, isRecovery, firedAt }) => {
-    if (isRecovery) return [Date.parse(firedAt)]
-    const at = alertId === null ? undefined : state.items?.get(alertId)?.recoveredAt
-    return at === undefined ? [] : [at.getTime()]
-  })
-  if (state.recoveredAt !== undefined) return state.recoveredAt
-  return times.length === 0 ? undefined : new Date(Math.max(...times))
 }

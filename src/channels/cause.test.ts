@@ -50,6 +50,7 @@ describe('its heading', () => {
     since: '2026-11-20T22:18:00.000Z',
     recoveredAt: undefined,
     isOver: false,
+    loss: {},
   }
   const heading = (cause: Envelope['cause'], over: object = {}) =>
     causeHeading({ locale: 'en', timezone: 'UTC', ...(cause && { cause }) }, { ...of, ...over })
@@ -63,10 +64,14 @@ describe('its heading', () => {
     )
   })
 
-  test('of a silence that is over leaves its length to the recovery', () => {
+  test('of a silence that is over has the length and the loss that its recovery says', () => {
     const recoveredAt = new Date('2026-11-20T22:24:00Z')
     const cause = { kind: 'silent', since: of.since, rounds: 2 } as const
     expect(heading(cause, { isOver: true, recoveredAt })).toBe('\u2068Alpha\u2069 is healthy again')
+    const loss = { seconds: 540, rounds: 6 }
+    expect(heading(cause, { isOver: true, recoveredAt, loss })).toBe(
+      heading({ kind: 'healthy', ...loss }, { isOver: true }),
+    )
     expect(heading({ kind: 'healthy' }, { isOver: true, recoveredAt })).toBe(
       '\u2068Alpha\u2069 is healthy again · 6 min',
     )

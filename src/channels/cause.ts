@@ -1,7 +1,7 @@
 /** Causes that several alerts of a watch have in common, as the heading of their message. Pure. */
 import { formatDuration, formatTime } from '#src/i18n/format.ts'
 import { id, translator, typed } from '#src/i18n/translate.ts'
-import type { Cause, Envelope } from './envelope.ts'
+import type { Cause, Envelope, RecoverySummary } from './envelope.ts'
 import { shownLabel } from './wording.ts'
 
 /** Duties of a provider in a voting round, by the event of a missed one. */
@@ -59,7 +59,8 @@ function numberOf(value: unknown): readonly number[] {
 /**
  * Heading that states the common cause of a watch's alerts; undefined without a cause.
  *
- * @param of `since`: first alert, RFC 3339; `recoveredAt`: last recovery, if all have recovered
+ * @param of `since`: first alert, RFC 3339; `recoveredAt`: last recovery, if all have recovered; `loss`: what the
+ * recoveries of a silence that is over say
  */
 export function causeHeading(
   { cause, locale, timezone }: Pick<Envelope, 'cause' | 'locale' | 'timezone'>,
@@ -68,20 +69,21 @@ export function causeHeading(
     readonly since: string
     readonly recoveredAt: Date | undefined
     readonly isOver: boolean
+    readonly loss: Pick<RecoverySummary, 'seconds' | 'rounds'>
   },
 ): string | undefined {
   if (cause === undefined) return undefined
   const { since, recoveredAt, isOver } = of
   const t = translator(locale)
   const watch = typed(shownLabel(of.watch))
-  const { rounds, seconds = secondsBetween(since, recoveredAt) } = cause
   if (cause.kind === 'silent' && !isOver) {
     const time = formatTime(new Date(cause.since ?? since), locale, timezone)
-    return t('messages:group.silent', { watch, time, count: rounds ?? 0 })
+    return t('messages:group.silent', { watch, time, count: cause.rounds ?? 0 })
   }
-  // The recovery says how long the outage was. The alert's own duration is another one: it began later.
-  if (cause.kind === 'silent' || seconds === undefined)
-    return t('messages:group.healthy', { watch })
+  // The alerts' own duration is another one: they fired after the outage began.
+  const { rounds, seconds } =
+    cause.kind === 'silent' ? of.loss : { seconds: secondsBetween(since, recoveredAt), ...cause }
+  if (seconds === undefined) return t('messages:group.healthy', { watch })
   const duration = id(formatDuration(seconds, locale, 'short'))
   return rounds === undefined
     ? t('messages:group.healthyAfter', { watch, duration })

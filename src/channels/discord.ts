@@ -21,6 +21,7 @@ import {
 import { floodError, refusalOf, retryAfterSeconds } from './http-answer.ts'
 import { createRateLimiter, type RateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
 import type { SafeAnswer } from './safe-fetch.ts'
+import { asShown } from './shown.ts'
 import { cut, fitPieces, isOpenLink, isSilent } from './wording.ts'
 
 /**
@@ -111,9 +112,10 @@ function createDiscord(deps: HookDeps): Channel<unknown> {
  * @param options `state`: for a changed message, which has no sound setting
  */
 export function discordBody(
-  envelope: Envelope,
+  sent: Envelope,
   options: { readonly state?: MessageState; readonly now?: Date } = {},
 ): string {
+  const envelope = asShown(sent, options.state ?? {})
   const card = cardOf(envelope, options)
   const link = card.links.find(({ url }) => isOpenLink(url))?.url
   const glyph = card.glyph === '' ? [] : [card.glyph]

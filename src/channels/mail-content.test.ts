@@ -183,7 +183,24 @@ describe('alertMail', () => {
       expect(text).toContain(`${line}\n${page}\n`)
       expect(html).toContain(`href="${page}"`)
     }
-    expect(html + text).not.toContain('View alerts')
+    // The page of the worst of them lists the alerts of its watch.
+    const { link } = envelopeOf().message
+    expect(text).toContain(`View alerts\n${link}#alerts\n`)
+    expect(html).toContain(`href="${link}#alerts"`)
+  })
+
+  test.each(LOCALES)('of a group names what to do first, in %s', (locale) => {
+    const items = itemsOf(3).map((item, index) => {
+      const signal = index === 2 ? 'ftso-reveal' : 'ftso-commit'
+      return { ...item, source: { type: 'provider-fsp', signal } }
+    })
+    const { text } = alertMail(envelopeOf({ kind: 'group', locale, items }), reader)
+    const help = translator(locale)('signals:provider-fsp.ftso-reveal.help.action')
+    const start = `${translator(locale)('messages:button.action')}\nAlert 2\n${help.slice(0, 20)}`
+    expect(text).toContain(start)
+    const over = items.map((item) => ({ ...item, isRecovery: true }))
+    const recoveries = envelopeOf({ kind: 'group', locale, items: over })
+    expect(alertMail(recoveries, reader).text).not.toContain(help.slice(0, 20))
   })
 
   test('of a summary has its own subject and names at most twenty', () => {

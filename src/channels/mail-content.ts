@@ -13,6 +13,7 @@ import {
 import { type Card, type CardItem, cardOf, itemLine } from './card.ts'
 import { type Envelope, isOneAlert, type MessageField } from './envelope.ts'
 import { type Facts, type FactWriter, factLine, factsOf, linksInText, linkWords } from './facts.ts'
+import { groupHelp } from './group.ts'
 import { type MailWriter, mailWriter } from './mail-page.ts'
 import { type MailContent, mailSubject, mailText, SUBJECT_ROOM } from './mail-text.ts'
 import {
@@ -38,6 +39,8 @@ const FIELDS_MAX = 20
 /** Lines of help in the e-mail; the rest is on the alert's page. */
 const HELP_LINES = 2
 const HELP_MAX = 600
+/** Id of the list of a watch's alerts on the page of one of them. */
+export const ALERTS_ANCHOR = 'alerts'
 
 /** Recipient of an e-mail. */
 interface MailReader {
@@ -245,9 +248,12 @@ function buttonsOf(t: Translate, envelope: Envelope, card: Card) {
   // The test of a destination has no alert, so it has no page.
   if (message.test && message.alertId === null) return []
   if (kind === 'notice' || (kind === 'summary' && links.length > 0)) return links
-  // Each item links to its own page.
-  if (card.items.some((item) => pageOf(item).length > 0)) return []
-  return [{ label: t(isOneAlert(kind) ? 'mail:seeAlert' : 'mail:seeAlerts'), url: message.link }]
+  // Each item of a summary links to its own page.
+  const isLinked = card.items.some((item) => pageOf(item).length > 0)
+  if (kind === 'summary' && isLinked) return []
+  return isOneAlert(kind)
+    ? [{ label: t('mail:seeAlert'), url: message.link }]
+    : [{ label: t('mail:seeAlerts'), url: `${message.link}#${ALERTS_ANCHOR}` }]
 }
 
 /** Page of one message in a list. */
@@ -255,12 +261,24 @@ function pageOf({ message }: CardItem): readonly string[] {
   return /^https?:\/\//i.test(message.link) ? [message.link] : []
 }
 
-/** First lines of the help of an active alert. */
+/** First lines of the help of an active alert; in a group, of the most severe one, after its title. */
 function actionOf(envelope: Envelope): readonly string[] {
   const { kind, message } = envelope
-  if (!isOneAlert(kind) || message.test || message.isRecovery) return []
-  const lines = helpText(translator(envelope.locale), envelope, 'action')?.split('\n') ?? []
-  return lines.slice(0, HELP_LINES).map((line) => cut(line, HELP_MAX))
+  if (message.test || message.isRecovery) return []
+  if (kind === 'group') {
+    const help = groupHelp(envelope, {})
+    return help === undefined ? [] : [cut(help.title, TITLE_MAX), ...helpLines(help.text)]
+  }
+  const help = helpText(translator(envelope.locale), envelope, 'action') ?? ''
+  return isOneAlert(kind) ? helpLines(help) : []
+}
+
+function helpLines(help: string): readonly string[] {
+  if (help === '') return []
+  return help
+    .split('\n')
+    .slice(0, HELP_LINES)
+    .map((line) => cut(line, HELP_MAX))
 }
 
 function itemHtml(t: Translate, writer: MailWriter, item: CardItem): string {

@@ -218,10 +218,43 @@ describe('after a press', () => {
     const recoveredAt = new Date('2026-11-20T13:15:01Z')
     const view = alertView(envelopeOf(commit), { acknowledged, recoveredAt })
     expect(view.plain.split('\n').slice(0, 2)).toEqual([
-      '🟢 FTSO commit missing in 2 consecutive voting rounds',
+      '🟢 Over: FTSO commit missing in 2 consecutive voting rounds',
       'Recovered · \u2068Node A\u2069 · 14:02 to 14:15\u00a0UTC+1 · 12 min, 30 sec · taken by \u2068Ann <3\u2069, 14:05',
     ])
     expect(buttons(view)).toEqual([['Details https://watchdog.example.org/a/abc123']])
+  })
+
+  test('a recovered alert tells what was wrong as past, in the words of its recovery', () => {
+    const recovery = () => ({ title: 'FTSO commits are arriving again', rounds: 8 })
+    const over = {
+      recoveredAt: new Date('2026-11-20T13:15:01Z'),
+      recovery,
+      help: 'action',
+    } as const
+    const body = 'Node A sends nothing. Check that the client is running.'
+    const envelope = envelopeOf({ ...commit, message: { ...commit.message, body } })
+    expect(alertView(envelope, over).plain.split('\n').filter(Boolean)).toEqual([
+      '🟢 FTSO commits are arriving again',
+      'Recovered · \u2068Node A\u2069 · 14:02 to 14:15\u00a0UTC+1 · 12 min, 30 sec',
+      '8 voting rounds affected.',
+      'Over: FTSO commit missing in 2 consecutive voting rounds',
+      '#4711',
+    ])
+    const unknown = alertView(envelope, { ...over, recovery: () => undefined }).plain
+    expect(unknown).not.toContain('sends nothing')
+    expect(unknown).toContain('🟢 Over: FTSO commit missing')
+  })
+
+  test.each(LOCALES)('a recovered alert has no text of its start in %s', (locale) => {
+    const { body, fields } = envelopeOf({ message: { body: 'It is bad.' } }).message
+    const state = { recoveredAt: new Date('2026-11-20T13:15:01Z') }
+    const { plain } = alertView(
+      envelopeOf({ ...commit, locale, message: { ...commit.message, body, fields } }),
+      state,
+    )
+    expect(plain).not.toContain('It is bad.')
+    expect(plain).toContain('🟢 ')
+    expect(plain.indexOf('🟢 FTSO')).toBe(-1)
   })
 })
 
@@ -273,7 +306,7 @@ describe('other messages', () => {
     expect(shown({})).toContain('Next reminder: 15:02.')
     const over = shown({ recoveredAt: at }).split('\n').filter(Boolean)
     expect(over).toEqual([
-      `🟢 ${title}`,
+      `🟢 Over: ${title}`,
       expect.stringMatching(/^Recovered · .*14:02 to 14:20/),
       '#4711',
     ])
@@ -310,15 +343,34 @@ describe('other messages', () => {
       '🟠 \u2068Node A\u2069: 3 alerts',
       'Warning · since 14:02:31\u00a0UTC+1',
       '🟠 FTSO commit missing #4711',
-      '🟢 FTSO reveal missing #4712',
+      '🟢 Over: FTSO reveal missing #4712',
     ])
     const all = new Map([4711, 4712, 4713].map((id, index) => [id, over(10 + index)]))
     const view = alertView(groupOf(), { items: all })
     expect(view.plain.split('\n').slice(0, 2)).toEqual([
-      '🟢 \u2068Node A\u2069: 3 alerts',
+      '🟢 \u2068Node A\u2069: 3 alerts are over',
       'Recovered · 14:02 to 14:12\u00a0UTC+1 · 9 min, 29 sec',
     ])
     expect(buttons(view)).toEqual([['Alerts 1:alert.list:aad16:']])
+  })
+
+  test('a group names what to do first, and takes back an acknowledgement of all', () => {
+    const group = groupOf()
+    const items = (group.items ?? []).map((item, index) => {
+      const signal = ['ftso-commit', 'ftso-reveal', 'fdc-bitvote'][index] ?? null
+      return { ...item, source: { type: 'provider-fsp', signal } }
+    })
+    const envelope = { ...group, items }
+    const at = new Date('2026-11-20T13:10:00Z')
+    expect(buttons(alertView(envelope)).at(-1)).toEqual(['What to do 1:alert.help:3mw:d'])
+    const acknowledged = alertView(envelope, { acknowledged: { at, by: 'Ann' }, help: 'action' })
+    expect(buttons(acknowledged)[0]?.[0]).toBe('Undo 1:alert.unackAll')
+    expect(buttons(acknowledged).at(-1)).toEqual(['✓ What to do 1:alert.help:3mw:d'])
+    const text = translate('en', 'signals:provider-fsp.ftso-reveal.help.action')
+    expect(acknowledged.plain.endsWith(`FTSO reveal missing\n${text}`)).toBe(true)
+    // Over, the most severe one needs nothing any more.
+    const over = { items: new Map([[4712, { recoveredAt: at }]]) }
+    expect(buttons(alertView(envelope, over)).at(-1)).toEqual(['What to do 1:alert.help:3mv:d'])
   })
 
   test('a roll-up counts by severity and watch, and names the newest', () => {
@@ -495,17 +547,29 @@ describe('a silence of a provider', () => {
     expect(plain).toContain('FTSO commit missing')
   })
 
-  test('that is over lists no votes as missing', () => {
-    const over = { recoveredAt: new Date('2026-11-20T13:09:00Z') }
+  test('that is over keeps its list, each line with what is well again, and says what it cost', () => {
+    const over = (what: string): MessageState => ({
+      recoveredAt: new Date('2026-11-20T13:09:00Z'),
+      recovery: () => ({ title: `${what} are arriving again`, seconds: 720, rounds: 8 }),
+    })
     const items = new Map([
-      [4711, over],
-      [4712, over],
+      [4711, over('Commits')],
+      [4712, over('Reveals')],
     ])
+    expect(alertView(silence, { items }).plain.split('\n')).toEqual([
+      '🟢 \u2068Node A\u2069 is healthy again · 12 min, 8 rounds lost',
+      'Recovered · 14:02 to 14:09\u00a0UTC+1',
+      '🟢 Commits are arriving again #4711',
+      '🟢 Reveals are arriving again #4712',
+    ])
+  })
+
+  test('of which a part is over is no silence any more', () => {
+    const items = new Map([[4711, { recoveredAt: new Date('2026-11-20T13:09:00Z') }]])
     const { plain } = alertView(silence, { items })
-    expect(plain).toContain('is healthy again')
-    // How long the outage was is said by the recovery; a second length would contradict it.
-    expect(plain).not.toContain('6 min')
-    expect(plain).not.toContain('missing')
+    expect(plain).not.toContain('has sent nothing')
+    expect(plain).toContain('🟢 Over: FTSO commit missing #4711')
+    expect(plain).toContain('🟠 FTSO commit missing #4712')
   })
 })
 

@@ -1,13 +1,13 @@
 import { helpText } from '#src/i18n/signal-help.ts'
 import { escapeHtml, translator } from '#src/i18n/translate.ts'
+import type { Locale } from '#src/kernel/locale.ts'
 import { type Rows, withoutLinks } from '#src/telegram/buttons.ts'
 import { botLink } from '#src/telegram/links.ts'
-import { inReadingOrder } from '#src/telegram/reading-order.ts'
 import { type Card, type CardItem, cardOf } from './card.ts'
 import { type Envelope, isOneAlert, type MessageState } from './envelope.ts'
 import { type FactWriter, factsOf, linksInText } from './facts.ts'
-import { asFlapping } from './flapping.ts'
-import { asReminded } from './reminder.ts'
+import { groupHelp } from './group.ts'
+import { asShown } from './shown.ts'
 import { buttonsOf } from './telegram-buttons.ts'
 import {
   type ChatParts,
@@ -18,11 +18,12 @@ import {
   chatText,
   fieldLine,
 } from './telegram-html.ts'
-import { asWritten, isOpenLink, lineStart } from './wording.ts'
+import { asWritten, hasEnded, isOpenLink, lineStart } from './wording.ts'
 
 /** Appearance of a message in a chat. */
 export interface AlertView extends ChatText {
   readonly rows: Rows
+  readonly locale: Locale
 }
 
 /** State of a message, and the part of its help that is expanded. */
@@ -44,12 +45,13 @@ export function alertView(
   state: AlertViewState = {},
   options: AlertViewOptions = {},
 ): AlertView {
-  const shown = asFlapping(asReminded(envelope, state), state)
-  const rows = inReadingOrder(buttonsOf(shown, state), envelope.locale)
+  const shown = asShown(envelope, state)
+  const rows = buttonsOf(shown, state)
   const { linksAsText = false } = options
   return {
     ...chatText(partsOf(shown, state, options)),
     rows: linksAsText ? withoutLinks(rows) : rows,
+    locale: envelope.locale,
   }
 }
 
@@ -66,7 +68,7 @@ function partsOf(envelope: Envelope, state: AlertViewState, options: AlertViewOp
   const card = cardOf(envelope, { state, writer, ...(now && { now }) })
   return isOneAlert(envelope.kind)
     ? alertParts(envelope, card, state, options)
-    : listParts(envelope, card, options)
+    : listParts(envelope, card, state, options)
 }
 
 function alertParts(
@@ -77,7 +79,8 @@ function alertParts(
 ): ChatParts {
   const { message } = envelope
   const t = translator(envelope.locale)
-  const help = state.help === undefined ? undefined : helpText(t, envelope, state.help)
+  const topic = hasEnded(state) ? undefined : state.help
+  const help = topic === undefined ? undefined : helpText(t, envelope, topic)
   const facts = factsOf(envelope, CHAT_FACTS)
   return {
     headHtml: headOf(card),
@@ -94,12 +97,19 @@ function alertParts(
 }
 
 /** Groups, roll-ups, summaries and notices: heading and lines. */
-function listParts(envelope: Envelope, card: Card, options: AlertViewOptions): ChatParts {
+function listParts(
+  envelope: Envelope,
+  card: Card,
+  state: AlertViewState,
+  options: AlertViewOptions,
+): ChatParts {
   const { kind, locale } = envelope
   const t = translator(locale)
   const isTight = card.items.length > 0 && card.body === ''
   const items = card.items.map((item) => itemLine(item, envelope, options))
   const isCounted = kind === 'group' || kind === 'rollup'
+  const isHelped = kind === 'group' && state.help === 'action'
+  const help = isHelped ? groupHelp(envelope, state) : undefined
   return {
     headHtml: headOf(card),
     body: card.body,
@@ -108,7 +118,7 @@ function listParts(envelope: Envelope, card: Card, options: AlertViewOptions): C
     moreHtml: card.more === undefined ? '…' : escapeHtml(card.more),
     tailHtml: isCounted ? card.fields.map((field) => fieldLine(t, field)) : [],
     linksHtml: isCounted ? [] : linkLines(card, options),
-    quote: '',
+    quote: help === undefined ? '' : `${help.title}\n${help.text}`,
     isTight,
   }
 }

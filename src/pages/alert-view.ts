@@ -1,5 +1,6 @@
 import { ALERT_ACTS, type AlertAct } from '#src/alerts/link-actions.ts'
 import type { AlertPage } from '#src/alerts/public-view.ts'
+import { ALERTS_ANCHOR } from '#src/channels/mail-content.ts'
 import { glyphOf, isCode, severityWord, TEST_GLYPH } from '#src/channels/wording.ts'
 import { formatDateTime, formatDuration, formatTime } from '#src/i18n/format.ts'
 import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
@@ -51,6 +52,8 @@ export function alertPageData(app: App, t: Translate, facts: AlertFacts) {
     reasons: helpParts(t, page, REASONS),
     timeline: timeline(t, page),
     deliveries: deliveryRows(t, page),
+    alertsAnchor: ALERTS_ANCHOR,
+    others: otherRows(t, page),
     botUrl: watchId === null ? undefined : botUrl(app, `w${watchId}`),
     hasEvidence: page.hasEvidence,
     isLive: isFiring,
@@ -185,6 +188,18 @@ function timeline(t: Translate, page: AlertPage) {
       time: formatTime(at, t.locale, timezone, { seconds: true, offset: true }),
       text,
     }))
+}
+
+/** One line for each other alert of the watch. */
+function otherRows(t: Translate, { others, timezone }: AlertPage) {
+  return others.map(({ message, state }) => ({
+    glyph: glyphOf(message, state),
+    severity: severityWord(t, message, state),
+    title: message.title,
+    href: message.link,
+    firedAt: message.firedAt,
+    time: formatTime(new Date(message.firedAt), t.locale, timezone, { offset: true }),
+  }))
 }
 
 function deliveryRows(t: Translate, { deliveries, timezone }: AlertPage) {

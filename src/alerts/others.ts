@@ -1,0 +1,65 @@
+/** Alerts of the same watch, on the page of one of them. */
+import type { EnvelopeMessage, MessageState } from '#src/channels/envelope.ts'
+import * as delivery from '#src/delivery/service.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
+import { storedAddress } from '#src/kernel/units.ts'
+import { roleOf } from '#src/watches/events.ts'
+import type { ReadDeps } from './history.ts'
+import { messageStates } from './message-state.ts'
+import { messageOf } from './recorded-alert.ts'
+import type { Reader } from './render.ts'
+import * as store from './store.ts'
+
+/** Alerts that are read, and those that the page lists. */
+const READ_MAX = 100
+const SHOWN_MAX = 20
+
+/** An alert in the list. */
+export interface OtherAlert {
+  /** With a link of the page's recipient. */
+  readonly message: EnvelopeMessage
+  readonly state: MessageState
+}
+
+/**
+ * Alerts of an alert's watch within a day before and after it that were meant for the same recipient, newest
+ * first. An alert that cannot be rendered is left out.
+ */
+export async function listOthers(
+  deps: ReadDeps & { readonly clock: Clock },
+  row: store.AlertRow,
+  recipientId: number,
+  reader: Reader,
+): Promise<readonly OtherAlert[]> {
+  const { watchId, firedAt } = row
+  const from = new Date(firedAt.getTime() - DAY_MS)
+  const to = new Date(firedAt.getTime() + DAY_MS)
+  const around = { watchId, from, to }
+  const all = await store.listAlerts(
+    deps.db,
+    storedAddress(row.wallet),
+    around,
+    undefined,
+    READ_MAX,
+  )
+  const others = all.filter(({ id, event }) => id !== row.id && !roleOf(event).isRecovery)
+  const ids = others.map(({ id }) => id)
+  const deliveries = await delivery.listForAlerts(deps.db, ids)
+  const mine = others.filter(({ id }) =>
+    deliveries.get(id)?.some((entry) => entry.recipientId === recipientId),
+  )
+  const shown = mine.slice(0, SHOWN_MAX)
+  const states = await messageStates(
+    deps,
+    shown.map(({ id }) => id),
+  )
+  return shown.flatMap((one): OtherAlert[] => {
+    try {
+      const message = messageOf(deps, one, reader, recipientId)
+      return [{ message, state: states.get(one.id) ?? {} }]
+    } catch {
+      return []
+    }
+  })
+}

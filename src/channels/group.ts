@@ -1,0 +1,60 @@
+/** Messages with several alerts of one watch. Pure. */
+import { helpText } from '#src/i18n/signal-help.ts'
+import { translator } from '#src/i18n/translate.ts'
+import type { Envelope, EnvelopeMessage, MessageState, RecoverySummary } from './envelope.ts'
+import { hasEnded, worstOf } from './wording.ts'
+
+/** State of one alert of a group. */
+export function stateIn({ items }: MessageState, { alertId }: EnvelopeMessage): MessageState {
+  return (alertId === null ? undefined : items?.get(alertId)) ?? {}
+}
+
+/** The alerts of a message that are not over. */
+export function openIn(
+  { message, items = [] }: Envelope,
+  state: MessageState,
+): readonly EnvelopeMessage[] {
+  const all = items.length === 0 ? [message] : items
+  return all.filter((item) => !item.isRecovery && !hasEnded(stateIn(state, item)))
+}
+
+/** What to do first in a group: the help of its most severe alert that has one, with that alert's title. */
+export function groupHelp(
+  envelope: Envelope,
+  state: MessageState,
+): { readonly alertId: number; readonly title: string; readonly text: string } | undefined {
+  const t = translator(envelope.locale)
+  const helped = openIn(envelope, state).filter(({ source, alertId }) => {
+    return source && alertId !== null && helpText(t, source, 'action') !== undefined
+  })
+  const first = worstOf(helped)
+  const text = first?.source && helpText(t, first.source, 'action')
+  if (first?.alertId == null || text === undefined) return undefined
+  return { alertId: first.alertId, title: first.title, text }
+}
+
+/** Length of an outage and the voting rounds lost in it, as its recoveries say; empty while they are unknown. */
+export function lossOf(
+  recoveries: readonly RecoverySummary[],
+): Pick<RecoverySummary, 'seconds' | 'rounds'> {
+  const seconds = recoveries.flatMap((one) => one.seconds ?? [])
+  const rounds = recoveries.flatMap((one) => one.rounds ?? [])
+  return {
+    ...(seconds.length > 0 && { seconds: Math.max(...seconds) }),
+    ...(rounds.length > 0 && { rounds: Math.max(...rounds) }),
+  }
+}
+
+/** Time of the last recovery of a group. */
+export function lastRecovery(
+  items: readonly EnvelopeMessage[],
+  state: MessageState,
+): Date | undefined {
+  const times = items.flatMap(({ alertId, isRecovery, firedAt }) => {
+    if (isRecovery) return [Date.parse(firedAt)]
+    const at = alertId === null ? undefined : state.items?.get(alertId)?.recoveredAt
+    return at === undefined ? [] : [at.getTime()]
+  })
+  if (state.recoveredAt !== undefined) return state.recoveredAt
+  return times.length === 0 ? undefined : new Date(Math.max(...times))
+}

@@ -1,0 +1,29 @@
+import { translator } from '#src/i18n/translate.ts'
+import { type Envelope, isOneAlert, type MessageState } from './envelope.ts'
+
+/**
+ * The message of an alert that has recovered: it says what the recovery says and how much was lost. What was
+ * wrong is told as past, without values, because those are no longer true.
+ */
+export function asRecovered(envelope: Envelope, state: MessageState): Envelope {
+  const { message, locale } = envelope
+  const isItsOwn = isOneAlert(envelope.kind) && !message.isRecovery && state.flapping === undefined
+  if (state.recoveredAt === undefined || !isItsOwn) return envelope
+  const t = translator(locale)
+  const { title } = message
+  const recovery = state.recovery?.(envelope)
+  const lost =
+    recovery?.rounds === undefined
+      ? []
+      : [t('messages:recovered.rounds', { count: recovery.rounds })]
+  const before = recovery === undefined ? [] : [t('messages:recovered.over', { title })]
+  return {
+    ...envelope,
+    message: {
+      ...message,
+      title: recovery?.title ?? t('messages:recovered.over', { title }),
+      body: [...lost, ...before].join('\n'),
+      fields: [],
+    },
+  }
+}
