@@ -141,6 +141,7 @@ const RECORDED: readonly (readonly [string, Readonly<Record<string, unknown>>])[
   ['1:alert.unack:16', { id: 42 }],
   ['1:alert.unack:zik0zj', { id: 2147483647 }],
   ['1:alert.ackAll', {}],
+  ['1:alert.unackAll', {}],
   ['1:alert.mute:16:8am', { id: 42, duration: '8am' }],
   ['1:alert.mute:zik0zj:rec', { id: 2147483647, duration: 'rec' }],
   ['1:alert.help:16:w', { id: 42, part: 'w' }],

@@ -3,7 +3,7 @@
  * come. Claiming the deliveries and writing the summary are one transaction: each is sent once, and after a
  * stop the next run continues.
  */
-import type { Envelope } from '#src/channels/envelope.ts'
+import type { Envelope, EnvelopeMessage } from '#src/channels/envelope.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
 import * as delivery from '#src/delivery/service.ts'
@@ -234,6 +234,14 @@ async function listItems(
   }
 }
 
+/** Lines of deferred alerts, which come with the newest first, in the order they fired. */
+function linesOf(rows: readonly Readable[], locale: Locale): readonly EnvelopeMessage[] {
+  return rows
+    .toReversed()
+    .toSorted((a, b) => a.firedAt.getTime() - b.firedAt.getTime())
+    .map(({ envelope, recoveredAfter }) => lineOf(envelope.message, recoveredAfter, locale))
+}
+
 /** Builds the summary; undefined when it would be empty. */
 async function summaryOf(
   deps: Deps,
@@ -255,11 +263,7 @@ async function summaryOf(
   const reason = reasonOf(about)
   const { locale, timezone } = reader
   const period = periodOf(reason, { ...about, lastAt: counts.lastAt ?? now, timezone })
-  const all = rows
-    // They come with the newest first.
-    .toReversed()
-    .toSorted((a, b) => a.firedAt.getTime() - b.firedAt.getTime())
-    .map(({ envelope, recoveredAfter }) => lineOf(envelope.message, recoveredAfter, locale))
+  const all = linesOf(rows, locale)
   const firing = new Set(rows.flatMap(({ alertId, isFiring }) => (isFiring ? [alertId] : [])))
   const items = inOrder(all, firing, reason === 'digest')
   const t = translator(locale)

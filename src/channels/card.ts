@@ -124,12 +124,11 @@ function groupCard(
   const open = openIn(envelope, state)
   const worst = worstOf(open.length === 0 ? items : open) ?? envelope.message
   const isOver = open.length === 0 || hasEnded(state)
-  const isSilence = envelope.cause?.kind === 'silent'
+  const { cause, ...uncaused } = envelope
+  const isSilence = cause?.kind === 'silent'
   // A provider that sends some of its votes again is not silent.
   const isPartlyOver = isSilence && !isOver && open.length < items.length
   const isSilent = isSilence && !isOver && !isPartlyOver
-  const count = items.length
-  const { watchLabel } = worst
   const since = envelope.startedAt ?? items.map(({ firedAt }) => firedAt).sort()[0] ?? worst.firedAt
   const isClosed = isOver && state.closedAt !== undefined
   const recoveredAt = isOver && !isClosed ? lastRecovery(items, state) : undefined
@@ -148,20 +147,12 @@ function groupCard(
     writer,
     { state: { ...state, ...(recoveredAt && { recoveredAt }) }, isLengthStated: isSilence },
   )
-  const heading =
-    watchLabel === null
-      ? t('messages:group.headingNoWatch', { count })
-      : (causeHeading(isPartlyOver ? withoutCause(envelope) : envelope, {
-          watch: watchLabel,
-          since,
-          recoveredAt,
-          isOver,
-          loss: lossOf(items.flatMap((item) => recoveryOf(item) ?? [])),
-        }) ??
-        t(isOver ? 'messages:group.over' : 'messages:group.heading', {
-          count,
-          watch: typed(shownLabel(watchLabel)),
-        }))
+  const recoveries = items.flatMap((item) => recoveryOf(item) ?? [])
+  const heading = groupHeading(isPartlyOver ? uncaused : envelope, {
+    watch: worst.watchLabel,
+    count: items.length,
+    ...{ since, recoveredAt, isOver, loss: lossOf(recoveries) },
+  })
   // An alert that is over, acknowledged or muted needs no reminder any more.
   const isReminder = envelope.of === 'reminder' && !isOver && !state.acknowledged && !state.muted
   return {
@@ -185,8 +176,22 @@ function groupCard(
   }
 }
 
-function withoutCause({ cause: _cause, ...envelope }: Envelope): Envelope {
-  return envelope
+/** The common cause of the alerts, or their number. */
+function groupHeading(
+  envelope: Envelope,
+  of: Omit<Parameters<typeof causeHeading>[1], 'watch'> & {
+    readonly watch: string | null
+    readonly count: number
+  },
+): string {
+  const { watch, count, isOver } = of
+  const t = translator(envelope.locale)
+  if (watch === null) return t('messages:group.headingNoWatch', { count })
+  const named = { count, watch: typed(shownLabel(watch)) }
+  return (
+    causeHeading(envelope, { ...of, watch }) ??
+    t(isOver ? 'messages:group.over' : 'messages:group.heading', named)
+  )
 }
 
 /** Title of an alert of a group: of one that has recovered, that of its recovery. */

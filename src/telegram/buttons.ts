@@ -1,6 +1,7 @@
 import type { InlineKeyboardMarkup } from 'grammy/types'
-import type { Locale } from '#src/kernel/locale.ts'
-import { inReadingOrder } from './reading-order.ts'
+import { directionOf, type Locale } from '#src/kernel/locale.ts'
+
+const RIGHT_TO_LEFT_MARK = '\u200f'
 
 /** One button below a message. */
 export type Button = {
@@ -104,4 +105,18 @@ function actionOf(button: Button) {
   if ('url' in button) return { url: button.url }
   if ('copy' in button) return { copy_text: { text: button.copy } }
   return { switch_inline_query: button.share }
+}
+
+/**
+ * Reverses buttons for right-to-left languages, because Telegram draws each row from the left. Labels that
+ * are only an arrow are mirrored too; arrows beside words mirror themselves.
+ */
+function inReadingOrder(rows: Rows, locale: Locale): Rows {
+  if (directionOf(locale) === 'ltr') return rows
+  return rows.map((row) => row.map(turned).toReversed())
+}
+
+function turned(button: Button): Button {
+  const isArrow = /^[‹›]$/.test(button.label)
+  return isArrow ? { ...button, label: `${RIGHT_TO_LEFT_MARK}${button.label}` } : button
 }

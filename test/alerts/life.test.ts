@@ -257,6 +257,7 @@ describe('several alerts of one message', () => {
       'Alerts',
       'Mute until recovered',
       'Reminders off',
+      'What to do',
     ])
   })
 

@@ -13,9 +13,10 @@ beforeAll(async () => {
 })
 afterAll(() => room.close())
 
-/** The page behind the button of the newest mail. */
+/** The page behind the button of the mail about several alerts. */
 async function pageOfMail() {
-  const link = /https?:\/\/\S+#alerts/.exec(room.inbox.mails.at(-1)?.text ?? '')?.[0]
+  const texts = room.inbox.mails.map(({ text = '' }) => text)
+  const link = /https?:\/\/\S+#alerts/.exec(texts.join('\n'))?.[0]
   if (link === undefined) throw new Error('the mail has no button')
   const page = await readLinked(room.app, new URL(link).pathname.replace('/a/', ''))
   if (page === undefined) throw new Error('there is no page')
