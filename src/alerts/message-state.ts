@@ -28,7 +28,8 @@ export async function messageStates(
       const until = watches.get(row.watchId)?.mutedUntil ?? null
       const state = stateOf(row, isMuted({ mutedUntil: until }, now) ? until : null)
       const recovery = recoveries.get(row.id)
-      if (recovery === undefined || state.recoveredAt === undefined) return [row.id, state]
+      const isOver = state.recoveredAt !== undefined && state.flapping === undefined
+      if (recovery === undefined || !isOver) return [row.id, state]
       return [row.id, { ...state, recovery: (reader) => summaryOf(recovery, reader) }]
     }),
   )

@@ -95,10 +95,12 @@ function alertCard(
   const { message } = envelope
   const t = translator(envelope.locale)
   const glyph = glyphOf(message, state)
+  const isLengthStated = state.recovery?.(envelope)?.seconds !== undefined
   return {
     glyph: message.test ? `${TEST_GLYPH} ${glyph}` : glyph,
     title: cut(message.title, TITLE_MAX),
-    lines: [severityLine(envelope, writer, { state, now })],
+    // The length of the outage is another one: the alert fired after it began.
+    lines: [severityLine(envelope, writer, { state, now, isLengthStated })],
     body: message.body,
     fields: [],
     items: [],

@@ -39,7 +39,15 @@ describe('the cause of several alerts', () => {
   test('is health when only recoveries are left and nothing else is active', () => {
     const parts = ['ftso-commit', 'ftso-reveal'].map((event) => recovered(event))
     expect(causeOf(parts)).toEqual({ kind: 'healthy', seconds: 360, rounds: 4 })
-    expect(causeOf([...parts, recovered('fdc-bitvote', {}, { hasOthers: true })])).toBeUndefined()
+    const open = recovered('fdc-bitvote', {}, { hasOthers: true })
+    expect(causeOf([...parts, open])).toBeUndefined()
+    const at = (one: Envelope, firedAt: string) => ({
+      ...one,
+      message: { ...one.message, firedAt },
+    })
+    const later = parts.map((one) => at(one, '2026-11-20T22:26:00.000Z'))
+    expect(causeOf([at(open, '2026-11-20T22:24:00.000Z'), ...later])?.kind).toBe('healthy')
+    expect(causeOf([at(open, '2026-11-20T22:28:00.000Z'), ...later])).toBeUndefined()
     expect(causeOf(parts.slice(1))).toBeUndefined()
   })
 })

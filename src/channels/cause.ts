@@ -38,7 +38,13 @@ function silence(parts: readonly Part[]): Cause | undefined {
 
 function health(parts: readonly Part[]): Cause | undefined {
   if (parts.length < 2 || parts.some(({ message }) => !message.isRecovery)) return undefined
-  if (parts.some(({ hasOthers }) => hasOthers === true)) return undefined
+  // What was still active at an earlier recovery may have recovered since.
+  const lastAt = parts
+    .map(({ message }) => message.firedAt)
+    .sort()
+    .at(-1)
+  const last = parts.filter(({ message }) => message.firedAt === lastAt)
+  if (last.some(({ hasOthers }) => hasOthers === true)) return undefined
   const seconds = parts.flatMap(({ data }) => numberOf(data['gapSeconds']))
   const rounds = parts.flatMap(({ data }) => numberOf(data['missedRounds']))
   return {

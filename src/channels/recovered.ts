@@ -1,3 +1,4 @@
+import { formatDuration } from '#src/i18n/format.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { type Envelope, isOneAlert, type MessageState } from './envelope.ts'
 
@@ -12,17 +13,20 @@ export function asRecovered(envelope: Envelope, state: MessageState): Envelope {
   const t = translator(locale)
   const { title } = message
   const recovery = state.recovery?.(envelope)
-  const lost =
-    recovery?.rounds === undefined
+  const { seconds, rounds } = recovery ?? {}
+  const loss = [
+    ...(seconds === undefined
       ? []
-      : [t('messages:recovered.rounds', { count: recovery.rounds })]
+      : [t('messages:recovered.lasted', { duration: formatDuration(seconds, locale, 'long') })]),
+    ...(rounds === undefined ? [] : [t('messages:recovered.rounds', { count: rounds })]),
+  ].join(' ')
   const before = recovery === undefined ? [] : [t('messages:recovered.over', { title })]
   return {
     ...envelope,
     message: {
       ...message,
       title: recovery?.title ?? t('messages:recovered.over', { title }),
-      body: [...lost, ...before].join('\n'),
+      body: [...(loss === '' ? [] : [loss]), ...before].join('\n'),
       fields: [],
     },
   }

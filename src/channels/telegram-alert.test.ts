@@ -225,7 +225,8 @@ describe('after a press', () => {
   })
 
   test('a recovered alert tells what was wrong as past, in the words of its recovery', () => {
-    const recovery = () => ({ title: 'FTSO commits are arriving again', rounds: 8 })
+    const title = 'FTSO commits are arriving again'
+    const recovery = () => ({ title, seconds: 840, rounds: 8 })
     const over = {
       recoveredAt: new Date('2026-11-20T13:15:01Z'),
       recovery,
@@ -235,8 +236,8 @@ describe('after a press', () => {
     const envelope = envelopeOf({ ...commit, message: { ...commit.message, body } })
     expect(alertView(envelope, over).plain.split('\n').filter(Boolean)).toEqual([
       '🟢 FTSO commits are arriving again',
-      'Recovered · \u2068Node A\u2069 · 14:02 to 14:15\u00a0UTC+1 · 12 min, 30 sec',
-      '8 voting rounds affected.',
+      'Recovered · \u2068Node A\u2069 · 14:02 to 14:15\u00a0UTC+1',
+      'Duration: 14 minutes. 8 voting rounds affected.',
       'Over: FTSO commit missing in 2 consecutive voting rounds',
       '#4711',
     ])
