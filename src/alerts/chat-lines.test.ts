@@ -125,8 +125,8 @@ describe.each(LOCALES)('an alert in a chat in %s', (locale) => {
     for (const state of [{}, acknowledged, { recoveredAt: FIRED_AT }]) {
       const lines = linesOf(alertView(envelope, state).plain)
       expect(lines.length).toBeLessThanOrEqual(LINES_MAX)
-      const isToldAsPast = 'recoveredAt' in state && !envelope.message.isRecovery
-      const isInBody = event.startsWith('provider.') && !isToldAsPast
+      const isOver = 'recoveredAt' in state && !envelope.message.isRecovery
+      const isInBody = event.startsWith('provider.') && !isOver
       expect(lines.join('\n').split(LABEL)).toHaveLength(isInBody ? 3 : 2)
       expect(lines.join('\n')).not.toMatch(/0x[0-9a-fA-F]{40}/)
     }

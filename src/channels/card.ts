@@ -121,18 +121,16 @@ function groupCard(
   { state = {}, writer = plainLines(envelope) }: CardOptions,
 ): Card {
   const t = translator(envelope.locale)
-  const stateOf = (item: EnvelopeMessage) => stateIn(state, item)
-  const recoveryOf = (item: EnvelopeMessage) => stateOf(item).recovery?.(envelope)
+  const recoveryOf = (item: EnvelopeMessage) => stateIn(state, item).recovery?.(envelope)
   const open = openIn(envelope, state)
   const worst = worstOf(open.length === 0 ? items : open) ?? envelope.message
   const isOver = open.length === 0 || hasEnded(state)
   const { cause, ...uncaused } = envelope
   const isSilence = cause?.kind === 'silent'
   // A provider that sends some of its votes again is not silent.
-  const isPartlyOver = isSilence && !isOver && open.length < items.length
-  const isSilent = isSilence && !isOver && !isPartlyOver
+  const isSilent = isSilence && open.length === items.length && !isOver
   const since = envelope.startedAt ?? items.map(({ firedAt }) => firedAt).sort()[0] ?? worst.firedAt
-  const isClosed = isOver && state.closedAt !== undefined
+  const isClosed = state.closedAt !== undefined
   const recoveredAt = isOver && !isClosed ? lastRecovery(items, state) : undefined
   const line = severityLine(
     {
@@ -150,7 +148,7 @@ function groupCard(
     { state: { ...state, ...(recoveredAt && { recoveredAt }) }, isLengthStated: isSilence },
   )
   const recoveries = items.flatMap((item) => recoveryOf(item) ?? [])
-  const heading = groupHeading(isPartlyOver ? uncaused : envelope, {
+  const heading = groupHeading(isSilence && !isOver && !isSilent ? uncaused : envelope, {
     watch: worst.watchLabel,
     count: items.length,
     ...{ since, recoveredAt, isOver, loss: lossOf(recoveries) },
@@ -167,9 +165,9 @@ function groupCard(
     body: isSilent ? t('messages:group.silentBody') : isReminder ? sharedBody(items) : '',
     fields: sharedField(items),
     ...listed(t, items, 0, (item) => ({
-      glyph: glyphOf(item, stateOf(item)),
+      glyph: glyphOf(item, stateIn(state, item)),
       time: undefined,
-      text: cut(titleIn(t, item, stateOf(item), recoveryOf(item)?.title), TITLE_MAX),
+      text: cut(titleIn(t, item, stateIn(state, item), recoveryOf(item)?.title), TITLE_MAX),
       message: item,
     })),
     links: [{ label: t('messages:details'), url: worst.link }],
