@@ -50,6 +50,8 @@ const TIMES: ServerTimes = {
 /** A bad mobile connection reads several times as fast. */
 const READ_BYTES_PER_SECOND = 2048
 const BODY_BYTES_MAX = 65_536
+/** Text format of Prometheus. */
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 const REQUEST_ID = /^[\w.-]{1,64}$/
 
 /**
@@ -259,13 +261,18 @@ function requireAcceptable(header: string | undefined, operation: AnyOperation):
   if (!fits) throw new AppError('not_acceptable', 'not_acceptable')
 }
 
-/** Streams an answer that is not JSON. */
-function sendPieces(reply: FastifyReply, operation: AnyOperation, output: unknown): FastifyReply {
+/** Streams an answer that is not JSON: a file, or metrics. */
+function sendPieces(
+  reply: FastifyReply,
+  { id, produces }: AnyOperation,
+  output: unknown,
+): FastifyReply {
   const pieces = z.custom<AsyncIterable<string>>().parse(output)
-  return reply
-    .type(`${operation.produces}; charset=utf-8`)
-    .header('content-disposition', `attachment; filename="${operation.id}.csv"`)
-    .send(Readable.from(pieces))
+  if (produces === 'text/csv') {
+    reply.type('text/csv; charset=utf-8')
+    reply.header('content-disposition', `attachment; filename="${id}.csv"`)
+  } else reply.type(METRICS_TYPE)
+  return reply.send(Readable.from(pieces))
 }
 
 function headerText(value: string | string[] | undefined): string | undefined {

@@ -188,7 +188,7 @@ export interface RoutedOperation<
   /** Whether the body can name an unknown row: responds 404, like operations with a path parameter. */
   readonly namesRow?: boolean
   /** Media type of the response if it is not JSON; the handler then returns the text in pieces. */
-  readonly produces?: 'text/csv'
+  readonly produces?: 'text/csv' | 'text/plain'
   /**
    * Whether to respond with `Cache-Control: no-store`. True for all responses that may contain a secret.
    */

@@ -1,7 +1,8 @@
 /** Badge about a provider's last rounds, for READMEs and sites. Pure. */
 import { shortAddress } from '#src/i18n/format.ts'
 import { escapeHtml } from '#src/i18n/translate.ts'
-import { countRounds, type ProviderView } from '#src/watches/provider-view.ts'
+import type { ProviderView } from '#src/watches/provider-view.ts'
+import { countRounds } from '#src/watches/round-counts.ts'
 import { drawableName } from './provider-picture.ts'
 
 const ROUNDS = 20

@@ -1,7 +1,7 @@
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { Facts } from './facts.ts'
-import { countVerdicts } from './provider-view.ts'
+import { countVerdicts } from './round-counts.ts'
 import { undefinedIfUnavailable } from './unavailable.ts'
 
 /** A provider in the list of all. */

@@ -197,24 +197,6 @@ export function isBad(cell: RoundCell): boolean {
   return cell !== 'ok' && cell !== 'unknown'
 }
 
-/** Numbers of rounds with a known result, and of those with an unfulfilled duty. */
-export function countRounds(rounds: ProviderView['rounds']): {
-  readonly seen: number
-  readonly bad: number
-} {
-  const some = (is: (cell: RoundCell) => boolean) =>
-    rounds.filter((round) => DUTIES.some((duty) => is(cellOf(round, duty)))).length
-  return { seen: some((cell) => cell !== 'unknown'), bad: some(isBad) }
-}
-
-/** As `countRounds`, from the verdicts of rounds. */
-export function countVerdicts(
-  rounds: readonly ProviderObservation['checks'][],
-): ReturnType<typeof countRounds> {
-  const startsAt = new Date(0)
-  return countRounds(rounds.map((checks) => ({ id: 0, startsAt, ...cellsOf({ checks }) })))
-}
-
 /** Whether there is evidence that the address is a provider's: rounds it took part in, or a registration. */
 export function isProvider({ rounds, ...view }: ProviderView): boolean {
   const isSeen = rounds.some(({ ftso }) => Object.values(ftso).some((cell) => cell !== 'unknown'))
@@ -292,7 +274,7 @@ function balancesOf(last: ProviderObservation | undefined): ProviderView['balanc
 }
 
 /** Duties of a round, each with its worst verdict. */
-function cellsOf(
+export function cellsOf(
   one: Pick<ProviderObservation, 'checks'>,
 ): Pick<ProviderView['rounds'][number], 'ftso' | 'fdc'> {
   const is = (name: Parameters<typeof checkOf>[1], verdict: string) =>
@@ -327,7 +309,9 @@ function cellsOf(
 }
 
 /** The minimal conditions over these rounds, where there is enough evidence. */
-function conditionsOf(rounds: readonly ProviderObservation[]): ProviderView['minimalConditions'] {
+export function conditionsOf(
+  rounds: readonly ProviderObservation[],
+): ProviderView['minimalConditions'] {
   const usdRateOf = ({ count, protocolMinimum: minimum }: RateCondition) => {
     const counts = rounds.flatMap((round) => {
       const counted = count(round)

@@ -276,6 +276,27 @@ export async function findNewestOf(
   return row?.id
 }
 
+/** Whether a watch of the wallet that has a slot is about a data provider. */
+export async function watchesProvider(
+  db: Db,
+  wallet: Address,
+  provider: Address,
+): Promise<boolean> {
+  const found = await db
+    .select({ id: watches.id })
+    .from(watches)
+    .innerJoin(targets, eq(targets.id, watches.targetId))
+    .where(
+      and(
+        eq(watches.wallet, wallet),
+        isNull(watches.suspendedAt),
+        sql`${targets.target} ->> 'provider' = ${provider}`,
+      ),
+    )
+    .limit(1)
+  return found.length > 0
+}
+
 /** Number of running watches of all wallets. */
 export async function countActive(db: Db): Promise<number> {
   const [row] = await db.select({ count: count() }).from(watches).where(isJudged())

@@ -143,7 +143,7 @@ function signatureOf({ document, path, method, entry }: Described): Signature {
     ...(query.length > 0 ? ['query'] : []),
     ...(body === undefined ? [] : ['body']),
     ...(options === 'KeyedCallOptions' ? ['isKeyed: true'] : []),
-    ...(isText ? ["accepts: 'text/csv'"] : []),
+    ...(isText ? [`accepts: '${Object.keys(content)[0]}'`] : []),
   ]
   return {
     parameters: [

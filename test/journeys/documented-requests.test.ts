@@ -12,6 +12,7 @@ import { translator } from '#src/i18n/translate.ts'
 import {
   ALERT_ID,
   HANDLE,
+  PROVIDER,
   RECIPIENT,
   SUBSCRIPTION,
   TOKEN_ID,
@@ -179,7 +180,12 @@ test('every example request is answered as its page says', async () => {
     'listWatches',
     'getWatch',
   )
-  await story('updateWatch', 'previewMessage', 'getProviderFsp', 'createRecipient')
+  await story('updateWatch', 'previewMessage', 'getProviderFsp')
+  const watched = { type: 'provider-fsp', target: { provider: PROVIDER }, settings: {} }
+  const { body: own } = await bob.request('POST', '/watches', watched)
+  await story('getProviderMetrics')
+  await bob.request('DELETE', `/watches/${own.id}`)
+  await story('createRecipient')
   await story('listRecipients', 'updateRecipient', 'testRecipient', 'deleteRecipient')
   await story('createTelegramLink', 'configureChannel', 'listChannels')
   await confirmMailbox()

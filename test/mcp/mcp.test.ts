@@ -59,7 +59,13 @@ describe('the tools', () => {
   test('are the operations, except sign-in and documents', () => {
     const names = toolsFor(caller, 'en').map(({ name }) => name)
     const others = REGISTRY.map(({ id }) => id).filter((id) => !names.includes(id))
-    expect(others).toEqual(['exportAlerts', 'createChallenge', 'exchangeToken', 'getOpenApi'])
+    expect(others).toEqual([
+      'exportAlerts',
+      'createChallenge',
+      'exchangeToken',
+      'getOpenApi',
+      'getProviderMetrics',
+    ])
   })
 
   test('have schemas without references, and no argument twice', () => {

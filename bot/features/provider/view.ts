@@ -9,13 +9,13 @@ import { CAPTION_MAX } from '#src/telegram/limits.ts'
 import type { NamedProvider } from '#src/watches/provider-names.ts'
 import {
   cellOf,
-  countRounds,
   DUTIES,
   type Duty,
   isBad,
   type ProviderView,
   type RoundCell,
 } from '#src/watches/provider-view.ts'
+import { countRounds } from '#src/watches/round-counts.ts'
 import { lowSeverity } from '#src/watches/types/provider-fsp/balances.ts'
 import { clockTime } from '../../views/time.ts'
 import {

@@ -12,13 +12,15 @@ import { inlineSchema } from '#src/operations/openapi-schema.ts'
 /**
  * Operations that are not offered as tools. Sign-in needs the wallet, and its token must not be
  * read by a model. A CSV of all
- * alerts and the description of the API are larger than what a model can read.
+ * alerts and the description of the API are larger than what a model can read. Metrics are for programs;
+ * `getProviderFsp` has the same figures.
  */
 const NO_TOOLS: readonly string[] = [
   'createChallenge',
   'exchangeToken',
   'exportAlerts',
   'getOpenApi',
+  'getProviderMetrics',
 ]
 
 /** An operation with the names of its parameters. */

@@ -10,6 +10,7 @@ export const PARAMETERS: Readonly<Record<string, Readonly<Record<string, string 
   removeChannel: { key: 'email' },
   testChannel: { key: 'email' },
   getProviderFsp: { provider: PROVIDER },
+  getProviderMetrics: { provider: PROVIDER },
   updateRecipient: { id: RECIPIENT.id },
   deleteRecipient: { id: RECIPIENT.id },
   testRecipient: { id: RECIPIENT.id },

@@ -55,4 +55,14 @@ export const providerExamples: ExamplesOf<typeof operations> = {
       stale: false,
     },
   },
+  getProviderMetrics: {
+    response: `# HELP flare_provider_duty_ok Whether the duty was fulfilled in the newest round with a known result: 1 or 0.
+# TYPE flare_provider_duty_ok gauge
+flare_provider_duty_ok{provider="${PROVIDER}",chain="flare",duty="commit"} 1
+flare_provider_duty_ok{provider="${PROVIDER}",chain="flare",duty="reveal"} 0
+# HELP flare_provider_balance_coins Balance of the address, by role, in FLR.
+# TYPE flare_provider_balance_coins gauge
+flare_provider_balance_coins{provider="${PROVIDER}",chain="flare",role="submit",address="0xc4a19715F3Dd209F01E84ABe65De7c2E9C8b6269"} 48.2
+`,
+  },
 }

@@ -101,6 +101,7 @@ export type ErrorCode =
   | 'payload_too_large'
   | 'payment_required'
   | 'price_changed'
+  | 'provider_not_watched'
   | 'rate_limited'
   | 'recipient_limit_reached'
   | 'recipient_not_active'
@@ -546,6 +547,24 @@ export abstract class Operations extends Transport {
     options?: CallOptions,
   ): Promise<ProviderView> {
     return this.request<ProviderView>({ method: 'GET', path: '/provider-fsp', query }, options)
+  }
+
+  /**
+   * Get a data provider’s metrics
+   *
+   * The figures of a provider in the text format of Prometheus, for a provider that a watch of the wallet is about. Names begin with `flare_provider_`; a HELP line gives the meaning and unit of each. Values that are unknown are left out. The figures are those of the last 80 evaluated rounds and at most 10 seconds old, so a scrape every 15 seconds costs little.
+   *
+   * Needs: read.
+   */
+  getProviderMetrics(provider: string, options?: CallOptions): Promise<ReadableStream<Uint8Array>> {
+    return this.stream(
+      {
+        method: 'GET',
+        path: `/providers/${encodeURIComponent(provider)}/metrics`,
+        accepts: 'text/plain',
+      },
+      options,
+    )
   }
 
   /**
