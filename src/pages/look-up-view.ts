@@ -7,7 +7,8 @@ import type { Address } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
 import { watchStart } from '#src/telegram/links.ts'
 import type { LookUpAnswer } from '#src/watches/look-up.ts'
-import { countRounds, type ProviderView } from '#src/watches/provider-view.ts'
+import type { ProviderView } from '#src/watches/provider-view.ts'
+import { countRounds, roundsWithin } from '#src/watches/round-counts.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
 import { botUrl } from './bot-url.ts'
 import { exampleProvider } from './example-provider.ts'
@@ -129,30 +130,37 @@ function providerFacts(
   { name, timezone }: { readonly name: string | undefined; readonly timezone: string },
 ) {
   const [few, many] = COUNTED
-  const { seen, bad } = countRounds(view.rounds.slice(0, few))
+  const { seen, bad } = countRounds(roundsWithin(view.rounds, few))
   const isFine = bad === 0
   const glyph = seen === 0 ? '⚪' : isFine ? '🟢' : '🔴'
   const tone = seen === 0 ? '' : isFine ? 'fine' : 'critical'
   const title = name ?? shortAddress(view.provider)
   const lines = [
-    view.rounds.length > few ? roundsText(t, view.rounds.slice(0, many)) : undefined,
+    view.rounds.length > few ? roundsText(t, view, many) : undefined,
     epochText(t, view),
     view.stale ? t('pages:home.answer.stored') : undefined,
   ]
   return {
     title,
-    chip: { tone, text: `${glyph} ${roundsText(t, view.rounds.slice(0, few))}` },
+    chip: { tone, text: `${glyph} ${roundsText(t, view, few)}` },
     lines: lines.filter((line) => line !== undefined),
     fields: [],
     rounds: roundsGrid(t, view, { timezone, label: title }),
   }
 }
 
-export function roundsText(t: Translate, rounds: ProviderView['rounds']): string {
-  const { seen: count, bad } = countRounds(rounds)
-  if (count === 0) return t('bot:provider.unseen')
-  if (bad === 0) return t('bot:provider.allFine', { count })
-  return t('bot:provider.rounds', { count, fine: count - bad, bad })
+/** What the picture of a number of rounds shows, in words. */
+export function roundsText(
+  t: Translate,
+  { rounds }: Pick<ProviderView, 'rounds'>,
+  range: number,
+): string {
+  const { seen, bad } = countRounds(roundsWithin(rounds, range))
+  if (seen === 0) return t('bot:provider.unseen')
+  if (seen === range && bad === 0) return t('bot:provider.allFine', { count: range })
+  const text = t('bot:provider.rounds', { count: range, fine: seen - bad, bad })
+  if (seen === range) return text
+  return `${text} · ${t('pages:provider.noData', { rounds: formatNumber(range - seen, t.locale) })}`
 }
 
 export function epochText(t: Translate, view: ProviderView): string | undefined {

@@ -7,11 +7,13 @@ import {
   shortAddress,
 } from '#src/i18n/format.ts'
 import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
+import { servedChain } from '#src/kernel/chains.ts'
 import { HOUR_SECONDS } from '#src/kernel/durations.ts'
 import type { App } from '#src/operations/define.ts'
 import { hoursToRegistration, PICTURE_ROUNDS } from '#src/pictures/provider-picture.ts'
 import type { AddressAnswer } from '#src/watches/look-up.ts'
-import { countRounds, type ProviderView } from '#src/watches/provider-view.ts'
+import type { ProviderView } from '#src/watches/provider-view.ts'
+import { countRounds, roundsWithin } from '#src/watches/round-counts.ts'
 import type { Share } from './layout.ts'
 import { epochText, roundsText, watchesOf } from './look-up-view.ts'
 import { roundsGrid } from './rounds-view.ts'
@@ -30,14 +32,18 @@ interface Field {
 
 /** Size of the picture of a shared link, in pixels. */
 const SHARED = { width: 1280, height: 672 } as const
-const DECIMALS = { decimals: 18, symbol: 'FLR' } as const
 const [FEW, MANY] = PICTURE_ROUNDS
+
+/** The chain's own coin. */
+function coin() {
+  return { decimals: 18, symbol: servedChain().symbol } as const
+}
 
 export function providerView(app: App, t: Translate, found: FoundProvider, timezone: string) {
   const { view, name } = found
   const title = name ?? shortAddress(view.provider)
   const url = `${app.publicUrl}/providers/${view.provider}`
-  const rounds = roundsText(t, view.rounds.slice(0, FEW))
+  const rounds = roundsText(t, view, FEW)
   const epoch = epochText(t, view)
   const [main, ...others] = watchesOf(app, t, view.provider, 'provider')
   const grid = { timezone, label: title }
@@ -61,6 +67,7 @@ export function providerView(app: App, t: Translate, found: FoundProvider, timez
       { title: t('pages:provider.addresses'), fields: addressesOf(t, view) },
     ].filter(({ fields }) => fields.length > 0),
     embed: embedOf(url, title),
+    script: '/scripts/copies.js',
   }
 }
 
@@ -85,8 +92,8 @@ function shareOf(
 function chipsOf(t: Translate, view: ProviderView) {
   const spans = view.rounds.length > FEW ? [FEW, MANY] : [FEW]
   return spans.map((count) => {
-    const rounds = view.rounds.slice(0, count)
-    return { text: roundsText(t, rounds), tone: toneOf(rounds) }
+    const text = roundsText(t, view, count)
+    return { text, tone: toneOf(roundsWithin(view.rounds, count)) }
   })
 }
 
@@ -160,8 +167,8 @@ function conditionsOf(t: Translate, { view, eligibility }: FoundProvider): reado
 
 function rewardsOf(t: Translate, { rewards }: FoundProvider): readonly Field[] {
   return rewards.map(({ rewardEpoch, amountWei, waitingWei }) => {
-    const amount = formatAmount({ units: amountWei, ...DECIMALS }, t.locale)
-    const waiting = formatAmount({ units: waitingWei, ...DECIMALS }, t.locale)
+    const amount = formatAmount({ units: amountWei, ...coin() }, t.locale)
+    const waiting = formatAmount({ units: waitingWei, ...coin() }, t.locale)
     return {
       label: t('pages:provider.rewardEpoch', { epoch: id(rewardEpoch) }),
       ...(waitingWei === 0n
@@ -182,7 +189,7 @@ function addressesOf(t: Translate, { addresses, balances }: ProviderView): reado
       const units = known.get(address)?.balanceWei
       return {
         label: t(builtKey(`pages:provider.role.${role}`)),
-        value: units === undefined ? '' : formatAmount({ units, ...DECIMALS }, t.locale),
+        value: units === undefined ? '' : formatAmount({ units, ...coin() }, t.locale),
         code: address,
       }
     })

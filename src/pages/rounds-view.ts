@@ -2,6 +2,7 @@ import { formatTime } from '#src/i18n/format.ts'
 import { type Translate, typed } from '#src/i18n/translate.ts'
 import { drawProvider, PICTURE_ROUNDS, type PictureRounds } from '#src/pictures/provider-picture.ts'
 import { cellOf, DUTIES, type ProviderView, type RoundCell } from '#src/watches/provider-view.ts'
+import { roundsWithin } from '#src/watches/round-counts.ts'
 
 /**
  * The provider's last rounds: as a picture, and as a table for screen readers. Oldest first.
@@ -18,14 +19,14 @@ export function roundsGrid(
   },
 ) {
   const { timezone, label, count = PICTURE_ROUNDS[0] } = options
-  const rounds = provider.rounds.slice(0, count).toReversed()
+  const rounds = roundsWithin(provider.rounds, count).toReversed()
   if (rounds.length === 0) return undefined
   return {
     title:
       label === null
         ? t('pages:alert.rounds')
         : t('messages:picture.caption', { watch: typed(label) }),
-    picture: drawProvider(provider, { rounds: count, palette: 'page' }),
+    picture: drawProvider(provider, { rounds: count, palette: 'page', labels: labelsOf(t) }),
     asOf:
       provider.asOf === null
         ? undefined
@@ -40,5 +41,15 @@ export function roundsGrid(
         return t(`pages:alert.cell.${cell}`)
       }),
     })),
+  }
+}
+
+/** Names of the duties in the picture, which stand below the name of their protocol. */
+function labelsOf(t: Translate) {
+  return {
+    commit: t('signals:provider-fsp.ftso-commit.short'),
+    reveal: t('signals:provider-fsp.ftso-reveal.short'),
+    sign: t('signals:provider-fsp.ftso-signature.short'),
+    bitvote: t('signals:provider-fsp.fdc-bitvote.short'),
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Drawing of a provider's last rounds. Pure. Beside the provider's name it contains only protocol names,
- * digits and marks, so that one drawing serves every language. Its letters are large enough for a phone.
+ * Drawing of a provider's last rounds. Pure. Beside the provider's name a file contains only protocol names,
+ * digits and marks, so that one drawing serves every language; on a page the duties have the reader's words,
+ * in the fonts of the browser. Its letters are large enough for a phone.
  */
 import { shortAddress } from '#src/i18n/format.ts'
 import { escapeHtml } from '#src/i18n/translate.ts'
@@ -29,6 +30,8 @@ const HEIGHT = 922
 const PADDING = 40
 const CELL = 44
 const GRID_X = 250
+/** Width of the names of the duties. */
+const LABEL_WIDTH = GRID_X - PADDING
 const GRID_WIDTH = WIDTH - PADDING - GRID_X
 /** Part of the drawing that a page shows: the grid with its ticks. */
 const GRID_BOX = { top: 200, height: 456 } as const
@@ -66,11 +69,13 @@ export interface PictureOptions {
   readonly palette: Palette
   /** Name of the provider; its address stands for a name that is absent or cannot be drawn. */
   readonly name?: string | undefined
+  /** Names of the duties; those of the protocol by default. */
+  readonly labels?: Readonly<Record<(typeof ROWS)[number]['label'], string>>
 }
 
 /** Draws a provider's rounds, the newest at the right, and its state. Deterministic. */
 export function drawProvider(view: ProviderView, options: PictureOptions): string {
-  const { rounds, palette } = options
+  const { palette } = options
   const colours = PALETTES[palette]
   const isPage = palette === 'page'
   const box = isPage
@@ -78,7 +83,7 @@ export function drawProvider(view: ProviderView, options: PictureOptions): strin
     : `0 0 ${WIDTH} ${HEIGHT}`
   const parts = [
     ...(isPage ? [] : [card(colours), header(view, options, colours)]),
-    `<g${view.stale ? ` opacity="${STALE_OPACITY}"` : ''}>${columns(view, rounds, colours)}</g>`,
+    `<g${view.stale ? ` opacity="${STALE_OPACITY}"` : ''}>${columns(view, options, colours)}</g>`,
     ...(isPage ? [] : [tiles(view, colours)]),
   ]
   // On a page the table beside it has the same content as text.
@@ -154,7 +159,11 @@ function fitting(content: string, size: number, width: number): number {
   return Math.min(size, Math.floor(width / (LETTER_WIDTH * [...content].length)))
 }
 
-function columns(view: ProviderView, count: PictureRounds, colours: Colours): string {
+function columns(
+  view: ProviderView,
+  { rounds: count, labels: names }: PictureOptions,
+  colours: Colours,
+): string {
   const byId = new Map(view.rounds.map((round) => [round.id, round]))
   const last = view.rounds[0]?.id
   const pitch = GRID_WIDTH / count
@@ -176,9 +185,11 @@ function columns(view: ProviderView, count: PictureRounds, colours: Colours): st
       }),
     ]
   })
-  const labels = ROWS.map(({ label, y }) =>
-    text(PADDING, y + 38, label, { size: SIZES.label, fill: colours.text }),
-  )
+  const labels = ROWS.map(({ label, y }) => {
+    const name = names?.[label] ?? label
+    const size = fitting(name, SIZES.label, LABEL_WIDTH)
+    return text(PADDING, y + 38, escapeHtml(name), { size, fill: colours.text })
+  })
   const protocols = (
     [
       ['FTSO', ROWS[0]],

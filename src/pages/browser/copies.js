@@ -1,0 +1,5 @@
+// Script of pages whose texts can be copied.
+
+import { offerCopies } from './dom.js'
+
+offerCopies()
