@@ -161,12 +161,15 @@ export function createApp(
   const chain = withFsp(
     createChain({
       ...chainAccess,
-      formerContracts: () => storedContracts(db),
+      formerContracts: () => storedContracts(db, config.chain.formerSubmissions),
       limits: REQUESTS_ASK,
     }),
   )
   const jobsChain = withFsp(
-    createChain({ ...chainAccess, formerContracts: () => storedContracts(jobsDb) }),
+    createChain({
+      ...chainAccess,
+      formerContracts: () => storedContracts(jobsDb, config.chain.formerSubmissions),
+    }),
   )
   const xrpl = xrpLedger(config, log)
   const billing = {

@@ -4,7 +4,15 @@
  */
 import { keccak } from './keccak.ts'
 import type { Member } from './protocol.ts'
-import { FDC, FTSO, nothing, type Round, type Seen, type Sent, type Submissions } from './rounds.ts'
+import {
+  FDC,
+  FTSO,
+  nothing,
+  type SettledRound as Round,
+  type Seen,
+  type Sent,
+  type Submissions,
+} from './rounds.ts'
 import { recoverSigner } from './secp256k1.ts'
 
 /** The figures of a failed duty, null where it was fulfilled, undefined where nothing proves either. */
@@ -40,28 +48,41 @@ export function judge(
 ): Readonly<Record<string, Verdict>> {
   const member = round.policy.members[place] as Member
   const sent = round.sent.get(place) ?? nothing()
+  const other = round.elsewhere.get(place)
   const ftso = signaturesOf(round, member, sent, FTSO, chainId)
   return {
-    commit: commitVerdict(sent),
+    commit: commitVerdict(round, sent, other),
     strayCommit: sent.stray
       ? { tx: sent.stray.tx, payloadLength: sent.stray.payload.length }
       : sent.commit.inTime && null,
-    reveal: revealVerdict(sent),
+    reveal: revealVerdict(round, sent, other),
     revealOffence: revealOf(round, member, sent)?.offence,
-    signature: signedVerdict(round, sent, FTSO, ftso),
+    signature: signedVerdict(round, sent, FTSO, ftso, other),
     mismatch: mismatchVerdict(round, member, FTSO, ftso),
     grace: graceVerdict(round, FTSO, ftso),
-    ...judgeFdc(round, member, sent, chainId),
+    ...judgeFdc(round, member, sent, chainId, other),
   }
 }
 
-function absence({ early, late }: Seen) {
+function absence(
+  { contractOf }: Round,
+  name: string,
+  { early, late }: Seen,
+  elsewhere: Sent | undefined,
+): Record<string, unknown> {
   if (late !== undefined) return { reason: 'late', tx: late.tx }
-  return early === undefined ? { reason: 'missing', tx: null } : { reason: 'early', tx: early.tx }
+  if (early !== undefined) return { reason: 'early', tx: early.tx }
+  const submission = contractOf[name]
+  if (elsewhere === undefined || submission === undefined) return { reason: 'missing', tx: null }
+  return { reason: 'former-address', tx: elsewhere.tx, sentTo: elsewhere.to, submission }
 }
 
-function commitVerdict({ commit }: Submissions): Verdict {
-  if (commit.inTime === undefined) return absence(commit)
+function commitVerdict(
+  round: Round,
+  { commit }: Submissions,
+  other: Submissions | undefined,
+): Verdict {
+  if (commit.inTime === undefined) return absence(round, 'submit1', commit, other?.commit.inTime)
   const { payload, tx } = commit.inTime
   return payload.length === 32 ? null : { reason: 'bad-length', tx, length: payload.length }
 }
@@ -70,16 +91,26 @@ function isReveal({ payload }: Sent): boolean {
   return payload.length >= 32 && payload.length % 4 === 0
 }
 
-function revealVerdict({ commit, reveal }: Submissions): Verdict {
+function revealVerdict(
+  round: Round,
+  { commit, reveal }: Submissions,
+  other: Submissions | undefined,
+): Verdict {
   const commitPresent = commit.inTime !== undefined
   const about = { commitPresent, penalised: commitPresent }
-  if (reveal.inTime === undefined) return { ...absence(reveal), ...about }
+  if (reveal.inTime === undefined) {
+    return { ...absence(round, 'submit2', reveal, other?.reveal.inTime), ...about }
+  }
   if (isReveal(reveal.inTime)) return null
   return { reason: 'malformed', tx: reveal.inTime.tx, ...about }
 }
 
 /** Whether a reveal matches its commit, and its prices if so; undefined without both. */
-export function revealOf({ round }: Round, { submit }: Member, { commit, reveal }: Submissions) {
+export function revealOf(
+  { round }: Pick<Round, 'round'>,
+  { submit }: Member,
+  { commit, reveal }: Submissions,
+) {
   const [committed, revealed] = [commit.inTime, reveal.inTime]
   if (committed?.payload.length !== 32 || revealed === undefined || !isReveal(revealed))
     return undefined
@@ -185,19 +216,21 @@ function digestOf(message: Buffer): Buffer {
 }
 
 function signedVerdict(
-  { results }: Round,
+  round: Round,
   sent: Submissions,
   protocol: ProtocolId,
   { any }: Signatures,
+  other: Submissions | undefined,
 ): Verdict {
   if (any !== undefined) return null
   const malformed = sent.signatures[protocol][0]
+  const finalised = round.results[protocol] !== undefined
+  if (malformed) return { reason: 'malformed', tx: malformed.tx, finalised }
   const early = sent.early[protocol]
-  const reason = malformed ? 'malformed' : early ? 'early' : 'missing'
+  const elsewhere = other?.signatures[protocol][0]
   return {
-    reason,
-    tx: (malformed ?? early)?.tx ?? null,
-    finalised: results[protocol] !== undefined,
+    ...absence(round, 'submitSignatures', early === undefined ? {} : { early }, elsewhere),
+    finalised,
   }
 }
 
@@ -282,6 +315,7 @@ function judgeFdc(
   member: Member,
   sent: Submissions,
   chainId: number,
+  other: Submissions | undefined,
 ): Readonly<Record<string, Verdict>> {
   const requests = [...new Set(round.requests)]
   if (requests.length === 0) return {}
@@ -301,14 +335,19 @@ function judgeFdc(
   const signatures = signaturesOf(round, member, sent, FDC, chainId)
   const isDominant = fits && (vote.bits & consensus.bits) === consensus.bits
   const isOffence = isDominant && !signatures.isSigned
-  const signature = fdcSignature(round, sent, signatures, consensus)
+  const signature = fdcSignature(round, sent, signatures, { consensus, other })
   const about = {
     bitvotePresent: seen.inTime !== undefined,
     dominated: isDominant,
     penalised: isOffence || signature?.['reason'] === 'other-bit-vote',
   }
   return {
-    bitVote: seen.inTime ? null : { ...absence(seen), requests: requests.length },
+    bitVote: seen.inTime
+      ? null
+      : {
+          ...absence(round, 'submit2', seen, other?.bitVote.inTime),
+          requests: requests.length,
+        },
     bitVoteLength: fits ? null : length,
     consensus: fits ? (isDominant ? null : lacking(requests, vote, consensus)) : undefined,
     fdcSignature: signature && { ...signature, ...about },
@@ -326,9 +365,9 @@ function fdcSignature(
   round: Round,
   sent: Submissions,
   signatures: Signatures,
-  consensus: Vote,
+  { consensus, other }: { readonly consensus: Vote; readonly other: Submissions | undefined },
 ): Verdict {
-  const verdict = signedVerdict(round, sent, FDC, signatures)
+  const verdict = signedVerdict(round, sent, FDC, signatures, other)
   const vote = decodeVote(signatures.valid?.unsigned)
   if (verdict || vote === undefined) return verdict
   if (vote.count === consensus.count && vote.bits === consensus.bits) return verdict

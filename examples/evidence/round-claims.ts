@@ -2,7 +2,7 @@
 import { anchorsOf } from './anchors.ts'
 import { type Check, isEqual, must, mustBeOf, number, text, whole } from './claim.ts'
 import { judge, type Verdict } from './judge.ts'
-import { collectRounds, type Round } from './rounds.ts'
+import { collectRounds, type SettledRound as Round } from './rounds.ts'
 import { Unchecked } from './rpc.ts'
 
 /** Duties that are judged. */
@@ -42,7 +42,11 @@ export const round: Check = async (protocol, claim, chainId) => {
   await mustBeOf(protocol, epoch, last)
   const checks = claim['checks'] as readonly string[]
   for (const check of checks) must(CHECKS.includes(check), `there is no duty ${check}`)
-  const { rounds, blocks } = await collectRounds(protocol, { epoch, from: first, to: last }, voter)
+  const span = { epoch, from: first, to: last }
+  // Where the alert says it was sent is no contract of the protocol; the chain tells whether it was sent there.
+  const { sentTo } = claim['values'] as Readonly<Record<string, unknown>>
+  const others = typeof sentTo === 'string' ? [sentTo.toLowerCase()] : []
+  const { rounds, blocks } = await collectRounds(protocol, span, voter, others)
   // Rounds in a row that are bad up to now, and the most of them so far.
   let [run, longest] = [0, 0]
   for (const one of rounds) {

@@ -29,6 +29,8 @@ export interface Sent {
   readonly payload: Buffer
   readonly tx: string
   readonly at: number
+  /** The contract that it was sent to. */
+  readonly to: string
 }
 
 export interface Seen {
@@ -59,10 +61,20 @@ export interface Round {
   readonly round: number
   readonly policy: Policy
   readonly windows: Windows
-  /** By place in the policy. */
-  readonly sent: Map<number, Submissions>
+  /** Submissions by contract, then by place in the policy. */
+  readonly contracts: Map<string, Map<number, Submissions>>
   readonly requests: string[]
   readonly results: Partial<Record<ProtocolId, Result>>
+}
+
+/** A round with its submissions told apart by `settle`. */
+export interface SettledRound extends Round {
+  /** Submissions to the contract of the round, by place in the policy. */
+  readonly sent: ReadonlyMap<number, Submissions>
+  /** Those to other Submission contracts, which the protocol ignores. */
+  readonly elsewhere: ReadonlyMap<number, Submissions>
+  /** The contract of the round, by function. */
+  readonly contractOf: Readonly<Partial<Record<string, string>>>
 }
 
 export interface Windows {
@@ -101,12 +113,20 @@ export function framesOf(input: string) {
   return { name, frames: [...frames.values()] }
 }
 
-/** The rounds `from` to `to`, complete, with their policies. */
+/**
+ * The rounds `from` to `to`, complete, with their policies.
+ *
+ * @param others further contracts that may be former Submission contracts
+ */
 export async function collectRounds(
   protocol: Protocol,
   { epoch, from, to }: { readonly epoch: number; readonly from: number; readonly to: number },
   voter: string,
-): Promise<{ readonly rounds: readonly Round[]; readonly blocks: readonly [number, number] }> {
+  others: readonly string[] = [],
+): Promise<{
+  readonly rounds: readonly SettledRound[]
+  readonly blocks: readonly [number, number]
+}> {
   const { first, length } = await protocol.clock()
   const policies = await policiesFor(protocol, epoch, from)
   const rounds = new Map<number, Round>()
@@ -114,12 +134,12 @@ export async function collectRounds(
     const policy = policies.findLast((one) => one.startRound <= round)
     if (policy === undefined) throw new Unchecked(`no signing policy of round ${round} is known`)
     const windows = windowsOf(first, length, round)
-    rounds.set(round, { round, policy, windows, sent: new Map(), requests: [], results: {} })
+    rounds.set(round, { round, policy, windows, contracts: new Map(), requests: [], results: {} })
   }
   const start = await protocol.firstBlockAt(windowsOf(first, length, from - ROUNDS_AWAY).start)
   const end = await protocol.firstBlockAt(windowsOf(first, length, to).complete)
   const roundAt = (at: number) => Math.floor((at - first) / length)
-  const submission = new Set(await protocol.contracts('Submission', end))
+  const submission = new Set([...(await protocol.contracts('Submission', end)), ...others])
   const blocks = await protocol.rpc.blocks(start, end)
   const times = new Map(blocks.map(({ number, at }) => [number, at]))
   // The block that completes the last round belongs to the next.
@@ -128,11 +148,13 @@ export async function collectRounds(
       if (!submission.has(one.to?.toLowerCase() ?? '')) continue
       const sender = one.from.toLowerCase()
       if (await isReverted(protocol, rounds, voter, one)) continue
-      add(rounds, roundAt(block.at), { hash: one.hash, from: sender, input: one.input }, block.at)
+      const { hash, input } = one
+      const to = String(one.to).toLowerCase()
+      add(rounds, roundAt(block.at), { hash, from: sender, to, input }, block.at)
     }
   }
   await addEvents(protocol, rounds, { start, end: end - 1, times, roundAt })
-  return { rounds: [...rounds.values()], blocks: [start, end] }
+  return { rounds: [...rounds.values()].map(settle), blocks: [start, end] }
 }
 
 /** Whether a submission of the judged provider was reverted; others' are taken from the blocks alone. */
@@ -211,9 +233,15 @@ async function addEvents(
 function add(
   rounds: ReadonlyMap<number, Round>,
   current: number,
-  { hash, from, input }: { readonly hash: string; readonly from: string; readonly input: string },
+  call: {
+    readonly hash: string
+    readonly from: string
+    readonly to: string
+    readonly input: string
+  },
   at: number,
 ): void {
+  const { hash, from, to, input } = call
   const submission = framesOf(input)
   for (const frame of submission?.frames ?? []) {
     const { protocol, payload } = frame
@@ -227,9 +255,11 @@ function add(
     const role = submission?.name === 'submitSignatures' ? 'submitSignatures' : 'submit'
     const place = policy.members.findLastIndex((member) => member[role] === from)
     if (place < 0) continue
-    const own = found.sent.get(place) ?? nothing()
-    found.sent.set(place, own)
-    const sent = { payload, tx: hash, at }
+    const all = found.contracts.get(to) ?? new Map<number, Submissions>()
+    found.contracts.set(to, all)
+    const own = all.get(place) ?? nothing()
+    all.set(place, own)
+    const sent = { payload, tx: hash, at, to }
     if (isStray) own.stray = sent
     else if (submission?.name === 'submit1') sort(own.commit, sent, windows.start, windows.end)
     else if (submission?.name === 'submit2') {
@@ -250,4 +280,58 @@ function sort(seen: Seen, sent: Sent, from: number, to: number): void {
 export function nothing(): Submissions {
   const signatures = { [FTSO]: [], [FDC]: [] }
   return { commit: {}, reveal: {}, bitVote: {}, signatures, early: {}, withReveals: [] }
+}
+
+const hasAny = (seen: object) => Object.keys(seen).length > 0
+/** The parts of submissions by function, and whether they have anything. */
+const PARTS = {
+  submit1: {
+    of: ({ commit, stray }: Submissions) => ({ commit, ...(stray && { stray }) }),
+    has: ({ commit, stray }: Submissions) => hasAny(commit) || stray !== undefined,
+  },
+  submit2: {
+    of: ({ reveal, bitVote }: Submissions) => ({ reveal, bitVote }),
+    has: ({ reveal, bitVote }: Submissions) => hasAny(reveal) || hasAny(bitVote),
+  },
+  submitSignatures: {
+    of: ({ signatures, early, withReveals }: Submissions) => ({ signatures, early, withReveals }),
+    has: ({ signatures, early }: Submissions) =>
+      signatures[FTSO].length + signatures[FDC].length > 0 || hasAny(early),
+  },
+} as const
+type FunctionName = keyof typeof PARTS
+
+/**
+ * Tells submissions to the contract of the round from those to other ones. The contract of a round is the one to
+ * which most of the weight submitted, for each function.
+ */
+function settle(round: Round): SettledRound {
+  const { contracts, policy } = round
+  const names = Object.keys(PARTS) as FunctionName[]
+  const contractOf = Object.fromEntries(
+    names.flatMap((name) => {
+      const weights = [...contracts].map(([address, all]) => {
+        const places = [...all].filter(([, one]) => PARTS[name].has(one))
+        const sum = places.reduce((total, [at]) => total + (policy.members[at]?.weight ?? 0), 0)
+        return { address, sum }
+      })
+      const [most] = weights.sort((a, b) => b.sum - a.sum)
+      return most === undefined || most.sum === 0 ? [] : [[name, most.address]]
+    }),
+  )
+  const places = new Set([...contracts.values()].flatMap((all) => [...all.keys()]))
+  const assemble = (isOwn: boolean) =>
+    new Map(
+      [...places].map((place) => {
+        const part = (name: FunctionName) => {
+          const found = [...contracts]
+            .filter(([address]) => (address === contractOf[name]) === isOwn)
+            .flatMap(([, all]) => all.get(place) ?? [])
+            .find(PARTS[name].has)
+          return PARTS[name].of(found ?? nothing())
+        }
+        return [place, { ...nothing(), ...Object.assign({}, ...names.map(part)) }] as const
+      }),
+    )
+  return { ...round, contractOf, sent: assemble(true), elsewhere: assemble(false) }
 }

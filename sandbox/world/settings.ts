@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Config, loadConfig } from '#src/config.ts'
 import type { ContractPlaces } from '../devnet/deployment.ts'
+import { FSP } from '../devnet/fsp/places.ts'
 import type { DataUpstream } from './data-upstream.ts'
 import type { ProtocolData } from './protocol-data.ts'
 
@@ -62,6 +63,7 @@ export function configFor(places: Places, botToken: string): Config {
 function paymentSettings({ contracts, xrpl, dataUrls }: Places): Readonly<Record<string, string>> {
   return {
     FLARE_CONTRACT_REGISTRY: contracts.registry,
+    FORMER_SUBMISSION_ADDRESSES: FSP.oldSubmission,
     PAYMENT_ROUTER: contracts.router,
     NATIVE_PAY_TO: contracts.payTo,
     SERVICE_TOKEN_SYMBOL: 'WDG',

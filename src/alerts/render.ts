@@ -123,7 +123,7 @@ function valuesOf(
 ) {
   const source = findEventSource(event)
   if (source === undefined) throw new Error(`no signal emits ${event}`)
-  const { facts, fields, count, form } = source.signal.present(event, data)
+  const { facts, fields, count, form, advice } = source.signal.present(event, data)
   const clock = { locale: reader.locale, timeZone: reader.timezone }
   const values = {
     ...sentenceValues(facts, clock),
@@ -134,7 +134,7 @@ function valuesOf(
     context: severity,
   }
   const key = form === undefined ? event : `${event}.${form}`
-  return { t: translator(reader.locale), key, values, facts, fields, clock }
+  return { t: translator(reader.locale), key, values, facts, fields, advice, clock }
 }
 
 function wordsOf(
@@ -147,13 +147,16 @@ function wordsOf(
   }: Pick<Renderable, 'event' | 'severity' | 'data' | 'firedAt' | 'notes'>,
   reader: Reader,
 ): Words {
-  const { t, key, values, facts, fields, clock } = valuesOf(
+  const { t, key, values, facts, fields, advice, clock } = valuesOf(
     { event, severity, data, firedAt },
     reader,
   )
   const write = (given: TextValues) => ({
     title: t(builtKey(`messages:${key}.title`), given),
-    body: t(builtKey(`messages:${key}.body`), given),
+    body: [
+      t(builtKey(`messages:${key}.body`), given),
+      ...(advice === undefined ? [] : [t(builtKey(`messages:advice.${advice}`), given)]),
+    ].join('\n'),
   })
   const { title, body } = write(values)
   // A text that states the duration needs no note of it.

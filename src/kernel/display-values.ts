@@ -66,4 +66,6 @@ export interface Presentation {
   readonly form?: string
   /** Value for the plural forms of title and body. */
   readonly count?: number
+  /** What to do about a special cause, after the body: `messages:advice.<name>`. */
+  readonly advice?: string
 }

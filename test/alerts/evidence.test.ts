@@ -24,6 +24,7 @@ const CASES: readonly (readonly [string, Behaviour])[] = [
   ['Partial', 'bit-vote-against-consensus'],
   ['Fickle', 'no-fdc-signature'],
   ['Misplaced', 'fdc-in-submit1'],
+  ['Astray', 'former-submission'],
   ['Clumsy', 'failing-transactions'],
   ['Poor', 'low-balance'],
   ['Still', 'no-fast-updates'],

@@ -129,11 +129,15 @@ function draft(at: number, blockSeconds: number): Draft {
   }
 }
 
+/** Address of the Submission contract. */
+const SUBMISSION = '0x2ca6571daa15ce734bbd0bf27d5c9d16787fc33f'
+
 function push(block: Draft | undefined, from: string, selector: string, frames: string[]): void {
   const hash = numberToHex(block?.submissions.length ?? 0, { size: 32 })
   block?.submissions.push({
     hash,
     from: from.toLowerCase(),
+    to: SUBMISSION,
     input: `0x${selector}${frames.join('')}`,
   })
 }

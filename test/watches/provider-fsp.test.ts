@@ -1,6 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
+import { FSP } from '#sandbox/devnet/fsp/places.ts'
+import { renderMessage } from '#src/alerts/render.ts'
 import { providerFsp } from '#src/watches/types/provider-fsp/index.ts'
+import { signIn } from '../support/people.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
 
 /** Data providers with one fault each, beside a faultless one, on a real chain. */
@@ -26,6 +29,18 @@ const CASES: readonly (readonly [string, Behaviour, readonly string[]])[] = [
   ],
   ['Voteless', 'no-bit-vote', ['fsp.fdc-bitvote warning']],
   ['Fickle', 'no-fdc-signature', ['fsp.fdc-signature warning', 'fsp.fdc-reveal-offence critical']],
+  // Its bit vote travels with the reveal, and counts neither.
+  [
+    'Astray',
+    'former-submission',
+    [
+      'fsp.ftso-commit warning',
+      'fsp.ftso-reveal warning',
+      'fsp.ftso-signature warning',
+      'fsp.fdc-bitvote warning',
+      'fsp.fdc-signature warning',
+    ],
+  ],
   ['Misplaced', 'fdc-in-submit1', ['fsp.fdc-submit1 warning']],
   ['Liar', 'reveal-mismatch', ['fsp.reveal-offence critical']],
   ['Forger', 'wrong-key', ['fsp.signature-mismatch critical', 'fsp.fdc-reveal-offence critical']],
@@ -103,6 +118,34 @@ describe('providers on a chain', () => {
   })
 })
 
+test('an alert about submissions to a former contract names both contracts and what to do', async () => {
+  const alerts = await world.notified(watchOf.get('Astray') ?? 0)
+  const commit = alerts.find(({ event }) => event === 'fsp.ftso-commit')
+  expect(commit?.data).toMatchObject({
+    reason: 'former-address',
+    tx: expect.stringMatching(/^0x/),
+    sentTo: FSP.oldSubmission,
+    submission: FSP.submission,
+  })
+  const [rendered] = alerts.map(({ event, severity, data }) =>
+    renderMessage(
+      { ...SHOWN, event, severity: severity as 'warning', data },
+      { locale: 'en', timezone: 'UTC' },
+    ),
+  )
+  expect(rendered?.title).toContain('sent to a former contract')
+  expect(rendered?.body).toContain('Set the Submission address of the client to 0x2cA6')
+  expect(rendered?.fields.map(({ key }) => key)).toEqual(
+    expect.arrayContaining(['sentTo', 'submission', 'tx']),
+  )
+})
+
+/** The rest of an alert that is rendered. */
+const SHOWN = {
+  ...{ alertId: 1, watchId: 1, watchLabel: 'Astray', firedAt: new Date('2026-11-20T12:00:00Z') },
+  ...{ link: 'https://watchdog.example.org/a/1', test: false },
+}
+
 describe('GET /provider-fsp', () => {
   const view = async (name: string, rounds = 30) => {
     const provider = world.simulation().provider(name).accounts.submit.address
@@ -171,5 +214,46 @@ describe('GET /provider-fsp', () => {
     const { body } = await world.alice.request('GET', path)
     await Promise.all([world.primary.up(), world.secondary.up()])
     expect(body).toMatchObject({ stale: true, registered: null, inPolicy: null })
+  })
+})
+
+describe('GET /providers/{provider}/metrics', () => {
+  const pathOf = (name: string) =>
+    `/providers/${world.simulation().provider(name).accounts.identity.address}/metrics`
+  const samples = (text: string) =>
+    text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+
+  test('has the rounds, balances and policy of a watched provider for Prometheus', async () => {
+    const { status, headers, text } = await world.alice.request('GET', pathOf('Mute'))
+    expect(status).toBe(200)
+    expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8')
+    const { identity, submit } = world.simulation().provider('Mute').accounts
+    const common = `provider="${identity.address}",chain="flare"`
+    const lines = samples(text)
+    expect(lines).toContain(`flare_provider_duties{${common},duty="commit",result="missing"} 3`)
+    expect(lines).toContain(`flare_provider_duty_ok{${common},duty="commit"} 1`)
+    expect(lines).toContain(`flare_provider_in_policy{${common}} 1`)
+    expect(lines.join('\n')).toContain(`role="submit",address="${submit.address}"`)
+    for (const line of lines) {
+      expect(line).toMatch(/^flare_provider_[a-z_]+\{[a-z]+="[^"]+"(,[a-z]+="[^"]+")*\} [\d.e+-]+$/)
+    }
+  })
+
+  test('is refused for a provider that the wallet does not watch, and for another wallet', async () => {
+    const unwatched = await world.alice.request('GET', pathOf('Anchor'))
+    expect([unwatched.status, unwatched.body.code]).toEqual([404, 'provider_not_watched'])
+    const bob = await signIn(world, 'bob')
+    const foreign = await bob.request('GET', pathOf('Mute'))
+    expect([foreign.status, foreign.body.code]).toEqual([404, 'provider_not_watched'])
+  })
+
+  test('needs neither the chain nor a second reading within ten seconds', async () => {
+    await Promise.all([world.primary.down(), world.secondary.down()])
+    const spied = vi.spyOn(world.app.facts.rounds, 'newest')
+    const first = await world.alice.request('GET', pathOf('Tardy'))
+    const second = await world.alice.request('GET', pathOf('Tardy'))
+    await Promise.all([world.primary.up(), world.secondary.up()])
+    expect([first.status, second.text]).toEqual([200, first.text])
+    expect(spied).toHaveBeenCalledTimes(1)
   })
 })

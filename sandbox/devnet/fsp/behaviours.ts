@@ -19,6 +19,7 @@ export const BEHAVIOURS = {
   'wrong-bit-vote-length': 'votes on one attestation request more than there is',
   'bit-vote-against-consensus': 'confirms fewer attestation requests than everybody else',
   'no-fdc-signature': 'sends a bit vote and does not sign its result',
+  'former-submission': 'submits everything to the former Submission contract',
   'fdc-in-submit1': 'sends data for attestations with its commit',
   'failing-transactions': 'sends another commit in each round, with too little gas',
   'normal-reverts': 'finalises each round once more, which fails and is normal',

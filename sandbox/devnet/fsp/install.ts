@@ -70,6 +70,7 @@ const CODES: readonly (readonly [Address, { readonly bytecode: string }])[] = [
   [FSP.relay, relay],
   [FSP.oldRelay, relay],
   [FSP.submission, submission],
+  [FSP.oldSubmission, submission],
   [FSP.voterRegistry, voterRegistry],
   [FSP.oldVoterRegistry, voterRegistry],
   [FSP.voterPreRegistry, voterPreRegistry],

@@ -211,7 +211,12 @@ function commitTx(plan: RoundPlan, member: Member): Tx {
       : []),
   ]
   const data = submissionData('submit1', frames)
-  return { from: accounts.submit.address, to: FSP.submission, data }
+  return { from: accounts.submit.address, to: submissionOf(member), data }
+}
+
+/** The Submission contract that a provider uses. */
+function submissionOf({ behaviours }: Member) {
+  return behaviours.has('former-submission') ? FSP.oldSubmission : FSP.submission
 }
 
 /** Prices that a provider reveals. */
@@ -240,7 +245,7 @@ function revealTx(plan: RoundPlan, member: Member): Tx | undefined {
   const vote = bitVoteOf(plan, behaviours)
   if (vote !== undefined) frames.push({ protocolId: FDC_PROTOCOL, round, payload: vote })
   const data = submissionData('submit2', frames)
-  return { from: accounts.submit.address, to: FSP.submission, data }
+  return { from: accounts.submit.address, to: submissionOf(member), data }
 }
 
 /** All requests but the last, unless there is only one. */
@@ -268,7 +273,7 @@ function signatureTx(plan: RoundPlan, { by }: SignedRound, member: Member): Tx |
     frames.push({ protocolId: FDC_PROTOCOL, round, payload: signaturePayload(fdc, unsigned) })
   }
   const data = submissionData('submitSignatures', frames)
-  return { from: member.accounts.submitSignatures.address, to: FSP.submission, data }
+  return { from: member.accounts.submitSignatures.address, to: submissionOf(member), data }
 }
 
 /** A commit that runs out of gas. */

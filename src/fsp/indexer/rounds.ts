@@ -59,9 +59,15 @@ const RECORDS_PER_TURN = 200
 /**
  * Present and former addresses of the protocol's contracts, by registry name, as stored with the last
  * round.
+ *
+ * @param formerSubmissions further ones of Submission, from the configuration
  */
-export function storedContracts(db: Db): Promise<Readonly<Record<string, readonly Address[]>>> {
-  return store.listContracts(db)
+export async function storedContracts(
+  db: Db,
+  formerSubmissions: readonly Address[],
+): Promise<Readonly<Record<string, readonly Address[]>>> {
+  const stored = await store.listContracts(db)
+  return { ...stored, Submission: [...(stored['Submission'] ?? []), ...formerSubmissions] }
 }
 
 /**

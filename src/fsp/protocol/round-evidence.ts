@@ -1,5 +1,5 @@
 import { type EpochClock, roundAt, windowsOf } from './epochs.ts'
-import { decodeSubmission, FDC, type Frame, FTSO } from './framing.ts'
+import { decodeSubmission, FDC, type Frame, FTSO, type SubmitFunction } from './framing.ts'
 import type { IndexedPolicy } from './policy.ts'
 import type { RoundResult } from './signatures.ts'
 
@@ -14,6 +14,8 @@ export interface SentFrame {
   readonly tx: string
   /** Block time, epoch seconds. */
   readonly at: number
+  /** Address of the Submission contract, lower case. */
+  readonly to: string
 }
 
 /** Frames of one protocol in one function: the last one in time, else one out of time. */
@@ -46,31 +48,49 @@ export interface FinalisedResult extends RoundResult {
   readonly at: number
 }
 
-/** Evidence of one round. */
-export interface RoundEvidence {
+/** Submissions to one contract, by index in the policy; absent without any. */
+export type Submissions = ReadonlyMap<number, ProviderEvidence>
+
+/** What a round has besides submissions. */
+interface RoundParts {
   readonly round: number
   readonly policy: IndexedPolicy
-  /** By index in the policy; absent without submissions. */
-  readonly providers: Map<number, ProviderEvidence>
   /** Data of the attestation requests in order, not merged yet. */
   readonly requests: string[]
   readonly finalised: Partial<Record<typeof FTSO | typeof FDC, FinalisedResult>>
+}
+
+/** A round while its blocks are read. */
+export interface OpenRound extends RoundParts {
+  /** Submissions by the address of the Submission contract, present or former. */
+  readonly contracts: Map<string, Map<number, ProviderEvidence>>
+}
+
+/** Evidence of one complete round. */
+export interface RoundEvidence extends RoundParts {
+  /** Submissions to the contract of the round. */
+  readonly providers: Submissions
+  /** Submissions to another Submission contract, which the protocol ignores. */
+  readonly elsewhere: Submissions
+  /** The Submission contract of the round by function; absent where nobody submitted. */
+  readonly contractOf: Partial<Record<SubmitFunction, string>>
 }
 
 /** The parts of a transaction that submissions need. Addresses and data as the node writes them. */
 export interface SubmissionTransaction {
   readonly hash: string
   readonly from: string
+  readonly to: string
   readonly input: string
 }
 
-/** Creates the evidence of a round before its first block. */
-export function emptyRound(round: number, policy: IndexedPolicy): RoundEvidence {
-  return { round, policy, providers: new Map(), requests: [], finalised: {} }
+/** Creates a round before its first block. */
+export function openRound(round: number, policy: IndexedPolicy): OpenRound {
+  return { round, policy, contracts: new Map(), requests: [], finalised: {} }
 }
 
 /**
- * Adds a successful transaction to the Submission contract. Frames count for the round they name, at any
+ * Adds a successful transaction to a Submission contract, present or former. Frames count for the round they name, at any
  * time.
  *
  * @param at block time, epoch seconds
@@ -78,12 +98,13 @@ export function emptyRound(round: number, policy: IndexedPolicy): RoundEvidence 
  */
 export function addSubmission(
   clock: EpochClock,
-  roundOf: (round: number) => RoundEvidence | undefined,
-  { hash, from, input }: SubmissionTransaction,
+  roundOf: (round: number) => OpenRound | undefined,
+  { hash, from, to, input }: SubmissionTransaction,
   at: number,
 ): void {
   const submission = decodeSubmission(input)
   if (submission === undefined) return
+  const contract = to.toLowerCase()
   for (const frame of submission.frames) {
     if (frame.protocol !== FTSO && frame.protocol !== FDC) continue
     const isStray = submission.function === 'submit1' && frame.protocol === FDC
@@ -97,9 +118,11 @@ export function addSubmission(
     const isSignature = submission.function === 'submitSignatures'
     const place = (isSignature ? bySubmitSignatures : bySubmit).get(from.toLowerCase())
     if (place === undefined) continue
-    const provider = evidence.providers.get(place) ?? nothingSent()
-    evidence.providers.set(place, provider)
-    const sent = { payload: frame.payload, tx: hash, at }
+    const submissions = evidence.contracts.get(contract) ?? new Map<number, ProviderEvidence>()
+    evidence.contracts.set(contract, submissions)
+    const provider = submissions.get(place) ?? nothingSent()
+    submissions.set(place, provider)
+    const sent = { payload: frame.payload, tx: hash, at, to: contract }
     const windows = windowsOf(clock, frame.round)
     if (submission.function === 'submit1') {
       if (isStray) provider.strayCommit = sent
@@ -125,7 +148,8 @@ function sortIn(seen: ProtocolFrames, sent: SentFrame, from: number, to: number)
   else seen.late = sent
 }
 
-function nothingSent(): ProviderEvidence {
+/** The evidence of a provider without submissions. */
+export function nothingSent(): ProviderEvidence {
   return {
     commit: {},
     reveal: {},

@@ -1,9 +1,11 @@
 import { type EpochClock, roundAt, windowsOf } from './epochs.ts'
 import { FDC, FTSO } from './framing.ts'
 import type { IndexedPolicy } from './policy.ts'
+import { settleRound } from './round-contract.ts'
 import {
   addSubmission,
-  emptyRound,
+  type OpenRound,
+  openRound,
   type RoundEvidence,
   type SubmissionTransaction,
 } from './round-evidence.ts'
@@ -14,7 +16,7 @@ export interface RoundBlock {
   readonly number: number
   /** Block time, epoch seconds. */
   readonly at: number
-  /** Successful transactions to the Submission contract. */
+  /** Successful transactions to the Submission contract, present or former. */
   readonly submissions: readonly SubmissionTransaction[]
   /** Results finalised by Relays of either generation. */
   readonly finalised: readonly RoundResult[]
@@ -50,7 +52,7 @@ export function collectRounds(
   clock: EpochClock,
   policyOf: (round: number) => IndexedPolicy | undefined,
 ): RoundCollector {
-  const open = new Map<number, RoundEvidence>()
+  const open = new Map<number, OpenRound>()
   /** The first round that is seen from its start; undefined before the first block. */
   let first: number | undefined
   let latest = -1
@@ -69,13 +71,13 @@ export function collectRounds(
     }
   }
 
-  function roundOf(round: number): RoundEvidence | undefined {
+  function roundOf(round: number): OpenRound | undefined {
     const known = open.get(round)
     if (known !== undefined) return known
     if (first === undefined || round < first || round <= completeUpTo) return undefined
     const policy = policyOf(round)
     if (policy === undefined) return undefined
-    const evidence = emptyRound(round, policy)
+    const evidence = openRound(round, policy)
     open.set(round, evidence)
     return evidence
   }
@@ -94,7 +96,8 @@ export function collectRounds(
       while (windowsOf(clock, completeUpTo + 1).complete <= block.at) {
         const evidence = roundOf(completeUpTo + 1)
         completeUpTo += 1
-        if (evidence !== undefined && !halted.has(completeUpTo)) complete.push(evidence)
+        if (evidence !== undefined && !halted.has(completeUpTo))
+          complete.push(settleRound(evidence))
         open.delete(completeUpTo)
         halted.delete(completeUpTo)
       }

@@ -1,8 +1,9 @@
+import { Address } from '#src/kernel/units.ts'
 import type { EpochClock } from './epochs.ts'
 import type { BitVote } from './fdc.ts'
-import type { FDC, FTSO } from './framing.ts'
+import type { FDC, FTSO, SubmitFunction } from './framing.ts'
 import type { JudgedSignatures } from './judged-signatures.ts'
-import type { RoundEvidence } from './round-evidence.ts'
+import type { ProtocolFrames, RoundEvidence, SentFrame } from './round-evidence.ts'
 
 /**
  * Verdict of a check of a provider in a round: `bad` is proven failure, `good` proven correctness,
@@ -11,7 +12,14 @@ import type { RoundEvidence } from './round-evidence.ts'
 export type CheckVerdict = 'good' | 'bad' | 'unknown' | 'not-applicable'
 
 /** Reason why a submission did not count. */
-export type Reason = 'missing' | 'early' | 'late' | 'malformed' | 'bad-length' | 'other-bit-vote'
+export type Reason =
+  | 'missing'
+  | 'early'
+  | 'late'
+  | 'malformed'
+  | 'bad-length'
+  | 'other-bit-vote'
+  | 'former-address'
 
 /** Verdict of one check of one round. `values` are the evidence of a bad one. */
 export interface RoundCheckVerdict {
@@ -80,3 +88,30 @@ export type FdcCheck =
   | 'fdcOffence'
   | 'fdcMismatch'
   | 'fdcGrace'
+
+export function bad(values: NonNullable<RoundCheckVerdict['values']>): RoundCheckVerdict {
+  return { verdict: 'bad', values }
+}
+
+/**
+ * Reason and transaction of a submission out of time, sent to another contract, or missing.
+ *
+ * @param elsewhere the same submission in time to another Submission contract
+ */
+export function absence(
+  { contractOf }: Pick<RoundEvidence, 'contractOf'>,
+  name: SubmitFunction,
+  { early, late }: ProtocolFrames,
+  elsewhere: SentFrame | undefined,
+): NonNullable<RoundCheckVerdict['values']> & { readonly reason: Reason } {
+  if (late !== undefined) return { reason: 'late', tx: late.tx }
+  if (early !== undefined) return { reason: 'early', tx: early.tx }
+  const expected = contractOf[name]
+  if (elsewhere === undefined || expected === undefined) return { reason: 'missing', tx: null }
+  return {
+    reason: 'former-address',
+    tx: elsewhere.tx,
+    sentTo: Address.parse(elsewhere.to),
+    submission: Address.parse(expected),
+  }
+}

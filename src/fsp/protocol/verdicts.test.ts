@@ -22,6 +22,8 @@ const FLARE_CLOCK = {
 const ROUND = 1_500_000
 const { start, end } = windowsOf(FLARE_CLOCK, ROUND)
 const CHAIN_ID = 14
+const SUBMISSION = addressOf(0xa1)
+const FORMER = addressOf(0xa0)
 const KEYS = [1, 2, 3].map((byte) => new Uint8Array(32).fill(byte))
 const policy = indexPolicy({
   rewardEpoch: 446,
@@ -52,6 +54,8 @@ interface Deeds {
   readonly strayRound?: number
   readonly malformedSignature?: boolean
   readonly signedBitVote?: string
+  /** Functions that are called at the former Submission contract. */
+  readonly toFormer?: readonly string[]
 }
 
 /** Simulates the round and returns the verdicts of the first provider; the others act correctly. */
@@ -61,6 +65,7 @@ function play(
     readonly finalisedAt?: number | null
     readonly requests?: readonly string[]
     readonly skip?: number
+    readonly others?: Deeds
   } = {},
 ): ProviderRound | undefined {
   const { finalisedAt = end + 52, requests = TEN_REQUESTS } = world
@@ -79,7 +84,7 @@ function play(
   }
   for (let seconds = start - 2; seconds <= end + 90; seconds += 1) at(seconds)
   at(start + 3).requests.push(...requests)
-  for (const place of KEYS.keys()) submit(at, place, place === 0 ? deeds : {})
+  for (const place of KEYS.keys()) submit(at, place, place === 0 ? deeds : (world.others ?? {}))
   if (finalisedAt !== null) at(finalisedAt).finalised.push(RESULTS[FTSO], RESULTS[FDC])
   let collector = collectRounds(FLARE_CLOCK, () => policy)
   const done = [...blocks.values()]
@@ -102,7 +107,9 @@ function submit(at: (seconds: number) => Mutable, place: number, deeds: Deeds): 
     revealAt = end + 20,
     bitVote = '000a010b',
     signAt = end + 47,
+    toFormer = [],
   } = deeds
+  const toOf = (name: string) => (toFormer.includes(name) ? FORMER : SUBMISSION)
   const reveal = { random: new Uint8Array(32).fill(place + 1), feedBytes: prices(place) }
   const provider = policy.providers[place]
   if (provider === undefined) throw new Error('no such provider')
@@ -110,11 +117,11 @@ function submit(at: (seconds: number) => Mutable, place: number, deeds: Deeds): 
   if (commitAt !== null) {
     const frames = [frame(FTSO, commitHash(commitFor, ROUND, reveal).slice(2))]
     if (deeds.strayCommit) frames.push(frame(FDC, '0001', deeds.strayRound))
-    at(commitAt).submissions.push(tx('6c532fae', provider.submit, frames))
+    at(commitAt).submissions.push(tx('6c532fae', provider.submit, frames, toOf('submit1')))
   }
   const body = Buffer.concat([reveal.random, reveal.feedBytes]).toString('hex')
   const frames = [frame(FTSO, body), ...(bitVote === null ? [] : [frame(FDC, bitVote)])]
-  at(revealAt).submissions.push(tx('9d00c9fd', provider.submit, frames))
+  at(revealAt).submissions.push(tx('9d00c9fd', provider.submit, frames, toOf('submit2')))
   if (signAt === null) return
   const { signedBitVote = '000a010b' } = deeds
   const key = deeds.key ?? KEYS[place] ?? new Uint8Array(32)
@@ -124,7 +131,9 @@ function submit(at: (seconds: number) => Mutable, place: number, deeds: Deeds): 
         frame(FTSO, `01${signatureOf(key, FTSO)}`),
         frame(FDC, `01${signatureOf(key, FDC)}${signedBitVote}`),
       ]
-  at(signAt).submissions.push(tx('57eed580', provider.submitSignatures, signatures))
+  at(signAt).submissions.push(
+    tx('57eed580', provider.submitSignatures, signatures, toOf('submitSignatures')),
+  )
 }
 
 type Mutable = {
@@ -132,6 +141,42 @@ type Mutable = {
     ? One[]
     : RoundBlock[K]
 }
+
+describe('submissions to a former contract', () => {
+  const all = ['submit1', 'submit2', 'submitSignatures']
+  const sent = { sentTo: FORMER, submission: SUBMISSION }
+
+  test('are missing at the contract of the round, with both addresses and the transaction', () => {
+    const checks = play({ toFormer: all })?.checks
+    for (const name of ['commit', 'reveal', 'signature', 'bitVote', 'fdcSignature'] as const) {
+      expect(checks?.[name]).toMatchObject({
+        verdict: 'bad',
+        values: { reason: 'former-address', tx: expect.stringMatching(/^0x/), ...sent },
+      })
+    }
+    expect(checks?.fdcOffence.verdict).toBe('unknown')
+  })
+
+  test('count when nearly all weight is there still, whatever the registry says by now', () => {
+    expect(verdicts(play({ toFormer: all }, { others: { toFormer: all } }))).toEqual(
+      verdicts(play({})),
+    )
+    const ahead = play({}, { others: { toFormer: all } })?.checks
+    expect(ahead?.commit).toMatchObject({
+      values: { reason: 'former-address', sentTo: SUBMISSION, submission: FORMER },
+    })
+  })
+
+  test('a move between commit and reveal blames nobody', () => {
+    const moved = { toFormer: ['submit1'] }
+    expect(verdicts(play(moved, { others: moved }))).toEqual(verdicts(play({})))
+  })
+
+  test('one that is late at the right contract is late', () => {
+    const checks = play({ commitAt: end + 5 })?.checks
+    expect(checks?.commit.values).toMatchObject({ reason: 'late' })
+  })
+})
 
 describe('one round by the rules', () => {
   test('an FDC signature before the time of signatures is no offence, and no duty done', () => {
@@ -372,9 +417,9 @@ function frame(protocol: number, payload: string, round = ROUND): string {
   return head.toString('hex') + payload
 }
 
-function tx(selector: string, from: string, frames: readonly string[]) {
+function tx(selector: string, from: string, frames: readonly string[], to: string) {
   const input = `0x${selector}${frames.join('')}`
-  return { hash: keccak256(`0x${from.slice(2)}${selector}`), from: from.toLowerCase(), input }
+  return { hash: keccak256(`0x${from.slice(2)}${selector}`), from: from.toLowerCase(), to, input }
 }
 
 function signatureOf(key: Uint8Array, protocol: typeof FTSO | typeof FDC): string {

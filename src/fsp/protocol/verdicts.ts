@@ -12,15 +12,16 @@ import { FDC, FTSO } from './framing.ts'
 import { commitHash, decodeCommit, decodeReveal, feedValues, weightedMedian } from './ftso.ts'
 import { type JudgedSignatures, judgeSignatures } from './judged-signatures.ts'
 import type { PolicyProvider } from './policy.ts'
-import type { ProtocolFrames, ProviderEvidence, RoundEvidence } from './round-evidence.ts'
+import type { ProviderEvidence, RoundEvidence } from './round-evidence.ts'
 import { decodeSigned } from './signatures.ts'
 import {
   ANCHOR_BAND,
+  absence,
+  bad,
   type FdcCheck,
   GOOD,
   NOTHING_REQUESTED,
   type ProviderRound,
-  type Reason,
   type RoundCheckVerdict,
   type RoundContext,
   UNKNOWN,
@@ -69,8 +70,8 @@ function judgeProvider(
   const anchors = anchorsOf(common, place)
   return {
     checks: {
-      commit: judgeCommit(sent),
-      reveal: judgeRevealSent(sent),
+      commit: judgeCommit(common.evidence, place),
+      reveal: judgeRevealSent(common.evidence, place),
       revealOffence,
       signature: judgeSignatureSent(common, place, FTSO),
       mismatch: judgeMismatch(common, provider, place, FTSO),
@@ -87,32 +88,23 @@ function judgeProvider(
   }
 }
 
-function bad(values: NonNullable<RoundCheckVerdict['values']>): RoundCheckVerdict {
-  return { verdict: 'bad', values }
-}
-
-/** Reason and transaction of a submission out of time or missing. */
-function absence({ early, late }: ProtocolFrames): {
-  readonly reason: Reason
-  readonly tx: string | null
-} {
-  if (late !== undefined) return { reason: 'late', tx: late.tx }
-  return early === undefined ? { reason: 'missing', tx: null } : { reason: 'early', tx: early.tx }
-}
-
-function judgeCommit(sent: ProviderEvidence | undefined): RoundCheckVerdict {
-  const commit = sent?.commit ?? {}
-  if (commit.inTime === undefined) return bad(absence(commit))
+function judgeCommit(evidence: RoundEvidence, place: number): RoundCheckVerdict {
+  const commit = evidence.providers.get(place)?.commit ?? {}
+  const elsewhere = evidence.elsewhere.get(place)?.commit.inTime
+  if (commit.inTime === undefined) return bad(absence(evidence, 'submit1', commit, elsewhere))
   const { payload, tx } = commit.inTime
   if (decodeCommit(payload) !== undefined) return GOOD
   return bad({ reason: 'bad-length', tx, length: payload.length })
 }
 
-function judgeRevealSent(sent: ProviderEvidence | undefined): RoundCheckVerdict {
+function judgeRevealSent(evidence: RoundEvidence, place: number): RoundCheckVerdict {
+  const sent = evidence.providers.get(place)
   const reveal = sent?.reveal ?? {}
+  const elsewhere = evidence.elsewhere.get(place)?.reveal.inTime
   const commitPresent = sent?.commit.inTime !== undefined
   const about = { commitPresent, penalised: commitPresent }
-  if (reveal.inTime === undefined) return bad({ ...absence(reveal), ...about })
+  if (reveal.inTime === undefined)
+    return bad({ ...absence(evidence, 'submit2', reveal, elsewhere), ...about })
   if (decodeReveal(reveal.inTime.payload) !== undefined) return GOOD
   return bad({ reason: 'malformed', tx: reveal.inTime.tx, ...about })
 }
@@ -143,9 +135,11 @@ function judgeSignatureSent(
   const sent = evidence.providers.get(place)
   const malformed = sent?.signatures[protocol][0]
   const early = sent?.earlySignature[protocol]
-  const reason: Reason = malformed ? 'malformed' : early ? 'early' : 'missing'
-  const isFinalised = evidence.finalised[protocol] !== undefined
-  return bad({ reason, tx: (malformed ?? early)?.tx ?? null, finalised: isFinalised })
+  const finalised = evidence.finalised[protocol] !== undefined
+  if (malformed !== undefined) return bad({ reason: 'malformed', tx: malformed.tx, finalised })
+  const elsewhere = evidence.elsewhere.get(place)?.signatures[protocol][0]
+  const seen = early === undefined ? {} : { early }
+  return bad({ ...absence(evidence, 'submitSignatures', seen, elsewhere), finalised })
 }
 
 /**
@@ -260,7 +254,10 @@ function judgeFdc(
       ? UNKNOWN
       : seen.inTime !== undefined
         ? GOOD
-        : bad({ ...absence(seen), requests: requests.length }),
+        : bad({
+            ...absence(evidence, 'submit2', seen, evidence.elsewhere.get(place)?.bitVote.inTime),
+            requests: requests.length,
+          }),
     bitVoteLength:
       seen.inTime === undefined
         ? UNKNOWN

@@ -140,6 +140,7 @@ function transactionsTo(
         raw,
         hash,
         from: from.toLowerCase(),
+        to: to.toLowerCase(),
         input,
         isSubmission: contract === 'Submission' && submitFunctionOf(input) !== undefined,
         isFastUpdate:

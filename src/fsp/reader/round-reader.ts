@@ -25,7 +25,7 @@ export interface RoundReader {
     signal?: AbortSignal,
   ): Promise<{ readonly blocks: readonly ProtocolBlock[]; readonly upTo: number }>
   /**
-   * Present and former addresses of VoterRegistry and Relay, newest first, to be stored for later
+   * Present and former addresses of VoterRegistry, Relay and Submission, newest first, to be stored for later
    * processes.
    */
   contracts(): Readonly<Record<string, readonly Address[]>>
@@ -34,7 +34,7 @@ export interface RoundReader {
 }
 
 /** Contracts whose former addresses stay relevant for the reward epochs and rounds that began with them. */
-const MOVING = ['VoterRegistry', 'Relay'] as const
+const MOVING = ['VoterRegistry', 'Relay', 'Submission'] as const
 
 /** Creates a reader of voting rounds; it finds the contracts through the registry. */
 export function createRoundReader(source: ChainAccess): RoundReader {

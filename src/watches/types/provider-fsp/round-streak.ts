@@ -77,6 +77,9 @@ const RoundData = z
     gapSeconds: z.int().exactOptional(),
     reason: z.string().nullish(),
     tx: z.string().nullish(),
+    /** Of a submission to another Submission contract: that contract, and the one of the round. */
+    sentTo: Address.exactOptional(),
+    submission: Address.exactOptional(),
     address: Address.nullish(),
   })
   .meta({ id: 'RoundStreakData' })
@@ -296,16 +299,20 @@ function present(one: RoundSignal, event: string, json: JsonObject): Presentatio
     }),
     ...(data.reason && { reason: { kind: 'term', key: `messages:reason.${data.reason}` } }),
     ...(data.tx && { tx: { kind: 'transaction', hash: asHash(data.tx) } }),
+    ...(data.sentTo && { sentTo: { kind: 'address', address: data.sentTo } }),
+    ...(data.submission && { submission: { kind: 'address', address: data.submission } }),
     ...extra,
     ...(isRecovery ? {} : one.words?.(json)),
   }
-  const fields = ['provider', 'reason', 'round', ...Object.keys(extra), 'tx'].filter(
+  const placed = ['sentTo', 'submission']
+  const fields = ['provider', 'reason', 'round', ...Object.keys(extra), ...placed, 'tx'].filter(
     (name) => name in facts,
   )
   return {
     facts,
     fields: isRecovery ? ['provider', 'round'] : [...new Set(fields)],
     ...(count !== undefined && { count }),
+    ...(!isRecovery && data.reason === 'former-address' && { advice: 'former-address' }),
   }
 }
 

@@ -1,0 +1,107 @@
+import { FDC, FTSO, type SubmitFunction } from './framing.ts'
+import type { IndexedPolicy } from './policy.ts'
+import {
+  nothingSent,
+  type OpenRound,
+  type ProviderEvidence,
+  type RoundEvidence,
+  type Submissions,
+} from './round-evidence.ts'
+
+/**
+ * The Submission contract of a round. Contracts move, and blocks can be read long after that: the contract of
+ * a round is the one to which the most weight of its policy submitted, for each function by itself, because a
+ * move can lie inside the round.
+ */
+
+/** The parts of a provider's evidence that one function fills. */
+const PART_OF = {
+  submit1: ({ commit, strayCommit }: ProviderEvidence) => ({
+    commit,
+    ...(strayCommit && { strayCommit }),
+  }),
+  submit2: ({ reveal, bitVote }: ProviderEvidence) => ({ reveal, bitVote }),
+  submitSignatures: (one: ProviderEvidence) => {
+    const { signatures, earlySignature, signaturesWithReveals } = one
+    return { signatures, earlySignature, signaturesWithReveals }
+  },
+} as const
+const FUNCTIONS = ['submit1', 'submit2', 'submitSignatures'] as const
+
+/** Whether a provider's evidence has anything of a function. */
+const HAS_ANY: Readonly<Record<SubmitFunction, (one: ProviderEvidence) => boolean>> = {
+  submit1: ({ commit, strayCommit }) => isSeen(commit) || strayCommit !== undefined,
+  submit2: ({ reveal, bitVote }) => isSeen(reveal) || isSeen(bitVote),
+  submitSignatures: ({ signatures, earlySignature }) =>
+    signatures[FTSO].length + signatures[FDC].length > 0 || isSeen(earlySignature),
+}
+
+function isSeen(seen: object): boolean {
+  return Object.keys(seen).length > 0
+}
+
+/** Completes a round: separates the submissions to its contract from those to others. */
+export function settleRound({ contracts, ...round }: OpenRound): RoundEvidence {
+  const [first] = contracts
+  if (first === undefined || contracts.size === 1) {
+    const [address, providers = new Map()] = first ?? []
+    const contractOf = Object.fromEntries(
+      address === undefined ? [] : FUNCTIONS.map((name) => [name, address]),
+    )
+    return { ...round, providers, elsewhere: new Map(), contractOf }
+  }
+  const contractOf = Object.fromEntries(
+    FUNCTIONS.flatMap((name) => {
+      const address = heaviest(contracts, round.policy, name)
+      return address === undefined ? [] : [[name, address] as const]
+    }),
+  )
+  const own = (name: SubmitFunction) => [contracts.get(contractOf[name] ?? '')]
+  const others = (name: SubmitFunction) =>
+    [...contracts].flatMap(([address, all]) => (address === contractOf[name] ? [] : [all]))
+  return {
+    ...round,
+    contractOf,
+    providers: assembled(contracts, own),
+    elsewhere: assembled(contracts, others),
+  }
+}
+
+/** The contract with the most weight of submissions of a function; the first of equals. */
+function heaviest(
+  contracts: OpenRound['contracts'],
+  { providers }: IndexedPolicy,
+  name: SubmitFunction,
+): string | undefined {
+  const weights = [...contracts].map(([address, all]) => {
+    const submitting = [...all].filter(([, one]) => HAS_ANY[name](one))
+    return {
+      address,
+      weight: submitting.reduce((sum, [place]) => sum + (providers[place]?.weight ?? 0), 0),
+    }
+  })
+  const [most] = weights.toSorted((a, b) => b.weight - a.weight)
+  return most === undefined || most.weight === 0 ? undefined : most.address
+}
+
+/** Every provider's evidence, each function from the first of its contracts that has any. */
+function assembled(
+  contracts: OpenRound['contracts'],
+  contractsOf: (name: SubmitFunction) => readonly (Submissions | undefined)[],
+): Submissions {
+  const places = new Set([...contracts.values()].flatMap((all) => [...all.keys()]))
+  return new Map(
+    [...places].map((place) => {
+      const partOf = <Name extends SubmitFunction>(name: Name) => {
+        const found = contractsOf(name)
+          .flatMap((all) => all?.get(place) ?? [])
+          .find(HAS_ANY[name])
+        return PART_OF[name](found ?? nothingSent()) as ReturnType<(typeof PART_OF)[Name]>
+      }
+      return [
+        place,
+        { ...partOf('submit1'), ...partOf('submit2'), ...partOf('submitSignatures') },
+      ] as const
+    }),
+  )
+}
