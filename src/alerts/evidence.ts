@@ -1,5 +1,6 @@
 /** What anybody can check about an alert on the chain, without trusting this service. */
 import { z } from 'zod'
+import type { EnvelopeMessage } from '#src/channels/envelope.ts'
 import { signalHelp } from '#src/i18n/signal-help.ts'
 import { translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
@@ -13,6 +14,8 @@ import type { EvidenceChain, EvidenceOnChain } from './evidence-chain.ts'
 import type { AlertEvidence } from './evidence-model.ts'
 import type { ReadDeps } from './history.ts'
 import { findLinkedAlert } from './public-view.ts'
+import { messageOf } from './recorded-alert.ts'
+import type { Reader } from './render.ts'
 import * as store from './store.ts'
 
 type Deps = ReadDeps & { readonly evidence: EvidenceChain; readonly chainId: number }
@@ -34,6 +37,12 @@ export async function getEvidence(
   return evidenceOf(deps, row, locale)
 }
 
+/** The evidence of an alert with its words, for a person. */
+export interface LinkedEvidence extends Reader {
+  readonly evidence: AlertEvidence
+  readonly message: EnvelopeMessage
+}
+
 /**
  * Reads the evidence of the alert behind a signed link; undefined for a forged link or a deleted alert.
  *
@@ -43,12 +52,19 @@ export async function readLinkedEvidence(
   deps: Deps,
   code: string,
   locale?: Locale,
-): Promise<{ readonly evidence: AlertEvidence; readonly locale: Locale } | undefined> {
+): Promise<LinkedEvidence | undefined> {
   const linked = await findLinkedAlert(deps, code)
   if (linked === undefined) return undefined
   const { row, recipient } = linked
-  const language = locale ?? recipient?.locale ?? 'en'
-  return { evidence: await evidenceOf(deps, row, language), locale: language }
+  const reader = {
+    locale: locale ?? recipient?.locale ?? 'en',
+    timezone: recipient?.timezone ?? 'UTC',
+  }
+  return {
+    ...reader,
+    evidence: await evidenceOf(deps, row, reader.locale),
+    message: messageOf(deps, row, reader),
+  }
 }
 
 async function evidenceOf(deps: Deps, row: store.AlertRow, locale: Locale): Promise<AlertEvidence> {

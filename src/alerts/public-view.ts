@@ -201,7 +201,8 @@ function nameOf({ name, target }: ReaderRow): string {
 
 const AboutProvider = z.looseObject({ provider: Address })
 
-function hasEvidence(event: string): boolean {
+/** Whether an alert has a page of evidence. */
+export function hasEvidence(event: string): boolean {
   const source = findEventSource(event)
   return source?.signal.claim !== undefined && !source.isRecovery
 }

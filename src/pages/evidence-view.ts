@@ -1,33 +1,40 @@
 import { z } from 'zod'
+import type { LinkedEvidence } from '#src/alerts/evidence.ts'
 import { AlertEvidence } from '#src/alerts/evidence-model.ts'
-import { builtKey, id, type Translate } from '#src/i18n/translate.ts'
+import { isCode } from '#src/channels/wording.ts'
+import { formatDateTime, formatNumber, shortAddress } from '#src/i18n/format.ts'
+import { builtKey, hasText, id, type Translate } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
-import type { JsonObject } from '#src/kernel/units.ts'
+import { Address, type JsonObject } from '#src/kernel/units.ts'
 import { helpBlocks } from './help-text.ts'
 
 /** Calldata on the page in characters; the JSON has all of it. */
 const INPUT_SHOWN = 400
 
-/** Template data of the page of an alert's evidence. */
-export function evidenceView(t: Translate, evidence: AlertEvidence, code: string) {
+type Encoded = z.input<typeof AlertEvidence>
+
+/** Template data of the page of an alert's evidence: first in words, then as the document says it. */
+export function evidenceView(
+  t: Translate,
+  { evidence, message, timezone }: LinkedEvidence,
+  code: string,
+) {
   const { alertId, rule, claim, unproven, sources } = evidence
-  const encoded = z.encode(AlertEvidence, evidence)
+  const encoded: Encoded = z.encode(AlertEvidence, evidence)
   return {
     title: t('pages:evidence.title', { id: id(alertId) }),
     back: `/a/${code}`,
     json: `/a/${code}/evidence.json`,
+    message: {
+      title: message.title,
+      paragraphs: message.body.split('\n').filter((line) => line !== ''),
+      fields: message.fields.map((field) => ({ ...field, isCode: isCode(field) })),
+    },
     rule: rule === null ? undefined : helpBlocks(rule),
-    figures: claim === null ? [] : figuresOf(encoded.claim ?? {}),
+    figures: claim === null ? [] : figuresOf(t, encoded.claim ?? {}),
     unproven: unproven === null ? undefined : t(builtKey(`pages:evidence.unproven.${unproven}`)),
-    blocks: blockRows(t, encoded.blocks),
-    transactions: encoded.transactions.map(({ input, frames, ...one }) => ({
-      ...one,
-      href: `${servedChain().explorer.url}/tx/${one.hash}`,
-      input: input.length > INPUT_SHOWN ? `${input.slice(0, INPUT_SHOWN)}…` : input,
-      frames: frames.map(
-        ({ protocol, round, bytes }) => `protocol=${protocol} round=${round} bytes=${bytes}`,
-      ),
-    })),
+    blocks: blockRows(t, encoded.blocks, timezone),
+    transactions: encoded.transactions.map((one) => transactionView(t, one)),
     sources: [
       ...sources.contracts.map(({ name, addresses }) => ({ name, values: addresses })),
       ...(sources.accounts.length === 0
@@ -35,27 +42,73 @@ export function evidenceView(t: Translate, evidence: AlertEvidence, code: string
         : [{ name: t('pages:evidence.accounts'), values: sources.accounts }]),
       ...sources.functions.map(({ name, selector }) => ({ name: `${name}()`, values: [selector] })),
       ...sources.events.map(({ name, topic }) => ({ name, values: [topic] })),
-    ],
+    ].map(({ name, values }) => ({ name, values: values.map(placed) })),
     command: `node verify-evidence.ts evidence-${alertId}.json ${servedChain().rpcUrl}`,
+    raw: JSON.stringify(encoded, null, 2),
+    script: '/scripts/copies.js',
   }
 }
 
-/** The figures of a claim, one for each property; lists and objects as JSON. */
-function figuresOf(
-  claim: JsonObject,
-): readonly { readonly name: string; readonly value: string }[] {
-  const { values = {}, ...rest } = claim
-  const all = { ...rest, ...(typeof values === 'object' && !Array.isArray(values) ? values : {}) }
-  return Object.entries(all).map(([name, value]) => ({
-    name,
-    value: typeof value === 'string' ? value : JSON.stringify(value),
-  }))
+/** A value with its address at the explorer, if it is an address. */
+function placed(value: string) {
+  const isAddress = Address.safeParse(value).success
+  return isAddress
+    ? { value, href: `${servedChain().explorer.url}/address/${value}` }
+    : { value, href: undefined }
 }
 
-function blockRows(t: Translate, blocks: z.input<typeof AlertEvidence>['blocks']) {
+/** A transaction, with links to the explorer. */
+function transactionView(t: Translate, one: Encoded['transactions'][number]) {
+  const { url } = servedChain().explorer
+  const { input, frames, sender, receiver, block } = one
+  return {
+    ...one,
+    href: `${url}/tx/${one.hash}`,
+    place: { text: formatNumber(block, t.locale), href: `${url}/block/${block}` },
+    from: { text: shortAddress(sender), href: `${url}/address/${sender}` },
+    to:
+      receiver === null
+        ? undefined
+        : { text: shortAddress(receiver), href: `${url}/address/${receiver}` },
+    input: input.length > INPUT_SHOWN ? `${input.slice(0, INPUT_SHOWN)}…` : input,
+    frames: frames.map(
+      ({ protocol, round, bytes }) => `protocol=${protocol} round=${round} bytes=${bytes}`,
+    ),
+  }
+}
+
+/** The figures of a claim, one for each property with its meaning; lists and objects as JSON. */
+function figuresOf(
+  t: Translate,
+  claim: JsonObject,
+): readonly {
+  readonly name: string
+  readonly meaning: string | undefined
+  readonly value: string
+}[] {
+  const { values = {}, ...rest } = claim
+  const all = { ...rest, ...(typeof values === 'object' && !Array.isArray(values) ? values : {}) }
+  return Object.entries(all).map(([name, value]) => {
+    const key = `operations:meaning.EvidenceClaim.${name}`
+    return {
+      name,
+      meaning: hasText(key) ? t(key) : undefined,
+      value: typeof value === 'string' ? value : JSON.stringify(value),
+    }
+  })
+}
+
+function blockRows(t: Translate, blocks: Encoded['blocks'], timezone: string) {
   if (blocks === null) return []
   const { first, last } = blocks
-  const row = (label: string, { number, hash, at }: typeof last) => ({ label, number, hash, at })
+  const row = (label: string, { number, hash, at }: typeof last) => ({
+    label,
+    text: formatNumber(number, t.locale),
+    href: `${servedChain().explorer.url}/block/${number}`,
+    hash,
+    at,
+    time: formatDateTime(new Date(at), t.locale, timezone),
+  })
   return [
     ...(first === null ? [] : [row(t('pages:evidence.from'), first)]),
     row(t('pages:evidence.to'), last),

@@ -20,12 +20,12 @@ export function evidencePage(server: FastifyInstance, app: App): void {
     return found
   }
   server.get<LinkRoute>('/a/:code/evidence', async (request, reply) => {
-    const { evidence, locale } = await read(request)
+    const found = await read(request)
     return sendPage(app, request, reply, {
       view: 'evidence',
       secret: true,
-      locale,
-      data: (t) => evidenceView(t, evidence, request.params.code),
+      locale: found.locale,
+      data: (t) => evidenceView(t, found, request.params.code),
     })
   })
   server.get<LinkRoute>('/a/:code/evidence.json', async (request, reply) => {

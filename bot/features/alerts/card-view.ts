@@ -1,9 +1,10 @@
 import { packed, unpacked } from '#src/actions/codec.ts'
 import type { HelpPart } from '#src/actions/verbs.ts'
 import type { AlertCard } from '#src/alerts/card.ts'
+import { hasEvidence } from '#src/alerts/public-view.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { type AlertViewState, alertView } from '#src/channels/telegram-alert.ts'
-import { cut } from '#src/channels/wording.ts'
+import { cut, isOpenLink } from '#src/channels/wording.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
 import type { HelpTopic } from '#src/i18n/signal-help.ts'
 import { escapeHtml, hasText, id, type Translate, typed } from '#src/i18n/translate.ts'
@@ -54,15 +55,23 @@ export function alertCard(reader: Reader, card: AlertCard, options: CardOptions)
     act(t('bot:button.delete'), packed('alert.delete', params)),
   ]
   const lookers = [reader.isGroup ? [] : record.slice(0, 1)]
+  const { link, event } = card.envelope.message
+  const proof = hasEvidence(event) && isOpenLink(link) ? [proofButton(t, link)] : []
   const body = notice === undefined ? view.html : `${notice}\n\n${view.html}`
   return {
     html: body,
     rows: [
       ...(rights === 'write' ? rows : rows.map((row) => row.filter(isReadOnly))),
+      proof,
       ...(rights === 'write' ? [record] : rights === 'read' ? lookers : []),
       ...(rights === 'none' ? [] : [[back(t('bot:button.alerts'), listData(USUAL_FILTER))]]),
     ].filter((row) => row.length > 0),
   }
+}
+
+/** Opens the page with the proof of an alert. */
+function proofButton(t: Translate, link: string) {
+  return { label: t('bot:button.proof'), url: `${link}/evidence` }
 }
 
 /** Whether a button changes nothing, such as pages and help. */
