@@ -6,8 +6,8 @@ import type { ServedChain } from '#src/kernel/chains.ts'
  */
 const WORDS = /\b(?:Flare(?! (?:Systems|Data Connector|Time Series)\b)|(W?)FLR(?!\/))\b/g
 
-/** Texts that name values of the API, which no chain changes: the chain id 14, the asset key `FLR`. */
-const KEPT: readonly string[] = ['meaning.chainId', 'meaning.target.asset']
+/** Texts about Flare itself: its id 14. */
+const KEPT: readonly string[] = ['meaning.chainId']
 
 /** A text written for Flare, with another chain's name and coins. */
 export function wordsOfChain(

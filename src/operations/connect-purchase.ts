@@ -5,6 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { argumentsOf, unpacked } from '#src/actions/codec.ts'
 import type { NewTopup } from '#src/billing/topups/model.ts'
+import { symbolOf } from '#src/billing/topups/rules.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Hash } from '#src/kernel/units.ts'
@@ -55,6 +56,9 @@ function purchaseOf({ billing }: App, goesOn: string | undefined): NewTopup | un
   if (press?.verb !== 'topup.buy') return undefined
   const asked = argumentsOf<'topup.buy'>({ verb: press.verb, args: press.args })
   const { asset, credits, quantity: slots, periods, renew: autoRenew } = asked
-  const symbol = asset === 'service' ? billing.serviceTokenSymbol : asset
-  return { asset: symbol, credits, then: { slots, periods, autoRenew } }
+  return {
+    asset: symbolOf(asset, billing.serviceTokenSymbol),
+    credits,
+    then: { slots, periods, autoRenew },
+  }
 }

@@ -61,6 +61,39 @@ describe.each(CHAINS.filter(({ id }) => id !== 14))('on $name', (chain) => {
     }
   })
 
+  test('its coin has its symbol in targets and data; FLR of earlier versions is read on', async () => {
+    const alice = await signIn(world, 'alice')
+    const { bob, carol } = world.devnet.people
+    const dave = alice.person
+    const body = (asset: string) => ({
+      type: 'wallet-balance',
+      target: { address: dave.account.address, asset },
+      settings: { threshold: '100' },
+    })
+    const { body: listed } = await alice.request('GET', '/watches')
+    for (const { id } of listed.data) await alice.request('DELETE', `/watches/${id}`)
+    const foreign = await alice.request('POST', '/watches', body('XYZ'))
+    expect(foreign.status).toBe(400)
+    const made = await alice.request('POST', '/watches', body(chain.symbol))
+    expect([made.status, made.body.target?.asset]).toEqual([201, chain.symbol])
+    // As an earlier version stored it.
+    await world.sql`update targets set target = jsonb_set(target, '{asset}', '"FLR"'),
+      key = replace(key, ${`"${chain.symbol}"`}, '"FLR"')`
+    const read = await alice.request('GET', `/watches/${made.body.id}`)
+    expect(read.body.target.asset).toBe(chain.symbol)
+    await world.observe()
+    await world.devnet.transfer(carol.account.address, dave.account.address, 150n * 10n ** 18n)
+    await world.observe()
+    const { body: alerts } = await alice.request('GET', `/alerts?watchId=${made.body.id}`)
+    expect(alerts.data).toMatchObject([{ data: { asset: chain.symbol, symbol: chain.symbol } }])
+    await alice.request('DELETE', `/watches/${made.body.id}`)
+    const before = await alice.request('POST', '/watches', {
+      ...body('FLR'),
+      target: { address: bob.account.address, asset: 'FLR' },
+    })
+    expect([before.status, before.body.target?.asset]).toEqual([201, chain.symbol])
+  })
+
   test('a sign-in message names its id, and one of Flare is refused', async () => {
     const wallet = world.devnet.people.bob.account.address
     const asked = await request(world, 'POST', '/auth/challenge', { wallet, scopes: ['read'] })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isFlare } from '#src/kernel/chains.ts'
 import { completeSignals, SignalChoice, SignalState, Watch } from '../model.ts'
 import { STALE_CHAIN_MS } from '../outage/monitoring.ts'
 import type * as store from '../store.ts'
@@ -24,7 +25,8 @@ export function toWatch(row: store.WatchRow, now: Date): Watch {
     id: row.id,
     type: row.type,
     label: row.label,
-    target: row.target,
+    // Rows of earlier versions have another name for the chain's own coin.
+    target: isFlare() ? row.target : z.encode(type.target, z.decode(type.target, row.target)),
     settings: row.settings,
     signals: completeSignals(type.signals, SignalChoices.parse(row.signals)),
     recipientIds: row.recipientIds,

@@ -10,6 +10,7 @@ import { defineWatchType, type Sources, type Span } from '../define.ts'
 import { defineSignal, type Evaluation, type ExampleWatch, type WatchView } from '../signal.ts'
 import { EXAMPLE, unseenAsset } from './balance-example.ts'
 import { balanceHistory } from './balance-history.ts'
+import { WalletAsset } from './own-coin.ts'
 
 const THRESHOLD_MIN = '0.000001'
 const THRESHOLD_MAX = '1000000000000000'
@@ -23,7 +24,7 @@ const Threshold = z
 
 const Target = z.strictObject({
   address: Address,
-  asset: z.union([z.literal('FLR'), Address]),
+  asset: WalletAsset,
 })
 type Target = z.output<typeof Target>
 
@@ -63,7 +64,7 @@ type State = z.output<typeof State>
  */
 const Moved = z.object({
   address: Address,
-  asset: z.union([z.literal('FLR'), Address]),
+  asset: WalletAsset,
   symbol: z.string(),
   decimals: z.int(),
   previousAmount: Units,

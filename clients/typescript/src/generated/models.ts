@@ -502,7 +502,7 @@ export interface Backtest {
 export interface BalanceChangeData {
   /** @pattern ^0x[0-9a-fA-F]{40}$ */
   address: string;
-  asset: "FLR" | string;
+  asset: "FLR" | "CFLR" | "SGB" | "C2FLR" | string;
   blockNumber: number;
   /** @format date-time */
   blockTime: string;
@@ -1277,7 +1277,7 @@ export type NewWatch =
          */
         address: string;
         /** What to count: FLR, or the address of a token contract. */
-        asset: "FLR" | string;
+        asset: "FLR" | "CFLR" | "SGB" | "C2FLR" | string;
       };
       /** Type of the watch. */
       type: "wallet-balance";

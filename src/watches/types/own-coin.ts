@@ -1,0 +1,22 @@
+import { z } from 'zod'
+import { CHAINS, servedChain } from '#src/kernel/chains.ts'
+import { Address } from '#src/kernel/units.ts'
+
+/** Name of the chain's own coin inside the service, on every chain. Earlier versions stored it, too. */
+const OWN = 'FLR'
+const SYMBOLS = [OWN, ...CHAINS.map(({ symbol }) => symbol).filter((symbol) => symbol !== OWN)]
+
+/** The chain's own coin: its symbol in JSON. `FLR` is read on every chain, for stored rows and older clients. */
+const OwnCoin = z.codec(z.enum(SYMBOLS), z.literal(OWN), {
+  decode: (symbol, context) => {
+    if (symbol !== OWN && symbol !== servedChain().symbol) {
+      const values = [servedChain().symbol]
+      context.issues.push({ code: 'invalid_value', values, input: symbol })
+    }
+    return OWN
+  },
+  encode: () => servedChain().symbol,
+})
+
+/** An asset of a wallet: the chain's own coin, or the address of a token. */
+export const WalletAsset = z.union([OwnCoin, Address])
