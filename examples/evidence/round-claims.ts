@@ -1,5 +1,5 @@
 /** Checks claims about voting rounds. */
-import { anchorsOf } from './anchors.ts'
+import { anchorsOf, feedVerdict } from './anchors.ts'
 import { type Check, isEqual, must, mustBeOf, number, text, whole } from './claim.ts'
 import { judge, type Verdict } from './judge.ts'
 import { collectRounds, type SettledRound as Round } from './rounds.ts'
@@ -7,7 +7,16 @@ import { Unchecked } from './rpc.ts'
 
 /** Duties that are judged. */
 const CHECKS: readonly string[] = [
-  ...['commit', 'strayCommit', 'reveal', 'revealOffence', 'signature', 'mismatch', 'grace'],
+  ...[
+    'commit',
+    'strayCommit',
+    'reveal',
+    'revealOffence',
+    'feedValues',
+    'signature',
+    'mismatch',
+    'grace',
+  ],
   ...['bitVote', 'bitVoteLength', 'consensus'],
   ...['fdcSignature', 'fdcOffence', 'fdcMismatch', 'fdcGrace'],
 ]
@@ -50,7 +59,8 @@ export const round: Check = async (protocol, claim, chainId) => {
   // Rounds in a row that are bad up to now, and the most of them so far.
   let [run, longest] = [0, 0]
   for (const one of rounds) {
-    const all = judge(one, placeOf(one, voter), chainId)
+    const place = placeOf(one, voter)
+    const all = { ...judge(one, place, chainId), feedValues: feedVerdict(one, place) }
     const verdicts = checks.map((check) => all[check])
     if (one.round === last) {
       const said = JSON.stringify(worst(verdicts) ?? 'that the duty was fulfilled')
@@ -80,6 +90,7 @@ export const rate: Check = async (protocol, claim, chainId) => {
     epoch,
     from: last + 1 - counted - RATE_SLACK,
     to: last,
+    isPartial: true,
   }
   const { rounds } = await collectRounds(protocol, span, voter)
   let [hits, possible, found] = [0, 0, 0]

@@ -92,6 +92,14 @@ function windowsOf(first: number, length: number, round: number): Windows {
   return { start, end, revealEnd, graceEnd, complete: end + length }
 }
 
+/** Rounds to collect, and the reward epoch of the last. */
+interface RoundSpan {
+  readonly epoch: number
+  readonly from: number
+  readonly to: number
+  readonly isPartial?: boolean | undefined
+}
+
 /** Decodes a submission; undefined for other calldata, or where a frame exceeds it. */
 export function framesOf(input: string) {
   const name = SELECTORS[input.slice(2, 10).toLowerCase()]
@@ -114,13 +122,13 @@ export function framesOf(input: string) {
 }
 
 /**
- * The rounds `from` to `to`, complete, with their policies.
+ * The rounds `from` to `to`, complete, with their policies; `isPartial`: as far back as there are policies.
  *
  * @param others further contracts that may be former Submission contracts
  */
 export async function collectRounds(
   protocol: Protocol,
-  { epoch, from, to }: { readonly epoch: number; readonly from: number; readonly to: number },
+  { epoch, from, to, isPartial = false }: RoundSpan,
   voter: string,
   others: readonly string[] = [],
 ): Promise<{
@@ -128,15 +136,17 @@ export async function collectRounds(
   readonly blocks: readonly [number, number]
 }> {
   const { first, length } = await protocol.clock()
-  const policies = await policiesFor(protocol, epoch, from)
+  const policies = await policiesFor(protocol, { epoch, from, isPartial })
   const rounds = new Map<number, Round>()
   for (let round = from; round <= to; round += 1) {
     const policy = policies.findLast((one) => one.startRound <= round)
+    if (policy === undefined && isPartial) continue
     if (policy === undefined) throw new Unchecked(`no signing policy of round ${round} is known`)
     const windows = windowsOf(first, length, round)
     rounds.set(round, { round, policy, windows, contracts: new Map(), requests: [], results: {} })
   }
-  const start = await protocol.firstBlockAt(windowsOf(first, length, from - ROUNDS_AWAY).start)
+  const earliest = rounds.keys().next().value ?? from
+  const start = await protocol.firstBlockAt(windowsOf(first, length, earliest - ROUNDS_AWAY).start)
   const end = await protocol.firstBlockAt(windowsOf(first, length, to).complete)
   const roundAt = (at: number) => Math.floor((at - first) / length)
   const submission = new Set([...(await protocol.contracts('Submission', end)), ...others])
@@ -179,12 +189,16 @@ async function isReverted(
 /** The policy of the epoch and, for the rounds before it, those of the epochs before. */
 async function policiesFor(
   protocol: Protocol,
-  epoch: number,
-  from: number,
+  { epoch, from, isPartial }: Pick<RoundSpan, 'epoch' | 'from' | 'isPartial'>,
 ): Promise<readonly Policy[]> {
   const policies = [await protocol.policy(epoch)]
   for (let before = epoch - 1; (policies[0]?.startRound ?? 0) > from && before >= 0; before -= 1) {
-    policies.unshift(await protocol.policy(before))
+    const known = await protocol.policy(before).catch((error: unknown) => {
+      if (isPartial && error instanceof Unchecked) return undefined
+      throw error
+    })
+    if (known === undefined) break
+    policies.unshift(known)
   }
   return policies
 }

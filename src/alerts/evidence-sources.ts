@@ -46,9 +46,16 @@ const FUNCTIONS: Readonly<Record<RoundCheck, readonly SubmitFunction[]>> = {
   fdcOffence: ['submit2', 'submitSignatures'],
   fdcMismatch: ['submitSignatures'],
   fdcGrace: ['submitSignatures'],
+  feedValues: ['submit1', 'submit2'],
 }
 /** Checks of the commit and the reveal, which no event decides. */
-const WITHOUT_EVENTS: readonly RoundCheck[] = ['commit', 'strayCommit', 'reveal', 'revealOffence']
+const WITHOUT_EVENTS: readonly RoundCheck[] = [
+  'commit',
+  'strayCommit',
+  'reveal',
+  'revealOffence',
+  'feedValues',
+]
 const OF_FDC: readonly RoundCheck[] = [
   'bitVote',
   'bitVoteLength',

@@ -25,6 +25,8 @@ const CASES: readonly (readonly [string, Behaviour])[] = [
   ['Fickle', 'no-fdc-signature'],
   ['Misplaced', 'fdc-in-submit1'],
   ['Astray', 'former-submission'],
+  ['Sparse', 'few-values'],
+  ['Lavish', 'too-many-values'],
   ['Clumsy', 'failing-transactions'],
   ['Poor', 'low-balance'],
   ['Still', 'no-fast-updates'],

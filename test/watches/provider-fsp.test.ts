@@ -41,6 +41,9 @@ const CASES: readonly (readonly [string, Behaviour, readonly string[]])[] = [
       'fsp.fdc-signature warning',
     ],
   ],
+  // Without half of the prices the minimal condition may be missed, too, but not in a few rounds.
+  ['Sparse', 'few-values', ['fsp.ftso-reveal warning']],
+  ['Lavish', 'too-many-values', ['fsp.ftso-reveal warning']],
   ['Misplaced', 'fdc-in-submit1', ['fsp.fdc-submit1 warning']],
   ['Liar', 'reveal-mismatch', ['fsp.reveal-offence critical']],
   ['Forger', 'wrong-key', ['fsp.signature-mismatch critical', 'fsp.fdc-reveal-offence critical']],

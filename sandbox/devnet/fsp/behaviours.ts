@@ -12,6 +12,8 @@ export const BEHAVIOURS = {
   'wrong-length': 'commits with 31 bytes instead of 32',
   'malformed-reveal': 'reveals a number of bytes that are no prices',
   'reveal-mismatch': 'reveals other prices than it committed to',
+  'few-values': 'reveals a price for every second feed',
+  'too-many-values': 'reveals more prices than there are feeds',
   'wrong-key': 'signs results with another key',
   'other-result': 'signs another result than everybody else',
   'former-digest': 'signs as before the newer Relay; that counts as right',

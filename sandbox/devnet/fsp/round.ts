@@ -224,7 +224,15 @@ function revealOf({ round, prices }: RoundPlan, { accounts, behaviours }: Member
   const factor = behaviours.has('anchors-out-of-band') ? OUT_OF_BAND : 1
   const apart = 1 + SPREAD * (2 * pseudoRandom('price', round, accounts.name) - 1)
   const values = prices.map((price) => Math.round(price * factor * apart))
-  return { random: BigInt(drawnHash('random', round, accounts.name)), values: feedValues(values) }
+  const sent = behaviours.has('too-many-values') ? [...values, 1] : values
+  return {
+    random: BigInt(drawnHash('random', round, accounts.name)),
+    values: feedValues(
+      behaviours.has('few-values')
+        ? sent.map((value, feed) => (feed % 2 === 0 ? value : null))
+        : sent,
+    ),
+  }
 }
 
 function revealTx(plan: RoundPlan, member: Member): Tx | undefined {

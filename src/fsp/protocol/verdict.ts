@@ -20,6 +20,8 @@ export type Reason =
   | 'bad-length'
   | 'other-bit-vote'
   | 'former-address'
+  | 'values-missing'
+  | 'too-many-values'
 
 /** Verdict of one check of one round. `values` are the evidence of a bad one. */
 export interface RoundCheckVerdict {
@@ -43,6 +45,7 @@ export const ROUND_CHECKS = [
   'fdcMismatch',
   'grace',
   'fdcGrace',
+  'feedValues',
 ] as const
 export type RoundCheck = (typeof ROUND_CHECKS)[number]
 

@@ -8,6 +8,7 @@ import {
   mergeRequests,
   requestKind,
 } from './fdc.ts'
+import { countFeeds, judgeFeedValues } from './feed-values.ts'
 import { FDC, FTSO } from './framing.ts'
 import { commitHash, decodeCommit, decodeReveal, feedValues, weightedMedian } from './ftso.ts'
 import { type JudgedSignatures, judgeSignatures } from './judged-signatures.ts'
@@ -73,6 +74,7 @@ function judgeProvider(
       commit: judgeCommit(common.evidence, place),
       reveal: judgeRevealSent(common.evidence, place),
       revealOffence,
+      feedValues: judgeFeedValues(common, place),
       signature: judgeSignatureSent(common, place, FTSO),
       mismatch: judgeMismatch(common, provider, place, FTSO),
       grace: judgeGrace(common, place, FTSO),
@@ -318,7 +320,7 @@ function mediansOf(
   providers: readonly PolicyProvider[],
   matched: ReadonlyMap<number, readonly (number | null)[]>,
 ): readonly (number | undefined)[] {
-  const feeds = Math.max(0, ...[...matched.values()].map(({ length }) => length))
+  const feeds = countFeeds(matched, providers) ?? 0
   return Array.from({ length: feeds }, (_, feed) =>
     weightedMedian(
       [...matched].flatMap(([place, values]) => {

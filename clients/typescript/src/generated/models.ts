@@ -721,6 +721,7 @@ export type EvidenceClaim =
         | "fdcMismatch"
         | "grace"
         | "fdcGrace"
+        | "feedValues"
       )[];
       /** Number of the first bad voting round since the last good one. */
       firstRound: number;

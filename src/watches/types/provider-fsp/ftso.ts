@@ -1,4 +1,13 @@
+import { z } from 'zod'
+import type { JsonObject } from '#src/kernel/units.ts'
 import { EXAMPLE, roundSignal } from './round-streak.ts'
+
+/** Counts of a reveal whose values do not fit the feeds. */
+const FeedCounts = z.looseObject({ valuesSent: z.int(), feedCount: z.int() })
+
+function feedCountsOf(data: unknown) {
+  return FeedCounts.safeParse(data).data
+}
 
 /** A commit in every voting round. */
 const ftsoCommit = roundSignal({
@@ -11,14 +20,28 @@ const ftsoCommit = roundSignal({
   example: { reason: 'missing', tx: null },
 })
 
-/** A reveal in the first half of the next round. Missing after a commit it is penalised. */
+/**
+ * A reveal in the first half of the next round, with a value for each feed. Missing after a commit it is
+ * penalised.
+ */
 const ftsoReveal = roundSignal({
   id: 'ftso-reveal',
   group: 'ftso',
-  checks: ['reveal'],
+  checks: ['reveal', 'feedValues'],
   isStreak: true,
   severity: 'warning',
   isCritical: ({ values }) => values?.['commitPresent'] === true,
+  isMild: ({ values }) => feedCountsOf(values) !== undefined,
+  form: (data) => (feedCountsOf(data) === undefined ? undefined : 'feeds'),
+  facts: (data: JsonObject) => {
+    const counts = feedCountsOf(data)
+    return counts === undefined
+      ? {}
+      : {
+          valuesSent: { kind: 'number', value: counts.valuesSent },
+          feedCount: { kind: 'number', value: counts.feedCount },
+        }
+  },
   role: 'submit',
   words: ({ penalised }) => {
     const kind = penalised === true ? 'penalised' : 'unpenalised'

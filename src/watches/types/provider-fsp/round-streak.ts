@@ -96,6 +96,10 @@ export interface RoundSignal {
   readonly severity: Severity
   /** Makes an alert of a streak critical whatever its length. */
   isCritical?(check: StoredCheck): boolean
+  /** Keeps an alert of a streak a warning whatever its length. */
+  isMild?(check: StoredCheck): boolean
+  /** Chooses other texts for some alerts. */
+  form?(data: JsonObject): string | undefined
   /** Role of the address that the alert shows. */
   readonly role: 'submit' | 'submitSignatures' | 'signingPolicy'
   /** Additional display values of an alert. */
@@ -223,7 +227,7 @@ function severityOf(
   check: StoredCheck,
   rounds: number,
 ): Severity {
-  const isLong = one.isStreak && streak >= 2 * rounds
+  const isLong = one.isStreak && streak >= 2 * rounds && one.isMild?.(check) !== true
   const isTotal = one.checks.some(isDuty) && isSilence(silent, rounds)
   return isLong || isTotal || one.isCritical?.(check) ? 'critical' : one.severity
 }
@@ -284,6 +288,7 @@ function present(one: RoundSignal, event: string, json: JsonObject): Presentatio
   const data = RoundData.parse(json)
   const isRecovery = event.endsWith('.recovered')
   const extra = isRecovery ? {} : (one.facts?.(json) ?? {})
+  const form = isRecovery ? undefined : one.form?.(json)
   const count = isRecovery ? data.missedRounds : data.streak
   const facts: DisplayValues = {
     provider: { kind: 'address', address: data.provider },
@@ -311,6 +316,7 @@ function present(one: RoundSignal, event: string, json: JsonObject): Presentatio
   return {
     facts,
     fields: isRecovery ? ['provider', 'round'] : [...new Set(fields)],
+    ...(form !== undefined && { form }),
     ...(count !== undefined && { count }),
     ...(!isRecovery && data.reason === 'former-address' && { advice: 'former-address' }),
   }

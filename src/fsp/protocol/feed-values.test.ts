@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { judgeFeedValues } from './feed-values.ts'
+import type { RoundContext } from './verdict.ts'
+
+const TX = '0xaa'
+
+/** A round in which each list of values is that of one provider, the first one's weight as given. */
+function roundOf(lists: readonly (readonly (number | null)[] | undefined)[], weight = 1): RoundContext {
+  const matched = new Map(lists.flatMap((values, place) => (values ? [[place, values]] : [])))
+  const feeds = Math.max(...lists.map((values) => values?.length ?? 0))
+  const medians = Array.from({ length: feeds }, (_, feed) =>
+    lists.some((values) => typeof values?.[feed] === 'number') ? 100 : undefined,
+  )
+  const sent = { reveal: { inTime: { tx: TX } } }
+  const policy = { providers: lists.map((_, place) => ({ weight: place === 0 ? weight : 10 })) }
+  const evidence = { policy, providers: new Map(lists.map((_, place) => [place, sent])) }
+  return { evidence, matched, medians } as unknown as RoundContext
+}
+
+const full = Array.from({ length: 10 }, () => 100)
+const without = (...gone: readonly number[]) =>
+  full.map((value, feed) => (gone.includes(feed) ? null : value))
+
+test('a reveal may lack one feed in five, and no more', () => {
+  expect(judgeFeedValues(roundOf([without(1, 2), full]), 0).verdict).toBe('good')
+  expect(judgeFeedValues(roundOf([without(1, 2, 3), full]), 0)).toEqual({
+    verdict: 'bad',
+    values: { reason: 'values-missing', tx: TX, valuesSent: 7, feedCount: 10, feeds: [1, 2, 3] },
+  })
+})
+
+test('a shorter reveal lacks the feeds at the end', () => {
+  expect(judgeFeedValues(roundOf([full.slice(0, 6), full]), 0).values).toMatchObject({
+    reason: 'values-missing',
+    feeds: [6, 7, 8, 9],
+  })
+})
+
+test('a feed that nobody has a price for is missing to nobody', () => {
+  const nobody = without(0, 1, 2, 3)
+  expect(judgeFeedValues(roundOf([nobody, nobody]), 0).verdict).toBe('good')
+})
+
+test('the feeds are as many as the most weight says, which one provider with more does not change', () => {
+  const round = roundOf([[...full, 5], full, full])
+  expect(judgeFeedValues(round, 0).values).toMatchObject({
+    reason: 'too-many-values',
+    valuesSent: 11,
+    feedCount: 10,
+  })
+  expect(judgeFeedValues(round, 1).verdict).toBe('good')
+  // With most of the weight the longer list is the right one; a single lacking feed is no failure.
+  expect(judgeFeedValues(roundOf([[...full, 5], full, full], 1000), 1).verdict).toBe('good')
+})
+
+test('a reveal that does not match its commit proves nothing', () => {
+  expect(judgeFeedValues(roundOf([undefined, full]), 0).verdict).toBe('unknown')
+})

@@ -1,0 +1,40 @@
+import { bad, type RoundContext, GOOD, type RoundCheckVerdict, UNKNOWN } from './verdict.ts'
+
+/** Share of the feeds with a median that may lack a value: beyond it the minimal condition is missed for sure. */
+const MISSING_MAX = 0.2
+
+/**
+ * Judges whether the prices of a reveal fit the feeds. The feeds of a round are as many as the values of the
+ * most weight; which of them have a price at all is decided by their medians.
+ */
+export function judgeFeedValues(
+  { evidence, matched, medians }: RoundContext,
+  place: number,
+): RoundCheckVerdict {
+  const values = matched.get(place)
+  const tx = evidence.providers.get(place)?.reveal.inTime?.tx ?? null
+  const feedCount = countFeeds(matched, evidence.policy.providers)
+  if (values === undefined || feedCount === undefined) return UNKNOWN
+  const about = { tx, valuesSent: values.filter((value) => value !== null).length, feedCount }
+  if (values.length > feedCount)
+    return bad({ reason: 'too-many-values', ...about, valuesSent: values.length })
+  const priced = medians
+    .slice(0, feedCount)
+    .flatMap((median, feed) => (median === undefined ? [] : [feed]))
+  const feeds = priced.filter((feed) => (values[feed] ?? null) === null)
+  const isLacking = feeds.length > priced.length * MISSING_MAX
+  return isLacking ? bad({ reason: 'values-missing', ...about, feeds }) : GOOD
+}
+
+/** The number of values that the most weight revealed; the larger of equals. */
+export function countFeeds(
+  matched: RoundContext['matched'],
+  providers: readonly { readonly weight: number }[],
+): number | undefined {
+  const weights = new Map<number, number>()
+  for (const [place, { length }] of matched) {
+    weights.set(length, (weights.get(length) ?? 0) + (providers[place]?.weight ?? 0))
+  }
+  const [most] = [...weights].toSorted((a, b) => b[1] - a[1] || b[0] - a[0])
+  return most?.[0]
+}
