@@ -3,7 +3,8 @@
 //
 // The file is the JSON of the alert's page of evidence, or of GET /alerts/{id}/evidence. Nothing in it is trusted:
 // contracts, addresses, and weights are read from the chain, through Flare's contract registry, which has the
-// same address on every network. With several endpoints, they must agree about every block.
+// same address on every network. Transactions, their senders and receipts are checked against the hash of their block.
+// With several endpoints, they must agree about every block.
 //
 // Exit code 0: the chain confirms the claim. 1: the chain refutes it. 2: it could not be checked.
 import { readFileSync } from 'node:fs'

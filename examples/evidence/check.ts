@@ -69,7 +69,8 @@ async function checkTransactions(rpc: Rpc, evidence: Evidence): Promise<void> {
       `${one.hash} is not number ${one.index} of its block`,
     )
     must(block.hash === lower(one.blockHash), `block ${one.block} has the hash ${block.hash}`)
-    must(lower(found?.from) === lower(one.sender), `${one.hash} was sent by ${found?.from}`)
+    const sender = found && rpc.sender(found)
+    must(sender === lower(one.sender), `${one.hash} was sent by ${sender}`)
     must(lower(found?.to) === lower(one.receiver), `${one.hash} was sent to ${found?.to}`)
     must(lower(found?.input) === lower(one.input), `${one.hash} has other calldata`)
     const submission = framesOf(one.input)
@@ -151,5 +152,6 @@ async function confirm(json: string, urls: readonly string[], registry: string):
   await checkBlocks(rpc, evidence)
   await checkTransactions(rpc, evidence)
   const found = await check(createProtocol(rpc, registry), claim, chainId)
-  return rpc.isProven() ? found : `${found} (the hashes of headers were taken from the endpoint)`
+  const taken = rpc.unproven()
+  return taken.length === 0 ? found : `${found} (taken from the endpoint: ${taken.join(', ')})`
 }

@@ -27,25 +27,19 @@ const EPOCH_SLACK = 20
 
 const failedCall: Check = async ({ rpc, ...protocol }, claim) => {
   const hash = text(claim, 'transaction')
-  const receipt = (await rpc.call('eth_getTransactionReceipt', [hash])) as Record<
-    string,
-    string
-  > | null
   const found = (await rpc.call('eth_getTransactionByHash', [hash])) as Record<
     string,
     string
   > | null
-  if (receipt === null || found === null)
-    throw new Unchecked(`the endpoint has no transaction ${hash}`)
-  must(Number(receipt['status']) === 0, 'the transaction succeeded')
+  if (found === null) throw new Unchecked(`the endpoint has no transaction ${hash}`)
   const block = await rpc.block(Number(found['blockNumber']))
-  must(
-    block.transactions.some((one) => one.hash.toLowerCase() === hash),
-    'it is in another block',
-  )
+  const inside = block.transactions.find((one) => one.hash.toLowerCase() === hash)
+  if (inside === undefined) throw new Refuted('it is in another block')
+  const receipt = await rpc.receipt(hash, block.number)
+  must(Number(receipt['status']) === 0, 'the transaction succeeded')
   const said = {
     block: block.number,
-    sender: found['from'],
+    sender: rpc.sender(inside),
     receiver: found['to'],
     selector: String(found['input']).slice(0, 10),
     gasUsed: Number(receipt['gasUsed']),

@@ -1,5 +1,6 @@
 /** Roots and hashes of blocks, computed from their content. */
 import { type Item, keccak, numberBytes, rlp } from './keccak.ts'
+import { recoverSigner } from './secp256k1.ts'
 
 type Fields = Record<string, unknown>
 
@@ -17,34 +18,87 @@ function accessList(value: unknown): Item {
   return entries.map(({ address, storageKeys }) => [bytes(address), storageKeys.map(bytes)])
 }
 
-/** The signed form of a transaction; undefined for a type that this script does not know. */
-function encoded(one: Fields): Buffer | undefined {
+/** The parts of a transaction before its signature; undefined for a type that this script does not know. */
+function unsigned(one: Fields): { readonly type: number; readonly items: Item[] } | undefined {
   const type = Number(one['type'] ?? 0)
+  if (type > 2) return undefined
   const called = [number(one['gas']), bytes(one['to']), number(one['value']), bytes(one['input'])]
-  const signed = [number(one['r']), number(one['s'])]
   const nonce = number(one['nonce'])
-  if (type === 0)
-    return rlp([nonce, number(one['gasPrice']), ...called, number(one['v']), ...signed])
+  if (type === 0) return { type, items: [nonce, number(one['gasPrice']), ...called] }
   const fees =
     type === 1
       ? [number(one['gasPrice'])]
       : [number(one['maxPriorityFeePerGas']), number(one['maxFeePerGas'])]
-  if (type > 2) return undefined
-  const parity = number(one['yParity'] ?? one['v'])
   const list = accessList(one['accessList'])
-  const body = [number(one['chainId']), nonce, ...fees, ...called, list, parity, ...signed]
-  return Buffer.concat([Buffer.from([type]), rlp(body)])
+  return { type, items: [number(one['chainId']), nonce, ...fees, ...called, list] }
+}
+
+/** Items of a transaction as bytes, after its type if it has one. */
+function typed(type: number, items: Item): Buffer {
+  return type === 0 ? rlp(items) : Buffer.concat([Buffer.from([type]), rlp(items)])
+}
+
+/** The signed form of a transaction; undefined for a type that this script does not know. */
+function encoded(one: Fields): Buffer | undefined {
+  const parts = unsigned(one)
+  if (parts === undefined) return undefined
+  const { type, items } = parts
+  const v = type === 0 ? number(one['v']) : number(one['yParity'] ?? one['v'])
+  return typed(type, [...items, v, number(one['r']), number(one['s'])])
+}
+
+/** Who signed a transaction; undefined for an unknown type, and for a chain whose transactions have no signatures. */
+export function senderOf(one: Fields): string | undefined {
+  const parts = unsigned(one)
+  if (parts === undefined) return undefined
+  const { type, items } = parts
+  const v = Number(one[type === 0 ? 'v' : one['yParity'] === undefined ? 'v' : 'yParity'])
+  // Since EIP-155 the signature covers the id of the chain.
+  const chain =
+    type === 0 && v >= 35
+      ? [numberBytes(BigInt(Math.floor((v - 35) / 2))), Buffer.alloc(0), Buffer.alloc(0)]
+      : []
+  const recovery = type !== 0 ? v : v >= 35 ? (v - 35) % 2 : v - 27
+  const digest = keccak(typed(type, [...items, ...chain]))
+  const scalar = (value: unknown) =>
+    Buffer.from(
+      BigInt(String(value ?? '0x0'))
+        .toString(16)
+        .padStart(64, '0'),
+      'hex',
+    )
+  return recoverSigner(digest, Buffer.concat([scalar(one['r']), scalar(one['s'])]), recovery)
+}
+
+/** Root of a block's receipts. */
+export function receiptsRoot(receipts: readonly Fields[]): string {
+  const values = receipts.map((one) => {
+    const logs = (one['logs'] as readonly Fields[]).map(
+      (log): Item => [
+        bytes(log['address']),
+        (log['topics'] as readonly string[]).map(bytes),
+        bytes(log['data']),
+      ],
+    )
+    const items = [number(one['status']), number(one['cumulativeGasUsed']), bytes(one['logsBloom'])]
+    return typed(Number(one['type'] ?? 0), [...items, logs])
+  })
+  return trieRoot(values)
 }
 
 /** Root of a block's transactions; undefined where one is of an unknown type. */
 export function transactionsRoot(transactions: readonly Fields[]): string | undefined {
-  const leaves = transactions.map((one, index): Leaf | undefined => {
-    const value = encoded(one)
-    return value && [nibbles(rlp(numberBytes(BigInt(index)))), value]
-  })
-  const all = leaves.filter((leaf) => leaf !== undefined)
-  if (all.length < leaves.length) return undefined
-  const root = all.length === 0 ? Buffer.alloc(0) : node(all, 0)
+  const all = transactions.map(encoded)
+  const known = all.filter((value) => value !== undefined)
+  return known.length < all.length ? undefined : trieRoot(known)
+}
+
+/** Root of the trie of these values by their places. */
+function trieRoot(values: readonly Buffer[]): string {
+  const leaves = values.map(
+    (value, index): Leaf => [nibbles(rlp(numberBytes(BigInt(index)))), value],
+  )
+  const root = leaves.length === 0 ? Buffer.alloc(0) : node(leaves, 0)
   return `0x${keccak(rlp(root)).toString('hex')}`
 }
 

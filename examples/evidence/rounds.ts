@@ -156,8 +156,8 @@ export async function collectRounds(
   for (const block of blocks.slice(0, -1)) {
     for (const one of block.transactions) {
       if (!submission.has(one.to?.toLowerCase() ?? '')) continue
-      const sender = one.from.toLowerCase()
-      if (await isReverted(protocol, rounds, voter, one)) continue
+      const sender = protocol.rpc.sender(one)
+      if (await isReverted(protocol, rounds, voter, { ...one, block: block.number })) continue
       const { hash, input } = one
       const to = String(one.to).toLowerCase()
       add(rounds, roundAt(block.at), { hash, from: sender, to, input }, block.at)
@@ -172,7 +172,7 @@ async function isReverted(
   { rpc }: Protocol,
   rounds: ReadonlyMap<number, Round>,
   voter: string,
-  { hash, from }: { readonly hash: string; readonly from: string },
+  { hash, from, block }: { readonly hash: string; readonly from: string; readonly block: number },
 ): Promise<boolean> {
   const sender = from.toLowerCase()
   const isOwn = [...rounds.values()].some(({ policy }) =>
@@ -181,9 +181,8 @@ async function isReverted(
     ),
   )
   if (!isOwn) return false
-  const receipt = (await rpc.call('eth_getTransactionReceipt', [hash])) as { status: string } | null
-  if (receipt === null) throw new Unchecked(`the endpoint has no receipt of ${hash}`)
-  return Number(receipt.status) !== 1
+  const receipt = await rpc.receipt(hash, block)
+  return Number(receipt['status']) !== 1
 }
 
 /** The policy of the epoch and, for the rounds before it, those of the epochs before. */

@@ -4,7 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { keccak } from './keccak.ts'
-import { headerHash, transactionsRoot } from './roots.ts'
+import { headerHash, receiptsRoot, senderOf, transactionsRoot } from './roots.ts'
 
 /** The chain says something else than the evidence. */
 export class Refuted extends Error {}
@@ -30,6 +30,7 @@ export interface Block {
   /** Epoch seconds. */
   readonly at: number
   readonly transactions: readonly Transaction[]
+  readonly receiptsRoot: string
   readonly bloom: Buffer
 }
 
@@ -63,14 +64,20 @@ export interface Rpc {
   blocks(from: number, to: number): Promise<readonly Block[]>
   /** Events in blocks; where a block's filter says that there may be some, receipts confirm their absence. */
   logs(filter: LogFilter, from: number, to: number): Promise<readonly Log[]>
-  /** Whether the hash of every header read was computed from its content. */
-  isProven(): boolean
+  /** The signer of a transaction, in lower case. @throws Unchecked if the endpoint names another sender */
+  sender(transaction: Transaction): string
+  /** The receipt of a transaction in a block, checked against the header where the endpoint has them all. */
+  receipt(hash: string, block: number): Promise<Fields>
+  /** What was taken from the endpoint without a proof; empty if nothing was. */
+  unproven(): readonly string[]
 }
 
 /** Creates the client of these endpoints. */
 export function createRpc(urls: readonly string[]): Rpc {
   const known = new Map<number, Promise<Block>>()
+  const receiptsOf = new Map<number, Promise<readonly Fields[] | undefined>>()
   let [proven, unproven] = [0, 0]
+  const taken = new Set<string>()
 
   async function ask(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
     for (let attempt = 1; ; attempt += 1) {
@@ -135,6 +142,7 @@ export function createRpc(urls: readonly string[]): Rpc {
       parentHash: text(raw['parentHash']),
       at: Number(raw['timestamp']),
       transactions,
+      receiptsRoot: text(raw['receiptsRoot']),
       bloom: Buffer.from(text(raw['logsBloom']).slice(2), 'hex'),
     }
   }
@@ -193,7 +201,50 @@ export function createRpc(urls: readonly string[]): Rpc {
     }
   }
 
-  return { call, block, blocks, logs, isProven: () => unproven === 0 }
+  function sender(transaction: Transaction): string {
+    const said = transaction.from.toLowerCase()
+    const signer = senderOf(transaction as unknown as Fields)
+    if (signer === undefined) taken.add('senders')
+    else if (signer !== said) throw lie(`names a sender of ${transaction.hash} who did not sign it`)
+    return said
+  }
+
+  /** All receipts of a block; undefined if the endpoint does not give them at once. */
+  async function readReceipts(one: Block): Promise<readonly Fields[] | undefined> {
+    let answer: unknown
+    try {
+      answer = await call('eth_getBlockReceipts', [hex(one.number)])
+    } catch (error) {
+      if (error instanceof Unchecked && !error.message.includes('contradict')) return undefined
+      throw error
+    }
+    if (!Array.isArray(answer)) return undefined
+    const receipts = answer as readonly Fields[]
+    if (receiptsRoot(receipts) !== one.receiptsRoot) {
+      throw lie(`changes receipts of block ${one.number}: its header has another root`)
+    }
+    return receipts
+  }
+
+  async function receipt(hash: string, number: number): Promise<Fields> {
+    const found = receiptsOf.get(number) ?? block(number).then(readReceipts)
+    receiptsOf.set(number, found)
+    const all = await found
+    const place = all?.findIndex((one) => text(one['transactionHash']) === text(hash)) ?? -1
+    if (all !== undefined && place >= 0) {
+      const gas = (at: number) => BigInt(text(all[at]?.['cumulativeGasUsed'] ?? '0x0'))
+      return { ...all[place], gasUsed: `0x${(gas(place) - gas(place - 1)).toString(16)}` }
+    }
+    const alone = (await call('eth_getTransactionReceipt', [hash])) as Fields | null
+    if (alone === null) throw new Unchecked(`the endpoint has no receipt of ${hash}`)
+    taken.add('outcomes of transactions')
+    return alone
+  }
+
+  return {
+    ...{ call, block, blocks, logs, sender, receipt },
+    unproven: () => [...(unproven === 0 ? [] : ['hashes of headers']), ...taken],
+  }
 }
 
 async function request(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
@@ -219,6 +270,11 @@ function contentOf(raw: Fields): unknown {
 /** What endpoints must agree on in an answer; programs add properties of their own. */
 function matterOf(method: string, answer: unknown): unknown {
   if (method === 'eth_getLogs') return (answer as readonly Fields[]).map(readLog)
+  if (method === 'eth_getBlockReceipts') {
+    return (answer as readonly Fields[] | null)?.map((one) =>
+      matterOf('eth_getTransactionReceipt', one),
+    )
+  }
   if (answer === null) return null
   const some = answer as Fields
   const of = (...names: readonly string[]) => names.map((name) => text(some[name]))

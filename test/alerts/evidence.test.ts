@@ -331,17 +331,24 @@ test('an endpoint that lies or has pruned its past is told as such', async () =>
     [world.devnet.rpcUrl],
   )
   expect(contradicting).toMatchObject({ code: 2, said: expect.stringContaining('contradict') })
-  // One endpoint alone says that a provider's transactions were reverted.
-  const reverting = await through(
-    missing,
-    (method, _params, answer) => {
-      if (method === 'eth_getTransactionReceipt' && answer.result) {
-        Object.assign(answer.result, { status: '0x0' })
-      }
-    },
-    [world.devnet.rpcUrl],
-  )
-  expect(reverting).toMatchObject({ code: 2, said: expect.stringContaining('contradict') })
+  // A single endpoint says that a provider's transactions were reverted: its receipts have another root.
+  const revert = (answer: { result?: unknown }) => {
+    for (const one of [answer.result].flat()) Object.assign(one as object, { status: '0x0' })
+  }
+  const reverting = await through(missing, (method, _params, answer) => {
+    if (method === 'eth_getBlockReceipts' && answer.result) revert(answer)
+  })
+  expect(reverting).toMatchObject({ code: 2, said: expect.stringContaining('changes receipts') })
+  // One that does not give all receipts of a block is believed only if another one agrees.
+  const alone: Parameters<typeof changedEndpoint>[1] = (method, _params, answer) => {
+    if (method === 'eth_getBlockReceipts') {
+      delete answer.result
+      answer.error = { code: -32601, message: 'method not found' }
+    }
+    if (method === 'eth_getTransactionReceipt' && answer.result) revert(answer)
+  }
+  const disputed = await through(missing, alone, [world.devnet.rpcUrl])
+  expect(disputed).toMatchObject({ code: 2, said: expect.stringContaining('contradict') })
   const pruned = await through(missing, (method, _params, answer) => {
     if (method === 'eth_getBlockByNumber') answer.result = null
   })
