@@ -6,6 +6,7 @@ import type { AnyOperation, App } from './define.ts'
 import type { OperationExample } from './examples/define.ts'
 import { examplesAt } from './examples/index.ts'
 import { PARAMETERS } from './examples/parameters.ts'
+import { withEventMeanings } from './openapi-events.ts'
 import { withMeanings } from './openapi-meanings.ts'
 import { errorCodes, Problem, problemAnswers, problemReferences } from './openapi-problems.ts'
 import { jsonSchema, optionsFor } from './openapi-schema.ts'
@@ -184,12 +185,12 @@ function componentSchemas(
 ): Record<string, unknown> {
   const { schemas } = z.toJSONSchema(z.globalRegistry, { ...optionsFor(t), uri: componentUri })
   const ofEvents = eventComponent(t, componentUri)
-  // Names of an event's values have meanings of their own, which the help of its signal explains.
+  // Names of an event's values have meanings of their own.
   const events = new Set(eventData().map(({ component }) => component))
   const all: Record<string, unknown> = { ...ofEvents }
   for (const [id, schema] of Object.entries(schemas)) {
     const bare = withoutMarks(schema)
-    all[id] = events.has(id) ? bare : withMeanings(t, bare, [id])
+    all[id] = events.has(id) ? withEventMeanings(t, bare, id) : withMeanings(t, bare, [id])
   }
   const named = [Problem, WebhookPayload, ...registry.flatMap(({ body, output }) => [body, output])]
   const open = [

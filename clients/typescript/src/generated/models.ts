@@ -500,24 +500,48 @@ export interface Backtest {
 }
 
 export interface BalanceChangeData {
-  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  /**
+   * Address whose balance changed.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
   address: string;
+  /** Symbol of the chain’s own coin, or the address of a token. */
   asset: "FLR" | "CFLR" | "SGB" | "C2FLR" | string;
+  /** Number of the block after which it was observed. */
   blockNumber: number;
-  /** @format date-time */
+  /**
+   * Time of that block.
+   * @format date-time
+   */
   blockTime: string;
-  /** @pattern ^-?\d+$ */
+  /**
+   * Change of the balance in the smallest unit; negative if coins left.
+   * @pattern ^-?\d+$
+   */
   changeAmount: string;
+  /** The other side of the transfer; null if there are several or none is known. */
   counterparty: string | null;
-  /** @pattern ^(0|[1-9]\d{0,77})$ */
+  /**
+   * Balance after the change, in the smallest unit.
+   * @pattern ^(0|[1-9]\d{0,77})$
+   */
   currentAmount: string;
+  /** Number of decimals of the asset. */
   decimals: number;
+  /** Whether coins arrived (incoming) or left (outgoing). */
   direction: "incoming" | "outgoing";
-  /** @pattern ^(0|[1-9]\d{0,77})$ */
+  /**
+   * Balance before the change, in the smallest unit.
+   * @pattern ^(0|[1-9]\d{0,77})$
+   */
   previousAmount: string;
+  /** Symbol of the asset. */
   symbol: string;
+  /** Change of the balance that raises an alert, in whole coins, such as 100. */
   threshold: string;
+  /** Hash of the transaction; null if there are several or none is known. */
   transactionHash: string | null;
+  /** Value of the change in US dollars, without a sign; null without a price. */
   usd: string | null;
 }
 
@@ -541,7 +565,10 @@ export interface ChainOutageData {
     number: number;
   } | null;
   reason: "no_block" | "no_answer";
-  /** @format date-time */
+  /**
+   * Since when the problem or its recovery has lasted.
+   * @format date-time
+   */
   since: string;
   until: string | null;
 }
@@ -646,6 +673,7 @@ export interface ConfirmTopup {
 }
 
 export interface CreditsThresholdData {
+  /** Balance of the wallet, in credits. */
   balanceCredits: number;
   limitCredits: number;
   nextRenewal: {
@@ -982,38 +1010,73 @@ export interface EvidenceTransaction {
 
 export interface FailedTransactionData {
   block: number;
+  /** Name of the contract in Flare’s contract registry. */
   contract: string;
-  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  /**
+   * Address that sent the transaction.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
   from: string;
+  /** Name of the function. */
   function: string;
+  /** Gas limit of the transaction, in units of gas. */
   gasLimit: number;
+  /** Gas that the transaction used, in units of gas. */
   gasUsed: number;
-  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
   provider: string;
   reason: string | null;
+  /** What the address is used for. */
   role: string;
+  /** Selector of the function: 4 bytes in hex. */
   selector: string;
-  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  /**
+   * Address that the transaction was sent to.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
   to: string;
-  /** @pattern ^0x[0-9a-fA-F]{64}$ */
+  /**
+   * Hash of the failed transaction.
+   * @pattern ^0x[0-9a-fA-F]{64}$
+   */
   tx: string;
 }
 
 export interface FastUpdateData {
+  /** Number of blocks since the last fast update. */
   blocksSinceUpdate: number;
+  /** Length of the gap, in seconds. */
   gapSeconds: number;
+  /** Block of the last fast update; null if none was seen. */
   lastUpdateBlock: number | null;
+  /** Number of blocks in 1% of a reward epoch. */
   onePercentBlocks: number;
+  /** Probability that so many blocks without a fast update occur by chance, as text such as 3.1e-9. */
   probabilityOfSilence: string;
-  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
   provider: string;
+  /** Number of the reward epoch. */
   rewardEpochId: number;
+  /** Limit that raised the alert: probability, or one-percent for `onePercentBlocks`. */
   rule: "probability" | "one-percent";
+  /** Expected number of fast updates per block, from all providers. */
   sampleSize: number;
-  /** @format date-time */
+  /**
+   * Since when the problem or its recovery has lasted.
+   * @format date-time
+   */
   since: string;
+  /** Number of the provider’s entries in the draw for fast updates, of 4096. */
   sortitionWeight: number;
+  /** Limit of the rate or of the probability, below which an alert is raised, 0 to 1. */
   threshold: number;
+  /** Share of the total weight of the signing policy, 0 to 1. */
   weightShare: number;
 }
 
@@ -1055,14 +1118,27 @@ export interface LedgerEntry {
 }
 
 export interface LowBalanceData {
-  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  /**
+   * Address whose balance is too low.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
   address: string;
-  /** @pattern ^(0|[1-9]\d{0,77})$ */
+  /**
+   * Balance in wei, as a string of digits; 10^18 wei are 1 FLR.
+   * @pattern ^(0|[1-9]\d{0,77})$
+   */
   balanceWei: string;
-  /** @pattern ^(0|[1-9]\d{0,77})$ */
+  /**
+   * Balance in wei below which an alert is raised, as a string of digits.
+   * @pattern ^(0|[1-9]\d{0,77})$
+   */
   limitWei: string;
-  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
   provider: string;
+  /** What the address is used for. */
   role: string;
 }
 
@@ -1083,13 +1159,21 @@ export interface MeteredResource {
 }
 
 export interface MinimalConditionData {
+  /** Minimum share that the protocol requires over a reward epoch, 0 to 1. */
   protocolMinimum: number;
-  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
   provider: string;
+  /** Rate reached, 0 to 1. */
   rate: number;
+  /** Number of the reward epoch. */
   rewardEpochId: number;
   rounds: number;
+  /** Limit of the rate or of the probability, below which an alert is raised, 0 to 1. */
   threshold: number;
+  /** Number of the voting round. */
   votingRoundId: number;
 }
 
@@ -1614,12 +1698,18 @@ export interface PaymentOffer {
 
 export interface PolicyMembershipData {
   active: boolean;
-  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
   provider: string;
+  /** Number of the reward epoch. */
   rewardEpochId: number;
+  /** Number of the first voting round of the reward epoch; null if the alert does not state it. */
   startVotingRoundId: number;
   /** @format date-time */
   startsAt: string;
+  /** Number of voters in the signing policy; null if the alert does not state it. */
   voters: number;
 }
 
@@ -1754,18 +1844,33 @@ export interface PreviewRequest {
 }
 
 export interface PriceMoveData {
+  /** Number of the block after which it was observed. */
   blockNumber: number;
+  /** Direction of changes that raise an alert: any, up or down. */
   direction: "any" | "up" | "down";
+  /** Name of the price feed, such as FLR/USD. */
   feed: string;
+  /** Id of the price feed: 21 bytes in hex. */
   feedId: string;
+  /** Price at the start, in US dollars. */
   fromPrice: string;
-  /** @format date-time */
+  /**
+   * Time of the first price.
+   * @format date-time
+   */
   fromTime: string;
+  /** Move of the price in percent; negative if it fell. */
   movePercent: number;
+  /** Move in percent from which an alert is raised. */
   thresholdPercent: number;
+  /** Price at the end, in US dollars. */
   toPrice: string;
-  /** @format date-time */
+  /**
+   * Time of the last price.
+   * @format date-time
+   */
   toTime: string;
+  /** Time within which the price has to move, in seconds. */
   windowSeconds: number;
 }
 
@@ -1891,18 +1996,25 @@ export interface Problem {
 }
 
 export interface ProviderStatusData {
-  /** @format date-time */
+  /**
+   * Time of that block.
+   * @format date-time
+   */
   blockTime: string;
   eligibilityEpochId: number | null;
   eligible: boolean | null;
   failures: string[];
   lost?: "registered" | "eligible";
   passes: number | null;
-  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
   provider: string;
   providerName: string | null;
   recovered: ("registered" | "eligible")[];
   registered: boolean;
+  /** Number of the reward epoch. */
   rewardEpochId: number;
 }
 
@@ -2170,13 +2282,21 @@ export interface RegistrationData {
   /** @format date-time */
   closesAtEarliest: string;
   isClosed: boolean;
+  /** Minutes after the opening of registration from which an alert is raised. */
   minutes: number;
-  /** @format date-time */
+  /**
+   * Time at which registration or the vote opened; null if unknown.
+   * @format date-time
+   */
   openedAt: string;
   preRegistered: boolean | null;
   preRegistrationFailed: boolean;
-  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
   provider: string;
+  /** Number of the reward epoch. */
   rewardEpochId: number;
 }
 
@@ -2193,34 +2313,62 @@ export interface RewardSigningData {
   concludedAt: string | null;
   /** @format date-time */
   endedAt: string;
+  /** Time at which registration or the vote opened; null if unknown. */
   openedAt: string | null;
-  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
   provider: string;
   publishedAt: string | null;
+  /** Number of the reward epoch. */
   rewardEpochId: number;
   signedAt: string | null;
+  /** Whether the provider signed a hash other than the winning one. */
   signedOtherHash: boolean;
+  /** What the vote is about: the uptime or the rewards of the reward epoch. */
   vote: "uptime" | "rewards";
   weightSignedPercent: number | null;
 }
 
 export interface RoundStreakData {
+  /** Address that must send or sign it. */
   address?: string | null;
+  /** Number of the first bad voting round since the last good one. */
   firstRoundId?: number;
+  /** Length of the gap, in seconds. */
   gapSeconds?: number;
+  /** Number of voting rounds missed; of a recovery only. */
   missedRounds?: number;
-  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
   provider: string;
+  /** Why the submission does not count, such as missing, late or former-address; null or absent where the check has no reasons. */
   reason?: string | null;
+  /** Number of the reward epoch. */
   rewardEpochId: number;
-  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  /**
+   * Address that the transaction was sent to; only with the reason former-address.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
   sentTo?: string;
-  /** @format date-time */
+  /**
+   * Since when the problem or its recovery has lasted.
+   * @format date-time
+   */
   since: string;
+  /** Number of bad evaluations in a row. */
   streak?: number;
-  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  /**
+   * Address of the Submission contract of the round; only with the reason former-address.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
   submission?: string;
+  /** Hash of the transaction that does not count; null if there is none. */
   tx?: string | null;
+  /** Number of the voting round. */
   votingRoundId: number;
   [key: string]: any;
 }
@@ -2864,24 +3012,37 @@ export interface UnclaimedRewardsData {
   amountWei: string;
   epochs: number[];
   expiresAt: string | null;
-  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
   provider: string;
 }
 
 export interface UptimeData {
+  /** NodeID of the validator. */
   nodeId: string;
   polls: number;
+  /** Minimum share that the protocol requires over a reward epoch, 0 to 1. */
   protocolMinimum: number;
-  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
   provider: string;
+  /** Rate reached, 0 to 1. */
   rate: number;
+  /** Limit of the rate or of the probability, below which an alert is raised, 0 to 1. */
   threshold: number;
 }
 
 export interface ValidatorListingData {
   listed: number;
   nodeIds: string[];
-  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
   provider: string;
   /** @format date-time */
   stakeEndsAt?: string;

@@ -1,0 +1,73 @@
+/** Meanings of the values in `data` of events, by the schema's component and the property. */
+import { z } from 'zod'
+import { builtKey, hasText, type TextKey, type Translate } from '#src/i18n/translate.ts'
+
+const CLAIM = 'operations:meaning.EvidenceClaim'
+
+/** Values that mean what another value of the description means. */
+const SAME: Readonly<Record<string, TextKey>> = {
+  provider: 'operations:field.providerIdentity',
+  rewardEpochId: `${CLAIM}.rewardEpoch`,
+  votingRoundId: 'operations:field.roundNumber',
+  firstRoundId: `${CLAIM}.firstRound`,
+  streak: 'operations:meaning.streak',
+  'FailedTransactionData.tx': `${CLAIM}.transaction`,
+  'FailedTransactionData.from': 'operations:meaning.sender',
+  'FailedTransactionData.to': `${CLAIM}.receiver`,
+  selector: 'operations:meaning.selector',
+  function: 'operations:meaning.functions.name',
+  contract: 'operations:meaning.contracts.name',
+  gasUsed: `${CLAIM}.gasUsed`,
+  gasLimit: `${CLAIM}.gasLimit`,
+  role: 'operations:field.balanceRole',
+  lastUpdateBlock: 'operations:field.lastUpdateBlock',
+  blocksSinceUpdate: 'operations:field.blocksSinceUpdate',
+  probabilityOfSilence: `${CLAIM}.probability`,
+  sortitionWeight: `${CLAIM}.sortitionWeight`,
+  sampleSize: `${CLAIM}.sampleSize`,
+  onePercentBlocks: `${CLAIM}.onePercentBlocks`,
+  rule: `${CLAIM}.rule`,
+  weightShare: 'operations:metric.weight',
+  'FastUpdateData.threshold': `${CLAIM}.threshold`,
+  'MinimalConditionData.threshold': `${CLAIM}.threshold`,
+  'UptimeData.threshold': `${CLAIM}.threshold`,
+  rate: 'operations:field.rate',
+  protocolMinimum: 'operations:field.protocolMinimum',
+  nodeId: 'operations:field.nodeId',
+  'LowBalanceData.address': `${CLAIM}.address`,
+  balanceWei: 'operations:field.balanceWei',
+  limitWei: `${CLAIM}.limitWei`,
+  minutes: `${CLAIM}.minutes`,
+  openedAt: `${CLAIM}.openedAt`,
+  vote: `${CLAIM}.vote`,
+  signedOtherHash: `${CLAIM}.signedOtherHash`,
+  voters: `${CLAIM}.voters`,
+  startVotingRoundId: `${CLAIM}.startRound`,
+  balanceCredits: 'operations:meaning.balanceCredits',
+  'BalanceChangeData.threshold': 'operations:meaning.threshold',
+  decimals: 'operations:meaning.decimals',
+  feed: 'operations:meaning.feed',
+  'PriceMoveData.direction': 'operations:meaning.direction',
+  windowSeconds: 'operations:meaning.windowSeconds',
+}
+
+const Properties = z.record(z.string(), z.record(z.string(), z.unknown()))
+const DataSchema = z.looseObject({ properties: Properties.exactOptional() })
+
+/** The schema of an event's `data` with a description for each property that has a meaning. */
+export function withEventMeanings(t: Translate, schema: unknown, component: string): unknown {
+  const { properties = {}, ...rest } = DataSchema.parse(schema)
+  const explained = Object.entries(properties).map(([name, property]) => {
+    const description = meaningOf(t, component, name)
+    return [name, { ...property, ...(description !== undefined && { description }) }] as const
+  })
+  return { ...rest, properties: Object.fromEntries(explained) }
+}
+
+function meaningOf(t: Translate, component: string, name: string): string | undefined {
+  const names = [`${component}.${name}`, name]
+  const own = names.map((one) => `operations:event.${one}`).find(hasText)
+  if (own !== undefined) return t(builtKey(own))
+  const same = names.map((one) => SAME[one]).find((key) => key !== undefined)
+  return same && t(same)
+}
