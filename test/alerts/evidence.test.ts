@@ -381,6 +381,16 @@ test('whoever may read the alert may read its evidence, and nobody else', async 
   expect(page.payload).toContain(`${path}/evidence`)
   const evidence = await server.inject(`${path}/evidence`)
   expect(evidence.statusCode).toBe(200)
+  // First in words, with links; what a program reads is folded.
+  const [words = '', folded = ''] = evidence.payload.split('<details')
+  expect(words).toContain('FTSO commit: too late')
+  const { transactions } = await evidenceOf(alert)
+  expect(evidence.payload).toContain(
+    `href="https://flare-explorer.flare.network/tx/${transactions[0]?.hash}"`,
+  )
+  expect(words).not.toContain('&quot;claim&quot;')
+  expect(folded.length).toBeGreaterThan(0)
+  expect(evidence.payload).toMatch(/data-copy="\{\n {2}&quot;version&quot;: 1/)
   const json = await server.inject(`${path}/evidence.json`)
   const { rule, ...own } = await evidenceOf(alert)
   expect(json.json()).toMatchObject(own)

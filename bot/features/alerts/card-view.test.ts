@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import type { AlertCard } from '#src/alerts/card.ts'
 import { translator } from '#src/i18n/translate.ts'
-import { deliveryText } from './card-view.ts'
+import { alertCard, deliveryText } from './card-view.ts'
 
 const now = new Date('2026-11-20T12:00:00Z')
 const reader = { t: translator('de'), timezone: 'UTC', isGroup: false, bot: 'WatchdogBot' }
@@ -19,4 +20,28 @@ test('a failed delivery says in words why nothing arrived, and the response', ()
   expect(said({ lastError: 'unknown_host' })).toMatch(/ · Servername nicht gefunden$/)
   expect(said({ lastError: 'status_503', lastStatusCode: 503 })).toMatch(/ · letzte Antwort: 503$/)
   expect(said({ lastError: 'chat_not_found' })).toMatch(/ · letzte Antwort: chat_not_found$/)
+})
+
+const LINK = 'https://watchdog.example.org/a/abc'
+
+/** The addresses of the buttons below an alert of the history. */
+function urlsOf(type: string, event: string): string[] {
+  const message = {
+    ...{ alertId: 7, watchId: 1, watchLabel: 'Alpha', event, severity: 'warning', title: 'T' },
+    ...{ body: 'B', fields: [], link: LINK, firedAt: now.toISOString(), test: false },
+    ...{ isRecovery: false, canRecover: true },
+  }
+  const envelope = {
+    ...{ deliveryId: 'd', type, signal: null, group: null, data: {}, locale: 'en' },
+    ...{ timezone: 'UTC', message },
+  }
+  const card = { alert: { id: 7 }, envelope, state: {} } as unknown as AlertCard
+  const { rows } = alertCard(reader, card, { rights: 'read', now })
+  return rows.flat().flatMap((button) => ('url' in button ? [button.url] : []))
+}
+
+test('an alert of a data provider has a button to its proof, others have none', () => {
+  expect(urlsOf('provider-fsp', 'fsp.ftso-commit')).toContain(`${LINK}/evidence`)
+  expect(urlsOf('wallet-balance', 'wallet-balance.moved')).not.toContain(`${LINK}/evidence`)
+  expect(urlsOf('provider-fsp', 'fsp.ftso-commit.recovered')).not.toContain(`${LINK}/evidence`)
 })
