@@ -1,7 +1,7 @@
 /** Prices close to the weighted median, which decide a minimal condition. */
 import { revealOf, type Verdict } from './judge.ts'
 import type { Member } from './protocol.ts'
-import type { SettledRound as Round } from './rounds.ts'
+import type { SettledRound as Round } from './submissions.ts'
 
 /** Prices within this share of the median are hits. */
 const BAND = 0.005

@@ -2,8 +2,9 @@
 import { anchorsOf, feedVerdict } from './anchors.ts'
 import { type Check, isEqual, must, mustBeOf, number, text, whole } from './claim.ts'
 import { judge, type Verdict } from './judge.ts'
-import { collectRounds, type SettledRound as Round } from './rounds.ts'
+import { collectRounds } from './rounds.ts'
 import { Unchecked } from './rpc.ts'
+import type { SettledRound as Round } from './submissions.ts'
 
 /** Duties that are judged. */
 const CHECKS: readonly string[] = [
