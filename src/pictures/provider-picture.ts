@@ -185,11 +185,10 @@ function columns(
       }),
     ]
   })
-  const labels = ROWS.map(({ label, y }) => {
-    const name = names?.[label] ?? label
-    const size = fitting(name, SIZES.label, LABEL_WIDTH)
-    return text(PADDING, y + 38, escapeHtml(name), { size, fill: colours.text })
-  })
+  const size = labelSize(Object.values(names ?? {}))
+  const labels = ROWS.map(({ label, y }) =>
+    text(PADDING, y + 38, escapeHtml(names?.[label] ?? label), { size, fill: colours.text }),
+  )
   const protocols = (
     [
       ['FTSO', ROWS[0]],
@@ -209,6 +208,20 @@ function columns(
     }),
   )
   return [...ticks, ...protocols, ...labels, ...cells].join('')
+}
+
+/** Size of the names of the duties: one for all, at which the longest fits. */
+function labelSize(names: readonly string[]): number {
+  const widths = names.map((name) =>
+    [...name.replaceAll(/[\p{M}\p{Cf}]/gu, '')].reduce((sum, letter) => sum + widthOf(letter), 0),
+  )
+  return Math.min(SIZES.label, Math.floor(LABEL_WIDTH / Math.max(1, ...widths)))
+}
+
+/** Width of a regular letter in units of its size. */
+function widthOf(letter: string): number {
+  if (/\p{Script=Arabic}/u.test(letter)) return 0.42
+  return /\p{Script=Han}/u.test(letter) ? 1 : 0.55
 }
 
 function wideCell(x: number, y: number, state: RoundCell, { cells }: Colours): string {
