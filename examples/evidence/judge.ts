@@ -9,6 +9,7 @@ import {
   FDC,
   FTSO,
   nothing,
+  type ProtocolId,
   type SettledRound as Round,
   type Seen,
   type Sent,

@@ -61,7 +61,10 @@ export const round: Check = async (protocol, claim, chainId) => {
   let [run, longest] = [0, 0]
   for (const one of rounds) {
     const place = placeOf(one, voter)
-    const all = { ...judge(one, place, chainId), feedValues: feedVerdict(one, place) }
+    const all: Readonly<Record<string, Verdict>> = {
+      ...judge(one, place, chainId),
+      feedValues: feedVerdict(one, place),
+    }
     const verdicts = checks.map((check) => all[check])
     if (one.round === last) {
       const said = JSON.stringify(worst(verdicts) ?? 'that the duty was fulfilled')

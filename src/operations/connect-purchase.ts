@@ -4,6 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { argumentsOf, unpacked } from '#src/actions/codec.ts'
+import { PAYMENT_ASSETS } from '#src/billing/price-list.ts'
 import type { NewTopup } from '#src/billing/topups/model.ts'
 import { symbolOf } from '#src/billing/topups/rules.ts'
 import type { Caller } from '#src/kernel/caller.ts'

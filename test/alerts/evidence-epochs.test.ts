@@ -13,13 +13,21 @@ const [GOOD_ROUNDS, BAD_ROUNDS] = [32, 14]
 /** Hours after the end of the reward epoch at which votes are concluded, and the last one that is seen. */
 const [UPTIME_HOUR, REWARDS_HOUR, LAST_HOUR] = [4, 28, 30]
 
+/** Providers whose submissions go astray, or do not fit the feeds, in the same rounds. */
+const FAULTY = [
+  ['Astray', 'former-submission'],
+  ['Sparse', 'few-values'],
+  ['Lavish', 'too-many-values'],
+] as const
+
 type RaisedAlert = Notified & { readonly id: number }
 
 let world: RoundWorld
 let raised: readonly RaisedAlert[] = []
 
 beforeAll(async () => {
-  world = await roundWorld(['Healthy', 'Unregistered', 'Pushed', 'Offband', 'Voteless'])
+  const others = FAULTY.map(([name]) => name)
+  world = await roundWorld(['Healthy', 'Unregistered', 'Pushed', 'Offband', 'Voteless', ...others])
   const simulation = world.simulation()
   const watch = async (type: string, name: string) => {
     const target = { provider: simulation.provider(name).accounts.identity.address }
@@ -35,9 +43,10 @@ beforeAll(async () => {
   await world.scan()
   await simulation.behave('Offband', 'anchors-out-of-band')
   await simulation.behave('Voteless', 'no-bit-vote')
+  for (const [name, behaviour] of FAULTY) await simulation.behave(name, behaviour)
   await simulation.playRounds(BAD_ROUNDS)
   await world.scan()
-  for (const name of ['Offband', 'Voteless']) await simulation.recover(name)
+  for (const name of ['Offband', 'Voteless', ...others]) await simulation.recover(name)
   await simulation.behave('Unregistered', 'unregistered')
   await simulation.behave('Pushed', 'not-in-policy')
   await simulation.behave('Offband', 'misses-uptime-vote')
@@ -99,6 +108,9 @@ test('the chain confirms every alert that has a claim', async () => {
   expect(found).toEqual([])
   expect([...confirmed]).toEqual(
     expect.arrayContaining([
+      'fsp.ftso-commit',
+      'fsp.ftso-reveal',
+      'fsp.ftso-signature',
       'fsp.mc-anchor',
       'fsp.mc-fdc',
       'fsp.not-in-policy',

@@ -53,6 +53,6 @@ test('the feeds are as many as the most weight says, which one provider with mor
   expect(judgeFeedValues(roundOf([[...full, 5], full, full], 1000), 1).verdict).toBe('good')
 })
 
-test('a reveal that does not match its commit proves nothing', () => {
-  expect(judgeFeedValues(roundOf([undefined, full]), 0).verdict).toBe('unknown')
+test('a reveal that does not match its commit has no values to judge', () => {
+  expect(judgeFeedValues(roundOf([undefined, full]), 0).verdict).toBe('not-applicable')
 })

@@ -1,11 +1,12 @@
-import { bad, type RoundContext, GOOD, type RoundCheckVerdict, UNKNOWN } from './verdict.ts'
+import { bad, type RoundContext, GOOD, NOT_APPLICABLE, type RoundCheckVerdict } from './verdict.ts'
 
 /** Share of the feeds with a median that may lack a value: beyond it the minimal condition is missed for sure. */
 const MISSING_MAX = 0.2
 
 /**
  * Judges whether the prices of a reveal fit the feeds. The feeds of a round are as many as the values of the
- * most weight; which of them have a price at all is decided by their medians.
+ * most weight; which of them have a price at all is decided by their medians. Without a reveal that matches its
+ * commit there is nothing to judge.
  */
 export function judgeFeedValues(
   { evidence, matched, medians }: RoundContext,
@@ -14,7 +15,7 @@ export function judgeFeedValues(
   const values = matched.get(place)
   const tx = evidence.providers.get(place)?.reveal.inTime?.tx ?? null
   const feedCount = countFeeds(matched, evidence.policy.providers)
-  if (values === undefined || feedCount === undefined) return UNKNOWN
+  if (values === undefined || feedCount === undefined) return NOT_APPLICABLE
   const about = { tx, valuesSent: values.filter((value) => value !== null).length, feedCount }
   if (values.length > feedCount)
     return bad({ reason: 'too-many-values', ...about, valuesSent: values.length })

@@ -58,7 +58,7 @@ export interface ProviderRound {
 
 export const GOOD: RoundCheckVerdict = { verdict: 'good' }
 export const UNKNOWN: RoundCheckVerdict = { verdict: 'unknown' }
-const NOT_APPLICABLE: RoundCheckVerdict = { verdict: 'not-applicable' }
+export const NOT_APPLICABLE: RoundCheckVerdict = { verdict: 'not-applicable' }
 /** Verdicts of the FDC in a round without requests. */
 export const NOTHING_REQUESTED: Readonly<Record<FdcCheck, RoundCheckVerdict>> = {
   bitVote: NOT_APPLICABLE,

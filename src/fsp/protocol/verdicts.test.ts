@@ -229,6 +229,7 @@ describe('one round by the rules', () => {
       fdcMismatch: 'good',
       grace: 'good',
       fdcGrace: 'good',
+      feedValues: 'good',
     })
   })
 

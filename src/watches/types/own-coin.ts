@@ -13,7 +13,7 @@ const OwnCoin = z.codec(z.enum(SYMBOLS), z.literal(OWN), {
       const values = [servedChain().symbol]
       context.issues.push({ code: 'invalid_value', values, input: symbol })
     }
-    return OWN
+    return OWN as typeof OWN
   },
   encode: () => servedChain().symbol,
 })

@@ -203,7 +203,9 @@ describe('a provider that sends nothing at all', () => {
     const all = Object.fromEntries(DUTIES.map((duty) => [duty, missing]))
     const others = checks('unknown')
     if (others === null) throw new Error('no checks')
-    return observation(index, { checks: { ...others, ...all, ...over } })
+    // Without a reveal there are no values.
+    const feedValues = { verdict: 'not-applicable' } as const
+    return observation(index, { checks: { ...others, feedValues, ...all, ...over } })
   }
 
   test.each(duties)('%s is critical after two such rounds', (id) => {
