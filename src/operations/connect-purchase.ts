@@ -57,9 +57,7 @@ function purchaseOf({ billing }: App, goesOn: string | undefined): NewTopup | un
   if (press?.verb !== 'topup.buy') return undefined
   const asked = argumentsOf<'topup.buy'>({ verb: press.verb, args: press.args })
   const { asset, credits, quantity: slots, periods, renew: autoRenew } = asked
-  return {
-    asset: symbolOf(asset, billing.serviceTokenSymbol),
-    credits,
-    then: { slots, periods, autoRenew },
-  }
+  const known = PAYMENT_ASSETS.find(({ key }) => key === asset)
+  const symbol = known === undefined ? asset : symbolOf(known.key, billing.serviceTokenSymbol)
+  return { asset: symbol, credits, then: { slots, periods, autoRenew } }
 }
