@@ -14,7 +14,7 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { Address, storedAddress } from '#src/kernel/units.ts'
 import { findReaders, type ReaderRow } from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
-import { findEventSource } from '#src/watches/events.ts'
+import { canBeProven } from '#src/watches/events.ts'
 import { readAlertLink } from './alert-urls.ts'
 import { durationOf, type ReadDeps, recoveredAtOf, stateOf } from './history.ts'
 import { messageStates } from './message-state.ts'
@@ -100,7 +100,7 @@ export async function readLinked(
     muted: state.muted ?? null,
     isOpen: isOpenEpisode(row),
     help: signalHelp(translator(language), row),
-    hasEvidence: hasEvidence(row.event),
+    hasEvidence: canBeProven(row.event),
     provider: providerOf(row),
     deliveries: await listDeliveries(
       deps,
@@ -200,12 +200,6 @@ function nameOf({ name, target }: ReaderRow): string {
 }
 
 const AboutProvider = z.looseObject({ provider: Address })
-
-/** Whether an alert has a page of evidence. */
-export function hasEvidence(event: string): boolean {
-  const source = findEventSource(event)
-  return source?.signal.claim !== undefined && !source.isRecovery
-}
 
 function providerOf({ type, data }: store.AlertRow): Address | null {
   if (type !== 'provider-fsp') return null

@@ -75,6 +75,12 @@ export function roleOf(event: string): Pick<EventSource, 'isRecovery' | 'canReco
   return { isRecovery, canRecover }
 }
 
+/** Whether an alert has a page of evidence: it is about a data provider, and no recovery. */
+export function canBeProven(event: string): boolean {
+  const source = SOURCES.get(event)
+  return source?.signal.claim !== undefined && !source.isRecovery
+}
+
 function roleIn({ events: { recovery } }: SignalDefinition, event: string) {
   const isRecovery = event === recovery
   return { isRecovery, canRecover: !isRecovery && recovery !== undefined }

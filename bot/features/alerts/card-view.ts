@@ -1,7 +1,6 @@
 import { packed, unpacked } from '#src/actions/codec.ts'
 import type { HelpPart } from '#src/actions/verbs.ts'
 import type { AlertCard } from '#src/alerts/card.ts'
-import { hasEvidence } from '#src/alerts/public-view.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { type AlertViewState, alertView } from '#src/channels/telegram-alert.ts'
 import { cut, isOpenLink } from '#src/channels/wording.ts'
@@ -9,6 +8,7 @@ import type { DeliveryEntry } from '#src/delivery/model.ts'
 import type { HelpTopic } from '#src/i18n/signal-help.ts'
 import { escapeHtml, hasText, id, type Translate, typed } from '#src/i18n/translate.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
+import { canBeProven } from '#src/watches/events.ts'
 import { listData, USUAL_FILTER } from '../../views/alert-list.ts'
 import { clockTime, nearTime } from '../../views/time.ts'
 import { act, back, type Reader, screen, type View } from '../../views/view.ts'
@@ -56,7 +56,7 @@ export function alertCard(reader: Reader, card: AlertCard, options: CardOptions)
   ]
   const lookers = [reader.isGroup ? [] : record.slice(0, 1)]
   const { link, event } = card.envelope.message
-  const proof = hasEvidence(event) && isOpenLink(link) ? [proofButton(t, link)] : []
+  const proof = canBeProven(event) && isOpenLink(link) ? [proofButton(t, link)] : []
   const body = notice === undefined ? view.html : `${notice}\n\n${view.html}`
   return {
     html: body,
