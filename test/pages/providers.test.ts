@@ -103,7 +103,10 @@ describe('the page of a provider', () => {
     }
     expect(html).toContain('<svg ')
     expect(html).not.toMatch(/pages:|bot:|\{\{/)
-    expect(html).not.toContain('<script')
+    // Its script only copies the lines to embed.
+    expect(html.match(/<script[^>]*>/g)).toEqual([
+      '<script type="module" src="/scripts/copies.js">',
+    ])
     expect(headers['cache-control']).toBe('public, max-age=60')
   })
   test('says how many rounds had problems, and shows the picture to whom the link is sent', async () => {
