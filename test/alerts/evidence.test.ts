@@ -379,7 +379,7 @@ test('whoever may read the alert may read its evidence, and nobody else', async 
   const evidence = await server.inject(`${path}/evidence`)
   expect(evidence.statusCode).toBe(200)
   // First in words, with links; what a program reads is folded.
-  const [words = '', folded = ''] = evidence.payload.split('<details')
+  const [words = '', folded = ''] = evidence.payload.split('<details class="more"')
   expect(words).toContain('FTSO commit: too late')
   const { transactions } = await evidenceOf(alert)
   expect(evidence.payload).toContain(
