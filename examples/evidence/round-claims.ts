@@ -25,6 +25,9 @@ const CHECKS: readonly string[] = [
 const ROUNDS_MAX = 60
 /** Rounds before those that count in which a rate looks for rounds with evidence. */
 const RATE_SLACK = 20
+/** The furthest that it looks back beyond them, and the blocks after which it looks no further. */
+const SLACK_MAX = 6000
+const BLOCKS_MAX = 12_000
 
 function placeOf(round: Round, voter: string): number {
   const place = round.policy.members.findIndex((member) => member.voter === voter)
@@ -83,6 +86,20 @@ export const round: Check = async (protocol, claim, chainId) => {
   return `${run} rounds in a row up to ${last} are bad (${checks.join(', ')}), in blocks ${blocks.join(' to ')}`
 }
 
+/** Hits and possible hits of a round; undefined without evidence. */
+function countsOf(
+  round: Round,
+  voter: string,
+  { isAnchor, chainId }: { readonly isAnchor: boolean; readonly chainId: number },
+): readonly [number, number] | undefined {
+  const place = round.policy.members.findIndex((member) => member.voter === voter)
+  if (place < 0) return undefined
+  if (isAnchor) return anchorsOf(round, place)
+  const all = judge(round, place, chainId)
+  const votes = [all['bitVote'], all['fdcSignature']]
+  return votes.includes(undefined) ? undefined : [votes.every((one) => one === null) ? 1 : 0, 1]
+}
+
 /** Too few hits over the last rounds with evidence. */
 export const rate: Check = async (protocol, claim, chainId) => {
   const [last, counted] = [whole(claim, 'round'), whole(claim, 'rounds')]
@@ -90,29 +107,22 @@ export const rate: Check = async (protocol, claim, chainId) => {
   const epoch = whole(claim, 'rewardEpoch')
   await mustBeOf(protocol, epoch, last)
   const voter = text(claim, 'provider')
-  const span = {
-    epoch,
-    from: last + 1 - counted - RATE_SLACK,
-    to: last,
-    isPartial: true,
-  }
-  const { rounds } = await collectRounds(protocol, span, voter)
+  const isAnchor = claim['condition'] === 'mc-anchor'
   let [hits, possible, found] = [0, 0, 0]
-  for (const one of rounds.toReversed()) {
-    if (found === counted) break
-    const place = one.policy.members.findIndex((member) => member.voter === voter)
-    if (place < 0) continue
-    const all = judge(one, place, chainId)
-    const votes = [all['bitVote'], all['fdcSignature']]
-    const isAnchor = claim['condition'] === 'mc-anchor'
-    const participates = votes.includes(undefined)
-      ? undefined
-      : [votes.every((v) => v === null) ? 1 : 0, 1]
-    const counts = isAnchor ? anchorsOf(one, place) : participates
-    if (counts === undefined) continue
-    found += 1
-    hits += counts[0] ?? 0
-    possible += counts[1] ?? 0
+  // Where the chain stood still, rounds with evidence lie further back; the blocks between are few.
+  for (let slack = RATE_SLACK; found < counted && slack <= SLACK_MAX; slack *= 4) {
+    const span = { epoch, from: last + 1 - counted - slack, to: last, isPartial: true }
+    const { rounds, blocks } = await collectRounds(protocol, span, voter)
+    ;[hits, possible, found] = [0, 0, 0]
+    for (const one of rounds.toReversed()) {
+      if (found === counted) break
+      const counts = countsOf(one, voter, { isAnchor, chainId })
+      if (counts === undefined) continue
+      found += 1
+      hits += counts[0]
+      possible += counts[1]
+    }
+    if (blocks[0] === 0 || blocks[1] - blocks[0] > BLOCKS_MAX) break
   }
   if (found < counted) throw new Unchecked(`only ${found} of ${counted} rounds have evidence here`)
   const share = hits / possible
