@@ -5,7 +5,10 @@ import type { RoundContext } from './verdict.ts'
 const TX = '0xaa'
 
 /** A round in which each list of values is that of one provider, the first one's weight as given. */
-function roundOf(lists: readonly (readonly (number | null)[] | undefined)[], weight = 1): RoundContext {
+function roundOf(
+  lists: readonly (readonly (number | null)[] | undefined)[],
+  weight = 1,
+): RoundContext {
   const matched = new Map(lists.flatMap((values, place) => (values ? [[place, values]] : [])))
   const feeds = Math.max(...lists.map((values) => values?.length ?? 0))
   const medians = Array.from({ length: feeds }, (_, feed) =>

@@ -1,4 +1,4 @@
-import { bad, type RoundContext, GOOD, NOT_APPLICABLE, type RoundCheckVerdict } from './verdict.ts'
+import { bad, GOOD, NOT_APPLICABLE, type RoundCheckVerdict, type RoundContext } from './verdict.ts'
 
 /** Share of the feeds with a median that may lack a value: beyond it the minimal condition is missed for sure. */
 const MISSING_MAX = 0.2
