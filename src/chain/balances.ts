@@ -98,7 +98,10 @@ function readOneBatch(
 }
 
 /** The contract call of one query. */
-function balanceCall({ address, asset }: BalanceQuery, multicallAddress: Address): ContractCall {
+export function balanceCall(
+  { address, asset }: BalanceQuery,
+  multicallAddress: Address,
+): ContractCall {
   if (asset === 'FLR') {
     const call = { abi: NATIVE_BALANCE_ABI, args: [address] } as const
     return { target: multicallAddress, callData: encodeFunctionData(call) }

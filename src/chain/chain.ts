@@ -221,6 +221,14 @@ export interface Chain {
    * is pruned everywhere. Rejects when an endpoint refuses and no other answers.
    */
   balanceAt(holder: Address, block: number, signal?: AbortSignal): Promise<bigint | undefined>
+  /**
+   * As `balanceAt`, of any asset; null where the token's contract returned no number at that block.
+   */
+  pastBalance(
+    query: BalanceQuery,
+    block: number,
+    signal?: AbortSignal,
+  ): Promise<bigint | null | undefined>
   /** Whether there is a contract at the address now. */
   isContract(address: Address, signal?: AbortSignal): Promise<boolean>
   /** The canonical block of that number; undefined while the chain is shorter. */

@@ -12,6 +12,7 @@ import { createFeeds } from './feeds.ts'
 import { findBalanceAt, findInternalTransfers } from './internal-transfers.ts'
 import { createLogReader } from './logs.ts'
 import { readMovements } from './movements.ts'
+import { findPastBalance } from './past-balances.ts'
 import { scanPayments } from './payment-scan.ts'
 import { readTransactionFacts } from './payments.ts'
 import { createContractAddresses } from './registry.ts'
@@ -151,6 +152,8 @@ export function createChain({
     internalTransfers: (holder, span, signal) =>
       findInternalTransfers(endpoints, holder, span, signal),
     balanceAt: (holder, block, signal) => findBalanceAt(endpoints, holder, block, signal),
+    pastBalance: (query, block, signal) =>
+      findPastBalance({ endpoints, multicallAddress }, query, block, signal),
     isContract: (address, signal) =>
       endpoints.ask(async (client) => {
         const code = await client.request({ method: 'eth_getCode', params: [address, 'latest'] })

@@ -1,7 +1,7 @@
 import type { Asset, BlockRef, Chain } from '#src/chain/chain.ts'
 import { forEachAtOnce } from '#src/chain/parallel.ts'
 import type { Address } from '#src/kernel/units.ts'
-import type { History } from '../history.ts'
+import type { History, HistoryGap } from '../history.ts'
 
 /** Blocks at which the balance is read: about every twelve hours of a week. */
 const SAMPLES = 15
@@ -9,6 +9,11 @@ const SAMPLES = 15
 const AT_ONCE = 4
 /** Blocks over which the time between two blocks is first estimated. */
 const PACE_BLOCKS = 10_000
+
+interface Target {
+  readonly address: Address
+  readonly asset: Asset
+}
 
 /** A balance in the form of an observation of `wallet-balance`. */
 interface PastBalance {
@@ -20,8 +25,11 @@ interface PastBalance {
   readonly movement: null
 }
 
-/** The balance at a few blocks, from an endpoint that keeps the state of old ones. */
-export const balanceHistory: History<{ address: Address; asset: Asset }, unknown, PastBalance> = {
+/**
+ * The balance at a few blocks, from endpoints that keep the state of old ones. Where they keep only that of
+ * the newest blocks, these are the history.
+ */
+export const balanceHistory: History<Target, unknown, PastBalance> = {
   keeps: 'each',
   async *read({ chain, tip }, { target, from, signal }) {
     const last = await tip(signal)
@@ -32,23 +40,46 @@ export const balanceHistory: History<{ address: Address; asset: Asset }, unknown
       yield { observations: [], gaps: ['no_data'] }
       return
     }
-    // The state of a token is as old as that of the coin, and this call distinguishes pruned from
-    // refused.
-    if ((await chain.balanceAt(target.address, first.number, signal)) === undefined) {
+    const start = await findKept(chain, target, { first: first.number, last: last.number }, signal)
+    if (start === undefined) {
       yield { observations: [], gaps: ['no_archive'] }
       return
     }
+    const gaps = new Set<HistoryGap>(['sampled_balances'])
+    if (start > first.number) gaps.add('no_archive')
     const found = new Map<number, PastBalance>()
-    await forEachAtOnce(spread(first.number, last.number), AT_ONCE, async (number) => {
+    await forEachAtOnce(spread(start, last.number), AT_ONCE, async (number) => {
       const block = number === last.number ? last : await chain.blockAt(number, signal)
-      if (block === undefined) return
-      const [balanceUnits] = await chain.balances([target], block, signal)
-      if (balanceUnits === undefined) return
+      const balanceUnits = await chain.pastBalance(target, number, signal)
+      // An endpoint prunes while it is read, and some keep the state of every n-th block only.
+      if (balanceUnits === undefined) gaps.add('no_archive')
+      if (block === undefined || typeof balanceUnits !== 'bigint') return
       found.set(number, { position: number, at: block.at, balanceUnits, ...info, movement: null })
     })
     const observations = [...found.values()].toSorted((a, b) => a.position - b.position)
-    yield { observations, gaps: ['sampled_balances'] }
+    yield { observations, gaps: [...gaps] }
   },
+}
+
+/** The first block whose state is kept; undefined where not even that of the last one is. */
+async function findKept(
+  chain: Chain,
+  target: Target,
+  { first, last }: { readonly first: number; readonly last: number },
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const isKept = async (number: number) =>
+    (await chain.pastBalance(target, number, signal)) !== undefined
+  if (await isKept(first)) return first
+  if (!(await isKept(last))) return undefined
+  let pruned = first
+  let kept = last
+  while (kept - pruned > 1) {
+    const middle = Math.floor((pruned + kept) / 2)
+    if (await isKept(middle)) kept = middle
+    else pruned = middle
+  }
+  return kept
 }
 
 /** Numbers of `SAMPLES` blocks at equal distances, both ends included; fewer on a short chain. */

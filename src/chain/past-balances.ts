@@ -1,0 +1,51 @@
+import { AppError } from '#src/kernel/errors.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { balanceCall } from './balances.ts'
+import { requireBlock } from './blocks.ts'
+import type { BalanceQuery } from './chain.ts'
+import type { Endpoints, RpcClient } from './endpoints.ts'
+import { isExecutionFailure, isPruned } from './failures.ts'
+import { findBalanceAt } from './internal-transfers.ts'
+import { readBatch, readWord } from './multicall.ts'
+
+/**
+ * A balance in the smallest unit at the end of a block of the past: null where the token's contract returned no
+ * number, undefined where every endpoint answers that the state is pruned.
+ *
+ * @throws AppError upstream `dependency_unavailable` when one of them refuses and no other answers
+ */
+export async function findPastBalance(
+  source: { readonly endpoints: Endpoints; readonly multicallAddress: Address },
+  query: BalanceQuery,
+  block: number,
+  signal?: AbortSignal,
+): Promise<bigint | null | undefined> {
+  const { endpoints, multicallAddress } = source
+  if (query.asset === 'FLR') return findBalanceAt(endpoints, query.address, block, signal)
+  const call = balanceCall(query, multicallAddress)
+  const { answer, isSure } = await endpoints.askForMost(
+    async (client) => {
+      await requireBlock(client, block)
+      return readToken(client, call, { multicallAddress, block })
+    },
+    (units) => units !== undefined,
+    signal,
+  )
+  if (answer === undefined && !isSure) throw new AppError('upstream', 'dependency_unavailable')
+  return answer
+}
+
+async function readToken(
+  client: RpcClient,
+  call: ReturnType<typeof balanceCall>,
+  at: { readonly multicallAddress: Address; readonly block: number },
+): Promise<bigint | null | undefined> {
+  try {
+    const [data] = await readBatch(client, [call], at)
+    return data === undefined ? null : (readWord(data) ?? null)
+  } catch (error) {
+    if (isPruned(error)) return undefined
+    if (isExecutionFailure(error)) return null
+    throw error
+  }
+}
