@@ -7,6 +7,9 @@ import { HISTORY_GAPS } from '#src/watches/history.ts'
 import { type Reader, renderTitle } from './render.ts'
 
 const Count = z.int().min(0)
+const Counts = z
+  .object({ critical: Count, warning: Count, info: Count, recovery: Count })
+  .meta({ description: 'operations:field.backtestCounts' })
 
 /** The alerts that a watch would have sent. */
 export const Backtest = z
@@ -19,9 +22,10 @@ export const Backtest = z
       .array(z.object({ code: z.enum(HISTORY_GAPS), text: z.string() }))
       .meta({ description: 'operations:field.backtestGaps' }),
     observations: Count.meta({ description: 'operations:field.backtestObservations' }),
-    counts: z
-      .object({ critical: Count, warning: Count, info: Count, recovery: Count })
-      .meta({ description: 'operations:field.backtestCounts' }),
+    counts: Counts,
+    perDay: z
+      .array(z.object({ from: Instant, counts: Counts }))
+      .meta({ description: 'operations:field.backtestPerDay' }),
     alerts: z
       .array(
         z.object({
@@ -42,7 +46,7 @@ export type Backtest = z.output<typeof Backtest>
 
 /** Writes a backtest for a reader: titles as those of real alerts, and a sentence for each gap. */
 export function toBacktest(outcome: BacktestOutcome, days: number, reader: Reader): Backtest {
-  const { covered, gaps, observations, counts, alerts } = outcome
+  const { covered, gaps, observations, counts, perDay, alerts } = outcome
   const t = translator(reader.locale)
   return {
     from: covered?.from ?? null,
@@ -52,6 +56,7 @@ export function toBacktest(outcome: BacktestOutcome, days: number, reader: Reade
     gaps: gaps.map((code) => ({ code, text: t(builtKey(`messages:backtest.${code}`)) })),
     observations,
     counts: { ...counts },
+    perDay: perDay.map(({ from, counts: ofDay }) => ({ from, counts: { ...ofDay } })),
     alerts: alerts.map((alert) => ({
       signal: alert.signal,
       event: alert.event,

@@ -73,11 +73,41 @@ export const watchExamples: ExamplesOf<typeof operations> = {
       gaps: [
         {
           code: 'sampled_balances',
-          text: 'The balance was read about every 12 hours; smaller and opposite moves in between are added up.',
+          text: 'The balance was read at up to 15 points in time. All moves between two readings count as one.',
         },
       ],
       observations: 15,
       counts: { critical: 0, warning: 1, info: 0, recovery: 0 },
+      perDay: [
+        {
+          from: '2026-11-13T08:44:10.000Z',
+          counts: { critical: 0, warning: 0, info: 0, recovery: 0 },
+        },
+        {
+          from: '2026-11-14T08:44:10.000Z',
+          counts: { critical: 0, warning: 0, info: 0, recovery: 0 },
+        },
+        {
+          from: '2026-11-15T08:44:10.000Z',
+          counts: { critical: 0, warning: 0, info: 0, recovery: 0 },
+        },
+        {
+          from: '2026-11-16T08:44:10.000Z',
+          counts: { critical: 0, warning: 0, info: 0, recovery: 0 },
+        },
+        {
+          from: '2026-11-17T08:44:10.000Z',
+          counts: { critical: 0, warning: 1, info: 0, recovery: 0 },
+        },
+        {
+          from: '2026-11-18T08:44:10.000Z',
+          counts: { critical: 0, warning: 0, info: 0, recovery: 0 },
+        },
+        {
+          from: '2026-11-19T08:44:10.000Z',
+          counts: { critical: 0, warning: 0, info: 0, recovery: 0 },
+        },
+      ],
       alerts: [
         {
           signal: 'balance-change',

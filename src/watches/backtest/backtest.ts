@@ -40,10 +40,18 @@ export interface BacktestOutcome {
   /** Number of observations that were judged. */
   readonly observations: number
   readonly counts: AlertCounts
+  /** Alerts in each 24 hours of the asked time, oldest first. */
+  readonly perDay: readonly DayCounts[]
   /** Newest first, at most `ALERTS_MAX`. */
   readonly alerts: readonly AlertCandidate[]
   /** Why the history is not whole; empty if it is. */
   readonly gaps: readonly HistoryGap[]
+}
+
+/** Alerts of 24 hours. */
+interface DayCounts {
+  readonly from: Date
+  readonly counts: AlertCounts
 }
 
 /** Runs backtests. */
@@ -77,13 +85,12 @@ export function createBacktests(deps: Deps): Backtests {
         const to = deps.clock.now()
         const span = { from: new Date(to.getTime() - days * DAY_MS), to }
         const judged = asEvaluated(type, watch, caller.wallet)
-        const replay = startReplay(type, meant, judged, ALERTS_MAX)
+        const perDay = countDays(span.from, days)
+        const replay = startReplay(type, meant, judged, ALERTS_MAX, perDay.add)
         const sources = sourcesOf(deps, caller.wallet)
-        return replayHistory(type, sources, replay, {
-          target: meant,
-          settings: watch.settings,
-          ...span,
-        })
+        const query = { target: meant, settings: watch.settings, ...span }
+        const outcome = await replayHistory(type, sources, replay, query)
+        return { ...outcome, perDay: perDay.counts() }
       }),
   }
 }
@@ -99,7 +106,7 @@ async function replayHistory(
     readonly from: Date
     readonly to: Date
   },
-): Promise<BacktestOutcome> {
+): Promise<Omit<BacktestOutcome, 'perDay'>> {
   const { from, to } = query
   const { history } = type
   const gaps = new Set<HistoryGap>()
@@ -147,6 +154,23 @@ async function replayHistory(
     counts: replay.counts(),
     alerts: replay.newest(),
     gaps: HISTORY_GAPS.filter((gap) => gaps.has(gap)),
+  }
+}
+
+/** Counts alerts by the 24 hours in which they fall. */
+function countDays(from: Date, days: number) {
+  const all = Array.from({ length: days }, (_, day) => ({
+    from: new Date(from.getTime() + day * DAY_MS),
+    counts: { critical: 0, warning: 0, info: 0, recovery: 0 },
+  }))
+  return {
+    add: ({ firedAt, isRecovery, severity }: AlertCandidate) => {
+      const day = Math.floor((firedAt.getTime() - from.getTime()) / DAY_MS)
+      // The first observation can be a little earlier, the last one at the end itself.
+      const counted = all[Math.min(Math.max(day, 0), days - 1)]
+      if (counted !== undefined) counted.counts[isRecovery ? 'recovery' : severity] += 1
+    },
+    counts: (): readonly DayCounts[] => all,
   }
 }
 

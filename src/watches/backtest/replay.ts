@@ -24,12 +24,14 @@ export interface Replay {
  * the same states, episodes and cooldown. Recoveries that the watch has switched off are left out.
  *
  * @param keeping upper limit of the alerts that are kept; all are counted
+ * @param onAlert called for every alert, in order
  */
 export function startReplay(
   type: WatchType,
   target: unknown,
   watch: EvaluatedWatch,
   keeping: number,
+  onAlert?: (alert: AlertCandidate) => void,
 ): Replay {
   const isChanges = type.history.keeps === 'changes'
   const counts = { info: 0, warning: 0, critical: 0, recovery: 0 }
@@ -47,6 +49,7 @@ export function startReplay(
       if (!raised.isNotified) continue
       counts[raised.isRecovery ? 'recovery' : raised.severity] += 1
       kept.push(raised)
+      onAlert?.(raised)
     }
     if (kept.length > 2 * keeping) kept = kept.slice(-keeping)
   }

@@ -459,7 +459,7 @@ export interface Backtest {
      */
     info: number;
     /**
-     * Whether a recovery is sent too; absent for signals without one.
+     * Number of recoveries.
      * @min 0
      */
     recovery: number;
@@ -495,6 +495,37 @@ export interface Backtest {
    * @min 0
    */
   observations: number;
+  /** Number of alerts in each 24 hours of the requested time, oldest first. */
+  perDay: {
+    /** Number of alerts by severity; recoveries are counted separately. */
+    counts: {
+      /**
+       * Number of critical alerts.
+       * @min 0
+       */
+      critical: number;
+      /**
+       * Number of info alerts.
+       * @min 0
+       */
+      info: number;
+      /**
+       * Number of recoveries.
+       * @min 0
+       */
+      recovery: number;
+      /**
+       * Number of warnings.
+       * @min 0
+       */
+      warning: number;
+    };
+    /**
+     * Start of the period, included.
+     * @format date-time
+     */
+    from: string;
+  }[];
   /** End of the time covered; null if no data was found. */
   to: string | null;
 }
