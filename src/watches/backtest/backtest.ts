@@ -203,7 +203,10 @@ function sourcesOf({ db, chain, facts, confirmations }: Deps, wallet: Address): 
   }
 }
 
-/** The balance at a time, then the entries up to another, in pages. */
+/**
+ * The balance at a time, then the entries up to another, in pages. The ledger of a wallet without any entry before
+ * that time begins with its first one.
+ */
 async function* ledgerPages(
   db: Db,
   wallet: Address,
@@ -211,9 +214,11 @@ async function* ledgerPages(
   to: Date,
 ): AsyncGenerator<readonly LedgerEntry[]> {
   let { entry, balanceCredits } = await readBalanceAt(db, wallet, from)
-  yield [{ entry, balanceCredits, at: from }]
+  let isFirst = true
   for (;;) {
     const rows = await listEntriesAfter(db, wallet, entry, ENTRIES_PER_READ)
+    if (isFirst && (entry > 0 || rows.length === 0)) yield [{ entry, balanceCredits, at: from }]
+    isFirst = false
     const page = rows
       .filter(({ createdAt }) => createdAt <= to)
       .map((row) => ({
