@@ -49,7 +49,7 @@ const ROWS_PER_LOOK = 20
 const TESTS = new Map<string, ReadTests>([[TEST_KIND, readTests], ...RECIPIENT_TESTS])
 
 /** Dependencies of live messages. */
-interface LiveMessageDeps {
+export interface LiveMessageDeps {
   readonly app: App
   readonly api: Api
   /** Without `@`. */
@@ -104,7 +104,7 @@ async function checkMessage(notifier: LiveMessageDeps, row: LiveRow): Promise<vo
 }
 
 /** Whether the message, the chat or its subject is gone. */
-function isOver(error: unknown): boolean {
+export function isOver(error: unknown): boolean {
   if (error instanceof AppError) return error.kind === 'not_found'
   return isRefused(error, 400, 403)
 }
@@ -280,7 +280,7 @@ async function showTests(
 }
 
 /** Whether the message still follows its subject. */
-async function isFollowed({ db }: App, row: LiveRow): Promise<boolean> {
+export async function isFollowed({ db }: Pick<App, 'db'>, row: LiveRow): Promise<boolean> {
   const current = await findLive(db, row)
   return current?.createdAt.getTime() === row.createdAt.getTime()
 }
@@ -289,7 +289,7 @@ async function isFollowed({ db }: App, row: LiveRow): Promise<boolean> {
  * Changes a message, unless it shows another screen by now.
  * @returns whether it was changed
  */
-async function change(
+export async function change(
   { app, api }: LiveMessageDeps,
   row: LiveRow,
   view: View,

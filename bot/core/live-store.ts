@@ -1,16 +1,30 @@
-import { and, desc, eq, gt, inArray, lte, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, lte, notInArray, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Queue } from '#src/db/queue.ts'
 import { liveMessages } from './tables.ts'
 
 export type LiveRow = typeof liveMessages.$inferSelect
-/** Messages that are due; a lease also spaces out changes. */
-export const LIVE_MESSAGES = {
+
+/** Kinds of the messages to which results of backtests are added: a draft, values of a setting. */
+const BACKTEST_KINDS = ['backtest-draft', 'backtest-values'] as const
+export type BacktestKind = (typeof BACKTEST_KINDS)[number]
+
+const QUEUE = {
   table: liveMessages,
   id: ['chatId', 'messageId'],
   dueAt: 'dueAt',
   leasedUntil: 'leasedUntil',
 } as const satisfies Queue<typeof liveMessages>
+/** Messages that are due; a lease also spaces out changes. */
+export const LIVE_MESSAGES: Queue<typeof liveMessages> = {
+  ...QUEUE,
+  where: notInArray(liveMessages.kind, [...BACKTEST_KINDS]),
+}
+/** Messages that wait for backtests, which take long. */
+export const BACKTEST_MESSAGES: Queue<typeof liveMessages> = {
+  ...QUEUE,
+  where: inArray(liveMessages.kind, [...BACKTEST_KINDS]),
+}
 
 type MessageName = Pick<LiveRow, 'chatId' | 'messageId'>
 
@@ -20,6 +34,11 @@ export async function putLive(db: Db, row: LiveRow): Promise<void> {
     .insert(liveMessages)
     .values(row)
     .onConflictDoUpdate({ target: [liveMessages.chatId, liveMessages.messageId], set: row })
+}
+
+/** Wakes the job that shows results of backtests. */
+export async function notifyBacktests(db: Db): Promise<void> {
+  await db.execute(sql`select pg_notify('backtests', '')`)
 }
 
 /** Stops following a message that shows another screen, or is gone. */

@@ -9,6 +9,7 @@ import { describe, isPassing } from '#src/telegram/errors.ts'
 import { notifyConnectOutcomes } from '../features/connect/notifications.ts'
 import { REGISTRY } from '../features/index.ts'
 import { followUp } from '../features/recipients/follow-ups.ts'
+import { changeBacktests } from './backtest-messages.ts'
 import { createBot, type PacedAccess, updateHandler } from './bot.ts'
 import type { BotContext } from './context.ts'
 import { type RunningInbox, startInbox } from './inbox.ts'
@@ -47,6 +48,8 @@ export interface BotService {
   notifyConnected(signal: AbortSignal): Promise<void>
   /** Updates live messages; does nothing before the bot is introduced. */
   showLive(signal: AbortSignal, handles: ReadonlySet<string>): Promise<void>
+  /** Adds results of backtests to screens; does nothing before the bot is introduced. */
+  showBacktests(signal: AbortSignal): Promise<void>
 }
 
 /** Access to Telegram. With a secret, updates arrive at a webhook, else by long polling. */
@@ -101,6 +104,9 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
     },
     showLive: async (until, handles) => {
       if (bot.isInited()) await changeLive(sender(), handles, until)
+    },
+    showBacktests: async (until) => {
+      if (bot.isInited()) await changeBacktests(sender(), until)
     },
     start: async () => {
       running ??= run()

@@ -32,6 +32,8 @@ interface QuestionEntry<About> {
   readonly about: z.ZodType<About>
   /** Returns the screen of the question. */
   ask(ctx: BotContext, about: About): Promise<View>
+  /** Called after a message has shown the screen alone, without a refusal. */
+  shown?(ctx: BotContext, about: About, messageId: number): Promise<void>
   /** Handles the answer and shows the result, or returns why it is invalid. */
   answer(ctx: BotContext, about: About, text: string): Promise<Refusal | undefined>
   /** Shows the previous screen after `/cancel`. */
@@ -67,9 +69,10 @@ export function defineQuestion<About>(entry: QuestionEntry<About>): AskedQuestio
   const keep = async (ctx: BotContext, about: About, view: View, refusals: number) => {
     const messageId = await show(ctx, view, task)
     const place = placeOf(ctx)
-    if (place === undefined || ctx.reader.isGroup) return
+    if (place === undefined || ctx.reader.isGroup) return messageId
     await storeQuestion(ctx, place, { kind, about, messageId, refusals })
     if (ctx.answering !== undefined) ctx.answering.isAsked = true
+    return messageId
   }
   return {
     kind,
@@ -77,7 +80,8 @@ export function defineQuestion<About>(entry: QuestionEntry<About>): AskedQuestio
     open: async (ctx, about, refusal) => {
       const view = await entry.ask(ctx, about)
       const refused = refusal && withRefusal(ctx.reader, view, { ...refusal, refusals: 0 })
-      await keep(ctx, about, refused ?? view, 0)
+      const messageId = await keep(ctx, about, refused ?? view, 0)
+      if (refused === undefined) await entry.shown?.(ctx, about, messageId)
     },
     take: async (ctx, about, text) => entry.answer(ctx, entry.about.parse(about), text),
     askAgain: async (ctx, row, refusal) => {

@@ -53,6 +53,7 @@ const RECORDED: readonly (readonly [string, Readonly<Record<string, unknown>>])[
   ['1:watch.edit:zik0zj:sevy', { id: 2147483647, field: 'sevy' }],
   ['1:watch.ask:16:thr', { id: 42, field: 'thr' }],
   ['1:watch.ask:zik0zj:sevy', { id: 2147483647, field: 'sevy' }],
+  ['1:watch.try:16:thr', { id: 42, field: 'thr' }],
   ['1:watch.set:16:thr:250', { id: 42, field: 'thr', value: '250' }],
   ['1:watch.set:zik0zj:sevy:-0.5e+3_a', { id: 2147483647, field: 'sevy', value: '-0.5e+3_a' }],
   ['1:watch.who:16:1', { id: 42, page: 1 }],

@@ -193,6 +193,7 @@ export const VERBS = {
   'watch.edit': { id, field },
   'watch.ask': { id, field },
   'watch.set': { id, field, value },
+  'watch.try': { id, field },
   'watch.who': { id, page },
   'watch.whoAll': { id },
   'watch.whoFlip': { id, recipient: id },

@@ -29,6 +29,8 @@ export interface Queue<Table extends PgTable> {
   readonly leasedUntil?: ColumnKey<Table>
   /** Number of claims of a row, counted by `claim`. */
   readonly attempts?: ColumnKey<Table>
+  /** Only rows for which this holds are in the queue. */
+  readonly where?: SQL
   /** Rows with a common key are claimed in the order of their id, one at a time. */
   readonly partition?: {
     readonly key: ColumnKey<Table>
@@ -60,6 +62,7 @@ export async function claim<Table extends PgTable>(
   const turn = queue.partition && column(queue.partition.turn)
   const ids = sql.join(queue.id.map(column), sql`, `)
   const isDue = and(
+    queue.where,
     dueAt && lte(dueAt, now),
     leasedUntil && sql`(${leasedUntil} is null or ${lte(leasedUntil, now)})`,
     isFirstOfPartition(queue, now),

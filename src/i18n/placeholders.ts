@@ -84,6 +84,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   command: 'code',
   commit: 'term',
   count: 'number',
+  counts: 'list',
   credits: { 'bot:button.mySlots': 'number', otherwise: 'counted' },
   current: 'name',
   date: 'day',

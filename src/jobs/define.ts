@@ -21,6 +21,8 @@ export interface BotWork {
    * @param handles of the changed top-ups
    */
   showLive(signal: AbortSignal, handles: ReadonlySet<string>): Promise<void>
+  /** Adds results of backtests to the screens that wait for them. */
+  showBacktests(signal: AbortSignal): Promise<void>
 }
 
 /** Dependencies of a job, beyond those of the verbs. */

@@ -26,6 +26,7 @@ import { sendPictures } from './send-pictures.ts'
 import { sendReminders } from './send-reminders.ts'
 import { sendSummaries } from './send-summaries.ts'
 import { settleDeposits } from './settle-deposits.ts'
+import { showBacktests } from './show-backtests.ts'
 import { showLiveMessages } from './show-live-messages.ts'
 
 /** Every job. */
@@ -51,6 +52,7 @@ export const REGISTRY: readonly Job[] = [
   sendConfirmations,
   notifyConnected,
   showLiveMessages,
+  showBacktests,
   followUpMessages,
   proveLedger,
   countPublicFigures,

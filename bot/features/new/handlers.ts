@@ -18,6 +18,7 @@ import { fieldsOf, findField, readValue } from '../../views/fields.ts'
 import { factsOf, formOf } from '../../views/watch-facts.ts'
 import { notifiedBy } from '../watches/people-view.ts'
 import { peopleOf } from '../watches/recipient-choice.ts'
+import { followDraft } from './backtest.ts'
 import {
   beginDraft,
   changeDraft,
@@ -157,6 +158,10 @@ const wizardQuestion = defineQuestion({
   ask: async (ctx) => {
     const draft = await readDraft(ctx)
     return draft === undefined ? views.nothingCreated(ctx.reader) : stepView(ctx, draft)
+  },
+  shown: async (ctx, { rev }, messageId) => {
+    const draft = await readDraft(ctx)
+    if (draft?.rev === rev) await followDraft(ctx, messageId, draft)
   },
   answer: async (ctx, { rev }, text) => {
     const draft = await readDraft(ctx)

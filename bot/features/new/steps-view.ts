@@ -3,6 +3,7 @@ import { isolate } from '#src/i18n/isolates.ts'
 import { builtKey, typed } from '#src/i18n/translate.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
+import { type TriedWatch, weekLine } from '../../views/backtest-line.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
 import {
   act,
@@ -97,12 +98,18 @@ export function targetStep(
 export function checkStep(
   reader: Reader,
   draft: Draft,
-  options: { readonly now: Date; readonly notifies: readonly string[]; readonly slots: SlotUse },
+  options: {
+    readonly now: Date
+    readonly notifies: readonly string[]
+    readonly slots: SlotUse
+    /** What it would have sent in the last week; undefined: not known yet. */
+    readonly week: TriedWatch | undefined
+  },
 ): View {
   const { t } = reader
   const { rev, values } = draft
   const described = describedDraft(draft)
-  const { notifies, slots, now } = options
+  const { notifies, slots, now, week } = options
   const name = nameOf(t, values) ?? values.preview?.label ?? ''
   if (values.asking === 'lab') {
     const lines = [titleLine(reader, draft), t.html('bot:new.askName', { value: typed(name) })]
@@ -117,6 +124,7 @@ export function checkStep(
       ? `⚠️ ${t.html('bot:new.tellsNobody')}`
       : t.html('bot:watch.tells', { names: nameList(notifies, t.locale) }),
     reader.isFree === true ? undefined : t.html('bot:new.uses', { available: slots.free }),
+    week && weekLine(t, week),
   ]
   const severity = t(`bot:button.from.${values.minSeverity}`)
   const next = SEVERITIES[(SEVERITIES.indexOf(values.minSeverity) + 1) % SEVERITIES.length]

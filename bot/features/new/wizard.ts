@@ -6,6 +6,7 @@ import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import type { BotContext, ChatState, Membership } from '../../core/context.ts'
 import { show } from '../../core/show.ts'
 import { waitingLabels } from '../../core/watches.ts'
+import type { TriedWatch } from '../../views/backtest-line.ts'
 import { isOn } from '../../views/destination.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
 import { type Funds, readFunds } from '../../views/wallet.ts'
@@ -58,8 +59,11 @@ export function linkOf(ctx: ChatState, { wallet }: Draft): Membership {
   return link
 }
 
-/** The screen of a draft's step. */
-export async function stepView(ctx: ChatState, draft: Draft) {
+/**
+ * The screen of a draft's step.
+ * @param week what the last step says about the last week
+ */
+export async function stepView(ctx: ChatState, draft: Draft, week?: TriedWatch) {
   const { values } = draft
   const now = ctx.app.clock.now()
   const { reader } = ctx
@@ -85,7 +89,7 @@ export async function stepView(ctx: ChatState, draft: Draft) {
       const notifies = notified.filter(isOn).map((person) => personName(reader, person))
       if (values.step !== 'people') {
         const slots = await slotsOf(ctx, link)
-        return steps.checkStep(reader, draft, { now, notifies, slots })
+        return steps.checkStep(reader, draft, { now, notifies, slots, week })
       }
       const offered = people.recipients.map((recipient) => ({
         id: recipient.id,

@@ -27,7 +27,7 @@ export function valueEditor(
   reader: Reader,
   watch: Watch,
   owned: OwnedField,
-  options: { readonly now: Date },
+  options: { readonly now: Date; readonly canTry: boolean },
 ): View {
   const { t } = reader
   const { field } = owned
@@ -56,11 +56,14 @@ export function valueEditor(
     isTyped && reader.isGroup
       ? [[{ label: t('bot:button.typeValue'), url: deepLink(reader, `w${watch.id}`) }]]
       : []
-  return screen(lines, [...inRows(presets, 3), ...elsewhere, [backToCard(watch)]])
+  const others: Rows = options.canTry
+    ? [[act(t('bot:button.tryValues'), packed('watch.try', { id: watch.id, field: field.code }))]]
+    : []
+  return screen(lines, [...inRows(presets, 3), ...elsewhere, ...others, [backToCard(watch)]])
 }
 
 /** A setting's value in the record, as text. */
-function currentValue(watch: Watch, { owner, field }: OwnedField): string {
+export function currentValue(watch: Watch, { owner, field }: OwnedField): string {
   const record = owner === 'watch' ? watch : watch.settings
   return String(propertyOf(record, field.key) ?? field.suggested)
 }

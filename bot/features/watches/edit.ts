@@ -14,6 +14,7 @@ import { factsOf } from '../../views/watch-facts.ts'
 import { nameEditor, valueEditor } from './edit-view.ts'
 import { changeWatch, withManaged } from './manage.ts'
 import { cardOf, showCard } from './screens.ts'
+import { isTriable, tryValues } from './values.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -31,8 +32,9 @@ const valueQuestion = defineQuestion({
   ask: async (ctx, { id, field }) => {
     const { watch } = await findWatch(ctx, id)
     if (field === NAME) return nameEditor(ctx.reader, watch, ownName(watch))
-    const options = { now: ctx.app.clock.now() }
-    return valueEditor(ctx.reader, watch, requireField(watch, field), options)
+    const owned = requireField(watch, field)
+    const options = { now: ctx.app.clock.now(), canTry: isTriable(owned) }
+    return valueEditor(ctx.reader, watch, owned, options)
   },
   answer: async (ctx, { id, field }, text) => {
     const { watch, link } = await findWatch(ctx, id)
@@ -65,6 +67,14 @@ onPress(composer, 'watch.set', (ctx, { id, field, value }) =>
     if (field === NAME && value === OWN_NAME) return rename(ctx, watch, link, ownName(watch))
     if (owned === undefined) return showCard(ctx, id)
     await setValue(ctx, watch, link, owned, value)
+  }),
+)
+
+onPress(composer, 'watch.try', (ctx, { id, field }) =>
+  withManaged(ctx, id, async (watch, link) => {
+    const owned = findField(watch.type, field)
+    if (owned === undefined || !isTriable(owned)) return showCard(ctx, id)
+    await tryValues(ctx, watch, owned, link)
   }),
 )
 

@@ -1,0 +1,73 @@
+/** Adds results of backtests to the messages that wait for them. The job `show-backtests` runs this. */
+import { claimAll } from '#src/db/queue.ts'
+import { describe, floodWaitMs } from '#src/telegram/errors.ts'
+import { readDraftBacktest } from '../features/new/backtest.ts'
+import { readValuesBacktest } from '../features/watches/values.ts'
+import type { ReadBacktests } from './backtests.ts'
+import { change, isFollowed, isOver, type LiveMessageDeps } from './live-messages.ts'
+import {
+  BACKTEST_MESSAGES,
+  type BacktestKind,
+  deleteExpired,
+  deleteLive,
+  type LiveRow,
+  settleLive,
+} from './live-store.ts'
+import { privateState } from './middleware/identify.ts'
+import { findChat } from './store.ts'
+
+/** Lease of one message: longer than its backtests take. */
+const LEASE_MS = 90_000
+const RETRY_MS = 10_000
+/** Messages at once in this process: one with long backtests holds up no other. */
+const AT_ONCE = 2
+
+const READERS: Readonly<Record<BacktestKind, ReadBacktests>> = {
+  'backtest-draft': readDraftBacktest,
+  'backtest-values': readValuesBacktest,
+}
+
+/**
+ * Shows every message that waits for backtests its results.
+ * @param signal starts no other message: the remaining ones are shown theirs by the next run
+ */
+export async function changeBacktests(
+  notifier: LiveMessageDeps,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { app } = notifier
+  await deleteExpired(app.db, app.clock.now())
+  const work = async () => {
+    const options = { leaseMs: LEASE_MS, limit: 1, signal }
+    for await (const row of claimAll(app, BACKTEST_MESSAGES, options)) await add(notifier, row)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+}
+
+/** Adds the results to one message. A failure leaves the screen as it is. */
+async function add(notifier: LiveMessageDeps, row: LiveRow): Promise<void> {
+  const { app } = notifier
+  try {
+    await show(notifier, row)
+  } catch (error) {
+    if (!isOver(error)) {
+      const { chatId, stage, shown } = row
+      app.log.warn({ chatId, error: describe(error) }, 'backtest not shown')
+      const dueAt = new Date(app.clock.now().getTime() + (floodWaitMs(error) ?? RETRY_MS))
+      return await settleLive(app.db, row, { stage, shown, dueAt, leasedUntil: dueAt })
+    }
+  }
+  // A message that shows another screen by now waits for that one.
+  if (await isFollowed(app, row)) await deleteLive(app.db, row)
+}
+
+async function show(notifier: LiveMessageDeps, row: LiveRow): Promise<void> {
+  const { app, username } = notifier
+  const known = await findChat(app.db, row.chatId)
+  if (known === undefined) return
+  const state = await privateState(app, known, username)
+  const link = state.links.find(({ wallet }) => wallet === row.wallet)
+  if (link === undefined) return
+  const view = await READERS[row.kind as BacktestKind](state, link, row)
+  if (view !== undefined) await change(notifier, row, view, state.t.locale)
+}

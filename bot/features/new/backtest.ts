@@ -1,0 +1,29 @@
+/** What the drafted watch would have sent in the last week, in the last step of the wizard. */
+import { followBacktests, type ReadBacktests, tryWatch } from '../../core/backtests.ts'
+import type { BotContext } from '../../core/context.ts'
+import { type Draft, readDraft } from './draft.ts'
+import { bodyOf } from './moves.ts'
+import { stepView } from './wizard.ts'
+
+/** Has the line added to the message that shows a draft, if that is its last step. */
+export async function followDraft(
+  { app, knownChat }: BotContext,
+  messageId: number,
+  draft: Draft,
+): Promise<void> {
+  if (!isChecked(draft)) return
+  const message = { chatId: knownChat.id, messageId }
+  const of = { kind: 'backtest-draft', wallet: draft.wallet, handle: draft.id } as const
+  await followBacktests(app, message, of)
+}
+
+/** The last step with the line. */
+export const readDraftBacktest: ReadBacktests = async (state, link, { handle }) => {
+  const draft = await readDraft(state)
+  if (draft === undefined || draft.id !== handle || !isChecked(draft)) return undefined
+  return stepView(state, draft, await tryWatch(state, bodyOf(state.t, draft), link))
+}
+
+function isChecked({ values: { step, asking, watchId } }: Draft): boolean {
+  return step === 'check' && asking === null && watchId === null
+}

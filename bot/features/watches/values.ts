@@ -1,0 +1,109 @@
+/** What other values of a setting would have sent in the last week. */
+import { z } from 'zod'
+import { packed } from '#src/actions/codec.ts'
+import { typed } from '#src/i18n/translate.ts'
+import { getWatch } from '#src/operations/watches.ts'
+import { settingValue } from '#src/watches/form.ts'
+import type { Watch } from '#src/watches/model.ts'
+import { followBacktests, type ReadBacktests, tryWatch } from '../../core/backtests.ts'
+import type { BotContext, Membership } from '../../core/context.ts'
+import { show } from '../../core/show.ts'
+import { type TriedWatch, valueLine } from '../../views/backtest-line.ts'
+import {
+  fieldLabel,
+  findField,
+  type OwnedField,
+  type Preset,
+  presetsOf,
+  valueText,
+} from '../../views/fields.ts'
+import { act, inRows, type Reader, screen, type View } from '../../views/view.ts'
+import { factsOf } from '../../views/watch-facts.ts'
+import { backToCard, currentValue } from './edit-view.ts'
+
+/** What a message is about: the setting of a watch. */
+const Handle = z
+  .string()
+  .regex(/^\d+:\w+$/)
+  .transform((text) => text.split(':'))
+
+/** Shows the offered values; their results are added when they are ready. */
+export async function tryValues(
+  ctx: BotContext,
+  watch: Watch,
+  owned: OwnedField,
+  link: Membership,
+): Promise<void> {
+  const messageId = await show(ctx, triedValues(ctx.reader, watch, owned, undefined))
+  const handle = `${watch.id}:${owned.field.code}`
+  const message = { chatId: ctx.knownChat.id, messageId }
+  await followBacktests(ctx.app, message, { kind: 'backtest-values', wallet: link.wallet, handle })
+}
+
+/** The values with their results. */
+export const readValuesBacktest: ReadBacktests = async (state, link, { handle }) => {
+  const [id = '', code = ''] = Handle.parse(handle)
+  const watch = await state.call(getWatch, { params: { id } }, link)
+  const owned = findField(watch.type, code)
+  if (owned === undefined || !isTriable(owned)) return undefined
+  const values = offeredValues(state.reader, watch, owned)
+  const tried = await Promise.all(
+    values.map(({ value }) => tryWatch(state, bodyWith(watch, owned, value), link)),
+  )
+  return triedValues(state.reader, watch, owned, tried)
+}
+
+/** Whether a value decides which alerts there are, and not only who gets them. */
+export function isTriable({ owner, field }: OwnedField): boolean {
+  return owner !== 'watch' || field.key === 'cooldownSeconds'
+}
+
+/** The present value and the offered ones. */
+function offeredValues(reader: Reader, watch: Watch, owned: OwnedField): readonly Preset[] {
+  const facts = factsOf(watch)
+  const current = currentValue(watch, owned)
+  const presets = presetsOf(reader, owned, facts)
+  if (presets.some(({ value }) => value === current)) return presets
+  return [{ value: current, label: valueText(reader, owned, current, facts) }, ...presets]
+}
+
+/** A watch in the form of a new one, with another value. */
+function bodyWith(watch: Watch, { owner, field }: OwnedField, value: string): object {
+  const { type, target, signals, minSeverity, cooldownSeconds } = watch
+  const settings = z.record(z.string(), z.unknown()).parse(watch.settings)
+  const body = { type, target, signals, minSeverity, cooldownSeconds, settings }
+  const other = { [field.key]: settingValue(field, value) }
+  return owner === 'watch'
+    ? { ...body, ...other }
+    : { ...body, settings: { ...settings, ...other } }
+}
+
+/**
+ * Each offered value of a setting with what it would have sent; a press chooses it.
+ * @param tried undefined while that is computed
+ */
+function triedValues(
+  reader: Reader,
+  watch: Watch,
+  owned: OwnedField,
+  tried: readonly TriedWatch[] | undefined,
+): View {
+  const { t } = reader
+  const { code } = owned.field
+  const current = currentValue(watch, owned)
+  const values = offeredValues(reader, watch, owned)
+  const label = (preset: Preset) => (preset.value === current ? `✓ ${preset.label}` : preset.label)
+  const field = fieldLabel(t, owned)
+  const lines = [
+    `✏️ ${t.html('bot:edit.title', { field, label: typed(watch.label) })}`,
+    '',
+    t.html('bot:backtest.tried'),
+    ...(tried === undefined
+      ? [`⏳ ${t.html('bot:backtest.working')}`]
+      : values.map((preset, index) => valueLine(t, label(preset), tried[index] ?? 'failed'))),
+  ]
+  const buttons = values.map((preset) =>
+    act(label(preset), packed('watch.set', { id: watch.id, field: code, value: preset.value })),
+  )
+  return screen(lines, [...inRows(buttons, 3), [backToCard(watch)]])
+}

@@ -1,0 +1,65 @@
+/** What a watch would have sent in the last week, in one line with a picture of its days. */
+import type { Backtest } from '#src/alerts/backtest.ts'
+import type { Translate } from '#src/i18n/translate.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
+
+/** A backtest, or `failed` where it was refused or not ready in time. */
+export type TriedWatch = Backtest | 'failed'
+
+/** One glyph a day, in the colours of alerts. */
+const GLYPHS = { critical: '🔴', warning: '🟠', info: '🔵', none: '🟢', unknown: '⚪' } as const
+
+/** A line of HTML. */
+export function weekLine(t: Translate, tried: TriedWatch): string {
+  if (tried === 'failed') return `🕘 ${t.html('bot:backtest.failed')}`
+  if (!isKnown(tried)) {
+    const isAway = tried.gaps.some(({ code }) => code === 'chain_unavailable')
+    return `🕘 ${t.html(isAway ? 'bot:backtest.failed' : 'bot:backtest.unknown')}`
+  }
+  const key = isPartial(tried) ? 'bot:backtest.weekPartial' : 'bot:backtest.week'
+  return `${daysPicture(tried)} ${t.html(key, { counts: countsText(t, tried) })}`
+}
+
+/** A line of HTML about one of several values. */
+export function valueLine(t: Translate, value: string, tried: TriedWatch): string {
+  if (tried === 'failed' || !isKnown(tried)) {
+    return `🕘 ${t.html('bot:backtest.value', { value, counts: t('bot:backtest.notKnown') })}`
+  }
+  const line = t.html('bot:backtest.value', { value, counts: countsText(t, tried) })
+  return `${daysPicture(tried)} ${line}`
+}
+
+/** Whether any time is covered: a first observation alone is a baseline. */
+function isKnown({ from, to }: Backtest): boolean {
+  return from !== null && to !== null && from < to
+}
+
+/** A glyph for the worst of each day, the oldest day first; a day without any data is unknown. */
+function daysPicture({ perDay, from, to }: Backtest): string {
+  return perDay
+    .map(({ from: start, counts: { critical, warning, info } }) => {
+      const end = new Date(start.getTime() + DAY_MS)
+      const isCovered = from !== null && to !== null && from < end && to >= start
+      if (critical > 0) return GLYPHS.critical
+      if (warning > 0) return GLYPHS.warning
+      if (info > 0) return GLYPHS.info
+      return isCovered ? GLYPHS.none : GLYPHS.unknown
+    })
+    .join('')
+}
+
+/** Whether alerts may be missing; a coarse history has all days. */
+function isPartial({ gaps }: Backtest): boolean {
+  return gaps.some(({ code }) => code !== 'coarse_prices')
+}
+
+/** The numbers of alerts, such as *3 warnings · 1 critical*. */
+function countsText(t: Translate, { counts }: Backtest): string {
+  const { warning, critical, info } = counts
+  const parts = [
+    ...(warning > 0 ? [t('messages:rollup.warning', { count: warning })] : []),
+    ...(critical > 0 ? [t('messages:rollup.critical', { count: critical })] : []),
+    ...(info > 0 ? [t('messages:rollup.info', { count: info })] : []),
+  ]
+  return parts.length === 0 ? t('bot:backtest.none') : parts.join(' · ')
+}

@@ -1,0 +1,305 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { changeBacktests } from '#bot/core/backtest-messages.ts'
+import { deleteDraft } from '#bot/core/session-store.ts'
+import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
+import { packed, unpacked } from '#src/actions/codec.ts'
+import { findFeed } from '#src/chain/feed-names.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { getWatch, listWatches } from '#src/operations/watches.ts'
+import { createApi } from '#src/telegram/api.ts'
+import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+import { testClock } from '../support/clock.ts'
+import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
+
+/** What a watch would have sent, in the wizard and beside the values of a setting. */
+
+let world: BotWorld
+let devnet: FurnishedDevnet
+let ann: Chatting
+
+const XRP = { type: 'feed-move', target: { feed: 'XRP/USD' } }
+const SETTINGS = { percent: 5, windowSeconds: 3600, direction: 'any' }
+const WEEK = '🟢🟠🟢🟢🔴🟢🟢 Last 7 days: 1 warning · 1 critical'
+
+beforeAll(async () => {
+  devnet = await startDevnet({ contracts: true, startsAt: testClock().now() })
+  world = await botWorld({
+    FLARE_RPC_URLS: devnet.rpcUrl,
+    FLARE_CONTRACT_REGISTRY: devnet.contracts.registry,
+  })
+  // As in the last of the stored prices.
+  await devnet.contracts.setFeed('XRP/USD', 169_600n, 5)
+  await devnet.mine(2, 1)
+  await world.giveSlots('alice', 5)
+  ann = await world.linked('alice')
+  await storePrices()
+})
+afterAll(async () => {
+  await world.close()
+  await devnet.close()
+})
+
+beforeEach(async () => {
+  // Avoids the flood limit, and lets the limit of backtests begin anew.
+  world.clock.advance(90)
+  await world.sql`delete from telegram_live_messages`
+  await deleteDraft(world.app.db, { chatId: ann.id, personId: ann.id })
+})
+
+/** A price every five minutes of a week, which rises by 6 % on the second day and by 60 % on the fifth. */
+async function storePrices(): Promise<void> {
+  const list = await world.app.chain.feedList()
+  const feed = list && findFeed(list, 'XRP/USD')?.id
+  const now = world.clock.now()
+  await world.sql`
+    insert into feed_points (feed, at, value, decimals, grade)
+    select ${feed ?? ''}, at, case when at < ${now}::timestamptz - interval '5 days 12 hours' then 100000
+      when at < ${now}::timestamptz - interval '2 days 12 hours' then 106000 else 169600 end, 5, 1
+    from generate_series(${now}::timestamptz - interval '7 days', ${now}::timestamptz + interval '1 hour',
+      interval '5 minutes') at`
+}
+
+const api = () => createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, 10)
+const show = () => changeBacktests({ app: world.app, api: api(), username: BOT_NAME })
+const waiting = () => world.sql`select kind from telegram_live_messages`
+const callsOf = (method: string) =>
+  world.telegram.calls.filter((call) => call.method === method).length
+
+async function lastStep() {
+  await ann.say('/new price')
+  await ann.say('XRP/USD')
+  await ann.press('Next')
+  expect(ann.last().text).toContain('3/3')
+  return ann.last()
+}
+
+describe('the last step of the wizard', () => {
+  test('is there at once, and gets a line with a picture of the days when it is ready', async () => {
+    const step = await lastStep()
+    expect(step.text).not.toContain('Last 7 days')
+    await show()
+    expect(ann.last()).toMatchObject({ id: step.id, keyboard: step.keyboard })
+    expect(ann.last().text).toBe(`${step.text}\n${WEEK}`)
+    expect(await waiting()).toEqual([])
+    await ann.press('Create')
+    expect(ann.last().text).toContain('is now being watched')
+  })
+
+  test('shows the line of the values that are chosen now', async () => {
+    const step = await lastStep()
+    await show()
+    await ann.press('‹ Rule')
+    await ann.press('Calm')
+    await ann.press('Next')
+    await show()
+    expect(ann.last().id).toBe(step.id)
+    expect(ann.last().text).toContain('🟢🟢🟢🟢🔴🟢🟢 Last 7 days: 1 critical')
+  })
+
+  test('says that nothing is known, and that not everything is', async () => {
+    await ann.say('/new price')
+    await ann.say('FLR/USD')
+    await ann.press('Next')
+    await show()
+    expect(ann.last().text).toContain('🕘 Last 7 days: no data stored')
+    await ann.say('/new wallet')
+    await ann.press('\u2068My wallet\u2069')
+    await ann.press('100\u00a0FLR')
+    await show()
+    expect(ann.last().text).toMatch(/⚪🟢 Last 7 days, as far as known: no alerts$/)
+  })
+
+  test('says so when the backtest is refused', async () => {
+    await lastStep()
+    const run = () => Promise.reject(new AppError('upstream', 'dependency_unavailable'))
+    const busy = { ...world.app, backtests: { run } }
+    await changeBacktests({ app: busy, api: api(), username: BOT_NAME })
+    expect(ann.last().text).toContain('🕘 Last 7 days: not available right now')
+    expect(ann.labels()[0]).toEqual(['Create'])
+  })
+
+  test('says so when the chain does not answer', async () => {
+    const away = await botWorld()
+    await away.giveSlots('alice', 1)
+    const chat = await away.linked('alice')
+    await chat.say('/new wallet')
+    await chat.press('\u2068My wallet\u2069')
+    await chat.press('100\u00a0FLR')
+    const sender = createApi({ token: BOT_TOKEN, apiRoot: away.telegram.url }, 10)
+    await changeBacktests({ app: away.app, api: sender, username: BOT_NAME })
+    expect(chat.last().text).toContain('🕘 Last 7 days: not available right now')
+    await chat.press('Create')
+    expect((await away.as('alice', listWatches)).data).toHaveLength(1)
+    await away.close()
+  })
+
+  test('is left alone where the person has gone on meanwhile', async () => {
+    await lastStep()
+    await ann.press('Name…')
+    const asked = ann.last()
+    await show()
+    expect(ann.last()).toEqual(asked)
+    await ann.say('Ripple')
+    await ann.press('Create')
+    const made = ann.last()
+    const edits = callsOf('editMessageText')
+    await show()
+    expect(ann.last()).toEqual(made)
+    expect(callsOf('editMessageText')).toBe(edits)
+  })
+
+  test('is not overwritten by a backtest that ends after the press', async () => {
+    await lastStep()
+    const slow = { ...world.app, backtests: heldBacktests() }
+    const shown = changeBacktests({ app: slow, api: api(), username: BOT_NAME })
+    await slow.backtests.begun
+    await ann.press('Create')
+    const made = ann.last()
+    slow.backtests.goOn()
+    await shown
+    expect(ann.last()).toEqual(made)
+    expect(await waiting()).toEqual([])
+  })
+
+  test('keeps its line for later while Telegram refuses, and loses nothing', async () => {
+    const step = await lastStep()
+    world.telegram.failNext('editMessageText', {
+      error_code: 429,
+      description: 'Too Many Requests: retry after 7',
+      parameters: { retry_after: 7 },
+    })
+    await show()
+    expect(ann.last()).toEqual(step)
+    expect(await waiting()).toEqual([{ kind: 'backtest-draft' }])
+    world.clock.advance(8)
+    await show()
+    expect(ann.last().text).toContain(WEEK)
+  })
+
+  test('is no longer waited for after two minutes', async () => {
+    const step = await lastStep()
+    world.clock.advance(121)
+    await show()
+    expect(ann.last()).toEqual(step)
+    expect(await waiting()).toEqual([])
+  })
+
+  test.each(LOCALES)('has its line in %s', async (locale) => {
+    await ann.say(`/language ${locale}`)
+    await ann.say('/new feed-move')
+    await ann.say('XRP/USD')
+    const buttons = ann.last().keyboard.flat()
+    const next = buttons.find(({ callback_data: data = '' }) => unpacked(data)?.verb === 'new.next')
+    await ann.press(next?.callback_data ?? '')
+    await show()
+    const line = ann.last().text.split('\n').at(-1) ?? ''
+    expect(line.startsWith('🟢🟠🟢🟢🔴🟢🟢 ')).toBe(true)
+    expect(line).toMatch(/7/)
+    expect(line).not.toMatch(/backtest|\{\{/)
+    await ann.say('/language en')
+  })
+})
+
+/** Backtests that wait until they are let go on. */
+function heldBacktests() {
+  const begun = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<void>()
+  const run: BotWorld['app']['backtests']['run'] = async (...args) => {
+    begun.resolve()
+    await gate.promise
+    return world.app.backtests.run(...args)
+  }
+  return { run, begun: begun.promise, goOn: () => gate.resolve() }
+}
+
+describe('“Try other values”', () => {
+  async function editor(field: string, settings: object = SETTINGS) {
+    const id = await world.addWatch('alice', { label: 'Ripple', ...XRP, settings })
+    await ann.say(`/watches ${id}`)
+    await ann.press(packed('watch.edit', { id, field }))
+    return id
+  }
+
+  test('shows what each value would have sent, and a press chooses one', async () => {
+    const id = await editor('pct')
+    const { id: message } = ann.last()
+    await ann.press('Try other values')
+    expect(ann.last().text).toMatch(
+      /^✏️ Percentage · .*\n\nWhat each value would have sent in the last 7 days:\n⏳ This takes a few seconds\.$/,
+    )
+    await show()
+    expect(ann.last().id).toBe(message)
+    expect(ann.last().text.split('\n').slice(3)).toEqual([
+      '🟢🔴🟢🟢🔴🟢🟢 1%: 2 critical',
+      '🟢🔴🟢🟢🔴🟢🟢 2%: 2 critical',
+      '🟢🟠🟢🟢🔴🟢🟢 ✓ 5%: 1 warning · 1 critical',
+      '🟢🟢🟢🟢🔴🟢🟢 10%: 1 critical',
+      '🟢🟢🟢🟢🔴🟢🟢 20%: 1 critical',
+    ])
+    expect(ann.labels()).toEqual([['1%', '2%', '✓ 5%'], ['10%', '20%'], ['‹ \u2068Ripple\u2069']])
+    await ann.press('10%')
+    expect(ann.last().text).toContain('✓ Percentage: 10%')
+    const watch = await world.as('alice', getWatch, { params: { id: String(id) } })
+    expect(watch.settings).toMatchObject({ percent: 10 })
+  })
+
+  test('has the present value too, where it is none of the usual ones', async () => {
+    await editor('pct', { ...SETTINGS, percent: 70 })
+    await ann.press('Try other values')
+    await show()
+    expect(ann.last().text).toContain('🟢🟢🟢🟢🟢🟢🟢 ✓ 70%: no alerts\n')
+  })
+
+  test('is offered for the cooldown, which decides about alerts, and not for who gets them', async () => {
+    await editor('cool')
+    await ann.press('Try other values')
+    await show()
+    expect(ann.last().text).toContain('✓ Off: 1 warning · 1 critical')
+    await editor('sev')
+    expect(ann.labels().flat()).not.toContain('Try other values')
+  })
+
+  test('says what is unknown', async () => {
+    const id = await world.addWatch('alice', {
+      label: 'Flare',
+      type: 'feed-move',
+      target: { feed: 'FLR/USD' },
+      settings: SETTINGS,
+    })
+    await ann.say(`/watches ${id}`)
+    await ann.press(packed('watch.try', { id, field: 'pct' }))
+    await show()
+    expect(ann.last().text).toContain('🕘 ✓ 5%: unknown')
+  })
+
+  test('of a watch that is deleted meanwhile leaves the screen as it is', async () => {
+    const id = await editor('pct')
+    await ann.press('Try other values')
+    const before = ann.last()
+    await world.sql`delete from watches where id = ${id}`
+    await show()
+    expect(ann.last()).toEqual(before)
+    expect(await waiting()).toEqual([])
+  })
+
+  test('works in a group', async () => {
+    const { id: groupId } = world.telegram.group({ title: 'Crew', members: [ann.id] })
+    const group = world.chat(groupId, ann.id)
+    await group.say(`/start ${await world.groupCode('alice')}`)
+    await group.press('Link this chat')
+    const id = await world.addWatch('alice', { label: 'Ripple', ...XRP, settings: SETTINGS })
+    await group.say('/watches')
+    await group.press(
+      group
+        .last()
+        .keyboard.flat()
+        .find(({ text }) => text.includes('Ripple'))?.text ?? '',
+    )
+    expect(id).toBeGreaterThan(0)
+    await group.press('Percentage')
+    await group.press('Try other values')
+    await show()
+    expect(group.last().text).toContain('✓ 5%: 1 warning · 1 critical')
+  })
+})
