@@ -111,6 +111,7 @@ export async function watchWorld(
       if (simulation === undefined) throw new Error('nobody plays here')
       return simulation satisfies ProviderSimulation
     },
+    follow,
     /** Advances the time with a number of blocks, and observes once at the end. */
     pass: async (seconds: number, blocks = 2) => {
       await devnet.increaseTime(seconds)

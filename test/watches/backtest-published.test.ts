@@ -1,0 +1,130 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { type RoundWorld, roundWorld } from './rounds.ts'
+import type { Notified } from './world.ts'
+
+/** Backtests of eligibility and votes over the rows that the jobs wrote, beside watches that ran meanwhile. */
+
+const HOUR_SECONDS = 3600
+const EPOCH = 452
+/** The service looks once a minute or less often here; a backtest knows rounds and minutes. */
+const TOLERANCE_MS = 40 * 60_000
+
+let world: RoundWorld
+afterEach(() => world.close())
+
+const identity = (name: string) => world.simulation().provider(name).accounts.identity.address
+const bodyOf = (type: string, name: string) => ({ type, target: { provider: identity(name) } })
+const ends = () => 1_658_430_000 + 90 * 3360 * (EPOCH + 1)
+
+async function watch(type: string, name: string): Promise<{ readonly id: number }> {
+  const { status, body } = await world.alice.request('POST', '/watches', bodyOf(type, name))
+  expect(status).toBe(201)
+  return body
+}
+
+async function backtest(type: string, name: string) {
+  const body = bodyOf(type, name)
+  const { status, body: found } = await world.alice.request('POST', '/watches/backtest', body)
+  expect(status).toBe(200)
+  return found
+}
+
+/** Expects the alerts of a live watch in a backtest, at about the same times. */
+async function expectSame(type: string, name: string, live: readonly Notified[]) {
+  const found = await backtest(type, name)
+  const replayed = found.alerts.toReversed()
+  const shown = ({ event, severity }: Pick<Notified, 'event' | 'severity'>) =>
+    `${event} ${severity}`
+  expect(replayed.map(shown)).toEqual(live.map(shown))
+  for (const [index, { at }] of replayed.entries()) {
+    const apart = Math.abs(Date.parse(at) - Date.parse(live[index]?.firedAt ?? ''))
+    expect(apart, `${live[index]?.event} ${live[index]?.firedAt} ${at}`).toBeLessThan(TOLERANCE_MS)
+  }
+  return found
+}
+
+/** Plays two rounds and stores them, so that the state of their reward epoch is known. */
+async function rounds() {
+  await world.simulation().playRounds(2)
+  await world.scan()
+  // A backtest ends at the service's time.
+  await world.follow()
+}
+
+describe('a backtest of eligibility', () => {
+  test('tells of a registration that is lost and back, from the stored rounds', async () => {
+    world = await roundWorld([], { unwatched: ['Alpha', 'Bravo'] })
+    const alpha = await watch('provider-eligibility', 'Alpha')
+    await rounds()
+    await world.simulation().behave('Alpha', 'unregistered')
+    await world.simulation().playToEpochEnd()
+    await rounds()
+    await world.simulation().recover('Alpha')
+    await world.simulation().playToEpochEnd()
+    await rounds()
+    const live = await world.notified(alpha.id)
+    expect(live.map(({ event }) => event)).toEqual(['provider.unregistered', 'provider.recovered'])
+    const found = await expectSame('provider-eligibility', 'Alpha', live)
+    const [recovery, alert] = found.alerts
+    for (const [replayed, original] of [
+      [alert, live[0]],
+      [recovery, live[1]],
+    ]) {
+      const { rewardEpochId, registered } = replayed.data
+      expect({ rewardEpochId, registered }).toEqual({
+        rewardEpochId: original?.data['rewardEpochId'],
+        registered: original?.data['registered'],
+      })
+    }
+    expect((await backtest('provider-eligibility', 'Bravo')).alerts).toEqual([])
+  })
+
+  test('tells of eligibility that a published calculation ends, from the stored publications', async () => {
+    world = await roundWorld([], { unwatched: ['Alpha', 'Bravo'] })
+    const alpha = await watch('provider-eligibility', 'Alpha')
+    await rounds()
+    await world.simulation().behave('Alpha', 'not-eligible')
+    await world.simulation().playToEpochEnd()
+    await rounds()
+    await world.simulation().playToPublication()
+    await rounds()
+    const live = await world.notified(alpha.id)
+    expect(live.map(({ event }) => event)).toEqual(['provider.eligibility-lost'])
+    const found = await expectSame('provider-eligibility', 'Alpha', live)
+    expect(found.alerts[0].data).toMatchObject({ eligible: false, eligibilityEpochId: EPOCH })
+    expect((await backtest('provider-eligibility', 'Bravo')).alerts).toEqual([])
+  })
+
+  test('says that nothing is stored about a provider before its first round', async () => {
+    world = await roundWorld([], { unwatched: ['Alpha'] })
+    const { observations, gaps } = await backtest('provider-eligibility', 'Alpha')
+    expect({ observations, gaps: gaps.map(({ code }: { code: string }) => code) }).toEqual({
+      observations: 0,
+      gaps: ['no_data'],
+    })
+  })
+})
+
+describe('a backtest of reward signing', () => {
+  test.each([
+    'misses-uptime-vote',
+    'misses-rewards-vote',
+    'other-vote',
+  ] as const)('tells what a watch told of a provider that %s, from the stored votes', async (fault) => {
+    world = await roundWorld([], { unwatched: ['Alpha', 'Bravo', 'Charlie', 'Delta'] })
+    const alpha = await watch('reward-signing', 'Alpha')
+    const bravo = await watch('reward-signing', 'Bravo')
+    await world.simulation().behave('Alpha', fault)
+    await world.see()
+    await world.simulation().playToEpochEnd()
+    for (let hour = 0.5; hour <= 5; hour += 0.5) {
+      await world.simulation().playTo(ends() + hour * HOUR_SECONDS)
+      await world.see()
+    }
+    const live = await world.notified(alpha.id)
+    expect(live.length).toBeGreaterThan(0)
+    await expectSame('reward-signing', 'Alpha', live)
+    expect(await world.notified(bravo.id)).toEqual([])
+    expect((await backtest('reward-signing', 'Bravo')).alerts).toEqual([])
+  })
+})

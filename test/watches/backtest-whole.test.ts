@@ -1,0 +1,258 @@
+import fc from 'fast-check'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
+import * as alerts from '#src/alerts/service.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { type JudgeDeps, judgeLedgers } from '#src/watches/evaluate/ledger.ts'
+import { providerFsp } from '#src/watches/types/provider-fsp/index.ts'
+import { giveCredits, spendCredits } from '../support/credits.ts'
+import { type RoundWorld, roundWorld } from './rounds.ts'
+import { type WatchWorld, watchWorld } from './world.ts'
+
+/**
+ * The same random history twice: once while watches run, by the jobs, the evaluator and the tables of alerts; once as
+ * a backtest of the same watches over what was stored. Both give the same alerts.
+ */
+
+/** Histories of each kind; each plays a chain. */
+const RUNS = process.env['SOAK'] === 'whole' ? 20 : 2
+
+const PROVIDERS = ['Alpha', 'Bravo', 'Charlie', 'Delta']
+const FAULTS = [
+  'silent',
+  'no-commit',
+  'no-reveal',
+  'no-signature',
+  'late-reveal',
+  'reveal-mismatch',
+  'grace-signature',
+  'no-bit-vote',
+  'no-fdc-signature',
+  'failing-transactions',
+  'low-balance',
+] as const satisfies readonly Behaviour[]
+const FEEDS = ['XRP/USD', 'BTC/USD', 'ETH/USD']
+const START_PRICE = 250_000
+
+let world: RoundWorld | WatchWorld | undefined
+afterEach(() => world?.close())
+
+/** What an alert of a live watch and one of a backtest have in common. */
+interface Shown {
+  readonly signal: string | null
+  readonly event: string
+  readonly severity: string
+  readonly at: string
+}
+
+interface TriedWatch {
+  readonly id: number
+  readonly body: object
+}
+
+/** Creates a watch; its backtest has the same body. */
+async function create({ alice }: Pick<WatchWorld, 'alice'>, body: object): Promise<TriedWatch> {
+  const { status, body: made, text } = await alice.request('POST', '/watches', body)
+  if (status !== 201) throw new Error(`no watch: ${text}`)
+  return { id: made.id, body }
+}
+
+/** Alerts of a watch, oldest first, as they are in the history of the service. */
+async function notifiedLive({ alice }: Pick<WatchWorld, 'alice'>, { id }: TriedWatch) {
+  const { body } = await alice.request('GET', `/alerts?limit=250&watchId=${id}`)
+  return body.data
+    .map(({ signal, event, severity, firedAt: at }: Shown & { readonly firedAt: string }) => ({
+      signal,
+      event,
+      severity,
+      at,
+    }))
+    .toReversed()
+}
+
+/** Alerts of a backtest, oldest first. */
+async function notifiedLater({ alice }: Pick<WatchWorld, 'alice'>, { body }: TriedWatch) {
+  const { body: found, status, text } = await alice.request('POST', '/watches/backtest', body)
+  if (status !== 200) throw new Error(`no backtest: ${text}`)
+  const replayed = found.alerts.map(({ signal, event, severity, at }: Shown) => ({
+    signal,
+    event,
+    severity,
+    at,
+  }))
+  const { counts } = found
+  expect(counts.critical + counts.warning + counts.info + counts.recovery).toBe(replayed.length)
+  return replayed.toReversed()
+}
+
+/** Compares both for each watch. @returns the number of alerts */
+async function compare(
+  of: Pick<WatchWorld, 'alice'>,
+  watches: readonly TriedWatch[],
+): Promise<number> {
+  let count = 0
+  for (const watch of watches) {
+    const live = await notifiedLive(of, watch)
+    expect(await notifiedLater(of, watch), JSON.stringify(watch.body)).toEqual(live)
+    count += live.length
+  }
+  return count
+}
+
+const cooldown = fc.constantFrom(0, 180, 600)
+
+/** One voting round: a fault or none of each provider, a price of each feed, entries of the ledger. */
+const step = fc.record({
+  faults: fc.array(fc.option(fc.constantFrom(...FAULTS)), {
+    minLength: PROVIDERS.length,
+    maxLength: PROVIDERS.length,
+  }),
+  prices: fc.array(fc.integer({ min: -12, max: 12 }), {
+    minLength: FEEDS.length,
+    maxLength: FEEDS.length,
+  }),
+  entries: fc.array(fc.integer({ min: -900, max: 900 }), { maxLength: 3 }),
+  /** Whether the service looks after the round, or with a later one. */
+  isSeen: fc.boolean(),
+})
+
+const history = fc.record({
+  steps: fc.array(step, { minLength: 8, maxLength: 12 }),
+  cooldowns: fc.array(cooldown, { minLength: 10, maxLength: 10 }),
+  recovers: fc.array(fc.boolean(), { minLength: PROVIDERS.length, maxLength: PROVIDERS.length }),
+})
+
+const FLR = 10n ** 18n
+/** As at block 0, which is the first that a backtest reads. */
+const START_BALANCE = 0
+const HOLDERS = ['1', '2', '3', '4', '5'].map((digit): Address => `0x${digit.repeat(40)}`)
+/** Observations of a balance: as many as a backtest reads after the first block. */
+const READINGS = 14
+
+/** A change of each balance before each reading, in whole FLR; often none. */
+const change = fc.oneof(fc.constant(0), fc.integer({ min: -3000, max: 3000 }))
+const balances = fc.record({
+  // Nothing has moved before the first reading, which is the baseline of the watch.
+  moves: fc
+    .array(fc.array(change, { minLength: HOLDERS.length, maxLength: HOLDERS.length }), {
+      minLength: READINGS - 1,
+      maxLength: READINGS - 1,
+    })
+    .map((moves) => [HOLDERS.map(() => 0), ...moves]),
+  thresholds: fc.array(fc.integer({ min: 1, max: 2000 }), {
+    minLength: HOLDERS.length,
+    maxLength: HOLDERS.length,
+  }),
+  cooldowns: fc.array(fc.constantFrom(0, 3600, 20_000), {
+    minLength: HOLDERS.length,
+    maxLength: HOLDERS.length,
+  }),
+})
+
+async function judgeCredits({ app }: Pick<WatchWorld, 'app'>): Promise<void> {
+  const raise: JudgeDeps['raise'] = (tx, raised) => alerts.raise(app, tx, raised)
+  await judgeLedgers({ ...app, raise }, undefined, new AbortController().signal)
+}
+
+async function enter(
+  { app, alice }: Pick<WatchWorld, 'app' | 'alice'>,
+  credits: number,
+): Promise<void> {
+  const { wallet } = alice.caller
+  if (credits > 0) await giveCredits(app, wallet, credits)
+  if (credits < 0) await spendCredits(app, wallet, -credits)
+}
+
+describe('a backtest gives the alerts of a watch that ran meanwhile', () => {
+  test('of providers, feeds and credits, over random rounds', async () => {
+    const property = fc.asyncProperty(history, async ({ steps, cooldowns, recovers }) => {
+      await world?.close()
+      const played = await roundWorld([], { unwatched: PROVIDERS })
+      world = played
+      const seconds = (index: number) => cooldowns[index % cooldowns.length] ?? 0
+      const watches: TriedWatch[] = []
+      for (const [index, name] of PROVIDERS.entries()) {
+        const provider = played.simulation().provider(name).accounts.identity.address
+        const signals = providerFsp.signals.map(({ id, events }) => ({
+          id,
+          enabled: true,
+          ...(events.recovery !== undefined && { recovery: { enabled: recovers[index] === true } }),
+        }))
+        const body = { type: 'provider-fsp', target: { provider }, signals }
+        watches.push(await create(played, { ...body, cooldownSeconds: seconds(index) }))
+      }
+      for (const [index, feed] of FEEDS.entries()) {
+        const settings = { percent: 5 + index, windowSeconds: 180 + 120 * index }
+        const body = { type: 'feed-move', target: { feed }, settings }
+        watches.push(await create(played, { ...body, cooldownSeconds: seconds(4 + index) }))
+      }
+      const { body: account } = await played.alice.request('GET', '/account')
+      for (const index of [0, 1]) {
+        const settings = { limit: account.balanceCredits - 300 * index }
+        const body = { type: 'credits-balance', target: {}, settings }
+        watches.push(await create(played, { ...body, cooldownSeconds: seconds(7 + index) }))
+      }
+      await judgeCredits(played)
+      for (const { faults, prices, entries, isSeen } of steps) {
+        for (const [index, name] of PROVIDERS.entries()) {
+          await played.simulation().recover(name)
+          const fault = faults[index]
+          if (fault != null) await played.behave(name, fault)
+        }
+        for (const [index, feed] of FEEDS.entries()) {
+          const value = Math.round(START_PRICE * (1 + (prices[index] ?? 0) / 100))
+          await played.devnet.contracts.setFeed(feed, BigInt(value), 5)
+        }
+        await played.simulation().playRounds(1)
+        for (const credits of entries) await enter(played, credits)
+        if (!isSeen) continue
+        await played.scan()
+        await judgeCredits(played)
+      }
+      await played.scan()
+      await judgeCredits(played)
+      // A backtest ends at the service's time.
+      await played.follow()
+      expect(await compare(played, watches)).toBeGreaterThan(0)
+    })
+    await fc.assert(property, { numRuns: RUNS, endOnFailure: true })
+  }, 600_000)
+
+  test('of balances, where the blocks that a backtest reads are those that were observed', async () => {
+    const property = fc.asyncProperty(balances, async ({ moves, thresholds, cooldowns }) => {
+      await world?.close()
+      const played = await watchWorld()
+      world = played
+      const { devnet } = played
+      await devnet.mine(1)
+      // A backtest reads block 0 and fourteen more, at equal distances.
+      const { number: before } = await devnet.client.getBlock()
+      const distance = Number(before) + 10
+      const watches: TriedWatch[] = []
+      for (const [index, address] of HOLDERS.entries()) {
+        const settings = {
+          threshold: String(thresholds[index]),
+          direction: (['any', 'up', 'down'] as const)[index % 3],
+        }
+        const target = { address, asset: 'FLR' }
+        const cooldownSeconds = cooldowns[index]
+        const body = { type: 'wallet-balance', target, settings, cooldownSeconds }
+        watches.push(await create(played, body))
+      }
+      const held = HOLDERS.map(() => START_BALANCE)
+      for (const [at, changes] of moves.entries()) {
+        for (const [index, address] of HOLDERS.entries()) {
+          held[index] = Math.max(0, Number(held[index]) + (changes[index] ?? 0))
+          await devnet.setBalance(address, BigInt(held[index] ?? 0) * FLR)
+        }
+        const { number } = await devnet.client.getBlock()
+        const wanted = (at + 1) * distance + played.app.confirmations - 1
+        await devnet.mine(wanted - Number(number), 30)
+        await played.follow()
+        await played.look()
+      }
+      expect(await compare(played, watches)).toBeGreaterThan(0)
+    })
+    await fc.assert(property, { numRuns: RUNS, endOnFailure: true })
+  }, 600_000)
+})
