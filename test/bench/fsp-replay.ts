@@ -7,7 +7,10 @@ import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 import type { RoundReader } from '#src/fsp/reader/round-reader.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
+import { type BacktestOutcome, createBacktests } from '#src/watches/backtest/backtest.ts'
+import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import { createFacts } from '#src/watches/facts.ts'
+import { NewWatch } from '#src/watches/model.ts'
 import { observeWatches } from '../support/observe.ts'
 import { FLARE_CLOCK } from './fsp-blocks.ts'
 
@@ -26,6 +29,15 @@ export interface Replay {
   kept(): Promise<{ readonly rounds: number; readonly bytes: number }>
   /** Alerts and recoveries so far. */
   raised(): number
+  /** Alerts and recoveries of the watch with this label on a provider, in order. */
+  alertsOf(provider: string, label: string): readonly AlertCandidate[]
+  /** Backtests a watch over the last days. */
+  backtest(watch: {
+    readonly provider: string
+    readonly signals: readonly { readonly id: string; readonly enabled: boolean }[]
+    readonly cooldownSeconds: number
+    readonly days: number
+  }): Promise<BacktestOutcome>
   close(): Promise<void>
 }
 
@@ -38,7 +50,7 @@ export interface Replay {
 export function startReplay(databaseUrl: string, policies: readonly LoadedPolicy[]): Replay {
   const { db, sql, close } = connect(databaseUrl)
   let blocks: readonly ProtocolBlock[] = []
-  let raised = 0
+  const raised: AlertCandidate[] = []
   const tip = () => blocks.at(-1)?.ref ?? missing()
   const known = () => {
     const round = (tip().at.getTime() / 1000 - FLARE_CLOCK.firstRoundAtSeconds) / 90
@@ -82,9 +94,10 @@ export function startReplay(databaseUrl: string, policies: readonly LoadedPolicy
     rewardDataUrls: [],
   })
   const signal = new AbortController().signal
-  const raise = async (_tx: unknown, all: readonly unknown[]) => {
-    raised += all.length
+  const raise = async (_tx: unknown, all: readonly AlertCandidate[]) => {
+    raised.push(...all)
   }
+  const backtests = createBacktests({ db, chain, clock, facts, confirmations: 1 })
   return {
     async look(next) {
       blocks = next
@@ -105,7 +118,21 @@ export function startReplay(databaseUrl: string, policies: readonly LoadedPolicy
         from fsp_rounds`
       return found ?? { rounds: 0, bytes: 0 }
     },
-    raised: () => raised,
+    raised: () => raised.length,
+    alertsOf: (provider, label) =>
+      raised.filter(({ watch, data }) => watch.label === label && data['provider'] === provider),
+    backtest({ provider, signals, cooldownSeconds, days }) {
+      const target = { provider }
+      const watch = NewWatch.parse({
+        type: 'provider-fsp',
+        target,
+        settings: {},
+        signals,
+        cooldownSeconds,
+      })
+      const caller = { wallet: PEOPLE.bob.account.address, scopes: ['read'], via: 'http' } as const
+      return backtests.run(caller, { watch, meant: target, days })
+    },
     close,
   }
 }
@@ -115,15 +142,25 @@ export async function fillProviderWatches(
   databaseUrl: string,
   voters: readonly string[],
   each: number,
+  {
+    name,
+    signals,
+    cooldownSeconds,
+  }: {
+    readonly name: string
+    readonly signals: readonly object[]
+    readonly cooldownSeconds: number
+  } = { name: 'Bench', signals: [], cooldownSeconds: 0 },
 ): Promise<void> {
   const { sql, close } = connect(databaseUrl)
   await sql`insert into targets (type, key, target, watch_count, stale)
     select 'provider-fsp', v, jsonb_build_object('provider', v), ${each}, true
-    from jsonb_array_elements_text(${sql.json([...voters])}) v`
+    from jsonb_array_elements_text(${sql.json([...voters])}) v
+    on conflict (type, key) do update set watch_count = targets.watch_count + excluded.watch_count`
   await sql`insert into watches (wallet, type, target_id, label, settings, signals, min_severity,
       cooldown_seconds, status, version, created_at, updated_at)
-    select ${PEOPLE.bob.account.address}, 'provider-fsp', id, 'Bench', '{}', '[]', 'info', 0,
-      'active', 1, now(), now()
+    select ${PEOPLE.bob.account.address}, 'provider-fsp', id, ${name}, '{}', ${JSON.stringify(signals)}::jsonb,
+      'info', ${cooldownSeconds}, 'active', 1, now(), now()
     from targets, generate_series(1, ${each}::int)`
   await close()
 }

@@ -1,4 +1,5 @@
 import { withDatabase } from './database.ts'
+import { benchFspBacktest } from './fsp-backtest.ts'
 import { benchBlocks, benchPolicy, FLARE_CLOCK, PROVIDERS } from './fsp-blocks.ts'
 import { benchEpochs } from './fsp-epochs.ts'
 import { cryptographySeconds } from './fsp-floor.ts'
@@ -11,9 +12,9 @@ const SPEED_GOAL = 2000
 /** Number of readings after which the floor is measured once, with the blocks of that reading. */
 const LOOKS_PER_FLOOR = 6
 
-/** Speed of a reward epoch, and memory and rows over ten. */
+/** Backtests beside live watches, the speed of a reward epoch, and memory and rows over ten. */
 export async function benchFsp(): Promise<readonly Measurement[]> {
-  return [...(await benchSpeed()), ...(await benchEpochs())]
+  return [...(await benchFspBacktest()), ...(await benchSpeed()), ...(await benchEpochs())]
 }
 
 /**
