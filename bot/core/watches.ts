@@ -1,7 +1,7 @@
 import { AppError } from '#src/kernel/errors.ts'
 import { getWatch } from '#src/operations/watches.ts'
 import type { Watch } from '#src/watches/model.ts'
-import { readWatches } from '../views/wallet.ts'
+import { readFunds, readWatches } from '../views/wallet.ts'
 import { isOwnMatter } from '../views/watch-facts.ts'
 import type { BotContext, ChatState, Membership } from './context.ts'
 
@@ -42,8 +42,14 @@ export function allWatches(ctx: ChatState, link?: Membership): Promise<readonly 
   return readWatches((operation, input) => ctx.call(operation, input, link))
 }
 
-/** Labels of a wallet's suspended watches, in the order in which they get slots. */
+/**
+ * Labels of a wallet's watches that wait for a slot, in the order in which they get one: the suspended ones, and
+ * those beyond its slots that are about to be suspended.
+ */
 export async function waitingLabels(ctx: ChatState, link?: Membership): Promise<readonly string[]> {
-  const suspended = (await allWatches(ctx, link)).filter(({ status }) => status === 'suspended')
-  return suspended.toSorted((a, b) => a.id - b.id).map(({ label }) => label)
+  const { slots } = await readFunds((operation, input) => ctx.call(operation, input, link))
+  const watches = (await allWatches(ctx, link)).toSorted((a, b) => a.id - b.id)
+  return watches
+    .filter(({ status }, index) => status === 'suspended' || index >= slots.total)
+    .map(({ label }) => label)
 }

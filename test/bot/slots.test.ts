@@ -391,6 +391,16 @@ describe('a new watch while another one waits for a slot', () => {
       expect(says(ann)).toContain('is now being watched.')
     }))
 
+  test('names a watch that is about to be suspended, too', () =>
+    inFreshWorld(async () => {
+      await withCredits('alice', 5000)
+      await world.addWatch('alice', { label: 'Runs' })
+      await world.addWatch('alice', { label: 'Beyond' })
+      const ann = await world.linked('alice', SPENDER)
+      await ann.say('/new credits')
+      expect(says(ann)).toContain('Slots go first to watches that wait: \u2068Beyond\u2069.')
+    }))
+
   test('buys the slot of the waiting watch alone, and does not go on with the new one', () =>
     inFreshWorld(async () => {
       const ann = await waiting(5000)
