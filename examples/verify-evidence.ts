@@ -9,11 +9,11 @@
 // Exit code 0: the chain confirms the claim. 1: the chain refutes it. 2: it could not be checked.
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { checkEvidence, type Verdict } from './evidence/check.ts'
+import { checkEvidence, type EvidenceVerdict } from './evidence/check.ts'
 
 const REGISTRY = '0xaD67FE66660Fb8dFE9d6b1b4240d8650e30F6019'
 
-async function verify(): Promise<Verdict> {
+async function verify(): Promise<EvidenceVerdict> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: { registry: { type: 'string', default: REGISTRY } },

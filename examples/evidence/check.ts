@@ -115,7 +115,7 @@ function checkData({ data, claim }: Evidence): void {
 }
 
 /** What the chain says of a claim; 0: confirmed, 1: refuted, 2: not checked. */
-export interface Verdict {
+export interface EvidenceVerdict {
   readonly code: 0 | 1 | 2
   readonly said: string
 }
@@ -125,7 +125,7 @@ export async function checkEvidence(
   json: string,
   urls: readonly string[],
   registry: string,
-): Promise<Verdict> {
+): Promise<EvidenceVerdict> {
   try {
     return { code: 0, said: `confirmed: ${await confirm(json, urls, registry)}` }
   } catch (error) {

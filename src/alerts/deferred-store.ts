@@ -69,7 +69,7 @@ function isDue({ recipientId, until, onlyCritical }: DueSelection) {
 }
 
 /** Whether a due delivery has a line of its own: the line of an alert also says that it recovered. */
-function isLine({ recipientId, until, onlyCritical }: Due) {
+function isLine({ recipientId, until, onlyCritical }: DueSelection) {
   const critical = onlyCritical ? sql`and e.urgency = 2` : sql``
   return sql`not (d.recovery and exists (select from deliveries e
     where e.alert_id = d.answers and e.recipient_id = ${recipientId} and e.held_until <= ${until}

@@ -15,7 +15,6 @@ import { findWatchType } from '#src/watches/types/index.ts'
 import { alertUrl } from './alert-urls.ts'
 import { applyBudget, budgetMessage, type PlannedDelivery } from './budget.ts'
 import { readDeferred } from './deferred-alerts.ts'
-import type { OpenAlert } from './episodes.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import {
   asReminder,

@@ -349,7 +349,7 @@ describe('other messages', () => {
     const all = new Map([4711, 4712, 4713].map((id, index) => [id, over(10 + index)]))
     const view = alertView(groupOf(), { items: all })
     expect(view.plain.split('\n').slice(0, 2)).toEqual([
-      '🟢 \u2068Node A\u2069: 3 alerts are over',
+      '🟢 \u2068Node A\u2069: 3 alerts have ended',
       'Recovered · 14:02 to 14:12\u00a0UTC+1 · 9 min, 29 sec',
     ])
     expect(buttons(view)).toEqual([['Alerts 1:alert.list:aad16:']])

@@ -61,7 +61,8 @@ const full = Array.from({ length: MESSAGES_PER_MINUTE }, (_, index) =>
 )
 
 describe('a channel whose messages stand for outages', () => {
-  const plan = (over: Partial<Situation>) => planNext(situation({ isByOutage: true, ...over })).next
+  const plan = (over: Partial<RecipientSituation>) =>
+    planNext(situation({ isByOutage: true, ...over })).next
 
   test('gets the alerts of an outage as one, and one that follows in its message', () => {
     const all = ['a', 'b', 'c'].map((id) => waiting({ id }))

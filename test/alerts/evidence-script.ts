@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { checkEvidence, type Verdict } from '../../examples/evidence/check.ts'
+import { checkEvidence, type EvidenceVerdict } from '../../examples/evidence/check.ts'
 
 const SCRIPT = fileURLToPath(new URL('../../examples/verify-evidence.ts', import.meta.url))
 
@@ -15,7 +15,7 @@ export function verify(
   evidence: unknown,
   urls: readonly string[],
   registry: string,
-): Promise<Verdict> {
+): Promise<EvidenceVerdict> {
   return checkEvidence(JSON.stringify(evidence), urls, registry)
 }
 

@@ -374,7 +374,7 @@ describe('several alerts in one message', () => {
     expect(message(ann, id).text).toContain('🟠 FTSO reveal')
     world.clock.advance(120)
     await alerts.fire(watch, { event: `${REVEAL}.recovered` })
-    expect(message(ann, id).text).toMatch(/^🟢 \u2068Node V\u2069: 2 alerts are over/)
+    expect(message(ann, id).text).toMatch(/^🟢 \u2068Node V\u2069: 2 alerts have ended/)
     expect(message(ann, id).text).toContain('🟢 FTSO reveals are arriving again #')
   })
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createControlPanel } from '#sandbox/control-panel.ts'
 import { ANY_BODY, signIn } from '#sandbox/customer.ts'
-import { createPhone, plain } from '#sandbox/tour/chat.ts'
+import { createPhone, normalizedText } from '#sandbox/tour/chat.ts'
 import { startWorld, type World } from '#sandbox/world.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
@@ -50,7 +50,7 @@ function said(text: string): number {
   const ann = telegramAccounts.people.get('ann')?.id ?? 0
   return telegram
     .messages(ann)
-    .filter((one) => one.from === telegram.bot.id && plain(one.text).includes(text)).length
+    .filter((one) => one.from === telegram.bot.id && normalizedText(one.text).includes(text)).length
 }
 
 const once = (text: string) =>
