@@ -123,7 +123,10 @@ export async function startInbox(
   let failures = 0
   let prunedAtMs = Number.NEGATIVE_INFINITY
 
-  /** Fills all free places in one claim: one after another, claims would wait for each other's commit. */
+  /**
+   * Fills all free places in one claim: one after another, claims would wait for each other's commit.
+   * @returns whether there may be more
+   */
   async function takeMore(): Promise<boolean> {
     const places = AT_ONCE_MAX - inHand.size
     const claimed = places > 0 ? await claimNext(deps, places) : []
@@ -134,7 +137,7 @@ export async function startInbox(
       })
       inHand.set(one.updateId, work)
     }
-    return claimed.length > 0
+    return places > 0 && claimed.length === places
   }
 
   async function prune(): Promise<void> {
@@ -148,9 +151,9 @@ export async function startInbox(
   async function run(): Promise<void> {
     while (!stop.signal.aborted) {
       try {
-        const isTaken = await takeMore()
+        const isMore = await takeMore()
         failures = 0
-        if (isTaken) continue
+        if (isMore) continue
         await prune()
       } catch (error) {
         failures += 1
