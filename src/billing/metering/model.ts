@@ -10,8 +10,10 @@ import type { SQL } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { ResourceId } from '../price-list.ts'
 
-/** Concurrent statements of one process that settle calls of many payers. */
-export const BATCHES_AT_ONCE = 4
+/** Concurrent statements of one process that settle calls of many payers; fewer of them settle more calls each. */
+export const BATCHES_AT_ONCE = 2
+/** Time after which calls no longer wait for statements that take long. */
+export const BATCH_PATIENCE_MS = 50
 /** Upper limit of the payers that one statement settles, and of the calls of each. */
 export const PAYERS_PER_BATCH_MAX = 64
 export const CALLS_PER_PAYER_MAX = 200

@@ -52,6 +52,7 @@ export interface Metering {
 
 const LIMITS = {
   batchesAtOnce: model.BATCHES_AT_ONCE,
+  patienceMs: model.BATCH_PATIENCE_MS,
   groupsPerBatch: model.PAYERS_PER_BATCH_MAX,
   itemsPerGroup: model.CALLS_PER_PAYER_MAX,
   itemsPerBatch: model.CALLS_PER_BATCH,
