@@ -1,9 +1,7 @@
 /** Adds results of backtests to the messages that wait for them. The job `show-backtests` runs this. */
 import { claimAll } from '#src/db/queue.ts'
 import { describe, floodWaitMs } from '#src/telegram/errors.ts'
-import { readDraftBacktest } from '../features/new/backtest.ts'
-import { readValuesBacktest } from '../features/watches/values.ts'
-import type { ReadBacktests } from './backtests.ts'
+import type { BacktestReaders } from './backtests.ts'
 import { change, isFollowed, isOver, type LiveMessageDeps } from './live-messages.ts'
 import {
   BACKTEST_MESSAGES,
@@ -22,17 +20,17 @@ const RETRY_MS = 10_000
 /** Messages at once in this process: one with long backtests holds up no other. */
 const AT_ONCE = 2
 
-const READERS: Readonly<Record<BacktestKind, ReadBacktests>> = {
-  'backtest-draft': readDraftBacktest,
-  'backtest-values': readValuesBacktest,
+interface BacktestMessageDeps extends LiveMessageDeps {
+  readonly readers: BacktestReaders
 }
 
 /**
  * Shows every message that waits for backtests its results.
+ *
  * @param signal starts no other message: the remaining ones are shown theirs by the next run
  */
 export async function changeBacktests(
-  notifier: LiveMessageDeps,
+  notifier: BacktestMessageDeps,
   signal?: AbortSignal,
 ): Promise<void> {
   const { app } = notifier
@@ -45,7 +43,7 @@ export async function changeBacktests(
 }
 
 /** Adds the results to one message. A failure leaves the screen as it is. */
-async function add(notifier: LiveMessageDeps, row: LiveRow): Promise<void> {
+async function add(notifier: BacktestMessageDeps, row: LiveRow): Promise<void> {
   const { app } = notifier
   try {
     await show(notifier, row)
@@ -61,13 +59,13 @@ async function add(notifier: LiveMessageDeps, row: LiveRow): Promise<void> {
   if (await isFollowed(app, row)) await deleteLive(app.db, row)
 }
 
-async function show(notifier: LiveMessageDeps, row: LiveRow): Promise<void> {
-  const { app, username } = notifier
+async function show(notifier: BacktestMessageDeps, row: LiveRow): Promise<void> {
+  const { app, username, readers } = notifier
   const known = await findChat(app.db, row.chatId)
   if (known === undefined) return
   const state = await privateState(app, known, username)
   const link = state.links.find(({ wallet }) => wallet === row.wallet)
   if (link === undefined) return
-  const view = await READERS[row.kind as BacktestKind](state, link, row)
+  const view = await readers[row.kind as BacktestKind](state, link, row)
   if (view !== undefined) await change(notifier, row, view, state.t.locale)
 }

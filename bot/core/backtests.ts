@@ -24,6 +24,8 @@ export type ReadBacktests = (
   row: Pick<LiveRow, 'handle'>,
 ) => Promise<View | undefined>
 
+export type BacktestReaders = Readonly<Record<BacktestKind, ReadBacktests>>
+
 /** Has the results added to a message. */
 export async function followBacktests(
   { db, clock }: Pick<App, 'db' | 'clock'>,

@@ -6,6 +6,7 @@ import { pause } from '#src/kernel/pause.ts'
 import type { App } from '#src/operations/define.ts'
 import { API_TIMEOUT_SECONDS, apiSignal, createApi } from '#src/telegram/api.ts'
 import { describe, isPassing } from '#src/telegram/errors.ts'
+import { BACKTEST_READERS } from '../features/backtests.ts'
 import { notifyConnectOutcomes } from '../features/connect/notifications.ts'
 import { REGISTRY } from '../features/index.ts'
 import { followUp } from '../features/recipients/follow-ups.ts'
@@ -106,7 +107,7 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
       if (bot.isInited()) await changeLive(sender(), handles, until)
     },
     showBacktests: async (until) => {
-      if (bot.isInited()) await changeBacktests(sender(), until)
+      if (bot.isInited()) await changeBacktests({ ...sender(), readers: BACKTEST_READERS }, until)
     },
     start: async () => {
       running ??= run()

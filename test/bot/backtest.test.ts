@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { changeBacktests } from '#bot/core/backtest-messages.ts'
 import { deleteDraft } from '#bot/core/session-store.ts'
+import { BACKTEST_READERS } from '#bot/features/backtests.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import { packed, unpacked } from '#src/actions/codec.ts'
 import { findFeed } from '#src/chain/feed-names.ts'
@@ -61,7 +62,8 @@ async function storePrices(): Promise<void> {
 }
 
 const api = () => createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, 10)
-const show = () => changeBacktests({ app: world.app, api: api(), username: BOT_NAME })
+const show = () =>
+  changeBacktests({ app: world.app, api: api(), username: BOT_NAME, readers: BACKTEST_READERS })
 const waiting = () => world.sql`select kind from telegram_live_messages`
 const callsOf = (method: string) =>
   world.telegram.calls.filter((call) => call.method === method).length
@@ -114,7 +116,7 @@ describe('the last step of the wizard', () => {
     await lastStep()
     const run = () => Promise.reject(new AppError('upstream', 'dependency_unavailable'))
     const busy = { ...world.app, backtests: { run } }
-    await changeBacktests({ app: busy, api: api(), username: BOT_NAME })
+    await changeBacktests({ app: busy, api: api(), username: BOT_NAME, readers: BACKTEST_READERS })
     expect(ann.last().text).toContain('🕘 Last 7 days: not available right now')
     expect(ann.labels()[0]).toEqual(['Create'])
   })
@@ -127,7 +129,12 @@ describe('the last step of the wizard', () => {
     await chat.press('\u2068My wallet\u2069')
     await chat.press('100\u00a0FLR')
     const sender = createApi({ token: BOT_TOKEN, apiRoot: away.telegram.url }, 10)
-    await changeBacktests({ app: away.app, api: sender, username: BOT_NAME })
+    await changeBacktests({
+      app: away.app,
+      api: sender,
+      username: BOT_NAME,
+      readers: BACKTEST_READERS,
+    })
     expect(chat.last().text).toContain('🕘 Last 7 days: not available right now')
     await chat.press('Create')
     expect((await away.as('alice', listWatches)).data).toHaveLength(1)
@@ -152,7 +159,12 @@ describe('the last step of the wizard', () => {
   test('is not overwritten by a backtest that ends after the press', async () => {
     await lastStep()
     const slow = { ...world.app, backtests: heldBacktests() }
-    const shown = changeBacktests({ app: slow, api: api(), username: BOT_NAME })
+    const shown = changeBacktests({
+      app: slow,
+      api: api(),
+      username: BOT_NAME,
+      readers: BACKTEST_READERS,
+    })
     await slow.backtests.begun
     await ann.press('Create')
     const made = ann.last()

@@ -5,16 +5,17 @@ import { type Draft, readDraft } from './draft.ts'
 import { bodyOf } from './moves.ts'
 import { stepView } from './wizard.ts'
 
-/** Has the line added to the message that shows a draft, if that is its last step. */
+/** Has the line added to the message that shows the person's draft, if that is its last step. */
 export async function followDraft(
-  { app, knownChat }: BotContext,
+  ctx: BotContext,
+  { rev }: Pick<Draft, 'rev'>,
   messageId: number,
-  draft: Draft,
 ): Promise<void> {
-  if (!isChecked(draft)) return
-  const message = { chatId: knownChat.id, messageId }
+  const draft = await readDraft(ctx)
+  if (draft?.rev !== rev || !isChecked(draft)) return
+  const message = { chatId: ctx.knownChat.id, messageId }
   const of = { kind: 'backtest-draft', wallet: draft.wallet, handle: draft.id } as const
-  await followBacktests(app, message, of)
+  await followBacktests(ctx.app, message, of)
 }
 
 /** The last step with the line. */

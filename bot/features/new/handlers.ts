@@ -159,10 +159,7 @@ const wizardQuestion = defineQuestion({
     const draft = await readDraft(ctx)
     return draft === undefined ? views.nothingCreated(ctx.reader) : stepView(ctx, draft)
   },
-  shown: async (ctx, { rev }, messageId) => {
-    const draft = await readDraft(ctx)
-    if (draft?.rev === rev) await followDraft(ctx, messageId, draft)
-  },
+  shown: followDraft,
   answer: async (ctx, { rev }, text) => {
     const draft = await readDraft(ctx)
     if (draft === undefined || draft.rev !== rev) {
