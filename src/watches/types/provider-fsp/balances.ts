@@ -13,7 +13,7 @@ import {
 } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
-import { EXAMPLE } from './round-streak.ts'
+import { EXAMPLE } from './round-examples.ts'
 
 /** Whole FLR below which an address counts as low. */
 const MINIMUM_FLR: Parameter = {

@@ -5,7 +5,7 @@ import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
 import { defineSignal, type Evaluation } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
-import { EXAMPLE } from './round-streak.ts'
+import { EXAMPLE } from './round-examples.ts'
 
 /**
  * The minimal conditions of a reward epoch, over the last rounds with evidence: a rate that is too low here

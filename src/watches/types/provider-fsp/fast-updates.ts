@@ -11,7 +11,7 @@ import {
 } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
-import { EXAMPLE } from './round-streak.ts'
+import { EXAMPLE } from './round-examples.ts'
 
 /** Parameter: probability below which a silence is alerted. */
 const PROBABILITY: Parameter = {

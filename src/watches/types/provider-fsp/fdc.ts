@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { DisplayValues } from '#src/kernel/display-values.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
-import { EXAMPLE, roundSignal } from './round-streak.ts'
+import { EXAMPLE } from './round-examples.ts'
+import { roundSignal } from './round-streak.ts'
 
 /** A bit vote in every voting round with attestation requests. */
 const fdcBitvote = roundSignal({

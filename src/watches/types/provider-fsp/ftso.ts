@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { JsonObject } from '#src/kernel/units.ts'
-import { EXAMPLE, roundSignal } from './round-streak.ts'
+import { EXAMPLE } from './round-examples.ts'
+import { roundSignal } from './round-streak.ts'
 
 /** Counts of a reveal whose values do not fit the feeds. */
 const FeedCounts = z.looseObject({ valuesSent: z.int(), feedCount: z.int() })

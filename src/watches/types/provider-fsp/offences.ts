@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { DisplayValues } from '#src/kernel/display-values.ts'
 import { Address, Hash, Instant, type JsonObject } from '#src/kernel/units.ts'
-import { EXAMPLE, roundSignal } from './round-streak.ts'
+import { EXAMPLE } from './round-examples.ts'
+import { roundSignal } from './round-streak.ts'
 
 /** A reveal that does not match its commit. */
 const revealOffence = roundSignal({

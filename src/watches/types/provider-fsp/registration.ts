@@ -11,7 +11,7 @@ import {
 } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
-import { EXAMPLE } from './round-streak.ts'
+import { EXAMPLE } from './round-examples.ts'
 
 /** Minutes from the opening of registration to the alert. */
 const MINUTES: Parameter = {

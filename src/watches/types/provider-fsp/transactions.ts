@@ -5,7 +5,7 @@ import { Address, Hash, type JsonObject } from '#src/kernel/units.ts'
 import { defineSignal, type Evaluation } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
-import { EXAMPLE } from './round-streak.ts'
+import { EXAMPLE } from './round-examples.ts'
 
 /** `data` of both events of `tx-failed`. */
 const Failed = z.object({

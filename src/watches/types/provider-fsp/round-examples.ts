@@ -1,0 +1,43 @@
+/** Examples of alerts about a data provider. Pure. */
+import type { JsonObject } from '#src/kernel/units.ts'
+
+/** Addresses of the provider in examples. */
+export const EXAMPLE = {
+  provider: '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE',
+  address: '0xc4a19715F3Dd209F01E84ABe65De7c2E9C8b6269',
+  tx: '0x8f1b6ad9c2e34f70b5d1a8c6e7f90213d4b5a6978c0e1f2a3b4c5d6e7f801923',
+} as const
+
+/** An alert and a recovery of a signal about voting rounds. */
+export function examplesOf(one: {
+  readonly id: string
+  readonly isStreak: boolean
+  readonly example: JsonObject
+}): Readonly<Record<string, JsonObject>> {
+  const common = {
+    provider: EXAMPLE.provider,
+    rewardEpochId: 452,
+    address: EXAMPLE.address,
+  }
+  const streak = one.isStreak ? 2 : 1
+  return {
+    [`fsp.${one.id}`]: {
+      ...common,
+      votingRoundId: 1_519_400,
+      roundStart: '2026-11-20T12:00:00.000Z',
+      since: one.isStreak ? '2026-11-20T11:58:30.000Z' : '2026-11-20T12:00:00.000Z',
+      firstRoundId: 1_519_401 - streak,
+      streak,
+      rounds: streak,
+      ...one.example,
+    },
+    [`fsp.${one.id}.recovered`]: {
+      ...common,
+      votingRoundId: 1_519_408,
+      roundStart: '2026-11-20T12:12:00.000Z',
+      since: '2026-11-20T12:12:00.000Z',
+      missedRounds: 8,
+      gapSeconds: 720,
+    },
+  }
+}
