@@ -157,20 +157,16 @@ export function createApp(
     clock,
     meters,
   }
+  const contractsIn = (of: Db) => () => storedContracts(of, config.chain.formerSubmissions)
   // Limits that requests reach at endpoints must not make the watcher skip them, nor take its slots.
   const chain = withFsp(
     createChain({
       ...chainAccess,
-      formerContracts: () => storedContracts(db, config.chain.formerSubmissions),
+      formerContracts: contractsIn(db),
       limits: REQUESTS_ASK,
     }),
   )
-  const jobsChain = withFsp(
-    createChain({
-      ...chainAccess,
-      formerContracts: () => storedContracts(jobsDb, config.chain.formerSubmissions),
-    }),
-  )
+  const jobsChain = withFsp(createChain({ ...chainAccess, formerContracts: contractsIn(jobsDb) }))
   const xrpl = xrpLedger(config, log)
   const billing = {
     ...config.billing,

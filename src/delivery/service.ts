@@ -8,6 +8,7 @@ import { openDestinations } from '#src/recipients/destinations.ts'
 import { readMessage as readSent } from './chat-batches.ts'
 import type { StateReader } from './chat-situation.ts'
 import * as counts from './count-store.ts'
+import * as deferred from './deferred-store.ts'
 import * as holds from './hold-store.ts'
 import * as messages from './message-store.ts'
 import type { DeliveryEntry, NewDelivery, RetainedDelivery } from './model.ts'
@@ -52,8 +53,8 @@ export async function listDeferred(
   db: Db,
   wallets: readonly string[],
   alertIds: readonly number[],
-): Promise<readonly store.Deferred[]> {
-  return alertIds.length === 0 ? [] : await store.listDeferred(db, wallets, alertIds)
+): Promise<readonly deferred.DeferredDeliveries[]> {
+  return alertIds.length === 0 ? [] : await deferred.listDeferred(db, wallets, alertIds)
 }
 
 /** Recipients that got no message about these alerts because of a mute, by alert. */

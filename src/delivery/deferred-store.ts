@@ -1,0 +1,28 @@
+/** Deferred deliveries, as their alerts see them. */
+import { sql } from 'drizzle-orm'
+import type { Db } from '#src/db/connection.ts'
+
+/** Deferred deliveries of an alert to a recipient that was sent no message about it. */
+export interface DeferredDeliveries extends Record<string, unknown> {
+  readonly alertId: number
+  readonly recipientId: number
+  /** Time of their summary; null if nothing is deferred. */
+  readonly until: Date | null
+  /** Whether a message about it was sent, or is to be sent without a summary. */
+  readonly isSent: boolean
+}
+
+/** Whether and until when the deliveries of these wallets' alerts are deferred, by alert and recipient. */
+export async function listDeferred(
+  db: Db,
+  wallets: readonly string[],
+  alertIds: readonly number[],
+): Promise<DeferredDeliveries[]> {
+  return await db.execute<DeferredDeliveries>(sql`
+    select alert_id as "alertId", recipient_id as "recipientId", max(held_until) as until,
+      bool_or(status in ('pending', 'retrying', 'delivered') or told_in is not null) as "isSent"
+    from deliveries
+    where wallet = any(${sql.param([...wallets])}::text[])
+      and alert_id = any(${sql.param([...alertIds])}::int[])
+    group by alert_id, recipient_id`)
+}
