@@ -22,6 +22,7 @@ const KINDS: { readonly [Code in ErrorCode]?: ErrorKind } = {
   terms_not_accepted: 'forbidden',
   not_found: 'not_found',
   link_not_valid: 'not_found',
+  provider_not_watched: 'not_found',
   method_not_allowed: 'method_not_allowed',
   not_acceptable: 'not_acceptable',
   etag_mismatch: 'stale',

@@ -229,7 +229,13 @@ describe('“Try other values”', () => {
   async function editor(field: string, settings: object = SETTINGS) {
     const id = await world.addWatch('alice', { label: 'Ripple', ...XRP, settings })
     await ann.say(`/watches ${id}`)
-    await ann.press(packed('watch.edit', { id, field }))
+    const press = packed('watch.edit', { id, field })
+    const isOnCard = ann
+      .last()
+      .keyboard.flat()
+      .some(({ callback_data }) => callback_data === press)
+    if (!isOnCard) await ann.press('More')
+    await ann.press(press)
     return id
   }
 
@@ -280,7 +286,8 @@ describe('“Try other values”', () => {
       settings: SETTINGS,
     })
     await ann.say(`/watches ${id}`)
-    await ann.press(packed('watch.try', { id, field: 'pct' }))
+    await ann.press('Percentage')
+    await ann.press('Try other values')
     await show()
     expect(ann.last().text).toContain('🕘 ✓ 5%: unknown')
   })
