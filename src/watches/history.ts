@@ -44,7 +44,7 @@ export interface HistorySources {
   readonly facts: Facts
   /** The newest final block. */
   tip(signal?: AbortSignal): Promise<BlockRef>
-  /** The caller's ledger: the balance at `from` unless it begins later, then the entries up to `to`, in pages. */
+  /** The caller's ledger: the balance at `from`, then the entries up to `to`, in pages. */
   ledger(from: Date, to: Date): AsyncIterable<readonly LedgerEntry[]>
 }
 

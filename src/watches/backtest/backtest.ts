@@ -203,10 +203,7 @@ function sourcesOf({ db, chain, facts, confirmations }: Deps, wallet: Address): 
   }
 }
 
-/**
- * The balance at a time, then the entries up to another, in pages. The ledger of a wallet without any entry before
- * that time begins with its first one.
- */
+/** The balance at a time, then the entries up to another, in pages. */
 async function* ledgerPages(
   db: Db,
   wallet: Address,
@@ -214,11 +211,9 @@ async function* ledgerPages(
   to: Date,
 ): AsyncGenerator<readonly LedgerEntry[]> {
   let { entry, balanceCredits } = await readBalanceAt(db, wallet, from)
-  let isFirst = true
+  yield [{ entry, balanceCredits, at: from }]
   for (;;) {
     const rows = await listEntriesAfter(db, wallet, entry, ENTRIES_PER_READ)
-    if (isFirst && (entry > 0 || rows.length === 0)) yield [{ entry, balanceCredits, at: from }]
-    isFirst = false
     const page = rows
       .filter(({ createdAt }) => createdAt <= to)
       .map((row) => ({
