@@ -79,22 +79,6 @@ describe('a backtest of eligibility', () => {
     expect((await backtest('provider-eligibility', 'Bravo')).alerts).toEqual([])
   })
 
-  test('tells of eligibility that a published calculation ends, from the stored publications', async () => {
-    world = await roundWorld([], { unwatched: ['Alpha', 'Bravo'] })
-    const alpha = await watch('provider-eligibility', 'Alpha')
-    await rounds()
-    await world.simulation().behave('Alpha', 'not-eligible')
-    await world.simulation().playToEpochEnd()
-    await rounds()
-    await world.simulation().playToPublication()
-    await rounds()
-    const live = await world.notified(alpha.id)
-    expect(live.map(({ event }) => event)).toEqual(['provider.eligibility-lost'])
-    const found = await expectSame('provider-eligibility', 'Alpha', live)
-    expect(found.alerts[0].data).toMatchObject({ eligible: false, eligibilityEpochId: EPOCH })
-    expect((await backtest('provider-eligibility', 'Bravo')).alerts).toEqual([])
-  })
-
   test('says that nothing is stored about a provider before its first round', async () => {
     world = await roundWorld([], { unwatched: ['Alpha'] })
     const { observations, gaps } = await backtest('provider-eligibility', 'Alpha')

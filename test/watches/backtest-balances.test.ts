@@ -1,40 +1,17 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
-import * as alerts from '#src/alerts/service.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { type JudgeDeps, judgeLedgers } from '#src/watches/evaluate/ledger.ts'
-import { providerFsp } from '#src/watches/types/provider-fsp/index.ts'
-import { giveCredits, spendCredits } from '../support/credits.ts'
-import { type RoundWorld, roundWorld } from './rounds.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
 
 /**
- * The same random history twice: once while watches run, by the jobs, the evaluator and the tables of alerts; once as
- * a backtest of the same watches over what was stored. Both give the same alerts.
+ * The same random balances twice: once while watches run, by the jobs, the evaluator and the tables of alerts; once as
+ * a backtest of the same watches over the blocks. Both give the same alerts.
  */
 
-/** Histories of each kind; each plays a chain. */
+/** Histories; each plays a chain. */
 const RUNS = process.env['SOAK'] === 'whole' ? 20 : 2
 
-const PROVIDERS = ['Alpha', 'Bravo', 'Charlie', 'Delta']
-const FAULTS = [
-  'silent',
-  'no-commit',
-  'no-reveal',
-  'no-signature',
-  'late-reveal',
-  'reveal-mismatch',
-  'grace-signature',
-  'no-bit-vote',
-  'no-fdc-signature',
-  'failing-transactions',
-  'low-balance',
-] as const satisfies readonly Behaviour[]
-const FEEDS = ['XRP/USD', 'BTC/USD', 'ETH/USD']
-const START_PRICE = 250_000
-
-let world: RoundWorld | WatchWorld | undefined
+let world: WatchWorld | undefined
 afterEach(() => world?.close())
 
 /** What an alert of a live watch and one of a backtest have in common. */
@@ -99,29 +76,6 @@ async function compare(
   return count
 }
 
-const cooldown = fc.constantFrom(0, 180, 600)
-
-/** One voting round: a fault or none of each provider, a price of each feed, entries of the ledger. */
-const step = fc.record({
-  faults: fc.array(fc.option(fc.constantFrom(...FAULTS)), {
-    minLength: PROVIDERS.length,
-    maxLength: PROVIDERS.length,
-  }),
-  prices: fc.array(fc.integer({ min: -12, max: 12 }), {
-    minLength: FEEDS.length,
-    maxLength: FEEDS.length,
-  }),
-  entries: fc.array(fc.integer({ min: -900, max: 900 }), { maxLength: 3 }),
-  /** Whether the service looks after the round, or with a later one. */
-  isSeen: fc.boolean(),
-})
-
-const history = fc.record({
-  steps: fc.array(step, { minLength: 8, maxLength: 12 }),
-  cooldowns: fc.array(cooldown, { minLength: 10, maxLength: 10 }),
-  recovers: fc.array(fc.boolean(), { minLength: PROVIDERS.length, maxLength: PROVIDERS.length }),
-})
-
 const FLR = 10n ** 18n
 /** As at block 0, which is the first that a backtest reads. */
 const START_BALANCE = 0
@@ -149,75 +103,7 @@ const balances = fc.record({
   }),
 })
 
-async function judgeCredits({ app }: Pick<WatchWorld, 'app'>): Promise<void> {
-  const raise: JudgeDeps['raise'] = (tx, raised) => alerts.raise(app, tx, raised)
-  await judgeLedgers({ ...app, raise }, undefined, new AbortController().signal)
-}
-
-async function enter(
-  { app, alice }: Pick<WatchWorld, 'app' | 'alice'>,
-  credits: number,
-): Promise<void> {
-  const { wallet } = alice.caller
-  if (credits > 0) await giveCredits(app, wallet, credits)
-  if (credits < 0) await spendCredits(app, wallet, -credits)
-}
-
 describe('a backtest gives the alerts of a watch that ran meanwhile', () => {
-  test('of providers, feeds and credits, over random rounds', async () => {
-    const property = fc.asyncProperty(history, async ({ steps, cooldowns, recovers }) => {
-      await world?.close()
-      const played = await roundWorld([], { unwatched: PROVIDERS })
-      world = played
-      const seconds = (index: number) => cooldowns[index % cooldowns.length] ?? 0
-      const watches: TriedWatch[] = []
-      for (const [index, name] of PROVIDERS.entries()) {
-        const provider = played.simulation().provider(name).accounts.identity.address
-        const signals = providerFsp.signals.map(({ id, events }) => ({
-          id,
-          enabled: true,
-          ...(events.recovery !== undefined && { recovery: { enabled: recovers[index] === true } }),
-        }))
-        const body = { type: 'provider-fsp', target: { provider }, signals }
-        watches.push(await create(played, { ...body, cooldownSeconds: seconds(index) }))
-      }
-      for (const [index, feed] of FEEDS.entries()) {
-        const settings = { percent: 5 + index, windowSeconds: 180 + 120 * index }
-        const body = { type: 'feed-move', target: { feed }, settings }
-        watches.push(await create(played, { ...body, cooldownSeconds: seconds(4 + index) }))
-      }
-      const { body: account } = await played.alice.request('GET', '/account')
-      for (const index of [0, 1]) {
-        const settings = { limit: account.balanceCredits - 300 * index }
-        const body = { type: 'credits-balance', target: {}, settings }
-        watches.push(await create(played, { ...body, cooldownSeconds: seconds(7 + index) }))
-      }
-      await judgeCredits(played)
-      for (const { faults, prices, entries, isSeen } of steps) {
-        for (const [index, name] of PROVIDERS.entries()) {
-          await played.simulation().recover(name)
-          const fault = faults[index]
-          if (fault != null) await played.behave(name, fault)
-        }
-        for (const [index, feed] of FEEDS.entries()) {
-          const value = Math.round(START_PRICE * (1 + (prices[index] ?? 0) / 100))
-          await played.devnet.contracts.setFeed(feed, BigInt(value), 5)
-        }
-        await played.simulation().playRounds(1)
-        for (const credits of entries) await enter(played, credits)
-        if (!isSeen) continue
-        await played.scan()
-        await judgeCredits(played)
-      }
-      await played.scan()
-      await judgeCredits(played)
-      // A backtest ends at the service's time.
-      await played.follow()
-      expect(await compare(played, watches)).toBeGreaterThan(0)
-    })
-    await fc.assert(property, { numRuns: RUNS, endOnFailure: true })
-  }, 600_000)
-
   test('of balances, where the blocks that a backtest reads are those that were observed', async () => {
     const property = fc.asyncProperty(balances, async ({ moves, thresholds, cooldowns }) => {
       await world?.close()
