@@ -5,7 +5,6 @@ import { startChatHooks } from './chat-hooks.ts'
 import { createProviderSimulation, type ProviderSimulation } from './devnet/provider-simulation.ts'
 import { type RpcProxy, startRpcProxy } from './devnet/rpc-proxy.ts'
 import { type FurnishedDevnet, startDevnet } from './devnet.ts'
-import { createTurns } from './in-turn.ts'
 import { startInbox } from './inbox.ts'
 import { startReceiver } from './receiver.ts'
 import { addTelegramAccounts } from './telegram/accounts.ts'
@@ -14,7 +13,6 @@ import { serveWallet } from './wallet.ts'
 import { createWorldClock, type WorldClock } from './world/clock.ts'
 import { makeDataDir } from './world/data-dir.ts'
 import { startDataUpstream } from './world/data-upstream.ts'
-import { createDatabaseTime } from './world/database-time.ts'
 import type { WorldParts } from './world/parts.ts'
 import { expectFree, findPort } from './world/ports.ts'
 import { startProtocolData } from './world/protocol-data.ts'
@@ -130,11 +128,8 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
     },
     botToken,
   )
-  const time = await keep(createDatabaseTime(database.url))
   const service = createApp(config, { databaseUrl: database.url, log, clock })
   undo.defer(() => service.stop())
-  await clock.lead(time)
-  chain.follow(() => service.runJobs())
   openLinksInChat(service.server, BOT_USERNAME, `${url}/chat`)
   serveWallet(service.server, rpc.url)
   await service.start()
@@ -158,7 +153,11 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
     inbox,
     receiver,
     hooks,
-    skip: createSkip(clock, simulation),
+    skip: async (seconds) => {
+      const to = Math.ceil(clock.now().getTime() / 1000) + seconds
+      if (seconds > FULL_SECONDS) await simulation.playTo(to - FULL_END_SECONDS)
+      await simulation.playTo(to, { inFull: true })
+    },
   }
   const keepingUp = new AbortController()
   const upToDate = simulation.keepUp(clock, keepingUp.signal, (error) =>
@@ -171,19 +170,6 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
   await keep(startWeb(parts, ports.port))
   signal?.throwIfAborted()
   return parts
-}
-
-/** Two skips at once follow each other. */
-function createSkip(clock: WorldClock, simulation: ProviderSimulation): WorldParts['skip'] {
-  const inTurn = createTurns()
-  return (choose) =>
-    inTurn(async () => {
-      const now = clock.now()
-      const seconds = choose(now)
-      const to = Math.ceil(now.getTime() / 1000) + seconds
-      if (seconds > FULL_SECONDS) await simulation.playTo(to - FULL_END_SECONDS)
-      await simulation.playTo(to, { inFull: true })
-    })
 }
 
 async function startDatabase(
@@ -205,8 +191,6 @@ async function startChain(
   readonly devnet: FurnishedDevnet
   readonly simulation: ProviderSimulation
   readonly rpc: RpcProxy
-  /** Calls a function after each simulation, which skips time. */
-  follow(onRest: () => void): void
 }> {
   const devnet = await keep(
     startDevnet({
@@ -215,23 +199,14 @@ async function startChain(
       ...(anvilPath === undefined ? {} : { anvilPath }),
     }),
   )
-  let rest: (() => void) | undefined
   const simulation = await createProviderSimulation(devnet, {
     providers: PROVIDERS.map((name) => ({ name })),
     // The world's clock follows the chain's during simulations.
     onTime: (seconds) => clock.moveTo(new Date(seconds * 1000)),
-    onRest: () => rest?.(),
   })
   // The service reads up to the second-newest block, which must contain the chain's initial state.
   await devnet.mine()
-  return {
-    devnet,
-    simulation,
-    rpc: await keep(startRpcProxy(devnet.rpcUrl)),
-    follow: (onRest) => {
-      rest = onRest
-    },
-  }
+  return { devnet, simulation, rpc: await keep(startRpcProxy(devnet.rpcUrl)) }
 }
 
 /** Before anything is started, so that a taken port is reported at once. */

@@ -62,17 +62,6 @@ const FORBIDDEN: readonly (readonly [string, RegExp, RegExp])[] = [
     /^src\/(config|main)\.ts$|^sandbox\/main\.ts$|^src\/db\/main\.ts$|^src\/pages\/docs-calls\.ts$/,
   ],
   ['the machine’s clock', /\bDate\.now\(\)|\bnew Date\(\)/, /^src\/kernel\/clock\.ts$/],
-  // The sandbox moves the database's time: it replaces this function, where no schema is named.
-  [
-    'the database’s clock',
-    /\bclock_timestamp\b/,
-    /^src\/db\/(clock|slices)\.ts$|^src\/channels\/pace-store\.ts$|^sandbox\/world\/database-time\.ts$/,
-  ],
-  [
-    'other times of the database',
-    /\b(?:(?:statement|transaction)_timestamp|timeofday)\b|\b(?:current|local)_(?:date|time|timestamp)\b|\b(?:select|values|default)\s*\(?\s*now\(\)|\bnow\(\)\s*(?:::|[+-]\s*interval)|pg_catalog\.clock_timestamp/,
-    /^sandbox\/world\/database-time\.ts$/,
-  ],
   ['console', /\bconsole\./, /^sandbox\/.*browser\/|^src\/pages\/docs-calls\.ts$/],
   ['Math.random', /\bMath\.random\b/, /^$/],
 ]

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { FurnishedDevnet } from '../devnet.ts'
-import { createTurns } from '../in-turn.ts'
 import { PRICES } from './deployment.ts'
 import { type Behaviour, startFault } from './fsp/behaviours.ts'
 import { createEpochDaemon } from './fsp/epoch-daemon.ts'
@@ -18,7 +17,7 @@ import { keepUp, LIVE_LOOK_MS } from './fsp/live.ts'
 import type { KnownPolicy, ProviderState } from './fsp/policy.ts'
 import { type ProviderAccounts, providerAccounts } from './fsp/provider.ts'
 import { planRound } from './fsp/round.ts'
-import { createRoundSchedule, type OnTime } from './fsp/round-schedule.ts'
+import { createRoundSchedule } from './fsp/round-schedule.ts'
 import { createTimeTravel, type PlayedRounds } from './fsp/time-travel.ts'
 import { epochAt, FLARE_TIMING, type Timing } from './fsp/timing.ts'
 import { createBlockWriter, type Receipt, readReceipts, type Tx } from './fsp/writer.ts'
@@ -44,9 +43,8 @@ export interface ProviderSimulationOptions {
   readonly newerFrom?: number
   /** Number of different attestation requests in a round; three by default. */
   readonly requests?: (round: number) => number
-  readonly onTime?: OnTime
-  /** Called when a simulation has ended. */
-  readonly onRest?: () => void
+  /** Called with the time of every created block. */
+  readonly onTime?: (seconds: number) => void
 }
 
 /** A simulated data provider. */
@@ -127,8 +125,7 @@ export async function createProviderSimulation(
   options: ProviderSimulationOptions,
 ): Promise<ProviderSimulation> {
   const timing = { ...FLARE_TIMING, ...options.timing }
-  const { newerFrom, requests = () => REQUESTS, onRest } = options
-  const { onTime = () => undefined } = options
+  const { newerFrom, requests = () => REQUESTS, onTime = () => undefined } = options
   const writer = createBlockWriter(devnet)
   const providers = options.providers.map(
     ({ name, stake = STAKE, preRegisters = false }): ProviderState => ({
@@ -147,8 +144,8 @@ export async function createProviderSimulation(
   const commit = async (at: number, transactions: readonly Tx[]): Promise<readonly Receipt[]> => {
     if (!isLive) {
       const time = Math.max(at, writer.head.timestamp + 1)
-      await onTime(time)
       const hashes = await writer.block(time, transactions)
+      onTime(time)
       return expectSuccess(writer, hashes)
     }
     const hashes = await writer.send(transactions)
@@ -194,7 +191,12 @@ export async function createProviderSimulation(
   })
 
   /** Serializes simulations. */
-  const inTurn = createTurns()
+  let turn: Promise<unknown> = Promise.resolve()
+  const inTurn = <T>(run: () => Promise<T>): Promise<T> => {
+    const mine = turn.then(run)
+    turn = mine.catch(() => undefined)
+    return mine
+  }
   /** Runs a simulation that creates blocks itself. */
   const playing = <T>(run: () => Promise<T>): Promise<T> =>
     inTurn(async () => {
@@ -205,7 +207,6 @@ export async function createProviderSimulation(
         return await run()
       } finally {
         await writer.release()
-        onRest?.()
       }
     })
 

@@ -22,16 +22,14 @@ export interface RoundSchedule {
   resume(now: number): void
 }
 
-/** Called with the time of each block before it is created: a clock that follows is never behind the chain. */
-export type OnTime = (seconds: number) => void | Promise<void>
-
 export interface RoundScheduleOptions {
   readonly timing: Timing
   readonly writer: BlockWriter
   readonly epochDaemon: EpochDaemon
   /** Actions of a round. */
   plan(round: number): readonly TimedTransactions[]
-  readonly onTime: OnTime
+  /** Called with the time of each created block. */
+  onTime(seconds: number): void
 }
 
 /**
@@ -64,9 +62,8 @@ export function createRoundSchedule({
       await writer.send(transactions)
       return
     }
-    const time = Math.max(at, writer.head.timestamp + 1)
-    await onTime(time)
-    await writer.block(time, [...transactions, ...updates()])
+    await writer.block(Math.max(at, writer.head.timestamp + 1), [...transactions, ...updates()])
+    onTime(writer.head.timestamp)
   }
 
   function updates(): readonly Tx[] {

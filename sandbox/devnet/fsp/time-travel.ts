@@ -1,5 +1,5 @@
 import type { EpochDaemon } from './epoch-daemon.ts'
-import type { OnTime, RoundSchedule } from './round-schedule.ts'
+import type { RoundSchedule } from './round-schedule.ts'
 import { epochStart, roundStart, type Timing } from './timing.ts'
 import type { BlockWriter } from './writer.ts'
 
@@ -38,7 +38,7 @@ export function createTimeTravel(parts: {
   readonly writer: BlockWriter
   readonly epochDaemon: EpochDaemon
   readonly schedule: RoundSchedule
-  readonly onTime: OnTime
+  readonly onTime: (seconds: number) => void
 }): TimeTravel {
   const { timing, writer, epochDaemon, schedule, onTime } = parts
   const before = (seconds: number) => seconds - (ROUNDS_AROUND + 1) * timing.roundSeconds
@@ -51,7 +51,7 @@ export function createTimeTravel(parts: {
       const end = roundStart(timing, round + 1)
       while (schedule.nextAt() < end) await schedule.step(false)
       await fill(end - 1 - writer.head.timestamp, quietBlocks)
-      await onTime(writer.head.timestamp)
+      onTime(writer.head.timestamp)
     }
     return { first, last, complete: last - 1 }
   }
@@ -74,8 +74,8 @@ export function createTimeTravel(parts: {
   }
 
   async function reach(seconds: number): Promise<void> {
-    await onTime(Math.max(seconds, writer.head.timestamp))
     if (seconds > writer.head.timestamp) await writer.block(seconds, [])
+    onTime(writer.head.timestamp)
   }
 
   async function until(isThere: () => boolean, roundsAfter: number): Promise<PlayedRounds> {
