@@ -33,6 +33,10 @@ test('whatever the text, the result is well-formed, has no controls, and cleanin
   )
 })
 
+test('spaces around an invisible character become one', () => {
+  expect(cleanOutsideText('a\t\0\tb \u200b c', 10)).toBe('a b c')
+})
+
 test('JSON for the database has neither NUL nor lone surrogates, at any depth and in keys', () => {
   expect(storableJson({ 'a\0': ['b\ud800', { c: 1, d: null }] })).toEqual({
     'a\ufffd': ['b\ufffd', { c: 1, d: null }],

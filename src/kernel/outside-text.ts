@@ -29,8 +29,9 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 export function cleanOutsideText(text: string, maxGraphemes: number): string {
   const visible = text
     .slice(0, maxGraphemes * UNITS_PER_GRAPHEME)
-    .replace(/[^\S\ufeff]+/gu, ' ')
+    .replace(/[^\S\ufeff]/gu, ' ')
     .replace(UNSEEN, (character) => (JOINERS.has(character) ? character : ''))
+    .replace(/ +/g, ' ')
     .trim()
   let kept = ''
   let count = 0
