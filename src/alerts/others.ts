@@ -17,7 +17,10 @@ const SHOWN_MAX = 20
 
 /** An alert in the list. */
 export interface OtherAlert {
-  /** With a link of the page's recipient. */
+  /**
+   * With a link without a recipient, which may only read: a link of the recipient would lead from an old page to
+   * newer ones that act.
+   */
   readonly message: EnvelopeMessage
   readonly state: MessageState
 }
@@ -56,7 +59,7 @@ export async function listOthers(
   )
   return shown.flatMap((one): OtherAlert[] => {
     try {
-      const message = messageOf(deps, one, reader, recipientId)
+      const message = messageOf(deps, one, reader)
       return [{ message, state: states.get(one.id) ?? {} }]
     } catch {
       return []

@@ -37,10 +37,11 @@ test('the button of a mail about several alerts leads to a list of them, with th
   await room.notice(watch, { event: `${COMMIT}.recovered` })
   const [over] = (await pageOfMail()).others
   expect(over?.state.recoveredAt).toEqual(room.clock.now())
-  // Its own link has the language of the same recipient.
+  // Its own link only reads, and leads no further.
   const code = new URL(over?.message.link ?? '').pathname.replace('/a/', '')
   const back = await readLinked(room.app, code)
-  expect(back?.others.map((one) => one.message.event)).toEqual([REVEAL])
+  expect(back).toMatchObject({ message: { event: COMMIT }, others: [], mayAct: false })
+  expect((await pageOfMail()).mayAct).toBe(true)
 })
 
 test('a link without a recipient lists none, and an alert that cannot be read is left out', async () => {
