@@ -74,6 +74,20 @@ describe('a channel whose messages stand for outages', () => {
     })
   })
 
+  test('gets a critical alert that follows a warning as one of its own, which notifies again', () => {
+    const late = [waiting({ id: 'd', createdAt: at(3), urgency: 2 })]
+    const before = [recent({ id: 'a' })]
+    expect(plan({ waiting: late, recent: before })).toMatchObject({ how: 'send', ids: ['d'] })
+    // Nor does it go along with a second warning that joins; the warning goes along with it.
+    const warning = waiting({ id: 'c', createdAt: at(2) })
+    const claimed = late.map((one) => ({ ...one, taken: 'now' as const }))
+    expect(plan({ waiting: [warning], recent: before })).toMatchObject({ how: 'join', ids: ['c'] })
+    expect(plan({ waiting: [warning, ...late], recent: before })).toMatchObject({
+      ...{ how: 'send', form: 'group', ids: expect.arrayContaining(['c', 'd']) },
+    })
+    expect(plan({ waiting: [warning, ...claimed], recent: before })).toBeUndefined()
+  })
+
   test('gets no roll-up, however many there are', () => {
     const all = [waiting({ id: 'a' }), waiting({ id: 'b', watchId: 2 })]
     expect(plan({ waiting: all, recent: full })).toEqual({ how: 'send', form: 'alone', ids: ['a'] })

@@ -6,13 +6,17 @@
  * join its message: by editing it if the channel can, otherwise in one message after the five seconds.
  * After six messages in a minute, everything goes into one roll-up until there are fewer. A delivery with
  * sound never joins a message that arrived without sound; it gets its own. Within an order key nothing
- * overtakes, whatever its urgency. Raised severities and reminders that are written together are one
- * message as well, in reply to the one about their alerts.
+ * overtakes, whatever its urgency. Where a message stands for an outage, a critical alert never joins it.
+ * Raised severities and reminders that are written together are one message as well, in reply to the one about
+ * their alerts.
  */
 import type { EnvelopeKind } from '#src/channels/envelope.ts'
+import { SEVERITIES } from '#src/kernel/display-values.ts'
 
 /** Alerts of one watch within this time are one message. */
 export const GROUP_SECONDS = 5
+/** Urgency of a critical delivery. */
+const CRITICAL = SEVERITIES.indexOf('critical')
 /** With more messages per minute, they become a roll-up. */
 export const MESSAGES_PER_MINUTE = 6
 /** Most deliveries in one message; the next ones start another. */
@@ -200,9 +204,12 @@ function endOfGroup(
 /** Joins a message of the same watch that was started at most five seconds ago. */
 function joinWatch(
   lead: WaitingDelivery,
-  { waiting, recent, canEdit, now }: RecipientSituation,
+  { waiting, recent, canEdit, isByOutage, now }: RecipientSituation,
 ): { readonly next: NextMessage } | Pause | undefined {
   if (lead.kind !== 'alert' || !isGrouped(lead)) return undefined
+  // An incident of a warning that becomes critical notifies nobody again.
+  const mustNotify = ({ urgency }: WaitingDelivery) => isByOutage && urgency === CRITICAL
+  if (mustNotify(lead)) return undefined
   const isOnItsWay = waiting.some(
     (one) => one.taken === 'now' && isLike(one, lead) && isNear(one.createdAt, lead.createdAt),
   )
@@ -220,7 +227,10 @@ function joinWatch(
   if (message === undefined) return undefined
   const { openedAt, loud, parts } = message
   const fits = (one: WaitingDelivery) =>
-    isLike(one, lead) && isInGroup(one, openedAt) && (loud || !canEdit || one.urgency === 0)
+    isLike(one, lead) &&
+    isInGroup(one, openedAt) &&
+    (loud || !canEdit || one.urgency === 0) &&
+    !mustNotify(one)
   const ids = idsOf(inOrder(waiting, fits, GROUP_PARTS_MAX - parts))
   if (!canEdit) {
     const until = new Date(openedAt.getTime() + GROUP_SECONDS * 1000)

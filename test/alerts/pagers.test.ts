@@ -94,6 +94,23 @@ test('an outage of all duties is one incident, acknowledged and resolved as one'
   expect(hooks.refused).toEqual([])
 })
 
+test('a critical alert a moment after a warning is an incident of its own, and both are resolved', async () => {
+  hooks.clear()
+  const watch = await room.watch('From bad to worse')
+  await room.notice(watch, { event: 'fsp.ftso-commit', severity: 'warning' })
+  await room.deliver()
+  room.clock.advance(2)
+  await room.notice(watch, { event: 'fsp.ftso-reveal', severity: 'critical' })
+  await room.deliver()
+  await deliverLater()
+  expect(actions()).toEqual(['trigger', 'trigger'])
+  expect(hooks.messages.map(({ edits }) => edits)).toEqual([0, 0])
+  const ends = ['fsp.ftso-commit.recovered', 'fsp.ftso-reveal.recovered']
+  await room.notice(watch, ...ends.map((event) => ({ event })))
+  await deliverLater()
+  expect(actions()).toEqual(['resolve', 'resolve'])
+})
+
 test('alerts that an outage inhibits are no incidents', async () => {
   hooks.clear()
   const watch = await room.watch('Not in the policy')
