@@ -11,6 +11,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { getSettings } from '#src/recipients/settings.ts'
+import { roleOf } from '#src/watches/events.ts'
 import { updateWatch } from '#src/watches/manage/service.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
 import * as acting from './acknowledge-store.ts'
@@ -104,7 +105,8 @@ export async function acknowledgeMessage(
 
 /**
  * Removes the last acknowledgement of the alerts of one message of a chat: of all that were acknowledged at
- * that time and are not over.
+ * that time and are not over. Without effect unless all are acknowledged: the press is late, or a second tap, and
+ * the last acknowledgement is another one than the person saw.
  *
  * @param recipientId the chat, as the wallet's recipient
  * @param messageId id of the message in the chat
@@ -118,12 +120,15 @@ export async function unacknowledgeMessage(
   const ids = await alertsOf(deps.db, caller, input)
   const rows = await store.listByIds(deps.db, ids)
   const open = rows.filter(({ recoveredAt }) => recoveredAt === null)
+  const isLate = open.some(
+    ({ acknowledgedAt, event }) => acknowledgedAt === null && !roleOf(event).isRecovery,
+  )
   const lastAt = Math.max(...open.map(({ acknowledgedAt }) => acknowledgedAt?.getTime() ?? 0))
   const last = new Set(
     open.flatMap(({ id, acknowledgedAt }) => (acknowledgedAt?.getTime() === lastAt ? [id] : [])),
   )
   return await eachOf(deps, caller, input, (inside, id) =>
-    last.has(id) ? unacknowledgeAlert(inside, caller, { id }) : undefined,
+    !isLate && last.has(id) ? unacknowledgeAlert(inside, caller, { id }) : undefined,
   )
 }
 
