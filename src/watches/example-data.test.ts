@@ -143,6 +143,33 @@ test('the example of missed rounds has the number of the watch, up to the last r
   })
 })
 
+test('the example of a vote is about the last ended reward epoch', () => {
+  const vote = {
+    ...{ openedAt: null, concludedAt: null, isConcluded: false, signedAt: null },
+    ...{ signedOther: false, isKnown: true, weightSigned: 0.25 },
+  }
+  const epoch = { rewardEpochId: 470, endedAt: '2026-11-30T07:00:00.000Z', publishedAt: null }
+  const epochs = [{ ...epoch, uptime: vote, rewards: vote }]
+  const at = '2026-12-01T09:59:00.000Z'
+  const observation = { position: 9, at, provider: OWN, rewardEpochId: 471, epochs }
+  expect(example('reward-signing', 'signing.uptime-open', { observation })).toMatchObject({
+    ...{ provider: OWN, rewardEpochId: 470, vote: 'uptime', endedAt: epoch.endedAt },
+    ...{ openedAt: epoch.endedAt, signedAt: null, concludedAt: null, weightSignedPercent: 25 },
+  })
+})
+
+test('the example of a lost registration has the name and the epoch of the provider', () => {
+  const observation = {
+    ...{ position: 9, at: '2026-12-01T09:59:00.000Z', provider: OWN, name: 'Beta', eligible: true },
+    ...{ rewardEpochId: 471, registered: true, eligibilityEpochId: 469, passes: 3, failures: [] },
+  }
+  const data = example('provider-eligibility', 'provider.unregistered', { observation })
+  expect(data).toMatchObject({
+    ...{ provider: OWN, providerName: 'Beta', rewardEpochId: 471, lost: 'registered' },
+    ...{ registered: false, eligible: true, passes: 3, blockTime: AT.toISOString() },
+  })
+})
+
 test('a watch that cannot be read gets the example of its signal', () => {
   const type = getWatchType('wallet-balance')
   const [signal] = type.signals
