@@ -117,34 +117,43 @@ export async function unacknowledgeMessage(
   caller: Caller,
   input: { readonly recipientId: number; readonly messageId: string },
 ): Promise<readonly ActionResult[]> {
-  const ids = await alertsOf(deps.db, caller, input)
-  const rows = await store.listByIds(deps.db, ids)
-  const open = rows.filter(({ recoveredAt }) => recoveredAt === null)
-  const isLate = open.some(
-    ({ acknowledgedAt, event }) => acknowledgedAt === null && !roleOf(event).isRecovery,
-  )
-  const lastAt = Math.max(...open.map(({ acknowledgedAt }) => acknowledgedAt?.getTime() ?? 0))
-  const last = new Set(
-    open.flatMap(({ id, acknowledgedAt }) => (acknowledgedAt?.getTime() === lastAt ? [id] : [])),
-  )
-  return await eachOf(deps, caller, input, (inside, id) =>
-    !isLate && last.has(id) ? unacknowledgeAlert(inside, caller, { id }) : undefined,
+  return await eachOf(
+    deps,
+    caller,
+    input,
+    (inside, id) => unacknowledgeAlert(inside, caller, { id }),
+    lastAcknowledged,
   )
 }
 
-/** Acts on the wallet's alerts in one message of a chat, in one transaction and at one time. */
+/** The alerts that were acknowledged together last; none unless all that are not over are acknowledged. */
+function lastAcknowledged(rows: readonly store.AlertRow[]): readonly store.AlertRow[] {
+  const open = rows.filter(
+    ({ recoveredAt, event }) => recoveredAt === null && !roleOf(event).isRecovery,
+  )
+  const times = open.map(({ acknowledgedAt }) => acknowledgedAt?.getTime())
+  if (times.includes(undefined)) return []
+  const lastAt = Math.max(...times.map((time) => time ?? 0))
+  return open.filter((_, index) => times[index] === lastAt)
+}
+
+/**
+ * Acts on the wallet's alerts in one message of a chat, in one transaction and at one time.
+ *
+ * @param choose those to act on; all without it
+ */
 async function eachOf(
   deps: Deps,
   caller: Caller,
   message: { readonly recipientId: number; readonly messageId: string },
-  run: (inside: Deps, id: number, at: Date) => Promise<ActionResult> | undefined,
+  run: (inside: Deps, id: number, at: Date) => Promise<ActionResult>,
+  choose = (rows: readonly store.AlertRow[]) => rows,
 ): Promise<readonly ActionResult[]> {
   return await transact(deps.db, async (tx) => {
     const at = deps.clock.now()
     const acted: ActionResult[] = []
-    for (const id of await alertsOf(tx, caller, message)) {
-      const result = await run({ ...deps, db: tx }, id, at)
-      if (result !== undefined) acted.push(result)
+    for (const { id } of choose(await alertsOf(tx, caller, message))) {
+      acted.push(await run({ ...deps, db: tx }, id, at))
     }
     return acted
   })
@@ -209,12 +218,12 @@ async function alertsOf(
   db: Db,
   caller: Caller,
   { recipientId, messageId }: { readonly recipientId: number; readonly messageId: string },
-): Promise<readonly number[]> {
+): Promise<readonly store.AlertRow[]> {
   const alertIds = await delivery.alertsOfMessage(db, [recipientId], messageId)
   const rows = await store.listByIds(db, alertIds)
-  const ids = rows.flatMap(({ id, wallet }) => (wallet === caller.wallet ? [id] : []))
-  if (ids.length === 0) throw new AppError('not_found', 'not_found')
-  return ids
+  const own = rows.filter(({ wallet }) => wallet === caller.wallet)
+  if (own.length === 0) throw new AppError('not_found', 'not_found')
+  return own
 }
 
 /**

@@ -1,5 +1,4 @@
 /** From a recorded alert to the outbox: its recipients, rendered messages and times of delivery. */
-
 import type { Envelope, EnvelopeKind } from '#src/channels/envelope.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
