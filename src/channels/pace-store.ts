@@ -18,8 +18,8 @@ import { telegramPaces } from './tables.ts'
 /** Stands for the bot as a whole. */
 const BOT = 0
 
-/** A wish for a turn, and the row of its chat. */
-interface Wish {
+/** A request for a turn, and the row of its chat. */
+interface TurnRequest {
   /** Undefined: it counts for the bot only. */
   readonly place: number | undefined
   readonly patienceMs: number
@@ -28,7 +28,7 @@ interface Wish {
 
 type Taken = Awaited<ReturnType<SharedPaces['take']>>
 
-/** Wishes of this process wait for one transaction at a time: they would wait for the row of the bot anyway. */
+/** Requests of this process wait for one transaction at a time: they would wait for the row of the bot anyway. */
 const TURNS = {
   batchesAtOnce: 1,
   groupsPerBatch: 100,
@@ -40,20 +40,19 @@ const TURNS = {
 
 /** Creates the paces of a bot that all processes on the database share. */
 export function createStoredPaces(db: Db, botId: number, limits: PaceLimits): SharedPaces {
-  const takeAll = (wishes: readonly Wish[]) =>
-    transact(db, (tx) => takeTurns(tx, botId, wishes, limits))
-  const turns = createBatcher<Wish, Taken>({
+  const takeAll = (requests: readonly TurnRequest[]) =>
+    transact(db, (tx) => takeTurns(tx, botId, requests, limits))
+  const turns = createBatcher<TurnRequest, Taken>({
     ...TURNS,
     isAlike: () => true,
-    together: async (groups) => (await takeAll(groups.map(([wish]) => wish))).map((one) => [one]),
-    alone: ([wish]) => takeAll([wish]),
+    together: async (groups) =>
+      (await takeAll(groups.map(([request]) => request))).map((one) => [one]),
+    alone: ([request]) => takeAll([request]),
   })
-  let wishes = 0
   return {
     take: async (chatId, { patienceMs, isGroup }) => {
       const place = chatId === undefined ? undefined : placeOf(botId, chatId)
-      wishes += 1
-      const taken = turns.add(String(wishes), { place, patienceMs, isGroup })
+      const taken = turns.add(undefined, { place, patienceMs, isGroup })
       return (await taken) ?? { isTaken: false, waitMs: limits.allMs }
     },
     flood: (chatId, ms) =>
@@ -68,21 +67,21 @@ export function createStoredPaces(db: Db, botId: number, limits: PaceLimits): Sh
   }
 }
 
-/** Takes turns one after another, in the order of the wishes. */
+/** Takes turns one after another, in the order of the requests. */
 async function takeTurns(
   tx: Db,
   botId: number,
-  wishes: readonly Wish[],
+  requests: readonly TurnRequest[],
   limits: PaceLimits,
 ): Promise<readonly Taken[]> {
   const { now, pace } = await lockBot(tx, botId)
-  const places = wishes.flatMap(({ place }) => place ?? [])
+  const places = requests.flatMap(({ place }) => place ?? [])
   const chats = new Map(await listPaces(tx, botId, places))
   const changed = new Map<number, Pace>()
   let bot = pace
-  const taken = wishes.map(({ place, ...wish }): Taken => {
+  const taken = requests.map(({ place, ...request }): Taken => {
     const chat = place === undefined ? undefined : (chats.get(place) ?? NEVER)
-    const turn = takeTurn({ bot, chat }, { ...wish, now }, limits)
+    const turn = takeTurn({ bot, chat }, { ...request, now }, limits)
     if (!turn.isTaken) return turn
     bot = turn.bot
     changed.set(BOT, bot)

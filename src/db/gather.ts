@@ -39,13 +39,11 @@ export function gathered<Key, Row extends object>(
     batchers.set(db, made)
     return made
   }
-  let calls = 0
   return async (db, key) => {
     if (isTransaction(db)) return (await read(db, [key])).get(nameOf(key))
     // The statement may be sent by another caller, so a wrong use is noticed here.
     publishPoolRequest()
-    calls = (calls + 1) % Number.MAX_SAFE_INTEGER
-    const found = batcherOf(db).add(String(calls), key)
+    const found = batcherOf(db).add(undefined, key)
     if (found === undefined) throw noConnectionFree()
     return (await found).row
   }

@@ -12,9 +12,10 @@ export interface Batcher<Item, Result> {
   /**
    * Adds an item; resolves to its own result, rejects with the error of its group.
    *
+   * @param key undefined: the item shares its key with no other
    * @returns undefined at once when too many items are waiting
    */
-  add(key: string, item: Item): Promise<Result> | undefined
+  add(key: string | undefined, item: Item): Promise<Result> | undefined
   /** Resolves when no item is waiting or in progress. */
   idle(): Promise<void>
 }
@@ -54,9 +55,12 @@ interface Entry<Item, Result> {
   readonly done: PromiseWithResolvers<Result>
 }
 
+/** A symbol is the key of a single item. */
+type Key = string | symbol
+
 /** A group in progress. */
 interface Taken<Item, Result> {
-  readonly key: string
+  readonly key: Key
   readonly entries: readonly [Entry<Item, Result>, ...Entry<Item, Result>[]]
 }
 
@@ -68,9 +72,9 @@ export function createBatcher<Item, Result extends object>(
   options: BatcherOptions<Item, Result>,
 ): Batcher<Item, Result> {
   /** Waiting items, for each key with items waiting or in progress. */
-  const queues = new Map<string, Entry<Item, Result>[]>()
+  const queues = new Map<Key, Entry<Item, Result>[]>()
   /** Keys with items waiting and none in progress, in the order of their turn. */
-  const ready = new Set<string>()
+  const ready = new Set<Key>()
   const working = new Set<Promise<void>>()
   let items = 0
   let batches = 0
@@ -171,7 +175,8 @@ export function createBatcher<Item, Result extends object>(
   }
 
   return {
-    add(key, item) {
+    add(shared, item) {
+      const key = shared ?? Symbol('single item')
       const known = queues.get(key)
       const isFull = known !== undefined && known.length >= options.waitingPerKeyMax
       if (isFull || items >= options.itemsMax) return undefined
