@@ -60,22 +60,25 @@ function expectApart(sent: readonly { readonly at: number }[], ms: number): void
 
 test('a chat that is not ready holds up no other one', () => {
   const chat = { nextAt: 5000, sentAt: [], at: 1000 }
-  const wish = { now: 1000, patienceMs: 5000, isGroup: false }
-  expect(takeTurn({ bot: NEVER, chat }, wish, LIMITS)).toEqual({ isTaken: false, waitMs: 4000 })
-  expect(takeTurn({ bot: NEVER, chat: NEVER }, wish, LIMITS)).toMatchObject({ waitMs: 0 })
+  const request = { now: 1000, patienceMs: 5000, isGroup: false }
+  expect(takeTurn({ bot: NEVER, chat }, request, LIMITS)).toEqual({ isTaken: false, waitMs: 4000 })
+  expect(takeTurn({ bot: NEVER, chat: NEVER }, request, LIMITS)).toMatchObject({ waitMs: 0 })
 })
 
 test('a bot that must wait refuses every caller beyond the wait limit', () => {
   const bot = holdFor(NEVER, 1000, 30_000)
-  const wish = { now: 1000, patienceMs: 5000, isGroup: false }
-  expect(takeTurn({ bot, chat: NEVER }, wish, LIMITS)).toEqual({ isTaken: false, waitMs: 30_000 })
-  expect(takeTurn({ bot, chat: undefined }, wish, LIMITS).isTaken).toBe(false)
+  const request = { now: 1000, patienceMs: 5000, isGroup: false }
+  expect(takeTurn({ bot, chat: NEVER }, request, LIMITS)).toEqual({
+    isTaken: false,
+    waitMs: 30_000,
+  })
+  expect(takeTurn({ bot, chat: undefined }, request, LIMITS).isTaken).toBe(false)
 })
 
 test('after a clock was put back waits last as long as before', () => {
   const bot = holdFor(NEVER, 3_600_000, 200)
-  const wish = { now: 1000, patienceMs: 5000, isGroup: false }
-  expect(takeTurn({ bot: { ...bot, at: 3_600_000 }, chat: NEVER }, wish, LIMITS)).toMatchObject({
+  const request = { now: 1000, patienceMs: 5000, isGroup: false }
+  expect(takeTurn({ bot: { ...bot, at: 3_600_000 }, chat: NEVER }, request, LIMITS)).toMatchObject({
     isTaken: true,
     waitMs: 200,
   })

@@ -41,7 +41,7 @@ export interface SharedPaces {
    */
   take(
     chatId: number | undefined,
-    wish: { readonly patienceMs: number; readonly isGroup: boolean },
+    request: { readonly patienceMs: number; readonly isGroup: boolean },
   ): Promise<{ readonly isTaken: boolean; readonly waitMs: number }>
   /** Blocks a chat after an answer 429; after answers to many chats, blocks the bot. */
   flood(chatId: number, ms: number): Promise<void>
@@ -59,10 +59,10 @@ export const FLOODS_OF_BOT = { chats: 3, withinMs: 10_000 } as const
  */
 export function takeTurn(
   { bot, chat }: { readonly bot: Pace; readonly chat: Pace | undefined },
-  wish: { readonly now: number; readonly patienceMs: number; readonly isGroup: boolean },
+  request: { readonly now: number; readonly patienceMs: number; readonly isGroup: boolean },
   { allMs, chatMs, groupWindow }: PaceLimits,
 ): PaceTurn {
-  const { now, patienceMs, isGroup } = wish
+  const { now, patienceMs, isGroup } = request
   const all = asOf(bot, now)
   const own = chat === undefined ? NEVER : asOf(chat, now)
   const first = isGroup ? own.sentAt.at(-groupWindow.count) : undefined

@@ -12,7 +12,7 @@ export interface RateLimiter {
    */
   turn(
     key: string,
-    wish: {
+    request: {
       readonly patienceMs: number
       /** Higher goes first; 0 by default. */
       readonly urgency?: number

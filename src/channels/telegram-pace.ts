@@ -26,7 +26,11 @@ export interface TelegramPace {
    */
   turn(
     chatId: number | undefined,
-    wish: { readonly patienceMs: number; readonly urgency: number; readonly signal: AbortSignal },
+    request: {
+      readonly patienceMs: number
+      readonly urgency: number
+      readonly signal: AbortSignal
+    },
   ): Promise<number | undefined>
   /** Applies the wait of an answer 429, to the chat or to all. */
   flooded(chatId: number, ms: number): Promise<void>

@@ -159,8 +159,8 @@ async function inTurn<Result>(
   let { chatId } = of
   const turn = async (id: number) => {
     chatId = id
-    const wish = { patienceMs: TURN_WAIT_MS_MAX, urgency, signal }
-    const earlyMs = await pace.turn(id, wish).catch((error: unknown) => {
+    const request = { patienceMs: TURN_WAIT_MS_MAX, urgency, signal }
+    const earlyMs = await pace.turn(id, request).catch((error: unknown) => {
       signal.throwIfAborted()
       throw new DeliveryError('unavailable', { ...UNTRIED, cause: error })
     })
