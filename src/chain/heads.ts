@@ -49,14 +49,16 @@ interface Socket {
   /** Name in the log: index and origin, which contain no credentials. */
   readonly name: { readonly endpoint: number; readonly origin: string }
   connection: WebSocket | undefined
-  /** Number of further heads that may stay unconfirmed before the connection is closed. */
+  /** Number of further readings that may not reach a head before the connection is closed. */
   credit: number
   /** Messages since a time in milliseconds of `performance.now()`. */
   messages: number
   countedFromMs: number
   /** Highest head of this connection; 0 before the first. */
   newest: number
-  /** Readings since then that did not find that head. */
+  /** Head for which a reading was asked and has not ended; 0 without one. */
+  asked: number
+  /** Readings for that head that did not find it. */
   misses: number
   /** Consecutive connections without a confirmed head. */
   failures: number
@@ -68,7 +70,7 @@ const SILENT_MS = 30_000
 const HANDSHAKE_MS = 5000
 /** Upper limit of a message; a head of a block has 1 to 2 KiB. */
 const MESSAGE_BYTES_MAX = 64 * 1024
-/** Consecutive heads that may stay unconfirmed; also the most readings that a flood of them can cause. */
+/** Readings for heads that no endpoint has, after which the connection is closed. */
 const CREDIT = 5
 /** Messages of a connection within the longest time without a head; a node that catches up sends more. */
 const MESSAGES_MAX = 1000
@@ -99,7 +101,7 @@ export function createHeads({
     ({ endpoint, url, headers }): Socket => ({
       ...{ url, headers, name: { endpoint, origin: new URL(url).origin } },
       ...{ connection: undefined, credit: CREDIT, messages: 0, countedFromMs: 0 },
-      ...{ newest: 0, misses: 0, failures: 0, timer: undefined },
+      ...{ newest: 0, asked: 0, misses: 0, failures: 0, timer: undefined },
     }),
   )
   let rate: BlockRate = NO_RATE
@@ -116,7 +118,7 @@ export function createHeads({
       maxPayload: MESSAGE_BYTES_MAX,
       perMessageDeflate: false,
     })
-    Object.assign(socket, { connection, credit: CREDIT, messages: 0, newest: 0, misses: 0 })
+    Object.assign(socket, { connection, credit: CREDIT, messages: 0, newest: 0, asked: 0 })
     connection.on('open', () => {
       connection.send('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}')
     })
@@ -148,11 +150,9 @@ export function createHeads({
     meters?.countHead(new URL(socket.url).host, 'heard')
     expectHead(socket, connection)
     const isRead = rate.newest > 0 && confirmedNumber(number, confirmations) <= rate.newest
-    Object.assign(socket, { newest: number, misses: 0 })
-    // An endpoint that is behind reports what was read already, and no reason to read again.
-    if (isRead) return
-    socket.credit -= 1
-    wake?.()
+    socket.newest = number
+    // An endpoint that is behind reports what was read already. Blocks that come faster than readings share one.
+    if (!isRead && socket.asked === 0) ask(socket)
   }
 
   /** Counts a message; whether there were too many. */
@@ -186,18 +186,28 @@ export function createHeads({
     socket.timer = setTimeout(() => open(socket), waitMs).unref()
   }
 
-  /** Confirms the socket's head if the reading reached it; otherwise schedules a few more readings. */
+  /** Asks for a reading that reaches the socket's newest head. */
+  function ask(socket: Socket): void {
+    Object.assign(socket, { asked: socket.newest, misses: 0, credit: socket.credit - 1 })
+    wake?.()
+  }
+
+  /** Confirms the head for which a reading was asked if it reached it; otherwise schedules a few more. */
   function confirm(socket: Socket, confirmed: number): void {
-    if (socket.newest === 0 || socket.credit === CREDIT) return
-    if (confirmed >= confirmedNumber(socket.newest, confirmations)) {
+    if (socket.asked === 0) return
+    if (confirmed >= confirmedNumber(socket.asked, confirmations)) {
       if (socket.failures > 0) log.info(socket.name, 'endpoint reports new heads again')
-      Object.assign(socket, { credit: CREDIT, failures: 0 })
+      Object.assign(socket, { credit: CREDIT, asked: 0, failures: 0 })
       confirmedAtMs = performance.now()
       meters?.countHead(new URL(socket.url).host, 'confirmed')
+      if (confirmed < confirmedNumber(socket.newest, confirmations)) ask(socket)
       return
     }
     const pauseMs = RETRIES_MS[socket.misses]
-    if (pauseMs === undefined) return
+    if (pauseMs === undefined) {
+      socket.asked = 0
+      return
+    }
     socket.misses += 1
     const retry = setTimeout(() => {
       retries.delete(retry)

@@ -26,6 +26,13 @@ async function startEndpoint(onConnection: (socket: WebSocket) => void = () => u
     report(number: number) {
       connections.at(-1)?.socket.send(headOf(number))
     },
+    /** Waits until the client has got all messages of the newest connection. */
+    async received() {
+      const socket = connections.at(-1)?.socket
+      const answered = socket && once(socket, 'pong')
+      socket?.ping()
+      await answered
+    },
     close() {
       for (const client of server.clients) client.terminate()
       server.close()
@@ -129,13 +136,33 @@ describe('new heads', () => {
     expect(heads.nextMs(2000)).toBe(2000)
   })
 
-  test('a flood of a thousand causes five readings, and the connection ends', async () => {
+  test('of a hundred blocks during one reading keep the connection, and share the reading', async () => {
     const one = await endpoint((socket) => {
-      for (let number = 1; number <= 1000; number += 1) socket.send(headOf(number))
+      for (let number = 1; number <= 100; number += 1) socket.send(headOf(number))
     })
-    const { state } = follow([one.url], { pausesMs: { min: 60_000, max: 60_000 } })
+    const { heads, state } = follow([one.url])
+    await expect.poll(() => state.woken).toBe(1)
+    await one.received()
+    expect(state.woken).toBe(1)
+    heads.read(40)
+    await expect.poll(() => state.woken).toBe(2)
+    heads.read(100)
+    expect(one.connections).toHaveLength(1)
+    expect(state.warnings).toEqual([])
+  })
+
+  test('five that no reading finds end the connection', async () => {
+    const one = await endpoint()
+    const { heads, state } = follow([one.url], { pausesMs: { min: 60_000, max: 60_000 } })
+    await expect.poll(() => one.connections.length).toBe(1)
+    for (let number = 10; number < 15; number += 1) {
+      one.report(number)
+      await one.received()
+      // A head is looked for four times.
+      for (let reading = 0; reading < 4; reading += 1) heads.read(5)
+    }
+    one.report(15)
     await expect.poll(() => state.warnings).toHaveLength(1)
-    expect(state.woken).toBe(5)
     expect(state.warnings[0]).toMatchObject({ reason: 'heads that are not there' })
     expect(JSON.stringify(state.warnings)).not.toMatch(/key-7f|secret/)
   })
