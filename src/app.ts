@@ -19,7 +19,7 @@ import { createChannels } from '#src/channels/index.ts'
 import type { PaceLimits } from '#src/channels/pace-rules.ts'
 import { createSharedPace, paceLimits } from '#src/channels/telegram-pace.ts'
 import type { Config } from '#src/config.ts'
-import { createDatabaseClock } from '#src/db/clock.ts'
+import { aheadOfDatabaseMs, createDatabaseClock } from '#src/db/clock.ts'
 import { connect, type Db, waitForDatabase } from '#src/db/connection.ts'
 import { migrate } from '#src/db/migrate.ts'
 import { createReplica } from '#src/db/replica.ts'
@@ -112,13 +112,15 @@ export function createApp(
     readonly databaseUrl: string
     readonly log: Logger
     readonly clock?: Clock
+    /** Clock that is compared with the database's; by default the given one. */
+    readonly hostClock?: Clock
     /** Slices of targets; by default this process shares them with others. */
     readonly slices?: Slices
     /** Least times between two messages of the bot; those of Telegram by default. */
     readonly pace?: Partial<PaceLimits>
   },
 ): Service {
-  const { log, clock = systemClock } = given
+  const { log, clock = systemClock, hostClock = clock } = given
   const { heartbeatUrl } = config
   nameChain(serveChain(config.chain.id))
   const meters = createMeters()
@@ -146,17 +148,8 @@ export function createApp(
     botUsername: () => bot?.username(),
     allowPrivateUrls: config.webhook.allowPrivate,
   })
-  const { rpcUrls, rpcHeaders, rpcTimeoutsMs, contractRegistry, id: chainId } = config.chain
-  const chainAccess = {
-    rpcUrls,
-    rpcHeaders,
-    rpcTimeoutsMs,
-    chainId,
-    contractRegistry,
-    log,
-    clock,
-    meters,
-  }
+  const chainId = config.chain.id
+  const chainAccess = { ...config.chain, chainId, log, clock, meters }
   const contractsIn = (of: Db) => () => storedContracts(of, config.chain.formerSubmissions)
   // Limits that requests reach at endpoints must not make the watcher skip them, nor take its slots.
   const chain = withFsp(
@@ -184,6 +177,7 @@ export function createApp(
   }
   const facts = createFacts({ db, ...factSource })
   const metered = { db: meteringDb, clock, log }
+  const checkClock = () => aheadOfDatabaseMs({ db: jobsDb, clock: hostClock })
   const app: JobApp = {
     db,
     replica: replica && createReplica({ db: replica.db, clock, log }),
@@ -219,7 +213,7 @@ export function createApp(
     evaluationIntervalMs: config.chain.evaluationIntervalMs,
     tally: createTally(meters),
     health: healthChecks({
-      ...{ db, clock, sql, bot: () => bot, migrations: MIGRATIONS },
+      ...{ db, clock, checkClock, sql, bot: () => bot, migrations: MIGRATIONS },
       hasCanary: heartbeatUrl !== undefined,
     }),
     heartbeat: heartbeatUrl === undefined ? undefined : createHeartbeat(heartbeatUrl),
@@ -231,6 +225,7 @@ export function createApp(
       given.clock === undefined
         ? createDatabaseClock({ db: jobsDb, clock, log })
         : { now: () => clock.now(), sync: async () => undefined },
+    checkClock,
     billing,
   }
   const jobApp: JobApp = {

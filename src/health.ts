@@ -1,7 +1,6 @@
 import type { Sql } from 'postgres'
 import type { BotService } from '#bot/core/service.ts'
 import { findCanary } from '#src/alerts/canary.ts'
-import { aheadOfDatabaseMs } from '#src/db/clock.ts'
 import { countPending } from '#src/db/migrate.ts'
 import { readBacklog } from '#src/delivery/service.ts'
 import type { JobApp } from '#src/jobs/define.ts'
@@ -27,11 +26,12 @@ const CANARY_LATE_MS = 12 * MINUTE_MS
 export function healthChecks({
   db,
   clock,
+  checkClock,
   sql,
   bot,
   migrations,
   hasCanary,
-}: Pick<JobApp, 'db' | 'clock'> & {
+}: Pick<JobApp, 'db' | 'clock' | 'checkClock'> & {
   readonly sql: Sql
   /** Returns undefined without a bot token. */
   bot(): BotService | undefined
@@ -57,7 +57,10 @@ export function healthChecks({
         return pending === 0 ? undefined : `${pending} pending`
       },
     },
-    { name: 'clock', problem: async () => wrongClock({ db, clock }, await newestBlockAt()) },
+    {
+      name: 'clock',
+      problem: async () => wrongClock({ clock, checkClock }, await newestBlockAt()),
+    },
     {
       name: 'chain',
       problem: async () => {
@@ -115,10 +118,10 @@ export function healthChecks({
  * has passed.
  */
 async function wrongClock(
-  deps: Pick<JobApp, 'db' | 'clock'>,
+  deps: Pick<JobApp, 'clock' | 'checkClock'>,
   blockAt: Date | undefined,
 ): Promise<string | undefined> {
-  const aheadMs = await aheadOfDatabaseMs(deps)
+  const aheadMs = await deps.checkClock()
   if (Math.abs(aheadMs) > TOLERANCE_MS) {
     const how = aheadMs > 0 ? 'ahead of' : 'behind'
     return `clock of this host is ${seconds(Math.abs(aheadMs))} ${how} that of the database`

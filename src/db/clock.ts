@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { type Clock, TOLERANCE_MS } from '#src/kernel/clock.ts'
+import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import type { Db } from './connection.ts'
@@ -10,25 +10,6 @@ const SYNC_MS = 10_000
  * Smallest difference that adjusts the clock, so that times do not jitter with the duration of the query.
  */
 const STEP_MS = 1000
-
-/**
- * Whether this host's clock agrees with the database's to within five minutes; logs an error if not. A
- * clock that jumps ahead would charge terms and end slots before their time.
- */
-export async function agreesWithDatabase({
-  db,
-  clock,
-  log,
-}: {
-  readonly db: Db
-  readonly clock: Clock
-  readonly log: Logger
-}): Promise<boolean> {
-  const aheadMs = await aheadOfDatabaseMs({ db, clock })
-  if (Math.abs(aheadMs) <= TOLERANCE_MS) return true
-  log.error({ aheadMs }, 'clock of this host differs from that of the database')
-  return false
-}
 
 /**
  * Milliseconds by which this host's clock is ahead of the database's, negative if it is behind: 0 while the

@@ -47,6 +47,8 @@ export interface JobApp extends App {
   readonly slices: Slices
   /** Clock of the deliveries: the database's, or that of a test. */
   readonly deliveryClock: SyncedClock
+  /** Milliseconds by which this host's clock is ahead of the database's, negative if it is behind. */
+  checkClock(): Promise<number>
 }
 
 /** NOTIFYs since the last run that succeeded. */

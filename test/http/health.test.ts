@@ -165,8 +165,9 @@ test('the stored progress is read once for all checks', async () => {
       return Reflect.get(target, name, receiver)
     },
   })
-  const { clock, sql } = service
-  const parts = { db, clock, sql, bot: () => undefined, hasCanary: false }
+  const { app, clock, sql } = service
+  const { checkClock } = app
+  const parts = { db, clock, checkClock, sql, bot: () => undefined, hasCanary: false }
   await findProblems(healthChecks({ ...parts, migrations: MIGRATIONS }))
   expect(asked).toBe(1)
 })
