@@ -30,6 +30,7 @@ const LABEL = 'Treasury'
 const FLR = 10n ** 18n
 const MOVED_WEI = 500n * FLR
 const MOVED = '500 FLR'
+const DAY_S = 86_400
 const SECONDS_MAX = 60
 const PATIENCE_MS = 10_000
 
@@ -112,17 +113,9 @@ async function walk(world: World, { take }: Steps): Promise<void> {
     return openAlertPages(links, [title, LABEL])
   })
 
-  await take('Ann pauses the watch on its card in the chat', async () => {
-    ann.say('/watches')
-    await ann.press(LABEL)
-    await ann.press('Pause')
-    await api.checkWatch(alice, id, 'paused')
-  })
-  await take('Ann resumes it', async () => {
-    await ann.press('Resume')
-    await api.checkWatch(alice, id, 'active')
-  })
+  await pauseAndResume(ann, alice, { id, take })
   await take('Alice deletes the watch', () => api.deleteWatch(alice, id))
+  await letTimePass(world, ann, { take })
 }
 
 /** Buys credits, and spends them on a slot and on data. */
@@ -140,6 +133,37 @@ async function spend(world: World, alice: Customer, { take }: Pick<Steps, 'take'
   await take('She buys a slot for 30 days; 9,500 are left', () => money.buySlot(alice))
   await take('50 calls for data are free', () => money.useFreeCalls(alice))
   await take('The 51st costs 1 credit, and the ledger says so', () => money.makePaidCall(alice))
+}
+
+async function pauseAndResume(
+  ann: Phone,
+  alice: Customer,
+  { id, take }: Pick<Steps, 'take'> & { readonly id: number },
+): Promise<void> {
+  await take('Ann pauses the watch on its card in the chat', async () => {
+    ann.say('/watches')
+    await ann.press(LABEL)
+    await ann.press('Pause')
+    await api.checkWatch(alice, id, 'paused')
+  })
+  await take('Ann resumes it', async () => {
+    await ann.press('Resume')
+    await api.checkWatch(alice, id, 'active')
+  })
+}
+
+/** Alice's token ends with the term, so this comes last. */
+async function letTimePass(world: World, ann: Phone, { take }: Pick<Steps, 'take'>): Promise<void> {
+  await take('27 days pass; the renewal of the slot is announced', async () => {
+    // The trial ends on the way; notices within ten minutes of each other would be one.
+    await world.skip(() => 15 * DAY_S)
+    await world.skip(() => 12 * DAY_S)
+    await ann.read('Auto-renew on')
+  })
+  await take('3 more days pass; it is renewed for 500 credits', async () => {
+    await world.skip(() => 3 * DAY_S)
+    await ann.read('1 slot renewed until')
+  })
 }
 
 /** Gives consent: looking at the page changes nothing, pressing its button does. */

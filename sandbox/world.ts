@@ -1,10 +1,12 @@
 import { createApp } from '#src/app.ts'
 import { startEmbedded } from '#src/db/embedded/embedded.ts'
+import { systemClock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { startChatHooks } from './chat-hooks.ts'
 import { createProviderSimulation, type ProviderSimulation } from './devnet/provider-simulation.ts'
 import { type RpcProxy, startRpcProxy } from './devnet/rpc-proxy.ts'
 import { type FurnishedDevnet, startDevnet } from './devnet.ts'
+import { createTurns } from './in-turn.ts'
 import { startInbox } from './inbox.ts'
 import { startReceiver } from './receiver.ts'
 import { addTelegramAccounts } from './telegram/accounts.ts'
@@ -128,8 +130,15 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
     },
     botToken,
   )
-  const service = createApp(config, { databaseUrl: database.url, log, clock })
+  const service = createApp(config, {
+    databaseUrl: database.url,
+    log,
+    clock,
+    // The database keeps the machine's time.
+    hostClock: systemClock,
+  })
   undo.defer(() => service.stop())
+  chain.follow(() => service.runJobs())
   openLinksInChat(service.server, BOT_USERNAME, `${url}/chat`)
   serveWallet(service.server, rpc.url)
   await service.start()
@@ -153,11 +162,7 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
     inbox,
     receiver,
     hooks,
-    skip: async (seconds) => {
-      const to = Math.ceil(clock.now().getTime() / 1000) + seconds
-      if (seconds > FULL_SECONDS) await simulation.playTo(to - FULL_END_SECONDS)
-      await simulation.playTo(to, { inFull: true })
-    },
+    skip: createSkip(clock, simulation),
   }
   const keepingUp = new AbortController()
   const upToDate = simulation.keepUp(clock, keepingUp.signal, (error) =>
@@ -170,6 +175,19 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
   await keep(startWeb(parts, ports.port))
   signal?.throwIfAborted()
   return parts
+}
+
+/** Two skips at once follow each other. */
+function createSkip(clock: WorldClock, simulation: ProviderSimulation): WorldParts['skip'] {
+  const inTurn = createTurns()
+  return (choose) =>
+    inTurn(async () => {
+      const now = clock.now()
+      const seconds = choose(now)
+      const to = Math.ceil(now.getTime() / 1000) + seconds
+      if (seconds > FULL_SECONDS) await simulation.playTo(to - FULL_END_SECONDS)
+      await simulation.playTo(to, { inFull: true })
+    })
 }
 
 async function startDatabase(
@@ -191,6 +209,8 @@ async function startChain(
   readonly devnet: FurnishedDevnet
   readonly simulation: ProviderSimulation
   readonly rpc: RpcProxy
+  /** Calls a function after each simulation, which skips time. */
+  follow(onRest: () => void): void
 }> {
   const devnet = await keep(
     startDevnet({
@@ -199,14 +219,23 @@ async function startChain(
       ...(anvilPath === undefined ? {} : { anvilPath }),
     }),
   )
+  let rest: (() => void) | undefined
   const simulation = await createProviderSimulation(devnet, {
     providers: PROVIDERS.map((name) => ({ name })),
     // The world's clock follows the chain's during simulations.
     onTime: (seconds) => clock.moveTo(new Date(seconds * 1000)),
+    onRest: () => rest?.(),
   })
   // The service reads up to the second-newest block, which must contain the chain's initial state.
   await devnet.mine()
-  return { devnet, simulation, rpc: await keep(startRpcProxy(devnet.rpcUrl)) }
+  return {
+    devnet,
+    simulation,
+    rpc: await keep(startRpcProxy(devnet.rpcUrl)),
+    follow: (onRest) => {
+      rest = onRest
+    },
+  }
 }
 
 /** Before anything is started, so that a taken port is reported at once. */

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { FurnishedDevnet } from '../devnet.ts'
+import { createTurns } from '../in-turn.ts'
 import { PRICES } from './deployment.ts'
 import { type Behaviour, startFault } from './fsp/behaviours.ts'
 import { createEpochDaemon } from './fsp/epoch-daemon.ts'
@@ -45,6 +46,8 @@ export interface ProviderSimulationOptions {
   readonly requests?: (round: number) => number
   /** Called with the time of every created block. */
   readonly onTime?: (seconds: number) => void
+  /** Called when a simulation has ended, which may have skipped time. */
+  readonly onRest?: () => void
 }
 
 /** A simulated data provider. */
@@ -125,7 +128,7 @@ export async function createProviderSimulation(
   options: ProviderSimulationOptions,
 ): Promise<ProviderSimulation> {
   const timing = { ...FLARE_TIMING, ...options.timing }
-  const { newerFrom, requests = () => REQUESTS, onTime = () => undefined } = options
+  const { newerFrom, requests = () => REQUESTS, onTime = () => undefined, onRest } = options
   const writer = createBlockWriter(devnet)
   const providers = options.providers.map(
     ({ name, stake = STAKE, preRegisters = false }): ProviderState => ({
@@ -191,12 +194,7 @@ export async function createProviderSimulation(
   })
 
   /** Serializes simulations. */
-  let turn: Promise<unknown> = Promise.resolve()
-  const inTurn = <T>(run: () => Promise<T>): Promise<T> => {
-    const mine = turn.then(run)
-    turn = mine.catch(() => undefined)
-    return mine
-  }
+  const inTurn = createTurns()
   /** Runs a simulation that creates blocks itself. */
   const playing = <T>(run: () => Promise<T>): Promise<T> =>
     inTurn(async () => {
@@ -207,6 +205,7 @@ export async function createProviderSimulation(
         return await run()
       } finally {
         await writer.release()
+        onRest?.()
       }
     })
 

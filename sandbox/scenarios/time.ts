@@ -5,7 +5,7 @@ const MINUTE = 60
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** Scenarios that advance the time of the chain and the world. */
+/** Scenarios that advance the time of the chain and the world. Long because it is the list of all of them. */
 export function timeScenarios(world: WorldParts): ScenarioGroup {
   const pass = (
     id: string,
@@ -18,7 +18,7 @@ export function timeScenarios(world: WorldParts): ScenarioGroup {
     follows,
     look: [INDEX, CHAT],
     run: async (note) => {
-      await world.skip(seconds(world.clock.now()))
+      await world.skip(seconds)
       const block = await world.devnet.client.getBlockNumber()
       note(`it is ${timeText(world.clock.now())}, block ${block}`)
     },
@@ -48,10 +48,28 @@ export function timeScenarios(world: WorldParts): ScenarioGroup {
       pass('time-22', 'to 22:00', untilHour(22), 'Late in the evening, of today or tomorrow.'),
       pass('time-07', 'to 07:00', untilHour(7), 'Early in the morning, of today or tomorrow.'),
       pass(
+        'time-1d',
+        '+1 d',
+        () => DAY,
+        'A failed renewal is tried again, three times in all. Slots end 72 h after their term.',
+      ),
+      pass(
+        'time-27d',
+        '+27 d',
+        () => 27 * DAY,
+        'Slots bought now renew in 3 days: that is announced. Without auto-renew or credits they end: a reminder.',
+      ),
+      pass(
         'time-30d',
         '+30 d',
         () => 30 * DAY,
-        'Tokens (30 d), trials (14 d) and links in mails (24 h) made before are over.',
+        'Terms (30 d) of slots are renewed or end. Tokens (30 d), trials (14 d) and links in mails (24 h) made before are over.',
+      ),
+      pass(
+        'time-100d',
+        '+100 d',
+        () => 100 * DAY,
+        'What is kept for 30 days is deleted, such as the deliveries of alerts.',
       ),
     ],
   }

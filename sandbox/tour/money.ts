@@ -100,7 +100,7 @@ export async function confirmTopup(
   await checkAccount(alice, { purchased: 0, used: 0, ledger: [['topup', CREDITS]] })
 }
 
-/** Reads the price of a slot for one period and buys it at that price. */
+/** Reads the price of a slot for one period and buys it at that price, with auto-renew. */
 export async function buySlot(alice: Customer): Promise<void> {
   const slots = 'quantity=1&periods=1'
   const { totalCredits: expectedCredits } = await alice.call(
@@ -108,7 +108,7 @@ export async function buySlot(alice: Customer): Promise<void> {
     `/subscriptions/quote?${slots}`,
     { status: 200, body: Quote },
   )
-  const json = { quantity: 1, periods: 1, expectedCredits }
+  const json = { quantity: 1, periods: 1, expectedCredits, autoRenew: true }
   await alice.call('POST', '/subscriptions', { json, status: 201, body: Bought })
   await checkAccount(alice, {
     purchased: 1,

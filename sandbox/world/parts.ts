@@ -38,6 +38,10 @@ export interface WorldParts {
   readonly receiver: Receiver
   /** Discord and Slack. */
   readonly hooks: ChatHooks
-  /** Advances the time of the chain and of all other parts. */
-  skip(seconds: number): Promise<void>
+  /**
+   * Advances the time of the chain and of all other parts.
+   *
+   * @param seconds how far, from the time when earlier skips have ended
+   */
+  skip(seconds: (now: Date) => number): Promise<void>
 }

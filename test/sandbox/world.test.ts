@@ -145,7 +145,7 @@ describe('tour', { timeout: 90_000 }, () => {
   it('goes from signing in to a deleted watch, every step holds, and nothing is left', async () => {
     const sandbox = await start(['tour'])
     const { code } = await sandbox.exit()
-    expect(sandbox.output()).toMatch(/^(?: ✓ .*\n){26}\nAll 26 steps held, after [\d.]+ s\.\n$/)
+    expect(sandbox.output()).toMatch(/^(?: ✓ .*\n){28}\nAll 28 steps held, after [\d.]+ s\.\n$/)
     expect(code).toBe(0)
     await expectNothingLeft(sandbox)
   })
