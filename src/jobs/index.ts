@@ -14,6 +14,7 @@ import { proveLedger } from './prove-ledger.ts'
 import { prune } from './prune.ts'
 import { raiseCanaryAlert } from './raise-canary.ts'
 import { readTip } from './read-tip.ts'
+import { remindExpiring } from './remind-expiring.ts'
 import { renewSubscriptions } from './renew-subscriptions.ts'
 import { resealSecrets } from './reseal-secrets.ts'
 import { retain } from './retain.ts'
@@ -21,7 +22,6 @@ import { returnCharges } from './return-charges.ts'
 import { scanRounds } from './scan-rounds.ts'
 import { sendConfirmations } from './send-confirmations.ts'
 import { sendHeartbeat } from './send-heartbeat.ts'
-import { sendNotices } from './send-notices.ts'
 import { sendPictures } from './send-pictures.ts'
 import { sendReminders } from './send-reminders.ts'
 import { sendSummaries } from './send-summaries.ts'
@@ -41,7 +41,7 @@ export const REGISTRY: readonly Job[] = [
   followSubmissions,
   judgeLedgers,
   fitWatches,
-  sendNotices,
+  remindExpiring,
   renewSubscriptions,
   sendReminders,
   sendSummaries,

@@ -8,7 +8,7 @@ import { proveLedger } from '#src/jobs/prove-ledger.ts'
 import { prune } from '#src/jobs/prune.ts'
 import { renewSubscriptions } from '#src/jobs/renew-subscriptions.ts'
 import { retain } from '#src/jobs/retain.ts'
-import { sendNotices } from '#src/jobs/send-notices.ts'
+import { remindExpiring } from '#src/jobs/remind-expiring.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
 import { fitChangedWallets } from '#src/watches/manage/slots.ts'
@@ -116,7 +116,7 @@ test('no reminder of an end is sent early or lost while the clock is ahead', asy
   for (const days of [24, 40, -1]) {
     await setClock(days)
     errors.length = 0
-    await sendNotices.run(service.app, signal, LOOK_AT_ALL)
+    await remindExpiring.run(service.app, signal, LOOK_AT_ALL)
     expect(errors).toEqual(['clock of this host differs from that of the database'])
     expect(await remindAt()).toEqual(before)
   }
