@@ -22,7 +22,7 @@ export const CALLS_PER_BATCH = 256
 /** Upper limit of the calls of one payer waiting to be settled, in one process. */
 export const WAITING_PER_PAYER_MAX = 1000
 /** Upper limit of the calls of all payers, waiting or in progress, in one process. */
-export const CALLS_MAX = 20_000
+export const CALLS_IN_FLIGHT_MAX = 20_000
 /** Upper limit of the pending refunds that one process remembers. */
 export const PENDING_MAX = 10_000
 /** Time after which a statement whose connection was lost has ended on the server, committed or not. */

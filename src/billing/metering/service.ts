@@ -57,7 +57,7 @@ const LIMITS = {
   itemsPerGroup: model.CALLS_PER_PAYER_MAX,
   itemsPerBatch: model.CALLS_PER_BATCH,
   waitingPerKeyMax: model.WAITING_PER_PAYER_MAX,
-  itemsMax: model.CALLS_MAX,
+  itemsMax: model.CALLS_IN_FLIGHT_MAX,
 } as const
 
 /** Creates the metering of this process. */
@@ -92,7 +92,7 @@ export function createMetering(deps: Deps): Metering {
   })
   const returns = createBatcher<model.Charge, model.RefundResult>({
     ...LIMITS,
-    waitingPerKeyMax: model.CALLS_MAX,
+    waitingPerKeyMax: model.CALLS_IN_FLIGHT_MAX,
     alone: (group) => refund(deps, group, pendingRefunds),
     isAlike: (charge, other) => dayOf(charge) === dayOf(other),
   })
