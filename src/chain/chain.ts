@@ -137,7 +137,7 @@ export interface BalanceSpan {
 }
 
 /** Result of comparing a range of blocks. */
-export interface ComparedSpan {
+export interface BalanceReconciliation {
   readonly transfers: readonly Payment[]
   /** Balance at the end of the range; if its state is pruned, computed from transactions. */
   readonly balance: bigint
@@ -215,7 +215,7 @@ export interface Chain {
    */
   isUnreadable(number: number, signal?: AbortSignal): Promise<boolean>
   /** Coins that an address received in these blocks without a transaction to it. */
-  internalTransfers(holder: Address, span: BalanceSpan, signal?: AbortSignal): Promise<ComparedSpan>
+  internalTransfers(holder: Address, span: BalanceSpan, signal?: AbortSignal): Promise<BalanceReconciliation>
   /**
    * An address's FLR at the end of a block, in the smallest unit; undefined where the state of that block
    * is pruned everywhere. Rejects when an endpoint refuses and no other answers.

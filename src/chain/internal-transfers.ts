@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { AppError } from '#src/kernel/errors.ts'
 import { type Address, Hash } from '#src/kernel/units.ts'
 import { requireBlock } from './blocks.ts'
-import { type BalanceSpan, type ComparedSpan, OTHER_LOG_INDEX, type Payment } from './chain.ts'
+import { type BalanceSpan, type BalanceReconciliation, OTHER_LOG_INDEX, type Payment } from './chain.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { isPruned } from './failures.ts'
 import { Transaction } from './payments.ts'
@@ -37,7 +37,7 @@ export async function findInternalTransfers(
   holder: Address,
   span: BalanceSpan,
   signal?: AbortSignal,
-): Promise<ComparedSpan> {
+): Promise<BalanceReconciliation> {
   const transfers: Payment[] = []
   let known = span.before
   let isAssumed = span.isAssumed === true
