@@ -7,7 +7,7 @@ import type { Address } from '#src/kernel/units.ts'
 import type { FspChain } from '../chain.ts'
 import {
   type EpochVotes,
-  type SigningTime,
+  type VoterSignedAt,
   VOTE_KINDS,
   type Vote,
   type VoteKind,
@@ -152,7 +152,7 @@ export function createVoteFacts({
     voters: readonly Address[],
     block: BlockRef,
     signal: AbortSignal | undefined,
-  ): Promise<ReadonlyMap<Address, SigningTime>> {
+  ): Promise<ReadonlyMap<Address, VoterSignedAt>> {
     const key = `${epoch} ${kind}`
     const known = signings.get(key) ?? new Map<Address, Date | null>()
     signings.set(key, known)
@@ -275,7 +275,7 @@ function providerVote(
     readonly stored: readonly store.StoredSignature[]
     readonly shares: ReadonlyMap<Address, number>
     readonly isComplete: boolean
-    readonly winners: ReadonlyMap<Address, SigningTime> | null
+    readonly winners: ReadonlyMap<Address, VoterSignedAt> | null
   },
 ): ProviderVote {
   const { openedAt, hash, concludedAt } = given.votes[kind]

@@ -47,7 +47,7 @@ export interface Vote {
 }
 
 /** Time at which a voter signed the winning hash: null never; undefined when that is uncertain. */
-export type SigningTime = Date | null | undefined
+export type VoterSignedAt = Date | null | undefined
 
 /** Facts of the signing protocol. Every method rejects like those of `Chain`. */
 export interface SigningProtocol {
@@ -84,7 +84,7 @@ export interface SigningProtocol {
     voters: readonly Address[],
     block: BlockRef,
     signal?: AbortSignal,
-  ): Promise<readonly SigningTime[]>
+  ): Promise<readonly VoterSignedAt[]>
   /** Signatures of both votes in the blocks from `from` on, as many as one step allows, without gaps. */
   signatures(
     rewardEpochId: number,
@@ -247,7 +247,7 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
       const functionName =
         kind === 'uptime' ? 'getVoterUptimeVoteSignInfo' : 'getVoterRewardsSignInfo'
       const views = voters.map((voter) => view(SYSTEMS_MANAGER_ABI, functionName, [epoch, voter]))
-      const heard = voters.map((): SigningTime => undefined)
+      const heard = voters.map((): VoterSignedAt => undefined)
       const { isSure } = await endpoints.askForMost(
         async (client) => {
           const answers = await ask(client, MANAGER, views, block.number)
