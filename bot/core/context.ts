@@ -47,7 +47,7 @@ export interface BotState {
 }
 
 /** Runs an operation through the gate. */
-export type AskOperation = <Output>(
+export type InvokeOperation = <Output>(
   operation: Operation<Output>,
   input: RawInput,
 ) => Promise<Output>

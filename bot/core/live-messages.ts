@@ -24,7 +24,7 @@ import { digestOf, nextLookAt, readTopup, stageOf, TOPUP_KINDS } from '../featur
 import { retiredQuote, type ShownTopup, topupScreen } from '../features/topup/view.ts'
 import { type ReadTests, readTests, TEST_KIND } from '../features/watches/test-follow.ts'
 import type { Reader, View } from '../views/view.ts'
-import type { AskOperation } from './context.ts'
+import type { InvokeOperation } from './context.ts'
 import {
   deleteExpired,
   deleteLive,
@@ -142,10 +142,10 @@ interface ChatSnapshot {
   readonly reader: Reader
   readonly known: KnownChat
   readonly link: ChatLink
-  readonly ask: AskOperation
+  readonly ask: InvokeOperation
 }
 
-function askAs(app: App, { locale }: KnownChat, { wallet, scopes }: ChatLink): AskOperation {
+function askAs(app: App, { locale }: KnownChat, { wallet, scopes }: ChatLink): InvokeOperation {
   const caller: Caller = { wallet, scopes, via: 'telegram' }
   return async (operation, input) =>
     (await invoke(app, operation, caller, { ...input, locale })).output
@@ -154,7 +154,7 @@ function askAs(app: App, { locale }: KnownChat, { wallet, scopes }: ChatLink): A
 async function readShown(
   { app }: LiveMessageDeps,
   { chatId, handle, stage }: LiveRow,
-  ask: AskOperation,
+  ask: InvokeOperation,
 ) {
   return await readTopup(app, ask, { handle: Hash.parse(handle), chatId, stage })
 }

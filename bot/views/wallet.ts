@@ -2,20 +2,20 @@
 import { getAccount } from '#src/operations/account.ts'
 import { listWatches } from '#src/operations/watches.ts'
 import type { Watch } from '#src/watches/model.ts'
-import type { AskOperation } from '../core/context.ts'
+import type { InvokeOperation } from '../core/context.ts'
 import { type SlotUse, slotUse } from './slot-use.ts'
 
 /** Upper limit of the rows of a page. */
 export const PAGE_LIMIT = '250'
 
 /** Credits and slots of the wallet. */
-export async function readFunds(ask: AskOperation): Promise<Funds> {
+export async function readFunds(ask: InvokeOperation): Promise<Funds> {
   const { balanceCredits, slots } = await ask(getAccount, { query: { limit: '1' } })
   return { balanceCredits, slots: slotUse(slots) }
 }
 
 /** All watches of the wallet. */
-export async function readWatches(ask: AskOperation): Promise<readonly Watch[]> {
+export async function readWatches(ask: InvokeOperation): Promise<readonly Watch[]> {
   const all: Watch[] = []
   let cursor: string | null | undefined
   while (cursor !== null) {

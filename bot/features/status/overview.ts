@@ -2,7 +2,7 @@
 import { listDestinations } from '#src/operations/chat-destinations.ts'
 import { getTip } from '#src/operations/chat-status.ts'
 import type { ChatLink } from '#src/recipients/chats.ts'
-import type { AskOperation } from '../../core/context.ts'
+import type { InvokeOperation } from '../../core/context.ts'
 import { readFunds, readWatches } from '../../views/wallet.ts'
 import type { Overview } from './view.ts'
 
@@ -11,7 +11,7 @@ export const OVERVIEW_KIND = 'status'
 
 /** Reads the overview for a chat: in a group without private data. */
 export async function readOverview(
-  ask: AskOperation,
+  ask: InvokeOperation,
   of: Pick<ChatLink, 'wallet' | 'recipientId' | 'mutedUntil'> & { readonly isGroup: boolean },
 ): Promise<Overview> {
   const { wallet, recipientId: hereId, mutedUntil, isGroup } = of

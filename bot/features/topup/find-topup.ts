@@ -2,7 +2,7 @@
 import { AppError } from '#src/kernel/errors.ts'
 import type { Hash } from '#src/kernel/units.ts'
 import { getTopup } from '#src/operations/topups.ts'
-import type { AskOperation, BotContext, Membership } from '../../core/context.ts'
+import type { InvokeOperation, BotContext, Membership } from '../../core/context.ts'
 import { readTopup } from './topups.ts'
 import type { ShownTopup } from './view.ts'
 
@@ -22,7 +22,7 @@ export async function findShown(
 }
 
 /** Runs operations as the wallet of a link. */
-function askAs(ctx: BotContext, link: Membership): AskOperation {
+function askAs(ctx: BotContext, link: Membership): InvokeOperation {
   return (operation, input) => ctx.call(operation, input, link)
 }
 

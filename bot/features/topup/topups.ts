@@ -11,7 +11,7 @@ import { getAccount } from '#src/operations/account.ts'
 import { getTopupPayments } from '#src/operations/chat-status.ts'
 import type { App } from '#src/operations/define.ts'
 import { getTopup } from '#src/operations/topups.ts'
-import type { AskOperation } from '../../core/context.ts'
+import type { InvokeOperation } from '../../core/context.ts'
 import { type LiveRow, listChatsFollowing, putLive } from '../../core/live-store.ts'
 import { findDraft } from '../../core/session-store.ts'
 import type { View } from '../../views/view.ts'
@@ -30,7 +30,7 @@ export const TOPUP_KINDS = { screen: 'topup', qr: 'topup-qr' } as const
  */
 export async function readTopup(
   app: App,
-  ask: AskOperation,
+  ask: InvokeOperation,
   of: { readonly handle: Hash; readonly chatId: number; readonly stage?: string | null },
 ): Promise<ShownTopup> {
   const { handle, chatId, stage } = of
@@ -63,7 +63,7 @@ const NO_CREDITS = { balanceCredits: undefined, spentCredits: undefined }
 
 /** The wallet's credits after the newest credit of the top-up and its purchase, if they are recent. */
 async function creditsAfter(
-  ask: AskOperation,
+  ask: InvokeOperation,
   { handle, then }: Topup,
 ): Promise<Pick<ShownTopup, 'balanceCredits' | 'spentCredits'>> {
   const { ledger } = await ask(getAccount, { query: {} })
