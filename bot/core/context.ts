@@ -78,7 +78,7 @@ export interface PendingQuestion {
 }
 
 /** State for handlers of answers. */
-export interface SessionState {
+export interface AnswerFlavor {
   /** Undefined if the update answers no question. */
   answering?: PendingQuestion
   /** Repeats the question that an unknown command closed. */
@@ -86,4 +86,4 @@ export interface SessionState {
 }
 
 /** grammY's context with the additions of the middleware. */
-export type BotContext = Context & BotState & PressAnswer & SessionState
+export type BotContext = Context & BotState & PressAnswer & AnswerFlavor
