@@ -59,7 +59,7 @@ export interface JobWakeUps {
 }
 
 /** Changes are unknown: the run checks everything. */
-export const LOOK_AT_ALL: JobWakeUps = { payloads: new Set(), mayMiss: true }
+export const FULL_SCAN: JobWakeUps = { payloads: new Set(), mayMiss: true }
 
 /** A task that runs periodically. */
 export interface Job {

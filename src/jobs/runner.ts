@@ -4,7 +4,7 @@ import { type Fence, type Lock, tryLock, whileHolding } from '#src/db/lock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import { createWaker, type Waker } from '#src/kernel/waker.ts'
-import { type Job, type JobApp, type JobWakeUps, LOOK_AT_ALL } from './define.ts'
+import { type Job, type JobApp, type JobWakeUps, FULL_SCAN } from './define.ts'
 
 /** Running jobs. */
 export interface RunningJobs {
@@ -44,7 +44,7 @@ export async function runFirst(app: JobApp, sql: Sql, job: Job): Promise<void> {
   const lock = await tryLock(sql, lockOf(job))
   if (lock === undefined) return
   try {
-    await job.run(app, lock.signal, LOOK_AT_ALL, await lock.drawFence())
+    await job.run(app, lock.signal, FULL_SCAN, await lock.drawFence())
   } finally {
     await lock.release()
   }

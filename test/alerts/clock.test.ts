@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { LOOK_AT_ALL } from '#src/jobs/define.ts'
+import { FULL_SCAN } from '#src/jobs/define.ts'
 import { sendReminders } from '#src/jobs/send-reminders.ts'
 import { sendSummaries } from '#src/jobs/send-summaries.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
@@ -38,8 +38,8 @@ const setOff = (minutes: number) => setByDatabase(room.clock, room.sql, minutes 
 /** Runs the jobs that depend on the clock, as the service does. */
 async function runJobs(): Promise<void> {
   const signal = new AbortController().signal
-  await sendReminders.run(room.app, signal, LOOK_AT_ALL)
-  await sendSummaries.run(room.app, signal, LOOK_AT_ALL)
+  await sendReminders.run(room.app, signal, FULL_SCAN)
+  await sendSummaries.run(room.app, signal, FULL_SCAN)
   await room.deliver()
 }
 

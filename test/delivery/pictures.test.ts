@@ -7,7 +7,7 @@ import {
 } from '#sandbox/devnet/provider-simulation.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import { retainDeliveries } from '#src/delivery/retention.ts'
-import { LOOK_AT_ALL } from '#src/jobs/define.ts'
+import { FULL_SCAN } from '#src/jobs/define.ts'
 import { sendPictures } from '#src/jobs/send-pictures.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
@@ -86,7 +86,7 @@ async function recover(...duties: readonly string[]) {
     })),
   )
 }
-const runJob = () => sendPictures.run(world.service.app, new AbortController().signal, LOOK_AT_ALL)
+const runJob = () => sendPictures.run(world.service.app, new AbortController().signal, FULL_SCAN)
 const pictures = () => chat.all().filter(({ file }) => file !== undefined)
 
 test('comes after the alert, in reply to it, without a sound, and once', async () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { healthChecks } from '#src/health.ts'
 import { createInternalServer } from '#src/http/internal.ts'
 import { countPublicFigures } from '#src/jobs/count-figures.ts'
-import { LOOK_AT_ALL } from '#src/jobs/define.ts'
+import { FULL_SCAN } from '#src/jobs/define.ts'
 import { raiseCanaryAlert } from '#src/jobs/raise-canary.ts'
 import { sendHeartbeat } from '#src/jobs/send-heartbeat.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
@@ -57,7 +57,7 @@ async function headAt(at: Date): Promise<void> {
 
 /** Raises a synthetic alert and sends it. */
 async function canary(): Promise<void> {
-  await raiseCanaryAlert.run(service.app, signal, LOOK_AT_ALL)
+  await raiseCanaryAlert.run(service.app, signal, FULL_SCAN)
   await deliverAll(service.app)
 }
 
@@ -70,7 +70,7 @@ async function ready() {
   return { statusCode, ...JSON.parse(payload) }
 }
 
-const beat = () => sendHeartbeat.run(service.app, signal, LOOK_AT_ALL)
+const beat = () => sendHeartbeat.run(service.app, signal, FULL_SCAN)
 
 test('a service whose every part works is ready, and calls its monitor', async () => {
   expect(await ready()).toEqual({ statusCode: 200, status: 'ok', problems: [] })
@@ -200,7 +200,7 @@ test('a synthetic alert takes the way of every alert, up to the request', async 
 
 test('it degrades the service while it does not arrive, and counts in no public figure', async () => {
   service.clock.advance(300)
-  await raiseCanaryAlert.run(service.app, signal, LOOK_AT_ALL)
+  await raiseCanaryAlert.run(service.app, signal, FULL_SCAN)
   service.clock.advance(421)
   await headAt(service.clock.now())
   const { problems } = await ready()
@@ -208,7 +208,7 @@ test('it degrades the service while it does not arrive, and counts in no public 
   await deliverAll(service.app)
   // The host's clock is ahead by now.
   expect((await ready()).problems).toMatchObject([{ name: 'clock' }])
-  await countPublicFigures.run(service.app, signal, LOOK_AT_ALL)
+  await countPublicFigures.run(service.app, signal, FULL_SCAN)
   const { body } = await request(service, 'GET', '/stats')
   expect(body).toMatchObject({ wallets: 0, alerts24h: 0, deliveries24h: 0 })
 })
@@ -216,7 +216,7 @@ test('it degrades the service while it does not arrive, and counts in no public 
 test('a service without a monitor raises none', async () => {
   const other = await serviceOnly()
   try {
-    await raiseCanaryAlert.run(other.app, signal, LOOK_AT_ALL)
+    await raiseCanaryAlert.run(other.app, signal, FULL_SCAN)
     expect(await other.sql`select id from alerts`).toEqual([])
     const { payload } = await other.internal.inject({ method: 'GET', url: '/metrics' })
     expect(payload).not.toContain('watchdog_canary')

@@ -6,7 +6,7 @@ import { startProtocolData } from '#sandbox/world/protocol-data.ts'
 import { startXrpl } from '#sandbox/xrpl.ts'
 import { packed } from '#src/actions/codec.ts'
 import * as alerts from '#src/alerts/service.ts'
-import { LOOK_AT_ALL } from '#src/jobs/define.ts'
+import { FULL_SCAN } from '#src/jobs/define.ts'
 import { fetchPublications } from '#src/jobs/fetch-publications.ts'
 import { scanRounds } from '#src/jobs/scan-rounds.ts'
 import { sendPictures } from '#src/jobs/send-pictures.ts'
@@ -82,8 +82,8 @@ export async function pictureWorld(): Promise<PictureWorld> {
   const { signal } = new AbortController()
   const look = async () => {
     await devnet.mine(2, 1)
-    await fetchPublications.run(app, signal, LOOK_AT_ALL)
-    await scanRounds.run(app, signal, LOOK_AT_ALL)
+    await fetchPublications.run(app, signal, FULL_SCAN)
+    await scanRounds.run(app, signal, FULL_SCAN)
     await observeWatches({ ...app, raise: (tx, raised) => alerts.raise(app, tx, raised) }, signal)
   }
   await simulation.playTo(ROUNDS_AT_SECONDS)
@@ -103,7 +103,7 @@ export async function pictureWorld(): Promise<PictureWorld> {
   await simulation.playRounds(SILENT_ROUNDS)
   await look()
   await deliverAll(app)
-  await sendPictures.run(app, signal, LOOK_AT_ALL)
+  await sendPictures.run(app, signal, FULL_SCAN)
   await salma.say('/watches')
   await salma.press(packed('watch.card', { id: salmasWatch }))
   const body = { asset: 'FLR', credits: CREDITS }

@@ -1,8 +1,8 @@
-import { type JobApp, LOOK_AT_ALL } from '#src/jobs/define.ts'
+import { type JobApp, FULL_SCAN } from '#src/jobs/define.ts'
 import { deliverByOne, deliverDue } from '#src/jobs/deliver-due.ts'
 
 /** Sends due deliveries of every channel, as a single process does. */
 export async function deliverAll(app: JobApp): Promise<void> {
   const { signal } = new AbortController()
-  await Promise.all([deliverDue, deliverByOne].map((job) => job.run(app, signal, LOOK_AT_ALL)))
+  await Promise.all([deliverDue, deliverByOne].map((job) => job.run(app, signal, FULL_SCAN)))
 }
