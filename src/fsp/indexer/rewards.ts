@@ -5,7 +5,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_SECONDS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { FspChain } from '../chain.ts'
-import type { Policies } from '../reader/policies.ts'
+import type { PolicySnapshot } from '../reader/policies.ts'
 import { CLAIMS } from './publication-data.ts'
 import * as rounds from './round-store.ts'
 import * as store from './store.ts'
@@ -19,7 +19,7 @@ export interface UnclaimedRewards {
 
 /** Inputs available when a round is stored. */
 interface Known {
-  readonly policies: Policies
+  readonly policies: PolicySnapshot
   /** Time from which on no claim was missed, epoch seconds. */
   readonly readSince: number | null
   readonly block: BlockRef

@@ -4,7 +4,7 @@ import { expectedEpochStart, roundAt, roundStart } from '../protocol/epochs.ts'
 import { nodeIdOf } from '../protocol/node-id.ts'
 import { type IndexedPolicy, type PolicyProvider, policyOfRound } from '../protocol/policy.ts'
 import { isSilent, onePercentOfEpoch, sortitionWeightOf } from '../protocol/silence.ts'
-import type { LoadedPolicy, Policies } from '../reader/policies.ts'
+import type { LoadedPolicy, PolicySnapshot } from '../reader/policies.ts'
 import type { ProviderState, SystemState } from '../reader/provider-states.ts'
 import type { CarriedState } from './carried-state.ts'
 import type { ProviderObservation, TransactionPart } from './observation.ts'
@@ -25,7 +25,7 @@ const PROBABILITY_MAX = 0.1
 type Policy = LoadedPolicy & IndexedPolicy
 
 /** The known signing policies, with their addresses indexed. */
-export interface KnownPolicies extends Policies {
+export interface KnownPolicies extends PolicySnapshot {
   readonly policies: readonly Policy[]
 }
 
@@ -188,7 +188,7 @@ function addressesOf({ submit, submitSignatures, signingPolicy }: PolicyProvider
 function membershipIn(
   { rewardEpoch, providers, startRound }: LoadedPolicy,
   voter: Address,
-  { clock }: Policies,
+  { clock }: PolicySnapshot,
 ) {
   return {
     epoch: rewardEpoch,
@@ -274,7 +274,7 @@ function roleOf(
 }
 
 /** Expiry of the rewards of a reward epoch, epoch seconds, from the chain's schedule. */
-function expiryOf(epoch: number | undefined, { clock, schedule }: Policies): number | null {
+function expiryOf(epoch: number | undefined, { clock, schedule }: PolicySnapshot): number | null {
   if (epoch === undefined || schedule.rewardExpirySeconds === null) return null
   return expectedEpochStart(clock, epoch + 1) + schedule.rewardExpirySeconds
 }

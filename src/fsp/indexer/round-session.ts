@@ -8,7 +8,7 @@ import type { FspChain } from '../chain.ts'
 import { roundAt } from '../protocol/epochs.ts'
 import { indexPolicy, policyOfRound } from '../protocol/policy.ts'
 import { collectRounds, type RoundCollector } from '../protocol/rounds.ts'
-import type { Policies } from '../reader/policies.ts'
+import type { PolicySnapshot } from '../reader/policies.ts'
 import type { RewardClaim } from '../reader/round-events.ts'
 import { CarriedState, EMPTY_STATE } from './carried-state.ts'
 import { type KnownPolicies, ownersOf } from './round-parts.ts'
@@ -149,7 +149,7 @@ async function readPolicies(
   tip: BlockRef,
   signal: AbortSignal,
   { since, known }: { readonly since: Date | undefined; readonly known: KnownPolicies | undefined },
-): Promise<Policies | undefined> {
+): Promise<PolicySnapshot | undefined> {
   const found = await chain.rounds.policies(tip, signal, known && { known })
   if (found === undefined || since === undefined) return found
   const sinceRound = roundAt(found.clock, since.getTime() / 1000)

@@ -25,7 +25,7 @@ export interface RegistrationPeriod {
 }
 
 /** The policies around the reward epoch in force. */
-export interface Policies {
+export interface PolicySnapshot {
   readonly clock: EpochClock
   readonly currentEpoch: number
   /** Oldest first: from that of the requested round on, the one in force, the next once it is fixed. */
@@ -49,13 +49,13 @@ export interface Policies {
 export interface PoliciesQuery {
   /** The oldest voting round whose policy is needed; by default the one before the present. */
   readonly sinceRound?: number
-  readonly known?: Policies
+  readonly known?: PolicySnapshot
 }
 
 /** Reader of signing policies and of the chain's time settings. */
 export interface PolicyReader {
   /** Reads the policies; undefined on a chain without the protocol. */
-  read(block: BlockRef, signal?: AbortSignal, query?: PoliciesQuery): Promise<Policies | undefined>
+  read(block: BlockRef, signal?: AbortSignal, query?: PoliciesQuery): Promise<PolicySnapshot | undefined>
 }
 
 /**
@@ -114,7 +114,7 @@ export function createPolicyReader(source: ChainAccess): PolicyReader {
 }
 
 /** Time settings of the chain, with the reward epoch they were read for. */
-type Times = Pick<Policies, 'clock' | 'schedule'> & { readonly readFor: number }
+type Times = Pick<PolicySnapshot, 'clock' | 'schedule'> & { readonly readFor: number }
 
 async function readTimes(
   { multicallAddress }: ChainAccess,

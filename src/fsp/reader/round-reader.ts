@@ -1,6 +1,6 @@
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
-import type { Policies, PoliciesQuery } from './policies.ts'
+import type { PolicySnapshot, PoliciesQuery } from './policies.ts'
 import { createPolicyReader } from './policies.ts'
 import { readStates, type StatesQuery, type SystemState } from './provider-states.ts'
 import { createBlockReader, type ProtocolBlock } from './round-blocks.ts'
@@ -12,7 +12,7 @@ export interface RoundReader {
     block: BlockRef,
     signal?: AbortSignal,
     query?: PoliciesQuery,
-  ): Promise<Policies | undefined>
+  ): Promise<PolicySnapshot | undefined>
   /**
    * Blocks from `from` on, as many as one step allows, each complete.
    *
