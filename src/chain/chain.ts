@@ -77,7 +77,7 @@ export interface PaymentDestinations {
 }
 
 /** State of a transaction, and its payments to the service. */
-export type TransactionFacts =
+export type PaymentTransactionStatus =
   | { readonly status: 'unknown' }
   | { readonly status: 'pending' }
   | {
@@ -198,7 +198,7 @@ export interface Chain {
     txHash: Hash,
     destinations: PaymentDestinations,
     signal?: AbortSignal,
-  ): Promise<TransactionFacts>
+  ): Promise<PaymentTransactionStatus>
   /**
    * Every payment of these blocks, both included, in the order of the chain. Rejects when an endpoint lacks
    * any of them.

@@ -10,7 +10,7 @@ import {
 import { z } from 'zod'
 import { Address, Hash } from '#src/kernel/units.ts'
 import { readBlock } from './blocks.ts'
-import type { BlockRef, Payment, PaymentDestinations, TransactionFacts } from './chain.ts'
+import type { BlockRef, Payment, PaymentDestinations, PaymentTransactionStatus } from './chain.ts'
 import { ROUTER_ABI } from './contracts.ts'
 import type { RpcClient } from './endpoints.ts'
 import { EndpointError } from './failures.ts'
@@ -52,7 +52,7 @@ export async function readTransactionFacts(
   client: RpcClient,
   txHash: Hash,
   destinations: PaymentDestinations,
-): Promise<TransactionFacts> {
+): Promise<PaymentTransactionStatus> {
   const answer = await client.request({ method: 'eth_getTransactionByHash', params: [txHash] })
   if (answer === null) return { status: 'unknown' }
   const transaction = Transaction.parse(answer)

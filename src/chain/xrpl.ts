@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Logger } from '#src/kernel/logger.ts'
-import type { BlockRef, Payment, TransactionFacts } from './chain.ts'
+import type { BlockRef, Payment, PaymentTransactionStatus } from './chain.ts'
 import { readLedgerRange, readTransactions } from './xrpl-ledgers.ts'
 import { createXrplRpc, type XrplRpc } from './xrpl-rpc.ts'
 import {
@@ -32,7 +32,7 @@ export interface Xrpl {
    *
    * @param hash 64 hexadecimal digits in any case, without `0x`; anything else is `unknown`
    */
-  transaction(hash: string, signal?: AbortSignal): Promise<TransactionFacts>
+  transaction(hash: string, signal?: AbortSignal): Promise<PaymentTransactionStatus>
   /** Balance of the deposit address, in drops; 0 while it is not funded. */
   balanceUnits(signal?: AbortSignal): Promise<bigint>
 }

@@ -1,4 +1,4 @@
-import type { BlockRef, Payment, TransactionFacts } from '#src/chain/chain.ts'
+import type { BlockRef, Payment, PaymentTransactionStatus } from '#src/chain/chain.ts'
 import type { Xrpl } from '#src/chain/xrpl.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
@@ -133,7 +133,7 @@ async function readFacts(
   topup: Pick<TopupRow, 'asset' | 'token' | 'payTo' | 'contractPayTo'>,
   txHash: string,
   signal?: AbortSignal,
-): Promise<TransactionFacts> {
+): Promise<PaymentTransactionStatus> {
   const { way } = assetOf(topup.asset)
   if (way === 'xrpl') return readLedger(xrpl, txHash, signal)
   const { router, nativePayTo } = billing.payments
@@ -149,7 +149,7 @@ function readLedger(
   xrpl: Xrpl | undefined,
   txHash: string,
   signal?: AbortSignal,
-): Promise<TransactionFacts> {
+): Promise<PaymentTransactionStatus> {
   if (xrpl === undefined) throw new AppError('upstream', 'dependency_unavailable')
   return xrpl.transaction(txHash, signal)
 }
@@ -257,7 +257,7 @@ async function relocate(deps: FollowDeps, row: PaymentRow, signal?: AbortSignal)
   })
 }
 
-function stateOf(facts: TransactionFacts): Pick<SubmissionRow, 'state' | 'reason'> {
+function stateOf(facts: PaymentTransactionStatus): Pick<SubmissionRow, 'state' | 'reason'> {
   if (facts.status === 'reverted') return { state: 'failed', reason: facts.reason ?? 'reverted' }
   if (facts.status === 'mined') return { state: 'rejected', reason: 'wrong_recipient' }
   return { state: 'submitted', reason: null }
