@@ -5,7 +5,7 @@ import { apiDocs } from '#src/pages/docs-api.ts'
 import english from '../../locales/en/operations.json' with { type: 'json' }
 import { REGISTRY } from './index.ts'
 import { openApiDocument } from './openapi.ts'
-import { eventData } from './openapi-webhooks.ts'
+import { listEventDataSchemas } from './openapi-webhooks.ts'
 
 const Properties = z.record(z.string(), z.looseObject({ description: z.string().optional() }))
 const app = { publicUrl: 'https://watchdog.example.org', operations: REGISTRY }
@@ -17,7 +17,7 @@ interface Field {
 }
 
 /** Schemas of the events' values, whose fields the help of their signals explains. */
-const OF_EVENTS = eventData().map(({ component }) => `/components/schemas/${component}/`)
+const OF_EVENTS = listEventDataSchemas().map(({ component }) => `/components/schemas/${component}/`)
 
 /** Every field of every schema, however deep. */
 function fieldsIn(value: unknown, place = ''): Field[] {

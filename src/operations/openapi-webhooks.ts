@@ -16,7 +16,7 @@ interface EventData {
 }
 
 /** The schemas of `data`, in the order of the catalogue. */
-export function eventData(): readonly EventData[] {
+export function listEventDataSchemas(): readonly EventData[] {
   return [...eventsByData()].map(([schema, events]) => {
     const component = z.globalRegistry.get(schema)?.id
     if (component === undefined) throw new Error(`the data of ${events[0]} has no name`)
@@ -36,7 +36,7 @@ export function eventComponent(
 ): Readonly<Record<string, unknown>> {
   return {
     [EVENT_COMPONENT]: {
-      oneOf: eventData().map(({ component, events }) => ({
+      oneOf: listEventDataSchemas().map(({ component, events }) => ({
         type: 'object',
         properties: {
           event: {

@@ -10,7 +10,7 @@ import { withEventMeanings } from './openapi-events.ts'
 import { withMeanings } from './openapi-meanings.ts'
 import { errorCodes, Problem, problemAnswers, problemReferences } from './openapi-problems.ts'
 import { jsonSchema, optionsFor } from './openapi-schema.ts'
-import { eventComponent, eventData, webhooksOf } from './openapi-webhooks.ts'
+import { eventComponent, listEventDataSchemas, webhooksOf } from './openapi-webhooks.ts'
 
 /** Prefix of all operations' paths. */
 export const API_PREFIX = '/api/x402'
@@ -186,7 +186,7 @@ function componentSchemas(
   const { schemas } = z.toJSONSchema(z.globalRegistry, { ...optionsFor(t), uri: componentUri })
   const ofEvents = eventComponent(t, componentUri)
   // Names of an event's values have meanings of their own.
-  const events = new Set(eventData().map(({ component }) => component))
+  const events = new Set(listEventDataSchemas().map(({ component }) => component))
   const all: Record<string, unknown> = { ...ofEvents }
   for (const [id, schema] of Object.entries(schemas)) {
     const bare = withoutMarks(schema)
