@@ -33,8 +33,8 @@ export function destinationOff(
   }
 }
 
-/** Texts of a mailbox whose reader refused mails. Pure. */
-export function refusedText(
+/** Texts about a mailbox whose reader opted out of mails. Pure. */
+export function optOutText(
   { name, target }: NoticeOf<'refused'>,
   { t }: NoticeReader,
 ): NoticeText {

@@ -3,7 +3,7 @@ import { formatAmount } from '#src/i18n/format.ts'
 import { refusalTitle } from '#src/i18n/refusal.ts'
 import type { Translate } from '#src/i18n/translate.ts'
 import type { Notice } from './model.ts'
-import { destinationOff, linkedText, refusedText } from './render-destination.ts'
+import { destinationOff, linkedText, optOutText } from './render-destination.ts'
 import {
   creditsText,
   dateText,
@@ -37,7 +37,7 @@ export function renderNotice(notice: Notice, reader: NoticeReader): NoticeText {
     case 'destination-off':
       return destinationOff(notice, reader)
     case 'refused':
-      return refusedText(notice, reader)
+      return optOutText(notice, reader)
     case 'topic-gone':
       return {
         title: reader.t('notices:topic-gone.title'),
