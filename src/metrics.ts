@@ -3,7 +3,7 @@ import { findLastProof } from '#src/billing/account/proof.ts'
 import { readBacklog } from '#src/delivery/service.ts'
 import type { MetricReading } from '#src/http/internal.ts'
 import type { JobApp } from '#src/jobs/define.ts'
-import { readFigures } from '#src/operations/figures.ts'
+import { readStats } from '#src/operations/figures.ts'
 import { readProgress } from '#src/watches/observe/progress.ts'
 
 /** Time for which values read from the database are cached, however often they are requested. */
@@ -38,12 +38,12 @@ function creditReadings(app: JobApp): readonly MetricReading[] {
     {
       name: 'watchdog_credits_sold',
       help: 'Credits sold since the beginning, at most a minute old.',
-      read: async () => (await readFigures(app)).creditsSold,
+      read: async () => (await readStats(app)).creditsSold,
     },
     {
       name: 'watchdog_credits_spent',
       help: 'Credits spent since the beginning without those given back, at most a minute old.',
-      read: async () => (await readFigures(app)).creditsSpent,
+      read: async () => (await readStats(app)).creditsSpent,
     },
   ]
 }

@@ -1,4 +1,4 @@
-import { countFigures } from '#src/operations/figures.ts'
+import { refreshStats } from '#src/operations/figures.ts'
 import type { Job } from './define.ts'
 import { byTrueClock } from './true-clock.ts'
 
@@ -13,6 +13,6 @@ export const countPublicFigures: Job = {
   role: 'watcher',
   everyMs: () => HALF_MINUTE_MS,
   run: byTrueClock(async (app) => {
-    await countFigures(app)
+    await refreshStats(app)
   }),
 }

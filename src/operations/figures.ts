@@ -56,7 +56,7 @@ const shared = new WeakMap<App['clock'], Shared>()
  * The figures, at most a minute old. Concurrent readers share one computation; an error goes to those who
  * waited for it, and the next reader starts a new one.
  */
-export function readFigures(app: Deps): Promise<Stats> {
+export function readStats(app: Deps): Promise<Stats> {
   const last = shared.get(app.clock)
   if (last !== undefined && (last.asOfMs === undefined || isFresh(app, last.asOfMs))) {
     return last.answer
@@ -86,11 +86,11 @@ async function readOrCount(app: Deps): Promise<Stats> {
     // Another release may have stored other figures.
     if (parsed.success) return parsed.data
   }
-  return countFigures(app)
+  return refreshStats(app)
 }
 
 /** Counts everything since the last count and stores the figures for all processes. */
-export async function countFigures({ db, clock }: Deps): Promise<Stats> {
+export async function refreshStats({ db, clock }: Deps): Promise<Stats> {
   const now = clock.now()
   const billing = await billingTotals(db, now)
   const { alerts, sent, delivered, failed } = await lastDay(db, now)

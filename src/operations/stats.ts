@@ -1,5 +1,5 @@
 import { type AnyOperation, defineOperation } from './define.ts'
-import { readFigures, Stats } from './figures.ts'
+import { readStats, Stats } from './figures.ts'
 
 export const getStats = defineOperation({
   id: 'getStats',
@@ -9,7 +9,7 @@ export const getStats = defineOperation({
   rate: 'public',
   status: 200,
   output: Stats,
-  handle: ({ app }) => readFigures(app),
+  handle: ({ app }) => readStats(app),
 })
 
 /** The operations of this module with a route, in the order of the specification. */

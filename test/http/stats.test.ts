@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { proveNightly } from '#src/billing/account/proof.ts'
 import { credit, debit } from '#src/billing/account/service.ts'
 import { transact } from '#src/db/connection.ts'
-import { countFigures, readFigures } from '#src/operations/figures.ts'
+import { refreshStats, readStats } from '#src/operations/figures.ts'
 import type { Stats } from '../generated/api.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { request } from '../support/people.ts'
@@ -56,7 +56,7 @@ function fresh() {
   return { app: { db: watched, clock: { now: () => clock.now() } }, asked }
 }
 
-const count = () => countFigures(service.app)
+const count = () => refreshStats(service.app)
 const totalsOf = ({ wallets, creditsSold, creditsSpent, topupsConfirmed }: Stats | Counted) => [
   wallets,
   creditsSold,
@@ -125,15 +125,15 @@ describe('the public figures', () => {
 
   test('are counted once for all who ask at once, and read as one row by other processes', async () => {
     const first = fresh()
-    await readFigures(first.app)
+    await readStats(first.app)
     const one = first.asked.length
     service.clock.advance(61)
     first.asked.length = 0
-    const answers = await Promise.all(Array.from({ length: 40 }, () => readFigures(first.app)))
+    const answers = await Promise.all(Array.from({ length: 40 }, () => readStats(first.app)))
     expect(first.asked.length).toBeLessThanOrEqual(one)
     expect(new Set(answers)).toHaveProperty('size', 1)
     const other = fresh()
-    expect(await readFigures(other.app)).toEqual(answers[0])
+    expect(await readStats(other.app)).toEqual(answers[0])
     expect(other.asked).toHaveLength(1)
   })
 
@@ -148,16 +148,16 @@ describe('the public figures', () => {
       },
     })
     const broken = { ...app, db }
-    await expect(readFigures(broken)).rejects.toThrow(down)
+    await expect(readStats(broken)).rejects.toThrow(down)
     isDown = false
-    expect(totalsOf(await readFigures(broken))).toEqual([0, 0, 0, 0])
+    expect(totalsOf(await readStats(broken))).toEqual([0, 0, 0, 0])
   })
 
   test('are counted from zero when the clock was put back', async () => {
     const { app } = fresh()
-    const before = await readFigures(app)
+    const before = await readStats(app)
     service.clock.set(new Date(before.asOf.getTime() - 86_400_000))
-    expect((await readFigures(app)).asOf).not.toEqual(before.asOf)
+    expect((await readStats(app)).asOf).not.toEqual(before.asOf)
   })
 
   test('come over HTTP without sign-in, at most a minute old', async () => {
