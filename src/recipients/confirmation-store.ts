@@ -16,7 +16,7 @@ export const UNSENT = {
 } as const satisfies Queue<typeof confirmationMails>
 
 /** Plans an e-mail at `dueAt` and wakes the sender. */
-export async function insertMail(
+export async function enqueueConfirmationMail(
   db: Db,
   mail: Pick<
     ConfirmationMail,

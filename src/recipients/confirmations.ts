@@ -52,7 +52,7 @@ export async function planConfirmation(
   await requireNoRefusal(tx, mailbox, now)
   const dueAt = await earliest(tx, row.wallet, mailbox, now)
   if (dueAt.getTime() > now.getTime() + DAY_MS) throw tooMany(dueAt, now)
-  await mails.insertMail(tx, {
+  await mails.enqueueConfirmationMail(tx, {
     recipientId: row.id,
     wallet: row.wallet,
     addressDigest: digest,
