@@ -138,7 +138,7 @@ export function createNotices(deps: NoticeDeps): Notices {
       const notice = { kind: 'topic-gone' } as const
       // The same topic may be opened and chosen again; one notice per day suffices.
       const key = [notice.kind, threadId, at.toISOString().slice(0, 10)].join(' ')
-      const fresh = await store.insertNotices(tx, { key, recipientIds, at })
+      const fresh = await store.recordNoticesOnce(tx, { key, recipientIds, at })
       if (!fresh.has(id)) return
       const channel = 'telegram'
       const reader = {
@@ -194,7 +194,7 @@ async function notify(
   const at = deps.clock.now()
   const key = [notice.kind, ...about].join(' ')
   const recipientIds = wanted.map(({ id }) => id)
-  const fresh = await store.insertNotices(tx, { key, recipientIds, at })
+  const fresh = await store.recordNoticesOnce(tx, { key, recipientIds, at })
   await give(deps, tx, { wallet, notice, readers: wanted.filter(({ id }) => fresh.has(id)), at })
 }
 

@@ -6,7 +6,7 @@ import { notices } from './tables.ts'
  * Records a notice for recipients.
  * @returns those for whom it is new
  */
-export async function insertNotices(
+export async function recordNoticesOnce(
   db: Db,
   {
     key,

@@ -136,7 +136,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/delivery/store.ts: listOfAlerts',
       'src/delivery/store.ts: listUnnotified',
       'src/delivery/store.ts: wakeRetries',
-      'src/notices/store.ts: insertNotices',
+      'src/notices/store.ts: recordNoticesOnce',
       'src/recipients/store.ts: listRows',
       'src/recipients/store.ts: recordDeliverySuccesses',
       'src/recipients/store.ts: saveFailures',
