@@ -11,7 +11,7 @@ import {
   type NoticeOf,
   type NoticeReader,
   type NoticeText,
-  slotPrice,
+  slotPriceText,
   timeText,
 } from './words.ts'
 
@@ -147,7 +147,7 @@ function trialEnds({ endsAt, stopping }: NoticeOf<'trial-ends'>, reader: NoticeR
       watches === undefined
         ? t('notices:trial-ends.nothing')
         : t('notices:trial-ends.stops', { watches }),
-      slotPrice(t),
+      slotPriceText(t),
     ],
   }
 }
@@ -157,7 +157,7 @@ function trialEnded({ watches, at }: NoticeOf<'trial-ended'>, reader: NoticeRead
   const stopped = withoutSlot(reader, watches, at)
   return {
     title: t('notices:trial-ended.title'),
-    lines: [...(stopped.length === 0 ? [t('notices:trial-ended.nothing')] : stopped), slotPrice(t)],
+    lines: [...(stopped.length === 0 ? [t('notices:trial-ended.nothing')] : stopped), slotPriceText(t)],
   }
 }
 

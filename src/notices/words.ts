@@ -35,7 +35,7 @@ export function firstNames(t: Translate, labels: readonly string[]): string | un
 }
 
 /** Sentence with the price of a slot. */
-export function slotPrice(t: Translate): string {
+export function slotPriceText(t: Translate): string {
   const duration = formatDuration(PERIOD_DAYS * DAY_SECONDS, t.locale, 'long')
   return t('notices:slotPrice', { price: creditsText(t, SLOT_PRICE_CREDITS), duration })
 }
