@@ -151,14 +151,14 @@ function toPayment(
 ): Payment {
   const last = blocks.at(-1)
   if (last === undefined) throw new Error('a balance was compared without a block')
-  const maker = blocks.length === 1 && holder !== undefined ? makerOf(last, holder) : undefined
+  const transaction = blocks.length === 1 && holder !== undefined ? findPayingTransaction(last, holder) : undefined
   return {
     way: 'internal',
-    txHash: maker?.hash ?? last.block.ref.hash,
+    txHash: transaction?.hash ?? last.block.ref.hash,
     logIndex: OTHER_LOG_INDEX,
     handle: null,
     tag: null,
-    payer: maker?.from ?? zeroAddress,
+    payer: transaction?.from ?? zeroAddress,
     asset: 'FLR',
     amountUnits: units,
     block: last.block.ref,
@@ -166,12 +166,12 @@ function toPayment(
 }
 
 /** The only transaction of a block that has the holder in its data, or the only one at all. */
-function makerOf({ transactions }: Explained, holder: Address) {
+function findPayingTransaction({ transactions }: Explained, holder: Address) {
   const others = transactions.filter(({ to }) => to === undefined || !isAddressEqual(to, holder))
   const digits = holder.slice(2).toLowerCase()
   const naming = others.filter(({ input }) => input.toLowerCase().includes(digits))
-  const [maker, ...more] = naming.length > 0 ? naming : others
-  return more.length === 0 && maker !== undefined
-    ? { hash: z.decode(Hash, maker.hash), from: maker.from }
+  const [transaction, ...more] = naming.length > 0 ? naming : others
+  return more.length === 0 && transaction !== undefined
+    ? { hash: z.decode(Hash, transaction.hash), from: transaction.from }
     : undefined
 }

@@ -15,7 +15,7 @@ import type { Address } from '#src/kernel/units.ts'
 import { planConfirmation } from './confirmations.ts'
 import { openDestination, toStored } from './destination-box.ts'
 import { changeDestination, deleteDestination, requireChannel } from './destination-change.ts'
-import { isGroup, type LinkListener, makerOf, toLinked } from './linked.ts'
+import { isGroup, type LinkListener, creatorOf, toLinked } from './linked.ts'
 import {
   type ChannelSetup,
   type ChannelState,
@@ -93,7 +93,7 @@ export async function configureChannel(
       updatedAt: now,
     })
     if (CHANNELS[key].needsConsent) await planConfirmation(tx, row, made.destination, now)
-    await deps.notices.linked(tx, toLinked(row, await makerOf({ ...deps, db: tx }, caller)))
+    await deps.notices.linked(tx, toLinked(row, await creatorOf({ ...deps, db: tx }, caller)))
     return toChannelState(deps.channels, key, row, made.secret)
   })
 }

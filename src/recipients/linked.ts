@@ -48,7 +48,7 @@ export function isGroup({ chatId }: Pick<RecipientRow, 'chatId'>): boolean {
 }
 
 /** Creator of a recipient: label of the caller's token, or the caller's Telegram account. */
-export async function makerOf(
+export async function creatorOf(
   deps: { readonly db: Db; readonly clock: Clock },
   caller: Caller,
 ): Promise<Pick<LinkedRecipient, 'madeBy' | 'accountId'>> {

@@ -14,7 +14,7 @@ import {
   requireCapacity,
   requireChannel,
 } from './destination-change.ts'
-import { type LinkListener, makerOf, toLinked } from './linked.ts'
+import { type LinkListener, creatorOf, toLinked } from './linked.ts'
 import type { NewRecipient, NotificationTarget, Recipient, RecipientChanges } from './model.ts'
 import * as rescheduling from './reschedule-store.ts'
 import { type Candidate, chooseRecipients, type NotificationRequest } from './rules.ts'
@@ -165,7 +165,7 @@ export async function createRecipient(
       updatedAt: now,
     })
     if (CHANNELS[key].needsConsent) await planConfirmation(tx, created, made.destination, now)
-    await deps.notices.linked(tx, toLinked(created, await makerOf({ ...deps, db: tx }, caller)))
+    await deps.notices.linked(tx, toLinked(created, await creatorOf({ ...deps, db: tx }, caller)))
     return created
   })
   return toRecipient(row, made.secret)

@@ -14,7 +14,7 @@ import { isGroupId } from '#src/telegram/chat-id.ts'
 import { botLink } from '#src/telegram/links.ts'
 import { type ChatOwner, findLinked, type LinkedChat, type LinkingDeps, linkChat } from './chats.ts'
 import * as links from './link-store.ts'
-import { makerOf } from './linked.ts'
+import { creatorOf } from './linked.ts'
 import {
   LINK_MINUTES,
   type TelegramLink,
@@ -58,7 +58,7 @@ export async function createTelegramLink(
     wallet: caller.wallet,
     name: name ?? null,
     scopes: granted.scopes,
-    madeBy: (await makerOf(deps, caller)).madeBy,
+    madeBy: (await creatorOf(deps, caller)).madeBy,
     createdAt,
     expiresAt,
     usedAt: null,
