@@ -122,7 +122,7 @@ async function afterMutes(deps: Deps, tx: Db, watchIds: readonly number[]): Prom
   const watches = await listForNotification(tx, ids)
   const once = await listOnce(tx, ended)
   const readableOnce = readable(deps, once)
-  const answered = await listAnswered(tx, readableOnce)
+  const answered = await listRepliedTo(tx, readableOnce)
   const firing = readable(deps, open).filter(
     (row) =>
       row.acknowledgedAt === null &&
@@ -209,7 +209,7 @@ async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<nu
   const rowIds = rows.map(({ id }) => id)
   const overtaken = new Set(await reminderStore.listOvertaken(tx, rowIds))
   const unsent = await delivery.listMutedOnly(tx, rowIds)
-  const answered = await listAnswered(tx, rows)
+  const answered = await listRepliedTo(tx, rows)
   const decided = rows.map((row) => {
     const watch = watches.get(row.watchId)
     const own = (watch && settings.get(watch.wallet)) ?? DEFAULT_SETTINGS
@@ -334,7 +334,7 @@ function effectiveSeverityOf({ episodeSeverity }: store.AlertRow, fallback: Seve
 }
 
 /** The alerts that recoveries among these close. */
-async function listAnswered(
+async function listRepliedTo(
   tx: Db,
   rows: readonly store.AlertRow[],
 ): Promise<ReadonlyMap<number, store.AlertRow>> {

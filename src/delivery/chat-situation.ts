@@ -49,7 +49,7 @@ export async function readSituations(
   const seen = new Set(waiting.map(({ id }) => id))
   const alertIds = [...new Set(waiting.flatMap(({ answers }) => answers ?? []))]
   const answered =
-    alertIds.length === 0 ? [] : await messages.listAnswered(db, recipientIds, alertIds)
+    alertIds.length === 0 ? [] : await messages.listRepliedTo(db, recipientIds, alertIds)
   const groupIds = answered.flatMap(({ id, kind }) => (kind === 'group' && id ? [id] : []))
   const groups = await describeGroups({ db, stateOf }, [...new Set(groupIds)], now)
   const isOf = (recipientId: number) => (one: { readonly recipientId: number }) =>

@@ -26,7 +26,7 @@ export async function listRecent(
 }
 
 /** The message of an alert at its recipient. */
-export interface AnsweredMessage extends Record<string, unknown> {
+export interface RepliedToMessage extends Record<string, unknown> {
   readonly recipientId: number
   readonly alertId: number
   readonly messageId: string
@@ -36,12 +36,12 @@ export interface AnsweredMessage extends Record<string, unknown> {
 }
 
 /** First messages to these recipients about these alerts, without roll-ups and summaries. */
-export async function listAnswered(
+export async function listRepliedTo(
   db: Db,
   recipientIds: readonly number[],
   alertIds: readonly number[],
-): Promise<AnsweredMessage[]> {
-  return await db.execute<AnsweredMessage>(sql`
+): Promise<RepliedToMessage[]> {
+  return await db.execute<RepliedToMessage>(sql`
     select distinct on (d.recipient_id, d.alert_id) d.recipient_id as "recipientId",
       d.alert_id as "alertId", d.message_id as "messageId", m.id, m.kind
     from deliveries d left join sent_messages m on m.id = d.carried_by

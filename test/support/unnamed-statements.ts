@@ -119,7 +119,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/delivery/log-store.ts: forgetDeliveries',
       'src/delivery/message-store.ts: leaseMessages',
       'src/delivery/message-store.ts: listAlertsOf',
-      'src/delivery/message-store.ts: listAnswered',
+      'src/delivery/message-store.ts: listRepliedTo',
       'src/delivery/message-store.ts: listByIds',
       'src/delivery/message-store.ts: listParts',
       'src/delivery/message-store.ts: listRecent',
