@@ -15,7 +15,7 @@ import {
   SIMULATION_ACCOUNT,
 } from './fsp/install.ts'
 import { keepUp, LIVE_LOOK_MS } from './fsp/live.ts'
-import type { KnownPolicy, ProviderState } from './fsp/policy.ts'
+import type { KnownPolicy, SimulatedProviderState } from './fsp/policy.ts'
 import { type ProviderAccounts, providerAccounts } from './fsp/provider.ts'
 import { planRound } from './fsp/round.ts'
 import { createRoundSchedule } from './fsp/round-schedule.ts'
@@ -131,7 +131,7 @@ export async function createProviderSimulation(
   const { newerFrom, requests = () => REQUESTS, onTime = () => undefined, onRest } = options
   const writer = createBlockWriter(devnet)
   const providers = options.providers.map(
-    ({ name, stake = STAKE, preRegisters = false }): ProviderState => ({
+    ({ name, stake = STAKE, preRegisters = false }): SimulatedProviderState => ({
       name,
       stake,
       preRegisters,
@@ -212,14 +212,14 @@ export async function createProviderSimulation(
   const timeTravel = createTimeTravel({ timing, writer, epochDaemon, schedule, onTime })
 
   const states = new Map(providers.map((provider) => [provider.name, provider]))
-  const stateOf = (name: string): ProviderState => {
+  const stateOf = (name: string): SimulatedProviderState => {
     const found = states.get(name)
     if (found === undefined) throw new Error(`there is no provider ${name}`)
     return found
   }
 
   /** Applies the effects of faults outside of rounds. */
-  async function apply(provider: ProviderState, was: ReadonlySet<Behaviour>): Promise<void> {
+  async function apply(provider: SimulatedProviderState, was: ReadonlySet<Behaviour>): Promise<void> {
     const turned = (one: Behaviour) => was.has(one) !== provider.behaviours.has(one)
     if (turned('changed-submit-address')) {
       const version = provider.behaviours.has('changed-submit-address') ? 2 : 1

@@ -1,5 +1,5 @@
 import type { Behaviour } from './behaviours.ts'
-import type { KnownPolicy, PolicyMember, ProviderState } from './policy.ts'
+import type { KnownPolicy, PolicyMember, SimulatedProviderState } from './policy.ts'
 import type { Vote } from './votes.ts'
 import type { Tx } from './writer.ts'
 
@@ -22,7 +22,7 @@ interface Ballot {
   readonly kind: BallotKind
   readonly policy: KnownPolicy
   readonly vote: Vote
-  readonly voted: Set<ProviderState>
+  readonly voted: Set<SimulatedProviderState>
   /** Weight of the votes for the right value. */
   weight: number
 }

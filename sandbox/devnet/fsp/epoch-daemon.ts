@@ -9,7 +9,7 @@ import { FSP } from './places.ts'
 import {
   type KnownPolicy,
   type ProtocolEvent,
-  type ProviderState,
+  type SimulatedProviderState,
   readProtocolMessages,
   withMembers,
 } from './policy.ts'
@@ -51,7 +51,7 @@ export type Commit = (at: number, transactions: readonly Tx[]) => Promise<readon
 
 export interface EpochDaemonOptions {
   readonly timing: Timing
-  readonly providers: readonly ProviderState[]
+  readonly providers: readonly SimulatedProviderState[]
   readonly commit: Commit
   /** The first epoch of the present generation of contracts; undefined: all epochs. */
   readonly newerFrom: number | undefined
@@ -70,8 +70,8 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
   const policies: KnownPolicy[] = []
   const ballots = createBallots()
   const payouts = createPayouts(timing)
-  const preRegistered = new Set<ProviderState>()
-  const registered = new Map<ProviderState, ProviderState['accounts']>()
+  const preRegistered = new Set<SimulatedProviderState>()
+  const registered = new Map<SimulatedProviderState, SimulatedProviderState['accounts']>()
   let epoch = 0
   let acquiringSince: number | undefined
   let registrationSince: number | undefined
@@ -105,23 +105,23 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
   }
 
   /** Time at which an unregistered provider registers; infinity if it never does. */
-  function registersAt({ behaviours }: ProviderState): number {
+  function registersAt({ behaviours }: SimulatedProviderState): number {
     if (registrationSince === undefined || next() !== undefined || behaviours.has('unregistered')) {
       return Number.POSITIVE_INFINITY
     }
     return registrationSince + (behaviours.has('late-registration') ? LATE_REGISTRATION_SECONDS : 0)
   }
 
-  function unregistered(): readonly ProviderState[] {
+  function unregistered(): readonly SimulatedProviderState[] {
     return providers.filter((provider) => !registered.has(provider))
   }
 
   /** Providers that would register now. */
-  function registering(at: number): readonly ProviderState[] {
+  function registering(at: number): readonly SimulatedProviderState[] {
     return unregistered().filter((provider) => registersAt(provider) <= at)
   }
 
-  function preRegistering(): readonly ProviderState[] {
+  function preRegistering(): readonly SimulatedProviderState[] {
     if (registrationSince !== undefined) return []
     const members = new Set(policyFor(epoch)?.members.map(({ provider }) => provider))
     return providers.filter(

@@ -5,8 +5,8 @@ import type { SigningPolicy } from './encode.ts'
 import type { ProviderAccounts } from './provider.ts'
 import type { Receipt } from './writer.ts'
 
-/** State of a provider in the script. */
-export interface ProviderState {
+/** State of a provider in the simulation. */
+export interface SimulatedProviderState {
   readonly name: string
   /** In whole FLR. */
   readonly stake: number
@@ -19,7 +19,7 @@ export interface ProviderState {
 
 /** A provider in a policy. */
 export interface PolicyMember {
-  readonly provider: ProviderState
+  readonly provider: SimulatedProviderState
   readonly accounts: ProviderAccounts
   readonly index: number
   readonly weight: number
@@ -108,7 +108,7 @@ function asLog({ address, topics, data }: Receipt['logs'][number]) {
 /** Finds the providers of a policy by their signing-policy addresses. */
 export function withMembers(
   policy: SigningPolicy,
-  registered: readonly { readonly provider: ProviderState; readonly accounts: ProviderAccounts }[],
+  registered: readonly { readonly provider: SimulatedProviderState; readonly accounts: ProviderAccounts }[],
 ): KnownPolicy {
   const members = policy.voters.flatMap(({ address, weight }, index) => {
     const found = registered.find(
