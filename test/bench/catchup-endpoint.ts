@@ -12,7 +12,7 @@ import {
 import { listen } from '#sandbox/loopback.ts'
 import { transactionsRootOf } from '#src/chain/transactions-root.ts'
 import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
-import { ROUND_EVENTS_ABI } from '#src/fsp/reader/rounds-abi.ts'
+import { ROUND_EVENTS_ABI } from '#src/fsp/reader/fsp-abi.ts'
 import { BLOCK_SECONDS, catchupBlocks, LATENCY_MS, PLACES } from './catchup-chain.ts'
 
 /**

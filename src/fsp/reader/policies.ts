@@ -6,7 +6,7 @@ import type { Address } from '#src/kernel/units.ts'
 import type { EpochClock } from '../protocol/epochs.ts'
 import type { Policy } from '../protocol/policy.ts'
 import { SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './abi.ts'
-import { MANAGER_ABI, REGISTRY_ABI } from './rounds-abi.ts'
+import { MANAGER_ABI, REGISTRY_ABI } from './fsp-abi.ts'
 
 /** A signing policy with the data of fast updates. */
 export interface LoadedPolicy extends Policy {

@@ -14,7 +14,7 @@ import {
   MANAGER_ABI,
   PRE_REGISTRY_ABI,
   REGISTRY_ABI,
-} from './rounds-abi.ts'
+} from './fsp-abi.ts'
 
 /** State of a provider at the end of a block. Null: the chain gave no answer. */
 export interface ProviderState {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Log } from '#src/chain/logs.ts'
 import { Address, Hash } from '#src/kernel/units.ts'
 import type { RoundBlock } from '../protocol/rounds.ts'
-import { ROUND_EVENTS_ABI } from './rounds-abi.ts'
+import { ROUND_EVENTS_ABI } from './fsp-abi.ts'
 
 /** A provider's own claimed reward. */
 export interface RewardClaim {

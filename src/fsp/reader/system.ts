@@ -7,7 +7,7 @@ import { readSpan } from '#src/chain/spans.ts'
 import { type ContractView, view } from '#src/chain/views.ts'
 import { type Address, type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
 import { ENTITY_MANAGER_ABI, SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './abi.ts'
-import { MANAGER_ABI, REGISTRY_ABI } from './rounds-abi.ts'
+import { MANAGER_ABI, REGISTRY_ABI } from './fsp-abi.ts'
 
 /** The two votes about an ended reward epoch. */
 export const VOTE_KINDS = ['uptime', 'rewards'] as const
