@@ -12,7 +12,7 @@ import { type ActedAlert, alertStatus } from './acknowledge.ts'
 import { type ReadDeps, toAlert } from './history.ts'
 import { messageStates } from './message-state.ts'
 import type { Alert } from './model.ts'
-import { messageOf, recordedOf } from './recorded-alert.ts'
+import { messageOf, recordedFromRow } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import * as store from './store.ts'
 
@@ -47,7 +47,7 @@ export async function getAlert(
   }
   const deliveries = await delivery.listForAlerts(deps.db, [id])
   const states = await messageStates(deps, [id])
-  const { type, signal, group, data } = recordedOf(row)
+  const { type, signal, group, data } = recordedFromRow(row)
   const message = messageOf(deps, row, reader, recipientId)
   const startedAt = row.startedAt?.toISOString()
   const place = { type, signal, group, data, ...reader, ...(startedAt && { startedAt }) }

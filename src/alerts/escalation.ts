@@ -9,7 +9,7 @@ import * as escalationStore from './escalation-store.ts'
 import { rowsOf } from './id-rows.ts'
 import { type Notification, notify } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
-import { recordedOf } from './recorded-alert.ts'
+import { recordedFromRow } from './recorded-alert.ts'
 import { episodeOf, isMuted } from './rules.ts'
 import * as store from './store.ts'
 
@@ -48,7 +48,7 @@ export async function escalateDue(
   )
   const open = await store.listOpenOfWatches(tx, watchIds)
   const keyOf = (row: store.AlertRow) =>
-    `${row.watchId} ${row.signal} ${row.isEpisode ? episodeOf(recordedOf(row)) : row.id}`
+    `${row.watchId} ${row.signal} ${row.isEpisode ? episodeOf(recordedFromRow(row)) : row.id}`
   const due = new Map(
     steps.flatMap(({ row, step }) =>
       step.act === 'escalate' ? [[keyOf(row), { row, watch: step.watch }] as const] : [],
@@ -66,7 +66,7 @@ export async function escalateDue(
     [...due.values()].map(({ row, watch }): Notification => {
       // The newest alert of an escalated episode represents it.
       const newest = together.filter((other) => keyOf(other) === keyOf(row)).at(-1) ?? row
-      const record = recordedOf(newest)
+      const record = recordedFromRow(newest)
       return {
         ...record,
         watch,

@@ -5,7 +5,7 @@ import { titleOnChain } from '#src/kernel/chains.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
 import { FlappingState } from './episode-store.ts'
-import { recordedOf } from './recorded-alert.ts'
+import { recordedFromRow } from './recorded-alert.ts'
 import { type Reader, renderTitle } from './render.ts'
 import { isMuted } from './rules.ts'
 import * as store from './store.ts'
@@ -38,7 +38,7 @@ export async function messageStates(
 /** Undefined for a recovery that cannot be rendered: its alert is over all the same. */
 function summaryOf(row: store.AlertRow, reader: Reader): RecoverySummary | undefined {
   try {
-    const recovery = recordedOf(row)
+    const recovery = recordedFromRow(row)
     const { gapSeconds: seconds, missedRounds: rounds } = recovery.data
     return {
       title: titleOnChain(renderTitle(recovery, reader)),

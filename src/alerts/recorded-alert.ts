@@ -9,8 +9,8 @@ import { type RecordedAlert, toRenderable } from './notify.ts'
 import { type Note, type Reader, renderMessage } from './render.ts'
 import type { AlertRow } from './store.ts'
 
-/** Converts a row to a recorded alert. */
-export function recordedOf(row: AlertRow): RecordedAlert {
+/** Converts a row to a `RecordedAlert`. */
+export function recordedFromRow(row: AlertRow): RecordedAlert {
   return {
     alertId: row.id,
     type: row.type,
@@ -24,7 +24,7 @@ export function recordedOf(row: AlertRow): RecordedAlert {
   }
 }
 
-/** Notes after the body: of a recovery, its duration. */
+/** Notes below the body; a recovery has one with the alert's duration. */
 export function notesOf(row: AlertRow): readonly Note[] {
   const { recoveryOf, startedAt, firedAt } = row
   if (recoveryOf === null || startedAt === null) return []
@@ -40,12 +40,12 @@ export function messageOf(
 ): EnvelopeMessage {
   const notes = notesOf(row)
   const watch = { id: row.watchId, label: row.watchLabel }
-  const about = toRenderable(deps, recordedOf(row), watch, { recipientId, notes })
+  const about = toRenderable(deps, recordedFromRow(row), watch, { recipientId, notes })
   return renderMessage(about, { locale, timezone })
 }
 
-/** Converts an open alert for its messages. */
-export function recordOf(alert: OpenAlert): RecordedAlert {
+/** Converts an `OpenAlert` to a `RecordedAlert`. */
+export function recordedFromOpen(alert: OpenAlert): RecordedAlert {
   const { id: alertId, type, signal, group, event, severity, data, firedAt, position } = alert
   return { alertId, type, signal, group, event, severity, data, firedAt, position }
 }

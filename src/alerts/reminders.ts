@@ -18,7 +18,7 @@ import { ESCALATIONS, endEscalations } from './escalation-store.ts'
 import { idsOf, rowsOf } from './id-rows.ts'
 import { type Notification, notify } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
-import { notesOf, recordedOf } from './recorded-alert.ts'
+import { notesOf, recordedFromRow } from './recorded-alert.ts'
 import { stepFor } from './reminder-rules.ts'
 import * as reminderStore from './reminder-store.ts'
 import { REMINDERS } from './reminder-store.ts'
@@ -131,7 +131,7 @@ async function afterMutes(deps: Deps, tx: Db, watchIds: readonly number[]): Prom
   )
   // The newest alert of an escalated episode represents it.
   const newest = new Map(
-    firing.map((row) => [`${row.watchId} ${row.signal} ${episodeOf(recordedOf(row))}`, row]),
+    firing.map((row) => [`${row.watchId} ${row.signal} ${episodeOf(recordedFromRow(row))}`, row]),
   )
   const rows = [...newest.values(), ...readableOnce, ...answered.values()]
   const unsent = await delivery.listMutedOnly(tx, [...new Set(rows.map(({ id }) => id))])
@@ -183,7 +183,7 @@ function readable(
 ): readonly store.AlertRow[] {
   return rows.filter((row) => {
     try {
-      recordedOf(row)
+      recordedFromRow(row)
       return true
     } catch (error) {
       quarantine.add('alert', row.id, error, { alertId: row.id })
@@ -260,7 +260,7 @@ function alertOf(
 ): readonly Notification[] {
   const watch = watches.get(row.watchId)
   if (watch === undefined || only.size === 0) return []
-  const record = recordedOf(row)
+  const record = recordedFromRow(row)
   return [
     {
       ...record,
@@ -283,7 +283,7 @@ function reminderOf(
 ): readonly Notification[] {
   const watch = watches.get(row.watchId)
   if (watch === undefined) return []
-  const record = recordedOf(row)
+  const record = recordedFromRow(row)
   const openSeconds = (now.getTime() - beganAt(row).getTime()) / 1000
   return [
     {
@@ -310,10 +310,10 @@ function recoveryOf(
   const watch = watches.get(row.watchId)
   const alert = answered.get(row.recoveryOf ?? 0)
   if (watch === undefined || alert === undefined) return []
-  const answers = recordedOf(alert)
+  const answers = recordedFromRow(alert)
   return [
     {
-      ...recordedOf(row),
+      ...recordedFromRow(row),
       watch,
       kind: 'alert',
       effectiveSeverity: effectiveSeverityOf(row, answers.severity),

@@ -7,7 +7,7 @@ import { beganAt, type Change, type Episodes, followEpisodes, type OpenAlert } f
 import { findCause } from './inhibition.ts'
 import { type Notification, notify } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
-import { recordOf } from './recorded-alert.ts'
+import { recordedFromOpen } from './recorded-alert.ts'
 import type { Note } from './render.ts'
 import {
   episodeOf,
@@ -237,7 +237,7 @@ function followingOf(
   )
   return {
     ...notification,
-    ...(answered !== undefined && { answers: recordOf(answered) }),
+    ...(answered !== undefined && { answers: recordedFromOpen(answered) }),
     ...(isEscalated && { escalatedTo: firing.candidate.watch.escalateTo ?? [] }),
     ...(firing.isRecovery && {
       notes: recoveryNotes(firing, episode, open),

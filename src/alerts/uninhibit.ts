@@ -10,7 +10,7 @@ import type { OpenAlert } from './episodes.ts'
 import { findCause, isCause } from './inhibition.ts'
 import { type Notification, notify } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
-import { recordOf } from './recorded-alert.ts'
+import { recordedFromOpen } from './recorded-alert.ts'
 import { isMuted, isSignalFiring, nextReminder } from './rules.ts'
 
 /** Wallets processed in one pass. */
@@ -70,7 +70,7 @@ export async function releaseUninhibited(
   )
   const mine = notified.filter(({ alert }) => ids.includes(alert.id))
   return mine.map(({ alert, watch }) => ({
-    ...recordOf(alert),
+    ...recordedFromOpen(alert),
     watch,
     kind: 'alert',
     effectiveSeverity: alert.severity,
