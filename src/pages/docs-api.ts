@@ -154,7 +154,7 @@ function operationDoc(
   const call = {
     method,
     address: exampleAddress(address, entry.parameters),
-    isSigned: scope !== undefined,
+    isAuthenticated: scope !== undefined,
     body: body?.example,
     answer: type === undefined ? 'none' : type === 'application/json' ? 'json' : 'text',
   } as const

@@ -4,7 +4,7 @@
 export interface Call {
   readonly method: string
   readonly address: string
-  readonly isSigned: boolean
+  readonly isAuthenticated: boolean
   /** JSON body; undefined without one. */
   readonly body: unknown
   readonly answer: 'json' | 'text' | 'none'
@@ -28,12 +28,12 @@ export function callExamples(call: Call): readonly CallExample[] {
   ]
 }
 
-function curlOf({ method, address, isSigned, body }: Call): string {
+function curlOf({ method, address, isAuthenticated, body }: Call): string {
   const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
   return [
     `curl ${/[?&{]/.test(address) ? quoted(address) : address}`,
     ...(method === 'GET' ? [] : [`-X ${method}`]),
-    ...(isSigned ? ['-H "Authorization: Bearer $TOKEN"'] : []),
+    ...(isAuthenticated ? ['-H "Authorization: Bearer $TOKEN"'] : []),
     ...(body === undefined
       ? []
       : [
@@ -43,10 +43,10 @@ function curlOf({ method, address, isSigned, body }: Call): string {
   ].join(' \\\n  ')
 }
 
-function typescriptOf({ method, address, isSigned, body, answer }: Call): string {
+function typescriptOf({ method, address, isAuthenticated, body, answer }: Call): string {
   const headers = [
     // biome-ignore lint/suspicious/noTemplateCurlyInString: shown as code
-    ...(isSigned ? ['authorization: `Bearer ${process.env.TOKEN}`'] : []),
+    ...(isAuthenticated ? ['authorization: `Bearer ${process.env.TOKEN}`'] : []),
     ...(body === undefined ? [] : ["'content-type': 'application/json'"]),
   ]
   const options = [
@@ -66,14 +66,14 @@ function typescriptOf({ method, address, isSigned, body, answer }: Call): string
   return `const response = await ${fetched}\nconsole.log(${shown})`
 }
 
-function pythonOf({ method, address, isSigned, body, answer }: Call): string {
+function pythonOf({ method, address, isAuthenticated, body, answer }: Call): string {
   const headers = [
-    ...(isSigned ? [`"Authorization": f"Bearer {os.environ['TOKEN']}"`] : []),
+    ...(isAuthenticated ? [`"Authorization": f"Bearer {os.environ['TOKEN']}"`] : []),
     ...(body === undefined ? [] : ['"Content-Type": "application/json"']),
   ]
   const modules = [
     ...(body === undefined && answer !== 'json' ? [] : ['json']),
-    ...(isSigned ? ['os'] : []),
+    ...(isAuthenticated ? ['os'] : []),
     'urllib.request',
   ]
   const shown = {
@@ -99,8 +99,8 @@ function pythonOf({ method, address, isSigned, body, answer }: Call): string {
   ].join('\n')
 }
 
-function goOf({ method, address, isSigned, body }: Call): string {
-  const imports = ['fmt', 'io', 'net/http', ...(isSigned ? ['os'] : [])]
+function goOf({ method, address, isAuthenticated, body }: Call): string {
+  const imports = ['fmt', 'io', 'net/http', ...(isAuthenticated ? ['os'] : [])]
   const sent = body === undefined ? 'nil' : 'body'
   return [
     'package main',
@@ -115,7 +115,7 @@ function goOf({ method, address, isSigned, body }: Call): string {
     '\tif err != nil {',
     '\t\tpanic(err)',
     '\t}',
-    ...(isSigned ? ['\trequest.Header.Set("Authorization", "Bearer "+os.Getenv("TOKEN"))'] : []),
+    ...(isAuthenticated ? ['\trequest.Header.Set("Authorization", "Bearer "+os.Getenv("TOKEN"))'] : []),
     ...(body === undefined ? [] : ['\trequest.Header.Set("Content-Type", "application/json")']),
     '\tresponse, err := http.DefaultClient.Do(request)',
     '\tif err != nil {',

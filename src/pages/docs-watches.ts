@@ -46,7 +46,7 @@ export function typeDoc(app: App, t: Translate, { name, signals }: WatchTypeDefi
     calls: callExamples({
       method: 'POST',
       address: `${app.publicUrl}${API_PREFIX}/watches`,
-      isSigned: true,
+      isAuthenticated: true,
       body: { type: name, ...WATCH_TYPE_EXAMPLES[name] },
       answer: 'json',
     }),
