@@ -10,8 +10,7 @@ import type { SpanBlock } from './span-block.ts'
 /** Answers of endpoints about the events of some blocks. */
 export interface EndpointLogs {
   readonly blocks: readonly SpanBlock[]
-  /** By endpoint. */
-  readonly heard: readonly (readonly Log[])[]
+  readonly logsByEndpoint: readonly (readonly Log[])[]
 }
 
 /** Events with their blocks. */
@@ -35,22 +34,22 @@ export interface BlockLogs {
 export async function settleEvents(
   endpoints: Endpoints,
   filter: LogFilter,
-  { blocks, heard }: EndpointLogs,
+  { blocks, logsByEndpoint }: EndpointLogs,
   rare: readonly Hex[],
   signal: AbortSignal | undefined,
 ): Promise<BlockLogs> {
-  const logs = unite(heard)
+  const logs = unite(logsByEndpoint)
   const logsOf = Map.groupBy(logs, ({ blockNumber }) => Number(blockNumber))
   const doubtful = new Set(doubtfulBlocks(blocks, logs, filter).map(({ ref }) => ref.number))
-  const disputed = new Set(disputedBlocks(heard))
-  const differing = new Set(differingBlocks(heard))
+  const disputed = new Set(disputedBlocks(logsByEndpoint))
+  const differing = new Set(differingBlocks(logsByEndpoint))
   const isRare = ({ topics: [kind] }: Log) => kind !== undefined && rare.includes(kind)
 
   const all = await Promise.all(
     blocks.map(async (block): Promise<{ block: SpanBlock; logs: readonly Log[] }> => {
       const { number } = block.ref
       const own = logsOf.get(number) ?? []
-      const isLone = heard.length === 1 && own.some(isRare)
+      const isLone = logsByEndpoint.length === 1 && own.some(isRare)
       if (!doubtful.has(number) && !differing.has(number) && !isLone) return { block, logs: own }
       const proven = await proveEvents(endpoints, filter, block, signal)
       if (proven !== undefined) {
@@ -102,11 +101,11 @@ function isWanted({ address, topics }: Log, filter: LogFilter): boolean {
 }
 
 /** Blocks whose events differ between endpoints. */
-function differingBlocks(heard: readonly (readonly Log[])[]): readonly number[] {
+function differingBlocks(logsByEndpoint: readonly (readonly Log[])[]): readonly number[] {
   const listsOf = new Map<number, string[]>()
-  for (const [index, logs] of heard.entries()) {
+  for (const [index, logs] of logsByEndpoint.entries()) {
     for (const log of logs) {
-      const lists = listsOf.get(Number(log.blockNumber)) ?? heard.map(() => '')
+      const lists = listsOf.get(Number(log.blockNumber)) ?? logsByEndpoint.map(() => '')
       lists[index] += `${textOf(log)} `
       listsOf.set(Number(log.blockNumber), lists)
     }
@@ -119,15 +118,15 @@ function textOf({ blockHash, logIndex, address, transactionHash, topics, data }:
 }
 
 /** The union of all endpoints' events, without duplicates. */
-function unite(heard: readonly (readonly Log[])[]): readonly Log[] {
-  const all = new Map(heard.flat().map((log) => [`${log.blockHash} ${log.logIndex}`, log] as const))
+function unite(logsByEndpoint: readonly (readonly Log[])[]): readonly Log[] {
+  const all = new Map(logsByEndpoint.flat().map((log) => [`${log.blockHash} ${log.logIndex}`, log] as const))
   return [...all.values()]
 }
 
 /** Blocks in which endpoints have different events at the same index. */
-function disputedBlocks(heard: readonly (readonly Log[])[]): readonly number[] {
+function disputedBlocks(logsByEndpoint: readonly (readonly Log[])[]): readonly number[] {
   const seen = new Map<string, string>()
-  return heard.flat().flatMap((log) => {
+  return logsByEndpoint.flat().flatMap((log) => {
     const place = `${log.blockHash} ${log.logIndex}`
     const text = textOf(log)
     const before = seen.get(place)

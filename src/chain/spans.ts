@@ -121,7 +121,7 @@ async function readApart(
 ): Promise<EndpointLogs | undefined> {
   const last = Math.min(to, from + BLOCKS_AT_ONCE - 1)
   const numbers = Array.from({ length: last - from + 1 }, (_, index) => from + index)
-  const [heard, found] = await Promise.all([
+  const [logsByEndpoint, found] = await Promise.all([
     endpoints.askEach(async (client) => {
       await requireBlock(client, last)
       const logs: Log[] = []
@@ -145,9 +145,9 @@ async function readApart(
   const read = found
     .slice(0, missing === -1 ? undefined : missing)
     .filter((readBlock) => readBlock !== undefined)
-  if (heard.length === 0 || read.length === 0) return undefined
+  if (logsByEndpoint.length === 0 || read.length === 0) return undefined
   const end = from + read.length - 1
-  const within = heard.map((logs) => logs.filter(({ blockNumber }) => Number(blockNumber) <= end))
+  const within = logsByEndpoint.map((logs) => logs.filter(({ blockNumber }) => Number(blockNumber) <= end))
   try {
     checkParents(read, after)
     checkPlaces(within.flat(), read)
@@ -155,7 +155,7 @@ async function readApart(
     if (error instanceof EndpointError) return undefined
     throw error
   }
-  return { blocks: read, heard: within }
+  return { blocks: read, logsByEndpoint: within }
 }
 
 /** Reads all parts from one endpoint, where endpoints are on different forks. */
@@ -171,7 +171,7 @@ async function readTogether(
     const { logs, upTo } = await reader.read(client, filter, from, last)
     const blocks = await readBlocks(client, { from, to: upTo, withTransactions, after })
     checkPlaces(logs, blocks)
-    return { blocks, heard: [logs] }
+    return { blocks, logsByEndpoint: [logs] }
   }, signal)
 }
 
