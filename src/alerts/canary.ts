@@ -8,10 +8,10 @@ import type { Caller } from '#src/kernel/caller.ts'
 import { CANARY_WALLET, DISCARD_URL } from '#src/kernel/canary.ts'
 import { configureChannel } from '#src/recipients/destinations.ts'
 import { findEventSource } from '#src/watches/events.ts'
-import { raise } from './service.ts'
+import { recordAlerts } from './service.ts'
 import * as store from './store.ts'
 
-type Deps = Parameters<typeof raise>[0] & Parameters<typeof configureChannel>[0]
+type Deps = Parameters<typeof recordAlerts>[0] & Parameters<typeof configureChannel>[0]
 
 /** Arrival and latency of the last synthetic alert. */
 export interface CanaryArrival {
@@ -41,7 +41,7 @@ export async function raiseCanary(deps: Deps): Promise<void> {
     ...({ minSeverity: 'info', mutedUntil: null } as const),
   }
   await transact(deps.db, (tx) =>
-    raise(deps, tx, [
+    recordAlerts(deps, tx, [
       {
         watch,
         type: source.type ?? '',

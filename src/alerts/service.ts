@@ -27,10 +27,10 @@ type RecordedFiring = Change & { readonly candidate: AlertCandidate }
 type Fresh = RecordedFiring & { readonly alertId: number }
 
 /**
- * Records firings as alerts and puts their deliveries into the outbox, in the transaction that caused them.
+ * Records alert candidates as alerts and puts their deliveries into the outbox, in the transaction that caused them.
  * Already recorded firings (a replayed observation) are skipped.
  */
-export async function raise(
+export async function recordAlerts(
   deps: NotifyDeps,
   tx: Db,
   candidates: readonly AlertCandidate[],

@@ -17,7 +17,7 @@ export const judgeLedgers: Job = {
       {
         ...app,
         slices: app.slices.hold(),
-        raise: (tx, candidates) => alerts.raise(app, tx, candidates),
+        recordAlerts: (tx, candidates) => alerts.recordAlerts(app, tx, candidates),
       },
       mayMiss ? undefined : wallets,
       signal,

@@ -13,7 +13,7 @@ export const readTip: Job = {
   everyMs: ({ heads, evaluationIntervalMs }) => heads.nextMs(evaluationIntervalMs),
   run: async (app, signal, _notified, fence) => {
     const { number } = await leadObservation(
-      { ...app, fence, raise: (tx, candidates) => alerts.raise(app, tx, candidates) },
+      { ...app, fence, recordAlerts: (tx, candidates) => alerts.recordAlerts(app, tx, candidates) },
       signal,
     )
     app.heads.read(number)

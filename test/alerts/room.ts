@@ -1,7 +1,7 @@
 import { sendThrottleSummaries } from '#src/alerts/budget.ts'
 import { messageStates } from '#src/alerts/message-state.ts'
 import { sendReminders } from '#src/alerts/reminders.ts'
-import { raise } from '#src/alerts/service.ts'
+import { recordAlerts } from '#src/alerts/service.ts'
 import { sendSummaries } from '#src/alerts/summaries.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import type { Logger } from '#src/kernel/logger.ts'
@@ -70,7 +70,7 @@ export async function alertRoom(log?: Logger) {
       await app.db.transaction(async (tx) => {
         const watch = (await listForNotification(tx, [watchId])).get(watchId)
         if (watch === undefined) throw new Error('there is no such watch')
-        const raised = all.map((one): AlertCandidate => {
+        const candidates = all.map((one): AlertCandidate => {
           const source = findEventSource(one.event)
           if (source === undefined) throw new Error(`no signal emits ${one.event}`)
           const { isRecovery } = source
@@ -91,11 +91,11 @@ export async function alertRoom(log?: Logger) {
         })
         await saveStates(
           tx,
-          raised.flatMap(({ signal: id, severity, isRecovery }) =>
+          candidates.flatMap(({ signal: id, severity, isRecovery }) =>
             id === null ? [] : [{ watchId, state: stateOf(id, severity, isRecovery, at) }],
           ),
         )
-        await raise(app, tx, raised)
+        await recordAlerts(app, tx, candidates)
       })
     },
     remind: () => sendReminders(app, signal),

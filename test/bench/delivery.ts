@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
-import { raise } from '#src/alerts/service.ts'
+import { recordAlerts } from '#src/alerts/service.ts'
 import { type Connection, connect } from '#src/db/connection.ts'
 import { enqueue, type NewDelivery, newDeliveryId } from '#src/delivery/service.ts'
 import { systemClock } from '#src/kernel/clock.ts'
@@ -212,7 +212,7 @@ async function measureLatencies(
     const hook = isHanging ? run.hanging : run.hooks[position % run.hooks.length]
     if (hook === undefined) throw new Error('there are no receivers')
     if (!isHanging) raisedAt.set(position, performance.timeOrigin + dueAt)
-    raising.push(db.transaction((tx) => raise(deps, tx, [raisedOf(hook, position)])))
+    raising.push(db.transaction((tx) => recordAlerts(deps, tx, [raisedOf(hook, position)])))
   }
   await Promise.all(raising)
   await arrived(run.url, raisedAt.size)

@@ -126,8 +126,8 @@ function createWorld({ db }: Connection) {
         ...source,
         facts,
         confirmations: 1,
-        raise: async (tx, raised) => {
-          await alerts.raise(notification, tx, raised)
+        recordAlerts: async (tx, candidates) => {
+          await alerts.recordAlerts(notification, tx, candidates)
           afterBatch()
         },
       },

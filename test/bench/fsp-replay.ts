@@ -94,7 +94,7 @@ export function startReplay(databaseUrl: string, policies: readonly LoadedPolicy
     rewardDataUrls: [],
   })
   const signal = new AbortController().signal
-  const raise = async (_tx: unknown, all: readonly AlertCandidate[]) => {
+  const recordAlerts = async (_tx: unknown, all: readonly AlertCandidate[]) => {
     raised.push(...all)
   }
   const backtests = createBacktests({ db, chain, clock, facts, confirmations: 1 })
@@ -103,7 +103,7 @@ export function startReplay(databaseUrl: string, policies: readonly LoadedPolicy
       blocks = next
       const before = process.cpuUsage()
       await facts.rounds.advance(tip(), signal)
-      await observeWatches({ ...source, facts, confirmations: 1, raise }, signal)
+      await observeWatches({ ...source, facts, confirmations: 1, recordAlerts }, signal)
       const { user, system } = process.cpuUsage(before)
       blocks = blocks.slice(-1)
       return (user + system) / 1e6

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { retainAlerts } from '#src/alerts/retention.ts'
-import { raise } from '#src/alerts/service.ts'
+import { recordAlerts } from '#src/alerts/service.ts'
 import { connect } from '#src/db/connection.ts'
 import { newDeliveryId } from '#src/delivery/delivery-id.ts'
 import { retainDeliveries } from '#src/delivery/retention.ts'
@@ -64,7 +64,7 @@ function raisedAt(firedAt: Date, position: number): AlertCandidate {
 }
 
 function record(...raised: AlertCandidate[]): Promise<void> {
-  return outbox.db.transaction((tx) => raise(outbox.deps, tx, raised))
+  return outbox.db.transaction((tx) => recordAlerts(outbox.deps, tx, candidates))
 }
 
 describe('deliveries', () => {

@@ -49,7 +49,7 @@ const spend = (amount: number, client = alice) =>
 /** Judges new entries of all wallets, or of the given ones. */
 const judge = (wallets?: ReadonlySet<string>) =>
   judgeLedgers(
-    { ...service.app, raise: (tx, raised) => alerts.raise(service.app, tx, raised) },
+    { ...service.app, recordAlerts: (tx, candidates) => alerts.recordAlerts(service.app, tx, candidates) },
     wallets,
     signal,
   )

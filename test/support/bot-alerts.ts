@@ -1,4 +1,4 @@
-import { raise } from '#src/alerts/service.ts'
+import { recordAlerts } from '#src/alerts/service.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
@@ -26,7 +26,7 @@ export function alertsIn(world: Pick<BotWorld, 'app' | 'service' | 'clock'>) {
     await app.db.transaction(async (tx) => {
       const watch = (await listForNotification(tx, [watchId])).get(watchId)
       if (watch === undefined) throw new Error('there is no such watch')
-      const raised = all.map((one): AlertCandidate => {
+      const candidates = all.map((one): AlertCandidate => {
         const source = findEventSource(one.event)
         if (source === undefined) throw new Error(`no signal emits ${one.event}`)
         const { isRecovery, signal } = source
@@ -44,7 +44,7 @@ export function alertsIn(world: Pick<BotWorld, 'app' | 'service' | 'clock'>) {
           firedAt: clock.now(),
         }
       })
-      await raise(app, tx, raised)
+      await recordAlerts(app, tx, candidates)
     })
   }
 

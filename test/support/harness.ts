@@ -108,5 +108,5 @@ export async function harness(
 export type World = Awaited<ReturnType<typeof harness>>
 
 async function look({ app }: Service, signal: AbortSignal): Promise<void> {
-  await observeWatches({ ...app, raise: (tx, raised) => alerts.raise(app, tx, raised) }, signal)
+  await observeWatches({ ...app, recordAlerts: (tx, candidates) => alerts.recordAlerts(app, tx, candidates) }, signal)
 }

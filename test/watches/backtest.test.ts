@@ -46,8 +46,8 @@ function watchOf(name: string, signals?: readonly object[]) {
 
 async function judgeCredits(): Promise<void> {
   const { app } = world
-  const raise: JudgeDeps['raise'] = (tx, raised) => alerts.raise(app, tx, raised)
-  await judgeLedgers({ ...app, raise }, undefined, new AbortController().signal)
+  const recordAlerts: JudgeDeps['recordAlerts'] = (tx, candidates) => alerts.recordAlerts(app, tx, candidates)
+  await judgeLedgers({ ...app, recordAlerts }, undefined, new AbortController().signal)
 }
 
 beforeAll(async () => {

@@ -63,7 +63,7 @@ const identityIn = (world: WatchWorld) => (name: string) =>
 
 const depsOf = (world: WatchWorld | RoundWorld): LookDeps => {
   const app = world.running()
-  return { ...app, raise: (tx, raised) => alerts.raise(app, tx, raised) }
+  return { ...app, recordAlerts: (tx, candidates) => alerts.recordAlerts(app, tx, candidates) }
 }
 
 describe('a watch that cannot be read', () => {
@@ -105,11 +105,11 @@ describe('a watch that cannot be read', () => {
     await world.devnet.transfer(carol.account.address, bob.account.address, 500n * FLR)
     await world.devnet.mine(2, 1)
     const deps = depsOf(world)
-    const raise: LookDeps['raise'] = async (tx, raised) => {
-      if (raised.some(({ watch }) => watch.id === bad.id)) throw new Error('it cannot be rendered')
-      await deps.raise(tx, raised)
+    const recordAlerts: LookDeps['recordAlerts'] = async (tx, candidates) => {
+      if (candidates.some(({ watch }) => watch.id === bad.id)) throw new Error('it cannot be rendered')
+      await deps.recordAlerts(tx, candidates)
     }
-    await observeWatches({ ...deps, raise }, signal)
+    await observeWatches({ ...deps, recordAlerts }, signal)
     expect(await world.events(bad.id)).toEqual([])
     expect(await world.events(good.id)).not.toEqual([])
   })

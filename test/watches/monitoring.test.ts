@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { raise } from '#src/alerts/service.ts'
+import { recordAlerts } from '#src/alerts/service.ts'
 import type { Db } from '#src/db/connection.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
@@ -74,7 +74,7 @@ describe('when no endpoint answers', () => {
     const { app } = world
     const deps = {
       ...app,
-      raise: (tx: Db, raised: readonly AlertCandidate[]) => raise(app, tx, raised),
+      recordAlerts: (tx: Db, candidates: readonly AlertCandidate[]) => recordAlerts(app, tx, candidates),
     }
     await fireChainOutages(deps, CHAIN_TYPES)
     expect(await world.events()).toEqual([])

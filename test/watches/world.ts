@@ -78,8 +78,8 @@ export async function watchWorld(
   async function look(): Promise<void> {
     const { signal } = new AbortController()
     await fetchPublications.run(running, signal, FULL_SCAN).catch(() => undefined)
-    const raise: LookDeps['raise'] = (tx, raised) => alerts.raise(running, tx, raised)
-    await observeWatches({ ...running, raise }, signal)
+    const recordAlerts: LookDeps['recordAlerts'] = (tx, candidates) => alerts.recordAlerts(running, tx, candidates)
+    await observeWatches({ ...running, recordAlerts }, signal)
   }
 
   /** Moves the clock to the chain's time, never back. */

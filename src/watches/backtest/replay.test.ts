@@ -166,7 +166,7 @@ function live(
   steps: readonly Observed[],
   end: number,
 ) {
-  const raised: AlertCandidate[] = []
+  const candidates: AlertCandidate[] = []
   let states: readonly StoredState[] = []
   let recheckAt: Date | null = null
   let position = 0
@@ -181,7 +181,7 @@ function live(
     )
     states = outcome.states
     recheckAt = outcome.recheckAt
-    raised.push(...outcome.candidates)
+    candidates.push(...outcome.candidates)
   }
   for (const [index, observation] of steps.entries()) {
     judge(observation)
@@ -192,7 +192,7 @@ function live(
       if (due !== null && (due as Date).getTime() <= ms) judge({ ...observation, at: new Date(ms) })
     }
   }
-  return raised.filter(({ isNotified }) => isNotified)
+  return candidates.filter(({ isNotified }) => isNotified)
 }
 
 function shown({ event, severity, firedAt, signal, data }: AlertCandidate) {

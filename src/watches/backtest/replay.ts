@@ -45,11 +45,11 @@ export function startReplay(
     const outcome = foldWatch(type, target, { ...watch, states }, observations)
     states = outcome.states
     recheckAt = outcome.recheckAt
-    for (const raised of outcome.candidates) {
-      if (!raised.isNotified) continue
-      counts[raised.isRecovery ? 'recovery' : raised.severity] += 1
-      kept.push(raised)
-      onAlert?.(raised)
+    for (const candidate of outcome.candidates) {
+      if (!candidate.isNotified) continue
+      counts[candidate.isRecovery ? 'recovery' : candidate.severity] += 1
+      kept.push(candidate)
+      onAlert?.(candidate)
     }
     if (kept.length > 2 * keeping) kept = kept.slice(-keeping)
   }

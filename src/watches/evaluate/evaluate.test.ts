@@ -62,7 +62,7 @@ const watch: EvaluatedWatch = {
 /** Folds levels, one block and one second each; returns the alerts in order. */
 function fold(levels: readonly number[], over: Partial<EvaluatedWatch> = {}, start = 0) {
   let states: readonly StoredState[] = over.states ?? []
-  const raised = levels.flatMap((value, index) => {
+  const candidates = levels.flatMap((value, index) => {
     const position = start + index + 1
     const observation = { level: value, position, at: new Date(position * 1000) }
     const outcome = evaluateWatch(type, {}, { ...watch, ...over, states }, observation)
@@ -73,11 +73,11 @@ function fold(levels: readonly number[], over: Partial<EvaluatedWatch> = {}, sta
       isNotified,
     }))
   })
-  return { raised, states }
+  return { candidates, states }
 }
 
 const events = (levels: readonly number[], over: Partial<EvaluatedWatch> = {}) =>
-  fold(levels, over).raised.map(({ event, severity }) => `${event} ${severity}`)
+  fold(levels, over).candidates.map(({ event, severity }) => `${event} ${severity}`)
 
 describe('evaluating a watch', () => {
   test('opens one episode, however long it stays bad', () => {
@@ -94,7 +94,7 @@ describe('evaluating a watch', () => {
 
   test('closes an episode without a word when recoveries are off', () => {
     const signals = [{ id: 'level', recovery: { enabled: false } }]
-    expect(fold([1, 0], { signals }).raised.map(({ isNotified }) => isNotified)).toEqual([
+    expect(fold([1, 0], { signals }).candidates.map(({ isNotified }) => isNotified)).toEqual([
       true,
       false,
     ])
@@ -119,7 +119,7 @@ describe('evaluating a watch', () => {
         fc.integer({ min: 0, max: 5 }),
         (levels, cooldownSeconds) => {
           let isOpen = false
-          for (const { event } of fold(levels, { cooldownSeconds }).raised) {
+          for (const { event } of fold(levels, { cooldownSeconds }).candidates) {
             if (event === 'level.good') expect(isOpen).toBe(true)
             isOpen = event === 'level.bad'
           }
@@ -142,7 +142,7 @@ describe('evaluating a watch', () => {
             { cooldownSeconds, states: first.states },
             Math.min(cut, levels.length),
           )
-          expect([...first.raised, ...second.raised]).toEqual(whole.raised)
+          expect([...first.candidates, ...second.candidates]).toEqual(whole.candidates)
         },
       ),
     )

@@ -25,8 +25,8 @@ export interface JudgeDeps {
   readonly quarantine: Quarantine
   /** The right to write for the slice of the target. */
   readonly fence?: Fence | undefined
-  /** Records firings in the given transaction: `alerts.raise` of a higher room. */
-  readonly raise: (tx: Db, candidates: readonly AlertCandidate[]) => Promise<void>
+  /** Records firings in the given transaction: `alerts.recordAlerts` of a higher room. */
+  readonly recordAlerts: (tx: Db, candidates: readonly AlertCandidate[]) => Promise<void>
 }
 
 /** Writes in a transaction, under the fence if there is one. */
@@ -219,12 +219,12 @@ function judgeWatch(
 }
 
 async function saveTogether(
-  { raise }: JudgeDeps,
+  { recordAlerts }: JudgeDeps,
   tx: Db,
   judged: readonly Judged[],
 ): Promise<void> {
   await saveStates(tx, judged.flatMap(statesOf))
-  await raise(
+  await recordAlerts(
     tx,
     judged.flatMap(({ candidates }) => candidates),
   )

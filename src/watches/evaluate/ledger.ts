@@ -30,8 +30,8 @@ export interface JudgeDeps {
   readonly slices: HeldSlices
   /** Quarantine for wallets whose watches cannot be judged. */
   readonly quarantine: Quarantine
-  /** Records firings in the given transaction: `alerts.raise` of a higher room. */
-  readonly raise: (tx: Db, candidates: readonly AlertCandidate[]) => Promise<void>
+  /** Records firings in the given transaction: `alerts.recordAlerts` of a higher room. */
+  readonly recordAlerts: (tx: Db, candidates: readonly AlertCandidate[]) => Promise<void>
 }
 
 /**
@@ -156,7 +156,7 @@ async function judge(
       for (const { position: entry, balanceAfterCredits: balanceCredits, createdAt } of entries) {
         last = look({ entry, balanceCredits }, createdAt, last, ({ id }) => !isNew.has(id))
       }
-      await deps.raise(tx, fold.takeCandidates())
+      await deps.recordAlerts(tx, fold.takeCandidates())
       if (entries.length < ENTRIES_PER_READ) break
     }
     const now = deps.clock.now()
@@ -166,7 +166,7 @@ async function judge(
       last = look(last, now, last, (watch) => hasCooled(watch, now))
     }
     await saveStates(tx, fold.states())
-    await deps.raise(tx, fold.takeCandidates())
+    await deps.recordAlerts(tx, fold.takeCandidates())
     await store.saveObservation(tx, id, {
       observation: z.encode(Balance, last),
       observedAt: last.at,

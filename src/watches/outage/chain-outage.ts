@@ -22,8 +22,8 @@ export interface ChainOutageDeps {
   readonly fence?: Fence | undefined
   readonly clock: Clock
   readonly log: Logger
-  /** Records firings in the given transaction: `alerts.raise` of a higher room. */
-  readonly raise: (tx: Db, candidates: readonly AlertCandidate[]) => Promise<void>
+  /** Records firings in the given transaction: `alerts.recordAlerts` of a higher room. */
+  readonly recordAlerts: (tx: Db, candidates: readonly AlertCandidate[]) => Promise<void>
 }
 
 /**
@@ -91,7 +91,7 @@ async function fireChainOutage(
       state: openState(state, severity, outage, now),
     }))
     await saveStates(tx, states)
-    await deps.raise(
+    await deps.recordAlerts(
       tx,
       watches.map((watch) => ({
         ...common(watch, type, now),
@@ -117,7 +117,7 @@ async function endChainOutage(deps: ChainOutageDeps, type: string, now: Date): P
       tx,
       watches.map(({ id }) => id),
     )
-    await deps.raise(
+    await deps.recordAlerts(
       tx,
       watches.flatMap((watch) => {
         const outage = OutageData.parse(watch.state?.state)

@@ -30,13 +30,13 @@ const watch: EvaluatedWatch = {
 /** Folds balances one after another; returns the events and the states. */
 function fold(balances: readonly number[], states: readonly StoredState[] = [], start = 0) {
   let folded = states
-  const raised = balances.flatMap((credits, index) => {
+  const candidates = balances.flatMap((credits, index) => {
     const observation = balance(credits, start + index + 1)
     const outcome = evaluateWatch(creditsBalance, {}, { ...watch, states: folded }, observation)
     folded = outcome.states
     return outcome.candidates.map(({ event }) => event)
   })
-  return { raised, states: folded }
+  return { candidates, states: folded }
 }
 
 const LOW = 'credits.low-balance'
@@ -71,9 +71,9 @@ describe('credits-threshold', () => {
   })
 
   test('alerts once below the limit, also at first sight, and recovers at it', () => {
-    expect(fold([420, 100, 0]).raised).toEqual([LOW])
-    expect(fold([1000, 500, 499, 400, 500, 600]).raised).toEqual([LOW, AGAIN])
-    expect(fold([1000, 500]).raised).toEqual([])
+    expect(fold([420, 100, 0]).candidates).toEqual([LOW])
+    expect(fold([1000, 500, 499, 400, 500, 600]).candidates).toEqual([LOW, AGAIN])
+    expect(fold([1000, 500]).candidates).toEqual([])
   })
 
   test('is exactly as often low as the balance crosses the limit downwards', () => {
@@ -85,7 +85,7 @@ describe('credits-threshold', () => {
           if (now < 500 && before >= 500) return [LOW]
           return now >= 500 && before < 500 ? [AGAIN] : []
         })
-        expect(fold(balances).raised).toEqual(expected)
+        expect(fold(balances).candidates).toEqual(expected)
       }),
     )
   })
@@ -100,7 +100,7 @@ describe('credits-threshold', () => {
           state: JSON.parse(JSON.stringify(state.state)),
         }))
         const second = fold(balances.slice(cut), stored, cut)
-        expect([...first.raised, ...second.raised]).toEqual(fold(balances).raised)
+        expect([...first.candidates, ...second.candidates]).toEqual(fold(balances).candidates)
       }),
     )
   })

@@ -44,7 +44,7 @@ function observationOf({ registered, eligible }: Seen, index: number) {
 /** Folds observations through a watch whose states are stored between them. */
 function fold(seen: readonly Seen[], over: Partial<EvaluatedWatch> = {}, start = 0) {
   let states: readonly StoredState[] = over.states ?? []
-  const raised = seen.flatMap((one, index) => {
+  const candidates = seen.flatMap((one, index) => {
     const stored = states.map((state) => ({
       ...state,
       state: JSON.parse(JSON.stringify(state.state)),
@@ -59,10 +59,10 @@ function fold(seen: readonly Seen[], over: Partial<EvaluatedWatch> = {}, start =
     states = outcome.states
     return outcome.candidates
   })
-  return { raised, states }
+  return { candidates, states }
 }
 
-const events = (...seen: readonly Seen[]) => fold(seen).raised.map(({ event }) => event)
+const events = (...seen: readonly Seen[]) => fold(seen).candidates.map(({ event }) => event)
 
 const good: Seen = { registered: true, eligible: true }
 const out: Seen = { registered: false, eligible: true }
@@ -136,14 +136,14 @@ describe('provider-status (evaluation rule 3)', () => {
   })
 
   test('is critical when something is lost and info when it is back', () => {
-    const { raised } = fold([good, out, good])
-    expect(raised.map(({ severity }) => severity)).toEqual(['critical', 'info'])
-    expect(raised[1]?.data).toMatchObject({ recovered: ['registered'], registered: true })
+    const { candidates } = fold([good, out, good])
+    expect(candidates.map(({ severity }) => severity)).toEqual(['critical', 'info'])
+    expect(candidates[1]?.data).toMatchObject({ recovered: ['registered'], registered: true })
   })
 
   test('a recovery says which, and ends the episode of that alone', () => {
-    const { raised } = fold([good, neither, burned])
-    const [unregistered, ineligible, recovery] = raised
+    const { candidates } = fold([good, neither, burned])
+    const [unregistered, ineligible, recovery] = candidates
     const isOver = providerEligibility.signals[0]?.episodes?.isOver
     if (!unregistered || !ineligible || !recovery) throw new Error('too few alerts')
     expect(recovery.data).toMatchObject({ recovered: ['registered'] })
@@ -157,7 +157,7 @@ describe('provider-status (evaluation rule 3)', () => {
     fc.assert(
       fc.property(fc.array(anySeen), fc.nat({ max: 300 }), (seen, cooldownSeconds) => {
         const lost = new Set<string>()
-        for (const { event, data } of fold(seen, { cooldownSeconds }).raised) {
+        for (const { event, data } of fold(seen, { cooldownSeconds }).candidates) {
           if (event !== 'provider.recovered') lost.add(String(data['lost']))
           else
             for (const part of data['recovered'] as string[]) expect(lost.delete(part)).toBe(true)
@@ -173,13 +173,13 @@ describe('provider-status (evaluation rule 3)', () => {
           event,
           position,
         })
-        const whole = fold(seen).raised.map(key)
+        const whole = fold(seen).candidates.map(key)
         const first = fold(seen.slice(0, cut))
         const second = fold(seen.slice(cut), { states: first.states }, Math.min(cut, seen.length))
-        expect([...first.raised, ...second.raised].map(key)).toEqual(whole)
+        expect([...first.candidates, ...second.candidates].map(key)).toEqual(whole)
         const twice = seen.flatMap((one, index) => (index === cut ? [one, one] : [one]))
-        expect(fold(twice).raised.map(({ event }) => event)).toEqual(
-          fold(seen).raised.map(({ event }) => event),
+        expect(fold(twice).candidates.map(({ event }) => event)).toEqual(
+          fold(seen).candidates.map(({ event }) => event),
         )
       }),
     )
@@ -199,8 +199,8 @@ describe('provider-status (evaluation rule 3)', () => {
   })
 
   test('a recovery comes at once beside a loss that the cooldown holds back, and comes once', () => {
-    const { raised } = fold([good, out, burned, burned, burned], { cooldownSeconds: 120 })
-    expect(raised.map(({ event, position }) => [event, position])).toEqual([
+    const { candidates } = fold([good, out, burned, burned, burned], { cooldownSeconds: 120 })
+    expect(candidates.map(({ event, position }) => [event, position])).toEqual([
       ['provider.unregistered', 2],
       ['provider.recovered', 3],
       ['provider.eligibility-lost', 4],
@@ -208,8 +208,8 @@ describe('provider-status (evaluation rule 3)', () => {
   })
 
   test('deferred by the cooldown is sent when it is over, if the condition persists', () => {
-    const { raised } = fold([good, out, good, out, out, out, out], { cooldownSeconds: 240 })
-    expect(raised.map(({ event, position }) => [event, position])).toEqual([
+    const { candidates } = fold([good, out, good, out, out, out, out], { cooldownSeconds: 240 })
+    expect(candidates.map(({ event, position }) => [event, position])).toEqual([
       ['provider.unregistered', 2],
       ['provider.recovered', 3],
       ['provider.unregistered', 6],

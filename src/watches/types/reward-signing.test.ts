@@ -88,7 +88,7 @@ type Observed = ReturnType<typeof observationAt>
 
 function fold(looks: readonly Observed[], over: Partial<EvaluatedWatch> = {}) {
   let states: readonly StoredState[] = over.states ?? []
-  const raised = looks.flatMap((look) => {
+  const candidates = looks.flatMap((look) => {
     const stored = states.map((one) => ({ ...one, state: JSON.parse(JSON.stringify(one.state)) }))
     const outcome = evaluateWatch(
       rewardSigning,
@@ -99,7 +99,7 @@ function fold(looks: readonly Observed[], over: Partial<EvaluatedWatch> = {}) {
     states = outcome.states
     return outcome.candidates
   })
-  return { raised, states }
+  return { candidates, states }
 }
 
 const quarters = (from: number, to: number) =>
@@ -107,7 +107,7 @@ const quarters = (from: number, to: number) =>
 
 /** Notifications over the hours, observed every quarter of an hour. */
 function notified(courses: readonly Course[], from = -1, to = 60) {
-  return fold(quarters(from, to).map((hour) => observationAt(courses, hour))).raised.map(
+  return fold(quarters(from, to).map((hour) => observationAt(courses, hour))).candidates.map(
     ({ event, severity, firedAt, data }) => {
       const hour = (firedAt.getTime() - END) / HOUR / 1000
       return `${hour} h ${event} ${data['vote']} ${severity}`
@@ -170,9 +170,9 @@ describe('reward-signing (evaluation rule 5)', () => {
   test('counts a signature of what did not win as none', () => {
     const rewards = { opened: 4.1, concluded: 20, signed: 4.5, other: true }
     const looks = quarters(-1, 30).map((hour) => observationAt([{ ...usual, rewards }], hour))
-    const { raised } = fold(looks)
-    expect(raised.map(({ event }) => event)).toEqual(['signing.missed'])
-    expect(raised[0]?.data).toMatchObject({ signedOtherHash: true })
+    const { candidates } = fold(looks)
+    expect(candidates.map(({ event }) => event)).toEqual(['signing.missed'])
+    expect(candidates[0]?.data).toMatchObject({ signedOtherHash: true })
   })
 
   test('recovers once when the provider signs after an alert', () => {
@@ -217,8 +217,8 @@ describe('reward-signing (evaluation rule 5)', () => {
     const second = { ...usual, epoch: 452, ended: 84, uptime: { ...uptime, signed: 6 }, rewards }
     const looks = quarters(-1, 100).map((hour) => observationAt([first, second], hour))
     for (const cooldownSeconds of [0, HOUR]) {
-      const { raised } = fold(looks, { cooldownSeconds })
-      expect(raised.map(({ event, data }) => `${event} ${data['vote']}`)).toEqual([
+      const { candidates } = fold(looks, { cooldownSeconds })
+      expect(candidates.map(({ event, data }) => `${event} ${data['vote']}`)).toEqual([
         'signing.uptime-open uptime',
         'signing.done uptime',
         'signing.uptime-open uptime',
@@ -238,7 +238,7 @@ describe('reward-signing (evaluation rule 5)', () => {
     const unknown = observationAt([missed], 1, false)
     for (const first of [unread, unknown]) {
       const looks = [first, ...[2, 3, 60].map((hour) => observationAt([missed], hour))]
-      expect(fold(looks).raised).toEqual([])
+      expect(fold(looks).candidates).toEqual([])
     }
   })
 
@@ -252,7 +252,7 @@ describe('reward-signing (evaluation rule 5)', () => {
     const missed = { ...usual, rewards: { opened: 4.1, concluded: 80, signed: null } }
     const next = { ...usual, epoch: 452, ended: 84 }
     const looks = [0, 1, 90].map((hour) => observationAt([missed, next], hour))
-    expect(fold(looks).raised.map(({ event }) => event)).toEqual(['signing.missed'])
+    expect(fold(looks).candidates.map(({ event }) => event)).toEqual(['signing.missed'])
   })
 })
 
@@ -283,9 +283,9 @@ describe('any course of votes', () => {
   test('recovers only after an alert, and raises each event once', () => {
     fc.assert(
       fc.property(courses, hours, (all, times) => {
-        const { raised } = fold(times.map((hour) => observationAt(all, hour)))
+        const { candidates } = fold(times.map((hour) => observationAt(all, hour)))
         const seen = new Set<string>()
-        for (const { event, data } of raised) {
+        for (const { event, data } of candidates) {
           const key = `${event} ${data['rewardEpochId']} ${data['vote']}`
           expect(seen.has(key), key).toBe(false)
           seen.add(key)
@@ -297,9 +297,9 @@ describe('any course of votes', () => {
   test('ends each alert with its own signature or, where it was missed, the next of its kind', () => {
     fc.assert(
       fc.property(courses, hours, (all, times) => {
-        const { raised, states } = fold(times.map((hour) => observationAt(all, hour)))
+        const { candidates, states } = fold(times.map((hour) => observationAt(all, hour)))
         const open = new Map<string, { epoch: number; vote: unknown; isMissed: boolean }>()
-        for (const { event, data } of raised) {
+        for (const { event, data } of candidates) {
           const [epoch, vote] = [Number(data['rewardEpochId']), data['vote']]
           if (event !== 'signing.done') {
             open.set(`${vote} ${epoch}`, { epoch, vote, isMissed: event === 'signing.missed' })
@@ -321,14 +321,14 @@ describe('any course of votes', () => {
     fc.assert(
       fc.property(courses, hours, fc.nat({ max: 80 }), (all, times, cut) => {
         const looks = times.map((hour) => observationAt(all, hour))
-        const names = (raised: readonly { event: string; position: number }[]) =>
-          raised.map(({ event, position }) => `${event} ${position}`)
-        const whole = names(fold(looks).raised)
+        const names = (candidates: readonly { event: string; position: number }[]) =>
+          candidates.map(({ event, position }) => `${event} ${position}`)
+        const whole = names(fold(looks).candidates)
         const first = fold(looks.slice(0, cut))
         const second = fold(looks.slice(cut), { states: first.states })
-        expect([...names(first.raised), ...names(second.raised)]).toEqual(whole)
+        expect([...names(first.candidates), ...names(second.candidates)]).toEqual(whole)
         const twice = looks.flatMap((look, index) => (index === cut ? [look, look] : [look]))
-        expect(names(fold(twice).raised)).toEqual(whole)
+        expect(names(fold(twice).candidates)).toEqual(whole)
       }),
     )
   })
@@ -338,12 +338,12 @@ describe('any course of votes', () => {
       fc.property(courses, hours, fc.func(fc.boolean()), (all, times, isHidden) => {
         // One observation raises one event of each kind: the rest follows minutes later.
         const often = times.flatMap((hour) => [0, 1, 2, 3, 4].map((more) => hour + more / 100))
-        const known = fold(often.map((hour) => observationAt(all, hour))).raised
-        const hidden = fold(times.map((hour) => observationAt(all, hour, !isHidden(hour)))).raised
-        const keys = (raised: typeof known) =>
-          raised.map(({ event, data }) => `${event} ${data['rewardEpochId']} ${data['vote']}`)
-        const alerts = (raised: typeof known) =>
-          keys(raised.filter(({ event }) => event === 'signing.missed'))
+        const known = fold(often.map((hour) => observationAt(all, hour))).candidates
+        const hidden = fold(times.map((hour) => observationAt(all, hour, !isHidden(hour)))).candidates
+        const keys = (candidates: typeof known) =>
+          candidates.map(({ event, data }) => `${event} ${data['rewardEpochId']} ${data['vote']}`)
+        const alerts = (candidates: typeof known) =>
+          keys(candidates.filter(({ event }) => event === 'signing.missed'))
         const first = times[0] ?? 0
         fc.pre(!isHidden(first))
         expect(alerts(known)).toEqual(expect.arrayContaining(alerts(hidden)))
