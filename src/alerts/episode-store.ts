@@ -63,7 +63,7 @@ export interface EpisodeMark {
   readonly id: number
   readonly recoveryOf?: number
   readonly startedAt?: Date
-  readonly raises?: number
+  readonly increaseOf?: number
   readonly episodeSeverity?: Severity
   /** Null: inhibited by another alert. */
   readonly notifiedAt?: Date | null
@@ -86,7 +86,7 @@ export async function markAlerts(db: Db, marks: readonly EpisodeMark[]): Promise
     update alerts a set
       recovery_of = coalesce(r."recoveryOf", a.recovery_of),
       started_at = coalesce(r."startedAt", a.started_at),
-      raises = coalesce(r.raises, a.raises),
+      raises = coalesce(r."increaseOf", a.raises),
       episode_severity = coalesce(r."episodeSeverity", a.episode_severity),
       told_at = case when r.unnotified then null else coalesce(r."notifiedAt", a.told_at) end,
       muted_at = coalesce(r."mutedAt", a.muted_at),
@@ -95,7 +95,7 @@ export async function markAlerts(db: Db, marks: readonly EpisodeMark[]): Promise
       flap_of = coalesce(r."flappingAlertId", a.flap_of),
       remind_at = coalesce(r."remindAt", a.remind_at)
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r(id int, "recoveryOf" int,
-      "startedAt" timestamptz, raises int, "episodeSeverity" text, unnotified boolean, "notifiedAt" timestamptz,
+      "startedAt" timestamptz, "increaseOf" int, "episodeSeverity" text, unnotified boolean, "notifiedAt" timestamptz,
       "mutedAt" timestamptz, "escalatedAt" timestamptz, "flappingAlertId" int, "remindAt" timestamptz)
     where a.id = r.id`)
 }
@@ -129,7 +129,7 @@ export interface SignalChanges extends SignalKey {
   readonly since: Date
 }
 
-/** Number of firings and recoveries of each of these signals after an instant; escalations do not count. */
+/** Number of firings and recoveries of each of these signals after an instant; severity increases do not count. */
 export async function countChanges(
   db: Db,
   keys: readonly (SignalKey & { readonly after: Date })[],

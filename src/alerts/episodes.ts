@@ -1,4 +1,4 @@
-/** Effect of firings on the open alerts of their signals: open, escalate or close an episode. Pure. */
+/** Effect of firings on episodes: start one, increase its severity, or end it. Pure. */
 import { SEVERITIES, type Severity, worstSeverity } from '#src/kernel/display-values.ts'
 import type { Address, JsonObject } from '#src/kernel/units.ts'
 import { endsEpisode, episodeOf } from './rules.ts'
@@ -16,14 +16,14 @@ export interface OpenAlert {
   readonly data: JsonObject
   readonly position: number
   readonly firedAt: Date
-  /** Of an escalation: start of the episode. */
+  /** Of a severity increase: start of the episode. */
   readonly startedAt: Date | null
   /** Null while another alert inhibits it. */
   readonly notifiedAt: Date | null
   readonly acknowledgedAt: Date | null
   /** Name of the person who acknowledged it. */
   readonly acknowledgedBy: string | null
-  /** Time at which it was sent to further recipients. */
+  /** Time of its escalation: it was sent to further recipients. */
   readonly escalatedAt: Date | null
   /** Time since which it is muted until it recovers. */
   readonly mutedAt: Date | null
@@ -48,7 +48,10 @@ export interface Change {
 
 /** Effect of a change on its episode. */
 export interface EpisodeEffect {
-  /** Of a recovery: the alerts it closes, oldest first. Of an alert: those it escalates. */
+  /**
+   * Alerts of the episode, oldest first: those that a recovery ends, or that a severity increase follows;
+   * empty for the first alert of an episode.
+   */
   readonly episode: readonly OpenAlert[]
   /** Severity that decides about delivery: that of the episode, because a recovery itself is only info. */
   readonly effectiveSeverity: Severity
@@ -70,10 +73,10 @@ export interface Episodes<One extends Change> {
 /**
  * Applies changes one after another, each watch's in order.
  *
- * An alert of an open episode escalates it when it is more severe than all before. A repeated event of
- * equal or lower severity means that the episode was abandoned (its watch was paused, its signal switched
- * off): it ends where the new one begins. Another event of the signal, or of another of its episodes, is
- * independent.
+ * An alert of an open episode is a severity increase if it is more severe than all alerts before. A repeated
+ * event of equal or lower severity means that the episode was abandoned (its watch was paused, its signal
+ * switched off): it ends where the new one begins. Another event of the signal, or of another of its
+ * episodes, is independent.
  *
  * @param open every open alert of the changed signals, including those of the changes
  */
@@ -91,8 +94,8 @@ export function followEpisodes<One extends Change>(
     const own = change.isRecovery
       ? endedBy(change, before)
       : before.filter((alert) => episodeOf(alert) === episodeOf(change))
-    const raises = !change.isRecovery && isWorse(change.severity, own)
-    const over = own.filter(({ event }) => change.isRecovery || (!raises && event === change.event))
+    const isIncrease = !change.isRecovery && isWorse(change.severity, own)
+    const over = own.filter(({ event }) => change.isRecovery || (!isIncrease && event === change.event))
     if (over.length > 0) {
       closings.push({ alertIds: over.map(({ id }) => id), at: change.firedAt })
       rest.set(
@@ -100,7 +103,7 @@ export function followEpisodes<One extends Change>(
         known.filter((alert) => !over.includes(alert)),
       )
     }
-    const episode = change.isRecovery || raises ? own : []
+    const episode = change.isRecovery || isIncrease ? own : []
     const severities = episode.map(({ severity }) => severity)
     // The alerts of the episode may be deleted; the recovery carries its severity.
     const remembered = change.episodeSeverity ?? null

@@ -57,7 +57,7 @@ export interface Notification extends RecordedAlert {
   readonly isRecovery: boolean
   /** The alert that this one follows. */
   readonly answers?: RecordedAlert
-  /** Of a recovery or escalation: start of the episode. */
+  /** Of a recovery or severity increase: start of the episode. */
   readonly startedAt?: Date
   /** Of a recovery: the alerts of its episode. */
   readonly episode?: readonly number[]

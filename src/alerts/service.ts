@@ -75,7 +75,7 @@ async function follow(
   const rested = await rest(tx, before, followed)
   const flaps = await findFlaps(
     tx,
-    fired.filter((one) => !isRaise(one, followed)),
+    fired.filter((one) => !isSeverityIncrease(one, followed)),
   )
   const ids = fresh.map(({ alertId }) => alertId)
   const causes = await liveCauses(tx, followed.open, ids)
@@ -114,8 +114,8 @@ async function follow(
   ]
 }
 
-/** Whether the firing escalates an open episode. */
-function isRaise(firing: RecordedFiring, { meanings }: Episodes<RecordedFiring>): boolean {
+/** Whether the firing is a severity increase of an open episode. */
+function isSeverityIncrease(firing: RecordedFiring, { meanings }: Episodes<RecordedFiring>): boolean {
   return !firing.isRecovery && (meanings.get(firing)?.episode ?? []).length > 0
 }
 
@@ -143,7 +143,7 @@ function markOf(firing: Fresh, { meanings }: Episodes<RecordedFiring>): episodes
   const { mutedAt, escalatedAt } = first
   return {
     id,
-    raises: first.id,
+    increaseOf: first.id,
     startedAt,
     ...(mutedAt !== null && { mutedAt }),
     ...(escalatedAt !== null && { escalatedAt }),
@@ -226,13 +226,13 @@ function followingOf(
     effectiveSeverity: firing.severity,
   }
   const answered = episode.find(({ notifiedAt }) => notifiedAt !== null)
-  const isRaised = !firing.isRecovery && episode.length > 0
+  const isIncrease = !firing.isRecovery && episode.length > 0
   const takenBy = episode.findLast(({ acknowledgedBy }) => acknowledgedBy !== null)?.acknowledgedBy
   const isEscalated = episode.some(({ escalatedAt }) => escalatedAt !== null)
   const isEpisodeMuted = !firing.isRecovery && episode.some(({ mutedAt }) => mutedAt !== null)
   const notification = notificationOf(
     firing,
-    { kind: isRaised ? 'raised' : 'alert', effectiveSeverity: effectiveSeverity },
+    { kind: isIncrease ? 'raised' : 'alert', effectiveSeverity: effectiveSeverity },
     now,
   )
   return {

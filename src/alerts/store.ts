@@ -209,7 +209,7 @@ export async function listRecoveries(
   over: readonly AlertRow[],
 ): Promise<ReadonlyMap<number, AlertRow>> {
   if (over.length === 0) return new Map()
-  const firstOf = ({ raises, id }: AlertRow) => raises ?? id
+  const firstOf = ({ increaseOf, id }: AlertRow) => increaseOf ?? id
   const each = <T>(read: (row: AlertRow) => T) => [...new Set(over.map(read))]
   const rows = await db
     .select()

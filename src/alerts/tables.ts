@@ -68,12 +68,12 @@ export const alerts = pgTable(
     recoveryOf: integer('recovery_of'),
     /** Of a recovery: the highest severity of its episode. */
     episodeSeverity: text('episode_severity'),
-    /** Of a recovery or escalation: start of the episode. */
+    /** Of a recovery or severity increase: start of the episode. */
     startedAt: timestamp('started_at', { withTimezone: true }),
     /** Whether its signal has a recovery event, and it is open until then. */
     isEpisode: boolean('is_episode').notNull(),
-    /** The alert that this one escalates. */
-    raises: integer('raises'),
+    /** Of a severity increase: first alert of the episode. */
+    increaseOf: integer('raises'),
     /** Time at which its deliveries were written; null while another alert inhibits it. */
     notifiedAt: timestamp('told_at', { withTimezone: true }),
     acknowledgedAt: timestamp('acknowledged_at', { withTimezone: true }),

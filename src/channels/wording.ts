@@ -135,8 +135,8 @@ export function severityLine<Value extends HtmlValue>(
     }
     return parts.join(' · ')
   }
-  const isRaised = envelope.kind === 'raised' && message.severity !== 'info'
-  const severity = isRaised
+  const isIncrease = envelope.kind === 'raised' && message.severity !== 'info'
+  const severity = isIncrease
     ? t(builtKey(`messages:raised.${message.severity}`))
     : severityWord(t, message)
   const time = writer.time(firedAt, { seconds: true, offset: true })

@@ -191,8 +191,8 @@ function isNotifiable(
   if (isRecoveryOf(signal, firing)) return isOpen
   if (isOpen && !signal.firesOnce) {
     const before = stored.severity ?? 'info'
-    const isRaised = firing.severity !== before && isAtLeast(firing.severity, before)
-    if (signal.events.recovery !== undefined) return isRaised
+    const isIncrease = firing.severity !== before && isAtLeast(firing.severity, before)
+    if (signal.events.recovery !== undefined) return isIncrease
   }
   const lastFiredAt = stored?.lastFiredAt
   if (lastFiredAt === undefined || lastFiredAt === null) return true
