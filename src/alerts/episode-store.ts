@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { type Address, Instant, JsonObject, storedAddress } from '#src/kernel/units.ts'
-import type { Closing, OpenAlert } from './episodes.ts'
+import type { EpisodeEnd, OpenAlert } from './episodes.ts'
 import { alerts } from './tables.ts'
 
 /** A signal of a watch; without a name for alerts that no signal raised. */
@@ -28,7 +28,7 @@ export async function listOpen(db: Db, wallets: readonly Address[]): Promise<Ope
   return rows.map((row) => ({
     ...row,
     wallet: storedAddress(row.wallet),
-    // A row that cannot be parsed must not prevent others from escalating and closing.
+    // A row that cannot be parsed must not prevent others from changing.
     severity: z.enum(SEVERITIES).catch('warning').parse(row.severity),
     data: JsonObject.catch({}).parse(row.data),
   }))
@@ -45,9 +45,9 @@ export async function listInhibited(db: Db, after: string, limit: number): Promi
   return rows.map(({ wallet }) => storedAddress(wallet))
 }
 
-/** Closes alerts and ends their reminders. */
-export async function closeAlerts(db: Db, closings: readonly Closing[]): Promise<void> {
-  const rows = closings.flatMap(({ alertIds, at }) =>
+/** Records the ends of episodes, and ends the reminders of their alerts. */
+export async function endEpisodes(db: Db, ends: readonly EpisodeEnd[]): Promise<void> {
+  const rows = ends.flatMap(({ alertIds, at }) =>
     alertIds.map((id) => ({ id, at: at.toISOString() })),
   )
   if (rows.length === 0) return
@@ -58,7 +58,7 @@ export async function closeAlerts(db: Db, closings: readonly Closing[]): Promise
     where a.id = r.id and a.recovered_at is null`)
 }
 
-/** Result of following a new alert's episode. Omitted values stay unchanged. */
+/** What its episode means for a new alert. Omitted values stay unchanged. */
 export interface EpisodeMark {
   readonly id: number
   readonly recoveryOf?: number

@@ -56,23 +56,23 @@ const recovery = (position: number, over: Partial<Change> = {}) =>
 const ids = (alerts: readonly OpenAlert[] | undefined) => alerts?.map(({ id }) => id)
 
 describe('a recovery', () => {
-  test('closes every open alert of its signal and weighs as much as the worst of them', () => {
+  test('ends the episode of every open alert of its signal and has the worst of their severities', () => {
     const one = recovery(9)
     const open = [
       openAlert(1),
       openAlert(5, { severity: 'critical' }),
       openAlert(2, { watchId: 2 }),
     ]
-    const { meanings, closings, open: rest } = followEpisodes([one], open)
+    const { meanings, ends, open: rest } = followEpisodes([one], open)
     expect(ids(meanings.get(one)?.episode)).toEqual([1, 5])
     expect(meanings.get(one)?.effectiveSeverity).toBe('critical')
-    expect(closings).toEqual([{ alertIds: [1, 5], at: at(9) }])
+    expect(ends).toEqual([{ alertIds: [1, 5], at: at(9) }])
     expect(ids(rest)).toEqual([2])
   })
 
   test('leaves other signals, and what fired after it, open', () => {
     const open = [openAlert(10), openAlert(1, { signal: 'ftso-reveal' })]
-    expect(followEpisodes([recovery(9)], open).closings).toEqual([])
+    expect(followEpisodes([recovery(9)], open).ends).toEqual([])
   })
 
   test('weighs as much as its signal remembers where the alerts are deleted', () => {
@@ -91,29 +91,29 @@ describe('a recovery', () => {
 })
 
 describe('an alert', () => {
-  test('raises an open episode when it is worse than all before', () => {
+  test('increases the severity of an open episode when it is worse than all before', () => {
     const one = change(9, { severity: 'critical' })
-    const { meanings, closings, open } = followEpisodes(
+    const { meanings, ends, open } = followEpisodes(
       [one],
       [openAlert(1), openAlert(9, { severity: 'critical' })],
     )
     expect(ids(meanings.get(one)?.episode)).toEqual([1])
-    expect(closings).toEqual([])
+    expect(ends).toEqual([])
     expect(ids(open)).toEqual([1, 9])
   })
 
   test('that is no worse starts a new alert and ends the forgotten one without a message', () => {
     const one = change(9)
-    const { meanings, closings, open } = followEpisodes([one], [openAlert(1), openAlert(9)])
+    const { meanings, ends, open } = followEpisodes([one], [openAlert(1), openAlert(9)])
     expect(meanings.get(one)?.episode).toEqual([])
-    expect(closings).toEqual([{ alertIds: [1], at: at(9) }])
+    expect(ends).toEqual([{ alertIds: [1], at: at(9) }])
     expect(ids(open)).toEqual([9])
   })
 
   test('of another event of the signal stands beside it', () => {
     const one = change(9, { event: 'signing.rewards-open', signal: 'reward-signing' })
     const before = openAlert(1, { event: 'signing.uptime-open', signal: 'reward-signing' })
-    expect(followEpisodes([one], [before]).closings).toEqual([])
+    expect(followEpisodes([one], [before]).ends).toEqual([])
   })
 })
 
@@ -136,12 +136,12 @@ describe('votes of a provider', () => {
     const open = all
       .filter(({ isRecovery }) => !isRecovery)
       .map(({ position, ...one }) => openAlert(position, one))
-    const { closings, open: rest, meanings } = followEpisodes(changes, open)
-    const raised = changes.filter((one) => !one.isRecovery && meanings.get(one)?.episode.length)
+    const { ends, open: rest, meanings } = followEpisodes(changes, open)
+    const increases = changes.filter((one) => !one.isRecovery && meanings.get(one)?.episode.length)
     return {
-      closed: closings.map(({ alertIds }) => alertIds),
+      ended: ends.map(({ alertIds }) => alertIds),
       open: ids(rest),
-      raised: raised.map(({ position }) => position),
+      increases: increases.map(({ position }) => position),
     }
   }
 
@@ -151,9 +151,9 @@ describe('votes of a provider', () => {
       vote(2, 'missed', ['rewards', 451]),
       vote(3, 'missed', ['uptime', 452]),
     ]
-    expect(notified(...missed)).toEqual({ closed: [], open: [1, 2, 3], raised: [] })
+    expect(notified(...missed)).toEqual({ ended: [], open: [1, 2, 3], increases: [] })
     const done = vote(4, 'done', ['uptime', 453])
-    expect(notified(...missed, done)).toMatchObject({ closed: [[1, 3]], open: [2] })
+    expect(notified(...missed, done)).toMatchObject({ ended: [[1, 3]], open: [2] })
   })
 
   test('become worse independently', () => {
@@ -162,15 +162,15 @@ describe('votes of a provider', () => {
       vote(2, 'uptime-open', ['uptime', 452]),
     ]
     const missed = vote(3, 'missed', ['uptime', 452])
-    expect(notified(...open, missed)).toEqual({ closed: [], open: [1, 2, 3], raised: [3] })
+    expect(notified(...open, missed)).toEqual({ ended: [], open: [1, 2, 3], increases: [3] })
     const done = vote(4, 'done', ['rewards', 451])
-    expect(notified(...open, missed, done)).toMatchObject({ closed: [[1]], open: [2, 3] })
+    expect(notified(...open, missed, done)).toMatchObject({ ended: [[1]], open: [2, 3] })
   })
 
   test('that can still be signed stay open when a later one is', () => {
     const open = vote(1, 'rewards-open', ['rewards', 451])
     const done = vote(2, 'done', ['rewards', 452])
-    expect(notified(open, done)).toMatchObject({ closed: [], open: [1] })
+    expect(notified(open, done)).toMatchObject({ ended: [], open: [1] })
   })
 })
 
@@ -183,7 +183,7 @@ test('changes of one pass count one after another', () => {
   expect(ids(rest)).toEqual([3])
 })
 
-test('an alert is closed at most once and never by an earlier change', () => {
+test('the episode of an alert ends at most once and never by an earlier change', () => {
   const severities: readonly Severity[] = ['warning', 'critical']
   const story = fc.array(
     fc.record({
@@ -201,14 +201,14 @@ test('an alert is closed at most once and never by an earlier change', () => {
       const open = changes
         .filter(({ isRecovery }) => !isRecovery)
         .map(({ position, severity, signal }) => openAlert(position, { severity, signal }))
-      const { closings, open: rest, meanings } = followEpisodes(changes, open)
-      const closed = closings.flatMap(({ alertIds }) => alertIds)
-      expect(new Set(closed).size).toBe(closed.length)
-      expect([...closed, ...rest.map(({ id }) => id)].sort()).toEqual(
+      const { ends, open: rest, meanings } = followEpisodes(changes, open)
+      const ended = ends.flatMap(({ alertIds }) => alertIds)
+      expect(new Set(ended).size).toBe(ended.length)
+      expect([...ended, ...rest.map(({ id }) => id)].sort()).toEqual(
         open.map(({ id }) => id).sort(),
       )
-      for (const closing of closings) {
-        for (const id of closing.alertIds) expect(at(id) < closing.at).toBe(true)
+      for (const end of ends) {
+        for (const id of end.alertIds) expect(at(id) < end.at).toBe(true)
       }
       for (const [one, { episode, effectiveSeverity: weight }] of meanings) {
         if (one.isRecovery)

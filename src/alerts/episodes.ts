@@ -57,15 +57,15 @@ export interface EpisodeEffect {
   readonly effectiveSeverity: Severity
 }
 
-/** The alerts that one change closes. */
-export interface Closing {
+/** The alerts whose episode one change ends. */
+export interface EpisodeEnd {
   readonly alertIds: readonly number[]
   readonly at: Date
 }
 
 export interface Episodes<One extends Change> {
   readonly meanings: ReadonlyMap<One, EpisodeEffect>
-  readonly closings: readonly Closing[]
+  readonly ends: readonly EpisodeEnd[]
   /** The alerts that stay open. */
   readonly open: readonly OpenAlert[]
 }
@@ -86,7 +86,7 @@ export function followEpisodes<One extends Change>(
 ): Episodes<One> {
   const rest = new Map(Map.groupBy(inOrder(open), signalKey))
   const meanings = new Map<One, EpisodeEffect>()
-  const closings: Closing[] = []
+  const ends: EpisodeEnd[] = []
   for (const change of changes) {
     const key = signalKey(change)
     const known = rest.get(key) ?? []
@@ -97,7 +97,7 @@ export function followEpisodes<One extends Change>(
     const isIncrease = !change.isRecovery && isWorse(change.severity, own)
     const over = own.filter(({ event }) => change.isRecovery || (!isIncrease && event === change.event))
     if (over.length > 0) {
-      closings.push({ alertIds: over.map(({ id }) => id), at: change.firedAt })
+      ends.push({ alertIds: over.map(({ id }) => id), at: change.firedAt })
       rest.set(
         key,
         known.filter((alert) => !over.includes(alert)),
@@ -112,7 +112,7 @@ export function followEpisodes<One extends Change>(
       : undefined
     meanings.set(change, { episode, effectiveSeverity: worst ?? change.severity })
   }
-  return { meanings, closings, open: [...rest.values()].flat() }
+  return { meanings, ends, open: [...rest.values()].flat() }
 }
 
 /** Start of an alert's episode. */

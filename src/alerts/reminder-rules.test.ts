@@ -79,8 +79,8 @@ describe('an alert that is due', () => {
     expect(step(warning)).toEqual({ act: 'wait' })
   })
 
-  test('closes when its signal does not fire any more', () => {
-    expect(step({}, {}, { firing: [] })).toEqual({ act: 'close' })
+  test('ends its episode when its signal does not fire any more', () => {
+    expect(step({}, {}, { firing: [] })).toEqual({ act: 'end' })
   })
 
   test('waits for the end of a mute, and for times that were moved', () => {

@@ -9,7 +9,7 @@ export type Step =
   /** It is over, acknowledged or muted, or its watch was deleted. */
   | { readonly act: 'none' }
   /** Its signal no longer fires, and no recovery was recorded. */
-  | { readonly act: 'close' }
+  | { readonly act: 'end' }
   | { readonly act: 'wait'; readonly nextAt: Date | undefined }
   | { readonly act: 'remind'; readonly counts: boolean; readonly nextAt: Date | undefined }
   /** A recovery that was not notified while its signal was flapping. */
@@ -57,7 +57,7 @@ export function stepFor(
       nextAt: row.flappingAlertId === null ? nextReminder(minutes, notifiedAt, now) : restsAt,
     }
   }
-  if (!isSignalFiring(watch, row.signal)) return { act: 'close' }
+  if (!isSignalFiring(watch, row.signal)) return { act: 'end' }
   if (isMuted(watch, now)) {
     // The end of the mute notifies of it; afterwards its reminders continue.
     return { act: 'wait', nextAt: nextReminder(minutes, notifiedAt, watch.mutedUntil ?? now) }

@@ -11,7 +11,7 @@ import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
 import type { EndedMute, WatchForNotification } from '#src/watches/notification-model.ts'
 import { ENDED_MUTES, endMutes, listForNotification } from '#src/watches/notification-view.ts'
-import { closeAlerts } from './episode-store.ts'
+import { endEpisodes } from './episode-store.ts'
 import { beganAt } from './episodes.ts'
 import { escalateDue } from './escalation.ts'
 import { ESCALATIONS, endEscalations } from './escalation-store.ts'
@@ -24,7 +24,7 @@ import * as reminderStore from './reminder-store.ts'
 import { REMINDERS } from './reminder-store.ts'
 import { episodeOf, isMuted, isSignalFiring } from './rules.ts'
 import * as store from './store.ts'
-import { logClosed } from './trail.ts'
+import { logEnded } from './trail.ts'
 import { releaseForgotten } from './uninhibit.ts'
 
 /** Alerts or watches of one transaction. */
@@ -221,11 +221,11 @@ async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<nu
     tx,
     all.filter((row) => !rows.includes(row)).map(({ id }) => id),
   )
-  const closings = decided.flatMap(({ row, step }) =>
-    step.act === 'close' ? [{ alertIds: [row.id], at: now }] : [],
+  const ends = decided.flatMap(({ row, step }) =>
+    step.act === 'end' ? [{ alertIds: [row.id], at: now }] : [],
   )
-  await closeAlerts(tx, closings)
-  logClosed(deps, closings)
+  await endEpisodes(tx, ends)
+  logEnded(deps, ends)
   await reminderStore.saveReminded(
     tx,
     decided.map(({ row, step }) => ({
@@ -333,7 +333,7 @@ function effectiveSeverityOf({ episodeSeverity }: store.AlertRow, fallback: Seve
   return SEVERITIES.find((severity) => severity === episodeSeverity) ?? fallback
 }
 
-/** The alerts that recoveries among these close. */
+/** The first alerts of the episodes that recoveries among these rows ended. */
 async function listRepliedTo(
   tx: Db,
   rows: readonly store.AlertRow[],

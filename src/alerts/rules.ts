@@ -5,7 +5,7 @@ import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 
 /**
- * Alerts that a recovery closes: of signals with a recovery event, and those with a recovery of their own.
+ * Events that start an episode: of signals with a recovery event, and those with a recovery of their own.
  */
 const EPISODES: ReadonlySet<string> = new Set([
   ...WATCH_TYPES.flatMap(({ signals }) =>

@@ -18,7 +18,7 @@ import {
   nextReminder,
 } from './rules.ts'
 import * as store from './store.ts'
-import { logClosed, logInhibited, logRecorded } from './trail.ts'
+import { logEnded, logInhibited, logRecorded } from './trail.ts'
 import { liveCauses, releaseUninhibited } from './uninhibit.ts'
 
 /** A firing and its record, if it has one. */
@@ -58,7 +58,7 @@ export async function recordAlerts(
   ])
 }
 
-/** Opens, escalates and closes episodes. Returns the notifications. */
+/** Starts, changes and ends episodes. Returns the notifications. */
 async function follow(
   deps: NotifyDeps,
   tx: Db,
@@ -68,8 +68,8 @@ async function follow(
   const wallets = [...new Set(fired.map(({ candidate }) => candidate.watch.wallet))]
   const before = await episodes.listOpen(tx, wallets)
   const followed = followEpisodes(fired, before)
-  await episodes.closeAlerts(tx, followed.closings)
-  logClosed(deps, followed.closings)
+  await episodes.endEpisodes(tx, followed.ends)
+  logEnded(deps, followed.ends)
   const settings = await listSettings(tx, wallets)
   const fresh = fired.filter(isFresh)
   const rested = await rest(tx, before, followed)
@@ -103,7 +103,7 @@ async function follow(
   logInhibited(deps, inhibited)
   const released = await releaseUninhibited(tx, { open: followed.open, causes, settings, now })
   await delivery.reviseMessages(tx, [
-    ...followed.closings.flatMap(({ alertIds }) => alertIds),
+    ...followed.ends.flatMap(({ alertIds }) => alertIds),
     ...rested,
     ...[...flaps.values()].map(({ id }) => id),
   ])
@@ -169,9 +169,9 @@ function remindAt(
 async function rest(
   tx: Db,
   before: readonly OpenAlert[],
-  { closings }: Episodes<RecordedFiring>,
+  { ends }: Episodes<RecordedFiring>,
 ): Promise<readonly number[]> {
-  const rested = closings.flatMap(({ alertIds, at }) =>
+  const rested = ends.flatMap(({ alertIds, at }) =>
     before.flatMap(({ id, flappingAlertId }) =>
       flappingAlertId !== null && alertIds.includes(id) ? [{ id: flappingAlertId, at }] : [],
     ),

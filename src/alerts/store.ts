@@ -224,7 +224,7 @@ export async function listRecoveries(
           alerts.watchId,
           each(({ watchId }) => watchId),
         ),
-        // A recovery closes its alerts at the time it fired.
+        // A recovery ends the episode at the time it fired.
         inArray(
           alerts.firedAt,
           each(({ recoveredAt }) => recoveredAt).filter((at) => at !== null),

@@ -64,7 +64,7 @@ export const alerts = pgTable(
     firedAt: timestamp('fired_at', { withTimezone: true }).notNull(),
     /** End: recovery of its signal, or with the state `closed` deletion of its watch. */
     recoveredAt: timestamp('recovered_at', { withTimezone: true }),
-    /** The alert this recovery closes. */
+    /** Of a recovery: first alert of the episode that it ends. */
     recoveryOf: integer('recovery_of'),
     /** Of a recovery: the highest severity of its episode. */
     episodeSeverity: text('episode_severity'),

@@ -1,13 +1,12 @@
 /**
  * The log lines of an alert, each with `alertId`, written after the commit of the reported change.
- * Those of its
- * messages are in `delivery/trail.ts`.
+ * `delivery/trail.ts` has the log lines of its messages.
  */
 import { afterCommit } from '#src/db/scope.ts'
 import type { NewDelivery } from '#src/delivery/service.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
-import type { Closing } from './episodes.ts'
+import type { EpisodeEnd } from './episodes.ts'
 
 interface Deps {
   readonly log: Logger
@@ -31,12 +30,12 @@ export function logRecorded(
   afterCommit(() => log.info(fields, 'alert recorded'))
 }
 
-/** Logs that alerts were closed by a recovery or without one. */
-export function logClosed(deps: Deps, closings: readonly Closing[]): void {
+/** Logs that the episodes of alerts ended, by a recovery or without one. */
+export function logEnded(deps: Deps, ends: readonly EpisodeEnd[]): void {
   logEach(
     deps,
-    closings.flatMap(({ alertIds }) => alertIds),
-    'alert closed',
+    ends.flatMap(({ alertIds }) => alertIds),
+    'episode ended',
   )
 }
 

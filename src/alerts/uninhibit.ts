@@ -81,7 +81,7 @@ export async function releaseUninhibited(
 }
 
 /**
- * Releases alerts inhibited by one that will not close: its watch was deleted or paused, or it was deleted
+ * Releases alerts inhibited by one that will not recover: its watch was deleted or paused, or it was deleted
  * from the history.
  */
 export async function releaseForgotten(

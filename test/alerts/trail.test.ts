@@ -100,7 +100,7 @@ test('an episode: reminder, acknowledgement, changed message, escalation, recove
     { kind: 'alert', isEscalation: true, deliveries: [{ recipientId: pager }] },
   ])
   const messages = messagesOf(id)
-  for (const msg of ['alert acknowledged', 'acknowledgement removed', 'alert closed']) {
+  for (const msg of ['alert acknowledged', 'acknowledgement removed', 'episode ended']) {
     expect(messages.filter((one) => one === msg)).toEqual([msg])
   }
   expect(messages).toContain('message changed')
