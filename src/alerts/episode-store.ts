@@ -203,7 +203,7 @@ export async function saveFlapping(db: Db, id: number, flapping: FlappingState):
 }
 
 /** Records in the flapping state of a message that the signal has recovered. */
-export async function settleFlapping(db: Db, id: number, recoveredAt: Date): Promise<void> {
+export async function markSettled(db: Db, id: number, recoveredAt: Date): Promise<void> {
   const at = sql`to_jsonb(${recoveredAt.toISOString()}::text)`
   await db
     .update(alerts)

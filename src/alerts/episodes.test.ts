@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Severity, worstSeverity } from '#src/kernel/display-values.ts'
 import { findEventSource } from '#src/watches/events.ts'
-import { type Change, followEpisodes, type OpenAlert } from './episodes.ts'
+import { type Change, applyChanges, type OpenAlert } from './episodes.ts'
 
 const BASE = new Date('2026-11-20T12:00:00.000Z').getTime()
 const at = (position: number) => new Date(BASE + position * 1000)
@@ -63,27 +63,27 @@ describe('a recovery', () => {
       openAlert(5, { severity: 'critical' }),
       openAlert(2, { watchId: 2 }),
     ]
-    const { meanings, ends, open: rest } = followEpisodes([one], open)
-    expect(ids(meanings.get(one)?.episode)).toEqual([1, 5])
-    expect(meanings.get(one)?.effectiveSeverity).toBe('critical')
+    const { effects, ends, open: rest } = applyChanges([one], open)
+    expect(ids(effects.get(one)?.episode)).toEqual([1, 5])
+    expect(effects.get(one)?.effectiveSeverity).toBe('critical')
     expect(ends).toEqual([{ alertIds: [1, 5], at: at(9) }])
     expect(ids(rest)).toEqual([2])
   })
 
   test('leaves other signals, and what fired after it, open', () => {
     const open = [openAlert(10), openAlert(1, { signal: 'ftso-reveal' })]
-    expect(followEpisodes([recovery(9)], open).ends).toEqual([])
+    expect(applyChanges([recovery(9)], open).ends).toEqual([])
   })
 
   test('weighs as much as its signal remembers where the alerts are deleted', () => {
     const one = recovery(9, { episodeSeverity: 'critical' })
-    const meaning = followEpisodes([one], []).meanings.get(one)
-    expect(meaning).toEqual({ episode: [], effectiveSeverity: 'critical' })
+    const effect = applyChanges([one], []).effects.get(one)
+    expect(effect).toEqual({ episode: [], effectiveSeverity: 'critical' })
   })
 
   test('of nothing is only info', () => {
     const one = recovery(9)
-    expect(followEpisodes([one], []).meanings.get(one)).toEqual({
+    expect(applyChanges([one], []).effects.get(one)).toEqual({
       episode: [],
       effectiveSeverity: 'info',
     })
@@ -93,19 +93,19 @@ describe('a recovery', () => {
 describe('an alert', () => {
   test('increases the severity of an open episode when it is worse than all before', () => {
     const one = change(9, { severity: 'critical' })
-    const { meanings, ends, open } = followEpisodes(
+    const { effects, ends, open } = applyChanges(
       [one],
       [openAlert(1), openAlert(9, { severity: 'critical' })],
     )
-    expect(ids(meanings.get(one)?.episode)).toEqual([1])
+    expect(ids(effects.get(one)?.episode)).toEqual([1])
     expect(ends).toEqual([])
     expect(ids(open)).toEqual([1, 9])
   })
 
   test('that is no worse starts a new alert and ends the forgotten one without a message', () => {
     const one = change(9)
-    const { meanings, ends, open } = followEpisodes([one], [openAlert(1), openAlert(9)])
-    expect(meanings.get(one)?.episode).toEqual([])
+    const { effects, ends, open } = applyChanges([one], [openAlert(1), openAlert(9)])
+    expect(effects.get(one)?.episode).toEqual([])
     expect(ends).toEqual([{ alertIds: [1], at: at(9) }])
     expect(ids(open)).toEqual([9])
   })
@@ -113,7 +113,7 @@ describe('an alert', () => {
   test('of another event of the signal stands beside it', () => {
     const one = change(9, { event: 'signing.rewards-open', signal: 'reward-signing' })
     const before = openAlert(1, { event: 'signing.uptime-open', signal: 'reward-signing' })
-    expect(followEpisodes([one], [before]).ends).toEqual([])
+    expect(applyChanges([one], [before]).ends).toEqual([])
   })
 })
 
@@ -136,8 +136,8 @@ describe('votes of a provider', () => {
     const open = all
       .filter(({ isRecovery }) => !isRecovery)
       .map(({ position, ...one }) => openAlert(position, one))
-    const { ends, open: rest, meanings } = followEpisodes(changes, open)
-    const increases = changes.filter((one) => !one.isRecovery && meanings.get(one)?.episode.length)
+    const { ends, open: rest, effects } = applyChanges(changes, open)
+    const increases = changes.filter((one) => !one.isRecovery && effects.get(one)?.episode.length)
     return {
       ended: ends.map(({ alertIds }) => alertIds),
       open: ids(rest),
@@ -177,9 +177,9 @@ describe('votes of a provider', () => {
 test('changes of one pass count one after another', () => {
   const [back, again] = [recovery(2), change(3, { severity: 'critical' })]
   const open = [openAlert(1), openAlert(3, { severity: 'critical' })]
-  const { meanings, open: rest } = followEpisodes([change(1), back, again], open)
-  expect(ids(meanings.get(back)?.episode)).toEqual([1])
-  expect(meanings.get(again)?.episode).toEqual([])
+  const { effects, open: rest } = applyChanges([change(1), back, again], open)
+  expect(ids(effects.get(back)?.episode)).toEqual([1])
+  expect(effects.get(again)?.episode).toEqual([])
   expect(ids(rest)).toEqual([3])
 })
 
@@ -201,7 +201,7 @@ test('the episode of an alert ends at most once and never by an earlier change',
       const open = changes
         .filter(({ isRecovery }) => !isRecovery)
         .map(({ position, severity, signal }) => openAlert(position, { severity, signal }))
-      const { ends, open: rest, meanings } = followEpisodes(changes, open)
+      const { ends, open: rest, effects } = applyChanges(changes, open)
       const ended = ends.flatMap(({ alertIds }) => alertIds)
       expect(new Set(ended).size).toBe(ended.length)
       expect([...ended, ...rest.map(({ id }) => id)].sort()).toEqual(
@@ -210,7 +210,7 @@ test('the episode of an alert ends at most once and never by an earlier change',
       for (const end of ends) {
         for (const id of end.alertIds) expect(at(id) < end.at).toBe(true)
       }
-      for (const [one, { episode, effectiveSeverity: weight }] of meanings) {
+      for (const [one, { episode, effectiveSeverity: weight }] of effects) {
         if (one.isRecovery)
           expect(weight).toBe(worstSeverity(['info', ...episode.map((e) => e.severity)]))
       }

@@ -64,7 +64,7 @@ export interface EpisodeEnd {
 }
 
 export interface Episodes<One extends Change> {
-  readonly meanings: ReadonlyMap<One, EpisodeEffect>
+  readonly effects: ReadonlyMap<One, EpisodeEffect>
   readonly ends: readonly EpisodeEnd[]
   /** The alerts that stay open. */
   readonly open: readonly OpenAlert[]
@@ -80,12 +80,12 @@ export interface Episodes<One extends Change> {
  *
  * @param open every open alert of the changed signals, including those of the changes
  */
-export function followEpisodes<One extends Change>(
+export function applyChanges<One extends Change>(
   changes: readonly One[],
   open: readonly OpenAlert[],
 ): Episodes<One> {
   const rest = new Map(Map.groupBy(inOrder(open), signalKey))
-  const meanings = new Map<One, EpisodeEffect>()
+  const effects = new Map<One, EpisodeEffect>()
   const ends: EpisodeEnd[] = []
   for (const change of changes) {
     const key = signalKey(change)
@@ -110,9 +110,9 @@ export function followEpisodes<One extends Change>(
     const worst = change.isRecovery
       ? worstSeverity([change.severity, remembered, ...severities])
       : undefined
-    meanings.set(change, { episode, effectiveSeverity: worst ?? change.severity })
+    effects.set(change, { episode, effectiveSeverity: worst ?? change.severity })
   }
-  return { meanings, ends, open: [...rest.values()].flat() }
+  return { effects, ends, open: [...rest.values()].flat() }
 }
 
 /** Start of an alert's episode. */

@@ -3,7 +3,7 @@ import * as delivery from '#src/delivery/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import * as episodes from './episode-store.ts'
-import { beganAt, type Change, type Episodes, followEpisodes, type OpenAlert } from './episodes.ts'
+import { beganAt, type Change, type Episodes, applyChanges, type OpenAlert } from './episodes.ts'
 import { findCause } from './inhibition.ts'
 import { type Notification, notify } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
@@ -48,18 +48,18 @@ export async function recordAlerts(
   })
   const isEpisode = ({ isRecovery, event }: RecordedFiring) => isRecovery || hasRecovery(event)
   const alone = fired.filter((one) => !isEpisode(one)).filter(isFresh)
-  const following = fired.filter((one) => isEpisode(one) && (isFresh(one) || one.isRecovery))
-  const notifications = following.length === 0 ? [] : await follow(deps, tx, following, now)
+  const ofEpisodes = fired.filter((one) => isEpisode(one) && (isFresh(one) || one.isRecovery))
+  const notifications = ofEpisodes.length === 0 ? [] : await updateEpisodes(deps, tx, ofEpisodes, now)
   await notify(deps, tx, [
     ...alone.map((one) =>
-      notificationOf(one, { kind: 'alert', effectiveSeverity: one.severity }, now),
+      toNotification(one, { kind: 'alert', effectiveSeverity: one.severity }, now),
     ),
     ...notifications,
   ])
 }
 
 /** Starts, changes and ends episodes. Returns the notifications. */
-async function follow(
+async function updateEpisodes(
   deps: NotifyDeps,
   tx: Db,
   fired: readonly RecordedFiring[],
@@ -67,26 +67,26 @@ async function follow(
 ): Promise<readonly Notification[]> {
   const wallets = [...new Set(fired.map(({ candidate }) => candidate.watch.wallet))]
   const before = await episodes.listOpen(tx, wallets)
-  const followed = followEpisodes(fired, before)
-  await episodes.endEpisodes(tx, followed.ends)
-  logEnded(deps, followed.ends)
+  const result = applyChanges(fired, before)
+  await episodes.endEpisodes(tx, result.ends)
+  logEnded(deps, result.ends)
   const settings = await listSettings(tx, wallets)
   const fresh = fired.filter(isFresh)
-  const rested = await rest(tx, before, followed)
-  const flaps = await findFlaps(
+  const settled = await settleFlapping(tx, before, result)
+  const flapping = await findFlapping(
     tx,
-    fired.filter((one) => !isSeverityIncrease(one, followed)),
+    fired.filter((one) => !isSeverityIncrease(one, result)),
   )
   const ids = fresh.map(({ alertId }) => alertId)
-  const causes = await liveCauses(tx, followed.open, ids)
-  const inhibitedAlerts = followed.open.filter((alert) => findCause(alert, causes) !== undefined)
+  const causes = await liveCauses(tx, result.open, ids)
+  const inhibitedAlerts = result.open.filter((alert) => findCause(alert, causes) !== undefined)
   const inhibited = new Set(
     fresh.filter((one) => inhibitedAlerts.some(({ id }) => id === one.alertId)),
   )
   const marks = fresh.flatMap((one) => {
     const isInhibited = inhibited.has(one)
-    const anchor = flaps.get(one)
-    const mark = markOf(one, followed)
+    const anchor = flapping.get(one)
+    const mark = toEpisodeMark(one, result)
     const own = settings.get(one.candidate.watch.wallet) ?? DEFAULT_SETTINGS
     const isMuted = mark.mutedAt !== undefined
     return [
@@ -101,27 +101,29 @@ async function follow(
   })
   await episodes.markAlerts(tx, marks)
   logInhibited(deps, inhibited)
-  const released = await releaseUninhibited(tx, { open: followed.open, causes, settings, now })
+  const released = await releaseUninhibited(tx, { open: result.open, causes, settings, now })
   await delivery.reviseMessages(tx, [
-    ...followed.ends.flatMap(({ alertIds }) => alertIds),
-    ...rested,
-    ...[...flaps.values()].map(({ id }) => id),
+    ...result.ends.flatMap(({ alertIds }) => alertIds),
+    ...settled,
+    ...[...flapping.values()].map(({ id }) => id),
   ])
-  const notified = fresh.filter((one) => !inhibited.has(one) && !isUnnotified(one, followed))
+  const notified = fresh.filter((one) => !inhibited.has(one) && !isUnnotified(one, result))
   return [
-    ...notified.map((one) => followingOf(one, followed, { isFlap: flaps.has(one), now })),
+    ...notified.map((one) =>
+      episodeNotification(one, result, { isFlappingSignal: flapping.has(one), now }),
+    ),
     ...released,
   ]
 }
 
 /** Whether the firing is a severity increase of an open episode. */
-function isSeverityIncrease(firing: RecordedFiring, { meanings }: Episodes<RecordedFiring>): boolean {
-  return !firing.isRecovery && (meanings.get(firing)?.episode ?? []).length > 0
+function isSeverityIncrease(firing: RecordedFiring, { effects }: Episodes<RecordedFiring>): boolean {
+  return !firing.isRecovery && (effects.get(firing)?.episode ?? []).length > 0
 }
 
 /** Whether it is a recovery of an alert that no recipient was sent. */
-function isUnnotified(firing: Fresh, { meanings }: Episodes<RecordedFiring>): boolean {
-  const episode = meanings.get(firing)?.episode ?? []
+function isUnnotified(firing: Fresh, { effects }: Episodes<RecordedFiring>): boolean {
+  const episode = effects.get(firing)?.episode ?? []
   return (
     firing.isRecovery &&
     episode.length > 0 &&
@@ -130,9 +132,9 @@ function isUnnotified(firing: Fresh, { meanings }: Episodes<RecordedFiring>): bo
 }
 
 /** The episode columns of an alert's row. */
-function markOf(firing: Fresh, { meanings }: Episodes<RecordedFiring>): episodes.EpisodeMark {
+function toEpisodeMark(firing: Fresh, { effects }: Episodes<RecordedFiring>): episodes.EpisodeMark {
   const id = firing.alertId
-  const { episode: [first] = [], effectiveSeverity } = meanings.get(firing) ?? {}
+  const { episode: [first] = [], effectiveSeverity } = effects.get(firing) ?? {}
   const ended =
     firing.isRecovery && effectiveSeverity !== undefined
       ? { episodeSeverity: effectiveSeverity }
@@ -156,36 +158,39 @@ function markOf(firing: Fresh, { meanings }: Episodes<RecordedFiring>): episodes
  */
 function remindAt(
   firing: Fresh,
-  isFlap: boolean,
+  isFlappingSignal: boolean,
   { repeat }: Settings,
   now: Date,
 ): Date | undefined {
-  if (isFlap) return new Date(now.getTime() + FLAPPING_WINDOW_MS)
+  if (isFlappingSignal) return new Date(now.getTime() + FLAPPING_WINDOW_MS)
   if (firing.isRecovery || firing.severity !== 'critical') return undefined
   return nextReminder(repeat.critical, now, now)
 }
 
-/** Updates messages whose alerts are over now. */
-async function rest(
+/**
+ * Records the recovery of flapping signals whose episodes ended.
+ * @returns ids of the alerts whose messages show it
+ */
+async function settleFlapping(
   tx: Db,
   before: readonly OpenAlert[],
   { ends }: Episodes<RecordedFiring>,
 ): Promise<readonly number[]> {
-  const rested = ends.flatMap(({ alertIds, at }) =>
+  const settled = ends.flatMap(({ alertIds, at }) =>
     before.flatMap(({ id, flappingAlertId }) =>
       flappingAlertId !== null && alertIds.includes(id) ? [{ id: flappingAlertId, at }] : [],
     ),
   )
-  for (const { id, at } of rested) await episodes.settleFlapping(tx, id, at)
-  return rested.map(({ id }) => id)
+  for (const { id, at } of settled) await episodes.markSettled(tx, id, at)
+  return settled.map(({ id }) => id)
 }
 
 /** Finds flapping signals and the message that shows their changes from now on, and records it. */
-async function findFlaps(
+async function findFlapping(
   tx: Db,
   fired: readonly RecordedFiring[],
 ): Promise<ReadonlyMap<RecordedFiring, { readonly id: number }>> {
-  const flaps = new Map<RecordedFiring, { readonly id: number }>()
+  const flapping = new Map<RecordedFiring, { readonly id: number }>()
   const last = new Map(fired.map((one) => [`${one.watchId} ${one.signal}`, one]))
   const keys = [...last.values()].map(({ watchId, signal, firedAt }) => ({
     watchId,
@@ -193,17 +198,17 @@ async function findFlaps(
     after: new Date(firedAt.getTime() - FLAPPING_WINDOW_MS),
   }))
   const counted = await episodes.countChanges(tx, keys)
-  const busy = counted.filter(({ changes }) => isFlapping(changes))
-  if (busy.length === 0) return flaps
+  const overLimit = counted.filter(({ changes }) => isFlapping(changes))
+  if (overLimit.length === 0) return flapping
   const fresh = fired.flatMap(({ alertId }) => (alertId === undefined ? [] : [alertId]))
   const afterOf = ({ watchId, signal }: episodes.SignalKey) =>
     keys.find((key) => key.watchId === watchId && key.signal === signal)?.after ?? new Date(0)
-  const wanted = busy.map((changes) => ({ ...changes, after: afterOf(changes) }))
+  const wanted = overLimit.map((changes) => ({ ...changes, after: afterOf(changes) }))
   const anchors = await episodes.findAnchors(tx, wanted, fresh)
   for (const one of fired) {
     const isSame = ({ watchId, signal }: episodes.SignalKey) =>
       watchId === one.watchId && signal === one.signal
-    const [count, anchor] = [busy.find(isSame), anchors.find(isSame)]
+    const [count, anchor] = [overLimit.find(isSame), anchors.find(isSame)]
     if (count === undefined || anchor === undefined) continue
     const before = anchor.flapping
     await episodes.saveFlapping(tx, anchor.id, {
@@ -211,17 +216,17 @@ async function findFlaps(
       since: before?.since ?? count.since,
       recoveredAt: one.isRecovery ? one.firedAt : null,
     })
-    flaps.set(one, anchor)
+    flapping.set(one, anchor)
   }
-  return flaps
+  return flapping
 }
 
-function followingOf(
+function episodeNotification(
   firing: Fresh,
-  { meanings, open }: Episodes<RecordedFiring>,
-  { isFlap, now }: { readonly isFlap: boolean; readonly now: Date },
+  { effects, open }: Episodes<RecordedFiring>,
+  { isFlappingSignal, now }: { readonly isFlappingSignal: boolean; readonly now: Date },
 ): Notification {
-  const { episode, effectiveSeverity } = meanings.get(firing) ?? {
+  const { episode, effectiveSeverity } = effects.get(firing) ?? {
     episode: [],
     effectiveSeverity: firing.severity,
   }
@@ -230,9 +235,9 @@ function followingOf(
   const takenBy = episode.findLast(({ acknowledgedBy }) => acknowledgedBy !== null)?.acknowledgedBy
   const isEscalated = episode.some(({ escalatedAt }) => escalatedAt !== null)
   const isEpisodeMuted = !firing.isRecovery && episode.some(({ mutedAt }) => mutedAt !== null)
-  const notification = notificationOf(
+  const notification = toNotification(
     firing,
-    { kind: isIncrease ? 'raised' : 'alert', effectiveSeverity: effectiveSeverity },
+    { kind: isIncrease ? 'raised' : 'alert', effectiveSeverity },
     now,
   )
   return {
@@ -245,7 +250,7 @@ function followingOf(
     }),
     ...(episode[0] && { startedAt: beganAt(episode[0]) }),
     ...(firing.isRecovery && takenBy && { takenBy }),
-    isQuiet: notification.isQuiet || isEpisodeMuted || isFlap,
+    isQuiet: notification.isQuiet || isEpisodeMuted || isFlappingSignal,
   }
 }
 
@@ -282,7 +287,7 @@ function recoveryNotes(
   ]
 }
 
-function notificationOf(
+function toNotification(
   { alertId, candidate }: Fresh,
   how: Pick<Notification, 'kind' | 'effectiveSeverity'>,
   now: Date,
