@@ -196,7 +196,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/alerts/deferred-store.ts: markSummarized',
       'src/alerts/deferred-store.ts: rescheduleDeferred',
       'src/alerts/episode-store.ts: saveFlapping',
-      'src/alerts/episode-store.ts: settleFlapping',
+      'src/alerts/episode-store.ts: markSettled',
       'src/alerts/reminder-store.ts: listOnce',
       'src/auth/store.ts: saveLastUse',
       'src/billing/topups/payment-store.ts: listPaymentsFor',
