@@ -121,8 +121,8 @@ export interface ChainWatchType<
    * `history`: each one is an event; every one is judged, exactly once.
    */
   readonly evidence: 'state' | 'history'
-  /** For `history`: largest span of one observation, in blocks; further ones follow until the tip. */
-  readonly blocksPerLook?: number
+  /** For `history`: largest span of one batch, in blocks; further batches follow until the tip. */
+  readonly blocksPerBatch?: number
   /**
    * Block up to which the type's data is stored by another reader; no later block is observed. undefined:
    * no data yet.

@@ -19,9 +19,9 @@ import { CHAIN_TYPES } from '../types/index.ts'
 import { groupSlices, type SliceCursor, type SliceGroup, saveProgress } from './slice-progress.ts'
 
 /** Targets observed in one request. */
-const TARGETS_PER_LOOK = 500
-/** Observations of one type in one pass; the rest of a long span waits for the next. */
-const LOOKS_PER_PASS = 50
+const TARGETS_PER_REQUEST = 500
+/** Spans of one type that one pass observes; the rest waits for the next pass. */
+const BATCHES_PER_PASS = 50
 interface ObserveDeps extends Omit<JudgeDeps, 'fence'> {
   readonly chain: FspChain
   readonly facts: Facts
@@ -83,7 +83,7 @@ async function observeType(
   const { clock, log } = deps
   try {
     const known =
-      type.watermark === undefined ? tip : await endOfReach(deps, type, cursor, tip, signal)
+      type.watermark === undefined ? tip : await lastKnownBlock(deps, type, cursor, tip, signal)
     if (known !== undefined) await observeSpans(deps, type, { slices, cursor }, known, signal)
     if (cursor.failingSince !== null)
       log.info({ type: type.name }, 'watch type can be judged again')
@@ -116,7 +116,7 @@ function recordFailure({ log }: ObserveDeps, type: ChainWatchType, error: unknow
  *
  * @throws AppError upstream when reading fails
  */
-async function endOfReach(
+async function lastKnownBlock(
   { chain, facts }: ObserveDeps,
   type: ChainWatchType,
   cursor: SliceCursor,
@@ -145,16 +145,16 @@ async function observeSpans(
 ): Promise<void> {
   const { db, chain, clock } = deps
   let after = cursor.blockNumber
-  for (let requests = 0; requests < LOOKS_PER_PASS && !signal.aborted; requests++) {
+  for (let batches = 0; batches < BATCHES_PER_PASS && !signal.aborted; batches++) {
     // The published block is that of another endpoint or an earlier leader.
     if (after !== null && tip.number < after) return
-    const isWaiting = after === tip.number || (requests === 0 && !isDue(type, cursor, tip))
-    const upTo = isWaiting ? tip : await endOfLook(chain, type, after, tip, signal)
+    const isWaiting = after === tip.number || (batches === 0 && !isDue(type, cursor, tip))
+    const upTo = isWaiting ? tip : await endOfBatch(chain, type, after, tip, signal)
     if (upTo === undefined) return
     // Between two intervals only newly watched targets are observed.
     const list = isWaiting ? stalePagesOf : pagesOf
-    for await (const targets of list(db, type.name, slices, TARGETS_PER_LOOK)) {
-      await lookAt(deps, type, targets, { after, upTo }, signal)
+    for await (const targets of list(db, type.name, slices, TARGETS_PER_REQUEST)) {
+      await observeTargets(deps, type, targets, { after, upTo }, signal)
     }
     if (isWaiting && cursor.failingSince === null) return
     signal.throwIfAborted()
@@ -175,19 +175,19 @@ function isDue(type: ChainWatchType, cursor: SliceCursor, tip: BlockRef): boolea
   return tip.at.getTime() - cursor.blockAt.getTime() >= type.everySeconds * 1000
 }
 
-/** The last block of the next observation: the tip, or the end of the largest span. */
-async function endOfLook(
+/** The last block of the next batch: the tip, or the end of the largest span. */
+async function endOfBatch(
   chain: FspChain,
-  { blocksPerLook = Number.POSITIVE_INFINITY }: ChainWatchType,
+  { blocksPerBatch = Number.POSITIVE_INFINITY }: ChainWatchType,
   after: number | null,
   tip: BlockRef,
   signal: AbortSignal,
 ): Promise<BlockRef | undefined> {
-  if (after === null || tip.number - after <= blocksPerLook) return tip
-  return chain.blockAt(after + blocksPerLook, signal)
+  if (after === null || tip.number - after <= blocksPerBatch) return tip
+  return chain.blockAt(after + blocksPerBatch, signal)
 }
 
-async function lookAt(
+async function observeTargets(
   deps: ObserveDeps,
   type: ChainWatchType,
   all: readonly store.TargetRow[],
@@ -199,7 +199,7 @@ async function lookAt(
   const rows = all.filter(({ slice }) => slices.isHeld(slice))
   const targets = await isolateEach(rows, options, (row) => ({
     row,
-    request: toLook(deps, type, row),
+    request: toRequest(deps, type, row),
   }))
   const requests = targets.map(({ request }) => request)
   const fence = slices.fenceOf([...new Set(rows.map(({ slice }) => slice))])
@@ -239,7 +239,7 @@ async function judgeInSlice(
   }
 }
 
-function toLook(deps: ObserveDeps, type: ChainWatchType, row: store.TargetRow): ObservationRequest {
+function toRequest(deps: ObserveDeps, type: ChainWatchType, row: store.TargetRow): ObservationRequest {
   return {
     target: z.decode(type.target, row.target),
     keySettings:

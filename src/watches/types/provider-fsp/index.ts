@@ -24,7 +24,7 @@ const Settings = z.strictObject({})
  * About twenty rounds of 100 providers are decoded in a tenth of a second, with returns to the event loop
  * in between.
  */
-const BLOCKS_PER_LOOK = 1500
+const BLOCKS_PER_BATCH = 1500
 
 /** Longest interval between stored rounds that is no hole; a round takes 90 seconds. */
 const HOLE_MS = 10 * MINUTE_MS
@@ -64,7 +64,7 @@ export const providerFsp = defineWatchType<
   settings: Settings,
   observation: ProviderObservation,
   evidence: 'history',
-  blocksPerLook: BLOCKS_PER_LOOK,
+  blocksPerBatch: BLOCKS_PER_BATCH,
   check: async () => [],
   resolve: resolveProvider,
   defaultLabel: providerLabel,
