@@ -55,7 +55,7 @@ export async function attempt(
     return end(await sendOrChange(deps, task, readable, envelope, { signal, isShort }))
   } catch (error) {
     if (error instanceof DeliveryError) return end({ kind: 'failed', error })
-    if (signal.aborted) return end({ kind: 'broken_off' })
+    if (signal.aborted) return end({ kind: 'aborted' })
     const trace = traceOf(error)
     for (const about of logFieldsOfEach(task))
       deps.log.error({ ...about, error: trace }, 'delivery broke')

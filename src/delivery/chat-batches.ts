@@ -33,7 +33,7 @@ type Planned = NextMessage & { readonly recipientId: number }
 interface Claimed {
   readonly tasks: readonly Task[]
   /** Claimed reminders that are no longer needed and are not sent. */
-  readonly needless: readonly Task[]
+  readonly obsolete: readonly Task[]
   /** Whether anything was claimed or postponed. */
   readonly changed: boolean
 }
@@ -46,7 +46,7 @@ export async function claimChats(
   context: ClaimContext,
 ): Promise<Claimed> {
   const { db } = deps
-  if (recipientIds.length === 0) return { tasks: [], needless: [], changed: false }
+  if (recipientIds.length === 0) return { tasks: [], obsolete: [], changed: false }
   const scene = await readSituations(deps, channel, recipientIds, context.now)
   const planned: Planned[] = []
   const blocked = [...scene.behind]
@@ -61,9 +61,9 @@ export async function claimChats(
   for (const { ids, until } of postponed) {
     await chatStore.postponeDeliveries(db, ids, { until, now: context.now })
   }
-  const { tasks, needless } = await take(deps, channel.key, planned, scene, context)
-  const changed = blocked.length + postponed.length + tasks.length + needless.length > 0
-  return { tasks, needless, changed }
+  const { tasks, obsolete } = await take(deps, channel.key, planned, scene, context)
+  const changed = blocked.length + postponed.length + tasks.length + obsolete.length > 0
+  return { tasks, obsolete, changed }
 }
 
 async function take(
@@ -72,8 +72,8 @@ async function take(
   planned: readonly Planned[],
   scene: RecipientSituations,
   context: ClaimContext,
-): Promise<{ readonly tasks: readonly Task[]; readonly needless: readonly Task[] }> {
-  if (planned.length === 0) return { tasks: [], needless: [] }
+): Promise<{ readonly tasks: readonly Task[]; readonly obsolete: readonly Task[] }> {
+  if (planned.length === 0) return { tasks: [], obsolete: [] }
   const { db } = deps
   const joins = planned.flatMap((one) => (one.how === 'join' ? [one.messageId] : []))
   const leased = joins.length === 0 ? [] : await messages.leaseMessages(db, joins, context)
@@ -86,16 +86,16 @@ async function take(
     context,
   )
   const rowOf = new Map(claimed.map((row) => [row.id, row]))
-  const over = await needlessIn(deps, claimed)
+  const over = await obsoleteIn(deps, claimed)
   const tasks: Task[] = []
-  const needless: Task[] = []
+  const obsolete: Task[] = []
   for (const one of possible) {
     const all = one.ids.flatMap((id) => rowOf.get(id) ?? [])
     const rows = all.filter(({ id }) => !over.has(id))
     const target = targetOf(one)
     if (all.length === one.ids.length) {
       const dropped = all.filter(({ id }) => over.has(id))
-      if (dropped.length > 0) needless.push({ ...taskOf(channel, dropped), envelope: null })
+      if (dropped.length > 0) obsolete.push({ ...taskOf(channel, dropped), envelope: null })
       if (rows.length === 0) continue
       const built = await build(deps, channel, { plan: one, rows, target }, scene, context)
       tasks.push(...built)
@@ -105,11 +105,11 @@ async function take(
       if (target) await messages.recordNoChange(db, target, { ...target, at: context.now })
     }
   }
-  return { tasks, needless }
+  return { tasks, obsolete }
 }
 
 /** Reminders among these whose alerts are over, acknowledged, muted or gone. */
-async function needlessIn(
+async function obsoleteIn(
   { db, stateOf }: ClaimDeps,
   rows: readonly due.ClaimedRow[],
 ): Promise<ReadonlySet<string>> {

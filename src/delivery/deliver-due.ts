@@ -60,7 +60,7 @@ export async function deliverDue(
       else quietSince.delete(worker)
       if (isOver()) {
         over.abort()
-        for (const other of workers) other.ring()
+        for (const other of workers) other.wake()
         return
       }
       const restMs = failed === 0 ? 0 : Math.min(FAILED_MS * 2 ** (failed - 1), FAILED_MS_MAX)

@@ -7,8 +7,8 @@ const QUIET_MS = 200
 /** Wait after a failed scan. */
 const FAILED_MS = 1000
 
-/** Scans take at most a fifth of the time. */
-const LOOK_SHARE = 4
+/** Pause after a scan, in durations of the scan: scans take at most a fifth of the time. */
+const PAUSE_SHARE = 4
 
 /** Progress of a scan. */
 export interface ScanProgress {
@@ -35,7 +35,7 @@ export async function nextRound<T extends { readonly last: number | undefined },
   round.nextAt = startedAt + FAILED_MS
   const found = await scan({ after: round.after, hops: round.hops })
   const endedAt = performance.now()
-  round.nextAt = endedAt + LOOK_SHARE * (endedAt - startedAt)
+  round.nextAt = endedAt + PAUSE_SHARE * (endedAt - startedAt)
   const isEnd = found.last === undefined
   round.after = found.last ?? 0
   return { ...found, ran: true, isEnd }

@@ -113,9 +113,9 @@ export async function keepWaiting(
   await deps.notices.switchedOff(tx, off)
 }
 
-/** Without a result that counts: its deliveries are due as before. */
+/** Aborted or superseded: the attempt is not counted, and its deliveries are due as before. */
 function isUndone({ ending, task }: TaskResult): boolean {
-  if (ending.kind === 'broken_off' || ending.kind === 'gone') return true
+  if (ending.kind === 'aborted' || ending.kind === 'gone') return true
   // A message that cannot be changed is given up; deliveries that were to join it get their own.
   return ending.kind === 'failed' && ending.error.permanent && task.change !== undefined
 }
@@ -127,7 +127,7 @@ async function refund({ db, clock }: RecordDeps, undone: readonly TaskResult[]):
   for (const { ending, task } of undone) {
     if (task.change === undefined) continue
     const { change } = task
-    if (ending.kind === 'broken_off') {
+    if (ending.kind === 'aborted') {
       await messages.recordNoChange(db, change, { ...change, at: clock.now() })
     } else await messages.markGone(db, change.id)
   }
@@ -173,7 +173,7 @@ function finishedRows(result: TaskResult): store.FinishedRow[] {
       }
       case 'off':
         return { ...plain, attempts: attempt - 1, status: 'disabled', retainedUntil }
-      case 'needless':
+      case 'obsolete':
         return { ...plain, attempts: attempt - 1, status: 'muted' }
       case 'failed': {
         const { error } = ending
@@ -190,7 +190,7 @@ function finishedRows(result: TaskResult): store.FinishedRow[] {
         }
       }
       case 'gone':
-      case 'broken_off':
+      case 'aborted':
         throw new Error('a delivery without a result cannot be recorded')
       default:
         return ending satisfies never

@@ -37,13 +37,13 @@ export interface Results {
  * Creates an empty queue of results. Long because collecting, writing and retrying share the pending
  * results.
  *
- * @param on `recorded`: after each recording; `letGo`: for every result that is recorded or dropped
+ * @param on `recorded`: after each recording; `release`: for every result that is recorded or dropped
  */
 export function createResults(
   deps: RecordDeps,
   unwritten: UnrecordedResult[],
   on: {
-    readonly letGo: (result: TaskResult) => void
+    readonly release: (result: TaskResult) => void
     readonly recorded: (batch: readonly TaskResult[]) => Promise<void>
     readonly idle: () => void
   },
@@ -74,7 +74,7 @@ export function createResults(
         continue
       }
       againMs = REWRITE_MS.first
-      for (const one of batch) if (!recorded.includes(one)) on.letGo(one)
+      for (const one of batch) if (!recorded.includes(one)) on.release(one)
       recordings += 1
       await on.recorded(batch)
     }
@@ -120,7 +120,7 @@ export function createResults(
       for (const one of unwritten.filter(({ nextAt }) => nextAt <= now)) {
         unwritten.splice(unwritten.indexOf(one), 1)
         const { ended, until } = one
-        if (until <= now) on.letGo(ended)
+        if (until <= now) on.release(ended)
         else {
           untilOf.set(ended, until)
           add(ended)

@@ -53,8 +53,8 @@ function outcomeOf(ending: AttemptResult): AttemptOutcome | undefined {
     case 'failed':
       return ending.error.permanent ? 'permanent' : 'temporary'
     case 'gone':
-    case 'needless':
-    case 'broken_off':
+    case 'obsolete':
+    case 'aborted':
       return undefined
     default:
       return ending satisfies never

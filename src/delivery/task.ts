@@ -58,9 +58,9 @@ export type AttemptResult =
   /** The message to change was deleted. */
   | { readonly kind: 'gone' }
   /** It is no longer needed: nothing was sent. */
-  | { readonly kind: 'needless' }
-  /** Aborted by our own stop. */
-  | { readonly kind: 'broken_off' }
+  | { readonly kind: 'obsolete' }
+  /** Aborted by the stop of this process, or its place came too late. */
+  | { readonly kind: 'aborted' }
 
 /** A task with its result. */
 export interface TaskResult {

@@ -31,10 +31,10 @@ export interface WorkerDeps extends RecordDeps {
 
 /** Minimum interval between two claims, so that each takes many. */
 const CLAIM_GAP_MS = 10
-/** Interval of claims while messages are in progress. */
-const LOOK_MS = 50
-/** Claims take at most a fifth of the time. */
-const LOOK_SHARE = 4
+/** Minimum pause between two claims while messages are in progress. */
+const PAUSE_MS = 50
+/** Pause after a claim, in durations of the claim: claims take at most a fifth of the time. */
+const PAUSE_SHARE = 4
 /** Time after a stop for which sends may continue before they are aborted. */
 const GRACE_MS = 5000
 /** A message that waited longer for its place is released, so that its lease never ends during the send. */
@@ -56,9 +56,9 @@ export interface Worker {
   /** Increases with everything that may make more deliveries due. */
   recordings(): number
   /** Waits until a send ends, and a little longer, depending on the duration of the last claim. */
-  pause(lookedMs: number): Promise<void>
+  pause(claimMs: number): Promise<void>
   /** Ends a pause. */
-  ring(): void
+  wake(): void
   /** Waits until everything claimed is sent and recorded; after a stop only for a short time. */
   finish(): Promise<void>
 }
@@ -73,26 +73,27 @@ export function createWorker(
   const deps = { ...given, stateOf: readEach(given.stateOf, given.quarantine) }
   const { limiter, inHand } = sending
   const outage = watchOutage(deps, channel, sending.outage)
-  const onTheirWay = new Set<Promise<void>>()
+  const inFlight = new Set<Promise<void>>()
   /** Number of messages in progress to each recipient of a chat or mailbox. */
   const busy = new Map<number, number>()
-  const breakOff = new AbortController()
-  let bell = Promise.withResolvers<void>()
-  let lookedAt = 0
+  const sendingAbort = new AbortController()
+  let wakeUp = Promise.withResolvers<void>()
+  /** Recordings when the scans were last restarted. */
+  let recordedBefore = 0
   const results = createResults(deps, sending.unwritten, {
-    letGo: ({ task }) => letGo(task),
+    release: ({ task }) => release(task),
     recorded: (batch) => outage.resume(batch),
-    idle: ring,
+    idle: wake,
   })
-  lookAgain()
+  restartScans()
 
   async function claim(): Promise<boolean> {
     results.retry()
     await outage.recall()
-    if (isIdle() && results.recordings() > lookedAt) {
+    if (isIdle() && results.recordings() > recordedBefore) {
       // Recorded results may have made something due.
-      lookedAt = results.recordings()
-      lookAgain()
+      recordedBefore = results.recordings()
+      restartScans()
     }
     const found = await claimDue()
     const stale = channel.edit === undefined ? false : await claimOutOfDate()
@@ -100,8 +101,8 @@ export function createWorker(
     return found || stale
   }
 
-  /** The work is done only after one more round over the recipients has found nothing. */
-  function lookAgain(): void {
+  /** Scans all recipients once more: the work is done only when that finds nothing. */
+  function restartScans(): void {
     for (const round of [sending.backlog, sending.stale]) {
       round.quiet = false
       round.restsSince = undefined
@@ -109,7 +110,7 @@ export function createWorker(
   }
 
   function isIdle(): boolean {
-    return onTheirWay.size === 0 && results.isIdle()
+    return inFlight.size === 0 && results.isIdle()
   }
 
   function contextNow(): ClaimContext {
@@ -126,7 +127,7 @@ export function createWorker(
     const failures: unknown[] = []
     const [front, backlog] = await Promise.all([
       due.listDue(deps.db, channel.key, { full, now: context.now }),
-      lookAtBacklogs(
+      scanBacklogs(
         { ...full, recipients: [...full.recipients, ...limiter.resting()] },
         context,
       ).catch((error: unknown) => {
@@ -154,7 +155,7 @@ export function createWorker(
   }
 
   /** Next step of the round over recipients with a backlog. */
-  async function lookAtBacklogs(
+  async function scanBacklogs(
     full: due.FullDestinations,
     context: ClaimContext,
   ): Promise<ScanProgress & { readonly candidates: readonly due.Candidate[] }> {
@@ -205,9 +206,9 @@ export function createWorker(
   /** One message per recipient. */
   async function claimRecipients({ taken }: DeliveryChoice, context: ClaimContext) {
     const ids = taken.map(({ recipientId }) => recipientId)
-    const { tasks, needless, changed } = await claimChats(deps, channel, ids, context)
-    for (const task of needless) {
-      end({ task, isTest: false, at: deps.clock.now(), ending: { kind: 'needless' } })
+    const { tasks, obsolete, changed } = await claimChats(deps, channel, ids, context)
+    for (const task of obsolete) {
+      end({ task, isTest: false, at: deps.clock.now(), ending: { kind: 'obsolete' } })
     }
     const inBacklog = new Set(
       taken.flatMap((candidate) => (candidate.backlog ? [candidate.recipientId] : [])),
@@ -252,15 +253,15 @@ export function createWorker(
     const isRetained = task.keep !== undefined
     if (isRetained) busy.set(task.recipientId, (busy.get(task.recipientId) ?? 0) + 1)
     const sent = sendInTurn(task, destination).then((result) => {
-      onTheirWay.delete(sent)
+      inFlight.delete(sent)
       end(result)
     })
-    onTheirWay.add(sent)
+    inFlight.add(sent)
   }
 
   function end(result: TaskResult): void {
     results.add(result)
-    ring()
+    wake()
   }
 
   async function sendInTurn(
@@ -272,11 +273,11 @@ export function createWorker(
     const permit = limiter.acquire({ recipientId, partitionKey, backlog })
     await permit.ready
     const startedAt = performance.now()
-    const isLate = startedAt - claimedAt > PATIENCE_MS || breakOff.signal.aborted
+    const isLate = startedAt - claimedAt > PATIENCE_MS || sendingAbort.signal.aborted
     const isShort = limiter.isShort(recipientId)
     const result: TaskResult = isLate
-      ? { task, isTest: false, at: deps.clock.now(), ending: { kind: 'broken_off' } }
-      : await attempt(deps, task, destination, { signal: breakOff.signal, isShort })
+      ? { task, isTest: false, at: deps.clock.now(), ending: { kind: 'aborted' } }
+      : await attempt(deps, task, destination, { signal: sendingAbort.signal, isShort })
     permit.release(judged(result.ending, performance.now() - startedAt))
     if (!isLate) deps.tally?.count(channel.key, result)
     outage.note(result.ending, { partitionKey, hasAnswered: permit.state === 'answers' })
@@ -284,7 +285,7 @@ export function createWorker(
   }
 
   /** Removes a recorded message from those in progress, so that the next claim knows. */
-  function letGo({ rows, keep, recipientId }: Task): void {
+  function release({ rows, keep, recipientId }: Task): void {
     for (const { id } of rows) inHand.delete(id)
     if (keep === undefined) return
     const others = (busy.get(recipientId) ?? 1) - 1
@@ -292,22 +293,22 @@ export function createWorker(
     else busy.set(recipientId, others)
   }
 
-  function ring(): void {
-    bell.resolve()
-    bell = Promise.withResolvers()
+  function wake(): void {
+    wakeUp.resolve()
+    wakeUp = Promise.withResolvers()
   }
-  stop.addEventListener('abort', ring)
+  stop.addEventListener('abort', wake)
 
   return {
     claim,
-    ring,
+    wake,
     isIdle,
     recordings: results.recordings,
-    pause: async (lookedMs) => {
-      const lookMs = Math.max(LOOK_MS, LOOK_SHARE * lookedMs)
+    pause: async (claimMs) => {
+      const pauseMs = Math.max(PAUSE_MS, PAUSE_SHARE * claimMs)
       const quiet = new AbortController()
-      const timer = wait(lookMs, undefined, { signal: quiet.signal })
-      await Promise.race([bell.promise, timer.catch(() => undefined)])
+      const timer = wait(pauseMs, undefined, { signal: quiet.signal })
+      await Promise.race([wakeUp.promise, timer.catch(() => undefined)])
       quiet.abort()
       if (!stop.aborted) await wait(CLAIM_GAP_MS)
     },
@@ -316,7 +317,7 @@ export function createWorker(
       const whenStopped = () => {
         wait(GRACE_MS, undefined, { signal: quiet.signal }).then(
           () => {
-            breakOff.abort()
+            sendingAbort.abort()
             results.giveUp()
           },
           () => undefined,
@@ -324,11 +325,11 @@ export function createWorker(
       }
       if (stop.aborted) whenStopped()
       else stop.addEventListener('abort', whenStopped, { once: true })
-      await Promise.all(onTheirWay)
+      await Promise.all(inFlight)
       await results.finish()
       quiet.abort()
       stop.removeEventListener('abort', whenStopped)
-      stop.removeEventListener('abort', ring)
+      stop.removeEventListener('abort', wake)
     },
   }
 }
