@@ -186,7 +186,7 @@ export async function claimDue(
 }
 
 /** Moves due deliveries that could not be claimed into the backlogs of their recipients. */
-export async function setAside(db: Db, ids: readonly string[]): Promise<void> {
+export async function moveToBacklog(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await db.execute(sql`
     update deliveries d set backlog = true
@@ -202,7 +202,7 @@ export async function setAside(db: Db, ids: readonly string[]): Promise<void> {
  *
  * @returns whether there were that many
  */
-export async function setAsideDeep(
+export async function moveDeepToBacklog(
   db: Db,
   channel: ChannelKey,
   urgency: number,

@@ -182,11 +182,11 @@ export function createWorker(
       ({ backlog, urgency, recipientId }) =>
         !backlog && crowded.includes(urgency) && limiter.isSuspect(recipientId),
     )
-    await due.setAside(deps.db, idsOf(inTheWay))
+    await due.moveToBacklog(deps.db, idsOf(inTheWay))
     let isDeep = false
     if (performance.now() - sending.tidiedAt >= TIDY_MS) {
       for (const urgency of crowded) {
-        isDeep = (await due.setAsideDeep(deps.db, channel.key, urgency, context.now)) || isDeep
+        isDeep = (await due.moveDeepToBacklog(deps.db, channel.key, urgency, context.now)) || isDeep
       }
       if (!isDeep) sending.tidiedAt = performance.now()
     }

@@ -130,12 +130,12 @@ async function judge(
     const sum = summing(type, newest)
     let recheckAt: Date | null = null
     let folds = 0
-    const setAside = (watchId: number, error: unknown) =>
+    const quarantineWatch = (watchId: number, error: unknown) =>
       deps.quarantine.add('watch', watchId, error)
     await forEachBatch(deps, tx, targetId, save, async (watches) => {
       const judged: Judged[] = []
       for (const watch of watches) {
-        const outcome = judgeWatch(type, target, watch, observed, sum, setAside)
+        const outcome = judgeWatch(type, target, watch, observed, sum, quarantineWatch)
         if (outcome !== undefined) {
           judged.push(outcome)
           recheckAt = earlier(recheckAt, outcome.recheckAt)
@@ -190,11 +190,11 @@ async function forEachBatch(
 /** The next watches of a target, at most `WATCHES_PER_WRITE`; undefined without any. */
 async function listBatch({ quarantine }: JudgeDeps, tx: Db, targetId: number, after: number) {
   let lastId = after
-  const setAside = (watchId: number, error: unknown) => {
+  const quarantineWatch = (watchId: number, error: unknown) => {
     quarantine.add('watch', watchId, error)
     lastId = Math.max(lastId, watchId)
   }
-  const watches = await listEvaluated(tx, targetId, after, WATCHES_PER_WRITE, setAside)
+  const watches = await listEvaluated(tx, targetId, after, WATCHES_PER_WRITE, quarantineWatch)
   lastId = Math.max(lastId, watches.at(-1)?.id ?? 0)
   return lastId === after ? undefined : { watches, lastId }
 }
@@ -206,14 +206,14 @@ function judgeWatch(
   watch: EvaluatedWatch,
   observed: readonly Observed[],
   sum: ReturnType<typeof summing>,
-  setAside: (watchId: number, error: unknown) => void,
+  quarantineWatch: (watchId: number, error: unknown) => void,
 ): Judged | undefined {
   try {
     const outcome = foldWatch(type, target, watch, observed)
     sum.add(watch.settings, outcome.states)
     return { watchId: watch.id, ...outcome }
   } catch (error) {
-    setAside(watch.id, error)
+    quarantineWatch(watch.id, error)
     return undefined
   }
 }
