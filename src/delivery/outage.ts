@@ -6,7 +6,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import { isUnanswered } from './rules.ts'
-import type { Outage } from './sending.ts'
+import type { ChannelOutage } from './sending.ts'
 import * as store from './store.ts'
 import type { AttemptResult, TaskResult } from './task.ts'
 
@@ -41,7 +41,7 @@ export interface OutageWatch {
 export function watchOutage(
   { db, clock, log }: { readonly db: Db; readonly clock: Clock; readonly log: Logger },
   { key, isOneService = false }: ServiceChannel,
-  outage: Outage,
+  outage: ChannelOutage,
 ): OutageWatch {
   const isUnavailable = () => isOneService || outage.failed.size >= FAILED_HOSTS
   return {

@@ -22,7 +22,7 @@ export interface ChannelSending {
   readonly stale: RecipientRound
   /** Time of the last check for leftovers of recent claims, on a monotonic clock. */
   tidiedAt: number
-  readonly outage: Outage
+  readonly outage: ChannelOutage
 }
 
 export interface UnrecordedResult {
@@ -49,7 +49,7 @@ export interface RecipientRound {
 }
 
 /** State of the outage detection. */
-export interface Outage {
+export interface ChannelOutage {
   /** Partitions that responded before and had no response since the last success. */
   readonly failed: Set<string>
   /** Whether unanswered deliveries of earlier runs or processes were looked up, or need not be. */
