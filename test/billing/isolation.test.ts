@@ -40,7 +40,7 @@ function failingFor(wallet: Address): PayWorld['app'] {
   return { ...world.app, notices }
 }
 
-const setAside = (kind: string) =>
+const quarantined = (kind: string) =>
   world.app.quarantine.read().find((one) => one.kind === kind)?.rows ?? 0
 
 async function buy(client: Client, autoRenew: boolean) {
@@ -79,7 +79,7 @@ test('a payment that cannot be settled keeps no other from its credit, not those
   await settleDeposits(failingFor(alice.caller.wallet), signal)
   expect((await ledgerOf(bob)).balance - before.balance).toBe(10_000)
   expect((await topupOf(alice, poor)).status).toBe('confirming')
-  expect(setAside('payment')).toBeGreaterThanOrEqual(100)
+  expect(quarantined('payment')).toBeGreaterThanOrEqual(100)
   await world.sql`delete from topup_payments where seen_at = ${new Date(0)}`
   await world.settle()
   expect((await topupOf(alice, poor)).status).toBe('credited')
@@ -92,7 +92,7 @@ test('a wallet whose subscription cannot be renewed, reminded or fitted harms no
 
   world.clock.set(new Date(Date.parse(endsAt) - DAY_MS))
   await remindDue(app, signal)
-  expect(setAside('reminder')).toBe(1)
+  expect(quarantined('reminder')).toBe(1)
   const due = () =>
     world.sql`select wallet from subscriptions where remind_at <= ${world.clock.now()}`
   expect(await due()).toEqual([{ wallet: alice.caller.wallet }])
@@ -100,7 +100,7 @@ test('a wallet whose subscription cannot be renewed, reminded or fitted harms no
   world.clock.set(new Date(Date.parse(endsAt)))
   await renewDue(app, signal)
   expect([await statusOf(alice), await statusOf(bob)]).toEqual(['active', 'grace'])
-  expect(setAside('renewal')).toBe(1)
+  expect(quarantined('renewal')).toBe(1)
 
   world.clock.set(new Date(Date.parse(endsAt) + 4 * DAY_MS))
   await renewDue(world.app, signal)

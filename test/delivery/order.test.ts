@@ -84,7 +84,7 @@ describe('deliveries of one key', () => {
     expect(titles()).toEqual(['a 0', 'b 0'])
   })
 
-  test('are never left behind by one that ends just when they are set aside', async () => {
+  test('are never left behind by one that ends just when they are parked', async () => {
     const target = await outbox.recipient()
     const [head, follower] = await outbox.enqueue(draft(target, 'key', 0), draft(target, 'key', 1))
     if (head === undefined || follower === undefined) throw new Error('nothing was put in')
