@@ -1,6 +1,6 @@
 import type { Feature } from '../core/feature.ts'
-import { alertActionsFeature } from './alerts/actions.ts'
-import { alertsFeature } from './alerts/handlers.ts'
+import { alertActionsFeature } from './alerts/action-handlers.ts'
+import { alertsFeature } from './alerts/history-handlers.ts'
 import { connectFeature } from './connect/handlers.ts'
 import { exampleFeature } from './example/handlers.ts'
 import { fallbackFeature } from './fallback/handlers.ts'

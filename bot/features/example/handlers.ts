@@ -7,7 +7,7 @@ import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
 import type { ExamplePart } from '../../views/example-start.ts'
-import { nameOf } from '../alerts/actions.ts'
+import { nameOf } from '../alerts/action-handlers.ts'
 import { type ExampleState, exampleAlert, exampleMuteEnd, pressedPart } from './view.ts'
 
 const composer = new Composer<BotContext>()

@@ -9,7 +9,7 @@ import { remove, send, show } from '../../core/show.ts'
 import { forgetChat } from '../../core/store.ts'
 import { allWatches } from '../../core/watches.ts'
 import { isOn } from '../../views/destination.ts'
-import { nameOf } from '../alerts/actions.ts'
+import { nameOf } from '../alerts/action-handlers.ts'
 import { homeScreen } from '../start/home.ts'
 import { dataDeleted, dataQuestion, type LeavingWallet, stopScreen, walletLeft } from './view.ts'
 

@@ -26,7 +26,7 @@ import {
   holdDelivered,
   refresh,
   toggleHelp,
-} from './alerts.ts'
+} from './alert-lookup.ts'
 import { HELP_TOPIC_OF } from './card-view.ts'
 
 const composer = new Composer<BotContext>()
