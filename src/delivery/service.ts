@@ -9,7 +9,7 @@ import { readMessage as readSent } from './chat-batches.ts'
 import type { StateReader } from './chat-situation.ts'
 import * as counts from './count-store.ts'
 import * as deferred from './deferred-store.ts'
-import * as holds from './hold-store.ts'
+import * as leases from './message-lease-store.ts'
 import * as messages from './message-store.ts'
 import type { DeliveryEntry, NewDelivery, RetainedDelivery } from './model.ts'
 import * as retained from './retained-store.ts'
@@ -146,31 +146,31 @@ export async function findMessage(
 }
 
 /** Seconds that the bot has to change a message itself before a worker does. */
-const HOLD_SECONDS = 10
+const BOT_LEASE_SECONDS = 10
 
 /**
- * Lets the caller change a message in a chat itself: workers leave it alone for ten seconds, or until
- * `recordShown`.
+ * Leases a message in a chat for ten seconds, or until `recordShown`: the caller changes it, and no worker
+ * does.
  *
- * @returns the end of that time; undefined if a worker is changing it, or this service did not send
+ * @returns the end of the lease; undefined if a worker has leased the message, or this service did not send
  * it
  */
-export function holdMessage(
+export function leaseMessage(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
-  message: holds.ChatMessage,
+  message: leases.ChatMessage,
 ): Promise<Date | undefined> {
   const now = clock.now()
-  const leasedUntil = new Date(now.getTime() + HOLD_SECONDS * 1000)
-  return holds.leaseByName(db, message, { now, leasedUntil })
+  const leasedUntil = new Date(now.getTime() + BOT_LEASE_SECONDS * 1000)
+  return leases.leaseByName(db, message, { now, leasedUntil })
 }
 
-/** Records that a message of `holdMessage` shows its content of this version. */
+/** Ends a lease of `leaseMessage`: the message shows its content of this version. */
 export function recordShown(
   db: Db,
-  message: holds.ChatMessage,
+  message: leases.ChatMessage,
   shown: { readonly version: number; readonly leasedUntil: Date },
 ): Promise<void> {
-  return holds.recordShown(db, message, shown)
+  return leases.recordShown(db, message, shown)
 }
 
 /** Recipients, by id, above `after`, with deferred messages that may be summarized by then. */

@@ -81,15 +81,15 @@ export const findMessage = defineChatOperation({
   handle: ({ app, caller, body }) => readMessage(app, caller, body),
 })
 
-/** Lets the chat change one of its messages itself; see `recordShown`. */
-export const holdMessage = defineChatOperation({
-  id: 'holdMessage',
+/** Leases a message of the chat, so that the bot may change it and no worker does; see `recordShown`. */
+export const leaseMessage = defineChatOperation({
+  id: 'leaseMessage',
   scope: 'write',
   body: z.strictObject({ recipientId: Id, messageId: z.string() }),
-  handle: ({ app, caller: { wallet }, body }) => delivery.holdMessage(app, { wallet, ...body }),
+  handle: ({ app, caller: { wallet }, body }) => delivery.leaseMessage(app, { wallet, ...body }),
 })
 
-/** Records that a message of `holdMessage` shows its content of a version. */
+/** Ends a lease of `leaseMessage`: the message shows its content of this version. */
 export const recordShown = defineChatOperation({
   id: 'recordShown',
   scope: 'write',

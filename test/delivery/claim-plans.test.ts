@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { claimRows, postponeDeliveries } from '#src/delivery/chat-store.ts'
-import { claimDue, holdOn, parkBlocked, releaseAborted, moveToBacklog } from '#src/delivery/due-store.ts'
+import { claimDue, extendLeases, parkBlocked, releaseAborted, moveToBacklog } from '#src/delivery/due-store.ts'
 import { retainDeliveries } from '#src/delivery/retention.ts'
 import { finish } from '#src/delivery/store.ts'
 import { type Outbox, openOutbox } from './outbox.ts'
@@ -89,7 +89,7 @@ test.each<[string, (db: Outbox['db']) => Promise<unknown>]>([
   ['claimDue', (db) => claimDue(db, ids, lease())],
   ['claimRows', (db) => claimRows(db, ids, lease())],
   ['moveToBacklog', (db) => moveToBacklog(db, ids)],
-  ['holdOn', (db) => holdOn(db, ids, lease().leasedUntil)],
+  ['extendLeases', (db) => extendLeases(db, ids, lease().leasedUntil)],
   ['postpone', (db) => postponeDeliveries(db, ids, { until: now(), now: now() })],
   ['parkBlocked', (db) => parkBlocked(db, ids)],
   [

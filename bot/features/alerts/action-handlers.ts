@@ -23,7 +23,7 @@ import {
   type FoundAlert,
   findAlert,
   findDelivered,
-  holdDelivered,
+  leaseDelivered,
   refresh,
   toggleHelp,
 } from './alert-lookup.ts'
@@ -49,7 +49,7 @@ onPress(composer, 'alert.unack', (ctx, { id }) =>
 
 onPress(composer, 'alert.ackAll', (ctx) =>
   boxed(ctx, async () => {
-    const held = await holdDelivered(ctx)
+    const lease = await leaseDelivered(ctx)
     const by = nameOf(ctx)
     const acted = await ofMessage(ctx, (body, link) =>
       ctx.call(acknowledgeMessage, { body: { ...body, by } }, link),
@@ -61,16 +61,16 @@ onPress(composer, 'alert.ackAll', (ctx) =>
         ? alreadyText(ctx, first)
         : ctx.t('bot:toast.acknowledgedAll', { count: fresh.length }),
     )
-    await refresh(ctx, undefined, { held })
+    await refresh(ctx, undefined, { lease })
   }),
 )
 
 onPress(composer, 'alert.unackAll', (ctx) =>
   boxed(ctx, async () => {
-    const held = await holdDelivered(ctx)
+    const lease = await leaseDelivered(ctx)
     await ofMessage(ctx, (body, link) => ctx.call(unacknowledgeMessage, { body }, link))
     await ctx.answer(ctx.t('bot:toast.unacknowledged'))
-    await refresh(ctx, undefined, { held })
+    await refresh(ctx, undefined, { lease })
   }),
 )
 
@@ -192,9 +192,9 @@ async function act(
     if (!found.link.manages) {
       return ctx.answer(ctx.t('bot:group.linkersOnly'), { box: true })
     }
-    const held = await holdDelivered(ctx)
+    const lease = await leaseDelivered(ctx)
     await ctx.answer(await run(found))
-    await refresh(ctx, id, { held })
+    await refresh(ctx, id, { lease })
   })
 }
 

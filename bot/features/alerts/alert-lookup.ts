@@ -1,4 +1,4 @@
-/** Alerts behind buttons: their wallets, and the pressed messages. */
+/** Finds the alert and wallet of a pressed button and redraws its message. */
 
 import { argumentsOf, type Press, unpacked, type Verb } from '#src/actions/codec.ts'
 import type { AlertCard } from '#src/alerts/card.ts'
@@ -7,7 +7,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import {
   findMessage,
   getAlert,
-  holdMessage,
+  leaseMessage,
   openHelp,
   recordShown,
 } from '#src/operations/chat-alerts.ts'
@@ -98,22 +98,22 @@ export async function findDelivered(ctx: BotContext) {
   return undefined
 }
 
-/** A pressed message that the bot changes itself. */
-export interface HeldMessage {
+/** A pressed message that the bot has leased, with the end of the lease. */
+export interface LeasedMessage {
   readonly link: Membership
   readonly leasedUntil: Date
 }
 
 /**
- * Lets the bot change the pressed message itself, so that the action does not change it twice. Undefined
- * for messages other than alerts.
+ * Leases the pressed message so that the delivery worker does not edit it too. Undefined for messages
+ * other than alerts, and while a worker edits it.
  */
-export async function holdDelivered(ctx: BotContext): Promise<HeldMessage | undefined> {
+export async function leaseDelivered(ctx: BotContext): Promise<LeasedMessage | undefined> {
   const messageId = ctx.callbackQuery?.message?.message_id
   if (messageId === undefined || !(await isDelivered(ctx))) return undefined
   for (const link of ctx.links.filter(({ caller }) => caller.scopes.includes('write'))) {
     const body = { recipientId: link.recipientId, messageId: String(messageId) }
-    const leasedUntil = await ctx.call(holdMessage, { body }, link)
+    const leasedUntil = await ctx.call(leaseMessage, { body }, link)
     if (leasedUntil !== undefined) return { link, leasedUntil }
   }
   return undefined
@@ -138,22 +138,22 @@ export async function toggleHelp(ctx: BotContext, id: number, topic: HelpTopic):
  * Updates the pressed message after an action on an alert: a sent alert, an alert's card, or a watch's
  * card. Other messages stay unchanged.
  *
- * @param options `help`: the open part below a card, while a sent alert stores its own; `held`: result of
- * `holdDelivered` before the action
+ * @param options `help`: the open part below a card, while a sent alert stores its own; `lease`: result of
+ * `leaseDelivered` before the action
  */
 export async function refresh(
   ctx: BotContext,
   id: number | undefined,
-  options: { readonly help?: HelpTopic | null; readonly held?: HeldMessage | undefined } = {},
+  options: { readonly help?: HelpTopic | null; readonly lease?: LeasedMessage | undefined } = {},
 ): Promise<void> {
-  const { help = openTopic(ctx) ?? null, held } = options
+  const { help = openTopic(ctx) ?? null, lease } = options
   const delivered = await findDelivered(ctx)
   const verbs = new Set(offered(ctx).map(({ press }) => press.verb))
   if (delivered !== undefined) {
     const { envelope, state, version, messageId } = delivered
     const isShown = await redraw(ctx, deliveredMessage(ctx.reader, envelope, state))
-    if (!isShown || held === undefined) return
-    const { link, leasedUntil } = held
+    if (!isShown || lease === undefined) return
+    const { link, leasedUntil } = lease
     const body = { recipientId: link.recipientId, messageId, version, leasedUntil }
     await ctx.call(recordShown, { body }, link)
   } else if (id !== undefined && (verbs.has('alert.deliveries') || verbs.has('alert.help'))) {

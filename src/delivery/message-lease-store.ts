@@ -12,8 +12,7 @@ export interface ChatMessage {
 }
 
 /**
- * Leases a message, unless a worker has.
- * The message does not become outdated by that.
+ * Leases a message, unless a worker has leased it. The lease does not make the message outdated.
  *
  * @returns the end of the lease; undefined if there is none
  */
