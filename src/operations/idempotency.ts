@@ -8,7 +8,7 @@ import { AppError, ERROR_STATUS, type ErrorDetails } from '#src/kernel/errors.ts
 import type { Address } from '#src/kernel/units.ts'
 import { type Answer, statusOf } from './answer.ts'
 import type { App, OperationWith } from './define.ts'
-import * as store from './store.ts'
+import * as store from './idempotency-store.ts'
 
 /** Time for which a response is stored, in milliseconds. */
 const KEPT_MS = DAY_MS

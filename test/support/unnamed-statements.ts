@@ -57,7 +57,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/delivery/store.ts: resumeUnanswered',
       'src/notices/store.ts: deleteOld',
       'src/operations/idempotency.ts: resealAnswers',
-      'src/operations/store.ts: deleteAnswersBefore',
+      'src/operations/idempotency-store.ts: deleteAnswersBefore',
       'src/recipients/confirmation-store.ts: deleteOldMails',
       'src/recipients/confirmations.ts: sendDueConfirmations',
       'src/recipients/destination-box.ts: resealDestinations',
