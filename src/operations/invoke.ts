@@ -81,7 +81,7 @@ export async function invoke<Output>(
  *
  * @throws AppError as `invoke`, except errors of the verb; not_found without the object of the call
  */
-export async function checkInput(
+export async function previewCall(
   app: App,
   operation: AnyOperation,
   caller: Caller | undefined,

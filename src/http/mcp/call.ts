@@ -6,7 +6,7 @@ import { inputErrors } from '#src/kernel/input-limits.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
 import { encodeOutput } from '#src/operations/idempotency.ts'
-import { checkInput, invoke, type RawInput } from '#src/operations/invoke.ts'
+import { previewCall, invoke, type RawInput } from '#src/operations/invoke.ts'
 import { reportProblem } from '../problems.ts'
 import { makeConfirmation, readConfirmation } from './confirmation.ts'
 import { asksFirst, findTool, type ToolEntry } from './tools.ts'
@@ -65,7 +65,7 @@ async function answerOf(
   if (id !== undefined) {
     return await run(app, tool, caller, { ...raw, idempotencyKey: `confirmation ${id}` })
   }
-  const { estimate, summary } = await checkInput(app, operation, caller, raw)
+  const { estimate, summary } = await previewCall(app, operation, caller, raw)
   const made = makeConfirmation(app, call)
   return {
     confirmationRequired: true,
