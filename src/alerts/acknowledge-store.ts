@@ -87,7 +87,7 @@ export async function remindAgain(
  * Closes the open alerts of a deleted watch, without a message.
  * @returns their ids
  */
-export async function closeOfWatch(db: Db, watchId: number, at: Date): Promise<number[]> {
+export async function closeAlertsOfWatch(db: Db, watchId: number, at: Date): Promise<number[]> {
   const rows = await db.execute<{ id: number }>(sql`
     update alerts a set state = 'closed', recovered_at = ${at}, remind_at = null
     where a.watch_id = ${watchId} and a.is_episode and a.recovered_at is null

@@ -3,7 +3,8 @@
  * and are in no document.
  */
 import { z } from 'zod'
-import { deleteChatData as forgetChat, muteChat } from '#src/alerts/settings-changes.ts'
+import { deleteChatData as forgetChat } from '#src/alerts/deletions.ts'
+import { muteChat } from '#src/alerts/settings-changes.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { updateChat as changeChat, unlinkChat as unlink } from '#src/recipients/chats.ts'
 import * as connect from '#src/recipients/connect.ts'

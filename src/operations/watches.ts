@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Backtest, toBacktest } from '#src/alerts/backtest.ts'
-import { deleteWatch as deleteAndClose } from '#src/alerts/settings-changes.ts'
+import { deleteWatchAndCloseAlerts } from '#src/alerts/deletions.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { IdParam, pageOf, pageQuery } from '#src/kernel/query.ts'
@@ -123,7 +123,7 @@ export const deleteWatch = defineOperation({
   status: 204,
   params: IdParam,
   summarize: aboutWatch,
-  handle: ({ app, caller, params }) => deleteAndClose(app, caller, params.id),
+  handle: ({ app, caller, params }) => deleteWatchAndCloseAlerts(app, caller, params.id),
 })
 
 /** Tag of the row's version and of the watch's last evaluation. */

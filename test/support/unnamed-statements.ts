@@ -187,7 +187,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
     why: 'One row, or the rows of one recipient, watch or quote, is read or changed by its id, after a statement before it has found the wallet',
     step: 'The wallet is added to the condition; nothing else changes',
     functions: [
-      'src/alerts/acknowledge-store.ts: closeOfWatch',
+      'src/alerts/acknowledge-store.ts: closeAlertsOfWatch',
       'src/alerts/acknowledge-store.ts: remindAgain',
       'src/alerts/budget-store.ts: endSummary',
       'src/alerts/deferred-store.ts: countDeferred',

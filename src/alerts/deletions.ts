@@ -1,0 +1,47 @@
+/** Deletion of watches and of the data of chats, with its effects on alerts. */
+import { type Db, transact } from '#src/db/connection.ts'
+import { forgetMessages } from '#src/delivery/log.ts'
+import * as delivery from '#src/delivery/service.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { forgetChat } from '#src/recipients/chats.ts'
+import { deleteWatch } from '#src/watches/manage/service.ts'
+import * as acting from './acknowledge-store.ts'
+
+/**
+ * Deletes a watch and closes its open alerts, which their chat messages then show.
+ *
+ * @throws AppError not_found
+ */
+export async function deleteWatchAndCloseAlerts(
+  deps: Parameters<typeof deleteWatch>[0],
+  caller: Caller,
+  id: number,
+): Promise<void> {
+  await transact(deps.db, async (tx) => {
+    await deleteWatch({ ...deps, db: tx }, caller, id)
+    const closed = await acting.closeOfWatch(tx, id, deps.clock.now())
+    await delivery.reviseMessages(tx, closed)
+  })
+}
+
+/**
+ * Deletes the data of a chat and its person: links, messages with their texts, and the name beside their
+ * actions. The wallets with their watches, alerts and ledger stay.
+ *
+ * @param who `name`: the person's name beside their actions
+ */
+export async function deleteChatData(
+  deps: { readonly db: Db; readonly clock: Clock },
+  who: { readonly chatId: number; readonly personId: number; readonly name: string | null },
+): Promise<void> {
+  await transact(deps.db, async (tx) => {
+    const gone = await forgetChat({ ...deps, db: tx }, who)
+    await forgetMessages(
+      tx,
+      gone.map(({ id }) => id),
+    )
+    const wallets = gone.map(({ wallet }) => wallet)
+    if (who.name !== null) await acting.forgetName(tx, wallets, who.name)
+  })
+}
