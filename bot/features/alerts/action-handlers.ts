@@ -17,7 +17,7 @@ import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { sentenceOf } from '../../core/refusals.ts'
 import { remove, removeButtons } from '../../core/show.ts'
-import { muteEnd } from '../watches/handlers.ts'
+import { muteEnd, unmute } from '../watches/handlers.ts'
 import {
   alertOffered,
   type FoundAlert,
@@ -158,11 +158,10 @@ async function muteWatch(
   }
 }
 
-/** Unmutes the watch from below an alert, whose message stays; the watch's card handles its own button. */
-composer.use(async (ctx, next) => {
-  if (ctx.press?.verb !== 'watch.unmute') return next()
+/** Unmutes the watch. Below an alert its message stays; any other message becomes the watch's card. */
+onPress(composer, 'watch.unmute', async (ctx, { id: watchId }) => {
   const id = alertOffered(ctx) ?? (await findDelivered(ctx))?.envelope.message.alertId ?? undefined
-  if (id === undefined) return next()
+  if (id === undefined) return unmute(ctx, watchId)
   await act(ctx, id, async ({ card, link }) => {
     await muteWatch(ctx, card.status, link, null)
     return ctx.t('bot:watch.nowHeard')

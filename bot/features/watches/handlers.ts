@@ -64,9 +64,8 @@ onPress(composer, 'watch.muteFor', async (ctx, { id, duration }) => {
   await change(ctx, id, { mutedUntil: until.toISOString() }, done)
 })
 
-onPress(composer, 'watch.unmute', (ctx, { id }) => unmute(ctx, id))
-
-async function unmute(ctx: BotContext, id: number): Promise<void> {
+/** Unmutes a watch and shows its card. */
+export async function unmute(ctx: BotContext, id: number): Promise<void> {
   await change(ctx, id, { mutedUntil: null }, ctx.t.html('bot:watch.nowHeard'))
 }
 
