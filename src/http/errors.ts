@@ -1,3 +1,4 @@
+/** The HTTP response of an error: status, headers and problem document. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type AppError, ERROR_STATUS } from '#src/kernel/errors.ts'
 import { negotiateLocale } from '#src/kernel/locale.ts'

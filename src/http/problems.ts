@@ -1,3 +1,4 @@
+/** Any thrown error as a problem document, logged if the caller did not cause it. For REST and agents. */
 import { reportRefusal, toAppError } from '#src/db/refusal.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { type AppError, retryAfterOf } from '#src/kernel/errors.ts'

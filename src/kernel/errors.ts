@@ -1,3 +1,4 @@
+/** Refusals as code throws them: `AppError`, its kinds, codes and details. */
 import type texts from '../../locales/en/errors.json'
 
 /** Kinds of refusals with their HTTP status. */

@@ -1,3 +1,4 @@
+/** Kind and HTTP status of each error code, for documents and checks. */
 import texts from '../../locales/en/errors.json' with { type: 'json' }
 import { ERROR_STATUS, type ErrorCode, type ErrorKind } from './errors.ts'
 

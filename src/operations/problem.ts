@@ -1,3 +1,4 @@
+/** The problem document of an error, in a language. */
 import { builtKey, type TextValues, type Translate } from '#src/i18n/translate.ts'
 import type { ErrorCode } from '#src/kernel/errors.ts'
 import { statusOf } from '#src/kernel/problems.ts'
