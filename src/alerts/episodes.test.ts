@@ -102,7 +102,7 @@ describe('an alert', () => {
     expect(ids(open)).toEqual([1, 9])
   })
 
-  test('that is no worse starts a new alert and ends the forgotten one without a message', () => {
+  test('that is no worse starts a new alert and ends the abandoned one without a message', () => {
     const one = change(9)
     const { effects, ends, open } = applyChanges([one], [openAlert(1), openAlert(9)])
     expect(effects.get(one)?.episode).toEqual([])

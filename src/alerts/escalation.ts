@@ -64,7 +64,7 @@ export async function escalateDue(
     deps,
     tx,
     [...due.values()].map(({ row, watch }): Notification => {
-      // The newest alert of an escalated episode represents it.
+      // Of the alerts of one episode the newest is sent.
       const newest = together.filter((other) => keyOf(other) === keyOf(row)).at(-1) ?? row
       const record = recordedFromRow(newest)
       return {

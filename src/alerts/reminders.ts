@@ -129,7 +129,7 @@ async function afterMutes(deps: Deps, tx: Db, watchIds: readonly number[]): Prom
       row.mutedAt === null &&
       isSignalFiring(watches.get(row.watchId), row.signal),
   )
-  // The newest alert of an escalated episode represents it.
+  // Of the alerts of one episode the newest is sent.
   const newest = new Map(
     firing.map((row) => [`${row.watchId} ${row.signal} ${episodeOf(recordedFromRow(row))}`, row]),
   )

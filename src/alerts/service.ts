@@ -23,8 +23,8 @@ import { liveCauses, releaseUninhibited } from './uninhibit.ts'
 
 /** A firing and its record, if it has one. */
 type RecordedFiring = Change & { readonly candidate: AlertCandidate }
-/** A firing newly recorded by this call. */
-type Fresh = RecordedFiring & { readonly alertId: number }
+/** A firing that this call has recorded as an alert. */
+type NewAlert = RecordedFiring & { readonly alertId: number }
 
 /**
  * Records alert candidates as alerts and puts their deliveries into the outbox, in the transaction that caused them.
@@ -47,8 +47,8 @@ export async function recordAlerts(
     return { ...candidate, candidate, alertId, watchId }
   })
   const isEpisode = ({ isRecovery, event }: RecordedFiring) => isRecovery || hasRecovery(event)
-  const alone = fired.filter((one) => !isEpisode(one)).filter(isFresh)
-  const ofEpisodes = fired.filter((one) => isEpisode(one) && (isFresh(one) || one.isRecovery))
+  const alone = fired.filter((one) => !isEpisode(one)).filter(isNewAlert)
+  const ofEpisodes = fired.filter((one) => isEpisode(one) && (isNewAlert(one) || one.isRecovery))
   const notifications = ofEpisodes.length === 0 ? [] : await updateEpisodes(deps, tx, ofEpisodes, now)
   await notify(deps, tx, [
     ...alone.map((one) =>
@@ -71,7 +71,7 @@ async function updateEpisodes(
   await episodes.endEpisodes(tx, result.ends)
   logEnded(deps, result.ends)
   const settings = await listSettings(tx, wallets)
-  const fresh = fired.filter(isFresh)
+  const fresh = fired.filter(isNewAlert)
   const settled = await settleFlapping(tx, before, result)
   const flapping = await findFlapping(
     tx,
@@ -122,7 +122,7 @@ function isSeverityIncrease(firing: RecordedFiring, { effects }: Episodes<Record
 }
 
 /** Whether it is a recovery of an alert that no recipient was sent. */
-function isUnnotified(firing: Fresh, { effects }: Episodes<RecordedFiring>): boolean {
+function isUnnotified(firing: NewAlert, { effects }: Episodes<RecordedFiring>): boolean {
   const episode = effects.get(firing)?.episode ?? []
   return (
     firing.isRecovery &&
@@ -132,7 +132,7 @@ function isUnnotified(firing: Fresh, { effects }: Episodes<RecordedFiring>): boo
 }
 
 /** The episode columns of an alert's row. */
-function toEpisodeMark(firing: Fresh, { effects }: Episodes<RecordedFiring>): episodes.EpisodeMark {
+function toEpisodeMark(firing: NewAlert, { effects }: Episodes<RecordedFiring>): episodes.EpisodeMark {
   const id = firing.alertId
   const { episode: [first] = [], effectiveSeverity } = effects.get(firing) ?? {}
   const ended =
@@ -157,7 +157,7 @@ function toEpisodeMark(firing: Fresh, { effects }: Episodes<RecordedFiring>): ep
  * have settled.
  */
 function remindAt(
-  firing: Fresh,
+  firing: NewAlert,
   isFlappingSignal: boolean,
   { repeat }: Settings,
   now: Date,
@@ -222,7 +222,7 @@ async function findFlapping(
 }
 
 function episodeNotification(
-  firing: Fresh,
+  firing: NewAlert,
   { effects, open }: Episodes<RecordedFiring>,
   { isFlappingSignal, now }: { readonly isFlappingSignal: boolean; readonly now: Date },
 ): Notification {
@@ -255,7 +255,7 @@ function episodeNotification(
 }
 
 function recoveryNotes(
-  firing: Fresh,
+  firing: NewAlert,
   [first]: readonly OpenAlert[],
   open: readonly OpenAlert[],
 ): readonly Note[] {
@@ -263,7 +263,7 @@ function recoveryNotes(
   const still = open.filter(
     ({ watchId, notifiedAt }) => watchId === firing.watchId && notifiedAt !== null,
   )
-  // The newest alert of an escalated episode represents it.
+  // Of the alerts of one episode the newest is named.
   const others = [
     ...new Map(still.map((alert) => [`${alert.signal} ${episodeOf(alert)}`, alert])).values(),
   ]
@@ -288,7 +288,7 @@ function recoveryNotes(
 }
 
 function toNotification(
-  { alertId, candidate }: Fresh,
+  { alertId, candidate }: NewAlert,
   how: Pick<Notification, 'kind' | 'effectiveSeverity'>,
   now: Date,
 ): Notification {
@@ -298,7 +298,7 @@ function toNotification(
   return { ...record, ...how, watch, isRecovery, isQuiet: isMuted(watch, now) }
 }
 
-function isFresh(firing: RecordedFiring): firing is Fresh {
+function isNewAlert(firing: RecordedFiring): firing is NewAlert {
   return firing.alertId !== undefined
 }
 
