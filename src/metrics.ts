@@ -9,7 +9,7 @@ import { readProgress } from '#src/watches/observe/progress.ts'
 /** Time for which values read from the database are cached, however often they are requested. */
 const KEEP_MS = 5000
 
-/** All metrics that are read when they are asked for. Those from the database are the same in every process. */
+/** All metrics collected on scrape. Every process reports the same values for metrics from the database. */
 export function createReadings(app: JobApp): readonly MetricReading[] {
   return [
     ...ledgerReadings(app),
@@ -63,7 +63,7 @@ function canaryReadings({ db, heartbeat }: JobApp): readonly MetricReading[] {
     },
     {
       name: 'watchdog_canary_seconds',
-      help: 'How long it took, from the record of the alert until its receipt.',
+      help: 'Latency of the last synthetic alert, from recording to delivery.',
       read: async () => {
         const found = await arrival()
         return found && found.tookMs / 1000
@@ -76,7 +76,7 @@ function canaryReadings({ db, heartbeat }: JobApp): readonly MetricReading[] {
 function headReading({ clock, meters }: JobApp): MetricReading {
   return {
     name: 'watchdog_head_lag_seconds',
-    help: 'Age of the newest confirmed block that this process read, by the host that had it.',
+    help: 'Age of the newest confirmed block read by this process, by RPC endpoint.',
     labels: ['endpoint'],
     read: async () => {
       const head = meters.head()
@@ -87,18 +87,18 @@ function headReading({ clock, meters }: JobApp): MetricReading {
   }
 }
 
-/** Metrics of the last proof of the ledger. */
+/** Metrics of the last ledger reconciliation. */
 function ledgerReadings({ db }: Pick<JobApp, 'db'>): readonly MetricReading[] {
   const lastProof = keep(() => findLastProof(db))
   return [
     {
       name: 'watchdog_ledger_wrong_wallets',
-      help: 'Wallets whose entries did not add up to their balance in the last proof of the ledger.',
+      help: 'Wallets whose entries did not add up to their balance in the last ledger reconciliation.',
       read: async () => (await lastProof())?.wrongWallets,
     },
     {
       name: 'watchdog_ledger_proved_timestamp_seconds',
-      help: 'When the ledger was proved last.',
+      help: 'Time of the last ledger reconciliation.',
       read: async () => {
         const proof = await lastProof()
         return proof && proof.provedAt.getTime() / 1000
@@ -155,7 +155,7 @@ function deliveryReadings({ db, clock, tally }: JobApp): readonly MetricReading[
   ]
 }
 
-/** Metrics of the chain's reading and of evaluation. */
+/** Metrics of chain reading and watch evaluation. */
 function workReadings({ db, clock }: Pick<JobApp, 'db' | 'clock'>): readonly MetricReading[] {
   const ageOf = (at: Date) => Math.max(0, clock.now().getTime() - at.getTime()) / 1000
   const progress = keep(() => readProgress(db))

@@ -33,7 +33,7 @@ export function createBot({
 }: { readonly app: App } & PacedAccess): Bot<BotContext> {
   const client = { apiRoot: access.apiRoot, timeoutSeconds: API_TIMEOUT_SECONDS }
   const bot = new Bot<BotContext>(access.token, { client })
-  // The pace applies outside of the counter, which so counts answers of Telegram only.
+  // The rate limiter wraps the counter, so only Telegram's own 429s are counted, not local ones.
   waitForTurns(countLimited(bot.api, app.meters.telegramLimited), access.pace)
   bot.use(answering(app), flood(app), inlineQueries(app), identify(app), errors, guard)
   bot.use(questions(() => REGISTRY.flatMap((feature) => feature.questions ?? [])))

@@ -31,9 +31,8 @@ export interface NewUpdate {
 /**
  * Inserts updates and wakes the workers; known ones are skipped.
  *
- * A chat's next update gets the turn after its last open one, and a chat without open updates gets the
- * current turn: a chat that sends a thousand updates has one in each of a thousand turns, and delays
- * another chat by one of them.
+ * Round-robin over chats: a chat with many updates delays another by one update at most. A chat's next update
+ * gets the turn after its last open one; a chat without open updates gets the current turn.
  */
 export async function insertUpdates(
   db: Db,

@@ -1,6 +1,6 @@
 /**
  * Updates live messages: a top-up until it is credited, its QR code until it expires, tests until they have
- * arrived, a pinned overview. The database stores what they follow, so a restart changes nothing. The job
+ * arrived, a pinned overview. The subject of each message is stored, so a restart loses nothing. The job
  * `show-live-messages` runs this.
  */
 
@@ -59,7 +59,7 @@ export interface LiveMessageDeps {
 /**
  * Checks every message that is due, and those of these top-ups.
  *
- * @param signal starts no other message: the remaining ones are checked when their lease ends
+ * @param signal Once aborted, no further message is checked; the rest are retried after their lease.
  */
 export async function changeLive(
   notifier: LiveMessageDeps,
@@ -185,10 +185,10 @@ async function showTopup(
 }
 
 /**
- * Shows the next step of an unfinished watch in the message of the top-up that bought its slot. Each
- * part can be repeated, so that a process that ends in between changes nothing.
+ * Shows the next step of an unfinished watch in the message of the top-up that bought its slot. Each step
+ * is idempotent, so a crash between steps is harmless.
  *
- * @returns whether it did; the message then belongs to the wizard
+ * @returns whether the message shows the step; it then belongs to the wizard
  */
 async function resumeWizard(
   notifier: LiveMessageDeps,
@@ -204,7 +204,7 @@ async function resumeWizard(
   const step = await nextStep(state, topup, credited)
   if (step === undefined) return false
   await change(notifier, row, step.view, reader.t.locale)
-  // A press meanwhile has taken the message over.
+  // A button press has meanwhile put another screen into this message.
   if (!(await isFollowed(app, row))) return true
   const { wizard } = known.currentMessages
   // Otherwise the message shows the top-up alone.
@@ -218,7 +218,7 @@ async function resumeWizard(
   return true
 }
 
-/** Removes the buttons of a message. A failure is ignored: they lead to the step that is shown now. */
+/** Removes the buttons of a message. Failures are ignored: the old buttons lead to the current step. */
 async function removeStaleButtons(
   { app, api }: LiveMessageDeps,
   chatId: number,
@@ -261,7 +261,7 @@ async function showOverview(
   return { stage: null, shown, nextAt, isChanged }
 }
 
-/** Shows which tests have arrived. Other kinds of messages are no longer followed. */
+/** Shows which tests have arrived. Rows of an unknown kind are deleted. */
 async function showTests(
   notifier: LiveMessageDeps,
   row: LiveRow,

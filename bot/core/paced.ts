@@ -4,10 +4,9 @@ import { TURN_WAIT_MS_MAX } from '#src/channels/rate-limiter.ts'
 import type { TelegramPace } from '#src/channels/telegram-pace.ts'
 
 /**
- * Makes calls of the bot wait for their turn: new messages wait for the turn of the bot and of
- * their chat, changes of messages for the turn of the bot only, so that the response to quick
- * presses stays quick. A turn that is far away is refused as Telegram would refuse the call, so
- * that the update is retried then.
+ * Makes calls of the bot wait for their turn. New messages wait for the limits of the bot and of their chat.
+ * Edits skip the chat's limit to keep presses responsive. If the next turn is too far off, the call fails with
+ * a local 429, and the update is retried at that time.
  */
 export function waitForTurns(api: Api, pace: TelegramPace): Api {
   api.config.use(async (call, method, payload, signal) => {

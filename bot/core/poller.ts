@@ -29,8 +29,8 @@ type Deps = Pick<App, 'db' | 'clock' | 'log'>
  * Fetches updates into the inbox until the signal is aborted: each batch is stored before it is confirmed
  * to Telegram. One process at a time; another one takes over within seconds after its death.
  *
- * Only a refused token ends it. It has a loop of its own (docs/decisions/0010): Telegram holds each request
- * open and says how long to wait after a refusal.
+ * Returns early only if Telegram rejects the token. Does not use the job runner (docs/decisions/0010): Telegram
+ * holds each request open, and after an error says how long to wait.
  *
  * @param api client whose calls may take longer than `POLL_SECONDS`
  */
@@ -75,7 +75,7 @@ function waitMs(error: unknown, failures: number): number {
 }
 
 /**
- * One request: stores the received updates.
+ * Sends one getUpdates request and stores the result.
  *
  * @returns the offset of the next request, which confirms them to Telegram
  */

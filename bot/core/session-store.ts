@@ -32,7 +32,7 @@ export async function putQuestion(db: Db, row: QuestionRow): Promise<void> {
     .onConflictDoUpdate({ target: [questions.chatId, questions.personId], set: row })
 }
 
-/** @returns whether there was one */
+/** Deletes the person's open question; returns whether it existed. */
 export async function deleteQuestion(db: Db, place: ChatPerson): Promise<boolean> {
   const gone = await db.delete(questions).where(ofQuestion(place)).returning()
   return gone.length > 0

@@ -79,7 +79,8 @@ export async function isDelivered({
 }
 
 /**
- * Changes the pressed message without making it the current message: an alert stays an alert.
+ * Changes the pressed message without making it the current message, so an alert does not become a screen of
+ * the bot that loses its buttons.
  *
  * @returns false if it can no longer be changed
  */
@@ -218,7 +219,7 @@ export async function rewrite(ctx: BotContext, messageId: number, view: View): P
 }
 
 /**
- * Edits a message into a screen. It no longer follows anything.
+ * Edits a message into a screen. Ends live updates of the message.
  *
  * @returns false if it can no longer be edited
  */

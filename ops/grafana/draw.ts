@@ -3,8 +3,7 @@ import { z } from 'zod'
 import { drawPng } from '#src/pictures/png.ts'
 
 /**
- * Draws the board of `dashboard.json` from the data of a Prometheus, without Grafana: its panels,
- * queries and
+ * Draws the board of `dashboard.json` from the data of a Prometheus, without Grafana: its panels, queries and
  * units, in a style of its own.
  *
  * Usage: `npm run board -- http://127.0.0.1:9090 board.png [minutes]`

@@ -23,8 +23,8 @@ export interface BlockLogs {
  * Determines the events of blocks, none missing as far as that can be proven.
  *
  * A block is checked again where endpoints differ, where the bloom filter of its header indicates events
- * that were not returned, and, while only one endpoint answered, where it has an event of a rare kind,
- * beside which another may be missing. All its receipts are then read: the root in its header proves them,
+ * that were not returned, and, while only one endpoint answered, where it has an event listed in `rare`: the
+ * bloom filter cannot reveal a second, missing one. All its receipts are then read: the root in its header proves them,
  * whatever endpoint returned them. Without receipts, every event that any endpoint returned counts; if two
  * have a different event at the same index, or returned receipts do not match the block, the block is
  * uncertain.
@@ -136,8 +136,7 @@ function disputedBlocks(logsByEndpoint: readonly (readonly Log[])[]): readonly n
 }
 
 /**
- * Blocks whose header indicates such an event while none was returned; with several first topics, of any of
- * them.
+ * Blocks whose bloom filter may contain an event of `filter` for a topic0 with no returned event.
  */
 export function doubtfulBlocks(
   blocks: readonly SpanBlock[],

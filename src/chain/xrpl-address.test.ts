@@ -13,7 +13,7 @@ describe('a classic address', () => {
     expect(isClassicAddress(address)).toBe(true)
   })
 
-  test('is one for any account, and none with a letter changed', () => {
+  test('is valid for any account id and invalid with one letter changed', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ minLength: 20, maxLength: 20 }),

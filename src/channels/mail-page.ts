@@ -53,7 +53,7 @@ const LINE_HEIGHTS: Readonly<Partial<Record<Locale, string>>> = {
 
 /** Writes the parts of an e-mail as markup in one locale. Arguments that end in `Html` are markup with escaped values. */
 export interface MailWriter {
-  /** Severity, watch and start, below the heading beside a bar in the tone's colour. */
+  /** Line with severity, watch and start time, marked by a coloured bar. */
   toned(tone: Tone, lineHtml: string): string
   heading(text: string): string
   paragraph(textHtml: string): string
@@ -75,7 +75,7 @@ export interface MailWriter {
 }
 
 /**
- * Parts for a language and its writing direction. Long because it is the markup of all parts of an e-mail,
+ * Creates the writer for a locale. Long because it is the markup of all parts of an e-mail,
  * which share fonts and directions.
  */
 export function mailWriter(locale: Locale): MailWriter {

@@ -5,7 +5,7 @@ import { botFloodEnd, holdFor, NEVER, type Pace, takeTurn } from './pace-rules.t
 const LIMITS = { allMs: 36, chatMs: 1000, groupWindow: { count: 20, ms: 60_000 } }
 const GROUP = 3
 
-/** Calls of several processes: which chat, how long after the call before. */
+/** Calls of several processes: chat, and delay since the previous call. */
 const calls = fc.array(
   fc.record({
     chat: fc.nat(GROUP),
@@ -15,7 +15,7 @@ const calls = fc.array(
   { minLength: 1, maxLength: 200 },
 )
 
-test('whatever is asked, turns keep the distances of the bot, of chats and of groups', () => {
+test('for any sequence of requests, the granted turns keep the intervals of the bot, of chats and of groups', () => {
   fc.assert(
     fc.property(calls, (asked) => {
       let now = 1_000_000
@@ -75,7 +75,7 @@ test('a bot that must wait refuses every caller beyond the wait limit', () => {
   expect(takeTurn({ bot, chat: undefined }, request, LIMITS).isTaken).toBe(false)
 })
 
-test('after a clock was put back waits last as long as before', () => {
+test('waits keep their length after the clock is set back', () => {
   const bot = holdFor(NEVER, 3_600_000, 200)
   const request = { now: 1000, patienceMs: 5000, isGroup: false }
   expect(takeTurn({ bot: { ...bot, at: 3_600_000 }, chat: NEVER }, request, LIMITS)).toMatchObject({

@@ -1,6 +1,6 @@
 /**
- * Claims due deliveries of chats and mailboxes, one message per recipient, as planned by storm
- * control.
+ * Claims due deliveries of chats and mailboxes, one message per recipient, as grouping plans them
+ * (`grouping.ts`).
  */
 import type { Envelope, MessageState } from '#src/channels/envelope.ts'
 import type { ChannelKey, ServiceChannel } from '#src/channels/index.ts'

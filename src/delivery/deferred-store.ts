@@ -1,8 +1,8 @@
-/** Deferred deliveries, as their alerts see them. */
+/** Deferred deliveries, grouped by alert. */
 import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 
-/** Deferred deliveries of an alert to a recipient that was sent no message about it. */
+/** Delivery state of an alert for one recipient. */
 export interface DeferredDeliveries extends Record<string, unknown> {
   readonly alertId: number
   readonly recipientId: number

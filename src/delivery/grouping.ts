@@ -1,5 +1,5 @@
 /**
- * Storm control of chats and mailboxes: decides which waiting deliveries of a recipient go out next, and
+ * Grouping for chats and mailboxes: decides which waiting deliveries of a recipient go out next, and
  * whether alone, as one message, or as part of a message that was sent already.
  *
  * The first delivery of a watch goes out immediately. Further deliveries of the watch within five seconds

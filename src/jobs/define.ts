@@ -10,7 +10,7 @@ import type { Role } from '#src/kernel/role.ts'
 import type { App } from '#src/operations/define.ts'
 import type { Heartbeat } from './heartbeat.ts'
 
-/** Periodic work of the bot; does nothing before Telegram has introduced the bot. */
+/** Periodic work of the bot; does nothing before getMe has succeeded. */
 export interface BotWork {
   /** Makes the automatic changes of messages that are due. */
   followUp(signal: AbortSignal): Promise<void>
@@ -27,11 +27,11 @@ export interface BotWork {
 
 /** Dependencies of a job, beyond those of the verbs. */
 export interface JobApp extends App {
-  /** Longest time between two readings of the chain's tip. */
+  /** Longest time between two polls of the chain's tip. */
   readonly evaluationIntervalMs: number
-  /** When the chain's tip is read between two such readings. */
+  /** New-head subscription; triggers reads between polls. */
   readonly heads: Heads
-  /** For mails that are not alerts. */
+  /** Mail transport for mails other than alerts. */
   readonly mail: MailDeps
   /** Counter of attempts to send. */
   readonly tally: Tally

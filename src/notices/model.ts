@@ -1,9 +1,8 @@
 /**
  * A notice is about the service itself, not about the chain: slots that end, credits that arrived, a
  * destination that is off. Recipients are the private chats of the wallet, or its mailboxes without any
- * chat; only the loss of a topic is sent to its group. Each recipient gets each notice once: it is
- * recorded
- * in the transaction of its cause.
+ * chat; only the loss of a topic is sent to its group. Each recipient gets each notice once: it is recorded in
+ * the transaction of its cause.
  */
 
 import type {

@@ -175,7 +175,7 @@ export interface RoutedOperation<
   /** Tag in the OpenAPI document and page in the reference; the first segment of the path if absent. */
   readonly tag?: string
   readonly rate: RateClass
-  /** Whether it is not in the specification: `x-extension` in the OpenAPI document. */
+  /** Whether it is an addition to the published table of operations: `x-extension` in the OpenAPI document. */
   readonly isExtension?: true
   /** Whether it accepts `Idempotency-Key`. */
   readonly idempotent?: boolean

@@ -139,7 +139,7 @@ function indented(text: string, by = '  '): string {
   return text.replaceAll('\n', `\n${by}`)
 }
 
-/** A raw text in Go, which has no backtick inside. */
+/** Go raw string literal; backticks are concatenated, as it cannot contain them. */
 function goText(text: string): string {
   return `\`${text.replaceAll('`', '` + "`" + `')}\``
 }

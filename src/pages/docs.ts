@@ -25,7 +25,7 @@ const EXAMPLES = new URL('../../examples/verify/', import.meta.url)
 
 /** A page of the docs without its frame. */
 interface DocsPage {
-  /** Undefined outside of the parts. */
+  /** Section of the docs; undefined for the search page. */
   readonly part: DocsPart | undefined
   readonly view: string
   data(t: Translate): { readonly title: string } & Readonly<Record<string, unknown>>

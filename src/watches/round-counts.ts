@@ -18,7 +18,7 @@ export function countRounds(rounds: ProviderView['rounds']): {
   return { seen: some((cell) => cell !== 'unknown'), bad: some(isBad) }
 }
 
-/** The stored ones of a number of rounds up to the newest, as a picture of so many columns shows them. */
+/** The stored rounds among the newest `range` round ids. */
 export function roundsWithin(
   rounds: ProviderView['rounds'],
   range: number,

@@ -57,7 +57,7 @@ async function scrape({ service }: Pick<World, 'service'>): Promise<ReadonlyMap<
 
 const host = () => new URL(world.rpc.url).host
 
-test('the age of the head of the chain, by the host that had it', async () => {
+test('the age of the newest confirmed block, by RPC endpoint', async () => {
   const { at } = await world.app.chain.confirmedBlock(2)
   world.clock.set(new Date(at.getTime() + 40_000))
   expect((await scrape(world)).get(`watchdog_head_lag_seconds{endpoint="${host()}"}`)).toBe(40)

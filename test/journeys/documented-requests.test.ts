@@ -242,18 +242,18 @@ describe('every example', () => {
     )
   }
 
-  test.skipIf(!has('python3'))('is Python', async () => {
+  test.skipIf(!has('python3'))('compiles as Python', async () => {
     const files = await write('py', 'py')
     await run('python3', ['-m', 'py_compile', ...files])
   })
 
-  test.skipIf(!has('gofmt'))('is Go, formatted', async () => {
+  test.skipIf(!has('gofmt'))('is formatted by gofmt', async () => {
     const files = await write('go', 'go')
     const { stdout } = await run('gofmt', ['-l', ...files])
     expect(stdout).toBe('')
   })
 
-  test('is TypeScript', () => {
+  test('parses as TypeScript', () => {
     for (const { id, calls } of reference()) {
       const code = calls.find((one) => one.id === 'ts')?.code ?? ''
       expect(() => stripTypeScriptTypes(code), id).not.toThrow()

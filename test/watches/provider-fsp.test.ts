@@ -10,7 +10,7 @@ import { type WatchWorld, watchWorld } from './world.ts'
 
 const EVERY_SIGNAL = providerFsp.signals.map(({ id }) => ({ id, enabled: true }))
 
-/** Parameters that alert at a likely silence, because there are few blocks here. */
+/** Fires on a short silence, because the test chain has few blocks. */
 const SENSITIVE = EVERY_SIGNAL.map((one) =>
   one.id === 'fast-updates' ? { ...one, parameters: { probability: 0.1 } } : one,
 )
@@ -19,7 +19,7 @@ const SENSITIVE = EVERY_SIGNAL.map((one) =>
 const CASES: readonly (readonly [string, Behaviour, readonly string[]])[] = [
   ['Healthy', 'former-digest', []],
   ['Mute', 'no-commit', ['fsp.ftso-commit warning']],
-  // A bit vote travels with the reveal.
+  // The bit vote is in the reveal transaction, so neither counts.
   ['Shy', 'no-reveal', ['fsp.ftso-reveal critical', 'fsp.fdc-bitvote warning']],
   ['Tardy', 'late-commit', ['fsp.ftso-commit warning']],
   [
@@ -29,7 +29,7 @@ const CASES: readonly (readonly [string, Behaviour, readonly string[]])[] = [
   ],
   ['Voteless', 'no-bit-vote', ['fsp.fdc-bitvote warning']],
   ['Fickle', 'no-fdc-signature', ['fsp.fdc-signature warning', 'fsp.fdc-reveal-offence critical']],
-  // Its bit vote travels with the reveal, and counts neither.
+  // The bit vote is in the reveal transaction, so neither counts.
   [
     'Astray',
     'former-submission',
@@ -85,13 +85,13 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 describe('providers on a chain', () => {
-  test('all are quiet while everybody does everything right', async () => {
+  test('no alert while every provider fulfils its duties', async () => {
     await world.simulation().playRounds(5)
     await scan()
     for (const [name] of CASES) expect([name, await notified(name)]).toEqual([name, []])
   })
 
-  test('each notifies its own failure, with its severity, and no other', async () => {
+  test('each fault raises exactly its own alert, with its severity', async () => {
     const simulation = world.simulation()
     // Silence takes longer to detect than the other faults.
     await simulation.behave('Silent', 'no-fast-updates')
@@ -143,7 +143,7 @@ test('an alert about submissions to a former contract names both contracts and w
   )
 })
 
-/** The rest of an alert that is rendered. */
+/** The other fields of the rendered alert. */
 const SHOWN = {
   ...{ alertId: 1, watchId: 1, watchLabel: 'Astray', firedAt: new Date('2026-11-20T12:00:00Z') },
   ...{ link: 'https://watchdog.example.org/a/1', test: false },

@@ -21,7 +21,7 @@ export const errors: Middleware<BotContext> = async (ctx, next) => {
   }
 }
 
-/** Whether the chat accepts no messages, permanently or at this place. */
+/** Whether the chat accepts no messages, permanently or in this topic. */
 async function isChatClosed(ctx: BotContext, error: GrammyError): Promise<boolean> {
   const verdict = verdictOf(error)
   if (verdict.kind === 'send_to') return true

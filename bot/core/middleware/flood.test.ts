@@ -14,23 +14,23 @@ function taken(times: readonly number[]): number {
 const every = (ms: number, count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => from + index * ms)
 
-describe('a person who presses', () => {
-  test('is never slowed down at a pace people read at', () => {
+describe('the limit of presses of a person', () => {
+  test('is not limited at 2.5 presses a second', () => {
     expect(taken(every(400, 500))).toBe(500)
   })
 
-  test('has 30 presses taken in ten seconds and no more', () => {
+  test('accepts at most 30 presses in ten seconds', () => {
     expect(taken(every(10, 100))).toBe(30)
   })
 
-  test('has one press in two seconds taken for a minute afterwards', () => {
+  test('then accepts one press every two seconds for a minute', () => {
     const burst = every(10, 40)
     const after = every(100, 490, 10_500)
     expect(taken([...burst, ...after]) - 30).toBeLessThanOrEqual(30)
     expect(taken([...burst, ...after]) - 30).toBeGreaterThanOrEqual(24)
   })
 
-  test('is free again after that minute', () => {
+  test('ends after that minute', () => {
     const burst = every(10, 40)
     expect(taken([...burst, ...every(400, 20, 120_000)])).toBe(50)
   })

@@ -31,7 +31,7 @@ export function identify(app: App): Middleware<BotContext> {
 /** Identifies the source again after the chat's language or links changed. */
 export async function identifyAgain(ctx: BotContext): Promise<void> {
   const source = sourceOf(ctx)
-  if (source === undefined) throw new Error('an update lost its chat')
+  if (source === undefined) throw new Error('update has no chat')
   Object.assign(ctx, await stateOf(ctx.app, ctx, source, ctx.isAdministrator))
 }
 
@@ -123,7 +123,7 @@ function titleOf(chat: Chat): string {
   return [chat.first_name, chat.last_name].filter(Boolean).join(' ')
 }
 
-/** Checked only for a press or a command. */
+/** Whether the sender administers the group; requested only for presses and commands, else false. */
 async function isGroupAdministrator(ctx: BotContext, from: User): Promise<boolean> {
   const isAsking = ctx.callbackQuery !== undefined || ctx.message?.text?.startsWith('/') === true
   if (!isAsking || from.is_bot) return false
@@ -131,16 +131,15 @@ async function isGroupAdministrator(ctx: BotContext, from: User): Promise<boolea
     const { status } = await ctx.getChatMember(from.id)
     return status === 'creator' || status === 'administrator'
   } catch (error) {
-    // Telegram refuses the question: the person is treated as one without rights.
+    // Telegram rejects getChatMember: the person is treated as one without rights.
     if (isRefused(error, 400, 403)) return false
     throw error
   }
 }
 
 /**
- * The chat's wallets, the selected one first, else the newest, each with the rights of the person: those of
- * the link in private; in groups those of the link for an administrator who linked the wallet there or in
- * their own chat, and `read` for everybody else.
+ * The chat's wallets, selected first, then newest. Private chat: the link's scopes. Group: the link's scopes
+ * for an administrator who linked the wallet here or in their private chat, else `read`.
  */
 async function memberships(
   app: App,

@@ -22,7 +22,7 @@ const HOURS: Readonly<Record<AlertFilter['time'], number | undefined>> = {
   all: undefined,
 }
 
-/** A filter in the form of the operations. */
+/** Converts the filter to the operations' input. */
 export function wantedOf({ state, severity, time, watchId }: AlertFilter) {
   const hours = HOURS[time]
   return {
@@ -118,7 +118,7 @@ function watchRows(
 
 function after<Value>(values: readonly Value[], current: Value): Value {
   const next = values[values.indexOf(current) + 1] ?? values[0]
-  // Safe: the lists above have at least two entries, and `undefined` is one of them where it is possible.
+  // Safe: the lists have at least two entries, and `Value` includes undefined only where `values` does.
   return next as Value
 }
 

@@ -20,7 +20,7 @@ import { againData } from './again.ts'
 import { suggestedThreshold, trialOffer } from './trial.ts'
 import { connectReplaced, connectScreen, trialTerms } from './view.ts'
 
-/** Needs no link; refused in groups, with a link into the private chat. */
+/** Allowed without a linked wallet; groups get a deep link to the private chat. */
 const CONNECT = { privately: 'connect', unlinked: true } as const
 
 const composer = new Composer<BotContext>()
@@ -109,7 +109,7 @@ async function watchOwnWallet(
     const watch = await ctx.call(createWatch, { body: { type, target, settings } })
     const note = ctx.t.html('bot:trial.started', trial)
     const now = ctx.app.clock.now()
-    // The chat itself was linked a moment ago, and is notified.
+    // This chat was just linked, so it is a recipient.
     await show(
       ctx,
       watchCreated(ctx.reader, watch, { now, seen: observation, isNotified: true, note }),

@@ -57,8 +57,8 @@ const EPOCHS = 2
  * then.
  */
 const UNREADABLE_MS = 2 * HOUR_MS
-/** Upper limit of the steps of blocks read for one reward epoch at a time. */
-const STEPS_PER_LOOK = 40
+/** Most block ranges read per epoch in one pass. */
+const RANGES_PER_PASS = 40
 /** Retention of signatures, in reward epochs. */
 const EPOCHS_KEPT = 6
 
@@ -97,7 +97,7 @@ export function createVoteFacts({
    * Reads the missing events.
    *
    * @param isEnough signature after which no more are needed
-   * @returns whether all signatures are there
+   * @returns whether nothing more has to be read
    */
   async function readSignatures(
     epoch: number,
@@ -109,7 +109,7 @@ export function createVoteFacts({
   ): Promise<boolean> {
     const name = rangesOf(epoch)
     const wanted = { fromBlock: from, toBlock: block.number }
-    for (let step = 0; step < STEPS_PER_LOOK; step++) {
+    for (let step = 0; step < RANGES_PER_PASS; step++) {
       const ranges = await store.listRanges(db, name)
       const [gap] = gapsIn(ranges, wanted)
       if (gap === undefined) return true
@@ -128,7 +128,10 @@ export function createVoteFacts({
     return gapsIn(await store.listRanges(db, name), wanted).length === 0
   }
 
-  /** Reads the signature that ended the uptime vote, if that was between two readings. Tries once. */
+  /**
+   * Reads the signature that ended the uptime vote, if it fell between two reads; attempted once per epoch and
+   * process.
+   */
   async function seekUptimeEnd(
     epoch: number,
     { uptime: { hash, openedIn } }: EpochVotes,

@@ -63,8 +63,7 @@ export function evaluateWatch(
 /**
  * Folds observations through a watch's enabled signals, one after another.
  *
- * Repetitions are dropped: while an episode is open its signal fires again only with a higher
- * severity; a
+ * Repetitions are dropped: while an episode is open its signal fires again only with a higher severity; a
  * recovery counts only for an open episode; two alerts of one signal are at least `cooldownSeconds` apart.
  */
 export function foldWatch(

@@ -18,7 +18,7 @@ export const EXAMPLE = {
   blockTime: '2026-11-20T21:04:31.000Z',
 }
 
-/** An asset before its first observation. */
+/** Symbol and decimals to show until the asset is first observed. */
 export function unseenAsset({ asset }: { readonly asset: string }) {
   return { symbol: asset === 'FLR' ? asset : shortAddress(asset), decimals: 18 }
 }

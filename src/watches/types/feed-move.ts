@@ -145,7 +145,7 @@ const Summary = z.object({
 })
 type Summary = z.output<typeof Summary>
 
-/** Tolerance of rounded baseline prices: one this close counts as reached. */
+/** Tolerance of rounded baseline prices: a price this close to the threshold counts as reached. */
 const ROUNDING = 1e-9
 
 const prefilter: Prefilter<Settings, Observation, Summary> = {
@@ -212,7 +212,7 @@ function presentMoved(_event: string, data: JsonObject): Presentation {
   }
 }
 
-/** The smallest move that the watch tells, to the last observed price. */
+/** Example: the smallest move that fires, ending at the last observed price. */
 function ownExample(watch: ExampleWatch<Target, Settings, Observation>): JsonObject {
   const { baseline, now } = exampleMove(watch)
   return priceMove({ baseline, firedAt: null }, now, watch).firings[0]?.data ?? EXAMPLE
