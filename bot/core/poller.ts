@@ -29,8 +29,8 @@ type Deps = Pick<App, 'db' | 'clock' | 'log'>
  * Fetches updates into the inbox until the signal is aborted: each batch is stored before it is confirmed
  * to Telegram. One process at a time; another one takes over within seconds after its death.
  *
- * Returns early only if Telegram rejects the token. Does not use the job runner (docs/decisions/0010): Telegram
- * holds each request open, and after an error says how long to wait.
+ * Returns early only if Telegram rejects the token. Does not use the job runner (docs/decisions/0010):
+ * Telegram holds each request open, and after an error says how long to wait.
  *
  * @param api client whose calls may take longer than `POLL_SECONDS`
  */

@@ -219,7 +219,10 @@ export async function createProviderSimulation(
   }
 
   /** Applies the effects of faults outside of rounds. */
-  async function apply(provider: SimulatedProviderState, was: ReadonlySet<Behaviour>): Promise<void> {
+  async function apply(
+    provider: SimulatedProviderState,
+    was: ReadonlySet<Behaviour>,
+  ): Promise<void> {
     const turned = (one: Behaviour) => was.has(one) !== provider.behaviours.has(one)
     if (turned('changed-submit-address')) {
       const version = provider.behaviours.has('changed-submit-address') ? 2 : 1

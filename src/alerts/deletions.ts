@@ -20,7 +20,7 @@ export async function deleteWatchAndCloseAlerts(
 ): Promise<void> {
   await transact(deps.db, async (tx) => {
     await deleteWatch({ ...deps, db: tx }, caller, id)
-    const closed = await acting.closeOfWatch(tx, id, deps.clock.now())
+    const closed = await acting.closeAlertsOfWatch(tx, id, deps.clock.now())
     await delivery.reviseMessages(tx, closed)
   })
 }

@@ -129,7 +129,10 @@ export interface SignalChanges extends SignalKey {
   readonly since: Date
 }
 
-/** Number of firings and recoveries of each of these signals after an instant; severity increases do not count. */
+/**
+ * Number of firings and recoveries of each of these signals after an instant; severity increases do not
+ * count.
+ */
 export async function countChanges(
   db: Db,
   keys: readonly (SignalKey & { readonly after: Date })[],

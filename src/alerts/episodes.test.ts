@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Severity, worstSeverity } from '#src/kernel/display-values.ts'
 import { findEventSource } from '#src/watches/events.ts'
-import { type Change, applyChanges, type OpenAlert } from './episodes.ts'
+import { applyChanges, type Change, type OpenAlert } from './episodes.ts'
 
 const BASE = new Date('2026-11-20T12:00:00.000Z').getTime()
 const at = (position: number) => new Date(BASE + position * 1000)

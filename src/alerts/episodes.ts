@@ -95,7 +95,9 @@ export function applyChanges<One extends Change>(
       ? endedBy(change, before)
       : before.filter((alert) => episodeOf(alert) === episodeOf(change))
     const isIncrease = !change.isRecovery && isWorse(change.severity, own)
-    const over = own.filter(({ event }) => change.isRecovery || (!isIncrease && event === change.event))
+    const over = own.filter(
+      ({ event }) => change.isRecovery || (!isIncrease && event === change.event),
+    )
     if (over.length > 0) {
       ends.push({ alertIds: over.map(({ id }) => id), at: change.firedAt })
       rest.set(

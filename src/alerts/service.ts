@@ -3,7 +3,7 @@ import * as delivery from '#src/delivery/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import * as episodes from './episode-store.ts'
-import { beganAt, type Change, type Episodes, applyChanges, type OpenAlert } from './episodes.ts'
+import { applyChanges, beganAt, type Change, type Episodes, type OpenAlert } from './episodes.ts'
 import { findCause } from './inhibition.ts'
 import { type Notification, notify } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
@@ -27,8 +27,8 @@ type RecordedFiring = Change & { readonly candidate: AlertCandidate }
 type NewAlert = RecordedFiring & { readonly alertId: number }
 
 /**
- * Records alert candidates as alerts and puts their deliveries into the outbox, in the transaction that caused them.
- * Already recorded firings (a replayed observation) are skipped.
+ * Records alert candidates as alerts and puts their deliveries into the outbox, in the transaction that
+ * caused them. Already recorded firings (a replayed observation) are skipped.
  */
 export async function recordAlerts(
   deps: NotifyDeps,
@@ -49,7 +49,8 @@ export async function recordAlerts(
   const isEpisode = ({ isRecovery, event }: RecordedFiring) => isRecovery || hasRecovery(event)
   const alone = fired.filter((one) => !isEpisode(one)).filter(isNewAlert)
   const ofEpisodes = fired.filter((one) => isEpisode(one) && (isNewAlert(one) || one.isRecovery))
-  const notifications = ofEpisodes.length === 0 ? [] : await updateEpisodes(deps, tx, ofEpisodes, now)
+  const notifications =
+    ofEpisodes.length === 0 ? [] : await updateEpisodes(deps, tx, ofEpisodes, now)
   await notify(deps, tx, [
     ...alone.map((one) =>
       toNotification(one, { kind: 'alert', effectiveSeverity: one.severity }, now),
@@ -117,7 +118,10 @@ async function updateEpisodes(
 }
 
 /** Whether the firing is a severity increase of an open episode. */
-function isSeverityIncrease(firing: RecordedFiring, { effects }: Episodes<RecordedFiring>): boolean {
+function isSeverityIncrease(
+  firing: RecordedFiring,
+  { effects }: Episodes<RecordedFiring>,
+): boolean {
   return !firing.isRecovery && (effects.get(firing)?.episode ?? []).length > 0
 }
 
@@ -132,7 +136,10 @@ function isUnnotified(firing: NewAlert, { effects }: Episodes<RecordedFiring>): 
 }
 
 /** The episode columns of an alert's row. */
-function toEpisodeMark(firing: NewAlert, { effects }: Episodes<RecordedFiring>): episodes.EpisodeMark {
+function toEpisodeMark(
+  firing: NewAlert,
+  { effects }: Episodes<RecordedFiring>,
+): episodes.EpisodeMark {
   const id = firing.alertId
   const { episode: [first] = [], effectiveSeverity } = effects.get(firing) ?? {}
   const ended =

@@ -215,7 +215,11 @@ export interface Chain {
    */
   isUnreadable(number: number, signal?: AbortSignal): Promise<boolean>
   /** Coins that an address received in these blocks without a transaction to it. */
-  internalTransfers(holder: Address, span: BalanceSpan, signal?: AbortSignal): Promise<BalanceReconciliation>
+  internalTransfers(
+    holder: Address,
+    span: BalanceSpan,
+    signal?: AbortSignal,
+  ): Promise<BalanceReconciliation>
   /**
    * An address's FLR at the end of a block, in the smallest unit; undefined where the state of that block
    * is pruned everywhere. Rejects when an endpoint refuses and no other answers.

@@ -3,7 +3,12 @@ import { z } from 'zod'
 import { AppError } from '#src/kernel/errors.ts'
 import { type Address, Hash } from '#src/kernel/units.ts'
 import { requireBlock } from './blocks.ts'
-import { type BalanceSpan, type BalanceReconciliation, OTHER_LOG_INDEX, type Payment } from './chain.ts'
+import {
+  type BalanceReconciliation,
+  type BalanceSpan,
+  OTHER_LOG_INDEX,
+  type Payment,
+} from './chain.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { isPruned } from './failures.ts'
 import { Transaction } from './payments.ts'
@@ -151,7 +156,8 @@ function toPayment(
 ): Payment {
   const last = blocks.at(-1)
   if (last === undefined) throw new Error('a balance was compared without a block')
-  const transaction = blocks.length === 1 && holder !== undefined ? findPayingTransaction(last, holder) : undefined
+  const transaction =
+    blocks.length === 1 && holder !== undefined ? findPayingTransaction(last, holder) : undefined
   return {
     way: 'internal',
     txHash: transaction?.hash ?? last.block.ref.hash,

@@ -24,10 +24,10 @@ export interface BlockLogs {
  *
  * A block is checked again where endpoints differ, where the bloom filter of its header indicates events
  * that were not returned, and, while only one endpoint answered, where it has an event listed in `rare`: the
- * bloom filter cannot reveal a second, missing one. All its receipts are then read: the root in its header proves them,
- * whatever endpoint returned them. Without receipts, every event that any endpoint returned counts; if two
- * have a different event at the same index, or returned receipts do not match the block, the block is
- * uncertain.
+ * bloom filter cannot reveal a second, missing one. All its receipts are then read: the root in its header
+ * proves them, whatever endpoint returned them. Without receipts, every event that any endpoint returned
+ * counts; if two have a different event at the same index, or returned receipts do not match the block, the
+ * block is uncertain.
  *
  * @param rare first topics that need a second endpoint's confirmation
  */
@@ -119,7 +119,9 @@ function textOf({ blockHash, logIndex, address, transactionHash, topics, data }:
 
 /** The union of all endpoints' events, without duplicates. */
 function unite(logsByEndpoint: readonly (readonly Log[])[]): readonly Log[] {
-  const all = new Map(logsByEndpoint.flat().map((log) => [`${log.blockHash} ${log.logIndex}`, log] as const))
+  const all = new Map(
+    logsByEndpoint.flat().map((log) => [`${log.blockHash} ${log.logIndex}`, log] as const),
+  )
   return [...all.values()]
 }
 

@@ -147,7 +147,9 @@ async function readApart(
     .filter((readBlock) => readBlock !== undefined)
   if (logsByEndpoint.length === 0 || read.length === 0) return undefined
   const end = from + read.length - 1
-  const within = logsByEndpoint.map((logs) => logs.filter(({ blockNumber }) => Number(blockNumber) <= end))
+  const within = logsByEndpoint.map((logs) =>
+    logs.filter(({ blockNumber }) => Number(blockNumber) <= end),
+  )
   try {
     checkParents(read, after)
     checkPlaces(within.flat(), read)

@@ -227,7 +227,11 @@ export async function moveDeepToBacklog(
 }
 
 /** Extends the leases of deliveries that this process still works on. */
-export async function extendLeases(db: Db, ids: readonly string[], leasedUntil: Date): Promise<void> {
+export async function extendLeases(
+  db: Db,
+  ids: readonly string[],
+  leasedUntil: Date,
+): Promise<void> {
   await db.execute(sql`
     update deliveries d set leased_until = ${leasedUntil}
     where id = any(${sql.param([...ids])}::uuid[]) and ${IS_UNFINISHED}

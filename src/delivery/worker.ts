@@ -136,7 +136,8 @@ export function createWorker(
       }),
     ])
     const inHandRows = [...front, ...backlog.candidates].filter(({ id }) => inHand.has(id))
-    if (inHandRows.length > 0) await due.extendLeases(deps.db, idsOf(inHandRows), context.leasedUntil)
+    if (inHandRows.length > 0)
+      await due.extendLeases(deps.db, idsOf(inHandRows), context.leasedUntil)
     const offered = { front, backlog: backlog.candidates }
     const chosen = chooseAmong(offered, { limiter, inHand, isEach })
     const tidied = await tidy(front, chosen, context)

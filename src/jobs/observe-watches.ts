@@ -10,5 +10,8 @@ export const observeWatches: Job = {
   wakeOn: 'blocks',
   everyMs: ({ evaluationIntervalMs }) => evaluationIntervalMs,
   run: (app, signal) =>
-    observeSlices({ ...app, recordAlerts: (tx, candidates) => alerts.recordAlerts(app, tx, candidates) }, signal),
+    observeSlices(
+      { ...app, recordAlerts: (tx, candidates) => alerts.recordAlerts(app, tx, candidates) },
+      signal,
+    ),
 }

@@ -4,7 +4,7 @@ import { type Fence, type Lock, tryLock, whileHolding } from '#src/db/lock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import { createWaker, type Waker } from '#src/kernel/waker.ts'
-import { type Job, type JobApp, type JobWakeUps, FULL_SCAN } from './define.ts'
+import { FULL_SCAN, type Job, type JobApp, type JobWakeUps } from './define.ts'
 
 /** Running jobs. */
 export interface RunningJobs {

@@ -157,7 +157,10 @@ function trialEnded({ watches, at }: NoticeOf<'trial-ended'>, reader: NoticeRead
   const stopped = withoutSlot(reader, watches, at)
   return {
     title: t('notices:trial-ended.title'),
-    lines: [...(stopped.length === 0 ? [t('notices:trial-ended.nothing')] : stopped), slotPriceText(t)],
+    lines: [
+      ...(stopped.length === 0 ? [t('notices:trial-ended.nothing')] : stopped),
+      slotPriceText(t),
+    ],
   }
 }
 

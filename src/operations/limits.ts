@@ -58,8 +58,8 @@ export interface Limits {
  * Creates one counter per class and key.
  *
  * A shared class counts in this process first: a request beyond this count is refused without asking the
- * database. While the database does not answer, shared classes refuse: sign-in and payments need it anyway, and
- * a limit that opens when the database is slow invites making it slow.
+ * database. While the database does not answer, shared classes refuse: sign-in and payments need it anyway,
+ * and a limit that opens when the database is slow invites making it slow.
  *
  * @param scale multiplies the published limits: above 1 in benchmarks only
  */

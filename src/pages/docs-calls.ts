@@ -115,7 +115,9 @@ function goOf({ method, address, isAuthenticated, body }: Call): string {
     '\tif err != nil {',
     '\t\tpanic(err)',
     '\t}',
-    ...(isAuthenticated ? ['\trequest.Header.Set("Authorization", "Bearer "+os.Getenv("TOKEN"))'] : []),
+    ...(isAuthenticated
+      ? ['\trequest.Header.Set("Authorization", "Bearer "+os.Getenv("TOKEN"))']
+      : []),
     ...(body === undefined ? [] : ['\trequest.Header.Set("Content-Type", "application/json")']),
     '\tresponse, err := http.DefaultClient.Do(request)',
     '\tif err != nil {',

@@ -15,7 +15,7 @@ import type { Address } from '#src/kernel/units.ts'
 import { planConfirmation } from './confirmations.ts'
 import { openDestination, toStored } from './destination-box.ts'
 import { changeDestination, deleteDestination, requireChannel } from './destination-change.ts'
-import { isGroup, type LinkListener, creatorOf, toLinked } from './linked.ts'
+import { creatorOf, isGroup, type LinkListener, toLinked } from './linked.ts'
 import {
   type ChannelSetup,
   type ChannelState,

@@ -14,7 +14,7 @@ import {
   requireCapacity,
   requireChannel,
 } from './destination-change.ts'
-import { type LinkListener, creatorOf, toLinked } from './linked.ts'
+import { creatorOf, type LinkListener, toLinked } from './linked.ts'
 import type { NewRecipient, NotificationTarget, Recipient, RecipientChanges } from './model.ts'
 import * as rescheduling from './reschedule-store.ts'
 import { type Candidate, chooseRecipients, type NotificationRequest } from './rules.ts'

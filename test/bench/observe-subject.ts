@@ -26,7 +26,10 @@ process.stdout.write('ready\n')
 for await (const _line of createInterface({ input: process.stdin })) {
   const before = process.cpuUsage()
   const startedAt = performance.now()
-  await observeWatches({ ...app, recordAlerts: (tx, candidates) => alerts.recordAlerts(app, tx, candidates) }, signal)
+  await observeWatches(
+    { ...app, recordAlerts: (tx, candidates) => alerts.recordAlerts(app, tx, candidates) },
+    signal,
+  )
   const { user, system } = process.cpuUsage(before)
   const seconds = (performance.now() - startedAt) / 1000
   process.stdout.write(`${JSON.stringify({ cpuSeconds: (user + system) / 1e6, seconds })}\n`)

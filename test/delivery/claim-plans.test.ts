@@ -2,7 +2,13 @@ import { type SQL, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { claimRows, postponeDeliveries } from '#src/delivery/chat-store.ts'
-import { claimDue, extendLeases, parkBlocked, releaseAborted, moveToBacklog } from '#src/delivery/due-store.ts'
+import {
+  claimDue,
+  extendLeases,
+  moveToBacklog,
+  parkBlocked,
+  releaseAborted,
+} from '#src/delivery/due-store.ts'
 import { retainDeliveries } from '#src/delivery/retention.ts'
 import { finish } from '#src/delivery/store.ts'
 import { type Outbox, openOutbox } from './outbox.ts'

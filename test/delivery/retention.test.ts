@@ -63,7 +63,7 @@ function raisedAt(firedAt: Date, position: number): AlertCandidate {
   }
 }
 
-function record(...raised: AlertCandidate[]): Promise<void> {
+function record(...candidates: AlertCandidate[]): Promise<void> {
   return outbox.db.transaction((tx) => recordAlerts(outbox.deps, tx, candidates))
 }
 

@@ -49,7 +49,10 @@ const spend = (amount: number, client = alice) =>
 /** Judges new entries of all wallets, or of the given ones. */
 const judge = (wallets?: ReadonlySet<string>) =>
   judgeLedgers(
-    { ...service.app, recordAlerts: (tx, candidates) => alerts.recordAlerts(service.app, tx, candidates) },
+    {
+      ...service.app,
+      recordAlerts: (tx, candidates) => alerts.recordAlerts(service.app, tx, candidates),
+    },
     wallets,
     signal,
   )

@@ -84,7 +84,10 @@ export async function pictureWorld(): Promise<PictureWorld> {
     await devnet.mine(2, 1)
     await fetchPublications.run(app, signal, FULL_SCAN)
     await scanRounds.run(app, signal, FULL_SCAN)
-    await observeWatches({ ...app, recordAlerts: (tx, candidates) => alerts.recordAlerts(app, tx, candidates) }, signal)
+    await observeWatches(
+      { ...app, recordAlerts: (tx, candidates) => alerts.recordAlerts(app, tx, candidates) },
+      signal,
+    )
   }
   await simulation.playTo(ROUNDS_AT_SECONDS)
   await simulation.setFeed('FLR/USD', FLR_USD)

@@ -1,4 +1,4 @@
-import { type JobApp, FULL_SCAN } from '#src/jobs/define.ts'
+import { FULL_SCAN, type JobApp } from '#src/jobs/define.ts'
 import { deliverByOne, deliverDue } from '#src/jobs/deliver-due.ts'
 
 /** Sends due deliveries of every channel, as a single process does. */

@@ -108,5 +108,8 @@ export async function harness(
 export type World = Awaited<ReturnType<typeof harness>>
 
 async function look({ app }: Service, signal: AbortSignal): Promise<void> {
-  await observeWatches({ ...app, recordAlerts: (tx, candidates) => alerts.recordAlerts(app, tx, candidates) }, signal)
+  await observeWatches(
+    { ...app, recordAlerts: (tx, candidates) => alerts.recordAlerts(app, tx, candidates) },
+    signal,
+  )
 }

@@ -46,7 +46,8 @@ function watchOf(name: string, signals?: readonly object[]) {
 
 async function judgeCredits(): Promise<void> {
   const { app } = world
-  const recordAlerts: JudgeDeps['recordAlerts'] = (tx, candidates) => alerts.recordAlerts(app, tx, candidates)
+  const recordAlerts: JudgeDeps['recordAlerts'] = (tx, candidates) =>
+    alerts.recordAlerts(app, tx, candidates)
   await judgeLedgers({ ...app, recordAlerts }, undefined, new AbortController().signal)
 }
 

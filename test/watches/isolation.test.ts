@@ -106,7 +106,8 @@ describe('a watch that cannot be read', () => {
     await world.devnet.mine(2, 1)
     const deps = depsOf(world)
     const recordAlerts: LookDeps['recordAlerts'] = async (tx, candidates) => {
-      if (candidates.some(({ watch }) => watch.id === bad.id)) throw new Error('it cannot be rendered')
+      if (candidates.some(({ watch }) => watch.id === bad.id))
+        throw new Error('it cannot be rendered')
       await deps.recordAlerts(tx, candidates)
     }
     await observeWatches({ ...deps, recordAlerts }, signal)

@@ -74,7 +74,8 @@ describe('when no endpoint answers', () => {
     const { app } = world
     const deps = {
       ...app,
-      recordAlerts: (tx: Db, candidates: readonly AlertCandidate[]) => recordAlerts(app, tx, candidates),
+      recordAlerts: (tx: Db, candidates: readonly AlertCandidate[]) =>
+        recordAlerts(app, tx, candidates),
     }
     await fireChainOutages(deps, CHAIN_TYPES)
     expect(await world.events()).toEqual([])

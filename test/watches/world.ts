@@ -78,7 +78,8 @@ export async function watchWorld(
   async function look(): Promise<void> {
     const { signal } = new AbortController()
     await fetchPublications.run(running, signal, FULL_SCAN).catch(() => undefined)
-    const recordAlerts: LookDeps['recordAlerts'] = (tx, candidates) => alerts.recordAlerts(running, tx, candidates)
+    const recordAlerts: LookDeps['recordAlerts'] = (tx, candidates) =>
+      alerts.recordAlerts(running, tx, candidates)
     await observeWatches({ ...running, recordAlerts }, signal)
   }
 

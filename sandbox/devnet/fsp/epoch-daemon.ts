@@ -9,8 +9,8 @@ import { FSP } from './places.ts'
 import {
   type KnownPolicy,
   type ProtocolEvent,
-  type SimulatedProviderState,
   readProtocolMessages,
+  type SimulatedProviderState,
   withMembers,
 } from './policy.ts'
 import { epochStart, type Timing } from './timing.ts'

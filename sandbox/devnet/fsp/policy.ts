@@ -108,7 +108,10 @@ function asLog({ address, topics, data }: Receipt['logs'][number]) {
 /** Finds the providers of a policy by their signing-policy addresses. */
 export function withMembers(
   policy: SigningPolicy,
-  registered: readonly { readonly provider: SimulatedProviderState; readonly accounts: ProviderAccounts }[],
+  registered: readonly {
+    readonly provider: SimulatedProviderState
+    readonly accounts: ProviderAccounts
+  }[],
 ): KnownPolicy {
   const members = policy.voters.flatMap(({ address, weight }, index) => {
     const found = registered.find(

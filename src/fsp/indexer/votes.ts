@@ -7,10 +7,10 @@ import type { Address } from '#src/kernel/units.ts'
 import type { FspChain } from '../chain.ts'
 import {
   type EpochVotes,
-  type VoterSignedAt,
   VOTE_KINDS,
   type Vote,
   type VoteKind,
+  type VoterSignedAt,
 } from '../reader/system.ts'
 import { REWARDS } from './publication-data.ts'
 import { addRange, gapsIn } from './ranges.ts'

@@ -55,7 +55,11 @@ export interface PoliciesQuery {
 /** Reader of signing policies and of the chain's time settings. */
 export interface PolicyReader {
   /** Reads the policies; undefined on a chain without the protocol. */
-  read(block: BlockRef, signal?: AbortSignal, query?: PoliciesQuery): Promise<PolicySnapshot | undefined>
+  read(
+    block: BlockRef,
+    signal?: AbortSignal,
+    query?: PoliciesQuery,
+  ): Promise<PolicySnapshot | undefined>
 }
 
 /**

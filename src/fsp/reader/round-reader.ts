@@ -1,6 +1,6 @@
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
-import type { PolicySnapshot, PoliciesQuery } from './policies.ts'
+import type { PoliciesQuery, PolicySnapshot } from './policies.ts'
 import { createPolicyReader } from './policies.ts'
 import { readStates, type StatesQuery, type SystemState } from './provider-states.ts'
 import { createBlockReader, type ProtocolBlock } from './round-blocks.ts'

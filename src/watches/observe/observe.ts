@@ -239,7 +239,11 @@ async function judgeInSlice(
   }
 }
 
-function toRequest(deps: ObserveDeps, type: ChainWatchType, row: store.TargetRow): ObservationRequest {
+function toRequest(
+  deps: ObserveDeps,
+  type: ChainWatchType,
+  row: store.TargetRow,
+): ObservationRequest {
   return {
     target: z.decode(type.target, row.target),
     keySettings:

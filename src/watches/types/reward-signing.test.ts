@@ -339,7 +339,9 @@ describe('any course of votes', () => {
         // One observation raises one event of each kind: the rest follows minutes later.
         const often = times.flatMap((hour) => [0, 1, 2, 3, 4].map((more) => hour + more / 100))
         const known = fold(often.map((hour) => observationAt(all, hour))).candidates
-        const hidden = fold(times.map((hour) => observationAt(all, hour, !isHidden(hour)))).candidates
+        const hidden = fold(
+          times.map((hour) => observationAt(all, hour, !isHidden(hour))),
+        ).candidates
         const keys = (candidates: typeof known) =>
           candidates.map(({ event, data }) => `${event} ${data['rewardEpochId']} ${data['vote']}`)
         const alerts = (candidates: typeof known) =>
