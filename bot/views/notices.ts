@@ -4,14 +4,14 @@ import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { listData, USUAL_FILTER } from './alert-list.ts'
 import { act, menuButton, type Reader, screen, type View } from './view.ts'
 
-/** Button that connects a chat without a link. */
+/** Button that connects a chat that is not linked. */
 export function connectButton(t: Translate): Button {
   return act(t('bot:button.connect'), packed('connect', { spend: false }), 'primary')
 }
 
 /**
- * Answer to a chat without a right, with a button that requests it.
- * @param spend which right
+ * Answer to a chat that lacks a right, with a button that requests it.
+ * @param spend true: the right `spend`, false: the right `write`
  */
 export function notAllowed({ t }: Reader, spend: boolean) {
   const button = act(t('bot:button.allow'), packed('connect', { spend }), 'primary')
@@ -33,7 +33,7 @@ export function unlinked({ t, isGroup }: Reader): View {
 
 /**
  * A refusal as a separate screen.
- * @param sentence plain text. `button`: its remedy
+ * @param sentence plain text. `button`: what the reader can do about it
  */
 export function refusal(
   { t }: Reader,
@@ -46,7 +46,7 @@ export function refusal(
   return screen(lines, buttons ? [help, [menuButton(t)]] : [])
 }
 
-/** Number of refused answers after which the way to cancel is shown. */
+/** Number of refused answers from which on the question explains how to cancel. */
 const REFUSALS_PATIENT = 3
 
 /** A repeated question below the refusal of the last answer, with suggestions. */

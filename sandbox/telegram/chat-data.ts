@@ -23,7 +23,7 @@ import type {
 /** Number of calls shown. */
 const CALLS_SHOWN = 100
 
-/** Former buttons of messages, which old clients may still press. */
+/** Buttons that messages had before an edit: old clients may still press them. */
 export interface OldButtons {
   /** Records a message after each change. */
   see(message: ChatMessage): void
@@ -64,7 +64,7 @@ export function snapshot(api: TelegramApi, old: OldButtons): PageEvent {
   }
 }
 
-/** One change in the form of the page; undefined when it is not shown. */
+/** Converts a change to an event of the page; undefined for a change that the page does not show. */
 export function changeData(
   api: TelegramApi,
   old: OldButtons,

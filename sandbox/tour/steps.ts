@@ -67,7 +67,7 @@ export function createSteps(print: (line: string) => void, deadline: AbortSignal
   }
 }
 
-/** The result, or a failure as soon as the signal is aborted; later results are ignored. */
+/** Result of `work`; rejects as soon as the signal is aborted, and then ignores the result. */
 async function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   signal.throwIfAborted()
   const { promise, reject } = Promise.withResolvers<never>()

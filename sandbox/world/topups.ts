@@ -10,19 +10,19 @@ export type AskedTopup = z.output<typeof Row>
 /** State of a top-up, from its public page. */
 export type TopupState = z.output<typeof State>
 
-/** Finds and pays the top-ups of a world, like their wallets. */
+/** Finds the top-ups of a world and pays them from their wallets. */
 export interface TopupPayer {
-  /** The newest one, optionally of an asset; undefined without any. */
+  /** The newest top-up, optionally of an asset; undefined without any. */
   newest(asset?: 'XRP'): Promise<AskedTopup | undefined>
   /**
-   * Pays an amount for it, on the chain of its asset. Alice pays for unknown wallets.
+   * Pays an amount for a top-up, on the chain of its asset. Alice pays for unknown wallets.
    *
    * @returns the hash of the payment
    * @throws Error when the payment fails in its block
    */
   pay(topup: AskedTopup, units: bigint): Promise<string>
   state(topup: Pick<AskedTopup, 'handle'>): Promise<TopupState>
-  /** Page for paying it manually. */
+  /** Page for paying a top-up manually. */
   pageOf(topup: Pick<AskedTopup, 'handle'>): string
 }
 
@@ -75,8 +75,7 @@ export function createTopupPayer(world: {
     },
     state: async (topup) => {
       const response = await fetch(`${pageOf(topup)}/status`)
-      if (!response.ok)
-        throw new Error(`the state of the top-up is not notified: ${response.status}`)
+      if (!response.ok) throw new Error(`the page of the top-up answers ${response.status}`)
       return State.parse(await response.json())
     },
     pageOf,

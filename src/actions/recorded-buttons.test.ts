@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { argumentsOf, packed, unpacked, VERB_NAMES, type Verb } from './codec.ts'
 
 /**
- * Button data that the service has written since version 1 of the codec, with its arguments. These
- * buttons stand below messages in chats: an entry is never changed, and a new verb adds one.
+ * Button data that the service has written since version 1 of the codec, with the decoded arguments. Messages
+ * in chats still have these buttons: an entry is never changed, and a new verb adds one.
  */
 const ADDRESS = '0x1234567890AbcdEF1234567890aBcdef12345678'
 const HASH = '0x0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0'
@@ -337,11 +337,11 @@ function verbOf(data: string): Verb | undefined {
 }
 
 describe('recorded buttons', () => {
-  test('are there of every verb', () => {
+  test('contain every verb', () => {
     expect(new Set(RECORDED.map(([data]) => verbOf(data)))).toEqual(new Set(VERB_NAMES))
   })
 
-  test.each(RECORDED)('%s is read and written byte for byte', (data, args) => {
+  test.each(RECORDED)('%s is decoded, and encoded to the same bytes', (data, args) => {
     const press = unpacked(data)
     expect(press).toEqual({ verb: verbOf(data), args })
     if (press === undefined) throw new Error(`${data} is not readable`)

@@ -135,7 +135,7 @@ describe.each(LOCALES)('an alert in a chat in %s', (locale) => {
     else expect(title.split(/\s+/).length).toBeLessThanOrEqual(WORDS_MAX)
   })
 
-  test.each(EVENTS)('of %s states no field again', (event) => {
+  test.each(EVENTS)('of %s does not repeat in its fields what its text states', (event) => {
     const envelope = envelopeOf(event, locale)
     const { fields, stated = [] } = envelope.message
     const last = linesOf(alertView(envelope).plain).at(-1) ?? ''
@@ -161,7 +161,7 @@ test('an address in a sentence is a link to its page', () => {
   )
 })
 
-test('the date stands in a sentence only where it is another day', () => {
+test('a sentence has a date only for another day than that of the alert', () => {
   const late = envelopeOf('fsp.ftso-commit', 'en')
   expect(late.message.body).toContain('since 11:58\u00a0UTC (round')
   const data = { ...late.data, since: '2026-11-19T11:58:30.000Z' }
@@ -171,7 +171,7 @@ test('the date stands in a sentence only where it is another day', () => {
   expect(other('fr')).toContain('depuis le 19 nov. 2026')
 })
 
-test('what happens at a moment is not shown as lasting', () => {
+test('an event without duration is shown without “since”', () => {
   const head = (event: string) => linesOf(alertView(envelopeOf(event, 'en')).plain)[1]
   expect(head('feed-move.threshold')).toContain('at 12:01:30')
   expect(head('fsp.ftso-commit')).toContain('since 12:01:30')

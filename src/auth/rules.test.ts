@@ -27,7 +27,7 @@ const challenge: StoredChallenge = {
 const used = { ...challenge, usedAt: plus(1) }
 
 describe('judgeChallenge', () => {
-  test('takes the exact text until five minutes have passed', () => {
+  test('accepts the exact text for five minutes', () => {
     expect(judgeChallenge(challenge, 'the text', AT)).toEqual({ ok: true, challenge })
     expect(judgeChallenge(challenge, 'the text', plus(5 * MINUTE_MS - 1)).ok).toBe(true)
     expect(judgeChallenge(challenge, 'the text', plus(5 * MINUTE_MS))).toEqual({
@@ -63,20 +63,20 @@ describe('judgeChallenge', () => {
     )
   })
 
-  test('refuses an unknown nonce as a text that is none of ours', () => {
+  test('refuses an unknown nonce with message_mismatch', () => {
     expect(judgeChallenge(undefined, 'the text', AT)).toEqual({
       ok: false,
       reason: 'message_mismatch',
     })
   })
 
-  test('refuses a used one, also when it has expired since', () => {
+  test('refuses a used nonce with nonce_used, also after it expired', () => {
     const refusal = { ok: false, reason: 'nonce_used' }
     expect(judgeChallenge(used, 'the text', plus(2))).toEqual(refusal)
     expect(judgeChallenge(used, 'the text', plus(6 * MINUTE_MS))).toEqual(refusal)
   })
 
-  test('reports neither use nor expiry for another text', () => {
+  test('refuses another text with message_mismatch, even if the nonce was used or expired', () => {
     const refusal = { ok: false, reason: 'message_mismatch' }
     expect(judgeChallenge(used, 'other', plus(2))).toEqual(refusal)
     expect(judgeChallenge(challenge, 'other', plus(6 * MINUTE_MS))).toEqual(refusal)
@@ -84,7 +84,7 @@ describe('judgeChallenge', () => {
 })
 
 describe('tokens', () => {
-  test('always may read, and each scope counts once', () => {
+  test('always have the scope read, and no scope twice', () => {
     expect(grantedScopes([])).toEqual(['read'])
     expect(grantedScopes(['read'])).toEqual(['read'])
     expect(grantedScopes(['spend'])).toEqual(['read', 'spend'])
@@ -99,13 +99,13 @@ describe('tokens', () => {
     expect(tokenStatus(token, token.expiresAt)).toBe('expired')
   })
 
-  test('are revoked from the instant of it on, expired or not', () => {
+  test('are revoked from the instant of the revocation, also after they expire', () => {
     const token = { expiresAt: tokenExpiry(AT), revokedAt: AT }
     expect(tokenStatus(token, AT)).toBe('revoked')
     expect(tokenStatus(token, plus(40 * 24 * 60 * MINUTE_MS))).toBe('revoked')
   })
 
-  test('have their use written at the first one and then once a minute', () => {
+  test('record the first use, then one use a minute', () => {
     expect(mustRecordUse(null, AT)).toBe(true)
     expect(mustRecordUse(AT, AT)).toBe(false)
     expect(mustRecordUse(AT, plus(MINUTE_MS - 1))).toBe(false)

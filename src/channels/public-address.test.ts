@@ -73,7 +73,7 @@ const CLOSED: Readonly<Record<string, readonly string[]>> = {
 }
 
 describe('isPublicAddress', () => {
-  test.each(PUBLIC)('opens %s', (ip) => expect(isPublicAddress(ip)).toBe(true))
+  test.each(PUBLIC)('accepts %s', (ip) => expect(isPublicAddress(ip)).toBe(true))
 
   for (const [kind, addresses] of Object.entries(CLOSED)) {
     test.each(addresses)(`refuses ${kind}: %s`, (ip) => expect(isPublicAddress(ip)).toBe(false))
@@ -88,7 +88,7 @@ describe('isPublicAddress', () => {
     )
   })
 
-  test('judges an IPv6 address alike in every spelling', () => {
+  test('gives the same answer for every spelling of an IPv6 address', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(0xffff), { minLength: 8, maxLength: 8 }), (groups) => {
         const short = groups.map((group) => group.toString(16)).join(':')

@@ -54,7 +54,7 @@ export function createMeter(server: FastifyInstance, app: App): Meter {
   server.addHook('onError', async (request) => {
     refused.add(request)
   })
-  // With a callback: an answer that stays charged gets no promise.
+  // Callback form: avoids a promise for each answer that stays charged.
   server.addHook('onSend', (request, reply, _payload, done) => {
     if (reply.statusCode < 500 && !refused.has(request)) return done()
     const refunding = refund(request).then((returned) => {

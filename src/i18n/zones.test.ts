@@ -65,12 +65,12 @@ describe('time zones', () => {
     expect(findZones(typed)).toEqual([zone])
   })
 
-  test('of a country with several are all found by it', () => {
+  test('a country with several zones finds all of them', () => {
     expect(findZones('中国')).toEqual(['Asia/Shanghai', 'Asia/Urumqi'])
     expect(findZones('USA').length + findZones('Vereinigte Staaten').length).toBeGreaterThan(6)
   })
 
-  test('of which a text is a part are found with it, beginnings first', () => {
+  test('a part of a name finds the zone, names that begin with it first', () => {
     const found = findZones('san')
     expect(found.indexOf('America/Santiago')).toBeGreaterThanOrEqual(0)
     expect(found.indexOf('America/Santiago')).toBeLessThan(found.indexOf('Europe/Zurich'))
@@ -80,7 +80,7 @@ describe('time zones', () => {
     expect(findZones(typed)).toEqual([])
   })
 
-  test('are found by their own name and city in every language, and all exist', () => {
+  test('every zone exists and is found by its name and city in every language', () => {
     for (const zone of ZONE_NAMES) {
       expect(isTimeZone(zone), zone).toBe(true)
       expect(modernZone(zone), zone).toBe(zone)
@@ -89,7 +89,7 @@ describe('time zones', () => {
     }
   })
 
-  test('are called by their modern names, in their own spelling', () => {
+  test('outdated names lead to the modern ones', () => {
     const names = ['Asia/Calcutta', 'asia/calcutta', 'Europe/Kiev', 'Asia/Saigon', 'europe/BERLIN']
     expect(names.map(modernZone)).toEqual([
       'Asia/Kolkata',
@@ -103,7 +103,7 @@ describe('time zones', () => {
     expect(ZONE_NAMES.includes('UTC')).toBe(true)
   })
 
-  test('have their city in the language of the reader', () => {
+  test('show their city in the language of the reader', () => {
     expect(LOCALES.map((locale) => cityOf('Asia/Kolkata', locale))).toEqual([
       'Kolkata',
       'Kalkutta',

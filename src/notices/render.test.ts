@@ -127,7 +127,7 @@ test('names at most five watches', () => {
   expect(lines.join()).toContain('and 15 more')
 })
 
-test('only what an API token added advises to revoke it', () => {
+test('advises to revoke the API token only if one added the recipient', () => {
   const reader = { t: translator('en'), timezone: 'UTC' }
   const linked = (madeBy: string | null) =>
     renderNotice(

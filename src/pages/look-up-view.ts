@@ -14,7 +14,7 @@ import { botUrl } from './bot-url.ts'
 import { exampleProvider } from './example-provider.ts'
 import { roundsGrid } from './rounds-view.ts'
 
-/** The box's answer. At most one of its parts is given. */
+/** Answer of the search box. At most one of its parts is set. */
 export interface AnswerView {
   /** A sentence about a text that has no answer. */
   readonly sentence?: string
@@ -44,7 +44,7 @@ interface Action {
 /** The parts of the request that the view needs. */
 interface Place {
   readonly timezone: string
-  /** Link that asks the box, in the reader's language. */
+  /** Address of the page on which the search box answers this text, in the reader's language. */
   hrefOf(text: string): string
 }
 
@@ -92,7 +92,7 @@ export function answerView(
   }
 }
 
-/** The card of the made-up provider of an example of an alert. */
+/** Card of the invented provider in an example alert. */
 export function exampleCard(t: Translate, example: Envelope, timezone: string): Card {
   const view = exampleProvider(example)
   return {
@@ -149,7 +149,7 @@ function providerFacts(
   }
 }
 
-/** What the picture of a number of rounds shows, in words. */
+/** Text alternative of the picture of the newest `range` rounds. */
 export function roundsText(
   t: Translate,
   { rounds }: Pick<ProviderView, 'rounds'>,
@@ -199,7 +199,10 @@ function accountCard(
   }
 }
 
-/** Watches that fit, every round of a provider first: in the bot's wizard, or their docs without a bot. */
+/**
+ * Links to the watch types that can watch an address, `provider-fsp` first: to the bot's wizard, or without a
+ * bot to the docs.
+ */
 export function watchesOf(
   app: App,
   t: Translate,

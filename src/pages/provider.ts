@@ -14,7 +14,7 @@ export interface ProviderRoute {
   readonly Params: { readonly address: string }
 }
 
-/** Time for which everybody may cache a page: a voting round takes 90 seconds. */
+/** Lifetime of a page in public caches: less than a voting round of 90 seconds. */
 const FRESH_SECONDS = 60
 /** Seconds after which a chain that did not answer may be asked again. */
 const RETRY_SECONDS = 10
@@ -36,7 +36,7 @@ export function providerPage(server: FastifyInstance, app: App): void {
       })
     }
     const { provider } = answer.view
-    // A provider has one page, whichever of its addresses is asked for.
+    // Every address of a provider redirects to the page of its identity.
     if (request.params.address.toLowerCase() !== provider.toLowerCase()) {
       return reply.redirect(`/providers/${provider}${choicesOf(request)}`, 302)
     }

@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest'
 import { describeEventData, EVENTS, findEventSource } from './events.ts'
 
-test.each(
-  EVENTS,
-)('%s has an example that its own schema of data takes, and is described', (event) => {
+test.each(EVENTS)('%s is described and has an example that its schema accepts', (event) => {
   const source = findEventSource(event)
   const example = source?.signal.examples[event]
   expect(example).toBeDefined()

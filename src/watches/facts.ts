@@ -34,7 +34,7 @@ export interface Facts {
     signal?: AbortSignal,
     fence?: Fence,
   ): Promise<readonly (FeedWindow | undefined)[]>
-  /** Stored prices of a feed by its id, oldest first, in pages, each with the oldest one of its window. */
+  /** Stored prices of a feed, oldest first, in pages; each with the oldest price of the window that it ends. */
   feedHistory(
     feedId: string,
     windowSeconds: number,

@@ -38,7 +38,7 @@ export { ENDED_MUTES } from './notification-store.ts'
 
 /**
  * Removes the ended mutes of these watches.
- * @returns those that this call removed
+ * @returns the watches whose mute this call removed
  */
 export function endMutes(
   tx: Db,

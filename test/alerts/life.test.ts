@@ -59,12 +59,12 @@ describe('an unacknowledged critical alert', () => {
     const notified: number[] = []
     await pass()
     room.forget()
-    // Every fifth minute, and every minute around a reminder.
-    const looked = Array.from({ length: 300 }, (_, index) => index + 1).filter(
+    // Checked minutes: every fifth one, and those before and after a reminder.
+    const checked = Array.from({ length: 300 }, (_, index) => index + 1).filter(
       (minute) => minute % 5 === 0 || [15, 60, 240].some((due) => Math.abs(due - minute) === 1),
     )
-    for (const [index, minute] of looked.entries()) {
-      minutes(minute - (looked[index - 1] ?? 0))
+    for (const [index, minute] of checked.entries()) {
+      minutes(minute - (checked[index - 1] ?? 0))
       await room.remind()
       if ([15, 60, 240].includes(minute)) await room.deliver()
       if (room.chatTexts().length > notified.length) notified.push(minute)
@@ -81,7 +81,7 @@ describe('an unacknowledged critical alert', () => {
     expect(third).not.toContain('Next reminder')
   })
 
-  test('is repeated once after a stop, also by several processes', async () => {
+  test('is repeated once after the service stood still, also when several processes run', async () => {
     await room.notice(watchId, critical)
     await pass()
     room.forget()
@@ -92,7 +92,7 @@ describe('an unacknowledged critical alert', () => {
     expect(oneLine(room.chatTexts()[0])).toContain('Next reminder: 16:00.')
   })
 
-  test('answers its alert in the chat', async () => {
+  test('is repeated as a reply to the first message', async () => {
     await room.notice(watchId, critical)
     await pass()
     minutes(15)
@@ -128,7 +128,7 @@ describe('an unacknowledged critical alert', () => {
     expect(room.subjects()).toEqual([])
   })
 
-  test('goes by the settings as they are now', async () => {
+  test('is repeated by the current settings', async () => {
     await room.change({ repeat: { critical: [240] } })
     await room.notice(watchId, critical)
     await pass()
@@ -150,7 +150,7 @@ test('a warning is not repeated', async () => {
 })
 
 describe('acknowledging', () => {
-  test('says who did it in every message of the alert, and who was first', async () => {
+  test('names the person in every message of the alert, and the first one if several do', async () => {
     await room.notice(watchId, critical)
     await pass()
     const { id } = await newest()
@@ -162,7 +162,7 @@ describe('acknowledging', () => {
     expect(await newest()).toMatchObject({ state: 'acknowledged' })
   })
 
-  test('is taken back, and reminders go on', async () => {
+  test('can be undone, and the reminders continue', async () => {
     await room.notice(watchId, critical)
     await pass()
     const { id } = await newest()
@@ -177,7 +177,7 @@ describe('acknowledging', () => {
     expect(room.chatTexts()).toHaveLength(1)
   })
 
-  test('stays when the alert recovers', async () => {
+  test('is still shown after the alert recovers', async () => {
     await room.notice(watchId, critical)
     const { id } = await newest()
     await by(id)
@@ -192,7 +192,7 @@ describe('acknowledging', () => {
   test.each([
     ['one alert', [LOW], [BACK]],
     ['several', [LOW, 'fsp.monitoring'], [BACK, 'fsp.monitoring.recovered']],
-  ])('names who took %s on the recovery, in chat and mail', async (_of, events, recoveries) => {
+  ])('of %s is named in the recovery, in chat and mail', async (_of, events, recoveries) => {
     await room.notice(watchId, ...events.map((event) => ({ event })))
     await pass()
     for (const { id } of await room.alerts(`?limit=${events.length}`)) await by(id)
@@ -219,7 +219,7 @@ describe('acknowledging', () => {
     expect(states).toEqual(['acknowledged', 'acknowledged'])
   })
 
-  test('is not open to other wallets', async () => {
+  test('is refused to other wallets', async () => {
     await room.notice(watchId, critical)
     const { id } = await newest()
     const bob = await signIn(room, 'bob')
@@ -234,7 +234,7 @@ describe('several alerts of one message', () => {
     [LOW, 'fsp.monitoring'].map((event) => ({ event, severity }))
   const last = (count: number) => room.telegram.messages(room.chat).slice(-count)
 
-  test('become worse in one message, and are reminded of in one, in answer to it', async () => {
+  test('whose severity increases get one message, and one reminder, as replies', async () => {
     await room.notice(watchId, ...all('warning'))
     await pass()
     minutes(3)
@@ -261,7 +261,7 @@ describe('several alerts of one message', () => {
     ])
   })
 
-  test('are no longer reminded of once they are acknowledged', async () => {
+  test('get no reminder after they are acknowledged', async () => {
     await room.notice(watchId, ...all('critical'))
     await pass()
     minutes(15)
@@ -278,8 +278,8 @@ describe('several alerts of one message', () => {
   })
 })
 
-describe('an alert that becomes worse', () => {
-  test('is sent as an escalation in reply to the first, and one acknowledgement covers both', async () => {
+describe('a severity increase', () => {
+  test('is a reply to the first message, and one acknowledgement covers both alerts', async () => {
     await room.notice(watchId, { event: LOW })
     await pass()
     minutes(3)
@@ -294,7 +294,7 @@ describe('an alert that becomes worse', () => {
     expect(states).toEqual(['acknowledged', 'acknowledged'])
   })
 
-  test('has lasted since it began, wherever that is said', async () => {
+  test('has the duration since the start of the episode in every text', async () => {
     await room.notice(watchId, { event: LOW })
     await pass()
     minutes(10)
@@ -330,7 +330,7 @@ describe('an alert that becomes worse', () => {
 })
 
 describe('a recovery', () => {
-  test('says how long it took and what else still fires on the watch', async () => {
+  test('states the duration of the episode and the other alerts of the watch that still fire', async () => {
     await room.notice(watchId, { event: 'fsp.monitoring' })
     minutes(2)
     await room.notice(watchId, { event: LOW })
@@ -350,7 +350,7 @@ describe('a recovery', () => {
     expect(recovery.durationSeconds).toBe(600)
   })
 
-  test('names what became worse and still fires once, with how long it has lasted', async () => {
+  test('names an episode with a severity increase that still fires once, with its duration', async () => {
     await room.notice(watchId, { event: 'fsp.ftso-commit' })
     minutes(5)
     await room.notice(watchId, { event: 'fsp.ftso-commit', severity: 'critical' })
@@ -361,7 +361,7 @@ describe('a recovery', () => {
     expect(oneLine(room.chatTexts().at(-1))).toMatch(/Still active: [^,.(]* \(15 min\)\./)
   })
 
-  test('turns the message of its alert', async () => {
+  test('changes the message of its alert', async () => {
     await room.notice(watchId, { event: LOW })
     await pass()
     minutes(12)
@@ -403,7 +403,7 @@ describe('a mute', () => {
     expect(room.chatTexts()).toEqual([])
   })
 
-  test('of an episode lets nothing through but its recovery, and ends with it', async () => {
+  test('of an episode suppresses everything but the recovery, and ends with it', async () => {
     await room.notice(watchId, { event: LOW })
     await pass()
     const { id } = await newest()
@@ -424,8 +424,8 @@ describe('a mute', () => {
   })
 })
 
-describe('a signal that comes and goes', () => {
-  test('gets one message from its sixth change on, and its state once it settles', async () => {
+describe('a flapping signal', () => {
+  test('has one message from its sixth change on, and one about its state when it settles', async () => {
     for (let change = 1; change <= 7; change++) {
       await room.notice(watchId, { event: change % 2 === 1 ? LOW : BACK })
       await room.deliver()
@@ -441,11 +441,11 @@ describe('a signal that comes and goes', () => {
     minutes(30)
     await pass()
     expect(room.chatTexts()).toHaveLength(1)
-    // It had no message of its own before.
+    // The last change had no message of its own before.
     expect(room.chatTexts()[0]).toMatch(/^🟠 Only 420 credits left\n/)
   })
 
-  test('that rests recovered says so at last', async () => {
+  test('that settles after a recovery sends the recovery', async () => {
     for (let change = 1; change <= 6; change++) {
       await room.notice(watchId, { event: change % 2 === 1 ? LOW : BACK })
       minutes(2)
@@ -479,7 +479,7 @@ describe('a watch that is deleted', () => {
     expect(text).toMatch(/,credits\.low-balance,critical,closed,/)
   })
 
-  test('says so in the chat message of each alert, which asks for nothing any more', async () => {
+  test('is shown in the chat message of each alert, which loses its Acknowledge button', async () => {
     await room.notice(watchId, critical)
     await pass()
     const sent = room.telegram.messages(room.chat).at(-1)
@@ -539,7 +539,7 @@ describe('a link to an alert', () => {
     expect(await readLinked(room.app, codes[0] ?? '')).toMatchObject({ mayAct: false })
   })
 
-  test('that was altered opens nothing', async () => {
+  test('with a changed character is refused', async () => {
     const { codes } = await links()
     const code = `${codes[0]?.slice(0, -2)}AA`
     expect(await readLinked(room.app, code)).toBeUndefined()

@@ -40,7 +40,7 @@ async function benchSpeed(): Promise<readonly Measurement[]> {
     }
     const { rounds, bytes } = await replay.kept()
     await replay.close()
-    // The rounds long before the very first look are not read.
+    // The rounds long before the first pass are not read.
     const speed = (rounds * FLARE_CLOCK.roundSeconds) / cpuSeconds
     const possible = (floor.rounds * FLARE_CLOCK.roundSeconds) / floor.cpuSeconds
     const perEpoch = (ROUNDS / rounds) * (bytes / 2 ** 20)

@@ -43,7 +43,7 @@ describe('a payment as quoted', () => {
     ['FXRP', 10_000],
     ['FLR', 10_000],
     ['XRP', 10_000],
-  ])('in %s is found by itself and credited', async (asset, credits) => {
+  ])('in %s is found without a confirmation and credited', async (asset, credits) => {
     const draft = await draftOf(alice, { asset })
     const hash = await world.pay(draft)
     const before = await ledgerOf(alice)
@@ -62,7 +62,7 @@ describe('a payment as quoted', () => {
     expect(world.errors).toEqual([])
   })
 
-  test('brings its bonus as an entry of its own', async () => {
+  test('adds its bonus as a separate entry', async () => {
     const draft = await draftOf(alice, { asset: 'WDG', credits: 12_345 })
     const hash = await world.pay(draft)
     await world.confirmAll()
@@ -73,7 +73,7 @@ describe('a payment as quoted', () => {
     expect(bonus?.reference).toBe(topup?.reference.replace('topup', 'bonus'))
   })
 
-  test('by another wallet belongs to the owner', async () => {
+  test('by another wallet is credited to the owner of the top-up', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const carol = world.devnet.people.carol.account.address
     await world.pay(draft, BigInt(draft.amount), carol)
@@ -110,7 +110,7 @@ describe('another amount than quoted', () => {
     expect(await gained(() => world.confirmAll())).toBe(7)
   })
 
-  test('is credited once more for each further payment, and all of them are shown', async () => {
+  test('is credited for each further payment, and the top-up shows all payments', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const first = await world.pay(draft, BigInt(draft.amount) / 2n)
     await world.confirmAll()
@@ -126,7 +126,7 @@ describe('another amount than quoted', () => {
 })
 
 describe('a late payment', () => {
-  test('is credited at the price of the moment it is seen', async () => {
+  test('is credited at the price at which it is seen', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await world.pass(601)
     expect(await topupOf(alice, draft)).toMatchObject({ status: 'expired', txHash: null })
@@ -137,7 +137,7 @@ describe('a late payment', () => {
     await world.contracts.setFeed('FLR/USD', 200_000n, 7)
   })
 
-  test('in XRP too', async () => {
+  test('in XRP is credited at that price too', async () => {
     const draft = await draftOf(alice, { asset: 'XRP' })
     await world.pass(601)
     await world.contracts.setFeed('XRP/USD', 500_000n, 5)
@@ -146,7 +146,7 @@ describe('a late payment', () => {
     await world.contracts.setFeed('XRP/USD', 250_000n, 5)
   })
 
-  test('is not late when only the look came late', async () => {
+  test('is not late if it was mined in time and only found late', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await world.pay(draft)
     await world.pass(3600)
@@ -155,7 +155,7 @@ describe('a late payment', () => {
     await world.contracts.setFeed('FLR/USD', 200_000n, 7)
   })
 
-  test('waits while there is no price, and is not lost', async () => {
+  test('waits while no price is available, and is credited afterwards', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await world.pass(601)
     await world.pay(draft)
@@ -189,15 +189,15 @@ describe('a payment beyond its quote', () => {
     expect(await payFourths(5n)).toBe(12_500)
   })
 
-  test('is credited at the locked price up to the quote and at the price of the moment beyond', async () => {
+  test('is credited at the locked price up to the quote and at the current price beyond', async () => {
     expect(await payFourths(8n)).toBe(10_000 + 5000)
   })
 
-  test('has no more at the locked price in several payments than in one', async () => {
+  test('in several parts gets no more at the locked price than in one', async () => {
     expect(await payFourths(4n, 4n)).toBe(10_000 + 5000)
   })
 
-  test('waits while there is no price of the moment', async () => {
+  test('waits while no current price is available', async () => {
     await world.sync()
     const draft = await draftOf(alice, { asset: 'FLR' })
     const stale = new Date(world.clock.now().getTime() - 660_000)
@@ -240,7 +240,7 @@ describe('a payment that cannot be credited', () => {
     await expectKept(hash, 'wrong_asset')
   })
 
-  test('in FLR for a token is rejected too, and what follows in the right one is credited', async () => {
+  test('in FLR for a quote in a token is rejected too, and a second payment in the token is credited', async () => {
     const draft = await draftOf(alice, { asset: 'WFLR' })
     const { contracts, devnet } = world
     const bob = devnet.people.bob.account.address
@@ -311,7 +311,7 @@ describe('a payment that cannot be credited', () => {
     expect(row?.['amount_units']).toBe(most.toString())
   })
 
-  test('without a top-up of ours is kept', async () => {
+  test('without a known top-up is kept', async () => {
     const { contracts, devnet } = world
     const bob = devnet.people.bob.account.address
     const nobody: Hash = `0x${'ab'.repeat(32)}`
@@ -348,14 +348,14 @@ describe('a payment that cannot be credited', () => {
 })
 
 describe('an XRP deposit', () => {
-  test('counts what was delivered, not what was named', async () => {
+  test('counts the delivered amount, not the one in the transaction', async () => {
     const draft = await draftOf(alice, { asset: 'XRP' })
     const tag = draft.destinationTag ?? undefined
     world.xrpl.deposit({ tag, drops: 40_000n, partialOfDrops: 999_000_000n })
     expect(await gained(() => world.settle())).toBe(100)
   })
 
-  test('in something that is not XRP brings nothing', async () => {
+  test('in another asset than XRP is not credited', async () => {
     const draft = await draftOf(alice, { asset: 'XRP' })
     const tag = draft.destinationTag ?? undefined
     const issued = { currency: 'USD', issuer: world.xrpl.address, value: '1000' }
@@ -365,7 +365,7 @@ describe('an XRP deposit', () => {
     expect(await unmatched(world)).toContainEqual(expect.objectContaining({ tx_hash: hash }))
   })
 
-  test('is found over many pages, once each', async () => {
+  test('is found once, also on a later page of the list', async () => {
     world.xrpl.limitPages(2)
     const drafts = []
     for (let n = 0; n < 5; n += 1) drafts.push(await draftOf(alice, { asset: 'XRP' }))
@@ -375,7 +375,7 @@ describe('an XRP deposit', () => {
     world.xrpl.limitPages(400)
   })
 
-  test('is found when the server answers again, and Flare does not wait for it', async () => {
+  test('is found after an outage of the XRPL server, which does not delay payments on Flare', async () => {
     const [xrp, flr] = [
       await draftOf(alice, { asset: 'XRP' }),
       await draftOf(alice, { asset: 'FLR' }),
@@ -414,7 +414,7 @@ describe('a block that is replaced', () => {
     }
   }
 
-  test('takes a payment back before it is credited, and brings it again', async () => {
+  test('removes a payment before it is credited, until its transaction is mined again', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const payment = await signedPayment(BigInt(draft.amount), draft.handle)
     const hash = await payment.send()
@@ -439,7 +439,7 @@ describe('a block that is replaced', () => {
     expect(await topupOf(alice, draft)).toMatchObject({ status: 'credited', txHash: hash })
   })
 
-  test('is waited for as long as the quote and a while, then the payment is given up', async () => {
+  test('gives its payment up when the transaction is not mined again in time', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await world.pay(draft)
     await world.settle()
@@ -456,7 +456,7 @@ describe('a block that is replaced', () => {
     })
   })
 
-  test('credits nothing twice when it was deeper than the confirmations', async () => {
+  test('causes no second credit when it was deeper than the confirmations', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const payment = await signedPayment(BigInt(draft.amount), draft.handle)
     await payment.send()
@@ -481,8 +481,8 @@ describe('a transaction with several payments', () => {
   test.each([
     ['of different top-ups', [0, 1]],
     ['of different top-ups, in another order', [1, 0]],
-    ['of one top-up, alike to the last unit', [0, 0]],
-  ])('that moves after one was credited keeps both: %s', async (_, order) => {
+    ['of one top-up, with equal amounts', [0, 0]],
+  ])('that is mined again in another block after one was credited keeps both: %s', async (_, order) => {
     const drafts = [await draftOf(alice, { asset: 'FLR' }), await draftOf(alice, { asset: 'FLR' })]
     const txHash = hashOf(String(3 + (order[0] ?? 0) * 2 + (order[1] ?? 0)))
     const inBlock = (number: number, hash: Hash, firstLog: number, of: readonly number[]) =>
@@ -522,14 +522,14 @@ describe('a transaction with several payments', () => {
 })
 
 describe('the scan', () => {
-  test('goes on where it was, however long it stood still', async () => {
+  test('continues where it stopped, after any time', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await world.pay(draft)
     await world.devnet.mine(300)
     expect(await gained(() => world.settle())).toBe(10_000)
   }, 60_000)
 
-  test('comes as near as it can to a block that is missing, and passes nothing over', async () => {
+  test('stops before a block that no endpoint returns, and continues when it is returned', async () => {
     const [before, after] = [await draftOf(alice, { asset: 'FLR' }), await draftOf(alice)]
     await world.pay(before)
     await world.devnet.mine(40)
@@ -549,7 +549,7 @@ describe('the scan', () => {
     expect(await gained(() => world.settle())).toBe(11_000)
   }, 60_000)
 
-  test('credits once when many look at the same time', async () => {
+  test('credits once when many processes scan at the same time', async () => {
     const draft = await draftOf(alice, { asset: 'WDG' })
     await world.pay(draft)
     await world.devnet.mine(2)
@@ -558,7 +558,7 @@ describe('the scan', () => {
     )
   })
 
-  test('costs nothing much while nothing happens', async () => {
+  test('needs few requests while no block is new', async () => {
     await world.confirmAll()
     world.rpc.resetCounts()
     await world.settle()

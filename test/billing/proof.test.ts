@@ -47,7 +47,7 @@ async function fill(number: number, calls: number): Promise<Address> {
 }
 
 describe('the proof of the ledger', () => {
-  test('adds up every wallet and says nothing when all is well', async () => {
+  test('adds up every wallet and logs nothing when all sums are right', async () => {
     await fill(1, 3)
     await fill(2, 0)
     await database.sql`
@@ -57,7 +57,7 @@ describe('the proof of the ledger', () => {
     expect(shouted).toEqual([])
   })
 
-  test('goes through more wallets and entries than one statement reads', async () => {
+  test('reads more wallets and entries than fit into one statement', async () => {
     await database.sql`
       insert into accounts (wallet, balance_credits, occupied_slots, entry_count, created_at)
       select '0x' || lpad(to_hex(n), 40, '0'), 50, 0, 50, now() from generate_series(1, 1001) n`
@@ -113,14 +113,14 @@ describe('the proof of the ledger', () => {
       'an account that is gone',
       (sql: Sql) => sql`delete from accounts where wallet = ${walletOf(2)}`,
     ],
-  ])('shouts about %s, and about that wallet alone', async (_name, damage) => {
+  ])('logs an error about %s, for the damaged wallet only', async (_name, damage) => {
     for (const number of [1, 2, 3]) await fill(number, 3)
     await damage(database.sql)
     expect((await prove())?.wrong).toEqual([walletOf(2)])
     expect(shouted).toMatchObject([{ wallet: walletOf(2) }])
   })
 
-  test('holds while credits come and go', async () => {
+  test('finds no error while credits change concurrently', async () => {
     for (const number of [1, 2, 3, 4, 5]) await fill(number, 1)
     let isOver = false
     const busy = [1, 2, 3, 4, 5, 6, 7].map(async (number) => {
@@ -139,7 +139,7 @@ describe('the proof of the ledger', () => {
 })
 
 describe('every night', () => {
-  test('the ledger is proved once, and how it went is kept', async () => {
+  test('the ledger is proved once, and the result is stored', async () => {
     await fill(1, 3)
     const wallet = await fill(2, 3)
     clock.set(new Date('2026-11-21T01:00:00.000Z'))
@@ -167,7 +167,7 @@ describe('every night', () => {
     })
   })
 
-  test('a proof that was stopped is made again', async () => {
+  test('an interrupted proof is repeated', async () => {
     await fill(1, 3)
     await proveNightly(deps(), AbortSignal.abort())
     expect(await findLastProof(database.db)).toBeUndefined()

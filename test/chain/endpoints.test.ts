@@ -72,7 +72,9 @@ const failures: readonly [string, (proxy: RpcProxy) => unknown, string][] = [
 ]
 
 describe('with a second endpoint', () => {
-  test.each(failures)('asks it when the first %s, and says why', async (_, fail, reason) => {
+  test.each(
+    failures,
+  )('the second one is asked when the first %s, and the log has the reason', async (_, fail, reason) => {
     await fail(primary)
     const { number } = await chainOf(primary.url, secondary.url).confirmedBlock(2)
     expect(number).toBe(9)
@@ -85,7 +87,7 @@ describe('with a second endpoint', () => {
     ])
   })
 
-  test('uses only the first while that answers', async () => {
+  test('only the first one is asked while it answers', async () => {
     const chain = chainOf(primary.url, secondary.url)
     await chain.confirmedBlock(1)
     await chain.confirmedBlock(1)
@@ -93,7 +95,7 @@ describe('with a second endpoint', () => {
     expect(secondary.counts()).toEqual({})
   })
 
-  test('passes over one that failed for half a minute, then tries it again', async () => {
+  test('an endpoint that failed is not asked for half a minute', async () => {
     const chain = chainOf(primary.url, secondary.url)
     await primary.down()
     await chain.confirmedBlock(1)
@@ -118,7 +120,7 @@ describe('with a second endpoint', () => {
     ])
   })
 
-  test('asks one that rests when no other answers', async () => {
+  test('a resting endpoint is asked when no other answers', async () => {
     const chain = chainOf(primary.url, secondary.url)
     await primary.down()
     await chain.confirmedBlock(1)
@@ -127,7 +129,7 @@ describe('with a second endpoint', () => {
     expect((await chain.confirmedBlock(1)).number).toBe(await tip())
   })
 
-  test('reads tip and block from the same one, however far they are apart', async () => {
+  test('tip and block are read from the same endpoint, also when the tips differ', async () => {
     // The first endpoint reports a block that it does not have; the second reports a lower one that
     // it has.
     primary.rewrite('eth_blockNumber', () => '0xffff')
@@ -136,8 +138,8 @@ describe('with a second endpoint', () => {
   })
 })
 
-describe('without any that answers', () => {
-  test('is not available, with a time to come back', async () => {
+describe('while no endpoint answers, the chain', () => {
+  test('is unavailable, with a Retry-After', async () => {
     const chain = chainOf(primary.url, secondary.url)
     await primary.down()
     secondary.hang()
@@ -151,7 +153,7 @@ describe('without any that answers', () => {
     })
   })
 
-  test('says so once per endpoint, not once per question', async () => {
+  test('is logged once per endpoint, not once per request', async () => {
     const chain = chainOf(primary.url)
     await primary.down()
     for (let asked = 0; asked < 5; asked += 1) {
@@ -168,7 +170,7 @@ describe('without any that answers', () => {
     expect((await chain.confirmedBlock(1)).number).toBe(await tip())
   })
 
-  test('gives up within the limit also when the answer begins and never ends', async () => {
+  test('gives up within the timeout when an answer never ends', async () => {
     const slow = await startDripping()
     await expect(chainOf(slow.url).confirmedBlock(1)).rejects.toMatchObject({
       cause: { message: 'endpoint 0: timeout' },
@@ -178,7 +180,7 @@ describe('without any that answers', () => {
 })
 
 describe('an endpoint of another chain', () => {
-  test('is never used, and named once at error', async () => {
+  test('is never used, and logged once as an error', async () => {
     primary.rewrite('eth_chainId', () => '0x1')
     const chain = chainOf(primary.url, secondary.url)
     await chain.confirmedBlock(1)
@@ -193,7 +195,7 @@ describe('an endpoint of another chain', () => {
     ])
   })
 
-  test('is looked for once an hour, and not used any more when its chain has changed', async () => {
+  test('is detected by one check an hour, also when the chain of an endpoint changes', async () => {
     const chain = chainOf(primary.url, secondary.url)
     await chain.confirmedBlock(1)
     primary.rewrite('eth_chainId', () => '0x1')
@@ -220,7 +222,7 @@ describe('an endpoint of another chain', () => {
     expect(primary.count('eth_blockNumber')).toBeGreaterThan(0)
   })
 
-  test('is not used for want of a better one', async () => {
+  test('is not used when it is the only endpoint', async () => {
     primary.rewrite('eth_chainId', () => '0x1')
     const chain = chainOf(primary.url)
     await expect(chain.confirmedBlock(1)).rejects.toThrow('dependency_unavailable')
@@ -228,7 +230,7 @@ describe('an endpoint of another chain', () => {
     expect(primary.counts()).toEqual({ eth_chainId: 1 })
   })
 
-  test('is looked for once per endpoint', async () => {
+  test('is checked once per endpoint', async () => {
     const chain = chainOf(primary.url)
     await chain.confirmedBlock(1)
     await chain.confirmedBlock(1)
@@ -236,8 +238,8 @@ describe('an endpoint of another chain', () => {
   })
 })
 
-describe('a caller who gives up', () => {
-  test('gets its own reason, and the endpoint is not blamed', async () => {
+describe('a caller that aborts', () => {
+  test('gets its own reason, and the endpoint does not count as failed', async () => {
     primary.hang()
     const controller = new AbortController()
     const reason = new Error('no longer needed')
@@ -248,7 +250,7 @@ describe('a caller who gives up', () => {
     expect(secondary.counts()).toEqual({})
   })
 
-  test('asks nothing when it gave up before', async () => {
+  test('causes no request when it aborted before', async () => {
     const reason = new Error('no longer needed')
     const asked = chainOf(primary.url).confirmedBlock(1, AbortSignal.abort(reason))
     await expect(asked).rejects.toBe(reason)
@@ -288,7 +290,7 @@ async function startDripping(): Promise<{ url: string; close(): Promise<void> }>
 }
 
 describe('the newest block', () => {
-  test('comes from an endpoint that has it, while another is behind', async () => {
+  test('comes from the endpoint that is ahead', async () => {
     const chain = chainOf(primary.url, secondary.url)
     const { number } = await chain.confirmedBlock(1)
     primary.rewrite('eth_blockNumber', () => `0x${(number - 3).toString(16)}`)
@@ -296,7 +298,7 @@ describe('the newest block', () => {
     expect(secondary.count('eth_blockNumber')).toBe(1)
   })
 
-  test('comes from another endpoint when one stands still', async () => {
+  test('comes from another endpoint when one does not advance', async () => {
     const chain = chainOf(primary.url, secondary.url)
     const { number } = await chain.confirmedBlock(1)
     primary.rewrite('eth_blockNumber', () => `0x${number.toString(16)}`)
@@ -306,7 +308,7 @@ describe('the newest block', () => {
     expect((await chain.confirmedBlock(1)).number).toBe(number + 4)
   })
 
-  test('is not one that only an endpoint claims to have', async () => {
+  test('is not a block that only one endpoint claims to have', async () => {
     const chain = chainOf(primary.url, secondary.url)
     const { number } = await chain.confirmedBlock(1)
     primary.rewrite('eth_blockNumber', () => '0xffffff')
@@ -316,8 +318,8 @@ describe('the newest block', () => {
   })
 })
 
-describe('the chain for questions of anonymous callers', () => {
-  test('refuses requests above its limit at once, and does not limit one with its own endpoints', async () => {
+describe('the chain for requests of anonymous callers', () => {
+  test('refuses requests above its limit at once, and leaves the watcher’s chain alone', async () => {
     const rpcUrls = [primary.url, secondary.url]
     const limits = { atOnce: 1, waitingMax: 1 }
     const requests = createChain({ rpcUrls, chainId: 14, log, clock, timeoutMs: 300, limits })
@@ -332,14 +334,14 @@ describe('the chain for questions of anonymous callers', () => {
     expect(said('warn')).toHaveLength(1)
     await primary.up()
     await secondary.down()
-    // Only the first endpoint is left, and the watcher never took it for a resting one.
+    // Only the first endpoint is left; for the watcher it never failed, so it does not rest.
     expect((await watcher.confirmedBlock(1)).number).toBe(await tip())
     expect(said('warn')).toHaveLength(1)
   })
 })
 
 describe('settings of one endpoint', () => {
-  test('its headers reach it alone, and are never logged, also if it repeats them', async () => {
+  test('headers are sent to this endpoint only and never logged, also if it returns them', async () => {
     const keys: (string | undefined)[] = []
     const keyed = createServer((request, response) => {
       keys.push(String(request.headers['x-api-key']))
@@ -369,7 +371,7 @@ describe('settings of one endpoint', () => {
     plain.close()
   })
 
-  test('a slow endpoint with a longer time-out answers, where the usual one would fail', async () => {
+  test('a slow endpoint may have a longer timeout than the others', async () => {
     primary.delay(600)
     const at = { chainId: 14, log, clock, timeoutMs: 100 }
     const usual = createChain({ rpcUrls: [primary.url], ...at })

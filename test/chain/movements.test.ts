@@ -7,7 +7,7 @@ import type { Asset, BalanceMovement, Chain } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 
-/** The transfer behind a change of a balance, read from a real chain. */
+/** Finds the transfer that caused a change of a balance, on a real chain. */
 
 const alice = PEOPLE.alice.account.address
 const bob = PEOPLE.bob.account.address
@@ -39,7 +39,7 @@ async function send(from: Address, to: Address, units: bigint): Promise<string> 
   return hash
 }
 
-/** The movements found for the changes that `work` makes to these accounts. */
+/** Runs `work`, and returns the movement found for the changed balance of each account. */
 async function behind(
   accounts: readonly Address[],
   asset: Asset,
@@ -58,7 +58,7 @@ async function behind(
   return chain.movements(changes, { after: first.number, upTo: last.number })
 }
 
-test('one transfer of coins has its transaction and the other side, for both', async () => {
+test('for one transfer of coins both accounts get the transaction and the counterparty', async () => {
   let hash = ''
   const found = await behind([alice, bob], 'FLR', async () => {
     hash = (await devnet.transfer(alice, bob, 500n * FLR)).hash
@@ -69,7 +69,7 @@ test('one transfer of coins has its transaction and the other side, for both', a
   ])
 })
 
-test('one transfer of a token has its transaction and the other side, for both', async () => {
+test('for one transfer of a token both accounts get the transaction and the counterparty', async () => {
   let hash = ''
   const found = await behind([alice, bob], token, async () => {
     await devnet.transfer(alice, carol, FLR)
@@ -81,7 +81,7 @@ test('one transfer of a token has its transaction and the other side, for both',
   ])
 })
 
-test('several transfers to one account have that account, and no transaction', async () => {
+test('for several transfers to one account only the counterparty is given', async () => {
   const found = await behind([alice], 'FLR', async () => {
     await devnet.transfer(alice, bob, FLR)
     await devnet.transfer(alice, bob, FLR)
@@ -89,7 +89,7 @@ test('several transfers to one account have that account, and no transaction', a
   expect(found).toEqual([{ transactionHash: null, counterparty: bob }])
 })
 
-test('transfers to several accounts have neither', async () => {
+test('for transfers to several accounts neither transaction nor counterparty is given', async () => {
   const found = await behind([alice], token, async () => {
     await send(alice, bob, FLR)
     await send(alice, carol, FLR)
@@ -97,12 +97,12 @@ test('transfers to several accounts have neither', async () => {
   expect(found).toEqual([UNKNOWN])
 })
 
-test('a minted token has its transaction and no sender', async () => {
+test('for a minted token the transaction is given and no counterparty', async () => {
   const found = await behind([bob], token, () => devnet.contracts.mint(token, bob, FLR))
   expect(found).toEqual([{ transactionHash: expect.stringMatching(/^0x/), counterparty: null }])
 })
 
-test('coins that no transaction of the account explains are unknown', async () => {
+test('for coins that no transaction of the account explains nothing is given', async () => {
   const found = await behind([bob], 'FLR', async () => {
     const balance = await devnet.client.getBalance({ address: bob })
     await devnet.client.setBalance({ address: bob, value: balance + 77n * FLR })
@@ -111,12 +111,12 @@ test('coins that no transaction of the account explains are unknown', async () =
   expect(found).toEqual([UNKNOWN])
 })
 
-test('fees alone are no transfer', async () => {
+test('a change by fees alone is not a transfer', async () => {
   const found = await behind([alice], 'FLR', () => send(alice, bob, FLR))
   expect(found).toEqual([UNKNOWN])
 })
 
-test('over many blocks nothing is read, and nothing is known', async () => {
+test('a span of more than 200 blocks is not searched', async () => {
   const last = await chain.confirmedBlock(1)
   proxy.resetCounts()
   const change = { address: alice, asset: 'FLR', changeUnits: -FLR } as const

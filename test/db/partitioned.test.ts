@@ -39,7 +39,7 @@ async function fill(): Promise<void> {
     from deliveries`
 }
 
-test('what was there before tables were partitioned stays, and numbers go on', async () => {
+test('the migration to partitions keeps all rows, and new ids continue after the old ones', async () => {
   const { db, sql } = database
   await startFrom(sql, '0008_live-messages')
   await fill()

@@ -41,7 +41,7 @@ function everywhere(prose: string): string {
     .replace(new RegExp(`(?<=\\d|\\}\\}) (?=(?:${SYMBOLS})(?![\\p{L}\\p{N}]))`, 'gu'), NO_BREAK)
 }
 
-/** Words after a number that are not nouns. */
+/** French words that are not nouns: a space between a number and one of them may break. */
 const FRENCH_SMALL =
   'et|ou|à|au|aux|de|des|du|d’|par|sur|en|pour|puis|le|la|les|dans|est|sont|si|un|une|que|qui|ne|n’|avec|sans|mais|afin|avant|après|depuis|dès|ni|y|il|elle|tant|signifie|plus'
 
@@ -96,7 +96,7 @@ function arabic(text: string): string {
     .join('')
 }
 
-/** A sign at the end belongs to the sentence. */
+/** Isolates a run; punctuation at its end stays outside, because it belongs to the sentence. */
 function isolated(run: string): string {
   const [, words = '', rest = ''] = /^(.*?)([.:/-]*)$/.exec(run) ?? []
   return `${FSI}${words}${PDI}${rest}`

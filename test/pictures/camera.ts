@@ -7,7 +7,7 @@ export interface Shot {
   readonly url: string
   /** Width of the window. */
   readonly width: number
-  /** Elements in the picture, the last of each kind; their siblings are hidden. */
+  /** Selectors of the elements in the picture: of each the last match. Their siblings are hidden. */
   readonly parts: readonly string[]
   /** Space around them. */
   readonly margin: number
@@ -70,7 +70,7 @@ export async function takePicture(browser: Browser, shot: Shot, now: Date): Prom
     })
     const parts = shot.parts.map((part) => page.locator(part).last())
     const unknown = await Promise.all(parts.map((part) => part.evaluate(drawEmoji, CIRCLES)))
-    if (unknown.flat().length > 0) throw new Error(`nobody draws ${unknown.flat().join(' ')}`)
+    if (unknown.flat().length > 0) throw new Error(`no drawing for ${unknown.flat().join(' ')}`)
     for (const part of parts) await part.evaluate((one) => one.setAttribute('data-seen', ''))
     for (const part of parts) await part.evaluate(hideNeighbours)
     const session = await context.newCDPSession(page)
@@ -102,7 +102,7 @@ async function settle(page: Page): Promise<void> {
 
 /**
  * Replaces emoji by drawings. Runs in the page.
- * @returns those without a drawing
+ * @returns emoji without a drawing
  */
 function drawEmoji(part: Element, circles: Readonly<Record<string, string>>): readonly string[] {
   const unknown: string[] = []
@@ -145,7 +145,7 @@ async function boxOf(parts: readonly Locator[], margin: number): Promise<Box> {
   const boxes = await Promise.all(
     parts.map(async (part) => {
       const box = await part.boundingBox()
-      if (box === null) throw new Error(`${String(part)} is not seen`)
+      if (box === null) throw new Error(`${String(part)} is not visible`)
       return box
     }),
   )

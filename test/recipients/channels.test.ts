@@ -46,7 +46,7 @@ const notified = async (recipientIds: number[] | null = null) => {
 }
 
 describe('the wallet’s channels', () => {
-  test('are all there, set up or not', async () => {
+  test('are all listed, configured or not', async () => {
     const nothing = {
       configured: false,
       target: null,
@@ -65,7 +65,7 @@ describe('the wallet’s channels', () => {
       { key: 'pagerduty', kind: 'input', available: true, ...nothing },
     ])
   })
-  test('show a webhook’s secret when it is made and never again', async () => {
+  test('show the secret of a webhook when it is created and never again', async () => {
     const made = await put('webhook', { url: URL_A })
     expect(made).toMatchObject({ configured: true, status: 'active', target: expect.any(String) })
     expect(made.secret).toMatch(/^whsec_/)
@@ -75,7 +75,7 @@ describe('the wallet’s channels', () => {
     const listed = await listChannels(room.deps, caller)
     expect(listed[2]).toEqual(again)
   })
-  test('keep the secret that signs when the same address is set again', async () => {
+  test('keep the signing secret when the same address is set again', async () => {
     const { secret } = await put('webhook', { url: URL_A })
     await put('webhook', { url: URL_A })
     const id = await getChannelRecipientId(room.deps, caller, { key: 'webhook' })
@@ -87,12 +87,12 @@ describe('the wallet’s channels', () => {
     const after = (await openDestinations(room.deps, [id])).get(id)?.destination
     expect(after).toMatchObject({ secret, nextSecret: rotated.secret })
   })
-  test('are one each, however often they are set at once', async () => {
+  test('have one recipient each after concurrent requests', async () => {
     const works = Array.from({ length: 10 }, () => put('webhook', { url: URL_A }))
     const shown = (await Promise.all(works)).filter(({ secret }) => secret !== undefined)
     expect(shown).toHaveLength(1)
   })
-  test('are notified by default; a mailbox once its reader agreed', async () => {
+  test('are default recipients; a mailbox once its reader has agreed', async () => {
     await put('webhook', { url: URL_A })
     expect(await put('email', { address: 'own@example.org' })).toMatchObject({ status: 'pending' })
     expect(await notified()).toEqual(['webhook'])
@@ -101,7 +101,7 @@ describe('the wallet’s channels', () => {
     expect(await notified()).toEqual(['webhook', 'email'])
     expect(await notified([123])).toEqual(['webhook', 'email'])
   })
-  test('are no named recipients', async () => {
+  test('are not found among the recipients with a name', async () => {
     await put('webhook', { url: URL_A })
     const id = await getChannelRecipientId(room.deps, caller, { key: 'webhook' })
     expect(await findRecipient(room.deps, caller, id)).toBeUndefined()
@@ -123,7 +123,7 @@ describe('the wallet’s channels', () => {
       expect(await refusal(removeChannel(room.deps, caller, { key }))).toMatchObject(gone)
     }
   })
-  test('refuse what is not theirs', async () => {
+  test('refuse requests that their kind does not have', async () => {
     expect(await refusal(put('telegram', {}))).toMatchObject({ code: 'use_telegram_link' })
     expect(await refusal(put('fax', { url: URL_A }))).toMatchObject({ code: 'not_found' })
     expect(await refusal(put('webhook', { rotateSecret: true }))).toMatchObject({
@@ -134,7 +134,7 @@ describe('the wallet’s channels', () => {
     ).toMatchObject({ errors: [{ pointer: '/rotateSecret', code: 'unknown' }] })
     expect(ChannelSetup.safeParse({ url: URL_A, secret: 'whsec_mine' }).success).toBe(false)
   })
-  test('show the linked chat that works, and remove that one', async () => {
+  test('show the linked chat that is active, and remove it', async () => {
     const link = (id: number) =>
       linkChat(room.deps, {
         wallet: caller.wallet,
@@ -192,7 +192,7 @@ describe('outcomes', () => {
       lastFailureAt: at(1),
     })
   })
-  test('of an address are not shown for the next one', async () => {
+  test('of a former address are not shown for the new one', async () => {
     await put('webhook', { url: URL_A })
     const id = await getChannelRecipientId(room.deps, caller, { key: 'webhook' })
     await record([failed(id, 1), ok(id, 2)])
@@ -203,7 +203,7 @@ describe('outcomes', () => {
     await put('webhook', { url: `${URL_A}/next` })
     expect(await shown()).toMatchObject({ lastSuccessAt: null, lastFailureAt: null })
   })
-  test('switch off after 120 hours of nothing but failures, and say so once', async () => {
+  test('switch a recipient off after 120 hours of failures only, with one notice', async () => {
     const { id } = await hook()
     expect(await record([failed(id, 0), failed(id, 119)])).toEqual([])
     expect(await read(id)).toMatchObject({ status: 'active' })
@@ -212,7 +212,7 @@ describe('outcomes', () => {
     ])
     expect(await record([failed(id, 121)])).toEqual([])
   })
-  test('start from zero after each success, even one that is recorded late', async () => {
+  test('count failures from the last success, also from one that is recorded late', async () => {
     const { id } = await hook()
     await record([failed(id, 0)])
     await record([ok(id, 60)])
@@ -221,7 +221,7 @@ describe('outcomes', () => {
     expect(await read(id)).toMatchObject({ status: 'active' })
     expect(await record([failed(id, 290)])).toMatchObject([{ id, status: 'disabled' }])
   })
-  test('switch off at once what is gone, and mark a chat that blocked the bot', async () => {
+  test('switch off at once a destination that is gone, and mark a chat that blocked the bot', async () => {
     const [one, two] = [await hook(), await hook()]
     const stopped = await record([
       failed(one.id, 0, { reason: 'gone', disable: 'disabled' }),
@@ -235,10 +235,10 @@ describe('outcomes', () => {
     expect(await read(two.id)).toMatchObject({ status: 'active', statusReason: null })
     expect(await read(one.id)).toMatchObject({ status: 'disabled', statusReason: 'gone' })
   })
-  test('pass over recipients that are gone', async () => {
+  test('skip deleted recipients', async () => {
     expect(await record([ok(999_999, 0), failed(999_998, 0)])).toEqual([])
   })
-  test('of many recipients meet in any order without a deadlock', async () => {
+  test('of many recipients are recorded concurrently without a deadlock', async () => {
     const ids = await Promise.all(Array.from({ length: 12 }, async () => (await hook()).id))
     const rounds = Array.from({ length: 20 }, (_, round) => {
       const order = round % 2 === 0 ? ids : ids.toReversed()
@@ -248,7 +248,7 @@ describe('outcomes', () => {
     await Promise.all(rounds)
     expect(await read(ids[0] ?? 0)).toMatchObject({ lastSuccessAt: at(19), lastFailureAt: at(18) })
   })
-  test('follow a chat that moved', async () => {
+  test('store the new id of a chat that moved', async () => {
     const chat = { wallet: caller.wallet, scopes: ['read'], name: 'Crew', by: { id: 5 } } as const
     const group = (id: number) =>
       linkChat(room.deps, { ...chat, chat: { id, title: 'Crew' }, locale: 'en' })
@@ -274,7 +274,7 @@ describe('settings', () => {
       ...(ifVersions.length > 0 && { ifVersions }),
     })
 
-  test('have defaults before anything was set', async () => {
+  test('have defaults before the first change', async () => {
     expect(await getSettings(room.deps, caller)).toEqual({
       locale: 'en',
       timezone: 'UTC',
@@ -287,7 +287,7 @@ describe('settings', () => {
       version: 1,
     })
   })
-  test('are replaced as a whole and count their versions', async () => {
+  test('are replaced as a whole, and each change increases the version', async () => {
     const mine: Settings = {
       ...DEFAULT_SETTINGS,
       locale: 'bn',
@@ -303,7 +303,7 @@ describe('settings', () => {
     expect(await getSettings(room.deps, caller)).toMatchObject({ locale: 'bn', version: 2 })
     expect(await replace(defaults)).toEqual({ ...DEFAULT_SETTINGS, version: 3 })
   })
-  test('refuse a change of a version that is not the current one', async () => {
+  test('refuse a change of an outdated version', async () => {
     await replace(defaults, 1)
     expect(await refusal(replace(defaults, 1))).toMatchObject({
       kind: 'stale',
@@ -312,12 +312,12 @@ describe('settings', () => {
     expect(await refusal(replace({ ...defaults, version: 1 }))).toMatchObject({ kind: 'stale' })
     expect(await replace({ ...defaults, version: 2 }, 2)).toMatchObject({ version: 3 })
   })
-  test('let one of many concurrent changes of a version through', async () => {
+  test('accept one of many concurrent changes of a version', async () => {
     const works = Array.from({ length: 8 }, () => refusal(replace(defaults, 1)))
     const done = (await Promise.all(works)).filter((one) => one === 'nothing was refused')
     expect(done).toHaveLength(1)
   })
-  test('are found for many wallets at once', async () => {
+  test('are listed for many wallets in one call', async () => {
     await replace({ ...defaults, locale: 'zh' })
     const found = await listSettings(room.db, [caller.wallet, stranger().wallet])
     expect([...found]).toMatchObject([[caller.wallet, { locale: 'zh' }]])
@@ -335,7 +335,7 @@ describe('settings', () => {
     const path = result.error?.issues[0]?.path.map((part) => `/${String(part)}`).join('')
     expect(path).toBe(pointer)
   })
-  test('say of quiet hours without length that start and end must differ', () => {
+  test('refuse quiet hours whose start and end are equal', () => {
     const result = NewSettings.safeParse({ ...defaults, ...quiet('07:00', '07:00') })
     expect(result.error?.issues[0]).toMatchObject({ params: { code: 'same_time' } })
   })

@@ -68,7 +68,7 @@ async function events() {
   return parseEventLogs({ abi: [...VOTES, ...VOTERS], logs })
 }
 
-/** The events of one kind, after the founding. */
+/** The events of one kind, after the contracts were deployed. */
 async function all<Name extends Awaited<ReturnType<typeof events>>[number]['eventName']>(
   name: Name,
 ) {
@@ -109,7 +109,7 @@ test('an epoch is prepared two hours before its end and ends in time', async () 
   expect(simulation.rewardEpoch).toBe(EPOCH + 1)
 })
 
-test('everybody registers at the opening and signs the policy', async () => {
+test('every provider registers when registration opens, and signs the policy', async () => {
   await begin()
   await simulation.playToRegistration()
   const registered = await all('VoterRegistered')
@@ -130,7 +130,7 @@ test('everybody registers at the opening and signs the policy', async () => {
   ])
 })
 
-test('who asked early is registered in the transaction that opens the registration', async () => {
+test('a pre-registered provider is registered in the transaction that opens the registration', async () => {
   await begin({ providers: NAMES.map((name) => ({ name, preRegisters: name === 'Bravo' })) })
   await simulation.playToEpochEnd()
   const [asked] = await all('VoterPreRegistered')
@@ -141,7 +141,7 @@ test('who asked early is registered in the transaction that opens the registrati
   expect(bravo?.transactionHash).toBe(opening?.transactionHash)
 })
 
-test('uptime is voted on, then rewards once they are published, and everybody claims', async () => {
+test('providers vote on uptime, then on rewards once they are published, and claim them', async () => {
   await begin()
   await simulation.playToEpochEnd()
   expect(simulation.published).toEqual([EPOCH - 1])
@@ -167,11 +167,11 @@ test('uptime is voted on, then rewards once they are published, and everybody cl
   ).toEqual(NAMES)
 })
 
-describe('a provider that', () => {
+describe('a provider with a behaviour', () => {
   test.each<[Behaviour, string]>([
     ['unregistered', 'does not register'],
     ['not-in-policy', 'is pushed out'],
-  ])('is “%s” %s, and is not in the next policy', async (behaviour) => {
+  ])('“%s” %s, and is not in the next policy', async (behaviour) => {
     await begin()
     await simulation.behave('Alpha', behaviour)
     await simulation.playToEpochEnd()
@@ -188,7 +188,7 @@ describe('a provider that', () => {
     expect(next?.args.voters.map(nameOf).toSorted()).toEqual(NAMES)
   })
 
-  test('registers late does so after twenty minutes', async () => {
+  test('“late-registration” registers after twenty minutes', async () => {
     await begin()
     await simulation.behave('Alpha', 'late-registration')
     await simulation.playToEpochEnd()
@@ -200,7 +200,7 @@ describe('a provider that', () => {
     expect(after).toBeLessThan(1300)
   })
 
-  test('that was to register late and then not at all follows the last command', async () => {
+  test('follows the last command when two behaviours exclude each other', async () => {
     await begin()
     await simulation.behave('Alpha', 'late-registration')
     await simulation.playToRegistration()
@@ -215,7 +215,7 @@ describe('a provider that', () => {
     ['misses-uptime-vote', [NAMES.slice(1), NAMES]],
     ['misses-rewards-vote', [NAMES, NAMES.slice(1)]],
     ['other-vote', [NAMES, NAMES]],
-  ])('“%s” does not count in that vote', async (behaviour, [uptime, rewards]) => {
+  ])('“%s” does not count in the vote that it concerns', async (behaviour, [uptime, rewards]) => {
     await begin()
     await simulation.behave('Alpha', behaviour)
     await simulation.playToEpochEnd()
@@ -231,7 +231,7 @@ describe('a provider that', () => {
     expect(rewardsAt === 0n).toBe(behaviour !== 'misses-uptime-vote')
   })
 
-  test('has changed its submit address uses it from the next epoch’s first commit on', async () => {
+  test('that changes its submit address uses the new one from the first commit of the next epoch', async () => {
     await begin()
     const before = simulation.provider('Alpha').accounts.submit.address
     await simulation.behave('Alpha', 'changed-submit-address')
@@ -261,7 +261,7 @@ describe('a provider that', () => {
     expect(sent.get(`${reveal} ${first}`)).toBe(after.toLowerCase())
   })
 
-  test('does not claim leaves its rewards, and claims them when it recovers', async () => {
+  test('that does not claim leaves its rewards, and claims them when it recovers', async () => {
     await begin()
     await simulation.behave('Alpha', 'unclaimed-rewards')
     await simulation.playToEpochEnd()
@@ -274,7 +274,7 @@ describe('a provider that', () => {
     expect((await claimants()).has('Alpha')).toBe(true)
   })
 
-  test('has a low balance has three FLR left, until it recovers', async () => {
+  test('with a low balance has three FLR, until it recovers', async () => {
     await begin()
     const { address } = simulation.provider('Alpha').accounts.submit
     await simulation.behave('Alpha', 'low-balance')
@@ -284,7 +284,7 @@ describe('a provider that', () => {
   })
 })
 
-test('with most votes missing a vote stays open, and ends when they come', async () => {
+test('a vote stays open while most votes are missing, and ends when they are cast', async () => {
   await begin()
   for (const name of NAMES.slice(0, 3)) await simulation.behave(name, 'misses-uptime-vote')
   await simulation.playToEpochEnd()
@@ -301,7 +301,7 @@ test('with most votes missing a vote stays open, and ends when they come', async
   expect(Number(await hash())).not.toBe(0)
 })
 
-test('a change of generations: the next policy still on the old Relay, its rounds on the new one', async () => {
+test('a new Relay takes over: the old one gets the next policy, the new one the rounds of that policy', async () => {
   await begin({ newerFrom: EPOCH + 1 })
   await simulation.playRounds(2)
   const places = async () =>
@@ -345,7 +345,7 @@ test('a change of generations: the next policy still on the old Relay, its round
   expect(next?.address).toBe(FSP.relay.toLowerCase())
 })
 
-test('epochs can be short', async () => {
+test('the length of reward epochs can be set', async () => {
   await begin({
     timing: {
       roundsPerEpoch: 40,

@@ -72,7 +72,7 @@ const isFinal = (round: number) =>
     args: [100n, BigInt(round)],
   })
 
-test('a round comes in the clock’s time, and what is played in between loses none of it', async () => {
+test('rounds follow the clock, and playing a round in between skips no step of the current one', async () => {
   const { round } = simulation
   await pass(170)
   // In the middle of a round: after its commits, before its reveals.
@@ -84,7 +84,7 @@ test('a round comes in the clock’s time, and what is played in between loses n
   expect(problems).toEqual([])
 })
 
-test('a clock that jumps far ahead takes the rounds along', async () => {
+test('after the clock jumps an hour ahead the rounds continue at the new time', async () => {
   const { round } = simulation
   now += 3_600_000
   await devnet.increaseTime(3600)
@@ -95,7 +95,7 @@ test('a clock that jumps far ahead takes the rounds along', async () => {
   expect(problems).toEqual([])
 })
 
-test('a chain that fails for a moment is logged, and the rounds go on', async () => {
+test('a short failure of the chain is logged, and the rounds continue', async () => {
   const { round } = simulation
   await pass(100)
   rpc.failNext(4, { status: 500 })
@@ -104,7 +104,7 @@ test('a chain that fails for a moment is logged, and the rounds go on', async ()
   expect(problems.length).toBeGreaterThan(0)
 })
 
-test('“normal-reverts” fails as a lost race does', async () => {
+test('the behaviour “normal-reverts” fails with the revert reason of a lost race', async () => {
   stop.abort()
   await running
   await simulation.behave('Alpha', 'normal-reverts')

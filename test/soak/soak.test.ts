@@ -28,13 +28,13 @@ import { roomyFolder } from '../support/roomy-folder.ts'
 import { startCustomers, WEBHOOK_FAULTS } from './customers.ts'
 
 /**
- * A service in a sick world: recipients of which a fifth fail in every way, endpoints of the chain that are
- * slow and refuse, PostgreSQL restarted twice, and two processes killed at random moments. The whole soak
+ * The service under faults: a fifth of the recipients fail in every way, endpoints of the chain are slow or
+ * refuse, PostgreSQL restarts twice, and two processes are killed at random moments. The whole soak
  * has 1,000 recipients and 30 kills. Nothing is lost, and nothing arrives twice except deliveries
  * that a killed process was sending.
  */
 
-/** The whole soak is `npm run test:soak`; the suite runs the same story on a smaller scale. */
+/** `npm run test:soak` runs the whole soak; the suite runs a smaller one. */
 const IS_WHOLE = process.env['SOAK'] === 'whole'
 const WALLETS = IS_WHOLE ? 50 : 10
 const HEALTHY = { webhook: 11, email: 3, telegram: 1, hook: 1 } as const
@@ -63,7 +63,7 @@ const FAULTS: readonly Fault[] = [...WEBHOOK_FAULTS, ...OTHER_FAULTS]
 
 interface Wallet {
   readonly caller: Caller
-  /** The account of its watch. */
+  /** Account that the wallet's watch observes. */
   readonly watched: Address
   readonly watchId: number
   transferred: bigint
@@ -103,7 +103,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** Its port is the same after a restart. */
+/** Port of PostgreSQL, kept across its restarts. */
 let databasePort: number | undefined
 async function startDatabase(): Promise<EmbeddedDatabase> {
   databasePort ??= await findPort()
@@ -185,7 +185,7 @@ async function add(caller: Caller, channel: Typed, place: string): Promise<numbe
   return (await createRecipient(service.app, caller, input)).id
 }
 
-/** @param place of the recipient, by the id it will have */
+/** @param place destination of the recipient, from the id that it will have */
 async function addHealthy(caller: Caller, channel: Typed, place: (id: number) => string) {
   const [next] = await service.app.db.execute<{ id: number }>(
     sql`select coalesce(max(id), 0) + 1 as id from recipients`,
@@ -274,7 +274,7 @@ async function addWatch(wallet: Address, address: Address): Promise<number> {
   })
 }
 
-test('nothing is lost, and only what a killed process had in hand comes twice', async () => {
+test('no alert is lost, and only deliveries claimed by a killed process arrive twice', async () => {
   const processes = await Promise.all([startService(), startService()])
   await untilBaselines()
   const stop = new AbortController()
@@ -393,7 +393,7 @@ function createOutages() {
   }
 }
 
-/** Whether a delivery waits behind one that a killed process had claimed, until its lease ends. */
+/** Whether a delivery waits for the lease of one that a killed process had claimed. */
 function isBehind(killedAt: readonly number[] = [], createdAt: Date): boolean {
   return killedAt.some((at) => Math.abs(createdAt.getTime() - at) < LEASE_MS)
 }
@@ -442,7 +442,7 @@ async function settled(): Promise<void> {
   })
 }
 
-/** First arrivals that came before one of an earlier block of the same watch. */
+/** Deliveries that arrived before a delivery of the same watch from an earlier block. */
 function overtakings(rows: readonly Row[]): readonly string[] {
   const { arrivals } = world.customers
   return [...Map.groupBy(rows, ({ orderKey }) => orderKey).values()].flatMap((all) => {

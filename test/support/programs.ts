@@ -16,7 +16,7 @@ export type Program = keyof typeof PROGRAMS
 
 /** Packages that are loaded from their folders: with binaries, files or threads of their own. */
 const EXTERNAL = ['@resvg/resvg-js', 'pino', 'playwright-core', 'secp256k1', 'vitest']
-/** For packages that are CommonJS inside. */
+/** Defines `require` for bundled CommonJS packages. */
 const REQUIRE =
   "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);"
 
@@ -25,7 +25,7 @@ const REQUIRE =
  * then ready after a third of the processor time, because Node reads ten files in place of 2,000.
  *
  * @param root the project's folder
- * @param folder where to, below the project's `node_modules`, in which packages are looked up
+ * @param folder output folder, below the project's `node_modules`, so that packages are found
  */
 export async function buildPrograms(root: string, folder: string): Promise<void> {
   await build({
@@ -39,7 +39,7 @@ export async function buildPrograms(root: string, folder: string): Promise<void>
     format: 'esm',
     target: 'node24',
     external: EXTERNAL,
-    // Some packages look at the names of classes: node-fetch at that of `AbortSignal`.
+    // Some packages compare names of classes, such as node-fetch `AbortSignal`.
     keepNames: true,
     banner: { js: REQUIRE },
     logLevel: 'error',
@@ -47,7 +47,7 @@ export async function buildPrograms(root: string, folder: string): Promise<void>
       {
         name: 'places',
         setup: ({ onLoad }) => {
-          // Modules find their files beside their source, as without this.
+          // Modules find their files beside their source, as they do unbundled.
           onLoad({ filter: /[\\/](?:src|bot|sandbox|test)[\\/][^?]*\.ts$/ }, async ({ path }) => {
             const code = await readFile(path, 'utf8')
             const contents = code
@@ -66,7 +66,7 @@ export function programIn(folder: string, program: Program): string {
   return join(folder, `${program}.mjs`)
 }
 
-/** Its cache of compiled modules. */
+/** Cache of compiled modules of the programs in this folder. */
 export function compiledIn(folder: string): string {
   return join(folder, 'compiled')
 }

@@ -4,17 +4,17 @@ import type { Address } from '#src/kernel/units.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
 
 /**
- * The same random balances twice: once while watches run, by the jobs, the evaluator and the tables of alerts; once as
- * a backtest of the same watches over the blocks. Both give the same alerts.
+ * Random balances are judged twice: live, by jobs, evaluator and alert tables, and by a backtest of the same
+ * watches over the same blocks. Both must give the same alerts.
  */
 
-/** Histories; each plays a chain. */
+/** Number of random histories; each is played on a chain of its own. */
 const RUNS = process.env['SOAK'] === 'whole' ? 20 : 2
 
 let world: WatchWorld | undefined
 afterEach(() => world?.close())
 
-/** What an alert of a live watch and one of a backtest have in common. */
+/** The compared fields of an alert. */
 interface Shown {
   readonly signal: string | null
   readonly event: string
@@ -62,7 +62,7 @@ async function notifiedLater({ alice }: Pick<WatchWorld, 'alice'>, { body }: Tri
   return replayed.toReversed()
 }
 
-/** Compares both for each watch. @returns the number of alerts */
+/** Compares the alerts of each watch with those of its backtest. @returns the number of alerts */
 async function compare(
   of: Pick<WatchWorld, 'alice'>,
   watches: readonly TriedWatch[],
@@ -77,7 +77,7 @@ async function compare(
 }
 
 const FLR = 10n ** 18n
-/** As at block 0, which is the first that a backtest reads. */
+/** The balance at block 0, the first block that a backtest reads. */
 const START_BALANCE = 0
 const HOLDERS = ['1', '2', '3', '4', '5'].map((digit): Address => `0x${digit.repeat(40)}`)
 /** Observations of a balance: as many as a backtest reads after the first block. */
@@ -103,8 +103,8 @@ const balances = fc.record({
   }),
 })
 
-describe('a backtest gives the alerts of a watch that ran meanwhile', () => {
-  test('of balances, where the blocks that a backtest reads are those that were observed', async () => {
+describe('a backtest gives the alerts of the live watch', () => {
+  test('of balances, if it reads the blocks that were observed', async () => {
     const property = fc.asyncProperty(balances, async ({ moves, thresholds, cooldowns }) => {
       await world?.close()
       const played = await watchWorld()

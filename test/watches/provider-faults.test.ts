@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 
-/** Voting rounds are read despite every fault: no false alert, no lost one. */
+/** Reading of voting rounds under faults of endpoints: no false alert, and none is lost. */
 
 const SIGNALS = [{ id: 'ftso-commit', enabled: true, parameters: { rounds: 2 } }]
 
@@ -64,8 +64,8 @@ async function missCommits(disturb: (step: number) => Promise<void> | void): Pro
   await world.scan()
 }
 
-describe('when nothing can be read', () => {
-  test('and everything is fine meanwhile, only the outage is notified, and every round is known afterwards', async () => {
+describe('while no endpoint answers', () => {
+  test('a healthy provider causes only the outage alert, and every round is read afterwards', async () => {
     await Promise.all(both().map((proxy) => proxy.down()))
     for (let round = 0; round < 3; round += 1) {
       await world.simulation().playRounds(1)
@@ -82,7 +82,7 @@ describe('when nothing can be read', () => {
     await news('Mute')
   })
 
-  test('for a moment, nothing is notified', async () => {
+  test('for a moment, no alert is raised', async () => {
     for (const proxy of both()) proxy.failNext(99, { status: 502 }, 'eth_getLogs')
     const { round, timing } = world.simulation()
     const begins = timing.firstRoundStart + round * timing.roundSeconds
@@ -137,7 +137,7 @@ describe('a provider that misses its commits', () => {
     )
   }
 
-  test('is not notified again when all of it is read again', async () => {
+  test('is not notified again when the same blocks are read again', async () => {
     const before = await world.notified()
     await world.sql`update fsp_progress set resume_from = 0`
     world.restart()
@@ -147,7 +147,7 @@ describe('a provider that misses its commits', () => {
   })
 })
 
-test('a watch made while its provider fails notifies rounds that end after it was made', async () => {
+test('a watch created while its provider fails alerts about rounds that end after its creation', async () => {
   await world.behave('Later', 'no-commit')
   await world.simulation().playRounds(5)
   await world.scan()
@@ -165,7 +165,7 @@ test('a watch made while its provider fails notifies rounds that end after it wa
   expect(Number(alert?.data['firstRoundId'])).toBeGreaterThanOrEqual(made - 3)
 })
 
-test('a pause of many rounds is caught up, each judged by its own policy', async () => {
+test('rounds missed during a pause are judged afterwards, each by the policy of its epoch', async () => {
   await world.behave('Third', 'changed-submit-address')
   await world.watch('Third')
   await world.scan()
@@ -181,7 +181,7 @@ test('a pause of many rounds is caught up, each judged by its own policy', async
   expect(kept.length).toBeGreaterThanOrEqual(8)
 })
 
-test('a round costs a request a block, one for the receipts of a block with watched calls, and few more', async () => {
+test('a round costs one request per block, one per block with watched calls for receipts, and few others', async () => {
   const rounds = 4
   await world.simulation().playRounds(2)
   await world.scan()
@@ -206,7 +206,7 @@ test('a round costs a request a block, one for the receipts of a block with watc
   )
   expect(eth_call).toBeLessThanOrEqual(8 * rounds)
   expect(eth_getLogs).toBe(rounds)
-  // Events alone are asked of both.
+  // The second endpoint is asked for events only.
   const { eth_chainId, ...others } = world.secondary.counts()
   expect(eth_chainId ?? 0).toBeLessThanOrEqual(1)
   expect(others).toEqual({ eth_blockNumber: rounds, eth_getLogs: rounds })

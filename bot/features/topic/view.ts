@@ -2,11 +2,11 @@ import { packed } from '#src/actions/codec.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { act, back, type Reader, screen, type View } from '../../views/view.ts'
 
-/** Destination topic of alerts, and the topic of the command. */
+/** Topic that gets the alerts, and topic in which the command was sent. */
 export interface TopicPlace {
   /** The present topic of alerts; null: General. */
   readonly current: number | null
-  /** The topic of the command; undefined: General. */
+  /** The topic in which the command was sent; undefined: General. */
   readonly here: number | undefined
 }
 
@@ -17,7 +17,7 @@ export function topicLine({ t }: Reader, { current, here }: TopicPlace): string 
 }
 
 interface TopicOptions extends TopicPlace {
-  /** Whether it was chosen just now. */
+  /** Whether the topic was chosen just now. */
   readonly isNew: boolean
   /** Name of the topic, if it was newly created. */
   readonly made?: string | undefined

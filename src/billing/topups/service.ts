@@ -43,7 +43,7 @@ interface Asked {
 }
 
 const TAG_MAX = 2 ** 32 - 1
-/** Attempts to find a free destination tag; out of four thousand million a random one is rarely taken. */
+/** Attempts to find a free destination tag. A random one of 2^32 is rarely taken. */
 const TAG_ATTEMPTS = 5
 
 /**
@@ -60,7 +60,7 @@ export async function createTopup(
   request: {
     readonly input: NewTopup
     readonly locale: Locale
-    /** The quote it replaces. */
+    /** Handle of the quote that the new one replaces. */
     readonly renews?: Hash
     /** Result of `readOffer`, required inside a transaction, where the chain must not be called. */
     readonly offer?: AssetState
@@ -94,7 +94,10 @@ export async function createTopup(
   return toRecord(deps, topup, { outcome, purchase }, locale)
 }
 
-/** Stores a quote with the purchase that follows it: its own, or that of the quote it replaces. */
+/**
+ * Stores a quote with the purchase to make once it is credited: the given one, or that of the replaced
+ * quote.
+ */
 async function create(
   deps: TopupDeps,
   purchase: NewPurchase | undefined,
@@ -235,7 +238,7 @@ export async function getTopup(
   return show(deps, await requireTopup(deps, caller, handle), locale)
 }
 
-/** Any top-up, for a holder of its handle; undefined when there is none. */
+/** The top-up with this handle, whatever its wallet: the handle is the right to read it. */
 export async function findLinkedTopup(
   deps: TopupDeps,
   { handle, locale }: Asked,

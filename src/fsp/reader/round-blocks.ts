@@ -116,7 +116,7 @@ export function createBlockReader(source: ChainAccess): BlockReader {
 }
 
 /**
- * A transaction to one of the protocol's contracts, parsed without validating each of a block's hundreds.
+ * A transaction to one of the protocol's contracts. Not validated by a schema, because a block has hundreds.
  */
 interface Seen extends SubmissionTransaction {
   readonly raw: unknown
