@@ -134,9 +134,9 @@ function deliveryReadings({ db, clock, tally }: JobApp): readonly MetricReading[
     },
     {
       name: 'watchdog_deliveries_oldest_due_seconds',
-      help: 'How long the longest waiting delivery has been due.',
+      help: 'Age of the oldest due delivery.',
       labels: ['channel'],
-      // Its age at the time of the reading; 0 without any due delivery.
+      // Age at the time of the scrape; 0 without any due delivery.
       read: async () => {
         const { at, channels } = await backlog()
         return channels.map(({ channel, oldestAt }) => ({

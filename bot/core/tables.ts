@@ -60,9 +60,9 @@ export const questions = pgTable(
     personId: bigint('person_id', { mode: 'number' }).notNull(),
     /** Name of the question among the features'. */
     kind: text('kind').notNull(),
-    /** Its subject, in the question's format. */
+    /** Subject of the question, in the question's format. */
     about: jsonb('about').notNull().$type<unknown>(),
-    /** The message that shows it. */
+    /** The message that shows the question. */
     messageId: bigint('message_id', { mode: 'number' }).notNull(),
     /** Number of invalid answers. */
     refusals: integer('refusals').notNull(),
@@ -81,11 +81,11 @@ export const drafts = pgTable(
   {
     chatId: bigint('chat_id', { mode: 'number' }).notNull(),
     personId: bigint('person_id', { mode: 'number' }).notNull(),
-    /** Also the idempotency key of its creation. */
+    /** Id of the draft; also the idempotency key of the watch that it becomes. */
     id: uuid('id').notNull(),
-    /** Distinguishes the buttons of this draft from those of another. */
+    /** Distinguishes the buttons of this draft from the buttons of another. */
     rev: integer('rev').notNull(),
-    /** Its wallet. */
+    /** Wallet that the watch will belong to. */
     wallet: text('wallet').notNull(),
     /** Selected values, in the wizard's format. */
     values: jsonb('values').notNull().$type<unknown>(),
@@ -129,13 +129,13 @@ export const liveMessages = pgTable(
     messageId: bigint('message_id', { mode: 'number' }).notNull(),
     /** Kind of the message. */
     kind: text('kind').notNull(),
-    /** Its wallet. */
+    /** Wallet of the message's subject. */
     wallet: text('wallet').notNull(),
     /** The top-up's handle. */
     handle: text('handle'),
-    /** Its stage when it was last shown. */
+    /** Stage of the top-up when it was last shown. */
     stage: text('stage'),
-    /** A digest of its content; null if unknown. */
+    /** Digest of the message's content; null if unknown. */
     shown: text('shown'),
     /** Number of notifications, so that none is lost. */
     changeCount: integer('news').notNull(),

@@ -10,7 +10,7 @@ import { botLink } from '#src/telegram/links.ts'
 export interface View {
   readonly html: string
   readonly rows: Rows
-  /** Its language, if it may be another one than the reader's. */
+  /** Language of the view, if it may differ from the reader's. */
   readonly locale?: Locale
 }
 

@@ -68,7 +68,7 @@ export interface EpisodeMark {
   /** Null: inhibited by another alert. */
   readonly notifiedAt?: Date | null
   readonly mutedAt?: Date | undefined
-  /** Its episode was escalated before, and so is this alert. */
+  /** Set if the episode was escalated before: this alert then counts as escalated too. */
   readonly escalatedAt?: Date | undefined
   readonly flappingAlertId?: number | undefined
   readonly remindAt?: Date | undefined

@@ -6,9 +6,9 @@ import type { AlertRow } from './store.ts'
 
 /** Next step for a due alert. */
 export type Step =
-  /** It is over, acknowledged or muted, or its watch was deleted. */
+  /** The alert is over, acknowledged or muted, or its watch was deleted. */
   | { readonly act: 'none' }
-  /** Its signal no longer fires, and no recovery was recorded. */
+  /** The signal no longer fires, and no recovery was recorded. */
   | { readonly act: 'end' }
   | { readonly act: 'wait'; readonly nextAt: Date | undefined }
   | { readonly act: 'remind'; readonly counts: boolean; readonly nextAt: Date | undefined }

@@ -12,8 +12,8 @@ export const REMINDERS = { table: alerts, id: ['id'], dueAt: 'remindAt' } as con
 const AHEAD_SECONDS = 120
 
 /**
- * Moves the reminders and escalations of alerts sent before the clock was set back, so that they come as
- * long after now as they were to come after the alert.
+ * Moves the reminders and escalations of alerts sent before the clock was set back: each is due as long
+ * after now as it would have been after its alert.
  */
 export async function catchUp(db: Db, now: Date): Promise<void> {
   const ahead = new Date(now.getTime() + AHEAD_SECONDS * 1000)

@@ -133,7 +133,7 @@ async function summarize(deps: Deps, tx: Db, recipientId: number): Promise<boole
   const { wallet, channel, partitionKey, mutedUntil: wakes } = reader
   const settings = (await listSettings(tx, [wallet])).get(wallet) ?? DEFAULT_SETTINGS
   const until = timesFor(settings, reader, now)
-  // It was muted since, or its quiet hours changed. Critical deliveries may be due nevertheless.
+  // The recipient was muted since, or its quiet hours changed. Critical deliveries may be due nevertheless.
   const isLater = until.notices > now
   if (isLater && until.critical > now) return true
   const due = { recipientId, until: now, onlyCritical: isLater }

@@ -218,7 +218,7 @@ export function createTokenLookup(deps: { readonly db: Db; readonly log: Logger 
 }
 
 /**
- * SHA-256 by which such a statement finds a token.
+ * SHA-256 of a token, by which a statement of another room finds it.
  *
  * @throws AppError unauthenticated `invalid_token` for a malformed token
  */

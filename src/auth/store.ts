@@ -136,7 +136,7 @@ export async function lockTokens(
  * Spends challenges and issues their tokens, in one statement. The tokens of each wallet are locked by a statement
  * before, and each wallet is in `exchanges` once.
  *
- * A challenge whose wallet has `tokensMax` active tokens stays as it is.
+ * A challenge whose wallet has `tokensMax` active tokens is not spent.
  *
  * @returns the end of each challenge, by nonce
  */

@@ -36,7 +36,7 @@ export function isExecutionFailure(error: unknown): boolean {
   return answer.code === REVERT_CODE || EXECUTION_FAILED.test(answer.details)
 }
 
-/** Whether `error` is the endpoint's fault; anything else is a bug of ours. */
+/** Whether `error` is the endpoint's fault; anything else is a bug of this service. */
 export function isEndpointFailure(error: unknown): boolean {
   return error instanceof BaseError || error instanceof ZodError || error instanceof EndpointError
 }

@@ -22,7 +22,7 @@ export interface Span {
   readonly blocks: readonly SpanBlock[]
   /** In the order of the chain. */
   readonly logs: readonly Log[]
-  /** Its last block, limited by the size of a step. */
+  /** Last block that was read, limited by the size of a step. */
   readonly upTo: number
 }
 

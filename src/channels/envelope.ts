@@ -219,9 +219,9 @@ export interface MessageState {
   /** Chat and e-mail are muted for its watch until then, or until it recovers. */
   readonly muted?: { readonly until: Date | 'recovered' }
   readonly recoveredAt?: Date
-  /** Writes what its recovery says; undefined, also as a result, if there is no text of it. */
+  /** Renders the summary of the recovery; undefined, also as a result, without a text for it. */
   readonly recovery?: (reader: Pick<Envelope, 'locale' | 'timezone'>) => RecoverySummary | undefined
-  /** It ended without a recovery, because its watch was deleted. */
+  /** End of the alert without a recovery, because its watch was deleted. */
   readonly closedAt?: Date
   /** The signal is flapping: this message shows its changes, and no further messages are sent. */
   readonly flapping?: { readonly changes: number; readonly since: Date }

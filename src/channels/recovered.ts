@@ -3,8 +3,8 @@ import { translator } from '#src/i18n/translate.ts'
 import { type Envelope, isOneAlert, type MessageState } from './envelope.ts'
 
 /**
- * The message of an alert that has recovered: it says what the recovery says and how much was lost. What was
- * wrong is told as past, without values, because those are no longer true.
+ * The message of an alert that has recovered: it has the text of the recovery and says how much was lost. The
+ * fault is described in the past tense, without values, because the values have changed.
  */
 export function asRecovered(envelope: Envelope, state: MessageState): Envelope {
   const { message, locale } = envelope

@@ -170,7 +170,7 @@ function webhookForm(allowPrivate: boolean): DestinationForm<WebhookDestination>
 /** Characters of the end of a URL that are shown. */
 const ENDING_LENGTH = 4
 
-/** The host, and the end of the rest if it is not shown in full. */
+/** The host of a URL, and the last characters if there is more than the host. */
 export function maskUrl(text: string): string {
   const url = URL.parse(text)
   if (url === null) return '…'

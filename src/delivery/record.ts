@@ -67,7 +67,7 @@ async function recordBare(deps: RecordDeps, one: TaskResult): Promise<boolean> {
     const rows = finishedRows(one)
     await transact(deps.db, async (tx) => {
       if (rows.length > 0) await store.finish(tx, rows, deps.clock.now())
-      // It keeps its old content, which cannot be updated.
+      // The message keeps its old content, because the destination refuses the change.
       if (change !== undefined) await messages.recordNoChange(tx, change, { ...change, at: null })
     })
     return true

@@ -98,7 +98,7 @@ export function createResults(
     }
   }
 
-  /** They stay claimed, so that this process does not send them again. */
+  /** Keeps results for another recording; their deliveries stay claimed, so that none is sent again. */
   function keep(results: readonly TaskResult[]): void {
     const now = performance.now()
     for (const ended of results) {

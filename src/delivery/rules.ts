@@ -96,7 +96,7 @@ export function waitSeconds(
 
 /** Reasons of a channel for a missing response. */
 const NO_ANSWER = new Set(['timeout', 'unknown_host', 'refused', 'reset', 'unreachable'])
-/** Faults of ours that another attempt does not resolve. */
+/** Faults of this service that another attempt does not resolve. */
 const OWN_FAULTS = new Set(['internal', UNREADABLE])
 
 /** Whether a failed attempt may be due to an outage of the whole channel. */

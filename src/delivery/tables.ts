@@ -35,7 +35,7 @@ export const deliveries = pgTable(
     wallet: text('wallet').notNull(),
     alertId: integer('alert_id'),
     recipientId: integer('recipient_id').notNull(),
-    /** Its watch: alerts of one watch are grouped. */
+    /** Watch of the alert: alerts of one watch are grouped. */
     watchId: integer('watch_id'),
     channel: text('channel').notNull().$type<ChannelKey>(),
     /** Partition of the destination, for bounded concurrency. */
@@ -164,12 +164,12 @@ export const sentMessages = pgTable(
     loud: boolean('loud').notNull(),
     /** Number of deliveries in it. */
     parts: integer('parts').notNull(),
-    /** Time when its first delivery was written: the start of the group. */
+    /** Time when the first delivery in the message was written: the start of the group. */
     openedAt: timestamp('opened_at', { withTimezone: true }).notNull(),
     sentAt: timestamp('sent_at', { withTimezone: true }).notNull(),
-    /** Its id at the destination; null if it cannot be changed there or was deleted. */
+    /** Id of the message at its destination; null if it cannot be changed there or was deleted. */
     messageId: text('message_id'),
-    /** Increases with every change of its intended content. */
+    /** Increases with every change of the message's intended content. */
     version: integer('version').notNull(),
     /** Due time of its next change; null while it is up to date. */
     reviseAt: timestamp('revise_at', { withTimezone: true }),

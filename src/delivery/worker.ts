@@ -336,8 +336,8 @@ export function createWorker(
 }
 
 /**
- * Response time in milliseconds; `none` without a response. A refusal is a response too; undefined
- * for a fault of ours.
+ * Response time in milliseconds; `none` without a response. A refusal is a response too; undefined for a fault
+ * of this service.
  */
 function judged(ending: AttemptResult, latencyMs: number): number | 'none' | undefined {
   if (ending.kind === 'delivered') return latencyMs

@@ -35,7 +35,7 @@ interface Choice {
     | 'hear'
     | 'topic'
   readonly act: ButtonData
-  /** It concerns the chat itself: the bot acts in place, also in a group. */
+  /** The button concerns the chat itself: the bot acts in place, also in a group. */
   readonly ofChat?: true
   /** Start parameter of the bot; undefined if there is nothing to open. */
   readonly start?: string

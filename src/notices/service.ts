@@ -136,7 +136,7 @@ export function createNotices(deps: NoticeDeps): Notices {
       const at = deps.clock.now()
       const { recipientId: id, wallet, locale, timezone, mutedUntil } = link
       const notice = { kind: 'topic-gone' } as const
-      // The same topic may be opened and chosen again; one notice per day suffices.
+      // A topic may be reopened and chosen again; one notice per day suffices.
       const key = [notice.kind, threadId, at.toISOString().slice(0, 10)].join(' ')
       const fresh = await store.recordNoticesOnce(tx, { key, recipientIds, at })
       if (!fresh.has(id)) return

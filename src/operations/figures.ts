@@ -74,7 +74,7 @@ export function readStats(app: Deps): Promise<Stats> {
   return next.answer
 }
 
-/** Also false for figures of the future, after the clock was set back. */
+/** Whether stats are recent; false also for stats of the future, after the clock was set back. */
 function isFresh({ clock }: Pick<App, 'clock'>, asOfMs: number): boolean {
   return Math.abs(clock.now().getTime() - asOfMs) < FRESH_MS
 }

@@ -64,7 +64,7 @@ export function payView(app: App, t: Translate, page: PayPage) {
     steps: payStepsOf(t, topup, { due, isOpen }),
     isSilent: page.isSilent,
     paused: isUnpaid && isPaused ? t('pages:pay.paused', { asset: id(topup.asset) }) : undefined,
-    // They name the whole amount.
+    // The instructions name the whole amount, so they are left out for a remainder.
     instructions: rest === undefined ? topup.instructions : undefined,
     isOpen,
     canRenew,

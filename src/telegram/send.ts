@@ -8,10 +8,10 @@ import { type EditVerdict, verdictOf } from './errors.ts'
 export interface Content {
   /** Telegram's HTML. */
   readonly html: string
-  /** The same text without markup. */
+  /** The text without markup. */
   readonly plain: string
   readonly rows: Rows
-  /** Its language. */
+  /** Language of the text. */
   readonly locale: Locale
 }
 

@@ -53,7 +53,7 @@ export interface WatchType<
   defaultLabel(target: Target): string
   /** Form by which people create and read watches of this type. */
   readonly form: SignalForm<Target, Settings, Observation>
-  /** Its past observations, for backtests. */
+  /** Past observations of a target, for backtests. */
   readonly history: History<Target, Settings, Observation>
   readonly signals: readonly Signal<Target, Settings, Observation>[]
 }
@@ -63,9 +63,9 @@ export interface ObservationRequest<Target = unknown, KeySettings = unknown> {
   readonly target: Target
   /** The settings that decide what is observed; undefined for types without them. */
   readonly keySettings: KeySettings
-  /** Whether it has never been observed. */
+  /** Whether the target has never been observed. */
   readonly isNew: boolean
-  /** Its last observation, decoded; null before the first, and where it cannot be read. */
+  /** Last observation of the target, decoded; null before the first, and where it cannot be read. */
   readonly last: Observed | null
 }
 

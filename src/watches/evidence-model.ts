@@ -63,7 +63,7 @@ const SilenceClaim = z.object({
   blocksSinceUpdate: z.int().meta({ description: 'operations:field.blocksSinceUpdate' }),
   sortitionWeight: z.int(),
   sampleSize: z.number(),
-  /** Of such a silence by chance, such as `3.1e-9`. */
+  /** Probability that such a silence happens by chance, for example `3.1e-9`. */
   probability: z.string(),
   threshold: z.number(),
   rule: z.enum(['probability', 'one-percent']),
@@ -132,8 +132,8 @@ export const EvidenceClaim = z
 export type EvidenceClaim = z.output<typeof EvidenceClaim>
 
 /**
- * Why an alert has no claim: it tells an end, it is about the P-chain, which keeps no past states, about data
- * published off the chain, or about no data provider.
+ * Why an alert has no claim: it is a recovery or end, it is about the P-chain, which keeps no past states,
+ * it is about data published off the chain, or it is not about a data provider.
  */
 export const UNPROVEN = ['recovery', 'p-chain', 'published-data', 'other'] as const
 export type UnprovenReason = (typeof UNPROVEN)[number]

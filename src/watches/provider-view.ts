@@ -192,7 +192,7 @@ export function cellOf({ ftso, fdc }: ProviderView['rounds'][number], duty: Duty
   return duty === 'fdcSignature' ? fdc.signature : ftso[duty]
 }
 
-/** Whether a duty was not fulfilled as it should. */
+/** Whether a duty was missed or fulfilled wrongly. */
 export function isBad(cell: RoundCell): boolean {
   return cell !== 'ok' && cell !== 'unknown'
 }

@@ -42,7 +42,7 @@ async function chosen(
     const { watch, link } = await findWatch(ctx, watchId)
     return { link, watch: watch.label }
   } catch (error) {
-    // Its history still exists.
+    // The watch was deleted; the history of its alerts still exists.
     if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
     return { link: ctx.links[0], watch: `#${watchId}` }
   }

@@ -65,7 +65,7 @@ export type DraftValues = z.output<typeof DraftValues>
 
 /** A draft with its ids. */
 export interface Draft {
-  /** Also the idempotency key of its watch. */
+  /** Id of the draft; also the idempotency key of the watch that it becomes. */
   readonly id: string
   readonly rev: number
   readonly wallet: string

@@ -76,7 +76,7 @@ export async function candidatesOf(
     .map(({ name, address }) => ({ name, target: { [field.key]: address } }))
 }
 
-/** Those of the wallets that are providers; none while the chain cannot be read. */
+/** The wallets that are data providers; none while the chain cannot be read. */
 async function knownProviders<T extends { readonly address: string }>(
   ctx: ChatState,
   wallets: readonly T[],

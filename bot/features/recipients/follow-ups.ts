@@ -53,7 +53,7 @@ export async function followUp(changer: FollowUpDeps, signal?: AbortSignal): Pro
     try {
       await followOne(changer, row)
     } catch (error) {
-      // It is due again when the lease ends.
+      // The follow-up is due again when its lease ends.
       app.log.warn(
         { chatId: row.chatId, error: describe(error) },
         'message not changed; it is due again when its lease ends',

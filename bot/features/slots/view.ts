@@ -17,7 +17,7 @@ const BPS = 10_000
 
 /** The slots of a wallet, and their subscriptions. */
 export interface SlotState extends Pick<SubscriptionList, 'capacity' | 'trial'> {
-  /** Those that have not ended. */
+  /** The subscriptions that have not ended. */
   readonly subscriptions: readonly Subscription[]
   readonly balanceCredits: number
 }

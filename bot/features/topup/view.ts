@@ -40,7 +40,7 @@ export interface ShownTopup {
   readonly spentCredits: number | undefined
   /** Whether a payment arrived after the quote expired. */
   readonly isLate: boolean
-  /** Remainder of a partly paid one, as long as it can be paid. */
+  /** Top-up for the remainder of a partly paid one, as long as it can be paid. */
   readonly rest: Topup | undefined
   /** Whether a seen payment's block was replaced. */
   readonly isBack: boolean

@@ -23,7 +23,7 @@ onPress(composer, 'watch.whoFlip', OF_A_WATCH, (ctx, { id, recipient }) =>
     const { recipients } = people
     const exists = (one: number) => recipients.some((other) => other.id === one)
     if (!exists(recipient)) await ctx.answer(ctx.t('bot:error.gone'), { box: true })
-    // Those who are notified now, also by default: the screen shows them with a tick.
+    // The recipients that are notified now, also by default: the screen shows them with a tick.
     const before = notifiedBy(watch.recipientIds, people).flatMap(({ id: one }) => one ?? [])
     const isTicked = before.includes(recipient)
     const after = isTicked ? before.filter((one) => one !== recipient) : [...before, recipient]

@@ -9,12 +9,12 @@ import { type Person, personName } from './people-view.ts'
 /** Outcome of a test message to one destination. */
 export type TestOutcome =
   | { readonly kind: 'queued' }
-  /** The other side has accepted a queued one; or it never will. */
+  /** A queued test message was accepted (`arrived`) or given up (`undelivered`) by the provider's service. */
   | { readonly kind: 'arrived'; readonly latencyMs: number }
   | { readonly kind: 'undelivered'; readonly statusCode: number | null }
   | { readonly kind: 'delivered'; readonly statusCode: number | null; readonly latencyMs: number }
   | { readonly kind: 'failed'; readonly statusCode: number | null; readonly latencyMs: number }
-  /** It is off, or not confirmed by its reader. */
+  /** The destination is off, or its reader has not confirmed it. */
   | { readonly kind: 'off' }
   | { readonly kind: 'tooMany'; readonly nextAt: Date }
 

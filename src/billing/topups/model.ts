@@ -59,17 +59,17 @@ export const SETTLEMENTS = {
 
 /** Reasons why a payment is not credited, or a named transaction had none. */
 export const REFUSALS = [
-  /** It names no known top-up. */
+  /** The payment names no known top-up. */
   'unknown_reference',
   'wrong_asset',
-  /** It was an internal call of a contract, an escrow or a payment channel. */
+  /** The payment was an internal call of a contract, an escrow or a payment channel. */
   'unsupported_transfer',
   /** The transaction paid nothing to the service's addresses. */
   'wrong_recipient',
   'over_cap',
-  /** Worth less than one credit. */
+  /** The payment is worth less than one credit. */
   'too_small',
-  /** Worth more credits than `TOPUP_CREDITS_MAX`. */
+  /** The payment is worth more credits than `TOPUP_CREDITS_MAX`. */
   'too_large',
 ] as const
 export type Refusal = (typeof REFUSALS)[number]

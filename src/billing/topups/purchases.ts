@@ -51,7 +51,7 @@ export async function carryOutPurchase(
   const { slots: quantity, periods, autoRenew } = plan
   const caller = { wallet: storedAddress(plan.wallet), scopes: ['spend'], via: 'http' } as const
   try {
-    // It refuses before it writes, so that the transaction stays usable.
+    // `createSubscription` refuses before it writes, so that the transaction stays usable.
     const order = { quantity, periods, autoRenew }
     const { id } = await createSubscription({ ...deps, db: tx }, caller, order)
     await store.markDone(tx, plan.handle, {

@@ -16,7 +16,7 @@ export type StoredCheck = z.output<typeof StoredCheck>
 const Seconds = z.int()
 const Wei = z.string().regex(/^\d+$/)
 
-/** Its addresses in the signing policy of the round. */
+/** Addresses of a provider in the signing policy of the round. */
 export const Addresses = z.object({
   submit: Address,
   submitSignatures: Address,

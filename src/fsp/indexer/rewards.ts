@@ -12,7 +12,7 @@ import * as store from './store.ts'
 
 /** A provider's own rewards that are still unclaimed after a day. */
 export interface UnclaimedRewards {
-  /** Their reward epochs, oldest first. */
+  /** Reward epochs of the rewards, oldest first. */
   readonly epochs: readonly number[]
   readonly amountWei: bigint
 }

@@ -241,7 +241,7 @@ export interface RetainedProviders {
   readonly active: ReadonlySet<Address>
   /** Watched providers. */
   readonly watched: ReadonlySet<Address>
-  /** Their validators; undefined: unknown this time. */
+  /** Validators of the watched providers; undefined: unknown this time. */
   readonly nodeIds: ReadonlySet<string> | undefined
   readonly nowSeconds: number
 }

@@ -85,7 +85,7 @@ export function keyOfOwn(wallet: string): string {
   return canonicalJson({ wallet })
 }
 
-/** The wallet of such a key. */
+/** The wallet in a target key of `keyOfOwn`. */
 export function ownerOfKey(key: string): Address {
   return z.object({ wallet: Address }).parse(JSON.parse(key)).wallet
 }

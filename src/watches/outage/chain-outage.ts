@@ -30,7 +30,7 @@ export interface ChainOutageDeps {
  * Raises an alert for every watch of the chain when the chain was unreachable for 90 seconds, another when
  * that becomes critical, and a recovery when it is reachable again.
  *
- * Watches are visited only on such a change, in batches; each gets one alert, whenever the process stops.
+ * Watches are visited only on such a change, in batches. A stop of the process repeats and loses no alert.
  *
  * @throws FenceError when another process took over
  */

@@ -99,7 +99,7 @@ export const SigningData = z.object({
  * without the signature. Recovers with each signature that ends alerts, see `isAnswered`.
  *
  * Votes concluded before the first observation do not fire. One observation raises either one recovery or
- * alerts, one of each event; the rest follows with the next.
+ * alerts, one of each event; further ones follow with the next observation.
  */
 export function rewardSigningStatus(
   previous: RewardVoteState,

@@ -172,7 +172,7 @@ function presentMoved(_event: string, data: JsonObject): Presentation {
   }
 }
 
-/** The smallest move that the watch tells, with the last observed balance after it. */
+/** Example: the smallest change that fires, ending at the last observed balance. */
 function ownExample({
   target,
   settings,

@@ -47,7 +47,7 @@ const Silence = z.object({
   rewardEpochId: z.int(),
   blocksSinceUpdate: z.int(),
   lastUpdateBlock: z.int().nullable(),
-  /** Probability of such a silence by chance, such as `3.1e-9`. */
+  /** Probability that such a silence happens by chance, for example `3.1e-9`. */
   probabilityOfSilence: z.string(),
   threshold: z.number(),
   sortitionWeight: z.int(),
@@ -157,7 +157,7 @@ export const fastUpdates = defineSignal<ProviderTarget, unknown, ProviderObserva
   state: State,
   data: Silence.meta({ id: 'FastUpdateData' }),
   initial: INITIAL,
-  // Also by blocks between two round ends.
+  // Judged by every block, also between two round ends.
   judges: () => true,
   evaluate: (previous, observation, { parameters }) =>
     fastUpdateSilence(previous, observation, parameters),

@@ -123,7 +123,7 @@ export const registration = defineSignal<
   group: 'registration',
   events: eventsOf('registration'),
   parameters: [MINUTES],
-  // Also by blocks between two round ends.
+  // Judged by every block, also between two round ends.
   judges: () => true,
   canBeCritical: true,
   firesOnce: true,
