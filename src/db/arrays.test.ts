@@ -4,7 +4,7 @@ import { anyCharacter } from '../../test/support/any-character.ts'
 import { arrayText, jsonTexts, parseArray } from './arrays.ts'
 
 describe('array text', () => {
-  test('reads back whatever texts it wrote, nulls and nesting included', () => {
+  test('is parsed to the texts that were written, with nulls and nested arrays', () => {
     const element = fc.option(fc.string({ unit: anyCharacter }), { nil: null })
     const array = fc.oneof(fc.array(element), fc.array(fc.array(element, { minLength: 1 })))
     fc.assert(
@@ -32,7 +32,7 @@ describe('array text', () => {
     )
   })
 
-  test('of JSON values comes apart where it was put together, whatever they hold', () => {
+  test('of JSON values is split into the same values, whatever they contain', () => {
     fc.assert(
       fc.property(fc.array(fc.json({ stringUnit: 'binary' }), { minLength: 1 }), (texts) => {
         const values = texts.map((text) => JSON.parse(text))

@@ -38,7 +38,7 @@ function settle(members: readonly string[], leases: SliceLease[], order: Iterato
   return Number.POSITIVE_INFINITY
 }
 
-test('members come to shares that differ by one at most and leave no slice, from any distribution', () => {
+test('from any distribution, members reach shares that differ by one at most and cover all slices', () => {
   fc.assert(
     fc.property(world, ({ live, owners, turns }) => {
       const members = live.map(memberId)
@@ -56,7 +56,7 @@ test('members come to shares that differ by one at most and leave no slice, from
   )
 })
 
-test('a member keeps what it holds while the members stay the same', () => {
+test('a member keeps its slices while no member joins or leaves', () => {
   const members = ['a', 'b', 'c'].map((name) => `member ${name}`)
   const leases: SliceLease[] = Array.from({ length: SLICES }, (_, slice) => ({
     slice,

@@ -8,18 +8,18 @@ const UNPROVED = 192
 const OF_GROUP = 8
 
 describe('a partition', () => {
-  test('has one message on its way to a chat, and eight to a host that is not known', () => {
+  test('starts with one place for a chat and eight for an unknown host', () => {
     expect(granted(createConcurrencyLimiter(CHAT), 'chat', 20)).toBe(1)
     expect(granted(createConcurrencyLimiter(HOOK), 'a.example', 20)).toBe(8)
   })
 
-  test('widens while its recipients answer quickly, up to 64', () => {
+  test('gets more places while its recipients answer quickly, up to 64', () => {
     const limiter = createConcurrencyLimiter(HOOK)
     answer(limiter, 'a.example', 100, 20)
     expect(atOnce(limiter, 'a.example', 80)).toBe(64)
   })
 
-  test('lets twice as many more wait where it has proved quick, and calls them in order', async () => {
+  test('of a quick host queues twice as many sends as it has places, and starts them in order', async () => {
     const limiter = createConcurrencyLimiter(HOOK)
     answer(limiter, 'a.example', 2, 20)
     const called: number[] = []
@@ -34,14 +34,14 @@ describe('a partition', () => {
     expect(limiter.free()).toBe(256 - 10)
   })
 
-  test('keeps its width where answers take a while', () => {
+  test('keeps its number of places while answers are slow', () => {
     const limiter = createConcurrencyLimiter(HOOK)
     answer(limiter, 'a.example', 4, 20)
     answer(limiter, 'a.example', 10, 3000)
     expect(atOnce(limiter, 'a.example', 80)).toBe(12)
   })
 
-  test('is not narrowed by a slow recipient for the others on its host', () => {
+  test('keeps its places for other recipients of the host when one is slow', () => {
     const limiter = createConcurrencyLimiter(HOOK)
     answer(limiter, 'shared.example', 20, 20, 1)
     answer(limiter, 'shared.example', 20, 'none', 2)
@@ -51,7 +51,7 @@ describe('a partition', () => {
     expect(granted(limiter, 'shared.example', 20, 1)).toBe(20)
   })
 
-  test('is forgotten when it is as it began', () => {
+  test('is deleted when it is back at its initial state', () => {
     const limiter = createConcurrencyLimiter(HOOK)
     answer(limiter, 'a.example', 1, 3000)
     expect(limiter.full()).toEqual({ partitions: [], recipients: [] })
@@ -70,20 +70,20 @@ describe('recipients that did not answer last time', () => {
     expect(limiter.isSuspect(recipientOf('a.example'))).toBe(false)
   })
 
-  test('have a quarter of the room together, however many they are', () => {
+  test('have a quarter of all places together, whatever their number', () => {
     const limiter = createConcurrencyLimiter(HOOK)
     for (const host of hosts(300)) answer(limiter, host, 1, 'none')
     expect(hosts(300).filter((host) => take(limiter, host)).length).toBe(SUSPECTS)
     expect(granted(limiter, 'healthy.example', 1)).toBe(1)
   })
 
-  test('count as such also where they answer, but only after many seconds', () => {
+  test('include those that answer only after many seconds', () => {
     const limiter = createConcurrencyLimiter(HOOK)
     for (const host of hosts(300)) answer(limiter, host, 1, 14_900)
     expect(hosts(300).filter((host) => take(limiter, host)).length).toBe(SUSPECTS)
   })
 
-  test('have a small share of that for all of one registrable domain or address', () => {
+  test('of one registrable domain or address have an eighth of that quarter', () => {
     const limiter = createConcurrencyLimiter(HOOK, () => ['evil.example'])
     for (const host of hosts(100)) answer(limiter, host, 1, 'none')
     expect(hosts(100).filter((host) => take(limiter, host)).length).toBe(OF_GROUP)
@@ -91,7 +91,7 @@ describe('recipients that did not answer last time', () => {
     expect(granted(limiter, 'healthy.example', 5)).toBe(5)
   })
 
-  test('include those of whom only a failure is stored', () => {
+  test('include those with a stored failure only', () => {
     const limiter = createConcurrencyLimiter(HOOK)
     const taken = hosts(300).filter((host) => {
       const destination = { ...to(host), backlog: true }
@@ -116,7 +116,7 @@ describe('recipients that did not answer last time', () => {
   })
 })
 
-test('the backlog of a recipient that let three attempts hang rests, until it answers', () => {
+test('the backlog of a recipient pauses after three attempts without an answer, until it answers', () => {
   const limiter = createConcurrencyLimiter(HOOK)
   const id = recipientOf('a.example')
   answer(limiter, 'a.example', 2, 'none')
@@ -128,7 +128,7 @@ test('the backlog of a recipient that let three attempts hang rests, until it an
 })
 
 describe('recipients of whom nothing is known', () => {
-  test('leave a quarter of the room to those that answered', () => {
+  test('leave a quarter of all places to recipients that answered', () => {
     const limiter = createConcurrencyLimiter(HOOK)
     answer(limiter, 'proved.example', 100, 20)
     expect(hosts(300).filter((host) => take(limiter, host)).length).toBe(UNPROVED)
@@ -136,7 +136,7 @@ describe('recipients of whom nothing is known', () => {
   })
 })
 
-test('waiting sends hold no capacity, and sends never exceed the capacity', async () => {
+test('waiting sends take no place, and sends never exceed the places', async () => {
   const limiter = createConcurrencyLimiter(HOOK)
   const all = hosts(28)
   for (const host of all) answer(limiter, host, 1, 20)
@@ -159,7 +159,7 @@ test('waiting sends hold no capacity, and sends never exceed the capacity', asyn
   expect(limiter.free()).toBe(0)
 })
 
-test('what says nothing about a recipient changes nothing about it', () => {
+test('an attempt that failed for our own reason does not change a recipient’s state', () => {
   const limiter = createConcurrencyLimiter(HOOK)
   answer(limiter, 'a.example', 5, undefined)
   expect(limiter.isSuspect(recipientOf('a.example'))).toBe(false)

@@ -10,7 +10,7 @@ test('an id is a UUID of version 7 that begins with the time', () => {
   expect(Number.parseInt(id.replace('-', '').slice(0, 12), 16)).toBe(AT.getTime())
 })
 
-test('ids of one instant differ, and follow its lowest', () => {
+test('ids of one instant differ, and sort after the lowest id of that instant', () => {
   const ids = Array.from({ length: 1000 }, () => newDeliveryId(AT))
   expect(new Set(ids).size).toBe(1000)
   const next = lowestDeliveryId(new Date(AT.getTime() + 1))

@@ -64,7 +64,7 @@ describe('a channel whose messages stand for outages', () => {
   const plan = (over: Partial<RecipientSituation>) =>
     planNext(situation({ isByOutage: true, ...over })).next
 
-  test('gets the alerts of an outage as one, and one that follows in its message', () => {
+  test('gets the alerts of an outage in one message, which later ones join', () => {
     const all = ['a', 'b', 'c'].map((id) => waiting({ id }))
     expect(plan({ waiting: all })).toEqual({ how: 'send', form: 'group', ids: ['a', 'b', 'c'] })
     const late = [waiting({ id: 'd', createdAt: at(3) })]
@@ -74,7 +74,7 @@ describe('a channel whose messages stand for outages', () => {
     })
   })
 
-  test('gets a critical alert that follows a warning as one of its own, which notifies again', () => {
+  test('gets a critical alert that follows a warning in a message of its own, which notifies again', () => {
     const late = [waiting({ id: 'd', createdAt: at(3), urgency: 2 })]
     const before = [recent({ id: 'a' })]
     expect(plan({ waiting: late, recent: before })).toMatchObject({ how: 'send', ids: ['d'] })
@@ -88,12 +88,12 @@ describe('a channel whose messages stand for outages', () => {
     expect(plan({ waiting: [warning, ...claimed], recent: before })).toBeUndefined()
   })
 
-  test('gets no roll-up, however many there are', () => {
+  test('gets no roll-up, whatever the number of alerts', () => {
     const all = [waiting({ id: 'a' }), waiting({ id: 'b', watchId: 2 })]
     expect(plan({ waiting: all, recent: full })).toEqual({ how: 'send', form: 'alone', ids: ['a'] })
   })
 
-  test('gets recoveries of different outages one by one, those of one outage at its end', () => {
+  test('gets recoveries of different outages in separate messages, and those of one outage together at its end', () => {
     const all = [
       waiting({ id: 'a', recovery: true, answers: 1 }),
       waiting({ id: 'b', recovery: true, answers: 2 }),
@@ -106,7 +106,7 @@ describe('a channel whose messages stand for outages', () => {
 })
 
 describe('the next message of a group', () => {
-  test('the first of a quiet watch goes at once and alone', () => {
+  test('the first alert of a quiet watch is sent at once and alone', () => {
     expect(planNext(situation({ waiting: [waiting({ id: 'a' })] })).next).toEqual({
       how: 'send',
       form: 'alone',
@@ -114,7 +114,7 @@ describe('the next message of a group', () => {
     })
   })
 
-  test('what waits together of one watch goes as one, in order', () => {
+  test('waiting alerts of one watch are sent in one message, in order', () => {
     const all = [
       waiting({ id: 'a' }),
       waiting({ id: 'b', watchId: 2 }),
@@ -128,7 +128,7 @@ describe('the next message of a group', () => {
     })
   })
 
-  test('what follows within five seconds joins the message of its watch', () => {
+  test('alerts within five seconds join the message of their watch', () => {
     const all = [waiting({ id: 'b', createdAt: at(5) })]
     const next = (created: WaitingDelivery[]) =>
       planNext(situation({ waiting: created, recent: [recent({ id: 'a' })], now: at(8) })).next
@@ -151,14 +151,14 @@ describe('the next message of a group', () => {
     })
   })
 
-  test('what makes a sound does not hide in a message without one', () => {
+  test('an alert with sound does not join a silent message', () => {
     const quiet = recent({ id: 'a', loud: false })
     const loud = waiting({ id: 'b', createdAt: at(1), urgency: 2 })
     const next = planNext(situation({ waiting: [loud], recent: [quiet] })).next
     expect(next).toEqual({ how: 'send', form: 'alone', ids: ['b'] })
   })
 
-  test('the seventh of a minute begins a roll-up, which takes in what follows', () => {
+  test('the seventh message of a minute starts a roll-up, which later alerts join', () => {
     const all = [waiting({ id: 'x' }), waiting({ id: 'y', watchId: 2, kind: 'raised' })]
     const first = planNext(situation({ waiting: all, recent: full.slice(1) }))
     expect(first.next).toMatchObject({ how: 'send', form: 'alone' })
@@ -178,7 +178,7 @@ describe('the next message of a group', () => {
     }
   })
 
-  test('raised severities of a watch go together, reminders too, into nothing that is there', () => {
+  test('severity increases of a watch are sent together, and so are reminders; neither joins an earlier message', () => {
     for (const kind of ['raised', 'reminder'] as const) {
       const own = ['a', 'b'].map((id) => waiting({ id, kind, urgency: 2 }))
       const others = [
@@ -192,7 +192,7 @@ describe('the next message of a group', () => {
     }
   })
 
-  test('critical ones go before others, but never before an earlier one of their key', () => {
+  test('critical deliveries overtake others, but none of their own order key', () => {
     const all = [
       waiting({ id: 'info', urgency: 0, watchId: 1 }),
       waiting({ id: 'first', urgency: 0, watchId: 2, orderKey: 'k' }),
@@ -205,7 +205,7 @@ describe('the next message of a group', () => {
     })
   })
 
-  test('a recovery updates its line in the group, and one message follows when all have recovered', () => {
+  test('a recovery updates its line in the group, and one message is sent when all have recovered', () => {
     const one = waiting({ id: 'r', recovery: true, urgency: 0, answers: 7 })
     const group = { id: 'g', over: false, open: true, busy: false }
     const next = (over: boolean, busy = false) =>
@@ -220,7 +220,7 @@ describe('the next message of a group', () => {
     expect(next(true, true)).toMatchObject({ how: 'send', ends: 'g' })
   })
 
-  test('nothing is planned around what a worker has just taken', () => {
+  test('nothing is planned while another worker has just claimed a delivery of the recipient', () => {
     const all = [waiting({ id: 'a', taken: 'now' }), waiting({ id: 'b' })]
     expect(planNext(situation({ waiting: all })).next).toBeUndefined()
     const long = [waiting({ id: 'a', taken: 'later' }), waiting({ id: 'b' })]
@@ -277,7 +277,7 @@ const anySituation = fc
   .map((given) => situation({ ...given, now: at(13) }))
 
 describe('whatever waits', () => {
-  test('nothing overtakes an earlier one of its key, and only what is free goes, once', () => {
+  test('no delivery overtakes one of its order key, and only unclaimed ones are sent, once', () => {
     fc.assert(
       fc.property(anySituation, (given) => {
         const ids = planNext(given).next?.ids ?? []
@@ -294,7 +294,7 @@ describe('whatever waits', () => {
     )
   })
 
-  test('a group is of one watch, of one sort, within five seconds', () => {
+  test('a group has deliveries of one watch and kind, within five seconds', () => {
     fc.assert(
       fc.property(anySituation, (given) => {
         const { next } = planNext(given)
@@ -315,7 +315,7 @@ describe('whatever waits', () => {
     )
   })
 
-  test('only an open message is joined, a silent one by nothing that makes a sound', () => {
+  test('deliveries join open messages only, and none with sound joins a silent message', () => {
     fc.assert(
       fc.property(anySituation, (given) => {
         const { next } = planNext(given)
@@ -330,7 +330,7 @@ describe('whatever waits', () => {
     )
   })
 
-  test('a full minute brings no further message but a roll-up and what stands alone', () => {
+  test('after six messages in a minute only roll-ups and single messages are sent', () => {
     fc.assert(
       fc.property(anySituation, (given) => {
         fc.pre(given.recent.length >= MESSAGES_PER_MINUTE)
@@ -342,7 +342,7 @@ describe('whatever waits', () => {
     )
   })
 
-  test('everything goes in the end: once, in the order of its key, few messages a minute', () => {
+  test('every delivery is sent once, in the order of its key, with few messages a minute', () => {
     const arrival = fc.record({
       second: seconds,
       watchId: fc.integer({ min: 1, max: 3 }),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { envelopeOf } from '../../test/support/envelopes.ts'
 import { groupEnvelope } from './message-sync.ts'
 
-test('alerts that fired at once stand in one message in the order of their numbers', () => {
+test('alerts of one instant are listed in the order of their ids', () => {
   const parts = [5, 3, 4].map((alertId) => ({
     alertId,
     envelope: envelopeOf({

@@ -16,7 +16,7 @@ describe('afterFailure', () => {
     expect(next(plain, 3)).toMatchObject({ status: 'retrying', attempts: 3 })
   })
 
-  test('comes back to its time when it was tried before that, without counting', () => {
+  test('keeps its planned time after an early try, which is not counted', () => {
     const plannedAt = new Date(NOW.getTime() + 900_000)
     const early = { attempt: 4, isTest: false, random: 0.5, now: NOW, plannedAt }
     const expected = { status: 'retrying', attempts: 3 }
@@ -36,12 +36,12 @@ describe('afterFailure', () => {
     expect(afterFailure(plain, { ...early, plannedAt: NOW })).toMatchObject({ attempts: 4 })
   })
 
-  test('does not repeat a test, or what failed for good', () => {
+  test('does not retry a test or a permanent failure', () => {
     expect(next(plain, 1, { isTest: true }).status).toBe('failed')
     expect(next(new DeliveryError('gone', { permanent: true }), 1).status).toBe('failed')
   })
 
-  test('obeys a binding wait without counting the attempt, however often', () => {
+  test('obeys a mandatory wait without counting the attempt, any number of times', () => {
     const flood = new DeliveryError('flood', { retryAfterSeconds: 35, retryAfterIsMandatory: true })
     for (const attempt of [1, 8, 40]) {
       const { status, attempts } = next(flood, attempt)
@@ -54,7 +54,7 @@ describe('afterFailure', () => {
 })
 
 describe('waitSeconds', () => {
-  test('stays within a fifth of the step, spread over all of it', () => {
+  test('is random within a fifth of the step', () => {
     fc.assert(
       fc.property(fc.constantFrom(...RETRY_SECONDS), random(), (step, value) => {
         const wait = waitSeconds(step, undefined, value)
@@ -115,7 +115,7 @@ describe('outcomesOf', () => {
     ])
   })
 
-  test('holds nothing against a destination that was our own fault', () => {
+  test('does not count a fault of this service against the destination', () => {
     expect(outcomesOf(7, NOW, new DeliveryError('mail_login', { isOurFault: true }))).toEqual([])
   })
 })

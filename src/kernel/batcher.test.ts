@@ -48,7 +48,7 @@ function held(over: Partial<typeof LIMITS & { readonly patienceMs: number }> = {
 }
 
 describe('a batcher', () => {
-  test('begins at the end of the turn when nothing is in hand', async () => {
+  test('starts a batch at the end of the event-loop turn when none is running', async () => {
     const { batcher, begun, letGo } = held()
     const result = batcher.add('a', { name: 'a1' })
     expect(begun).toEqual([])
@@ -59,7 +59,7 @@ describe('a batcher', () => {
     await batcher.idle()
   })
 
-  test('begins items of one turn together', async () => {
+  test('puts items of one event-loop turn into one batch', async () => {
     const { batcher, begun, letGo } = held({ batchesAtOnce: 3 })
     for (const name of ['a1', 'b1', 'a2']) void batcher.add(name.slice(0, 1), { name })
     await turn()
@@ -68,7 +68,7 @@ describe('a batcher', () => {
     await batcher.idle()
   })
 
-  test('works in the context of none of its callers', async () => {
+  test('runs a batch outside of the async context of its callers', async () => {
     const context = new AsyncLocalStorage<string>()
     const seen: unknown[] = []
     const batcher = createBatcher<Item, Result>({
@@ -83,7 +83,7 @@ describe('a batcher', () => {
     expect(seen).toEqual([undefined])
   })
 
-  test('begins waiting items beside batches that take longer than its patience', async () => {
+  test('starts another batch when the running ones take too long', async () => {
     const { batcher, begun, letGo } = held({ patienceMs: 1 })
     void batcher.add('a', { name: 'a1' })
     await turn()
@@ -123,7 +123,7 @@ describe('a batcher', () => {
     await batcher.idle()
   })
 
-  test('groups only items that are alike, and the others come next', async () => {
+  test('groups only items with equal group keys; the others follow in the next batch', async () => {
     const { batcher, begun, letGo } = held()
     const kinds = ['x', 'x', 'y', 'x', 'y']
     for (const [index, kind] of kinds.entries()) {
@@ -134,7 +134,7 @@ describe('a batcher', () => {
     expect(begun).toEqual([[['0']], [['1', '3']], [['2', '4']]])
   })
 
-  test('keeps groups and batches small', async () => {
+  test('limits the size of groups and batches', async () => {
     const { batcher, begun, letGo } = held({ waitingPerKeyMax: 20, itemsMax: 40 })
     void batcher.add('z', { name: 'z' })
     await turn()
@@ -162,7 +162,7 @@ describe('a batcher', () => {
     await batcher.idle()
   })
 
-  test('blocks no other key by a group that is processed alone', async () => {
+  test('processes other keys while one group is processed alone', async () => {
     const slow = Promise.withResolvers<void>()
     const batcher = createBatcher<Item, Result>({
       ...LIMITS,
@@ -182,7 +182,7 @@ describe('a batcher', () => {
     expect(await Promise.all([first, second])).toEqual([{ of: 'slow 1' }, { of: 'slow 2' }])
   })
 
-  test('rejects every item of a failed batch with its error, and goes on', async () => {
+  test('rejects every item of a failed batch with its error, and processes later ones', async () => {
     let isBroken = true
     const batcher = createBatcher<Item, Result>({
       ...LIMITS,
@@ -199,7 +199,7 @@ describe('a batcher', () => {
     expect(await batcher.add('a', { name: 'again' })).toEqual({ of: 'again' })
   })
 
-  test('gives each of any items its own result, in the order of its key', async () => {
+  test('gives each item its own result, in the order of its key', async () => {
     const step = fc.record({
       key: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
       kind: fc.constantFrom('x', 'y'),

@@ -11,7 +11,7 @@ describe('an input', () => {
     true,
     'é 🙂',
     { a: [{ b: 'c' }] },
-  ])('such as %j is good', (value) => {
+  ])('such as %j is accepted', (value) => {
     expect(inputErrors(value)).toEqual([])
   })
 
@@ -22,19 +22,19 @@ describe('an input', () => {
     ])
   })
 
-  test('of any depth is judged without a stack of its depth', () => {
+  test('of any depth is checked without recursion', () => {
     expect(inputErrors(nested(30_000))).toMatchObject([{ code: 'too_deep' }])
   })
 
   test.each([
     ['NUL', '\0', 'control_characters'],
     ['a lone surrogate', '\ud800', 'malformed_text'],
-  ])('with %s in a value or a name is refused where it stands', (_what, text, code) => {
+  ])('with %s in a value or a name is refused with its position', (_what, text, code) => {
     expect(inputErrors({ a: [`x${text}`] })).toEqual([{ pointer: '/a/0', code }])
     expect(inputErrors({ a: { [`x${text}`]: 1 } })).toEqual([{ pointer: '/a', code }])
   })
 
-  test('wrong in very many places is refused for the first of them', () => {
+  test('with very many errors is refused with the first errors only', () => {
     expect(inputErrors(Array.from({ length: 10_000 }, () => '\0'))).toHaveLength(20)
   })
 })

@@ -22,7 +22,7 @@ test('line breaks become spaces', () => {
   expect(cleanOutsideText(' one\r\ntwo\tthree ', 40)).toBe('one two three')
 })
 
-test('whatever the text, the result is well-formed, has no controls, and cleaning it again changes nothing', () => {
+test('the result for any text is well-formed, has no controls, and is not changed by cleaning it again', () => {
   fc.assert(
     fc.property(fc.string({ unit: anyCharacter, maxLength: 80 }), fc.nat(50), (text, max) => {
       const clean = cleanOutsideText(text, max)
@@ -33,7 +33,7 @@ test('whatever the text, the result is well-formed, has no controls, and cleanin
   )
 })
 
-test('spaces around an invisible character become one', () => {
+test('spaces around an invisible character become one space', () => {
   expect(cleanOutsideText('a\t\0\tb \u200b c', 10)).toBe('a b c')
 })
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { silentLogger } from './logger.ts'
 import { createQuarantine } from './quarantine.ts'
 
-test('a row is logged at error and counted once an hour, however often it is met', () => {
+test('a row is logged as an error and counted once an hour, however often it fails', () => {
   const lines: unknown[] = []
   const log = { ...silentLogger, error: (fields: Record<string, unknown>) => lines.push(fields) }
   const quarantine = createQuarantine({ log })

@@ -7,7 +7,7 @@ const rows = Array.from({ length: 11 }, (_, index) => ({ id: index + 1 }))
 const keys = ({ id }: { id: number }) => [id]
 
 describe('cursors', () => {
-  test('lead to the place they were made at', () => {
+  test('lead to the place they were created for', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 2 ** 47 }), { minLength: 1, maxLength: 2 }), (numbers) => {
         const page = cutPage([0, 1], 1, { type: 'x' }, () => numbers)
@@ -27,7 +27,7 @@ describe('cursors', () => {
     expect(page.nextCursor?.length).toBeLessThanOrEqual(24)
   })
 
-  test('are good for their own filter only', () => {
+  test('are valid for their own filter only', () => {
     const { nextCursor } = cutPage(rows, 10, { type: 'a' }, keys)
     expect(() => readCursor(nextCursor ?? '', [100], { type: 'b' })).toThrow('validation_failed')
   })

@@ -14,7 +14,7 @@ describe('sealing', () => {
     )
   })
 
-  test('never seals the same text to the same letters', () => {
+  test('seals one text to different ciphertexts', () => {
     expect(box.seal('use', 'text')).not.toBe(box.seal('use', 'text'))
   })
 
@@ -43,7 +43,7 @@ describe('signed links', () => {
     )
   })
 
-  test('are good for one key and purpose only', () => {
+  test('are valid for one key and purpose only', () => {
     const code = box.signLink('use', '42')
     expect(other.readLink('use', code)).toBeUndefined()
     expect(box.readLink('another use', code)).toBeUndefined()

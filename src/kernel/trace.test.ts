@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { traceOf } from './trace.ts'
 
 describe('what a log says of an error', () => {
-  test('is what broke first, with its code and the calls that led there', () => {
+  test('is the first cause, with its code and stack', () => {
     const first = Object.assign(new Error('deadlock detected'), { code: '40P01' })
     const trace = traceOf(new Error('around it', { cause: new Error('nearer', { cause: first }) }))
     const [head, ...calls] = trace.split('\n')
@@ -12,7 +12,7 @@ describe('what a log says of an error', () => {
     expect(trace).not.toContain('around it')
   })
 
-  test('names no parameter of a failed query', () => {
+  test('has no parameter of a failed query', () => {
     const failed = new DrizzleQueryError(
       'select $1\n    at time zone $2',
       ['https://hooks.example/secret'],

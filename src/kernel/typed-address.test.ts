@@ -7,7 +7,7 @@ describe('an address', () => {
   const address = '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C'.toLowerCase()
   const value = getAddress(address as `0x${string}`)
 
-  test('is found in any case and in whatever stands around it', () => {
+  test('is found in any letter case and inside other text', () => {
     for (const text of [
       address,
       value,
@@ -20,7 +20,7 @@ describe('an address', () => {
     }
   })
 
-  test('is refused when it is none, one of two, or mistyped', () => {
+  test('is refused when it is missing, ambiguous or mistyped', () => {
     const other = `0x${'1'.repeat(40)}`
     expect(readAddress('hello')).toEqual({ ok: false, reason: 'no_address' })
     expect(readAddress(address.slice(0, 41))).toEqual({ ok: false, reason: 'no_address' })
@@ -30,7 +30,7 @@ describe('an address', () => {
     expect(readAddress(wrong)).toEqual({ ok: false, reason: 'checksum' })
   })
 
-  test('of any text is looked for without an error', () => {
+  test('is searched in any text without an error', () => {
     fc.assert(fc.property(fc.string(), (text) => void readAddress(text)))
   })
 })

@@ -52,7 +52,7 @@ describe('the recipients of an alert', () => {
   test('the defaults when none of the named exists any more', () => {
     expect(ids([99], 'critical')).toEqual([1, 3, 4])
   })
-  test('not the defaults when a named one is only switched off', () => {
+  test('are not the defaults when a named recipient is switched off', () => {
     expect(ids([4], 'critical')).toEqual([4])
     expect(ids([4, 2], 'critical')).toEqual([2, 4])
   })
@@ -62,7 +62,7 @@ describe('the recipients of an alert', () => {
   })
 })
 
-describe('how a recipient stands after a change', () => {
+describe('the status of a recipient after a change', () => {
   const stood = fc.record({
     channel: fc.constantFrom('telegram', 'email', 'webhook'),
     status: fc.constantFrom('pending', 'active', 'disabled', 'blocked'),
@@ -74,7 +74,7 @@ describe('how a recipient stands after a change', () => {
     wanted: fc.constantFrom('active', 'disabled', undefined),
   } as const)
 
-  test('no mailbox is on that its reader has not agreed to', () => {
+  test('is never active for a mailbox whose reader has not agreed', () => {
     fc.assert(
       fc.property(stood, change, (before, what) => {
         fc.pre(before.channel === 'email' && !(before.status === 'active' && !before.verifiedAt))
@@ -84,7 +84,7 @@ describe('how a recipient stands after a change', () => {
       }),
     )
   })
-  test('what the owner switches off is off, and says so', () => {
+  test('is disabled, with the reason, when the owner switches it off', () => {
     fc.assert(
       fc.property(stood, fc.boolean(), (before, moved) => {
         const { status, statusReason, ask } = statusAfterChange(before, {
@@ -145,7 +145,7 @@ const nextToMailbox = (toMailbox: readonly Date[], now: Date) =>
   nextConfirmationAt({ toMailbox, ofWallet: [] }, now)
 
 describe('confirmation mails', () => {
-  test('the first goes at once', () => {
+  test('the first is sent at once', () => {
     expect(nextConfirmationAt({ toMailbox: [], ofWallet: [] }, NOW)).toEqual(NOW)
   })
   test('the next after five minutes', () => {
@@ -189,7 +189,7 @@ describe('confirmation mails', () => {
   })
 })
 
-describe('outcomes in one', () => {
+describe('combined outcomes', () => {
   const ok = (minutes: number): AttemptOutcome => ({
     recipientId: 7,
     at: minute(minutes),
@@ -203,7 +203,7 @@ describe('outcomes in one', () => {
     ...over,
   })
 
-  test('a success at the end leaves nothing failing', () => {
+  test('end the failing state if the last one is a success', () => {
     expect(sumOutcomes([ok(2), failed(1)])).toEqual([
       {
         recipientId: 7,
@@ -229,7 +229,7 @@ describe('outcomes in one', () => {
       disable: 'disabled',
     })
   })
-  test('the order they arrive in says nothing', () => {
+  test('are equal in any order of arrival', () => {
     const outcome = fc.record({
       recipientId: fc.integer({ min: 1, max: 3 }),
       ok: fc.boolean(),
@@ -248,20 +248,20 @@ describe('outcomes in one', () => {
 })
 
 describe('rights of a linked chat', () => {
-  test('are read and write when nothing is said', () => {
+  test('are read and write by default', () => {
     expect(linkScopes(['read', 'write', 'spend'], undefined)).toEqual({
       ok: true,
       scopes: ['read', 'write'],
     })
   })
-  test('always hold read, in one order, once', () => {
+  test('always contain read, sorted and without duplicates', () => {
     expect(linkScopes(['read', 'write', 'spend'], ['spend', 'write', 'spend'])).toEqual({
       ok: true,
       scopes: ['read', 'write', 'spend'],
     })
     expect(linkScopes(['read', 'write'], [])).toEqual({ ok: true, scopes: ['read'] })
   })
-  test('never exceed those of who made the link', () => {
+  test('never exceed the rights of the creator of the link', () => {
     expect(linkScopes(['read', 'write'], ['spend'])).toEqual({ ok: false, missing: 'spend' })
   })
 })

@@ -51,7 +51,7 @@ describe('quiet hours', () => {
     expect(around(NIGHT, 'Europe/Berlin', '2026-11-21T06:00:00Z')).toBeUndefined()
   })
 
-  test('hold notices, except those about the safety of the account', () => {
+  test('defer notices, except those about the safety of the account', () => {
     const at = '2026-11-20T23:00:00Z'
     const night = { quietHours: quiet('22:00', '07:00', false) }
     expect(timing(night, at, { kind: 'notice' })).toBe('2026-11-21T06:00:00.000Z')
@@ -76,12 +76,12 @@ describe('quiet hours', () => {
     ['Asia/Kathmandu', '2026-11-20T16:15:00.000Z', '2026-11-21T01:15:00.000Z'],
     ['America/St_Johns', '2026-11-21T01:30:00.000Z', '2026-11-21T10:30:00.000Z'],
     ['Pacific/Kiritimati', '2026-11-20T08:00:00.000Z', '2026-11-20T17:00:00.000Z'],
-  ])('go by zones with parts of an hour and far ones: %s', (timezone, from, to) => {
+  ])('follow time zones with fractional and large offsets: %s', (timezone, from, to) => {
     const middle = new Date((Date.parse(from) + Date.parse(to)) / 2).toISOString()
     expect(around(NIGHT, timezone, middle)).toEqual([from, to])
   })
 
-  test('are an hour shorter when clocks go forward and an hour longer when they go back', () => {
+  test('are an hour shorter when summer time begins and an hour longer when it ends', () => {
     expect(around(NIGHT, 'Europe/Berlin', '2026-03-29T00:00:00Z')).toEqual([
       '2026-03-28T21:00:00.000Z',
       '2026-03-29T05:00:00.000Z',
@@ -136,7 +136,7 @@ describe('quiet hours', () => {
     ).toBeUndefined()
   })
 
-  test('hold what is not critical until their end', () => {
+  test('defer what is not critical until their end', () => {
     const at = '2026-11-21T01:00:00Z'
     const end = '2026-11-21T06:00:00.000Z'
     expect(timing({ quietHours: NIGHT }, at)).toBe(end)
@@ -149,7 +149,7 @@ describe('quiet hours', () => {
     expect(timing({ quietHours: NIGHT }, '2026-11-21T06:00:00Z')).toBe('send')
   })
 
-  test('drop reminders, which say nothing new afterwards', () => {
+  test('drop reminders, which have no news afterwards', () => {
     const at = '2026-11-21T01:00:00Z'
     const all = quiet('22:00', '07:00', false)
     expect(timing({ quietHours: all }, at, { severity: 'critical', kind: 'reminder' })).toBe('drop')
@@ -184,7 +184,7 @@ describe('a digest', () => {
     expect(timing({ digest: '1h' }, at, { kind: 'reminder' })).toBe('send')
   })
 
-  test('that falls into quiet hours comes at their end', () => {
+  test('that falls into quiet hours is sent at their end', () => {
     const both = { digest: '1h', quietHours: NIGHT } as const
     expect(timing(both, '2026-11-20T20:30:00Z')).toBe('2026-11-21T06:00:00.000Z')
     expect(timing(both, '2026-11-21T01:20:00Z')).toBe('2026-11-21T06:00:00.000Z')
@@ -193,7 +193,7 @@ describe('a digest', () => {
     )
   })
 
-  test('covers the time from the last one to the next', () => {
+  test('covers the time since the previous digest', () => {
     const at = new Date('2026-11-20T12:07:00Z')
     expect(digestPeriodAt('daily', '09:00', 'Europe/Berlin', at)).toEqual({
       from: new Date('2026-11-20T08:00:00Z'),
@@ -203,7 +203,7 @@ describe('a digest', () => {
 })
 
 describe('a reader who is muted', () => {
-  test('gets no alert before its end, not even a critical one', () => {
+  test('gets no alert before the end of the mute, not even a critical one', () => {
     const at = '2026-11-20T12:07:00Z'
     const mutedUntil = '2026-11-20T13:07:00.000Z'
     const critical = { severity: 'critical', mutedUntil } as const
@@ -213,7 +213,7 @@ describe('a reader who is muted', () => {
     expect(timing({}, mutedUntil, critical)).toBe('send')
   })
 
-  test('a recipient linked in quiet hours gets it at their end', () => {
+  test('whose mute ends in quiet hours gets the alert at their end', () => {
     const over = { quietHours: NIGHT }
     const mutedUntil = '2026-11-20T21:30:00.000Z'
     expect(timing(over, '2026-11-20T20:30:00Z', { mutedUntil })).toBe('2026-11-21T06:00:00.000Z')
@@ -259,7 +259,7 @@ test('quiet hours hold every instant whose wall time lies in them, on days witho
   )
 })
 
-test('what is held is held for later, and goes out when its time has come', () => {
+test('a deferred delivery has a time in the future, and is sent at that time', () => {
   const digests = fc.constantFrom('off', '15m', '1h', 'daily')
   fc.assert(
     fc.property(

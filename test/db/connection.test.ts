@@ -90,7 +90,7 @@ describe('values', () => {
 })
 
 describe('a transaction', () => {
-  test('fits where a store takes the database, and a nested one too', async () => {
+  test('can be passed to a store as its database, and so can a nested one', async () => {
     await database.db.transaction(async (tx) => {
       await insertThing(tx, 10)
       await tx.transaction((inner) => insertThing(inner, 11))
@@ -98,7 +98,7 @@ describe('a transaction', () => {
     expect(await countThings(database.db, 10, 11)).toBe(2)
   })
 
-  test('is undone as a whole when its work throws', async () => {
+  test('is rolled back when its work throws', async () => {
     const work = database.db.transaction(async (tx) => {
       await insertThing(tx, 20)
       throw new Error('no')
@@ -107,7 +107,7 @@ describe('a transaction', () => {
     expect(await countThings(database.db, 20, 20)).toBe(0)
   })
 
-  test('keeps what came before a nested one that failed', async () => {
+  test('keeps what was written before a nested transaction that failed', async () => {
     await database.db.transaction(async (tx) => {
       await insertThing(tx, 30)
       const inner = tx.transaction(async (nested) => {
@@ -122,7 +122,7 @@ describe('a transaction', () => {
     expect(await countThings(database.db, 33, 33)).toBe(1)
   })
 
-  test('does not pretend to have committed when a failure in it was caught', async () => {
+  test('rejects when its work caught the error of a failed statement', async () => {
     await insertThing(database.db, 40)
     const work = database.db.transaction(async (tx) => {
       await insertThing(tx, 41)
@@ -132,7 +132,7 @@ describe('a transaction', () => {
     expect(await countThings(database.db, 41, 41)).toBe(0)
   })
 
-  test('sends nothing after it has ended', async () => {
+  test('sends no statement after its end', async () => {
     let kept: Db | undefined
     await database.db.transaction(async (tx) => {
       kept = tx
@@ -141,7 +141,7 @@ describe('a transaction', () => {
     expect(await countThings(database.db, 50, 50)).toBe(0)
   })
 
-  test('writes nothing when its connection is lost in the middle, whatever it does then', async () => {
+  test('writes nothing when its connection is lost in the middle', async () => {
     const writes: Promise<void>[] = []
     const work = database.db.transaction(async (tx) => {
       await insertThing(tx, 60)
@@ -158,7 +158,7 @@ describe('a transaction', () => {
     expect(await countThings(database.db, 60, 63)).toBe(0)
   })
 
-  test('fails at once when its connection is lost while it waits for something else', async () => {
+  test('fails at once when its connection is lost while its work waits', async () => {
     const never = Promise.withResolvers<void>()
     const work = database.db.transaction(async (tx) => {
       await insertThing(tx, 70)
@@ -171,7 +171,7 @@ describe('a transaction', () => {
 })
 
 describe('the pool', () => {
-  test('serves on, with nothing half done, while the server keeps ending its connections', async () => {
+  test('keeps working, with no partial transaction, while the server ends its connections', async () => {
     const { db, close } = connect(database.url, { max: 4 })
     await db.execute(query`create table steps (batch integer, step integer)`)
     const stop = new AbortController()
@@ -225,14 +225,14 @@ describe('the pool', () => {
     await close()
   })
 
-  test('never uses more connections than it may', async () => {
+  test('never opens more connections than its maximum', async () => {
     const { db, close } = connect(database.url, { max: 3 })
     const pids = await Promise.all(Array.from({ length: 20 }, () => backendOf(db)))
     expect(new Set(pids).size).toBeLessThanOrEqual(3)
     await close()
   })
 
-  test('waits for work in hand when it is closed, and takes no more', async () => {
+  test('waits for running work when it is closed, and accepts no more', async () => {
     const { db, close } = connect(database.url, { max: 1 })
     const running = db.transaction(async (tx) => {
       await tx.execute(query`select pg_sleep(0.05)`)
@@ -254,7 +254,7 @@ describe('the pool', () => {
 })
 
 describe('a server that is frozen', () => {
-  test('fails a statement in its time, and who waited for the connection no later', async () => {
+  test('fails a statement after its timeout, and the one that waits for its connection too', async () => {
     const { hostname, port } = new URL(database.url)
     const proxy = await startSeveringProxy({ host: hostname, port: Number(port) })
     const url = new URL(database.url)
@@ -282,7 +282,7 @@ describe('a server that is frozen', () => {
 })
 
 describe('transact', () => {
-  test('runs the work again until it no longer loses against a concurrent one', async () => {
+  test('repeats the work after serialization failures and deadlocks', async () => {
     await insertThing(database.db, 90)
     const raise = (): Promise<void> =>
       transact(
@@ -300,7 +300,7 @@ describe('transact', () => {
     expect(row?.credits).toBe(3)
   })
 
-  test('throws any other failure at once', async () => {
+  test('throws any other error at once', async () => {
     let runs = 0
     const work = transact(database.db, async (tx) => {
       runs += 1
@@ -310,7 +310,7 @@ describe('transact', () => {
     expect(runs).toBe(1)
   })
 
-  test('writes a row again whose partition was made while it was on its way', async () => {
+  test('repeats an insert whose partition was created meanwhile', async () => {
     const { db } = database
     await db.execute(query`create table lots (id integer primary key) partition by range (id)`)
     await db.execute(query`create table lots_default partition of lots default`)
@@ -365,7 +365,7 @@ describe('transact', () => {
 })
 
 describe('errors', () => {
-  test('of another constraint are not taken for the one asked for', async () => {
+  test('of another constraint are not recognized as the given one', async () => {
     const error = await insertThing(database.db, 1).catch((thrown: unknown) => thrown)
     expect(isUniqueViolation(error)).toBe(true)
     expect(isUniqueViolation(error, 'things_pkey')).toBe(true)
@@ -383,7 +383,7 @@ describe('waitForDatabase', () => {
     warn: (_: unknown, message: string) => warnings.push(message),
   }
 
-  test('gives up after its deadline and has said once that it waits', async () => {
+  test('gives up after its deadline, and logs once that it waits', async () => {
     const { sql, close } = connect('postgres://nobody@127.0.0.1:1/none')
     await expect(waitForDatabase(sql, { deadlineMs: 400, logger })).rejects.toThrow(
       'did not answer',
@@ -403,7 +403,7 @@ describe('waitForDatabase', () => {
   })
 })
 
-test('a caller that waits too long for a connection is refused, and no other', async () => {
+test('a caller that waits too long for a connection is refused, other callers are not', async () => {
   const crowded = connect(database.url, { max: 1, waitMs: 50 })
   const other = crowded.openPool({ max: 1 })
   const free = Promise.withResolvers<void>()

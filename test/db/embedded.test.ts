@@ -131,7 +131,7 @@ async function findGuard(service: number): Promise<number> {
 }
 
 describe('an embedded database', () => {
-  test('keeps what was written when it is started again', async () => {
+  test('keeps its data when it is started again', async () => {
     const first = await start({ durable: true })
     await query(first.url, 'create table kept as select 42 as answer')
     expect(await query(first.url, 'show fsync')).toEqual([{ fsync: 'on' }])
@@ -144,7 +144,7 @@ describe('an embedded database', () => {
     expect(warnings).toEqual([])
   })
 
-  test('takes connections only with its password', async () => {
+  test('accepts connections with its password only', async () => {
     await prepare()
     const { url } = await start()
     const wrong = new URL(url)
@@ -154,7 +154,7 @@ describe('an embedded database', () => {
     expect(mode & 0o077).toBe(0)
   })
 
-  test('runs on the port asked for, and says so when that is taken', async () => {
+  test('runs on the configured port, and reports a port that is in use', async () => {
     await prepare()
     const { url } = await start()
     const port = Number(new URL(url).port)
@@ -171,7 +171,7 @@ describe('an embedded database', () => {
     expect(new URL((await start({ port: address.port })).url).port).toBe(String(address.port))
   })
 
-  test('refuses a second service on the same data directory, and lets the first be', async () => {
+  test('refuses a second service on the same data directory, and leaves the first one running', async () => {
     await prepare()
     const { url } = await start()
     await expect(startEmbedded({ dataDir, sharedDir, logger })).rejects.toThrow(
@@ -180,7 +180,7 @@ describe('an embedded database', () => {
     expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }])
   })
 
-  test('belongs to exactly one of two services that start at once on an empty folder', async () => {
+  test('is created by exactly one of two services that start at once on an empty folder', async () => {
     const both = await Promise.allSettled([start(), start()])
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     expect(started).toHaveLength(1)
@@ -204,7 +204,7 @@ describe.runIf(isLinux)('the server of an embedded database', () => {
     expect(Number(group)).toBe(pid)
   })
 
-  test('stops when its service is killed, and nothing committed is lost', async () => {
+  test('stops when its service is killed, and no committed row is lost', async () => {
     await prepare()
     const service = await startElsewhere()
     await query(service.url, 'create table kept as select 1 as one')
@@ -213,7 +213,7 @@ describe.runIf(isLinux)('the server of an embedded database', () => {
     expect(await query(again.url, 'select one from kept')).toEqual([{ one: 1 }])
   })
 
-  test('is stopped by the next service if it was left behind', async () => {
+  test('is stopped by the next service if it outlived its own', async () => {
     await prepare()
     const service = await startElsewhere()
     await query(service.url, 'create table kept as select 1 as one')
@@ -259,7 +259,7 @@ describe.runIf(isLinux)('the server of an embedded database', () => {
 })
 
 describe.runIf(isRoot && isLinux)('as root, below a folder that is closed to others', () => {
-  test('the database is kept elsewhere, found again, and one line says where', async () => {
+  test('the database is kept in another folder, found again, and logged once', async () => {
     const closed = join(base, 'closed')
     await mkdir(closed, { mode: 0o700 })
     dataDir = join(closed, 'data')
@@ -273,7 +273,7 @@ describe.runIf(isRoot && isLinux)('as root, below a folder that is closed to oth
     expect(infos).toHaveLength(1)
   })
 
-  test('the programs are copied to where they can be run, and not run if others could change them', async () => {
+  test('the programs are copied to a folder where they can run, and refused if others could change them', async () => {
     const app = join(base, 'closed/app')
     await mkdir(join(app, 'node_modules'), { recursive: true })
     await chmod(join(base, 'closed'), 0o700)

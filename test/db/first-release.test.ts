@@ -112,7 +112,7 @@ test('every table of the first release had rows', () => {
   for (const [name, rows] of before) expect([name, rows.length > 0]).toEqual([name, true])
 })
 
-test('no row is lost or says anything else, but for alerts that nothing could have ended', async () => {
+test('no row is lost or changed, except alerts that nothing could have ended', async () => {
   const after = await contents()
   for (const [name, rows] of before) {
     const [first] = rows
@@ -189,14 +189,14 @@ test('a button under an old alert acknowledges it', async () => {
   expect(alert).toEqual({ state: 'acknowledged', acknowledged_by: 'Ann' })
 })
 
-test('a conversation goes on where it stopped', async () => {
+test('a conversation continues where it stopped', async () => {
   const press = world.telegram.pressRaw(ALICE_CHAT, WIZARD_MESSAGE, '1:new.pick:v12r:0')
   await world.settle()
   await press.answer()
   expect(alice.all().find(({ id }) => id === WIZARD_MESSAGE)?.text).toContain('· 2/3')
 })
 
-test('an old link code links a private chat, and no group, which uses it up', async () => {
+test('an old link code links a private chat; a group uses it up without being linked', async () => {
   const eve = world.chat(EVE_CHAT)
   await eve.say(`/start ${LINK_CODE}`)
   await eve.press('Link this chat')
@@ -215,7 +215,7 @@ test('an old page to connect a wallet opens', async () => {
   expect(page.body).toContain('\u2068Ann\u2069, private')
 })
 
-test('an old token is good, and repeats what it had asked for', async () => {
+test('an old token is valid, and its idempotency keys still return the stored answers', async () => {
   const authorization = `Bearer ${TOKEN}`
   const account = await request(world, 'GET', '/account', undefined, { authorization })
   expect(account).toMatchObject({ status: 200, body: { wallet: walletOf('alice') } })
@@ -228,7 +228,7 @@ test('an old token is good, and repeats what it had asked for', async () => {
   expect(topup).toEqual({ asset: 'XRP', credits: '10000' })
 })
 
-test('what waited is sent as that release had written it, what was held waits for its time', async () => {
+test('waiting deliveries are sent as that release wrote them, deferred ones at their time', async () => {
   const { clock, sql } = world
   await runFirst(world.service.app, sql, retain)
   clock.advance(600)

@@ -45,7 +45,7 @@ async function statementsOf(reads: () => Promise<unknown>): Promise<number> {
 }
 
 describe('reads at the same time', () => {
-  test('are one statement, and each gets its own row or none', async () => {
+  test('share one statement, and each gets its own row or none', async () => {
     const names = ['1', '2', '301', '2', '3']
     let rows: unknown[] = []
     const statements = await statementsOf(async () => {
@@ -55,7 +55,7 @@ describe('reads at the same time', () => {
     expect(statements).toBe(1)
   })
 
-  test('of more keys than a statement takes all get their rows', async () => {
+  test('of more keys than one statement takes get all their rows', async () => {
     const names = Array.from({ length: 300 }, (_, index) => String(index + 1))
     const rows = await Promise.all(names.map((name) => find(db, name)))
     expect(rows.map((row) => row?.value)).toEqual(names.map(Number))

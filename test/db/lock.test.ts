@@ -30,7 +30,7 @@ async function dropLockHolders(): Promise<void> {
 
 const whenAborted = (signal: AbortSignal) => once(signal, 'abort').then(() => undefined)
 
-test('a lock is given to one at a time, in a process and between connections', async () => {
+test('a lock has one holder at a time, within a process and between connections', async () => {
   const other = connect(database.url)
   const lock = await tryLock(database.sql, 'one')
   expect(lock).toBeDefined()
@@ -45,7 +45,7 @@ test('a lock is given to one at a time, in a process and between connections', a
   await other.close()
 })
 
-test('a lock released twice stays with its next holder', async () => {
+test('releasing a lock twice does not release it for its next holder', async () => {
   const other = connect(database.url)
   const lock = await tryLock(database.sql, 'twice')
   await lock?.release()
@@ -56,7 +56,7 @@ test('a lock released twice stays with its next holder', async () => {
   await other.close()
 })
 
-test('closing the connection gives back its locks', async () => {
+test('closing the connection releases its locks', async () => {
   const other = connect(database.url)
   const lock = await tryLock(other.sql, 'closed')
   await other.close()
@@ -82,7 +82,7 @@ test('work starts within seconds of the death of the process that held the lock'
   expect(performance.now() - killedAt).toBeLessThan(4000)
 })
 
-test('work is aborted when its lock is lost, and begins again with the lock', async () => {
+test('work is aborted when its lock is lost, and starts again when the lock is held again', async () => {
   const stop = new AbortController()
   const begun: PromiseWithResolvers<void>[] = [Promise.withResolvers(), Promise.withResolvers()]
   let runs = 0
@@ -100,7 +100,7 @@ test('work is aborted when its lock is lost, and begins again with the lock', as
   expect(runs).toBe(2)
 })
 
-test('work that fails for a reason of its own fails the call and gives the lock back', async () => {
+test('work that throws fails the call and releases the lock', async () => {
   const work = whileHolding(database.sql, 'failing', new AbortController().signal, async () => {
     throw new Error('its own')
   })
@@ -110,7 +110,7 @@ test('work that fails for a reason of its own fails the call and gives the lock 
   await lock?.release()
 })
 
-test('waiting for a lock ends when it is no longer wanted', async () => {
+test('waiting for a lock ends when its signal is aborted', async () => {
   const other = connect(database.url)
   await tryLock(other.sql, 'wanted')
   const stop = new AbortController()
@@ -151,7 +151,7 @@ describe('a fencing number', () => {
     await other.close()
   })
 
-  test('is drawn only when the writes of the holder before are through or undone', async () => {
+  test('is drawn only after the writes of the previous holder are committed or rolled back', async () => {
     const other = connect(database.url)
     const first = await tryLock(database.sql, 'overlapping')
     const early = await first?.drawFence()
@@ -178,7 +178,7 @@ describe('a fencing number', () => {
     await other.close()
   })
 
-  test('that a frozen holder’s transaction blocks leaves the other locks available', async () => {
+  test('blocked by the transaction of a frozen holder does not block other locks', async () => {
     const other = connect(database.url)
     const first = await tryLock(database.sql, 'kept back')
     const early = await first?.drawFence()
@@ -223,7 +223,7 @@ describe('a fencing number', () => {
     expect(await written()).toEqual([])
   })
 
-  test('of skipped work takes the lock back before it goes on', async () => {
+  test('is drawn again after the holder was skipped, before its work continues', async () => {
     const stop = new AbortController()
     const numbers: number[] = []
     const work = whileHolding(database.sql, 'passed over', stop.signal, async (_signal, lock) => {

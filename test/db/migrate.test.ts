@@ -45,7 +45,7 @@ test('several processes that start at once apply every migration once', async ()
   expect(applied).toHaveLength(1)
 })
 
-test('a later start applies only what is new', async () => {
+test('a later start applies new migrations only', async () => {
   await migrate(database.sql, folder)
   await database.sql`insert into first (id) values (1)`
   await addMigration('0001_second', 2000, 'create table second (id integer)')
@@ -73,13 +73,13 @@ test('a migration older than one already applied is refused, not skipped', async
   expect(await namesOfTables()).toEqual(['first'])
 })
 
-test('dates still come as dates after migrating on the same connection', async () => {
+test('dates are still read as dates after migrating on the same connection', async () => {
   await migrate(database.sql, folder)
   const at = new Date('2026-01-01T00:00:00.000Z')
   expect(await database.sql`select ${at}::timestamptz as at`).toEqual([{ at }])
 })
 
-test('a change of a table waits for its users, and others wait behind it only briefly', async () => {
+test('a change of a table waits for its users in short attempts, so that later users hardly wait', async () => {
   await migrate(database.sql, folder)
   await addMigration('0001_more', 2000, 'alter table first add column more integer')
   const [reader, other] = [connect(database.url), connect(database.url)]

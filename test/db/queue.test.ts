@@ -52,7 +52,7 @@ async function finish(id: number): Promise<void> {
 
 const sorted = (ids: readonly number[]) => ids.toSorted((a, b) => a - b)
 
-test('a claim takes at most its limit, the longest due first, and counts', async () => {
+test('a claim takes at most its limit, the longest due first, and counts the attempt', async () => {
   await addDue(5)
   const first = await claimDue(2)
   expect(sorted(first.map(({ id }) => id))).toEqual([1, 2])
@@ -72,7 +72,7 @@ test('an item is not claimed before it is due, nor again within its lease', asyn
   expect(await claimDue(10)).toMatchObject([{ id: 1, attempts: 2 }])
 })
 
-test('of many claims at once on two pools each item has one', async () => {
+test('each item has one claim while two pools claim concurrently', async () => {
   await addDue(200)
   const other = connect(database.url)
   const claims = Array.from({ length: 40 }, (_, at) =>
@@ -101,13 +101,13 @@ test('two processes share the items, and those of a killed one are claimed after
   expect(await claimDue(100)).toHaveLength(10)
 })
 
-test('the times of a claim are those of its clock, whatever the clock of the host shows', async () => {
+test('the times of a claim follow the given clock, not the clock of the host', async () => {
   clock.set(new Date('2036-01-01T00:00:00.000Z'))
   await addDue(1)
   expect(await claimDue(1)).toMatchObject([{ dueAt: new Date('2036-01-01T00:00:30.000Z') }])
 })
 
-test('a rescheduled item is due then; one out of the queue stays out', async () => {
+test('a rescheduled item is due at its new time; one removed from the queue is not due again', async () => {
   await addDue(2)
   const [first, second] = await claimDue(2)
   if (first === undefined || second === undefined) throw new Error('two items are due')
@@ -120,7 +120,7 @@ test('a rescheduled item is due then; one out of the queue stays out', async () 
   expect(await claimDue(10)).toMatchObject([{ id: first.id }])
 })
 
-test('an item that fails again and again holds up no other', async () => {
+test('an item that always fails delays no other', async () => {
   await addDue(30)
   const done: number[] = []
   for (let round = 0; round < 3; round += 1) {
@@ -136,7 +136,7 @@ test('an item that fails again and again holds up no other', async () => {
   expect(await claimDue(10)).toMatchObject([{ id: 1, attempts: 4 }])
 })
 
-test('after the signal no further item is yielded, and those left are due after their lease', async () => {
+test('after the abort no further item is yielded; the remaining ones are due after their lease', async () => {
   await addDue(5)
   const stop = new AbortController()
   const seen: number[] = []
@@ -162,7 +162,7 @@ test('items of a key are claimed in order, one at a time', async () => {
   expect(seen).toEqual([1, 2, 3])
 })
 
-test('an item of a key that waits for a retry keeps its place', async () => {
+test('an item that waits for a retry keeps its place among the items of its key', async () => {
   await addKey('a', 1, 2)
   const first = await claimOfKey()
   await reschedule(database.db, KEYED, { id: 1 }, new Date(clock.now().getTime() + 5000))
@@ -171,7 +171,7 @@ test('an item of a key that waits for a retry keeps its place', async () => {
   expect(await claimOfKey()).toMatchObject({ id: first?.id })
 })
 
-test('a key with 10,000 items holds up another by one item', async () => {
+test('a key with 10,000 items delays another key by one item', async () => {
   await addKey('a', 1, 10_000)
   await addKey('b', 20_000, 2)
   await database.sql`analyze keyed_items`
@@ -185,7 +185,7 @@ test('a key with 10,000 items holds up another by one item', async () => {
   expect(seen).toEqual(['a', 'b', 'a', 'b'])
 })
 
-test('while the first item of a key is held, the other keys go on', async () => {
+test('while the first item of a key is leased, items of other keys are claimed', async () => {
   await addKey('a', 1, 1000)
   await addKey('b', 20_000, 2)
   expect(await claimOfKey()).toMatchObject({ key: 'a' })
@@ -194,7 +194,7 @@ test('while the first item of a key is held, the other keys go on', async () => 
   expect(await claimOfKey()).toMatchObject({ id: 20_001 })
 })
 
-test('of many claims at once on two pools each key has one item', async () => {
+test('each key has one claimed item while two pools claim concurrently', async () => {
   for (let at = 0; at < 10; at += 1) await addKey(`key ${at}`, at * 100 + 1, 20)
   const other = connect(database.url)
   const claims = Array.from({ length: 30 }, (_, at) =>

@@ -37,7 +37,7 @@ const WAYS: Readonly<Record<string, () => Promise<unknown>>> = {
 }
 
 describe('a transaction fails and is rolled back', () => {
-  test.each(Object.entries(WAYS))('when %s is asked inside it', async (_name, ask) => {
+  test.each(Object.entries(WAYS))('when %s is called inside it', async (_name, ask) => {
     const work = transact(database.db, async (tx) => {
       await tx.execute(query`insert into seen (value) values (1)`)
       // A swallowed error of the request does not hide the request.
@@ -48,7 +48,7 @@ describe('a transaction fails and is rolled back', () => {
     expect(forgetViolations()).toHaveLength(1)
   })
 
-  test('when it asks its pool for a second connection', async () => {
+  test('when it requests a second connection of its pool', async () => {
     const work = transact(database.db, async () => {
       await database.db.execute(query`select 1`)
     })
@@ -57,7 +57,7 @@ describe('a transaction fails and is rolled back', () => {
   })
 })
 
-test('what a transaction leaves running is not its own once it has ended', async () => {
+test('work that continues after the transaction does not belong to it', async () => {
   const ended = Promise.withResolvers<void>()
   const later = await transact(database.db, async () => ({
     answer: ended.promise.then(() => fetch(url)),
@@ -67,12 +67,12 @@ test('what a transaction leaves running is not its own once it has ended', async
   expect(forgetViolations()).toEqual([])
 })
 
-describe('what waits for the commit', () => {
+describe('a callback after the commit', () => {
   const done: string[] = []
   const later = (what: string) => afterCommit(() => done.push(what))
   const boom = new Error('boom')
 
-  test('happens after it, in order, without what a savepoint took back', async () => {
+  test('runs after the commit, in order, unless its savepoint was rolled back', async () => {
     done.length = 0
     await transact(database.db, async (tx) => {
       later('first')
@@ -87,7 +87,7 @@ describe('what waits for the commit', () => {
     expect(done).toEqual(['first', 'second'])
   })
 
-  test('never happens if the transaction is rolled back, and at once outside of one', async () => {
+  test('never runs after a rollback, and runs at once outside of a transaction', async () => {
     done.length = 0
     const work = transact(database.db, async () => {
       later('lost')

@@ -65,7 +65,7 @@ async function whileWriting(
   await writing
 }
 
-test('a process that is alone holds everything; each that joins gets its share', async () => {
+test('a single process holds all slices; each one that joins gets its share', async () => {
   const name = newName()
   const all = [member(name), member(name), member(name)] as const
   expect(await settle(all.slice(0, 1))).toEqual([SLICES])
@@ -75,7 +75,7 @@ test('a process that is alone holds everything; each that joins gets its share',
   expect(new Set(held).size).toBe(SLICES)
 })
 
-test('who stops in order leaves its slices at once', async () => {
+test('a process that stops gives its slices up at once', async () => {
   const name = newName()
   const [one, other] = [member(name), member(name)]
   await settle([one, other])
@@ -109,7 +109,7 @@ test('a process that died before the clock of the database was put back is skipp
   expect(next.held()).toHaveLength(SLICES)
 })
 
-test('a slice is not taken while its owner writes for it', async () => {
+test('a slice is not taken over while its owner writes for it', async () => {
   const name = newName()
   const [former, next] = [member(name), member(name)]
   await former.share()
@@ -137,7 +137,7 @@ test('renewing and giving up do not wait for the owner’s own transaction', asy
   expect(other.held()).toHaveLength(16)
 })
 
-test('what was lost and taken again belongs to no earlier holding', async () => {
+test('a slice that was lost and taken again has a new fence', async () => {
   const name = newName()
   const [one, other] = [member(name), member(name)]
   await one.share()
@@ -152,7 +152,7 @@ test('what was lost and taken again belongs to no earlier holding', async () => 
   await write(one, returned)
 })
 
-test('a skipped process that comes back gets a share again', async () => {
+test('a process that was skipped and continues gets a share again', async () => {
   const name = newName()
   const [former, next] = [member(name), member(name)]
   await former.share()
@@ -163,7 +163,7 @@ test('a skipped process that comes back gets a share again', async () => {
   await write(next, next.held())
 })
 
-test('an answer that was lost with its connection loses no slice', async () => {
+test('no slice is lost when the answer of the database is lost with its connection', async () => {
   const name = newName()
   const other = connect(database.url, { max: 1 })
   const one = createSlices({ db: other.db, name, wakes: [] })

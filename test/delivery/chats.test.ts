@@ -32,7 +32,7 @@ function revise(...alerts: readonly number[]): Promise<void> {
 }
 
 describe('alerts of one watch within five seconds', () => {
-  test('that wait together are one message', async () => {
+  test('that wait together are sent in one message', async () => {
     await chat.notify({ alert: 1 }, { alert: 2, severity: 'critical' }, { alert: 3, watch: 7 })
     await chat.deliver()
     expect(chat.shown()).toEqual([[1, 2], [3]])
@@ -43,7 +43,7 @@ describe('alerts of one watch within five seconds', () => {
     expect(await statuses()).toEqual(['delivered', 'delivered', 'delivered'])
   })
 
-  test('join the message that was sent, in as many steps as they come', async () => {
+  test('join the sent message one after another', async () => {
     for (const alert of [1, 2, 3]) {
       await chat.notify({ alert })
       await chat.deliver()
@@ -63,7 +63,7 @@ describe('alerts of one watch within five seconds', () => {
     expect(await statuses()).toEqual(['delivered', 'delivered', 'delivered'])
   })
 
-  test('that fail together come back together', async () => {
+  test('that fail together are retried together', async () => {
     chat.refuse(DOWN)
     await chat.notify({ alert: 1 }, { alert: 2 })
     await chat.deliver()
@@ -102,7 +102,7 @@ describe('alerts of one watch within five seconds', () => {
     expect(await statuses()).toEqual(['delivered', 'delivered'])
   })
 
-  test('get past one that cannot be read', async () => {
+  test('are sent although one of them cannot be read', async () => {
     const [broken] = await chat.notify({ alert: 1 }, { alert: 2 }, { alert: 3 })
     await outbox.db.execute(sql`update deliveries set envelope = '{}' where id = ${broken}`)
     await chat.deliver()
@@ -110,7 +110,7 @@ describe('alerts of one watch within five seconds', () => {
     expect(await statuses()).toEqual(['failed', 'delivered', 'delivered'])
   })
 
-  test('wait for the end of them where messages cannot be changed', async () => {
+  test('wait for the five seconds on channels that cannot edit messages', async () => {
     const mailbox = await openChat(outbox, { canEdit: false })
     await mailbox.notify({ alert: 1 })
     await mailbox.deliver()
@@ -123,7 +123,7 @@ describe('alerts of one watch within five seconds', () => {
     expect(mailbox.shown()).toEqual([[1], [2, 3]])
   })
 
-  test('stay apart where programs read them', async () => {
+  test('are sent separately on channels that programs read', async () => {
     const target = await outbox.recipient()
     await outbox.enqueue(...[1, 2, 3].map((alertId) => ({ to: target, alertId })))
     await outbox.deliver()
@@ -135,7 +135,7 @@ describe('more than six messages a minute', () => {
   const storm = (from: number, count: number) =>
     Array.from({ length: count }, (_, index) => ({ alert: from + index, watch: from + index }))
 
-  test('become one that is changed until it is quieter', async () => {
+  test('become one roll-up that is edited until fewer alerts come', async () => {
     await chat.notify(...storm(1, 9))
     await chat.deliver()
     expect(chat.shown()).toEqual([[1], [2], [3], [4], [5], [6], [7, 8, 9]])
@@ -150,7 +150,7 @@ describe('more than six messages a minute', () => {
     expect(new Set(await statuses())).toEqual(new Set(['delivered']))
   })
 
-  test('are counted wherever the worker runs, and name critical ones in time', async () => {
+  test('are counted across workers, and critical alerts in them are sent in time', async () => {
     await chat.notify(...storm(1, 6))
     await chat.deliver()
     await chat.notify({ alert: 20, watch: 20, severity: 'info' })
@@ -164,7 +164,7 @@ describe('more than six messages a minute', () => {
     })
   })
 
-  test('let critical alerts of other signals go first', async () => {
+  test('are sent after critical alerts of other signals', async () => {
     await chat.notify(
       { alert: 1, watch: 1, severity: 'info' },
       { alert: 2, watch: 2 },
@@ -176,7 +176,7 @@ describe('more than six messages a minute', () => {
 })
 
 describe('a recovery', () => {
-  test('answers the message of its alert', async () => {
+  test('is a reply to the message of its alert', async () => {
     await chat.notify({ alert: 1, signal: 'commit' })
     await chat.deliver()
     outbox.clock.advance(600)
@@ -187,7 +187,7 @@ describe('a recovery', () => {
     expect(row).toMatchObject([{ message_id: '1' }, { message_id: '2' }])
   })
 
-  test('of one of a group turns its line; the last brings one reply for all', async () => {
+  test('changes the line of its alert in a group; the last recovery is one reply for all', async () => {
     await chat.notify({ alert: 1, signal: 'a' }, { alert: 2, signal: 'b' })
     await chat.deliver()
     outbox.clock.advance(60)
@@ -242,7 +242,7 @@ describe('a message that was sent', () => {
     expect(chat.messages[0]?.state.acknowledged).toBeUndefined()
   })
 
-  test('shows what happened while it was on its way', async () => {
+  test('is edited if its alert changed while it was being sent', async () => {
     const gate = Promise.withResolvers<void>()
     chat.hold(gate.promise)
     await chat.notify({ alert: 1 })
@@ -256,7 +256,7 @@ describe('a message that was sent', () => {
     expect(chat.messages).toMatchObject([{ edits: 1, state: { recoveredAt: expect.any(Date) } }])
   })
 
-  test('is made good when a worker dies while it changes it', async () => {
+  test('is edited by another worker when one dies during the edit', async () => {
     await chat.notify({ alert: 1 })
     await chat.deliver()
     outbox.states.set(1, { acknowledged: { at: outbox.clock.now(), by: 'Ann' } })
@@ -270,7 +270,7 @@ describe('a message that was sent', () => {
     expect(chat.messages).toMatchObject([{ edits: 1, state: { acknowledged: { by: 'Ann' } } }])
   })
 
-  test('is left alone when it is gone', async () => {
+  test('is not edited again after it was deleted', async () => {
     await chat.notify({ alert: 1 })
     await chat.deliver()
     chat.clear()

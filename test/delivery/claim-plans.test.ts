@@ -107,7 +107,7 @@ test.each<[string, (db: Outbox['db']) => Promise<unknown>]>([
       ),
   ],
   ['finish', (db) => finish(db, ended() as unknown as Parameters<typeof finish>[1], now())],
-])('%s finds deliveries by their primary key, whatever the statistics say', async (_, send) => {
+])('%s finds deliveries by their primary key with any statistics of the table', async (_, send) => {
   const statement = await statementOf(send)
   for (const mode of ['force_custom_plan', 'force_generic_plan']) {
     const indexes = await indexesOf(statement, mode)

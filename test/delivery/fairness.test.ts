@@ -54,7 +54,7 @@ describe('a chat that refuses everything', () => {
     }
   })
 
-  test('gets everything in its order once it takes messages again', async () => {
+  test('gets every message in order once it accepts messages again', async () => {
     let isOff = true
     const chats = openChats(outbox, () => (isOff ? NO_RIGHTS : undefined))
     const bad = await chats.link(BAD)
@@ -75,7 +75,7 @@ describe('a chat that refuses everything', () => {
   })
 })
 
-test('as many failing chats as a channel has places leave a healthy one its place', async () => {
+test('as many failing chats as the channel has places do not delay a healthy chat', async () => {
   const chats = openChats(outbox, (chatId) => (chatId < 0 ? NO_RIGHTS : undefined))
   const bad = []
   for (let chat = 1; chat <= 30; chat += 1) bad.push(await chats.link(-chat))
@@ -90,7 +90,7 @@ test('as many failing chats as a channel has places leave a healthy one its plac
   expect(chats.alertsIn(GOOD)).toEqual([1])
 })
 
-test('a chat that must wait for an hour holds up no other chat', async () => {
+test('a chat that must wait for an hour delays no other chat', async () => {
   const flood = new DeliveryError('flood', {
     ...{ statusCode: 429, retryAfterSeconds: 3600 },
     ...{ retryAfterIsMandatory: true, isOurFault: true },
@@ -129,7 +129,7 @@ test('chats that wait for a change of a dead worker take no place of others', as
   expect(new Set(statuses)).toEqual(new Set(['delivered']))
 })
 
-test('a thousand messages out of date in one chat leave others theirs', async () => {
+test('a thousand outdated messages in one chat do not delay edits in other chats', async () => {
   const chats = openChats(outbox, () => undefined)
   const many = await chats.link(BAD)
   const few = await chats.link(GOOD)
@@ -156,7 +156,7 @@ test('a thousand messages out of date in one chat leave others theirs', async ()
     .toBe(1)
 })
 
-test('very many alerts that are due at once to a slow host are sorted out, and others pass them', async () => {
+test('very many alerts due to a slow host are moved into its backlog, and others overtake them', async () => {
   const slow = await openHanging()
   const target = await outbox.recipient(slow.urls(1)[0])
   const [id] = await outbox.enqueue({ to: target })
@@ -178,7 +178,7 @@ test('very many alerts that are due at once to a slow host are sorted out, and o
   await run
 })
 
-test('three hundred hosts that hang, each of its own address, leave a healthy one its place', async () => {
+test('three hundred hanging hosts with different addresses do not delay a healthy one', async () => {
   const hanging = await openHanging()
   const dead = []
   for (const url of hanging.urls(300)) dead.push(await outbox.recipient(url))

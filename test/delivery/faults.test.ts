@@ -43,7 +43,7 @@ describe('a destination that cannot be opened', () => {
     expect(row).toMatchObject({ status: 'active' })
   })
 
-  test('fails alone also where what is stored is no destination of its channel', async () => {
+  test('fails alone also if the stored value does not fit its channel', async () => {
     const bad = await outbox.recipient()
     const good = await outbox.recipient()
     const sealed = outbox.box.seal('destination', JSON.stringify({ nonsense: true }))
@@ -61,7 +61,7 @@ describe('a destination that cannot be opened', () => {
 })
 
 describe('results', () => {
-  test('are kept while the database is away, and nothing is sent twice', async () => {
+  test('are kept during an outage of the database, and nothing is sent twice', async () => {
     const target = await outbox.recipient()
     await outbox.enqueue(...Array.from({ length: 40 }, () => ({ to: target })))
     let refused = 0
@@ -143,7 +143,7 @@ describe('an outage on our side', () => {
     ).toEqual([...targets.map(({ chatId }) => chatId), 100])
   })
 
-  test('is noticed to be over within a minute, also when nothing else is sent', async () => {
+  test('is detected as over within a minute, also when nothing else is sent', async () => {
     let isUnavailable = true
     const chats = openChats(outbox, (): Answer => (isUnavailable ? AWAY : undefined))
     const only = await chats.link(1)
@@ -162,7 +162,7 @@ describe('an outage on our side', () => {
     expect(chats.alertsIn(1)).toEqual([1])
   })
 
-  test('is what it is for webhooks when hosts that answered before do not, and no other does', async () => {
+  test('is assumed for webhooks when hosts that answered before do not answer, and no other one does', async () => {
     let isUnavailable = false
     const open = () =>
       serve(async (request, response) => {
@@ -238,7 +238,7 @@ describe('an outage on our side that a restart falls into', () => {
     await close()
   })
 
-  test('is noticed to be over within a minute, also when nothing else is sent', async () => {
+  test('is detected as over within a minute, also when nothing else is sent', async () => {
     const { world, deliver, close } = await fail()
     await deliver()
     world.isUnavailable = false
@@ -252,7 +252,7 @@ describe('an outage on our side that a restart falls into', () => {
 })
 
 describe('a clock that jumps', () => {
-  test('of one host by a day sends nothing again that another process has on its way', async () => {
+  test('of one host by a day repeats no delivery that another process is sending', async () => {
     let came = 0
     const gate = Promise.withResolvers<void>()
     const server = await serve(async (_request, response) => {
@@ -280,7 +280,7 @@ describe('a clock that jumps', () => {
     await server.close()
   })
 
-  test('a day ahead and back leaves no chat message as it was that is out of date', async () => {
+  test('a day ahead and back leaves no chat message outdated', async () => {
     const chats = openChats(outbox, () => undefined)
     const { sending } = chats.deps
     outbox.clock.advance(DAY_MS / 1000)
@@ -295,7 +295,7 @@ describe('a clock that jumps', () => {
     expect(chats.edits).toHaveLength(1)
   })
 
-  test('a day ahead and back makes nothing wait for a day that was to be tried again', async () => {
+  test('a day ahead and back delays no retry by a day', async () => {
     outbox.receiver.answerNext(500)
     await outbox.enqueue({ to: await outbox.recipient() })
     const sending = createSending(outbox.channels)
@@ -310,7 +310,7 @@ describe('a clock that jumps', () => {
     expect(await outbox.rows()).toMatchObject([{ status: 'delivered' }])
   })
 
-  test('forward by minutes makes no process send again what it has on its way', async () => {
+  test('forward by minutes repeats no delivery that a process is sending', async () => {
     let came = 0
     const gate = Promise.withResolvers<void>()
     const server = await serve(async (_request, response) => {
@@ -333,7 +333,7 @@ describe('a clock that jumps', () => {
     await server.close()
   })
 
-  test('back by an hour delays nothing that was written before', async () => {
+  test('back by an hour delays no delivery that was written before', async () => {
     const target = await outbox.recipient()
     await outbox.enqueue({ to: target })
     outbox.clock.advance(-3600)
@@ -341,7 +341,7 @@ describe('a clock that jumps', () => {
     expect(outbox.receiver.deliveries).toHaveLength(1)
   })
 
-  test('back by an hour leaves what a dead process held to another one', async () => {
+  test('back by an hour does not prevent another process from taking over the leases of a dead one', async () => {
     const target = await outbox.recipient()
     const [id] = await outbox.enqueue({ to: target })
     const leasedUntil = new Date(outbox.clock.now().getTime() + 60_000)
@@ -359,7 +359,7 @@ describe('a reminder that waits in the outbox', () => {
     ['over', { recoveredAt: new Date() }],
     ['closed with its watch', { closedAt: new Date() }],
     ['muted', { muted: { until: 'recovered' as const } }],
-  ])('does not leave when its alert is %s by then', async (_what, state) => {
+  ])('is not sent when its alert is %s meanwhile', async (_what, state) => {
     const chats = openChats(outbox, () => undefined)
     const chat = await chats.link(1)
     await chats.notify([{ to: chat, alert: 1, severity: 'critical' }])
@@ -377,7 +377,7 @@ describe('a reminder that waits in the outbox', () => {
     expect(await statuses()).toEqual(['delivered', 'delivered', 'muted'])
   })
 
-  test('leaves while its alert is open', async () => {
+  test('is sent while its alert is open', async () => {
     const chats = openChats(outbox, () => undefined)
     const chat = await chats.link(1)
     outbox.states.set(1, {})
@@ -387,7 +387,7 @@ describe('a reminder that waits in the outbox', () => {
   })
 })
 
-test('what is given up after its last attempt is kept, to be sent on request', async () => {
+test('a delivery that is given up after its last attempt is retained, to be sent on request', async () => {
   outbox.receiver.answerAlways(503)
   const target = await outbox.recipient()
   const [id] = await outbox.enqueue({ to: target })
@@ -400,7 +400,7 @@ test('what is given up after its last attempt is kept, to be sent on request', a
   expect(kept.map(({ deliveryId }) => deliveryId)).toEqual([id])
 })
 
-test('fresh deliveries leave while the backlogs of their channel cannot be looked at', async () => {
+test('first attempts are sent while the backlogs of their channel cannot be read', async () => {
   const target = await outbox.recipient()
   const stop = new AbortController()
   let looks = 0
@@ -415,7 +415,7 @@ test('fresh deliveries leave while the backlogs of their channel cannot be looke
   expect(await outbox.rows()).toMatchObject([{ status: 'delivered' }])
 })
 
-test('a channel whose claims fail holds up no other channel', async () => {
+test('a channel whose claims fail delays no other channel', async () => {
   const chats = openChats(outbox, () => undefined)
   const chat = await chats.link(1)
   const hook = await outbox.recipient()

@@ -43,8 +43,8 @@ function missed(count: number) {
   }))
 }
 
-describe('what a destination misses while it is off', () => {
-  test('is kept, also what waited when it went off and what showed that it is gone', async () => {
+describe('a delivery to a destination that is off', () => {
+  test('is retained, and so are those that waited when it was switched off and the one that failed', async () => {
     outbox.receiver.answerNext(500, 410)
     await outbox.enqueue({ to: target, title: 'failing' })
     await outbox.deliver()
@@ -65,7 +65,7 @@ describe('what a destination misses while it is off', () => {
     expect(await listRetained(outbox.deps, STRANGER, target.id)).toEqual([])
   })
 
-  test('is sent on request once it is back, the oldest first, once', async () => {
+  test('is sent once on request when the destination is on again, oldest first', async () => {
     await outbox.enqueue(...missed(4))
     await switchTo('disabled')
     expect(await refusal(sendRetained(outbox.deps, CALLER, target.id))).toBe('recipient_not_active')
@@ -113,7 +113,7 @@ describe('a chat that blocks the bot', () => {
     stopped.length = 0
   })
 
-  test('is reported elsewhere once, and gets what it missed when it is back', async () => {
+  test('is reported to another recipient once, and gets its retained messages when it is unblocked', async () => {
     const send = () => deliverDue({ ...chat.deps, notices }, new AbortController().signal)
     chat.refuse(BLOCKED)
     await chat.notify({ alert: 1, watch: 1 }, { alert: 2, watch: 2 }, { alert: 3, watch: 3 })

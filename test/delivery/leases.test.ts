@@ -23,7 +23,7 @@ beforeEach(async () => {
 afterAll(() => outbox.close())
 
 describe('a worker that is killed between claim and send', () => {
-  test('loses nothing: another one sends after the lease, once', async () => {
+  test('loses no delivery: another worker sends it once after the lease', async () => {
     const [id] = await outbox.enqueue({ to: target, key: 'key' })
     await outbox.enqueue({ to: target, key: 'key', firedAt: 1 })
     await killOnceItClaimed()
@@ -43,7 +43,7 @@ describe('a worker that is killed between claim and send', () => {
 })
 
 describe('workers', () => {
-  test('never send the same delivery twice, however many look at once', async () => {
+  test('never send a delivery twice, whatever the number of concurrent claims', async () => {
     await outbox.enqueue(...Array.from({ length: 300 }, () => ({ to: target })))
     await Promise.all(Array.from({ length: 6 }, () => outbox.deliver()))
     const ids = outbox.receiver.deliveries.map(({ headers }) => headers['x-watchdog-delivery'])
@@ -51,7 +51,7 @@ describe('workers', () => {
     expect(new Set(ids).size).toBe(300)
   })
 
-  test('whose lease ran out do not undo what another one achieved', async () => {
+  test('whose lease ended do not overwrite the result of another worker', async () => {
     const gate = Promise.withResolvers<void>()
     let requests = 0
     const server = await serve(async (_request, response) => {
@@ -75,7 +75,7 @@ describe('workers', () => {
     await server.close()
   })
 
-  test('whose lease ran out leave the delivery to who holds it now', async () => {
+  test('whose lease ended leave the delivery to its present holder', async () => {
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
     let requests = 0
     const server = await serve(async (_request, response) => {
@@ -101,7 +101,7 @@ describe('workers', () => {
     await server.close()
   })
 
-  test('keep a result that the database refuses, and do not send again while they hold it', async () => {
+  test('keep a result that the database refuses, and do not send the delivery again meanwhile', async () => {
     const sending = createSending(outbox.deps.channels)
     const deliver = () => deliverDue({ ...outbox.deps, sending }, new AbortController().signal)
     const [id, next] = await outbox.enqueue({ to: target }, { to: target, firedAt: 1 })
@@ -125,7 +125,7 @@ describe('workers', () => {
     expect(outbox.receiver.deliveries).toHaveLength(2)
   })
 
-  test('that die with a result they could not record leave the delivery to its lease', async () => {
+  test('that die with an unrecorded result leave the delivery until its lease ends', async () => {
     const [id] = await outbox.enqueue({ to: target })
     await outbox.db.execute(sql`alter table deliveries
       add constraint nothing_is_recorded check (status <> 'delivered') not valid`)
@@ -150,7 +150,7 @@ describe('workers', () => {
     ])
   })
 
-  test('that are stopped take nothing more and finish what is on its way', async () => {
+  test('that are stopped claim nothing more and finish running sends', async () => {
     const stop = new AbortController()
     const server = await serve(async (_request, response) => {
       stop.abort()
@@ -164,7 +164,7 @@ describe('workers', () => {
     await server.close()
   })
 
-  test('that are stopped give back what does not end, as if it had not been tried', async () => {
+  test('that are stopped release sends that do not end, without counting the attempt', async () => {
     const stop = new AbortController()
     const server = await serve(async () => stop.abort())
     await outbox.enqueue({ to: await outbox.recipient(server.url()) })

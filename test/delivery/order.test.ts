@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterAll(() => outbox.close())
 
 describe('deliveries of one key', () => {
-  test('arrive one after another, in the order they fired in, past many workers', async () => {
+  test('arrive one after another in the order of firing, with many workers', async () => {
     const { target, seen, close } = await openCounter()
     const keys = Array.from({ length: 25 }, (_, key) => `key ${key}`)
     const drafts = keys.flatMap((key) => range(6).map((firedAt) => draft(target, key, firedAt)))
@@ -31,7 +31,7 @@ describe('deliveries of one key', () => {
     await close()
   })
 
-  test('that fired at one moment arrive in the order of their positions', async () => {
+  test('that fired at one instant arrive in the order of their positions', async () => {
     const target = await outbox.recipient()
     const drafts = range(20).map((position) => ({
       to: target,
@@ -44,7 +44,7 @@ describe('deliveries of one key', () => {
     expect(titles()).toEqual(range(20).map((position) => `key ${position}`))
   })
 
-  test('wait for one that failed until it is through or given up', async () => {
+  test('wait for a failed one until it is delivered or given up', async () => {
     const target = await outbox.recipient()
     outbox.receiver.answerNext(500)
     await outbox.enqueue(...range(3).map((firedAt) => draft(target, 'key', firedAt)))
@@ -61,7 +61,7 @@ describe('deliveries of one key', () => {
     expect(titles()).toEqual(['key 0', 'key 0', 'key 1', 'key 2'])
   })
 
-  test('go on after one that was given up', async () => {
+  test('are sent after one that was given up', async () => {
     const target = await outbox.recipient()
     await outbox.enqueue(draft(target, 'key', 0), draft(target, 'key', 1))
     outbox.receiver.answerNext(...range(8).map(() => 500))
@@ -84,7 +84,7 @@ describe('deliveries of one key', () => {
     expect(titles()).toEqual(['a 0', 'b 0'])
   })
 
-  test('are never left behind by one that ends just when they are parked', async () => {
+  test('are never left waiting by one that ends just when they are parked', async () => {
     const target = await outbox.recipient()
     const [head, follower] = await outbox.enqueue(draft(target, 'key', 0), draft(target, 'key', 1))
     if (head === undefined || follower === undefined) throw new Error('nothing was put in')
@@ -114,7 +114,7 @@ describe('deliveries of one key', () => {
     expect(titles()).toEqual(['key 1'])
   })
 
-  test('are never left behind while they keep coming in', async () => {
+  test('are never left waiting while new ones arrive', async () => {
     const { target, seen, close } = await openCounter(2)
     const keys = range(10).map((key) => `key ${key}`)
     const stop = new AbortController()

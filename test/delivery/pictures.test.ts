@@ -89,7 +89,7 @@ async function recover(...duties: readonly string[]) {
 const runJob = () => sendPictures.run(world.service.app, new AbortController().signal, FULL_SCAN)
 const pictures = () => chat.all().filter(({ file }) => file !== undefined)
 
-test('comes after the alert, in reply to it, without a sound, and once', async () => {
+test('is sent once after the alert, as a silent reply to it', async () => {
   await fail(...DUTIES)
   const alert = chat.last()
   expect(alert.text).toContain('has sent nothing since')
@@ -107,7 +107,7 @@ test('comes after the alert, in reply to it, without a sound, and once', async (
   expect(pictures()).toHaveLength(1)
 })
 
-test('comes once for an outage and once for its end, then for the next outage', async () => {
+test('is sent once for an outage, once for its end, and again for the next outage', async () => {
   await fail('ftso-commit')
   await runJob()
   expect(pictures()).toEqual([])
@@ -167,14 +167,14 @@ test.each<readonly [string, () => Promise<void>]>([
       world.clock.advance(6 * MINUTE)
     },
   ],
-])('never comes into %s', async (_, change) => {
+])('is never sent into %s', async (_, change) => {
   await fail(...DUTIES)
   await change()
   await runJob()
   expect(pictures()).toEqual([])
 })
 
-test('is given up when Telegram refuses it, and its alert stands', async () => {
+test('is given up when Telegram refuses it, without effect on its alert', async () => {
   world.telegram.failNext({ method: 'sendPhoto' }, { error_code: 500, description: 'Internal' })
   await fail(...DUTIES)
   const count = chat.all().length
@@ -185,7 +185,7 @@ test('is given up when Telegram refuses it, and its alert stands', async () => {
   expect(chat.last().text).toContain('has sent nothing since')
 })
 
-test('does not come when its alert was deleted', async () => {
+test('is not sent when its alert was deleted', async () => {
   await fail(...DUTIES)
   const api = new Api(BOT_TOKEN, { apiRoot: world.telegram.url })
   await api.deleteMessage(chat.id, chat.last().id)

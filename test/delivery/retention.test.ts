@@ -80,7 +80,7 @@ describe('deliveries', () => {
     expect((await outbox.rows()).map(({ status }) => status)).toEqual(['delivered', 'delivered'])
   })
 
-  test('of weeks without a partition are in the default one and move later', async () => {
+  test('of weeks without a partition are stored in the default one, and moved later', async () => {
     await retainDeliveries(outbox.deps)
     outbox.clock.advance(24 * DAY_SECONDS)
     const [early] = await outbox.enqueue({ to: target, key: 'key' })
@@ -129,7 +129,7 @@ describe('deliveries', () => {
     expect(await partsOf('sent_messages')).toHaveLength(6)
   })
 
-  test('that fit no partition are deleted when they are as old', async () => {
+  test('of the default partition are deleted at the same age', async () => {
     await outbox.enqueue(...Array.from({ length: 2100 }, () => ({ to: target })))
     outbox.clock.advance(DAY_SECONDS)
     await outbox.enqueue({ to: target })
@@ -169,7 +169,7 @@ describe('deliveries', () => {
     expect(await rowsIn('sent_messages')).toEqual({})
   })
 
-  test('take their messages in chats with them also where these fit no partition', async () => {
+  test('are deleted with their sent messages, also in the default partition', async () => {
     await writeMessages(2100)
     outbox.clock.advance(DAY_SECONDS)
     await writeMessages(1)
@@ -190,7 +190,7 @@ describe('deliveries', () => {
 })
 
 describe('alerts', () => {
-  test('are in the partition of the time they fired at, and recorded once', async () => {
+  test('are stored in the partition of their firing time, and recorded once', async () => {
     await retainAlerts(outbox.deps)
     const now = outbox.clock.now()
     const later = new Date(now.getTime() + 50 * DAY_SECONDS * 1000)

@@ -29,7 +29,7 @@ describe('a delivery', () => {
     expect(recipient).toMatchObject({ lastSuccessAt: outbox.clock.now(), lastFailureAt: null })
   })
 
-  test('has one id over all attempts, which it counts', async () => {
+  test('keeps its id over all attempts, and counts them', async () => {
     outbox.receiver.answerNext(500, 'reset')
     const [id] = await outbox.enqueue({ to: target })
     await outbox.deliver()
@@ -44,7 +44,7 @@ describe('a delivery', () => {
     expect(await outbox.rows()).toMatchObject([{ status: 'delivered', attempts: 3 }])
   })
 
-  test('waits for its time before it is tried again', async () => {
+  test('is not tried again before its time', async () => {
     outbox.receiver.answerNext(503)
     await outbox.enqueue({ to: target })
     await outbox.deliver()
@@ -61,7 +61,7 @@ describe('a delivery', () => {
     expect(outbox.receiver.deliveries).toHaveLength(2)
   })
 
-  test('waits as long as it is asked to, but at most twice its step', async () => {
+  test('waits for the Retry-After, at most twice its step', async () => {
     outbox.receiver.answerNext({ status: 429, headers: { 'Retry-After': '8' } })
     await outbox.enqueue({ to: target })
     await outbox.deliver()
@@ -95,7 +95,7 @@ describe('a delivery', () => {
     expect(outbox.receiver.deliveries).toHaveLength(8)
   })
 
-  test('that failed goes as soon as its recipient takes another one', async () => {
+  test('that failed is retried as soon as its recipient accepts another one', async () => {
     outbox.receiver.answerAlways(500)
     const other = await outbox.recipient(outbox.receiver.url('other'))
     const [late] = await outbox.enqueue({ to: target }, { to: other, firedAt: 1 })
@@ -115,7 +115,7 @@ describe('a delivery', () => {
     ])
   })
 
-  test('that fails again when it is tried early keeps its times and its attempts', async () => {
+  test('that fails again in an early try keeps its planned time and number of attempts', async () => {
     let refused = 0
     const server = await serve(async (_request, response, body) => {
       const isPoison = body.includes('Poison')
@@ -162,7 +162,7 @@ describe('a delivery', () => {
     expect((await outbox.rows()).map(({ status }) => status).sort()).toEqual(['held', 'muted'])
   })
 
-  test('arrives as it was written, whatever its texts hold', async () => {
+  test('arrives as it was written, with any text', async () => {
     const title = 'a \u0000 b \ud800 c \u202e "quoted" \\ {x,y} NULL'
     await outbox.enqueue({ to: target, title })
     await outbox.deliver()
@@ -171,7 +171,7 @@ describe('a delivery', () => {
 })
 
 describe('a destination', () => {
-  test('that says it is gone is switched off, and nothing more is sent to it', async () => {
+  test('that answers “gone” is switched off, and nothing more is sent to it', async () => {
     outbox.receiver.answerNext(410)
     const key = 'one key'
     await outbox.enqueue({ to: target, key }, { to: target, key, firedAt: 1 })

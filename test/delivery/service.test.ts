@@ -57,7 +57,7 @@ describe('a test of a webhook', () => {
     ])
   })
 
-  test('that fails says how, and is not repeated', async () => {
+  test('that fails returns the reason, and is not repeated', async () => {
     outbox.receiver.answerNext(500)
     expect(await sendTest(outbox.deps, CALLER, target.id)).toMatchObject({
       status: 'failed',
@@ -110,7 +110,7 @@ describe('a test of a webhook', () => {
     ])
   })
 
-  test('that learns the endpoint is gone switches it off', async () => {
+  test('whose answer is “gone” switches the destination off', async () => {
     outbox.receiver.answerNext(410)
     await sendTest(outbox.deps, CALLER, target.id)
     const recipient = await findRecipient(outbox.deps, CALLER, target.id)
@@ -194,7 +194,7 @@ describe('the operator', () => {
 })
 
 describe('the deliveries of alerts', () => {
-  test('are listed by alert, as they stand', async () => {
+  test('are listed by alert with their present status', async () => {
     const other = await outbox.recipient(outbox.receiver.url('other'))
     outbox.receiver.answerNext(503)
     const [first] = await outbox.enqueue({ to: target, alertId: 1 })
@@ -231,7 +231,7 @@ describe('the deliveries of alerts', () => {
     ])
   })
 
-  test('have the next attempt of the one they wait for', async () => {
+  test('show the next attempt of the delivery that they wait for', async () => {
     const key = 'one key'
     outbox.receiver.answerNext(503)
     await outbox.enqueue({ to: target, alertId: 1, key })

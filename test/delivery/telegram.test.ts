@@ -39,7 +39,7 @@ function deliver(): Promise<void> {
   return deliverDue({ ...outbox.deps, channels }, new AbortController().signal)
 }
 
-test('a group is one message that grows, turns green line by line, and is answered once', async () => {
+test('a group is one message that gets more lines, whose lines recover one by one, with one reply at the end', async () => {
   const person = telegram.person({ firstName: 'Ann', languageCode: 'en', started: true })
   const chat = await openChat(outbox, { chatId: person.id })
   const notify = async (...drafts: readonly ChatDraft[]) => {

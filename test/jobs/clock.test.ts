@@ -72,7 +72,7 @@ test('renewals and ends wait, with an error in the log, while the clock is ahead
   expect(errors).toEqual([])
 })
 
-test('nothing is forgotten, proved or counted while the clock is a year ahead', async () => {
+test('nothing is deleted, reconciled or counted while the clock is a year ahead', async () => {
   await setClock(0)
   const [begun] =
     await service.sql`insert into topups (handle, wallet, asset, pay_to, credits, bonus_credits,

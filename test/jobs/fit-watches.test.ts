@@ -64,7 +64,7 @@ async function statuses(): Promise<string> {
 const slots = async () => (await alice.request('GET', '/account')).body.slots
 
 describe('when slots end', () => {
-  test('the newest watches beyond the rest are suspended, and keep their slots', async () => {
+  test('the newest watches without a slot are suspended', async () => {
     await buy(2, 12)
     await buy(2, 1)
     for (const label of ['a', 'b', 'c', 'd']) await watchNew(label)
@@ -75,7 +75,7 @@ describe('when slots end', () => {
     expect(await create('e')).toMatchObject({ status: 409, body: { code: 'no_free_slot' } })
   })
 
-  test('they run again, oldest first, as far as there are slots again', async () => {
+  test('suspended watches resume, oldest first, when there are slots again', async () => {
     await buy(4)
     for (const label of ['a', 'b', 'c', 'd']) await watchNew(label)
     service.clock.advance(30 * DAY_SECONDS)
@@ -86,7 +86,7 @@ describe('when slots end', () => {
     expect(await statuses()).toBe('a active, b active, c active, d suspended')
   })
 
-  test('of the trial, its watch is suspended, and nothing else', async () => {
+  test('of the trial, only its watch is suspended', async () => {
     await alice.request('POST', '/subscriptions/trial')
     await buy(1, 12)
     for (const label of ['a', 'b']) await watchNew(label)
@@ -108,7 +108,7 @@ describe('when slots end', () => {
     expect(await statuses()).toBe('a active')
   })
 
-  test('deleting a watch lets the oldest suspended one run at once', async () => {
+  test('deleting a watch resumes the oldest suspended one at once', async () => {
     await buy(2, 12)
     await buy(2, 1)
     const first = await watchNew('a')
@@ -132,7 +132,7 @@ describe('when slots end', () => {
     expect(await statuses()).toBe('a active, b paused')
   })
 
-  test('what its owner wants of a suspended watch holds when it runs again', async () => {
+  test('a status that is set on a suspended watch applies when there is a slot again', async () => {
     await buy(2)
     const [first, second] = [await watchNew('a'), await watchNew('b')]
     await alice.request('PATCH', `/watches/${second}`, { status: 'paused' })
@@ -175,7 +175,7 @@ describe('when slots end', () => {
   })
 })
 
-test('watches never outnumber slots, however many are made while slots end', async () => {
+test('active watches never outnumber slots while watches are created and slots end', async () => {
   await buy(3, 1)
   await buy(3, 12)
   service.clock.advance(30 * DAY_SECONDS)

@@ -84,7 +84,7 @@ test('each of two hundred watches of one ledger is judged', async () => {
 })
 
 describe('a watch of the own credits', () => {
-  test('shows an empty target and a name of its own', async () => {
+  test('has an empty target and a default label', async () => {
     const id = await watchCredits(500)
     expect((await alice.request('GET', `/watches/${id}`)).body).toMatchObject({
       type: 'credits-balance',
@@ -159,7 +159,7 @@ describe('a watch of the own credits', () => {
     })
   })
 
-  test('judges the credits it finds when it is made, at the time it looks', async () => {
+  test('judges the credits present at its creation, at the time of the run', async () => {
     await watchCredits(1001)
     service.clock.advance(60)
     await judge()
@@ -178,7 +178,7 @@ describe('a watch of the own credits', () => {
     expect(await events(carol)).toEqual([LOW, AGAIN])
   })
 
-  test('misses no entry between two looks, and keeps their order at one moment', async () => {
+  test('misses no entry between two runs, and keeps the order of entries of one instant', async () => {
     await watchCredits(500)
     await judge()
     for (let round = 0; round < 3; round += 1) {
@@ -207,7 +207,7 @@ describe('a watch of the own credits', () => {
     ])
   })
 
-  test('goes through more entries than it reads at once', async () => {
+  test('judges more entries than one read returns', async () => {
     await watchCredits(500)
     await judge()
     for (let count = 0; count < 520; count += 1) await spend(1)
@@ -215,7 +215,7 @@ describe('a watch of the own credits', () => {
     expect(await alertsOf()).toMatchObject([{ data: { balanceCredits: 499 } }])
   }, 60_000)
 
-  test('says nothing twice, however often it looks', async () => {
+  test('raises no alert twice in any number of runs', async () => {
     await watchCredits(500)
     await judge()
     await spend(600)
@@ -258,7 +258,7 @@ describe('a watch of the own credits', () => {
     expect(await events()).toEqual([LOW, AGAIN, LOW, AGAIN])
   })
 
-  test('notifies nothing while paused, and judges from a new baseline when resumed', async () => {
+  test('raises no alert while paused, and starts from a new baseline when resumed', async () => {
     const id = await watchCredits(500)
     await judge()
     await alice.request('PATCH', `/watches/${id}`, { status: 'paused' })
@@ -273,7 +273,7 @@ describe('a watch of the own credits', () => {
     ])
   })
 
-  test('notifies nothing while suspended, and judges from a new baseline when there is a slot', async () => {
+  test('raises no alert while suspended, and starts from a new baseline when there is a slot', async () => {
     await watchCredits(500)
     await judge()
     service.clock.advance(30 * DAY_SECONDS)
@@ -289,7 +289,7 @@ describe('a watch of the own credits', () => {
     expect(await alertsOf()).toMatchObject([{ event: LOW, data: { balanceCredits: 100 } }])
   })
 
-  test('names the next renewal', async () => {
+  test('has the next renewal in its alert', async () => {
     await watchCredits(500)
     await alice.request('PATCH', '/subscriptions', { autoRenew: true })
     await judge()
@@ -313,7 +313,7 @@ describe('a watch of the own credits', () => {
 })
 
 describe('a watch that is deleted while it is judged', () => {
-  test('is gone, and neither the deletion nor the judge fails or ends in a deadlock', async () => {
+  test('is deleted without an error or deadlock in the deletion or the judge', async () => {
     const countDeadlocks = async () => {
       const [row] = await service.sql`
         select deadlocks from pg_stat_database where datname = current_database()`
@@ -336,7 +336,7 @@ describe('a watch that is deleted while it is judged', () => {
 })
 
 describe('the job', () => {
-  test('is woken by an entry, a new watch and a changed one, long before its time', async () => {
+  test('is woken early by a ledger entry, a new watch and a changed watch', async () => {
     const running = await startJobs(service.app, service.sql, [job])
     try {
       const id = await watchCredits(1001)
@@ -389,7 +389,7 @@ const change = (id: number, changes: object) => alice.request('PATCH', `/watches
 const stateOf = async (id: number) =>
   (await alice.request('GET', `/watches/${id}`)).body.signalStates[0].state
 
-describe('an alert that the cooldown holds back', () => {
+describe('an alert that the cooldown defers', () => {
   const cooldownSeconds = 6 * HOUR_SECONDS
 
   test('is notified when the cooldown ends, without another entry', async () => {
@@ -420,7 +420,7 @@ describe('an alert that the cooldown holds back', () => {
     expect(await events()).toHaveLength(3)
   })
 
-  test('is not notified when it no longer holds', async () => {
+  test('is not raised if its condition is over at the end of the cooldown', async () => {
     const id = await watchCredits(500, alice, { cooldownSeconds })
     await judge()
     await spend(600)
@@ -450,7 +450,7 @@ describe('an alert that the cooldown holds back', () => {
   })
 })
 
-test('a new watch is judged by the balance it finds, not by entries from before', async () => {
+test('a new watch is judged by the present balance, not by earlier entries', async () => {
   await watchCredits(5000)
   await judge()
   await spend(900)
@@ -462,7 +462,7 @@ test('a new watch is judged by the balance it finds, not by entries from before'
   expect(new Set(limits)).toEqual(new Set([5000]))
 })
 
-test('a wallet whose watches cannot be read keeps no other from being judged', async () => {
+test('a wallet whose watches cannot be read does not stop the others', async () => {
   const broken = await watchCredits(5000, alice)
   await watchCredits(5000, bob)
   await service.sql`update watches set settings = '{"limit":"x"}' where id = ${broken}`
@@ -500,7 +500,7 @@ async function fitTo(quantity: number): Promise<void> {
 }
 
 describe.each(FREEZES)('an alert that is open while %s', (_what, freeze, thaw) => {
-  test('recovers with the first look afterwards when it does not hold any more', async () => {
+  test('recovers in the first run afterwards if its condition is over', async () => {
     const id = await watchCredits(500)
     await spend(900)
     await judge()
@@ -519,7 +519,7 @@ describe.each(FREEZES)('an alert that is open while %s', (_what, freeze, thaw) =
     expect(await stateOf(id)).toBe('ok')
   })
 
-  test('goes on when it still holds, and is no second one', async () => {
+  test('stays open if its condition still holds, without a second alert', async () => {
     const id = await watchCredits(500)
     await spend(900)
     await judge()

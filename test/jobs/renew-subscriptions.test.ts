@@ -63,7 +63,7 @@ async function watches(): Promise<Record<string, string>> {
 }
 
 describe('a subscription that renews itself', () => {
-  test('is paid at its end, for the same slots and time, from where it ended', async () => {
+  test('is renewed at its end, with equal slots and term', async () => {
     await give(4000)
     await buy({ quantity: 3, periods: 1, autoRenew: true })
     for (const before of [-7, -1, -0.001]) {
@@ -128,7 +128,9 @@ describe('a subscription that renews itself', () => {
     expect(await watches()).toEqual({ a: 'active', b: 'active', c: 'suspended' })
   })
 
-  test.each([1, 2])('is paid on day %i of its grace, and loses no time', async (paidOn) => {
+  test.each([
+    1, 2,
+  ])('is paid on day %i of its grace, and the new term starts at the end of the old one', async (paidOn) => {
     await give(1500)
     await buy({ quantity: 3, periods: 1, autoRenew: true })
     for (let days = 0; days < paidOn; days += 1) await day(days)
@@ -145,7 +147,7 @@ describe('a subscription that renews itself', () => {
     expect(await balance()).toBe(0)
   })
 
-  test('in grace keeps it when switched off, is tried no more, and again when switched on', async () => {
+  test('in grace keeps its slots when switched off, is not retried then, and is retried when switched on', async () => {
     await give(1500)
     await buy({ quantity: 3, periods: 1, autoRenew: true })
     await day(0)
@@ -160,7 +162,7 @@ describe('a subscription that renews itself', () => {
     expect(await balance()).toBe(0)
   })
 
-  test('switched off in grace ends with it', async () => {
+  test('switched off in grace ends with the grace', async () => {
     await give(1500)
     await buy({ quantity: 3, periods: 1, autoRenew: true })
     await day(0)
@@ -173,7 +175,7 @@ describe('a subscription that renews itself', () => {
     expect(await balance()).toBe(1500)
   })
 
-  test('is made up for after a pause of the service: paid if it can be', async () => {
+  test('is renewed after a pause of the service if the credits suffice', async () => {
     await give(4500)
     await buy({ quantity: 3, periods: 1, autoRenew: true })
     await day(35)
@@ -185,7 +187,7 @@ describe('a subscription that renews itself', () => {
     )
   })
 
-  test('is made up for after a pause of the service: over if it cannot be', async () => {
+  test('ends after a pause of the service if the credits do not suffice', async () => {
     await give(1500)
     await buy({ quantity: 3, periods: 1, autoRenew: true })
     await day(35)
@@ -195,7 +197,7 @@ describe('a subscription that renews itself', () => {
     })
   })
 
-  test('is charged once, however many look at once', async () => {
+  test('is charged once by concurrent runs', async () => {
     await give(10_000)
     for (let count = 0; count < 5; count += 1) {
       await buy({ quantity: 1, periods: 1, autoRenew: true })
@@ -207,7 +209,7 @@ describe('a subscription that renews itself', () => {
     expect(data.every(({ endsAt }: { endsAt: string }) => endsAt === NEXT_END)).toBe(true)
   })
 
-  test('takes its turn among others while the credits last', async () => {
+  test('is renewed in order of its end while the credits last', async () => {
     await give(3000)
     await buy({ quantity: 2, periods: 1, autoRenew: true })
     await buy({ quantity: 3, periods: 1, autoRenew: true })
@@ -220,7 +222,7 @@ describe('a subscription that renews itself', () => {
 })
 
 describe('a subscription that does not renew itself', () => {
-  test('ends at its end, without grace, whatever the balance', async () => {
+  test('ends without grace, with any balance', async () => {
     await give(5000)
     await buy({ quantity: 3, periods: 1 })
     await day(-0.001)

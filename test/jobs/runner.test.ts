@@ -41,7 +41,7 @@ async function withJob(job: Job, work: () => Promise<void>): Promise<void> {
   }
 }
 
-test('a job looks at everything first, then at what it is notified of', async () => {
+test('the first run of a job is a full scan, later ones get the payloads of notifications', async () => {
   const { job, runs } = recording()
   await withJob(job, async () => {
     await expect.poll(() => runs).toEqual([['all']])
@@ -52,7 +52,7 @@ test('a job looks at everything first, then at what it is notified of', async ()
   })
 })
 
-test('a job that is run first is done then, unless it is in hand already', async () => {
+test('a job that is run on request runs at once, unless it is running already', async () => {
   const { job, runs } = recording()
   await runFirst(service.app, service.sql, job)
   expect(runs).toEqual([['all']])
@@ -92,7 +92,7 @@ test('notifications during a run go to the next run, once each', async () => {
   })
 })
 
-test('a job that failed runs again soon, with the payloads it failed with and those since', async () => {
+test('a job that failed runs again soon, with the payloads of the failed run and later ones', async () => {
   const { job, runs } = recording({}, (run) => {
     if (run === 2) throw new Error('no luck')
   })
@@ -105,7 +105,7 @@ test('a job that failed runs again soon, with the payloads it failed with and th
   })
 })
 
-test('all jobs look at everything at once when they are told to, once for a run in progress', async () => {
+test('a request for full scans starts one in every job, once for a run in progress', async () => {
   const held = Promise.withResolvers<void>()
   const [quick, slow] = [
     recording({ wakeOn: 'runner_test_quick' }),
@@ -128,7 +128,7 @@ test('all jobs look at everything at once when they are told to, once for a run 
   }
 })
 
-test('a job looks at everything when a notification has no payload', async () => {
+test('a notification without payload causes a full scan', async () => {
   const { job, runs } = recording()
   await withJob(job, async () => {
     await expect.poll(() => runs).toEqual([['all']])
