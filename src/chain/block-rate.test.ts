@@ -21,19 +21,19 @@ test('before the rate is known, the longest time is waited', () => {
   expect(nextReadingMs(rate, nowMs, LONGEST_MS)).toBe(LONGEST_MS)
 })
 
-test('the next block is looked for shortly before it is expected, then often', () => {
+test('the next block is polled shortly before it is expected, then often', () => {
   const { rate, nowMs } = after([1000, 1000, 1000])
   expect(nextReadingMs(rate, nowMs, LONGEST_MS)).toBe(750)
   expect(nextReadingMs(rate, nowMs + 750, LONGEST_MS)).toBe(125)
   expect(nextReadingMs(rate, nowMs + 1500, LONGEST_MS)).toBe(125)
 })
 
-test('a chain that stands still is asked as seldom as one whose rate is unknown', () => {
+test('a chain without new blocks is polled as seldom as one whose rate is unknown', () => {
   const { rate, nowMs } = after([1000, 1000, 1000])
   expect(nextReadingMs(rate, nowMs + 3001, LONGEST_MS)).toBe(LONGEST_MS)
 })
 
-test('blocks that come together, and a pause of minutes, teach nothing', () => {
+test('blocks that come together and pauses of minutes do not change the estimate', () => {
   const known = after([1000, 1000, 1000]).rate.periodMs
   expect(after([1000, 1000, 1000, 1, 600_000, 5]).rate.periodMs).toBe(known)
 })
@@ -43,13 +43,13 @@ test('several blocks found at once are samples of their average', () => {
   expect(learnRate(rate, rate.newest + 4, nowMs + 4000).periodMs).toBe(1000)
 })
 
-test('an older block changes nothing', () => {
+test('an older block does not change the estimate', () => {
   const { rate, nowMs } = after([1000, 1000, 1000])
   expect(learnRate(rate, rate.newest, nowMs + 500)).toBe(rate)
   expect(learnRate(rate, rate.newest - 5, nowMs + 500)).toBe(rate)
 })
 
-test('whatever came before, a reading comes in time and not more than ten times a second', () => {
+test('after any history, polls are on time and at most ten a second', () => {
   const gaps = fc.array(fc.integer({ min: 0, max: 100_000 }), { maxLength: 20 })
   fc.assert(
     fc.property(gaps, fc.nat({ max: 100_000 }), (gapsMs, sinceMs) => {

@@ -27,7 +27,7 @@ test('finds the first block at or after any time, also where blocks share a seco
   )
 })
 
-test('finds nothing where a block of the search is missing', async () => {
+test('returns undefined if a block of the search is missing', async () => {
   const { blocks } = chainOf(Array.from({ length: 300 }, () => 2))
   const last = blocks.at(-1) as BlockRef
   expect(await firstBlockAt({ blockAt: async () => undefined }, 0, last)).toBeUndefined()

@@ -7,7 +7,7 @@ const hundred = Array.from({ length: 100 }, (_, n) =>
 )
 
 describe('a bloom filter', () => {
-  test('is the known one for a hundred known values', () => {
+  test('of a hundred known values equals the known filter', () => {
     // The values and the result of go-ethereum's core/types/bloom9_test.go.
     const known = '0xc8d3ca65cdb4874300a9e39475508f23ed6da09fdbc487f89a2dcf50b09eb263'
     expect(keccak256(bloomOf(hundred))).toBe(known)
@@ -18,7 +18,7 @@ describe('a bloom filter', () => {
     for (const value of hundred) expect(mayContain(bloom, value)).toBe(true)
   })
 
-  test('seldom has any other', () => {
+  test('seldom contains another value', () => {
     const bloom = bloomOf(hundred.slice(0, 50))
     expect(hundred.slice(50).filter((value) => mayContain(bloom, value))).toEqual([])
     const empty: Hex = `0x${'00'.repeat(256)}`

@@ -24,14 +24,14 @@ describe('the id of a feed', () => {
     expect(feedName(id)).toBe(name)
   })
 
-  test('has its name in any category; a malformed id has none', () => {
+  test('contains its name in any category; a malformed id has no name', () => {
     expect(feedName('0x2173464c522f555344000000000000000000000000')).toBe('sFLR/USD')
     expect(feedName('0x01')).toBeUndefined()
     expect(feedName('FLR/USD')).toBeUndefined()
     expect(feedName(`0x${'00'.repeat(21)}`)).toBeUndefined()
   })
 
-  test('and the name come back from each other', () => {
+  test('is the inverse of the name', () => {
     const name = fc.stringMatching(/^[A-Za-z0-9]{1,9}\/[A-Z]{3}$/)
     fc.assert(
       fc.property(name, (one) => {
@@ -59,14 +59,14 @@ describe('a feed', () => {
     expect(findFeed(list, text)).toBeUndefined()
   })
 
-  test('that is nearest to a mistyped name is offered first', () => {
+  test('most similar to a mistyped name is suggested first', () => {
     expect(nearestFeeds(list, 'XPR/USD')[0]).toBe('XRP/USD')
     expect(nearestFeeds(list, 'sl')[0]).toBe('SOL/USD')
     expect(nearestFeeds(list, 'USDC')[0]).toBe('USDT/USD')
   })
 })
 
-test('a feed that was renamed twice is found by its first name, and names in a circle by none', () => {
+test('a feed that was renamed twice is found by its first name, and a cycle of renamings is not found', () => {
   const [first, second] = [feedId('FIRST/USD'), feedId('SECOND/USD')]
   const twice = {
     ...list,

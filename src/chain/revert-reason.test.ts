@@ -20,7 +20,7 @@ describe('the reason of a failure', () => {
     )
   })
 
-  test('is the name of an error that the router or a token has', () => {
+  test('is the name of a known error of the router or of tokens', () => {
     const paused = encodeErrorResult({ abi: ROUTER_ABI, errorName: 'IsPaused' })
     expect(decodeRevertReason(paused)).toBe('IsPaused')
     const wrong = encodeErrorResult({
@@ -52,7 +52,7 @@ describe('the reason of a failure', () => {
     expect(decodeRevertReason(data)).toBeNull()
   })
 
-  test('is short and printable, whatever a contract says', () => {
+  test('is short and printable for any revert data', () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter, maxLength: 400 }), (text) => {
         const reason = decodeRevertReason(errorText(text))

@@ -32,7 +32,7 @@ describe("a plain account's signature", () => {
     expect(isPlainSigner(account.address, MESSAGE, SIGNATURE)).toBe(true)
   })
 
-  test('holds for any message', async () => {
+  test('is valid for any message', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: anyCharacter, maxLength: 200 }), async (message) => {
         const signature = await account.signMessage({ message })
@@ -56,13 +56,13 @@ describe("a plain account's signature", () => {
     )
   })
 
-  test('holds with v as 0 or 1, as some hardware wallets write it', () => {
+  test('is valid with v as 0 or 1, as some hardware wallets write it', () => {
     expect(SIGNATURE.slice(-2)).toBe('1c')
     expect(isPlainSigner(account.address, MESSAGE, changedAt(64, 1))).toBe(true)
     expect(isPlainSigner(account.address, MESSAGE, changedAt(64, 0))).toBe(false)
   })
 
-  test('is of whom viem, in JavaScript, says it is', async () => {
+  test('recovers the same signer as viem', async () => {
     // Values as of a signature, and those at the ends of the range, where libraries differ.
     const word = fc.oneof(
       fc.uint8Array({ minLength: 32, maxLength: 32 }),
@@ -125,7 +125,7 @@ describe('the text of a signature', () => {
     expect(isSignatureText(text)).toBe(false)
   })
 
-  test('shows by its suffix that the wallet is not deployed yet', () => {
+  test('has a suffix if the wallet is not deployed yet', () => {
     const wrapped = serializeErc6492Signature({
       address: OTHER,
       data: '0x01',

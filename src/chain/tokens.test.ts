@@ -42,7 +42,7 @@ describe('a symbol', () => {
     expect(decodeSymbol(text(symbol))).toBe(cleaned)
   })
 
-  test('has at most 16 graphemes and nothing unseen, whatever a contract says', () => {
+  test('has at most 16 graphemes and no invisible character, for any answer of a contract', () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter, maxLength: 60 }), (symbol) => {
         const cleaned = decodeSymbol(text(symbol))

@@ -70,7 +70,7 @@ beforeEach(async () => {
 afterEach(() => proxy.close())
 
 describe('balances', () => {
-  test('come in the order asked, coins and tokens mixed, all in two requests', async () => {
+  test('are returned in the given order, coins and tokens mixed, in two requests', async () => {
     await give(GOOD, alice, 7n)
     await give(OTHER, bob, 2n ** 255n)
     await devnet.setBalance(bob, 5n)
@@ -93,7 +93,7 @@ describe('balances', () => {
     expect(proxy.count('eth_call')).toBe(2)
   })
 
-  test('are those at the end of the block, whatever happened since', async () => {
+  test('are those at the end of the block, not later ones', async () => {
     const holder = numbered(0x2001)
     await devnet.transfer(alice, holder, 100n)
     const before = await chain.confirmedBlock(1)
@@ -104,7 +104,7 @@ describe('balances', () => {
     expect(await chain.balances(asked, after)).toEqual([111n])
   })
 
-  test('of nothing are nothing, and nothing is asked', async () => {
+  test('of an empty list cause no request', async () => {
     expect(await chain.balances([], block)).toEqual([])
     expect(proxy.counts()).toEqual({})
   })
@@ -113,7 +113,7 @@ describe('balances', () => {
     ['fails', BROKEN],
     ['answers nothing', EMPTY],
     ['does not exist', NO_CONTRACT],
-  ])('are unknown of a token that %s, and its neighbours have theirs', async (_, bad) => {
+  ])('are unknown for a token that %s, and known for the others', async (_, bad) => {
     await give(GOOD, alice, 7n)
     await devnet.mine()
     const asked: readonly BalanceQuery[] = [
@@ -148,7 +148,7 @@ describe('balances', () => {
     ])
   })
 
-  test('of many are asked for 500 at a time', async () => {
+  test('of many are requested 500 at a time', async () => {
     const asked = Array.from(
       { length: 1201 },
       (_, place): BalanceQuery => ({ address: numbered(0x100000 + place), asset: 'FLR' }),
@@ -225,7 +225,7 @@ describe('asset information', () => {
     expect(await chain.assetInfo(OLD)).toEqual({ symbol: 'OLD', decimals: 18 })
   })
 
-  test('of a token is asked for once, of the coin never', async () => {
+  test('is requested once per token, never for the coin', async () => {
     await chain.assetInfo(GOOD)
     await chain.assetInfo(GOOD)
     expect(proxy.count('eth_call')).toBe(1)

@@ -20,7 +20,7 @@ describe('a committed contract', () => {
     expect(COMMITTED).toEqual([...compiled.keys()].toSorted())
   })
 
-  test.each(COMMITTED)('is what its source compiles to: %s', (path) => {
+  test.each(COMMITTED)('equals its compiled source: %s', (path) => {
     const contract = compiled.get(path)
     expect(contract && toJson(contract)).toBe(readFileSync(path, 'utf8'))
   })

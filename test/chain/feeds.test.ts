@@ -62,14 +62,14 @@ describe('the price of a feed', () => {
     })
   })
 
-  test('is the newest, with the decimals it has now', async () => {
+  test('is the newest one, with its present decimals', async () => {
     await contracts.setFeed('FLR/USD', 1n, 6, AT)
     await chain.feedPrice('FLR/USD')
     await contracts.setFeed('FLR/USD', 22n, 7, AT)
     expect(await chain.feedPrice('FLR/USD')).toMatchObject({ value: 22n, decimals: 7 })
   })
 
-  test('is none when it is older than 10 minutes, and the log says since when', async () => {
+  test('is undefined when older than 10 minutes, and its age is logged', async () => {
     await contracts.setFeed('FLR/USD', 1n, 6, minutesBefore(10))
     expect(await chain.feedPrice('FLR/USD')).toMatchObject({ value: 1n })
     clock.advance(1)
@@ -97,7 +97,7 @@ describe('the price of a feed', () => {
     expect(await chain.feedPrice('XRP/USD')).toMatchObject({ decimals: 5 })
   })
 
-  test('is none when it is zero', async () => {
+  test('is undefined when it is zero', async () => {
     await contracts.setFeed('FLR/USD', 0n, 6, AT)
     expect(await chain.feedPrice('FLR/USD')).toBeUndefined()
   })
@@ -116,7 +116,7 @@ describe('the price of a feed', () => {
 })
 
 describe('the contract of the feeds', () => {
-  test('is looked for in the registry once in 10 minutes', async () => {
+  test('is read from the registry once in 10 minutes', async () => {
     await chain.feedPrice('FLR/USD')
     await chain.feedPrice('FLR/USD')
     expect(proxy.count('eth_call')).toBe(3)
@@ -128,7 +128,7 @@ describe('the contract of the feeds', () => {
     expect(await chain.feedPrice('FLR/USD')).toMatchObject({ value: 9n })
   })
 
-  test('is looked for again as soon as the one known does not answer', async () => {
+  test('is read again as soon as the known contract does not answer', async () => {
     await chain.feedPrice('FLR/USD')
     const moved = await deployFeeds()
     await notify(moved, setFeedData({ name: 'FLR/USD', value: 9n, decimals: 1 }))
@@ -137,7 +137,7 @@ describe('the contract of the feeds', () => {
     expect(await chain.feedPrice('FLR/USD')).toMatchObject({ value: 9n })
   })
 
-  test('does not exist where the registry names none, or there is no registry', async () => {
+  test('does not exist without an entry in the registry, or without a registry', async () => {
     await name('0x0000000000000000000000000000000000000000')
     expect(await chain.feedPrice('FLR/USD')).toBeUndefined()
     await devnet.client.setCode({ address: contracts.registry, bytecode: '0x' })
@@ -155,7 +155,7 @@ test('a price is not guessed when no endpoint answers', async () => {
 })
 
 describe("the router's state", () => {
-  test('is what it says, all in one request', async () => {
+  test('is read in one request', async () => {
     const { router, treasury, wflr, fxrp } = contracts
     const tokens = [wflr, alice, fxrp]
     expect(await chain.routerState(router, tokens)).toEqual({

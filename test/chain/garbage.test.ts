@@ -35,7 +35,7 @@ describe('a call answered with garbage', () => {
     ['half a byte', '0x1'],
     ['an object', {}],
     ['text', 'ok'],
-  ])('such as %s is asked again of the next endpoint', async (_name, answer) => {
+  ])('such as %s is repeated at the next endpoint', async (_name, answer) => {
     primary.rewrite('eth_call', () => answer)
     const chain = createChain({
       rpcUrls: [primary.url, secondary.url],
@@ -57,7 +57,7 @@ describe('a call answered with garbage', () => {
 describe('the list of contracts', () => {
   test.each([
     1, 2,
-  ])('is not forgotten when all of %s endpoints give an empty one', async (endpointCount) => {
+  ])('is kept when all of %s endpoints return an empty one', async (endpointCount) => {
     const { registry } = devnet.contracts
     const names = createContractAddresses({ registry, endpointCount, clock, log: silentLogger })
     const endpoints = createEndpoints({
@@ -77,7 +77,7 @@ describe('the list of contracts', () => {
     expect(await find()).toBe(before)
   })
 
-  test('is asked of the next endpoint when one gives an empty one', async () => {
+  test('is read from the next endpoint when one returns an empty one', async () => {
     const { registry } = devnet.contracts
     const names = createContractAddresses({
       registry,
@@ -141,7 +141,7 @@ describe('a validator', () => {
     await node.close()
   })
 
-  test('of which the node does not say whether it is connected is not taken for offline', async () => {
+  test('without a connection status of the node does not count as offline', async () => {
     const node = await startNode({ nodeID: 'NodeID-A', endTime: '1790000000' })
     const found = await createPChain({ url: node.url, log: silentLogger }).validators(['NodeID-A'])
     expect(found?.get('NodeID-A')?.connected).toBeNull()

@@ -76,7 +76,7 @@ async function endpoint(onConnection?: (socket: WebSocket) => void) {
 }
 
 describe('new heads', () => {
-  test('of a real chain ask for a reading, block by block', async () => {
+  test('of a real chain start a poll for each block', async () => {
     const devnet = await startDevnet({ contracts: false })
     ends.push(() => devnet.close())
     const meters = createMeters()
@@ -98,7 +98,7 @@ describe('new heads', () => {
     )
   })
 
-  test('are asked for with the headers of the endpoint', async () => {
+  test('are subscribed to with the headers of the endpoint', async () => {
     const one = await endpoint()
     follow([one.url])
     await expect.poll(() => one.connections[0]?.asked).toHaveLength(1)
@@ -109,7 +109,7 @@ describe('new heads', () => {
     })
   })
 
-  test('are looked for again where the endpoint that was read has none yet', async () => {
+  test('are polled again when the endpoint that was read has no new block yet', async () => {
     const one = await endpoint()
     const { heads, state } = follow([one.url])
     await expect.poll(() => one.connections.length).toBe(1)
@@ -123,7 +123,7 @@ describe('new heads', () => {
     expect(state.warnings).toEqual([])
   })
 
-  test('that come true keep the connection, however many', async () => {
+  test('that are confirmed keep the connection, whatever their number', async () => {
     const one = await endpoint()
     const { heads, state } = follow([one.url])
     await expect.poll(() => one.connections.length).toBe(1)
@@ -217,7 +217,7 @@ describe('new heads', () => {
     expect(state.woken).toBe(0)
   })
 
-  test('of an endpoint that is silent or closes are asked for again, and logged once', async () => {
+  test('of an endpoint that is silent or closes are subscribed to again, which is logged once', async () => {
     const silent = await endpoint()
     const closing = await endpoint((socket) => socket.close())
     const gone = await endpoint()
@@ -230,7 +230,7 @@ describe('new heads', () => {
     expect(state.woken).toBe(0)
   })
 
-  test('of one endpoint are heard while another talks nonsense', async () => {
+  test('of one endpoint are received while another sends garbage', async () => {
     const wrong = await endpoint((socket) => socket.send('nonsense'))
     const right = await endpoint()
     const { state } = follow([wrong.url, right.url])

@@ -47,7 +47,7 @@ describe('events of many blocks', () => {
     await limited.close()
   })
 
-  test('are asked for in the largest steps allowed, which are remembered', async () => {
+  test('are requested in the largest steps allowed, which are remembered', async () => {
     const limited = await startLimited(30, tooMany)
     const chain = chainAt(limited.url)
     await chain.paymentsBetween(0, tip, places)
@@ -59,7 +59,7 @@ describe('events of many blocks', () => {
     await limited.close()
   })
 
-  test('come by the same steps when coins are looked for too', async () => {
+  test('are read in the same steps when coin transfers are read too', async () => {
     const limited = await startLimited(30, tooMany)
     const both = { ...places, payTo: devnet.contracts.payTo }
     const paid = await devnet.contracts.sendNative(alice, both.payTo, 1n, HANDLES[0])
@@ -70,7 +70,7 @@ describe('events of many blocks', () => {
     await limited.close()
   })
 
-  test('are asked for in steps below 30 only where the endpoint says so', async () => {
+  test('are requested in steps below 30 only if the endpoint demands it', async () => {
     const notified = await startLimited(7, tooMany)
     const payments = await chainAt(notified.url).paymentsBetween(0, tip, places)
     expect(payments.map(({ handle }) => handle)).toEqual(HANDLES)
@@ -90,7 +90,7 @@ describe('events of many blocks', () => {
     await Promise.all([limited.close(), free.close()])
   })
 
-  test('are asked for in larger steps again once an endpoint allows them', async () => {
+  test('are requested in larger steps again once an endpoint allows them', async () => {
     const limited = await startLimited(40, () => 'block range is too wide')
     // The reader alone: a search for payments reads every header, too.
     const reader = createLogReader()
@@ -110,7 +110,7 @@ describe('events of many blocks', () => {
     await limited.close()
   })
 
-  test('are not asked for in smaller steps because of another failure', async () => {
+  test('are not requested in smaller steps because of another failure', async () => {
     const limited = await startLimited(0, () => 'internal error')
     await expect(chainAt(limited.url).paymentsBetween(0, tip, places)).rejects.toThrow()
     expect(limited.refused()).toBe(1)

@@ -56,7 +56,7 @@ beforeEach(async () => {
 afterEach(() => Promise.all([proxy.close(), second.close()]))
 
 describe('a transaction through the router', () => {
-  test('is a payment with all that names it', async () => {
+  test('is a payment with transaction, handle, payer and amount', async () => {
     const paid = await contracts.pay(alice, HANDLE, contracts.fxrp, 12_000_001n)
     const block = await blockOf(paid)
     expect(await chain.transactionPayments(paid.hash, places)).toEqual({
@@ -78,7 +78,7 @@ describe('a transaction through the router', () => {
     })
   })
 
-  test('may pay several handles, each a payment of its own', async () => {
+  test('may pay several handles, in one payment each', async () => {
     const paid = await payTogether([handle('one'), handle('two'), handle('one')])
     const facts = await chain.transactionPayments(paid.hash, places)
     expect(facts).toMatchObject({
@@ -112,7 +112,7 @@ describe('a transaction through the router', () => {
     expect(await chain.paymentsBetween(block.number - 1, block.number, one)).toEqual(payments)
   })
 
-  test('of coins that failed says what it was to pay', async () => {
+  test('of coins that failed has the handle that it was to pay', async () => {
     await contracts.setPaused(true)
     const data = payNativeData(HANDLE)
     const failed = await sendOne({ from: bob, to: contracts.router, data })
@@ -124,7 +124,7 @@ describe('a transaction through the router', () => {
     })
   })
 
-  test('of another receiver pays nothing', async () => {
+  test('to another receiver is no payment', async () => {
     const other = await deployRouter()
     const paid = await payThrough(other)
     expect(await chain.transactionPayments(paid.hash, places)).toMatchObject({
@@ -137,7 +137,7 @@ describe('a transaction through the router', () => {
     })
   })
 
-  test('counts for nothing where no router is known', async () => {
+  test('is no payment while no router is known', async () => {
     const paid = await contracts.pay(alice, HANDLE, contracts.wflr, 5n)
     const nowhere = { router: undefined, payTo: undefined }
     expect(await chain.transactionPayments(paid.hash, nowhere)).toMatchObject({
@@ -197,7 +197,7 @@ describe('a plain transfer', () => {
     expect(await chain.paymentsBetween(block, block, places)).toMatchObject(payments)
   })
 
-  test('of nothing is none', async () => {
+  test('of zero is no payment', async () => {
     const paid = await contracts.sendNative(alice, contracts.payTo, 0n, HANDLE)
     const facts = await chain.transactionPayments(paid.hash, places)
     expect(facts).toMatchObject({ status: 'mined', payments: [] })
@@ -228,7 +228,7 @@ describe('a plain transfer', () => {
 })
 
 describe('a failed transaction', () => {
-  test('says what the router said, and what it was to pay', async () => {
+  test('has the router’s error, and the handle that it was to pay', async () => {
     await contracts.setPaused(true)
     const paid = await contracts.pay(alice, HANDLE, contracts.wflr, 5n)
     await contracts.setPaused(false)
@@ -240,7 +240,7 @@ describe('a failed transaction', () => {
     })
   })
 
-  test('says what the token said', async () => {
+  test('has the token’s error', async () => {
     const paid = await sendOne({ from: bob, to: contracts.router, data: payData(HANDLE, 5n) })
     expect(await chain.transactionPayments(paid.hash, places)).toMatchObject({
       status: 'reverted',
@@ -295,7 +295,7 @@ describe('a transaction', () => {
     expect(await chain.transactionPayments(hash, places)).toMatchObject({ status: 'mined' })
   })
 
-  test('is unknown only when no endpoint knows it', async () => {
+  test('is unknown only if no endpoint knows it', async () => {
     const unknown = handle('nobody sent this')
     const both = chainAt(proxy.url, second.url)
     expect(await both.transactionPayments(unknown, places)).toEqual({ status: 'unknown' })
@@ -313,7 +313,7 @@ describe('a transaction', () => {
     await expect(both.transactionPayments(paid.hash, places)).rejects.toMatchObject(unavailable)
   })
 
-  test('is forgotten with its block, and another block takes its place', async () => {
+  test('is unknown after its block was replaced', async () => {
     const paid = await contracts.pay(alice, HANDLE, contracts.wflr, 5n)
     const number = Number(paid.blockNumber)
     const before = await chain.blockAt(number)
@@ -337,7 +337,7 @@ describe('a transaction', () => {
   })
 })
 
-test('a block that is not there yet is none, unless another endpoint has it', async () => {
+test('a block that no endpoint has yet is undefined', async () => {
   const number = Number(await devnet.client.getBlockNumber())
   expect(await chain.blockAt(number + 1)).toBeUndefined()
   proxy.rewrite('eth_getBlockByNumber', () => null)
@@ -346,7 +346,7 @@ test('a block that is not there yet is none, unless another endpoint has it', as
 })
 
 describe('payments between two blocks', () => {
-  test('are all of them, both blocks included, in the order of the chain', async () => {
+  test('are complete, both blocks included, in the order of the chain', async () => {
     const first = await contracts.pay(alice, handle('1'), contracts.fxrp, 1n)
     await devnet.mine(3)
     await contracts.sendNative(bob, contracts.payTo, 2n, handle('2'))
@@ -376,7 +376,7 @@ describe('payments between two blocks', () => {
     expect(payments[2]?.block).toEqual(block && (await blockOf(block)))
   })
 
-  test('are read by events and heads alone while no top-up is in coins', async () => {
+  test('are read from events and heads only while no top-up is in coins', async () => {
     const paid = await contracts.pay(alice, HANDLE, contracts.fxrp, 1n)
     await devnet.mine(50)
     const tip = Number(await devnet.client.getBlockNumber())
@@ -390,7 +390,7 @@ describe('payments between two blocks', () => {
     expect(proxy.count('eth_getBlockByNumber')).toBe(52)
   })
 
-  test('of coins alone need no events', async () => {
+  test('in coins only need no events', async () => {
     await contracts.pay(alice, HANDLE, contracts.fxrp, 1n)
     const paid = await contracts.sendNative(alice, contracts.payTo, 1n, HANDLE)
     const to = Number(paid.blockNumber)
@@ -399,7 +399,7 @@ describe('payments between two blocks', () => {
     expect(proxy.count('eth_getLogs')).toBe(0)
   })
 
-  test('of nothing are none, and nothing is asked', async () => {
+  test('of an empty range cause no request', async () => {
     expect(await chain.paymentsBetween(5, 4, places)).toEqual([])
     const nowhere = { router: undefined, payTo: undefined }
     expect(await chain.paymentsBetween(0, 4, nowhere)).toEqual([])
@@ -543,18 +543,18 @@ describe('a balance of an old block', () => {
   const failing = { code: -32603, message: 'internal error' }
   const read = () => chainAt(proxy.url, second.url).balanceAt(bob, 1)
 
-  test('comes from the endpoint that keeps its state', async () => {
+  test('is read from the endpoint that keeps its state', async () => {
     proxy.failNext(10, pruned, 'eth_getBalance')
     expect(await read()).toBeGreaterThan(0n)
   })
 
-  test('is pruned only when every endpoint says so', async () => {
+  test('is pruned only if every endpoint says so', async () => {
     proxy.failNext(10, pruned, 'eth_getBalance')
     second.failNext(10, pruned, 'eth_getBalance')
     expect(await read()).toBeUndefined()
   })
 
-  test('is asked for later while one endpoint has no state and the other fails', async () => {
+  test('is requested later while one endpoint has no state and the other fails', async () => {
     proxy.failNext(10, pruned, 'eth_getBalance')
     second.failNext(10, failing, 'eth_getBalance')
     await expect(read()).rejects.toMatchObject(unavailable)

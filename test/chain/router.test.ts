@@ -77,7 +77,7 @@ beforeEach(async () => {
 })
 
 describe('a payment', () => {
-  test('takes exactly the amount to the treasury and says so', async () => {
+  test('moves exactly the amount to the treasury and emits an event', async () => {
     const before = await balance(contracts.fxrp, alice)
     const paid = await contracts.pay(alice, HANDLE, contracts.fxrp, 12_345_678n)
     expect(paid.status).toBe('success')
@@ -96,7 +96,7 @@ describe('a payment', () => {
     expect(event?.data).toBe(toHex(12_345_678n, { size: 32 }))
   })
 
-  test('leaves nothing with the router', async () => {
+  test('leaves no tokens at the router', async () => {
     for (const token of [contracts.serviceToken, contracts.wflr, contracts.fxrp]) {
       await contracts.pay(bob, HANDLE, token, 5_000_000n)
       expect(await balance(token, contracts.router)).toBe(0n)
@@ -104,12 +104,12 @@ describe('a payment', () => {
     expect(await devnet.client.getBalance({ address: contracts.router })).toBe(0n)
   })
 
-  test('leaves nothing of what was approved for it', async () => {
+  test('uses up its allowance', async () => {
     await contracts.pay(alice, HANDLE, contracts.wflr, 77n)
     expect(await allowance(contracts.wflr, alice)).toBe(0n)
   })
 
-  test('of one handle may be made again, and by others', async () => {
+  test('of one handle may be repeated, also by other payers', async () => {
     const all = [
       await contracts.pay(alice, HANDLE, contracts.wflr, 1n),
       await contracts.pay(alice, HANDLE, contracts.wflr, 2n),
@@ -132,7 +132,7 @@ describe('a payment', () => {
     expect(await refusal(alice, pay(contracts.wflr, 0n))).toEqual(['ZeroAmount', undefined])
   })
 
-  test('is refused for a token that is not taken', async () => {
+  test('is refused for a token that is not accepted', async () => {
     const token = await deploy(silentToken, [], [])
     const refused = ['TokenNotAllowed', [token]]
     expect(await refusal(alice, pay(token, 1n))).toEqual(refused)
@@ -176,7 +176,7 @@ describe('a payment', () => {
     ])
   })
 
-  test('takes only from the account that makes it', async () => {
+  test('takes tokens of the caller only', async () => {
     await send(alice, contracts.wflr, 'approve', [contracts.router, 10n])
     expect(await refusal(bob, pay(contracts.wflr, 10n))).toEqual([
       'ERC20InsufficientAllowance',
@@ -184,7 +184,7 @@ describe('a payment', () => {
     ])
   })
 
-  test('from the treasury to itself is none', async () => {
+  test('from the treasury to itself is refused', async () => {
     await contracts.mint(contracts.wflr, contracts.treasury, 10n)
     await devnet.setBalance(contracts.treasury, parseEther('1'))
     await send(contracts.treasury, contracts.wflr, 'approve', [contracts.router, 10n])
@@ -194,7 +194,7 @@ describe('a payment', () => {
     ])
   })
 
-  test('cannot come with coins, and coins alone are refused', async () => {
+  test('with coins is refused, and so are coins without a payment', async () => {
     const call = { from: alice, to: contracts.router, value: 1n }
     await expect(devnet.client.call({ ...call, account: alice })).rejects.toThrow('revert')
     const data = pay(contracts.wflr, 1n)
@@ -209,7 +209,7 @@ describe('a payment in coins', () => {
     devnet.client.sendTransaction({ account: alice, to, value, data: native, gas: 500_000n })
   const refused = (value: bigint, to = contracts.router) => refusal(alice, native, to, value)
 
-  test('takes exactly what was sent to the treasury and says so, with no token', async () => {
+  test('moves exactly the sent coins to the treasury and emits an event without a token', async () => {
     const before = await coins(contracts.treasury)
     const hash = await payCoins(12_345_678n)
     expect((await coins(contracts.treasury)) - before).toBe(12_345_678n)
@@ -233,7 +233,7 @@ describe('a payment in coins', () => {
     ])
   })
 
-  test('of nothing is refused, and any while payments are paused', async () => {
+  test('of zero is refused, and any while payments are paused', async () => {
     expect(await refused(0n)).toEqual(['ZeroAmount', undefined])
     await contracts.setPaused(true)
     expect(await refused(1n)).toEqual(['IsPaused', undefined])
@@ -241,7 +241,7 @@ describe('a payment in coins', () => {
     expect(await refused(1n)).toBeUndefined()
   })
 
-  test('is refused as a whole when the treasury does not take it', async () => {
+  test('is refused as a whole when the treasury rejects it', async () => {
     const { treasury, odd } = await oddTreasury()
     await announceTreasury(treasury, 'setRefuses', [true])
     expect(await refused(7n, odd)).toEqual(['ForwardingFailed', undefined])
@@ -287,20 +287,20 @@ describe('a token', () => {
     expect(await contracts.pay(alice, HANDLE, token, 99n)).toMatchObject({ status: 'success' })
   })
 
-  test('that returns nothing is taken, and refused when it fails without a word', async () => {
+  test('that returns nothing is accepted, and refused when it reverts without a reason', async () => {
     const token = await odd(silentToken, [], [])
     expect(await contracts.pay(alice, HANDLE, token, 1000n)).toMatchObject({ status: 'success' })
     expect(await balance(token, contracts.treasury)).toBe(1000n)
     expect(await refusal(alice, pay(token, 1000n))).toEqual(['TransferFailed', [token]])
   })
 
-  test('that says no instead of failing is refused when it says so', async () => {
+  test('that returns false is refused', async () => {
     const token = await odd(falseToken, TOKEN, [symbol, 18])
     expect(await refusal(alice, pay(token, 1000n))).toEqual(['TransferFailed', [token]])
     expect(await contracts.pay(alice, HANDLE, token, 1000n)).toMatchObject({ status: 'success' })
   })
 
-  test('that pays once more in between is refused, though the sums look right', async () => {
+  test('that pays a second time during the transfer is refused, although the sums match', async () => {
     const token = await odd(callingToken, TOKEN, [symbol, 18])
     expect(await refusal(alice, pay(token, 1000n))).toEqual(['Reentered', undefined])
     expect(await balance(token, contracts.treasury)).toBe(0n)
@@ -310,7 +310,7 @@ describe('a token', () => {
     })
   })
 
-  test('must be a contract to be taken, and may be dropped when it no longer is', async () => {
+  test('must be a contract to be accepted, and can be removed when it no longer is one', async () => {
     const { operator } = contracts
     const set = (on: boolean) => call('setAllowed', [bob, on])
     expect(await refusal(operator, set(true))).toEqual(['NoContract', [bob]])
@@ -326,7 +326,7 @@ describe('a token', () => {
 })
 
 describe('the owner', () => {
-  test('is who was named at the start, and alone may allow and pause', async () => {
+  test('is the one given at deployment, and only the owner may allow and pause', async () => {
     expect(await read('owner')).toBe(contracts.operator)
     for (const data of [
       call('setAllowed', [contracts.wflr, false]),
@@ -395,7 +395,7 @@ describe('the owner', () => {
 })
 
 describe('a new router', () => {
-  test('takes no token and is not paused', async () => {
+  test('accepts no token and is not paused', async () => {
     const address = await deploy(router, ROUTER, [alice, bob])
     expect(await read('owner', [], address)).toBe(alice)
     expect(await read('treasury', [], address)).toBe(bob)

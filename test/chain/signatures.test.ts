@@ -60,7 +60,7 @@ describe('a plain account', () => {
     expect(proxy.counts()).toEqual({})
   })
 
-  test("is not taken for somebody else's", async () => {
+  test('does not prove another account', async () => {
     const signature = await alice.account.signMessage({ message: MESSAGE })
     const { address } = bob.account
     expect(await chain.verifyMessage({ address, message: MESSAGE, signature })).toBe(false)
@@ -207,7 +207,7 @@ describe('contracts that take their time', () => {
     }
   })
 
-  test('hold up no more than fifteen callers, and no plain account', async () => {
+  test('delay at most fifteen callers, and no plain account', async () => {
     await proxy.hang()
     const signature = await alice.account.signMessage({ message: MESSAGE })
     const outcomes = Array.from({ length: 20 }, (_, index) =>

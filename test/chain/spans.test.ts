@@ -128,7 +128,7 @@ describe('a span of blocks', () => {
     expect((await read([primary, secondary])).transactions).toBe(transactions)
   })
 
-  test('asks one endpoint alone for blocks while nothing is missing', async () => {
+  test('requests blocks from one endpoint only while nothing is missing', async () => {
     await read([primary, secondary])
     expect(primary.count('eth_getBlockByNumber')).toBe(tip + 1)
     expect(secondary.count('eth_getBlockByNumber')).toBe(0)
@@ -159,14 +159,14 @@ describe('a span of blocks', () => {
     expect((await read([primary, secondary])).unsure).toEqual(paidIn)
   })
 
-  test('is not sure of a block whose receipts are not those of its head', async () => {
+  test('is uncertain about a block whose receipts do not match its header', async () => {
     primary.rewrite('eth_getLogs', () => [])
     primary.rewrite('eth_getBlockReceipts', (receipts) => Array.from(Object(receipts)).slice(1))
     const { unsure } = await read([primary])
     expect(unsure).toEqual(expect.arrayContaining([...paidIn]))
   })
 
-  test('has the events of a block that an endpoint gave only in part', async () => {
+  test('has the events of a block that an endpoint returned in part', async () => {
     primary.rewrite('eth_getLogs', (logs) => Array.from(Object(logs)).slice(1))
     expect((await read([primary, secondary])).paid).toEqual(paidIn)
   })

@@ -39,7 +39,7 @@ beforeEach(async () => {
 afterEach(() => server.close())
 
 describe('deposits', () => {
-  test('are payments to the address, with all that names them', async () => {
+  test('are payments to the address, with transaction, tag, payer and amount', async () => {
     const { hash, ledgerIndex } = server.deposit({ tag: 4_294_967_295, drops: 7n, from: PAYER })
     const { payments, upTo } = await xrpl.deposits(undefined)
     expect(upTo).toBe(ledgerIndex)
@@ -59,7 +59,7 @@ describe('deposits', () => {
     expect(hash).toMatch(/^[0-9A-F]{64}$/)
   })
 
-  test('come in order, from after the ledger named, each once', async () => {
+  test('are returned in order, each once, after the given ledger', async () => {
     server.submit({ tag: 1, drops: 1n })
     server.submit({ tag: 2, drops: 2n })
     server.closeLedger()
@@ -79,7 +79,7 @@ describe('deposits', () => {
     expect(await xrpl.deposits(upTo)).toEqual({ payments: [], upTo: newest })
   })
 
-  test('of a partial payment are what was delivered, not what it names', async () => {
+  test('of a partial payment have the delivered amount', async () => {
     server.deposit({ tag: 1, drops: 5n, partialOfDrops: 1_000_000_000n })
     const { payments } = await xrpl.deposits(undefined)
     expect(payments.map(({ amountUnits }) => amountUnits)).toEqual([5n])
@@ -98,7 +98,7 @@ describe('deposits', () => {
     expect(payments[0]?.amountUnits).toBe(10n ** 17n)
   })
 
-  test('are payments in another currency too, by its name', async () => {
+  test('include payments in another currency, with its code', async () => {
     const { hash } = server.deposit({ tag: 1, drops: 0n, issued: ISSUED })
     expect((await xrpl.deposits(undefined)).payments).toMatchObject([
       {
@@ -145,7 +145,7 @@ describe('deposits', () => {
     expect(server.count('account_tx')).toBe(4)
   })
 
-  test('of a long history are read over several times, none of them lost or twice', async () => {
+  test('of a long history are read in several runs, each once', async () => {
     server.limitPages(2)
     for (let tag = 1; tag <= 60; tag += 1) {
       server.submit({ tag, drops: 1n })
@@ -191,7 +191,7 @@ describe('deposits', () => {
 })
 
 describe('a transaction', () => {
-  test('is what it paid', async () => {
+  test('has its payments', async () => {
     const { hash, ledgerIndex } = server.deposit({ tag: 9, drops: 4n, partialOfDrops: 50n })
     const facts = await xrpl.transaction(hash.toLowerCase())
     expect(facts).toMatchObject({
@@ -210,7 +210,7 @@ describe('a transaction', () => {
     expect(await xrpl.transaction(hash)).toMatchObject({ status: 'mined' })
   })
 
-  test('that failed says why', async () => {
+  test('that failed has the reason', async () => {
     const { hash, ledgerIndex } = server.deposit({ drops: 1n, result: 'tecUNFUNDED_PAYMENT' })
     expect(await xrpl.transaction(hash)).toMatchObject({
       status: 'reverted',
@@ -220,7 +220,7 @@ describe('a transaction', () => {
     })
   })
 
-  test('that brought something else than XRP says what', async () => {
+  test('that delivered another currency has its code', async () => {
     const { hash } = server.deposit({ tag: 1, drops: 0n, issued: ISSUED })
     const asset = `${ISSUED.currency}.${ISSUED.issuer}`
     expect(await xrpl.transaction(hash)).toMatchObject({ status: 'mined', payments: [{ asset }] })
@@ -252,7 +252,7 @@ test('the balance is that of the newest validated ledger', async () => {
 })
 
 describe('a server of the first version of the interface', () => {
-  test('is understood, though it names ledgers by number only', async () => {
+  test('is understood, although it identifies ledgers by number only', async () => {
     server.deposit({ tag: 3, drops: 8n, partialOfDrops: 90n })
     const old = await startVersionOne(server.url)
     const reader = createXrpl({ url: old.url, address: server.address, log })
@@ -276,7 +276,7 @@ describe('a server that fails', () => {
     ['answers 503', () => server.failNext(9, { status: 503 })],
     ['wants us to slow down', () => server.failNext(9, 'slowDown')],
     ['is not in the network', () => server.failNext(9, 'noNetwork')],
-  ])('leaves every question open: it %s', async (_, fail) => {
+  ])('leaves every answer unknown: it %s', async (_, fail) => {
     const { hash } = server.deposit({ tag: 1, drops: 1n })
     await fail()
     await expect(xrpl.deposits(undefined)).rejects.toMatchObject(unavailable)
@@ -285,7 +285,7 @@ describe('a server that fails', () => {
     await server.up()
   })
 
-  test('says nothing of deposits while it is not synced', async () => {
+  test('returns no deposits while it is not synced', async () => {
     server.setSynced(false)
     await expect(xrpl.deposits(undefined)).rejects.toMatchObject(unavailable)
   })

@@ -63,7 +63,7 @@ describe('values', () => {
     data: [{ a: 'é' }],
   }
 
-  test('come back as they were stored', async () => {
+  test('are read as they were stored', async () => {
     await database.db.insert(things).values(values)
     expect(await database.db.select().from(things)).toEqual([values])
   })

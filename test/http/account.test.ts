@@ -33,7 +33,7 @@ describe('the terms', () => {
     expect(answer).toMatchObject({ status: 409, body: { code: 'terms_version_changed' } })
   })
 
-  test('keep the time they were first accepted at', async () => {
+  test('keep the time of their first acceptance', async () => {
     const accept = () => alice.request('POST', '/account/terms', { version: '2026-11' })
     const first = await accept()
     expect(first).toMatchObject({
@@ -46,7 +46,7 @@ describe('the terms', () => {
 })
 
 describe('the trial', () => {
-  test('gives one slot for 14 days, once, however many ask at once', async () => {
+  test('gives one slot for 14 days, once, also to concurrent requests', async () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => alice.request('POST', '/subscriptions/trial', {})),
     )

@@ -84,7 +84,7 @@ describe('GET /alerts', () => {
 })
 
 describe('GET /alerts/export', () => {
-  test('gives the same rows as a file that no spreadsheet runs', async () => {
+  test('gives the same rows as CSV without formulas', async () => {
     const { status, headers, text } = await alice.request('GET', '/alerts/export')
     expect(status).toBe(200)
     expect(headers['content-type']).toBe('text/csv; charset=utf-8')
@@ -119,7 +119,7 @@ describe('POST /message-preview', () => {
     })
   })
 
-  test('shows one channel alone when asked, with the data and watch that are given', async () => {
+  test('shows one channel, with the given data and watch', async () => {
     const [watch] = (await alice.request('GET', '/watches')).body.data
     const { body } = await alice.request('POST', '/message-preview', {
       event: 'wallet-balance.moved',
@@ -169,7 +169,7 @@ describe('POST /message-preview', () => {
 })
 
 describe('a test of a recipient', () => {
-  test('carries an example of the newest watch that notifies it, and says that it is a test', async () => {
+  test('has an example of the newest watch that notifies it, and is marked as a test', async () => {
     const { receiver } = world
     const { body: hook } = await alice.request('POST', '/recipients', {
       ...{ name: 'Hook', channel: 'webhook', url: receiver.url('hook') },
@@ -217,7 +217,7 @@ describe('DELETE /alerts', () => {
     expect(await list()).toHaveLength(5)
   })
 
-  test('deletes one, those named, those before, then all', async () => {
+  test('deletes one alert, a list, those before a time, and all', async () => {
     const all = await list()
     expect((await alice.request('DELETE', `/alerts/${at(all, 0).id}`)).status).toBe(204)
     expect((await alice.request('DELETE', `/alerts/${at(all, 0).id}`)).status).toBe(404)

@@ -44,11 +44,11 @@ describe('every answer', () => {
     ['a metered resource that is none', 'GET /data/unknown HTTP/1.1'],
     ['an address of another server', 'GET http://example.org/api/x402/pricing HTTP/1.1'],
     ['no HTTP at all', 'what is this'],
-  ])('forbids to guess its type: %s', async (_what, line) => {
+  ])('has nosniff: %s', async (_what, line) => {
     expect(await sendHead(line)).toMatch(NOSNIFF)
   })
 
-  test('forbids to guess its type: a 304, CSV, and a 204', async () => {
+  test('has nosniff: a 304, CSV, and a 204', async () => {
     const { headers } = await request(service, 'GET', '/pricing')
     const again = { 'if-none-match': String(headers.etag) }
     const answers = [
@@ -75,7 +75,7 @@ describe('a request target', () => {
     'http://example.org/api/x402/pricing',
     'https://127.0.0.1/docs',
     '*',
-  ])('that does not begin with a slash names nothing here: %s', async (target) => {
+  ])('that does not begin with a slash is not found: %s', async (target) => {
     const method = target === '*' ? 'OPTIONS' : 'GET'
     const answer = await sendHead(`${method} ${target} HTTP/1.1`)
     expect(answer).toMatch(/^HTTP\/1\.1 404 /)
@@ -91,7 +91,7 @@ describe('a method that no route has', () => {
     ['PUT', '/docs/watches/wallet-balance', 'GET'],
     ['DELETE', '/', 'GET'],
     ['QUERY', '/data/ftso-analytics/x', 'DELETE, GET, PATCH, POST, PUT, OPTIONS'],
-  ])('is not allowed, whatever its body: %s %s', async (method, path, allow) => {
+  ])('is not allowed, with any body: %s %s', async (method, path, allow) => {
     for (const headers of [{}, { 'content-type': 'text/strange' }]) {
       const {
         statusCode,
@@ -108,7 +108,7 @@ describe('a method that no route has', () => {
     }
   })
 
-  test('is not found where nothing is', async () => {
+  test('is not found on an unknown path', async () => {
     for (const path of ['/api/x402/nowhere', '/nowhere', '/data/unknown']) {
       const { statusCode } = await service.server.inject({ method: 'QUERY' as 'PUT', url: path })
       expect([path, statusCode]).toEqual([path, 404])
@@ -134,7 +134,7 @@ describe('a refusal of the framework', () => {
     expect(await sendHead(line, ...headers)).toMatch(/^HTTP\/1\.1 4\d\d /)
   })
 
-  test('of an unreadable request is a problem that names its status', async () => {
+  test('of an unreadable request is a problem document with its status', async () => {
     const answer = await sendBytes('what is this\r\n\r\n')
     expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/)
     expect(answer).toContain('Content-Type: application/problem+json')
@@ -151,7 +151,7 @@ describe('every 503', () => {
     ['POST', '/recipients/telegram-link', undefined],
     ['PUT', '/channels/email', { address: 'ops@example.org' }],
     ['POST', '/recipients', { name: 'Ops', channel: 'email', address: 'ops@example.org' }],
-  ])('says when to ask again: %s %s', async (method, path, body) => {
+  ])('has Retry-After: %s %s', async (method, path, body) => {
     const answer = await alice.request(method, path, body)
     expect(answer).toMatchObject({ status: 503, body: { code: 'channel_unavailable' } })
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)

@@ -27,14 +27,14 @@ async function connected(port: number): Promise<Socket> {
   return socket
 }
 
-test('a connection that never asked for anything does not hold the closing up', async () => {
+test('a connection without a request does not delay the closing', async () => {
   const socket = await connected(await listening())
   const ended = once(socket, 'close')
   await server.close()
   await ended
 })
 
-test('an answer in hand is given, and its connection is not kept alive then', async () => {
+test('a running request is answered, and its connection is closed afterwards', async () => {
   const socket = await connected(await listening())
   socket.setEncoding('utf8').write('GET /slow HTTP/1.1\r\nhost: localhost\r\n\r\n')
   await wait(ANSWER_MS / 3)
@@ -48,7 +48,7 @@ test('an answer in hand is given, and its connection is not kept alive then', as
   expect(answer).toMatch(/^HTTP\/1\.1 200[\s\S]*answered$/)
 })
 
-test('a request whose body never comes holds the closing up no longer than its time', async () => {
+test('a request whose body never arrives delays the closing no longer than its timeout', async () => {
   server = Fastify()
   closePromptly(server, 50)
   server.post('/', async () => 'never')

@@ -84,7 +84,7 @@ describe('a transaction that pays', () => {
     })
   })
 
-  test('named again has the same answer, and the chain is not asked', async () => {
+  test('confirmed again has the same answer, without a request to the chain', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const hash = await world.pay(draft)
     await world.devnet.mine(3)
@@ -99,7 +99,7 @@ describe('a transaction that pays', () => {
     expect(world.rpc.counts()).toEqual({})
   })
 
-  test('that waits for a block is submitted, and found when it is in one', async () => {
+  test('that is not mined yet is submitted, and found when it is mined', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const { client, people } = world.devnet
     await client.setAutomine(false)
@@ -119,7 +119,7 @@ describe('a transaction that pays', () => {
     expect((await confirm(alice, draft, hash)).status).toBe(200)
   })
 
-  test('stays as it is on a credited top-up when an unknown transaction is named', async () => {
+  test('does not change a credited top-up when an unknown transaction is named', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const hash = await world.pay(draft)
     await world.devnet.mine()
@@ -131,7 +131,7 @@ describe('a transaction that pays', () => {
     })
   })
 
-  test('is credited once, however many confirm and look at the same time', async () => {
+  test('is credited once by concurrent confirmations and scans', async () => {
     const draft = await draftOf(alice, { asset: 'WDG' })
     const hash = await world.pay(draft)
     await world.devnet.mine()
@@ -162,7 +162,7 @@ describe('a transaction that pays', () => {
     await world.contracts.setFeed('FLR/USD', 200_000n, 7)
   })
 
-  test('beside another one is answered for itself', async () => {
+  test('beside another one has its own answer', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const first = await world.pay(draft)
     await world.confirmAll()
@@ -187,7 +187,7 @@ describe('a transaction that does not pay this top-up', () => {
     body: { code: 'topup_state', topupStatus, reason },
   })
 
-  test('is refused when it paid another one, before and after that is credited', async () => {
+  test('is refused when it paid another top-up, before and after that one is credited', async () => {
     const [paid, other] = [
       await draftOf(alice, { asset: 'FLR' }),
       await draftOf(bob, { asset: 'FLR' }),
@@ -217,7 +217,7 @@ describe('a transaction that does not pay this top-up', () => {
     })
   })
 
-  test('is a failed one when it was reverted; another try counts', async () => {
+  test('is failed when it was reverted; another transaction is accepted', async () => {
     const draft = await draftOf(alice, { asset: 'WFLR' })
     await world.contracts.setPaused(true)
     const hash = await world.pay(draft)
@@ -238,7 +238,7 @@ describe('a transaction that does not pay this top-up', () => {
     expect((await topupOf(alice, draft)).status).toBe('credited')
   })
 
-  test('failed on the XRP Ledger is a failed one', async () => {
+  test('that failed on the XRP Ledger is failed', async () => {
     const draft = await draftOf(alice, { asset: 'XRP' })
     const tag = draft.destinationTag ?? undefined
     const { hash } = world.xrpl.deposit({ tag, drops: 5n, result: 'tecPATH_PARTIAL' })
@@ -268,7 +268,7 @@ describe('a transaction that does not pay this top-up', () => {
     expect(await gained(alice, () => world.confirmAll())).toBe(0)
   })
 
-  test('is rejected when its reference is unknown, and its payment is kept', async () => {
+  test('is rejected when its reference is unknown, and its payment is kept as unmatched', async () => {
     const { devnet, contracts } = world
     const draft = await draftOf(alice, { asset: 'FLR' })
     const bobs = devnet.people.bob.account.address
@@ -347,7 +347,7 @@ describe('a transaction that does not pay this top-up', () => {
   })
 })
 
-test('a mistyped hash leaves the quote to be paid, and the right one counts', async () => {
+test('a mistyped hash leaves the quote open, and the right one is accepted', async () => {
   const draft = await draftOf(alice, { asset: 'FLR' })
   const hash = await world.pay(draft)
   const mistyped = `${hash.slice(0, -1)}${hash.endsWith('0') ? '1' : '0'}`
@@ -390,7 +390,7 @@ describe('a confirmation', () => {
     expect(body.errors[0].pointer).toBe('/txHash')
   })
 
-  test('answers 503 while the chain is down, and is good afterwards', async () => {
+  test('answers 503 while the chain is unavailable, and works afterwards', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const hash = await world.pay(draft)
     await world.devnet.mine()

@@ -84,7 +84,7 @@ async function costOf(act: () => Promise<unknown>): Promise<number> {
 }
 
 describe('a call to a metered resource', () => {
-  test('goes to its upstream and comes back, for its price', async () => {
+  test('is forwarded to its upstream, answered, and charged', async () => {
     upstream.answer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/csv', etag: '"7"', 'x-own': 'yes' })
       response.end('a,b\n')
@@ -152,7 +152,7 @@ describe('a call to a metered resource', () => {
     expect(upstream.asked.map(({ url }) => url.replace(/\?$/, ''))).toEqual([expected])
   })
 
-  test('takes neither its token nor who sent it along', async () => {
+  test('is forwarded without the token and without data about the caller', async () => {
     await send('/data/ftso-analytics/x', {
       headers: {
         accept: 'text/csv',
@@ -175,7 +175,7 @@ describe('a call to a metered resource', () => {
     }
   })
 
-  test('brings back nothing that is ours to say', async () => {
+  test('returns no header of the upstream that only this service may set', async () => {
     upstream.answer((_request, response) => {
       response.writeHead(200, {
         'set-cookie': ['a=1', 'b=2'],
@@ -194,7 +194,7 @@ describe('a call to a metered resource', () => {
     expect(headers).not.toHaveProperty('access-control-allow-origin')
   })
 
-  test('follows no redirect, and one to the upstream leads to us', async () => {
+  test('follows no redirect, and rewrites one to the upstream to this service', async () => {
     upstream.answer((_request, response) => {
       response.writeHead(302, { location: `http://127.0.0.1:${upstream.port}${BASE}/y?z=1` })
       response.end()
@@ -221,7 +221,7 @@ describe('a call to a metered resource', () => {
 })
 
 describe('bodies', () => {
-  test('larger than any other route takes go through in pieces', async () => {
+  test('larger than other routes allow are streamed', async () => {
     const body = Buffer.alloc(5_000_000, 'x')
     const headers = { 'content-type': 'application/octet-stream' }
     const answer = await send('/data/ftso-analytics/x', { method: 'POST', headers, body })
@@ -233,7 +233,7 @@ describe('bodies', () => {
     ['JSON that is none', 'application/json', '{"half":'],
     ['no type', '', 'raw'],
     ['a strange type', 'application/x-strange; a=b', '\u0000\u0001'],
-  ])('go through as they are: %s', async (_name, type, body) => {
+  ])('are forwarded unchanged: %s', async (_name, type, body) => {
     const headers = { ...(type !== '' && { 'content-type': type }) }
     await send('/data/ftso-analytics/x', { method: 'POST', headers, body })
     expect(upstream.asked).toMatchObject([{ body }])
@@ -257,7 +257,7 @@ describe('bodies', () => {
     expect(upstream.asked).toMatchObject([{ body: 'one,two' }])
   })
 
-  test('are answered piece by piece, as they come', async () => {
+  test('are streamed back as they arrive', async () => {
     const rest = Promise.withResolvers<void>()
     upstream.answer((_request, response) => {
       response.write('first')
@@ -321,7 +321,7 @@ describe('an upstream that fails', () => {
     expect(upstream.asked).toHaveLength(1)
   })
 
-  test('because it is not there is a problem of ours, and free', async () => {
+  test('because it is unreachable causes our own problem document, and costs nothing', async () => {
     const before = await balanceOf()
     const answer = await send('/data/providers-rewards/x')
     expect(answer.status).toBe(503)
@@ -329,7 +329,7 @@ describe('an upstream that fails', () => {
     expect(await balanceOf()).toBe(before)
   })
 
-  test('because it hangs up is a problem of ours, and free', async () => {
+  test('because it closes the connection causes our own problem document, and costs nothing', async () => {
     upstream.answer((request) => request.socket.destroy())
     const before = await balanceOf()
     const answer = await send('/data/ftso-analytics/x', { method: 'POST', body: 'x' })
@@ -337,7 +337,7 @@ describe('an upstream that fails', () => {
     expect(await balanceOf()).toBe(before)
   })
 
-  test('because it is silent is a problem of ours, and free', async () => {
+  test('because it does not answer causes our own problem document, and costs nothing', async () => {
     const server = Fastify()
     const { app } = service
     server.setErrorHandler((error, request, reply) => answerError(app, error, request, reply))
@@ -352,7 +352,7 @@ describe('an upstream that fails', () => {
     await server.close()
   })
 
-  test('in the middle of its answer is free', async () => {
+  test('in the middle of its answer costs nothing', async () => {
     upstream.answer((request, response) => {
       response.writeHead(200, { 'content-length': '100' })
       response.write('half')
@@ -383,7 +383,7 @@ describe('a client that goes', () => {
   test.each([
     ['before the answer', 30],
     ['in the middle of it', 80],
-  ])('%s has had its call, and harms no other', async (_name, goneAfterMs) => {
+  ])('%s is charged, and disturbs no other call', async (_name, goneAfterMs) => {
     upstream.answer((_request, response) => {
       setTimeout(() => {
         response.writeHead(200)
@@ -448,7 +448,7 @@ describe('an address', () => {
     expect(upstream.asked).toEqual([])
   })
 
-  test('of any form is answered, and leads nowhere but below the base of its upstream', async () => {
+  test('of any form is answered, and never leads outside of the base of its upstream', async () => {
     const piece = fc.oneof(
       fc.constantFrom(
         '..',

@@ -52,7 +52,7 @@ describe('GET /pricing', () => {
     ])
   })
 
-  test('names every metered resource, its price, and where it is called here', async () => {
+  test('has every metered resource with its price and path', async () => {
     const { body } = await request<PricingDocument>(service, 'GET', '/pricing')
     expect(body.resources).toMatchObject([
       { resource: 'rewards-intelligence-reports', url: null, priceCredits: 10 },
@@ -105,7 +105,7 @@ describe('GET /openapi.json', () => {
     expect(described.toSorted()).toEqual(routed.toSorted())
   })
 
-  test('refers to schemas that are there, and to no other', async () => {
+  test('refers to existing schemas only', async () => {
     const { body } = await request(service, 'GET', '/openapi.json')
     const { schemas } = body.components
     const names = new Set(
@@ -148,7 +148,7 @@ describe('GET /openapi.json', () => {
     expect(header('webhook-signature')).toMatchObject({ required: true })
   })
 
-  test('names 304 of what can be cached, and 404 of what a body names', async () => {
+  test('lists 304 for cacheable answers, and 404 for objects that a body names', async () => {
     const { body } = await request(service, 'GET', '/openapi.json')
     const answers = (path: string, method: string) =>
       Object.keys(body.paths[path][method].responses)
@@ -162,7 +162,7 @@ describe('GET /openapi.json', () => {
     expect(answers('/stats', 'get')).toContain('406')
   })
 
-  test('names scope, key and problems where they apply', async () => {
+  test('lists scope, idempotency key and problems where they apply', async () => {
     const { body } = await request(service, 'GET', '/openapi.json')
     const create = body.paths['/watches'].post
     expect(create['x-scope']).toBe('write')
@@ -176,7 +176,7 @@ describe('GET /openapi.json', () => {
     expect(body.paths['/pricing'].get.security).toEqual([])
   })
 
-  test.each(LOCALES)('explains itself in %s', async (locale) => {
+  test.each(LOCALES)('is described in %s', async (locale) => {
     const { status, body } = await request(service, 'GET', `/openapi.json?locale=${locale}`)
     expect(status).toBe(200)
     const english = await request(service, 'GET', '/openapi.json?locale=en')
@@ -185,7 +185,7 @@ describe('GET /openapi.json', () => {
     else expect(summary(body as never)).not.toBe(summary(english.body as never))
   })
 
-  test.each(LOCALES)('says what its fields are in %s', async (locale) => {
+  test.each(LOCALES)('describes its fields in %s', async (locale) => {
     const { body } = await request(service, 'GET', `/openapi.json?locale=${locale}`)
     const english = await request(service, 'GET', '/openapi.json?locale=en')
     const [own, source] = [descriptionsIn(body), descriptionsIn(english.body)]
@@ -196,7 +196,7 @@ describe('GET /openapi.json', () => {
     expect(own.filter((text, index) => text === source[index])).toEqual([])
   })
 
-  test('is made once per language, and has the same tag as long as it is the same', async () => {
+  test('is built once per language, and keeps its ETag while unchanged', async () => {
     const tagIn = async (locale: string) =>
       String((await request(service, 'GET', `/openapi.json?locale=${locale}`)).headers.etag)
     const tags = await Promise.all(LOCALES.map(tagIn))
@@ -212,7 +212,7 @@ describe('GET /openapi.json', () => {
     expect(again).toMatchObject({ status: 304, text: '' })
   })
 
-  test('refuses a locale it does not speak', async () => {
+  test('refuses an unknown locale', async () => {
     expect(await request(service, 'GET', '/openapi.json?locale=xx')).toMatchObject({
       status: 400,
       body: { errors: [{ pointer: '/locale', code: 'choice' }] },

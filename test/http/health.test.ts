@@ -72,7 +72,7 @@ async function ready() {
 
 const beat = () => sendHeartbeat.run(service.app, signal, FULL_SCAN)
 
-test('a service whose every part works is ready, and calls its monitor', async () => {
+test('a healthy service is ready and calls its monitor', async () => {
   expect(await ready()).toEqual({ statusCode: 200, status: 'ok', problems: [] })
   await beat()
   expect(calls).toEqual([
@@ -101,7 +101,7 @@ test('a chain without new blocks and a type without data degrade it, and the mon
 test.each([
   [-1, 'clock of this host is 86400 s behind that of the database'],
   [1, 'clock of this host is 86400 s ahead of that of the database'],
-])('a clock of the host that is %d day off degrades it', async (days, problem) => {
+])('a host clock that is %d day off degrades it', async (days, problem) => {
   await setByDatabase(service.clock, service.sql, days * DAY_MS)
   await headAt(service.clock.now())
   await canary()
@@ -124,7 +124,7 @@ test('clocks of the host and the database that are behind the chain degrade it',
   expect(await ready()).toMatchObject({ status: 'ok' })
 })
 
-test('a monitor that refuses fails nothing', async () => {
+test('a monitor that refuses causes no failure', async () => {
   status = 500
   await beat()
   expect(calls.map(({ path }) => path)).toEqual(['/check/start', '/check'])
@@ -172,7 +172,7 @@ test('the stored progress is read once for all checks', async () => {
   expect(asked).toBe(1)
 })
 
-test('a check that cannot be answered is a problem of its own', async () => {
+test('a check that fails is reported as a problem itself', async () => {
   await service.sql`alter table observation_cursors rename to elsewhere`
   expect(await ready()).toMatchObject({
     status: 'degraded',
@@ -181,7 +181,7 @@ test('a check that cannot be answered is a problem of its own', async () => {
   await service.sql`alter table elsewhere rename to observation_cursors`
 })
 
-test('a synthetic alert takes the way of every alert, up to the request', async () => {
+test('a synthetic alert passes through all stages, up to the HTTP request', async () => {
   service.clock.advance(300)
   await canary()
   const [alert] = await service.sql`select id, wallet from alerts order by id desc limit 1`
@@ -198,7 +198,7 @@ test('a synthetic alert takes the way of every alert, up to the request', async 
   expect(payload).toContain('watchdog_canary_seconds 0\n')
 })
 
-test('it degrades the service while it does not arrive, and counts in no public figure', async () => {
+test('a missing synthetic alert degrades the service, and synthetic alerts are in no public figure', async () => {
   service.clock.advance(300)
   await raiseCanaryAlert.run(service.app, signal, FULL_SCAN)
   service.clock.advance(421)
@@ -213,7 +213,7 @@ test('it degrades the service while it does not arrive, and counts in no public 
   expect(body).toMatchObject({ wallets: 0, alerts24h: 0, deliveries24h: 0 })
 })
 
-test('a service without a monitor raises none', async () => {
+test('a service without a monitor raises no synthetic alert', async () => {
   const other = await serviceOnly()
   try {
     await raiseCanaryAlert.run(other.app, signal, FULL_SCAN)

@@ -84,7 +84,7 @@ describe('while the chain does not answer, another wallet is answered beside', (
     expect(statuses.every((one) => one === 200 || one === 503)).toBe(true)
   })
 
-  test('many exchanges of one challenge, of which one network has ten in hand at most', async () => {
+  test('many exchanges of one challenge, at most ten at once per network', async () => {
     const from = '192.0.2.77'
     const { account } = PEOPLE.carol
     const { body } = await request(
@@ -130,7 +130,7 @@ describe('a database that cannot serve a request', () => {
     expect((await alice.request('PATCH', `/watches/${id}`, { label: 'Done' })).status).toBe(200)
   })
 
-  test('because it takes no connections is a 503 with Retry-After, until it does', async () => {
+  test('because it accepts no connections is a 503 with Retry-After', async () => {
     const name = new URL(service.database.url).pathname.slice(1)
     const admin = connect(inject('databaseServerUrl'), { max: 1 })
     const { sql } = admin

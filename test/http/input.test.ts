@@ -40,7 +40,7 @@ describe('what a client sends never ends in 500', () => {
     '/alerts?event=a%00b',
     '/provider-fsp?provider=%00',
     '/account?type=%00',
-  ])('GET %s is refused for its form', async (path) => {
+  ])('GET %s is refused as malformed', async (path) => {
     const answer = await alice.request('GET', path)
     expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
   })

@@ -39,7 +39,7 @@ describe('ranges of blocks', () => {
     )
   })
 
-  test('miss nothing of a range that is empty', () => {
+  test('have no gap in an empty range', () => {
     expect(gapsIn([], { fromBlock: 5, toBlock: 4 })).toEqual([])
   })
 })

@@ -48,7 +48,7 @@ function going(next: ReturnType<typeof policyOf>) {
   return { state, policies, owners, blockSeconds: 1.2 }
 }
 
-test('weight for fast updates is the share among those that have a key for them', () => {
+test('the weight for fast updates is the share among providers with a key for them', () => {
   const found = silenceIn(going(policyOf(453, FIRST + 10, null)), inForce, ALPHA, undefined)
   expect(found?.part).toMatchObject({ sortitionWeight: 2048, weightShare: 0.25 })
 })

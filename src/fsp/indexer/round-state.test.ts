@@ -75,7 +75,7 @@ test('blocks in which a provider is in no policy are no silence', () => {
   expect(silenceOf(one, ALPHA, 100, 1.5)).toMatchObject({ exponent: 0, blocks: 0 })
 })
 
-test('of a validator that is gone the end of its stake is still known', () => {
+test('the end of the stake is known also of a validator that left', () => {
   const one = state()
   addPoll(one, { 'NodeID-A': { connected: true, endsAt: 1_790_000_060 } })
   for (const isListed of [true, false]) {
@@ -123,7 +123,7 @@ test('an update counts from any sender, and an unknown sender is no account', ()
   expect(one.senders).toEqual({})
 })
 
-test("a sender that front-runs a few updates is not taken for the provider's account", () => {
+test("a sender that front-runs a few updates is not recorded as the provider's account", () => {
   const one = state()
   const sentBy = (sender: Address) => ({
     ...block(one.blocksRead),
@@ -139,7 +139,7 @@ test("a sender that front-runs a few updates is not taken for the provider's acc
   expect(accounts()).toEqual([SENDER])
 })
 
-test('a new account of a provider counts once it sends a fifth of its updates of late', () => {
+test('a new account of a provider counts once it sends a fifth of the recent updates', () => {
   const one = state()
   const send = (sender: Address, times: number) => {
     for (let n = 0; n < times; n += 1) {

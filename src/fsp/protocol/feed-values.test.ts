@@ -24,7 +24,7 @@ const full = Array.from({ length: 10 }, () => 100)
 const without = (...gone: readonly number[]) =>
   full.map((value, feed) => (gone.includes(feed) ? null : value))
 
-test('a reveal may lack one feed in five, and no more', () => {
+test('a reveal may lack at most one feed in five', () => {
   expect(judgeFeedValues(roundOf([without(1, 2), full]), 0).verdict).toBe('good')
   expect(judgeFeedValues(roundOf([without(1, 2, 3), full]), 0)).toEqual({
     verdict: 'bad',
@@ -39,12 +39,12 @@ test('a shorter reveal lacks the feeds at the end', () => {
   })
 })
 
-test('a feed that nobody has a price for is missing to nobody', () => {
+test('a feed without a price of any provider counts as missing for none', () => {
   const nobody = without(0, 1, 2, 3)
   expect(judgeFeedValues(roundOf([nobody, nobody]), 0).verdict).toBe('good')
 })
 
-test('the feeds are as many as the most weight says, which one provider with more does not change', () => {
+test('the number of feeds is the one with the most weight, whatever one provider reveals', () => {
   const round = roundOf([[...full, 5], full, full])
   expect(judgeFeedValues(round, 0).values).toMatchObject({
     reason: 'too-many-values',
@@ -56,6 +56,6 @@ test('the feeds are as many as the most weight says, which one provider with mor
   expect(judgeFeedValues(roundOf([[...full, 5], full, full], 1000), 1).verdict).toBe('good')
 })
 
-test('a reveal that does not match its commit has no values to judge', () => {
+test('the values of a reveal that does not match its commit are not judged', () => {
   expect(judgeFeedValues(roundOf([undefined, full]), 0).verdict).toBe('not-applicable')
 })

@@ -35,17 +35,17 @@ function every(step: number, from: number, to: number): number[] {
   return Array.from({ length: Math.ceil((to - from) / step) }, (_, index) => from + index * step)
 }
 
-test('hands out each round that was seen from its beginning, when the next one is over', () => {
+test('returns each round that was read from its start, when the next one is over', () => {
   expect(roundsOf(every(10, -5, 366))).toEqual([0, 1, 2])
   expect(roundsOf(every(10, 5, 366))).toEqual([1, 2])
 })
 
-test('says nothing of rounds during which the chain stood still', () => {
+test('returns no round during which the chain stood still', () => {
   // From the middle of round 2 to the middle of round 4, of which less than half remains.
   expect(roundsOf([...every(10, -5, 225), ...every(10, 410, 721)])).toEqual([0, 5, 6])
 })
 
-test('goes on over a moment without a block', () => {
+test('continues over a short time without blocks', () => {
   expect(roundsOf([...every(10, -5, 225), ...every(10, 255, 456)])).toEqual([0, 1, 2, 3])
 })
 

@@ -104,7 +104,7 @@ describe('epoch arithmetic', () => {
 })
 
 describe('calldata framing', () => {
-  test('takes a real commit apart', () => {
+  test('decodes a real commit', () => {
     const input =
       '0x6c532fae64000c6620002005a93355a28127ff0ca2d8136648c1fd682e0041f8367ba4567586b3d4149d54'
     const submission = decodeSubmission(input)
@@ -115,7 +115,7 @@ describe('calldata framing', () => {
     )
   })
 
-  test('takes reveal and bit vote of one transaction apart', () => {
+  test('decodes reveal and bit vote of one transaction', () => {
     const reveal = frame(REVEAL_AND_BIT_VOTE, FTSO)
     const vote = frame(REVEAL_AND_BIT_VOTE, FDC)
     expect(reveal?.round).toBe(1_500_000)
@@ -145,7 +145,7 @@ describe('calldata framing', () => {
     expect(decodeSubmission('0x')).toBeUndefined()
   })
 
-  test('reads back whatever was framed', () => {
+  test('decodes what was encoded', () => {
     const one = fc.record({
       protocol: fc.integer({ min: 0, max: 255 }),
       round: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
@@ -168,7 +168,7 @@ describe('calldata framing', () => {
     )
   })
 
-  test('never throws, whatever the calldata', () => {
+  test('throws for no calldata', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (rest) => {
         decodeSubmission(`0x9d00c9fd${Buffer.from(rest).toString('hex')}`)
@@ -278,7 +278,7 @@ describe('FTSO commit and reveal', () => {
     expect(weightedMedian(votes.map(([value = 0, weight = 0]) => ({ value, weight })))).toBe(median)
   })
 
-  test('there is no median of nothing', () => {
+  test('no values have no median', () => {
     expect(weightedMedian([])).toBeUndefined()
   })
 })
@@ -303,7 +303,7 @@ describe('FDC bit votes', () => {
     expect(decodeBitVote(bytes('0x00'))).toBeUndefined()
   })
 
-  test('a vote dominates when it confirms all the consensus confirms', () => {
+  test('a vote dominates when it confirms all requests of the consensus', () => {
     const vote = { count: 4, bits: 0b1011n }
     expect(dominates(vote, { count: 4, bits: 0b0011n })).toBe(true)
     expect(dominates(vote, { count: 4, bits: 0b0111n })).toBe(false)
@@ -324,7 +324,7 @@ describe('FDC bit votes', () => {
     expect(consensusOf([])).toBeUndefined()
   })
 
-  test('of equal weights the first as decimal text wins, whatever the order', () => {
+  test('of equal weights the first one as decimal text wins, in any order', () => {
     const ten = { vote: { count: 4, bits: 10n }, weight: 5 }
     const nine = { vote: { count: 4, bits: 9n }, weight: 5 }
     expect(consensusOf([nine, ten])).toEqual(ten.vote)
@@ -335,7 +335,7 @@ describe('FDC bit votes', () => {
     expect(mergeRequests(['0xaa', '0xbb', '0xaa', '0xcc'])).toEqual(['0xaa', '0xbb', '0xcc'])
   })
 
-  test('a request names type and source, printable whatever it holds', () => {
+  test('a request has type and source in printable form', () => {
     const data = Buffer.alloc(96)
     data.write('EVMTransaction', 0)
     data.write('ETH\n<b>', 32)
@@ -373,7 +373,7 @@ describe('signatures', () => {
     )
   })
 
-  test('takes both payload types of one real transaction apart', () => {
+  test('decodes both payload types of one real transaction', () => {
     const first = decodeSigned(frame(MIXED_SIGNATURES, FTSO)?.payload ?? never()) ?? never()
     const second = decodeSigned(frame(MIXED_SIGNATURES, FDC)?.payload ?? never()) ?? never()
     expect(first.recovery).toBe(0)
@@ -408,7 +408,7 @@ describe('signatures', () => {
     )
   })
 
-  test('a signature is its signer’s under its own digest only', () => {
+  test('a signature recovers its signer under its own digest only', () => {
     const signed = decodeSigned(frame(CHAIN_BOUND_SIGNATURES, FTSO)?.payload ?? never()) ?? never()
     const signer = '0x9d8A62f656a8d1615C1294fd71e9CFb3E4855A4F'
     const { chainBound, legacy } = digestsOf(ftso, 14)
@@ -447,7 +447,7 @@ describe('silence of fast updates', () => {
     expect(chanceOfSilence(silenceExponent(weight, 100, 1.5))).toBeCloseTo(chance, 7)
   })
 
-  test('the default threshold is crossed at the block the model says', () => {
+  test('the default threshold is crossed at the block that the model predicts', () => {
     expect(isSilent(silenceExponent(103, 427, 1.5), 1e-7)).toBe(false)
     expect(isSilent(silenceExponent(103, 428, 1.5), 1e-7)).toBe(true)
     expect(isSilent(silenceExponent(103, 214, 3), 1e-7)).toBe(true)
@@ -475,7 +475,7 @@ describe('silence of fast updates', () => {
     expect(onePercentOfEpoch(302_400, blockSeconds)).toBe(blocks)
   })
 
-  test('reads the sample size from its fixed-point form', () => {
+  test('decodes the sample size from fixed point', () => {
     expect(sampleSize(0x01800000000000000000000000000000n)).toBe(1.5)
   })
 })

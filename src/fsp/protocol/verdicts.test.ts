@@ -157,7 +157,7 @@ describe('submissions to a former contract', () => {
     expect(checks?.fdcOffence.verdict).toBe('unknown')
   })
 
-  test('count when nearly all weight is there still, whatever the registry says by now', () => {
+  test('count while nearly all weight still uses it, also if the registry has the new one', () => {
     expect(verdicts(play({ toFormer: all }, { others: { toFormer: all } }))).toEqual(
       verdicts(play({})),
     )
@@ -167,12 +167,12 @@ describe('submissions to a former contract', () => {
     })
   })
 
-  test('a move between commit and reveal blames nobody', () => {
+  test('a move between commit and reveal is no fault of a provider', () => {
     const moved = { toFormer: ['submit1'] }
     expect(verdicts(play(moved, { others: moved }))).toEqual(verdicts(play({})))
   })
 
-  test('one that is late at the right contract is late', () => {
+  test('a late one to the right contract counts as late', () => {
     const checks = play({ commitAt: end + 5 })?.checks
     expect(checks?.commit.values).toMatchObject({ reason: 'late' })
   })
@@ -200,7 +200,7 @@ describe('one round by the rules', () => {
     })
   })
 
-  test('the duties of the FDC do not apply to a round in which nothing was requested', () => {
+  test('the duties of the FDC do not apply to a round without requests', () => {
     const checks = play({ bitVote: null, signAt: null }, { requests: [] })?.checks
     const fdc = ['bitVote', 'bitVoteLength', 'consensus', 'fdcSignature', 'fdcOffence'] as const
     for (const name of [...fdc, 'fdcMismatch', 'fdcGrace'] as const) {
@@ -209,11 +209,11 @@ describe('one round by the rules', () => {
     expect(checks?.signature.verdict).toBe('bad')
   })
 
-  test('a stray commit counts whatever round it names', () => {
+  test('a commit in the wrong place counts for any round that it names', () => {
     expect(play({ strayCommit: true, strayRound: 7 })?.checks.strayCommit.verdict).toBe('bad')
   })
 
-  test('a faultless provider is good at everything', () => {
+  test('a faultless provider has good verdicts only', () => {
     expect(verdicts(play({}))).toEqual({
       commit: 'good',
       reveal: 'good',
@@ -316,7 +316,7 @@ describe('one round by the rules', () => {
     expect(play({ signAt: end + 60 }, { finalisedAt: end + 60 })?.checks.grace.verdict).toBe('good')
   })
 
-  test('says what a late bit vote lacks, and how late a signature was', () => {
+  test('has what a late bit vote lacks, and how late a signature was', () => {
     expect(play({ bitVote: '000a0103' })?.checks.consensus.values).toMatchObject({
       missing: [{ index: 3 }],
       confirmed: 3,
@@ -346,11 +346,11 @@ describe('one round by the rules', () => {
     '00',
     '000a010b',
     '000a00010b',
-  ])('with %j beside it sends no notification', (vote) => {
+  ])('with %j in one transaction sends no notification', (vote) => {
     expect(play({ signedBitVote: vote })?.checks.fdcSignature.verdict).toBe('good')
   })
 
-  test('without a finalised result nothing is said of the bit vote beside a signature', () => {
+  test('without a finalised result the bit vote beside a signature is not judged', () => {
     const round = play({ signedBitVote: '000a010a' }, { finalisedAt: null })
     expect(round?.checks.fdcSignature.verdict).not.toBe('bad')
   })
@@ -365,13 +365,13 @@ describe('one round by the rules', () => {
     })
   })
 
-  test('without a finalised result nothing is said of keys', () => {
+  test('without a finalised result keys are not judged', () => {
     const round = play({ key: new Uint8Array(32).fill(9) }, { finalisedAt: null })
     expect(round?.checks.mismatch.verdict).toBe('unknown')
     expect(round?.checks.signature.verdict).toBe('good')
   })
 
-  test('a round without requests asks nothing of the FDC', () => {
+  test('a round without requests has no duties of the FDC', () => {
     const { checks } = play({ bitVote: null, signAt: null }, { requests: [] }) ?? {
       checks: undefined,
     }

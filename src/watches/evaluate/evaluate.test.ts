@@ -80,7 +80,7 @@ const events = (levels: readonly number[], over: Partial<EvaluatedWatch> = {}) =
   fold(levels, over).candidates.map(({ event, severity }) => `${event} ${severity}`)
 
 describe('evaluating a watch', () => {
-  test('opens one episode, however long it stays bad', () => {
+  test('opens one episode for any number of bad observations', () => {
     expect(events([0, 1, 1, 1])).toEqual(['level.bad warning'])
   })
 
@@ -100,11 +100,11 @@ describe('evaluating a watch', () => {
     ])
   })
 
-  test('judges nothing that is switched off', () => {
+  test('skips signals that are switched off', () => {
     expect(events([1, 2, 0], { signals: [{ id: 'level', enabled: false }] })).toEqual([])
   })
 
-  test('leaves the cooldown between two alerts, and never holds back a recovery', () => {
+  test('keeps the cooldown between two alerts, and never defers a recovery', () => {
     expect(events([1, 0, 1, 0, 1], { cooldownSeconds: 4 })).toEqual([
       'level.bad warning',
       'level.good info',
@@ -128,7 +128,7 @@ describe('evaluating a watch', () => {
     )
   })
 
-  test('says the same when stopped and started anywhere', () => {
+  test('gives equal results with a restart at any point', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: 2 })),
@@ -149,7 +149,7 @@ describe('evaluating a watch', () => {
   })
 })
 
-test('a recovery names the worst severity of its episode, as the state remembers it', () => {
+test('a recovery has the worst severity of its episode, from the state', () => {
   const look = (one: number, states: readonly StoredState[]) =>
     evaluateWatch(type, {}, { ...watch, states }, {
       position: one,

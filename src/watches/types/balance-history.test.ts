@@ -57,7 +57,7 @@ describe('the history of a balance', () => {
     expect(gaps).toEqual(['sampled_balances'])
   })
 
-  test('of an endpoint that keeps the newest states begins with the first of them', async () => {
+  test('starts with the oldest state that an endpoint keeps', async () => {
     const { sources, asked } = sourcesOf((number) => number > TIP - 128)
     const { blocks, gaps } = await read(sources)
     expect(blocks).toHaveLength(15)
@@ -66,7 +66,7 @@ describe('the history of a balance', () => {
     expect(asked.length).toBeLessThan(40)
   })
 
-  test('has the states that an endpoint keeps at intervals, and says that others are missing', async () => {
+  test('has the states that an endpoint keeps at intervals, and is marked as incomplete', async () => {
     const { blocks, gaps } = await read(
       sourcesOf((number) => number % 4096 === 0 || number > TIP - 32).sources,
     )
@@ -75,7 +75,7 @@ describe('the history of a balance', () => {
     expect(gaps).toEqual(['sampled_balances', 'no_archive'])
   })
 
-  test('leaves out states that are pruned while it reads', async () => {
+  test('omits states that are pruned during the reading', async () => {
     const asked = new Map<number, number>()
     const { sources } = sourcesOf((number) => {
       asked.set(number, (asked.get(number) ?? 0) + 1)

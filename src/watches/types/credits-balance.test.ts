@@ -52,7 +52,7 @@ describe('credits-threshold', () => {
     expect(judge(credits, limit).phase).toBe(phase)
   })
 
-  test('says balance and limit, and the next renewal where there is one', () => {
+  test('has balance, limit and the next renewal if there is one', () => {
     const at = new Date('2026-12-20T12:00:00.000Z')
     const observation = { ...balance(420), nextRenewal: { at, credits: 1500 } }
     const { firings } = creditsThreshold({}, observation, { settings: { limit: 500 } })
@@ -70,7 +70,7 @@ describe('credits-threshold', () => {
     expect(judge(420, 500).firings).toMatchObject([{ data: { nextRenewal: null } }])
   })
 
-  test('alerts once below the limit, also at first sight, and recovers at it', () => {
+  test('alerts once below the limit, also on the first observation, and recovers at the limit', () => {
     expect(fold([420, 100, 0]).candidates).toEqual([LOW])
     expect(fold([1000, 500, 499, 400, 500, 600]).candidates).toEqual([LOW, AGAIN])
     expect(fold([1000, 500]).candidates).toEqual([])
@@ -90,7 +90,7 @@ describe('credits-threshold', () => {
     )
   })
 
-  test('says the same when stopped and started anywhere, through storage', () => {
+  test('gives equal results with a restart at any point, with stored states', () => {
     const credits = fc.array(fc.integer({ min: 0, max: 1000 }))
     fc.assert(
       fc.property(credits, fc.nat({ max: 20 }), (balances, cut) => {
@@ -126,7 +126,7 @@ describe('the settings and the target of credits-balance', () => {
     expect(creditsBalance.settings.safeParse({ limit }).success).toBe(true)
   })
 
-  test('name no wallet: it is the owner’s', () => {
+  test('contain no wallet, because it is the owner’s', () => {
     expect(z.decode(creditsBalance.target, {})).toEqual({})
     expect(creditsBalance.target.safeParse({ wallet: watch.wallet }).success).toBe(false)
   })

@@ -89,7 +89,7 @@ describe('price-move (evaluation rule 2)', () => {
     expect(gone).toEqual([])
   })
 
-  test('fires at most once per window, whatever follows in it', () => {
+  test('fires at most once per window', () => {
     const seen = Array.from({ length: 240 }, (_, index) => ({
       seconds: index * 30,
       value: BigInt(100_000 + index * 1000),
@@ -136,7 +136,7 @@ describe('price-move (evaluation rule 2)', () => {
     expect(firing?.data).toMatchObject({ fromPrice: '500', toPrice: '525', movePercent: 5 })
   })
 
-  test('compares exactly, however large the prices are', () => {
+  test('compares exactly also for large prices', () => {
     fc.assert(
       fc.property(
         fc.bigInt({ min: 1n, max: 2n ** 120n }),
@@ -155,7 +155,7 @@ describe('price-move (evaluation rule 2)', () => {
     )
   })
 
-  test('fires as often or less often when looks are missing', () => {
+  test('fires at most as often when observations are missing', () => {
     fc.assert(
       fc.property(walk, fc.func(fc.boolean()), (seen, isKept) => {
         const settings = settingsOf({ windowSeconds: 300 })
@@ -252,7 +252,7 @@ describe('watches on one feed', () => {
     )
   })
 
-  test('say the same when stopped and started anywhere, or when a look comes twice', () => {
+  test('give equal results with a restart at any point or a repeated observation', () => {
     fc.assert(
       fc.property(walk, fc.nat({ max: 60 }), (seen, twice) => {
         const settings = settingsOf({ windowSeconds: 300 })
@@ -319,7 +319,7 @@ describe('a watch of a feed', () => {
     [{ percent: 0.01, windowSeconds: 60 }],
     [{ percent: 1000, windowSeconds: 604_800 }],
     [{ percent: 0.07, windowSeconds: 3600, direction: 'down' }],
-  ])('takes %j', (settings) => {
+  ])('accepts %j', (settings) => {
     expect(feedMove.settings.safeParse(settings).success).toBe(true)
   })
 })

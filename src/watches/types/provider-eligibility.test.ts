@@ -130,18 +130,18 @@ describe('provider-status (evaluation rule 3)', () => {
     expect(events(...seen)).toEqual(expected)
   })
 
-  test('takes the first published calculation as the baseline of eligibility', () => {
+  test('uses the first published calculation as the baseline of eligibility', () => {
     expect(events(unknown, burned, burned)).toEqual([])
     expect(events(unknown, good, burned)).toEqual(['provider.eligibility-lost'])
   })
 
-  test('is critical when something is lost and info when it is back', () => {
+  test('is critical for a loss and info for its recovery', () => {
     const { candidates } = fold([good, out, good])
     expect(candidates.map(({ severity }) => severity)).toEqual(['critical', 'info'])
     expect(candidates[1]?.data).toMatchObject({ recovered: ['registered'], registered: true })
   })
 
-  test('a recovery says which, and ends the episode of that alone', () => {
+  test('a recovery names the recovered status, and ends only its episode', () => {
     const { candidates } = fold([good, neither, burned])
     const [unregistered, ineligible, recovery] = candidates
     const isOver = providerEligibility.signals[0]?.episodes?.isOver
@@ -166,7 +166,7 @@ describe('provider-status (evaluation rule 3)', () => {
     )
   })
 
-  test('says the same when stopped and started anywhere, or when a look comes twice', () => {
+  test('gives equal results with a restart at any point or a repeated observation', () => {
     fc.assert(
       fc.property(fc.array(anySeen, { maxLength: 20 }), fc.nat({ max: 20 }), (seen, cut) => {
         const key = ({ event, position }: { event: string; position: number }) => ({
@@ -198,7 +198,7 @@ describe('provider-status (evaluation rule 3)', () => {
     )
   })
 
-  test('a recovery comes at once beside a loss that the cooldown holds back, and comes once', () => {
+  test('a recovery is sent at once and once, also beside a loss that the cooldown defers', () => {
     const { candidates } = fold([good, out, burned, burned, burned], { cooldownSeconds: 120 })
     expect(candidates.map(({ event, position }) => [event, position])).toEqual([
       ['provider.unregistered', 2],

@@ -118,7 +118,7 @@ function notified(courses: readonly Course[], from = -1, to = 60) {
 const never: VoteCourse = { opened: 0.2, concluded: null, signed: null }
 
 describe('reward-signing (evaluation rule 5)', () => {
-  test('says nothing while everything is signed in time', () => {
+  test('raises nothing while everything is signed in time', () => {
     expect(notified([usual])).toEqual([])
   })
 
@@ -145,7 +145,7 @@ describe('reward-signing (evaluation rule 5)', () => {
     ])
   })
 
-  test('does not ask for rewards before they are published, or can be signed', () => {
+  test('does not expect the rewards vote before rewards are published and can be signed', () => {
     const rewards = { opened: null, concluded: null, signed: null }
     expect(notified([{ ...usual, published: null, rewards }])).toEqual([])
     const late = { opened: 0.2, concluded: 30, signed: 0.25 }
@@ -227,12 +227,12 @@ describe('reward-signing (evaluation rule 5)', () => {
     }
   })
 
-  test('says nothing of votes that were concluded before the first look', () => {
+  test('raises nothing about votes that were concluded before the first observation', () => {
     const missed = { ...usual, uptime: { opened: 0.2, concluded: 0.3, signed: null } }
     expect(notified([missed], 1, 60)).toEqual([])
   })
 
-  test('says nothing of votes that were concluded before the first look and could be read only later', () => {
+  test('raises nothing about votes that were concluded before the first observation and readable only later', () => {
     const missed = { ...usual, uptime: { opened: 0.2, concluded: 0.3, signed: null } }
     const unread = { ...observationAt([missed], 1), epochs: [] }
     const unknown = observationAt([missed], 1, false)
@@ -242,7 +242,7 @@ describe('reward-signing (evaluation rule 5)', () => {
     }
   })
 
-  test('judges an open vote at the first look', () => {
+  test('judges an open vote in the first observation', () => {
     expect(notified([{ ...usual, uptime: never }], 5, 6)).toEqual([
       '5 h signing.uptime-open uptime warning',
     ])
@@ -294,7 +294,7 @@ describe('any course of votes', () => {
     )
   })
 
-  test('ends each alert with its own signature or, where it was missed, the next of its kind', () => {
+  test('ends each alert with its signature or, after a missed vote, the next signature of its kind', () => {
     fc.assert(
       fc.property(courses, hours, (all, times) => {
         const { candidates, states } = fold(times.map((hour) => observationAt(all, hour)))

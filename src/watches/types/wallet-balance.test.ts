@@ -48,7 +48,7 @@ describe('balance-change', () => {
     expect(look(before, after, '1', direction).firings).toHaveLength(fired)
   })
 
-  test('compares exactly, however large the amounts are', () => {
+  test('compares exactly also for large amounts', () => {
     fc.assert(
       fc.property(
         fc.bigInt({ min: 0n, max: 2n ** 200n }),
@@ -61,7 +61,7 @@ describe('balance-change', () => {
     )
   })
 
-  test('compares with the observation before, not with the last alert', () => {
+  test('compares with the previous observation, not with the last alert', () => {
     const small = look(100n * FLR, 100n * FLR + FLR / 2n)
     expect(small.firings).toEqual([])
     expect(small.state.balanceUnits).toBe(100n * FLR + FLR / 2n)
@@ -91,7 +91,7 @@ describe('balance-change', () => {
     ])
   })
 
-  test('is info where money comes in', () => {
+  test('is info for incoming amounts', () => {
     expect(look(100n * FLR, 110n * FLR).firings).toMatchObject([
       { severity: 'info', data: { direction: 'incoming' } },
     ])
@@ -137,7 +137,7 @@ describe('balance-change', () => {
       expect(data?.['usd']).toMatch(usd)
     })
 
-    test('shows alerts of releases that did not know it', () => {
+    test('shows alerts of earlier releases without it', () => {
       const [signal] = walletBalance.signals
       const { counterparty, transactionHash, usd, ...data } =
         signal?.examples['wallet-balance.moved'] ?? {}

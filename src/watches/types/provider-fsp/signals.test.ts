@@ -161,13 +161,13 @@ describe.each(STREAKS)('%s', (id, check) => {
     ['BBUUBBG', ['1 warning', '6 recovered']],
     ['GGG', []],
     ['UUU', []],
-  ])('with two rounds asked for, %s gives %j', (pattern, notified) => {
+  ])('with the parameter of two rounds, %s gives %j', (pattern, notified) => {
     // Gaps leave the indexes of later rounds unchanged.
     const found = fold(find(id), rounds(pattern, check)).notified
     expect(found).toEqual(notified)
   })
 
-  test('alerts at once where one round is asked for', () => {
+  test('alerts at once with the parameter of one round', () => {
     expect(fold(find(id), rounds('GBG', check), { rounds: 1 }).notified).toEqual([
       '1 warning',
       '2 recovered',
@@ -178,7 +178,7 @@ describe.each(STREAKS)('%s', (id, check) => {
 test.each([
   [true, 'penalised'],
   [false, 'unpenalised'],
-])('a reveal whose lack is penalised (%s) says so', (penalised, kind) => {
+])('a missing reveal that is penalised (%s) is marked as such', (penalised, kind) => {
   const signal = find('ftso-reveal')
   const data = { ...signal.examples['fsp.ftso-reveal'], penalised }
   const { facts, fields } = signal.present('fsp.ftso-reveal', data)
@@ -224,7 +224,7 @@ describe('a provider that sends nothing at all', () => {
     expect(fold(find(id), seen, { rounds: 4 }).notified).toEqual(['3 critical'])
   })
 
-  test('is silent too where the FDC had no requests, or its duties were not observed', () => {
+  test('is silent also in rounds without FDC requests or without observed FDC duties', () => {
     for (const verdict of ['not-applicable', 'unknown'] as const) {
       const seen = [0, 1].map((i) => silent(i, { bitVote: { verdict }, fdcSignature: { verdict } }))
       expect(fold(find('ftso-commit'), seen).notified).toEqual(['1 critical'])
@@ -305,7 +305,7 @@ test.each(
   expect(fold(find(id), rounds('GBBUG', check)).notified).toEqual([`1 ${severity}`, '4 recovered'])
 })
 
-test('a mismatch of one protocol is not over with a signature of the other', () => {
+test('a mismatch of one protocol does not recover with a signature of the other', () => {
   const seen = [
     observation(0, { checks: checks('bad', 'mismatch') }),
     observation(1, { checks: checks('unknown', 'mismatch') }),
@@ -316,7 +316,7 @@ test('a mismatch of one protocol is not over with a signature of the other', () 
 
 test.each(
   STREAKS,
-)('%s names the round that began at the time it names, and counts up to the last', (id) => {
+)('%s has the first bad round with its start, and the number of rounds up to the last', (id) => {
   const signal = SIGNALS.find((one) => one.id === id)
   const event = `fsp.${id}`
   const data = signal?.examples[event] ?? {}
@@ -328,7 +328,7 @@ test.each(
   expect(facts['firstRound']).toEqual({ kind: 'identifier', value: data['firstRoundId'] })
 })
 
-test('a recovery says since when, for how long and how many rounds were missed', () => {
+test('a recovery has start, duration and number of missed rounds', () => {
   const { steps } = fold(find('ftso-commit'), rounds('GBBUBG', 'commit'))
   expect(steps.at(-1)?.firings[0]?.data).toMatchObject({
     missedRounds: 3,
@@ -373,7 +373,7 @@ describe('fast-updates', () => {
     expect(data[2]).toMatchObject({ since, gapSeconds: 460, rule: 'probability' })
   })
 
-  test('a recovery names the rule of its alert', () => {
+  test('a recovery has the rule of its alert', () => {
     const seen = [silent(8, 2600), silent(0.1, 3, 560)]
     const { steps } = fold(
       fastUpdates,
@@ -386,7 +386,7 @@ describe('fast-updates', () => {
     })
   })
 
-  test('the 1 % warning is off unless asked for, and becomes critical by probability', () => {
+  test('the 1 % warning is off by default, and becomes critical by probability', () => {
     const seen = [silent(8, 2600), silent(16.2, 2700), silent(0, 1, 900)].map((part, i) =>
       observation(i, part),
     )
@@ -398,7 +398,7 @@ describe('fast-updates', () => {
     ])
   })
 
-  test('other parameters are no update: the silence goes on', () => {
+  test('changed parameters are no update and do not end the silence', () => {
     const before = fold(fastUpdates, [observation(0, silent(17, 450))])
     const state = before.steps[0]?.state as Parameters<typeof fastUpdates.evaluate>[0]
     const watch = {
@@ -479,7 +479,7 @@ describe('registration', () => {
     expect(fold(registration, seen).notified).toEqual(['1 critical', '3 recovered'])
   })
 
-  test('alerts at the snapshot whatever the minutes', () => {
+  test('alerts at the snapshot with any value of the minutes', () => {
     const seen = [observation(0, open(at - 60, { isClosed: true }))]
     expect(fold(registration, seen, { minutes: 1440 }).notified).toEqual(['0 critical'])
   })
@@ -504,7 +504,7 @@ describe('registration', () => {
     expect(registration.episodes?.isOver(recovery(454), last)).toBe(false)
   })
 
-  test('the earliest closing is what the chain says', () => {
+  test('the earliest closing is read from the chain', () => {
     const { steps } = fold(registration, [observation(0, open(at - 3600))])
     const closes = new Date((at - 3300) * 1000).toISOString()
     expect(steps[0]?.firings[0]?.data).toMatchObject({ closesAtEarliest: closes })
@@ -618,7 +618,7 @@ describe('balance-low', () => {
     expect(fold(balanceLow, seen).notified).toEqual(['1 warning', '3 critical', '5 recovered'])
   })
 
-  test('a balance that could not be read says nothing', () => {
+  test('a balance that could not be read is not judged', () => {
     expect(fold(balanceLow, [holds(3), observation(1)]).notified).toEqual(['0 critical'])
   })
 })
@@ -681,14 +681,14 @@ describe('minimal conditions', () => {
     ],
   })
 
-  test('mc-uptime looks at the worst node, from 30 polls on', () => {
+  test('mc-uptime judges the worst node, from 30 polls on', () => {
     const seen = Array.from({ length: 15 }, (_, index) => observation(index, nodes(0)))
     const { notified, steps } = fold(mcUptime, seen)
     expect(notified).toEqual(['14 warning'])
     expect(steps[14]?.firings[0]?.data).toMatchObject({ nodeId: 'NodeID-B', rate: 0 })
   })
 
-  test('validator-not-listed names the node that is gone, and recovers when it is back', () => {
+  test('validator-not-listed has the missing node, and recovers when it is listed again', () => {
     const seen = [nodes(2), nodes(0, false), nodes(0, false), nodes(2)]
     const { notified, steps } = fold(
       validatorNotListed,
