@@ -94,10 +94,7 @@ export async function createTopup(
   return toRecord(deps, topup, { outcome, purchase }, locale)
 }
 
-/**
- * Stores a quote with the purchase to make once it is credited: the given one, or that of the replaced
- * quote.
- */
+/** Stores a quote with its purchase: the given one, or the purchase of the replaced quote. */
 async function create(
   deps: TopupDeps,
   purchase: NewPurchase | undefined,
