@@ -25,7 +25,7 @@ const AT_ONCE_MAX = 32
 /** Lease of an update, in case its worker dies. */
 const LEASE_MS = 30_000
 /** Interval of claims without notification. */
-const LOOK_MS = 1000
+const POLL_MS = 1000
 /** Time for which handled updates are stored; Telegram repeats updates for a day. */
 const KEPT_MS = 72 * HOUR_MS
 const PRUNE_MS = HOUR_MS
@@ -159,7 +159,7 @@ export async function startInbox(
         failures += 1
         if (failures === 1) deps.log.warn({ error: describe(error) }, 'inbox not readable')
       }
-      await waker.sleep(Math.min(LOOK_MS * 2 ** failures, RETRY_MS_MAX), stop.signal)
+      await waker.sleep(Math.min(POLL_MS * 2 ** failures, RETRY_MS_MAX), stop.signal)
       waker.reset()
     }
   }

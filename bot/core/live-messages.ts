@@ -43,8 +43,8 @@ const LEASE_MS = 60_000
 /** Minimum interval between two changes of one message. */
 const REST_MS = 1000
 const RETRY_MS = 30_000
-const OVERVIEW_LOOK_MS = 60_000
-const ROWS_PER_LOOK = 20
+const OVERVIEW_POLL_MS = 60_000
+const ROWS_PER_CLAIM = 20
 /** Readers of followed tests, by kind of live message. */
 const TESTS = new Map<string, ReadTests>([[TEST_KIND, readTests], ...RECIPIENT_TESTS])
 
@@ -69,7 +69,7 @@ export async function changeLive(
   const { app } = notifier
   if (handles.size > 0) await wakeLive(app.db, [...handles], app.clock.now())
   await deleteExpired(app.db, app.clock.now())
-  const options = { leaseMs: LEASE_MS, limit: ROWS_PER_LOOK, signal }
+  const options = { leaseMs: LEASE_MS, limit: ROWS_PER_CLAIM, signal }
   for await (const row of claimAll(app, LIVE_MESSAGES, options)) {
     await checkMessage(notifier, row)
   }
@@ -84,9 +84,9 @@ type CheckResult = Pick<LiveRow, 'stage' | 'shown'> & {
 async function checkMessage(notifier: LiveMessageDeps, row: LiveRow): Promise<void> {
   const { app } = notifier
   try {
-    const looked = await checkSubject(notifier, row)
-    if (looked === undefined) return await deleteLive(app.db, row)
-    const { stage, shown, nextAt: dueAt, isChanged } = looked
+    const checked = await checkSubject(notifier, row)
+    if (checked === undefined) return await deleteLive(app.db, row)
+    const { stage, shown, nextAt: dueAt, isChanged } = checked
     const restsUntil = new Date(app.clock.now().getTime() + REST_MS)
     await settleLive(app.db, row, {
       stage,
@@ -257,7 +257,7 @@ async function showOverview(
   const shown = overviewKey(overview, now)
   const view = statusScreen(reader, overview, { now, buttons: true, isPinned: true })
   const isChanged = shown !== row.shown && (await change(notifier, row, view, reader.t.locale))
-  const nextAt = new Date(now.getTime() + OVERVIEW_LOOK_MS)
+  const nextAt = new Date(now.getTime() + OVERVIEW_POLL_MS)
   return { stage: null, shown, nextAt, isChanged }
 }
 

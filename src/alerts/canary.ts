@@ -28,7 +28,7 @@ const WATCH_ID = 0
  * Number of newest synthetic alerts that are checked; the arrival of an older one proves nothing
  * about now.
  */
-const LOOKED_AT = 4
+const ALERTS_READ_MAX = 4
 
 /** Raises the synthetic alert. */
 export async function raiseCanary(deps: Deps): Promise<void> {
@@ -61,7 +61,7 @@ export async function raiseCanary(deps: Deps): Promise<void> {
 
 /** The last synthetic alert that arrived; undefined if none of the newest did. */
 export async function findCanary({ db }: Pick<Deps, 'db'>): Promise<CanaryArrival | undefined> {
-  const rows = await store.listAlerts(db, CANARY_WALLET, {}, undefined, LOOKED_AT)
+  const rows = await store.listAlerts(db, CANARY_WALLET, {}, undefined, ALERTS_READ_MAX)
   const entries = await delivery.listForAlerts(
     db,
     rows.map(({ id }) => id),

@@ -16,8 +16,8 @@ interface Answer {
   waitedMs: number
 }
 
-const LOOKS = 10
-const LOOK_MS_MAX = 1000
+const CHECKS = 10
+const POLL_MS_MAX = 1000
 
 /**
  * Closes connections whose client reads an answer more slowly than `rate`.
@@ -27,7 +27,7 @@ const LOOK_MS_MAX = 1000
  */
 export function cutSlowReaders(server: FastifyInstance, rate: ReadingRate): void {
   const answers = new Set<Answer>()
-  const everyMs = Math.min(rate.graceMs / LOOKS, LOOK_MS_MAX)
+  const everyMs = Math.min(rate.graceMs / CHECKS, POLL_MS_MAX)
   const look = () => {
     for (const answer of answers) {
       const { socket, bytesBefore } = answer

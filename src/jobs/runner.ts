@@ -87,15 +87,15 @@ async function loop(
   let fence: Fence | undefined
   let failures = 0
   let notified: JobWakeUps = { ...waker.take(), mayMiss: true }
-  let lookedAtAllAt = performance.now()
-  let startedAt = lookedAtAllAt
+  let fullScanAt = performance.now()
+  let startedAt = fullScanAt
   const count = (isSuccess: boolean) => {
     const seconds = (performance.now() - startedAt) / 1000
     app.meters.ran(job.name, { isSuccess, seconds, at: app.clock.now() })
   }
   while (!signal.aborted) {
     try {
-      if (notified.mayMiss) lookedAtAllAt = performance.now()
+      if (notified.mayMiss) fullScanAt = performance.now()
       fence ??= await lock?.drawFence()
       startedAt = performance.now()
       await job.run(app, signal, notified, fence)
@@ -114,7 +114,7 @@ async function loop(
     const restMs = failures === 0 ? everyMs : Math.min(2 ** failures * 250, pauseMsMax)
     await waker.sleep(restMs, signal)
     const { payloads, mayMiss } = waker.take(notified.payloads)
-    const isTime = performance.now() - lookedAtAllAt >= everyMs
+    const isTime = performance.now() - fullScanAt >= everyMs
     notified = { payloads, mayMiss: mayMiss || isTime || failures > 0 }
   }
 }

@@ -51,7 +51,7 @@ async function draw(ctx: BotContext, pinned: boolean): Promise<void> {
 }
 
 /** Interval of updating a pinned message. */
-const LOOK_MS = 60_000
+const POLL_MS = 60_000
 
 async function follow(
   { app, knownChat }: BotContext,
@@ -68,7 +68,7 @@ async function follow(
     stage: null,
     shown: overviewKey(overview, now),
     changeCount: 0,
-    dueAt: new Date(now.getTime() + LOOK_MS),
+    dueAt: new Date(now.getTime() + POLL_MS),
     leasedUntil: null,
     expiresAt: null,
     createdAt: now,

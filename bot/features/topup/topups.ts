@@ -89,12 +89,12 @@ async function waitingDraft({ db, clock }: App, chatId: number): Promise<ShownTo
 }
 
 /** Delay of the first update, for changes during the creation of the message. */
-const FIRST_LOOK_MS = 2000
+const FIRST_POLL_MS = 2000
 
 /** Longest interval of updates while a payment is possible or on its way. */
-const OPEN_LOOK_MS = 30_000
+const OPEN_POLL_MS = 30_000
 
-const CLOSE_LOOK_MS = 5000
+const CLOSE_POLL_MS = 5000
 
 /** Time in which a late payment still updates the message. */
 const KEPT_MS = 7 * DAY_MS
@@ -124,7 +124,7 @@ export async function followTopup(
     stage: stageOf(shown),
     shown: view === undefined ? null : digestOf(view),
     changeCount: 0,
-    dueAt: new Date(now.getTime() + FIRST_LOOK_MS),
+    dueAt: new Date(now.getTime() + FIRST_POLL_MS),
     leasedUntil: null,
     expiresAt: new Date(Math.max(expiresAt.getTime(), now.getTime()) + KEPT_MS),
     createdAt: now,
@@ -139,13 +139,13 @@ export function nextLookAt({ topup }: ShownTopup, now: Date): Date {
   const after = (ms: number) => new Date(now.getTime() + ms)
   switch (topup.status) {
     case 'draft':
-      return new Date(Math.min(nextStepAt(topup, now).getTime(), after(OPEN_LOOK_MS).getTime()))
+      return new Date(Math.min(nextStepAt(topup, now).getTime(), after(OPEN_POLL_MS).getTime()))
     case 'submitted':
     case 'confirming':
-      return after(CLOSE_LOOK_MS)
+      return after(CLOSE_POLL_MS)
     default: {
       const ageMs = now.getTime() - topup.expiresAt.getTime()
-      return after(Math.max(OPEN_LOOK_MS, ageMs / 4))
+      return after(Math.max(OPEN_POLL_MS, ageMs / 4))
     }
   }
 }

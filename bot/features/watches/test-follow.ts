@@ -17,8 +17,8 @@ import { type TestOutcome, testResults } from './test-view.ts'
 /** Kind of the live message that lists the tests of a watch. */
 export const TEST_KIND = 'test'
 
-/** Least time between two looks. */
-const LOOK_MS = 1000
+/** Minimum interval between two checks. */
+const POLL_MS = 1000
 const FOLLOWED_MS = 10 * MINUTE_MS
 /** Newest messages of a recipient among which its test is. */
 const NEWEST = 20
@@ -35,7 +35,7 @@ interface Followed {
 /**
  * Makes the screen of tests as they are now.
  *
- * @returns `nextAt`: when to look again; undefined once all have arrived or failed
+ * @returns `nextAt`: time of the next check; undefined once all have arrived or failed
  * @throws AppError not_found when the watch or recipient is gone
  */
 export type ReadTests = (
@@ -62,7 +62,7 @@ export async function followTests(
     stage: null,
     shown: null,
     changeCount: 0,
-    dueAt: new Date(now.getTime() + LOOK_MS),
+    dueAt: new Date(now.getTime() + POLL_MS),
     leasedUntil: null,
     expiresAt: new Date(now.getTime() + FOLLOWED_MS),
     createdAt: of.since,
@@ -105,14 +105,14 @@ export async function testSince(
   return outcomeOf(entry, channel)
 }
 
-/** When to look again at tests; undefined once all have arrived or failed. */
+/** Time of the next check of tests; undefined once all have arrived or failed. */
 export function nextTestLook(
   outcomes: readonly TestOutcome[],
   since: Date,
   now: Date,
 ): Date | undefined {
   if (outcomes.every(({ kind }) => kind !== 'queued')) return undefined
-  const waitMs = Math.max(LOOK_MS, (now.getTime() - since.getTime()) / 4)
+  const waitMs = Math.max(POLL_MS, (now.getTime() - since.getTime()) / 4)
   return new Date(now.getTime() + waitMs)
 }
 

@@ -49,7 +49,7 @@ async function runsOn(pid: number, cluster: string): Promise<boolean> {
 
 const FAST_SHUTDOWN_MS_MAX = 15_000
 const IMMEDIATE_SHUTDOWN_MS_MAX = 5000
-const LOOK_EVERY_MS = 20
+const POLL_MS = 20
 
 /**
  * Stops the server and waits for its end: a fast shutdown, which ends its connections, then an immediate
@@ -65,9 +65,9 @@ export async function stopPostmaster(pid: number, cluster: string): Promise<void
   for (const [signal, patienceMs] of steps) {
     if (!(await runsOn(pid, cluster))) return
     interrupt(pid, signal)
-    for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += LOOK_EVERY_MS) {
+    for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += POLL_MS) {
       if (!(await runsOn(pid, cluster))) return
-      await wait(LOOK_EVERY_MS)
+      await wait(POLL_MS)
     }
   }
   throw new Error(`the PostgreSQL server ${pid} on ${cluster} does not stop`)

@@ -41,7 +41,7 @@ const SETTINGS = {
 
 const UNSAFE_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
 
-const LOOK_EVERY_MS = 10
+const POLL_MS = 10
 const LINES_KEPT = 5
 
 /**
@@ -97,7 +97,7 @@ async function becomesReady(child: ChildProcess, cluster: Cluster): Promise<bool
   while (isRunning(child)) {
     const postmaster = await findPostmaster(cluster.path)
     if (postmaster?.ready && postmaster.pid === child.pid) return true
-    await wait(LOOK_EVERY_MS)
+    await wait(POLL_MS)
   }
   return false
 }

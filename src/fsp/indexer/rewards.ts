@@ -27,7 +27,7 @@ interface Known {
 
 /** Kind of the publication that stores the time from which on rewards can be claimed. */
 const CLAIMABLE = 'claimable'
-const LOOK_MS = 5 * MINUTE_MS
+const POLL_MS = 5 * MINUTE_MS
 /** Time in which rewards can be claimed before they count as waiting. */
 const GRACE_SECONDS = DAY_SECONDS
 /** Number of reward epochs in the 90 days after which rewards expire. */
@@ -48,7 +48,7 @@ export function createRewardFacts({
   readonly clock: Clock
   readonly rewardDataUrls: readonly string[]
 }) {
-  let lookAtMs = 0
+  let nextPollMs = 0
 
   /** Records the time from which on the rewards of the last reward epoch can be claimed. */
   async function learn(
@@ -57,8 +57,8 @@ export function createRewardFacts({
     fence: Fence | undefined,
   ): Promise<void> {
     const nowMs = clock.now().getTime()
-    if (nowMs < lookAtMs) return
-    lookAtMs = nowMs + LOOK_MS
+    if (nowMs < nextPollMs) return
+    nextPollMs = nowMs + POLL_MS
     const epoch = policies.currentEpoch - 1
     const [noted] = await store.listPublications(db, CLAIMABLE, [epoch])
     if (noted !== undefined) return

@@ -2,13 +2,13 @@
 
 import { find, offerCopies } from './dom.js'
 
-const LOOK_MS = 15_000
+const POLL_MS = 15_000
 
 /** Last content received from the service. */
 let shown = find('#live').innerHTML
 
 offerCopies()
-if (find('#live').dataset.live !== undefined) setInterval(() => void refresh(), LOOK_MS)
+if (find('#live').dataset.live !== undefined) setInterval(() => void refresh(), POLL_MS)
 
 /** Updates the content, unless its reader is using it. */
 async function refresh() {

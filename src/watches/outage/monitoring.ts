@@ -14,7 +14,7 @@ const CRITICAL_MS = 600_000
  * Upper limit of the time counted between two observations: while the service did not run no data was
  * missing.
  */
-const LOOK_MS_MAX = 40_000
+const POLL_MS_MAX = 40_000
 
 /** A failure that persists. */
 export interface PersistentFailure {
@@ -26,7 +26,7 @@ export interface PersistentFailure {
 export function failingSince(before: PersistentFailure | undefined, now: Date): Date {
   const checkedAt = before?.checkedAt ?? now
   const since = before?.failingSince ?? checkedAt
-  const unseenMs = Math.max(0, now.getTime() - checkedAt.getTime() - LOOK_MS_MAX)
+  const unseenMs = Math.max(0, now.getTime() - checkedAt.getTime() - POLL_MS_MAX)
   return new Date(Math.min(since.getTime() + unseenMs, now.getTime()))
 }
 
