@@ -209,7 +209,7 @@ function problemText(
 
 const ECHO_MAX = 40
 
-/** Shortens repeated input. */
+/** Shortens input that a refusal repeats. */
 export function cut(text: string): string {
   const characters = [...text.replace(/\s+/g, ' ')]
   return characters.length <= ECHO_MAX

@@ -1,6 +1,6 @@
 /**
- * Inhibition: alerts that are only consequences of another one. While that one is open they are recorded
- * and not sent, on any channel; if they are still open when it ends they are sent then. Pure.
+ * Inhibition: an alert that is only a consequence of another one is recorded and sent to no channel while its
+ * cause is open. If it is still open when the cause ends, it is sent then. Pure.
  *
  * Cause and consequence belong to one wallet. A chain outage inhibits alerts of the same watch; a failure
  * of a provider inhibits those of every watch on it, identified by `provider` in the data of both.

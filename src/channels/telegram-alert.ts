@@ -32,7 +32,7 @@ export type AlertViewState = MessageState
 export interface AlertViewOptions extends ChatReader {
   /** Whether links are shown as text instead of buttons. */
   readonly linksAsText?: boolean
-  /** Time of the first message; the duration is shown from one minute on. */
+  /** Present time, for the duration of an open alert; shown from one minute on. */
   readonly now?: Date
 }
 

@@ -13,7 +13,7 @@ const LETTER = 6.6
 /** Share of rounds with problems up to which the badge is amber. */
 const SOME_SHARE = 0.1
 const NAME_BACK = '#2B3440'
-/** Colours of white letters on them have a contrast of 4.5 to 1 or more. */
+/** Background colours; white letters on them have a contrast of at least 4.5 to 1. */
 const COLOURS = { fine: '#1B7F4F', some: '#8A4B00', many: '#B3261E', unknown: '#566070' } as const
 
 /**
@@ -46,7 +46,7 @@ function boxWidth(content: string): number {
   return Math.ceil([...content].length * LETTER) + 2 * PADDING
 }
 
-/** Letters that fill their box whatever font the reader has. */
+/** Text stretched to a given width, so that the badge looks alike with any font. */
 function letters(content: string, middle: number, width: number): string {
   const place = `x="${middle}" y="14" textLength="${width - 2 * PADDING}" lengthAdjust="spacingAndGlyphs"`
   return `<text ${place}>${escapeHtml(content)}</text>`

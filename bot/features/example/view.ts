@@ -28,8 +28,8 @@ export function exampleMuteEnd({ openedAt }: Pick<ExampleState, 'openedAt'>): Da
 }
 
 /**
- * A made-up alert: texts and buttons of real ones, with the data of the signal's example. Nothing is
- * stored; a press shows the example as a real message would be after it.
+ * An example alert: texts and buttons of a real one, with the data of the signal's example. Nothing is
+ * stored; a press changes the example as it would change a real message.
  *
  * @param options `by`: name of the reader. `pages`: URL of the service's pages
  */
@@ -72,7 +72,7 @@ function exampleButton(button: Button, state: ExampleState): readonly Button[] {
   return part === undefined ? [] : [act(button.label, exampleData(part, state))]
 }
 
-/** The part of the example that a real button toggles. */
+/** The part of the example that the button of a real alert would change. */
 function partOf(data: string): ExamplePart | undefined {
   const press = unpacked(data)
   switch (press?.verb) {
