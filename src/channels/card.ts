@@ -61,7 +61,7 @@ const TITLE_MAX = 300
 const SHARED_FIELDS: readonly string[] = ['sender', 'from', 'round', 'rounds']
 
 interface CardOptions {
-  /** Time of the first message. */
+  /** Time of sending, for a first message only. */
   readonly now?: Date
   readonly state?: MessageState
   /** Formats lines; plain text by default. */

@@ -32,7 +32,10 @@ export type AlertViewState = MessageState
 export interface AlertViewOptions extends ChatReader {
   /** Whether links are shown as text instead of buttons. */
   readonly linksAsText?: boolean
-  /** Present time, for the duration of an open alert; shown from one minute on. */
+  /**
+   * Time of sending, for a first message only: the text says how long ago the alert fired, from one minute
+   * on.
+   */
   readonly now?: Date
 }
 
