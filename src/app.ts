@@ -98,7 +98,7 @@ const JOBS_POOL = { max: 10 }
 const REPLICA_POOL = { max: 10, waitMs: 1000, answerMs: 3000 }
 /** Pool of metered calls, which are settled in few statements. */
 const METERING_POOL = { max: 5, waitMs: 5000, lockMs: 3000, answerMs: ANSWER_MS }
-/** Deadline for running work at a stop; with closing less than the 15 s after which a stop must be over. */
+/** Deadline for running work at a stop. With settling and closing 15 s, half of what `main.ts` waits for a stop. */
 const STOP_MS = 10_000
 const SETTLE_MS = 2000
 const CLOSE_MS = 1000

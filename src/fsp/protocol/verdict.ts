@@ -29,7 +29,7 @@ export interface RoundCheckVerdict {
   readonly values?: Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>
 }
 
-/** The checks of a round, each a signal of its own. */
+/** The checks of a round. Three signals judge two of them each. */
 export const ROUND_CHECKS = [
   'commit',
   'reveal',
