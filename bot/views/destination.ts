@@ -1,7 +1,7 @@
 import type { ChannelKey } from '#src/channels/index.ts'
 import { cut } from '#src/channels/wording.ts'
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
-import type { Destination } from '#src/recipients/directory.ts'
+import type { Destination } from '#src/recipients/destination-list.ts'
 
 const NAME_MAX = 60
 

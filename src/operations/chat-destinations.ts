@@ -5,7 +5,7 @@ import * as log from '#src/delivery/log.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { Id } from '#src/kernel/units.ts'
 import { resendConfirmation as askAgain } from '#src/recipients/confirmations.ts'
-import * as directory from '#src/recipients/directory.ts'
+import * as destinations from '#src/recipients/destination-list.ts'
 import { RecipientChanges } from '#src/recipients/model.ts'
 import { defineChatOperation } from './define.ts'
 
@@ -19,7 +19,7 @@ const ById = z.strictObject({ id: Id })
 export const listDestinations = defineChatOperation({
   id: 'listDestinations',
   scope: 'read',
-  handle: ({ app, caller }) => directory.listDestinations(app, caller),
+  handle: ({ app, caller }) => destinations.listDestinations(app, caller),
 })
 
 /** One destination, its waiting messages, and its failures of the last day. */
@@ -29,7 +29,7 @@ export const getDestination = defineChatOperation({
   body: ById,
   handle: async ({ app, caller, body }) => {
     const [destination, retained, failures] = await Promise.all([
-      directory.getDestination(app, caller, body.id),
+      destinations.getDestination(app, caller, body.id),
       delivery.listRetained(app, caller, body.id),
       log.countFailures(app, caller, body.id),
     ])
@@ -42,7 +42,7 @@ export const changeDestination = defineChatOperation({
   id: 'changeDestination',
   scope: 'write',
   body: z.strictObject({ id: Id, changes: RecipientChanges }),
-  handle: ({ app, caller, body }) => directory.changeDestination(app, caller, body),
+  handle: ({ app, caller, body }) => destinations.changeDestination(app, caller, body),
 })
 
 /** Deletes a destination, named or the wallet's own. */
@@ -50,7 +50,7 @@ export const removeDestination = defineChatOperation({
   id: 'removeDestination',
   scope: 'write',
   body: ById,
-  handle: ({ app, caller, body }) => directory.removeDestination(app, caller, body.id),
+  handle: ({ app, caller, body }) => destinations.removeDestination(app, caller, body.id),
 })
 
 /**
@@ -63,7 +63,7 @@ export const testDestination = defineChatOperation({
   targetRate: {
     rate: 'test',
     find: async ({ app, caller, body }) =>
-      `recipient ${(await directory.getDestination(app, caller, body.id)).id}`,
+      `recipient ${(await destinations.getDestination(app, caller, body.id)).id}`,
   },
   body: z.strictObject({
     id: Id,

@@ -40,7 +40,7 @@ export async function requireCapacity(tx: Db, wallet: Address): Promise<void> {
  *
  * @throws AppError invalid `validation_failed`; upstream `channel_unavailable`
  */
-export async function changeDestination(
+export async function applyDestinationChange(
   deps: {
     readonly box: SecretBox
     readonly channels: Channels

@@ -14,7 +14,7 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { planConfirmation } from './confirmations.ts'
 import { openDestination, toStored } from './destination-box.ts'
-import { changeDestination, deleteDestination, requireChannel } from './destination-change.ts'
+import { applyDestinationChange, deleteDestination, requireChannel } from './destination-change.ts'
 import { creatorOf, isGroup, type LinkListener, toLinked } from './linked.ts'
 import {
   type ChannelSetup,
@@ -75,7 +75,7 @@ export async function configureChannel(
     const before = await store.findOwn(tx, caller.wallet, key)
     if (before !== undefined) {
       const change = { input: input.setup, wanted: 'active', now } as const
-      const { row, secret } = await changeDestination(deps, tx, before, change)
+      const { row, secret } = await applyDestinationChange(deps, tx, before, change)
       return toChannelState(deps.channels, key, row, secret)
     }
     const row = await store.insertRow(tx, {

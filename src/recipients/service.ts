@@ -9,7 +9,7 @@ import { type Address, ID_MAX } from '#src/kernel/units.ts'
 import { planConfirmation } from './confirmations.ts'
 import { toStored } from './destination-box.ts'
 import {
-  changeDestination,
+  applyDestinationChange,
   deleteDestination,
   requireCapacity,
   requireChannel,
@@ -198,7 +198,7 @@ export async function changeRow(
     await lockWallet(tx, caller.wallet, now)
     const row = await find(tx, caller.wallet, id)
     if (row === undefined) throw new AppError('not_found', 'not_found')
-    const { row: placed, secret } = await changeDestination(deps, tx, row, {
+    const { row: placed, secret } = await applyDestinationChange(deps, tx, row, {
       input: changes,
       wanted: changes.status,
       now,

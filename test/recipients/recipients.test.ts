@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebhookDestination } from '#src/channels/webhook.ts'
 import type { Caller } from '#src/kernel/caller.ts'
+import { getDestination } from '#src/recipients/destination-list.ts'
 import { openDestinations, recordOutcomes } from '#src/recipients/destinations.ts'
-import { getDestination } from '#src/recipients/directory.ts'
 import { NewRecipient, RECIPIENTS_MAX, RecipientChanges } from '#src/recipients/model.ts'
 import {
   createRecipient,

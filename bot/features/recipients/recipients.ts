@@ -2,7 +2,7 @@
 import type { TestResult } from '#src/delivery/model.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { getDestination, testDestination } from '#src/operations/chat-destinations.ts'
-import type { Destination } from '#src/recipients/directory.ts'
+import type { Destination } from '#src/recipients/destination-list.ts'
 import type { BotContext, ChatState, Membership } from '../../core/context.ts'
 import { nextAllowedAt } from '../../core/refusals.ts'
 import { show } from '../../core/show.ts'

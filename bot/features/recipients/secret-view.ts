@@ -1,6 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import { escapeHtml, html, id, typed } from '#src/i18n/translate.ts'
-import type { Destination } from '#src/recipients/directory.ts'
+import type { Destination } from '#src/recipients/destination-list.ts'
 import { destinationName } from '../../views/destination.ts'
 import { nearTime } from '../../views/time.ts'
 import { act, type Reader, screen, type View } from '../../views/view.ts'

@@ -1,7 +1,7 @@
 import { packed } from '#src/actions/codec.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { builtKey, typed } from '#src/i18n/translate.ts'
-import type { Destination } from '#src/recipients/directory.ts'
+import type { Destination } from '#src/recipients/destination-list.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { destinationName } from '../../views/destination.ts'

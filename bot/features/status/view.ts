@@ -1,7 +1,7 @@
 import { packed } from '#src/actions/codec.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { builtKey, id, typed } from '#src/i18n/translate.ts'
-import type { Destination } from '#src/recipients/directory.ts'
+import type { Destination } from '#src/recipients/destination-list.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { TipState } from '#src/watches/observe/tip.ts'
 import { destinationName, isOn } from '../../views/destination.ts'
