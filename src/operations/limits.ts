@@ -5,7 +5,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { HOUR_MS, HOUR_SECONDS } from '#src/kernel/durations.ts'
 import { countOne, type RequestCount, tooManyRequests } from '#src/kernel/rate-limit.ts'
 import { deleteCounts } from './limits-store.ts'
-import { createSharedCounts } from './shared-counts.ts'
+import { createRateCounts } from './rate-counts.ts'
 
 const MINUTE_SECONDS = 60
 
@@ -70,7 +70,7 @@ export function createLimits({ db }: { readonly db: Db }, scale = 1): Limits {
       return [name, new RateLimiterMemory(options)]
     }),
   )
-  const shared = createSharedCounts(db)
+  const shared = createRateCounts(db)
   const memoryOf = (name: RateClass) => {
     const found = inMemory.get(name)
     if (found === undefined) throw new Error(`no limit is called ${name}`)

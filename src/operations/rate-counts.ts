@@ -15,7 +15,7 @@ interface Change {
 }
 
 /** Counts by key. Concurrent changes of this process share a statement. */
-export interface SharedCounts {
+export interface RateCounts {
   /** Counts a request. Each of concurrent requests gets its own number. */
   add(change: Change): Promise<RequestCount>
   /** Takes a request back; undefined if its count has ended. */
@@ -37,7 +37,7 @@ interface Counted {
 }
 
 /** Counts on this database, by the clock of this machine, as the counts in memory are. */
-export function createSharedCounts(db: Db): SharedCounts {
+export function createRateCounts(db: Db): RateCounts {
   const added = createCounting(async (groups) => {
     const now = systemClock.now()
     const changes = groups.map((group) => ({
