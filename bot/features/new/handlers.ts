@@ -16,8 +16,8 @@ import { findWatch } from '../../core/watches.ts'
 import { isOn } from '../../views/destination.ts'
 import { fieldsOf, findField, readValue } from '../../views/fields.ts'
 import { factsOf, formOf } from '../../views/watch-facts.ts'
+import { peopleOf } from '../watches/load-people.ts'
 import { notifiedBy } from '../watches/people-view.ts'
-import { peopleOf } from '../watches/recipient-choice.ts'
 import { followDraft } from './backtest.ts'
 import {
   beginDraft,

@@ -4,9 +4,9 @@ import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
 import { escalationScreen } from './escalation.ts'
+import { peopleOf } from './load-people.ts'
 import { changeWatch, withManaged } from './manage.ts'
 import { notifiedBy, watchPeople } from './people-view.ts'
-import { peopleOf } from './recipient-choice.ts'
 
 /** Recipients of a watch are not shown in groups; the link leads to the watch in the private chat. */
 const OF_A_WATCH = { privately: ({ id }: { readonly id: number }) => `w${id}` } as const

@@ -12,8 +12,8 @@ import { propertyOf } from '../../views/watch-facts.ts'
 import { providerName } from '../provider/search.ts'
 import { type LastAlert, watchCard } from './card-view.ts'
 import { watchList } from './list-view.ts'
+import { peopleOf } from './load-people.ts'
 import { notifiedBy, personName } from './people-view.ts'
-import { peopleOf } from './recipient-choice.ts'
 
 /** Shows a page of the wallet's watches. */
 export async function showList(

@@ -10,8 +10,8 @@ import type { Destination } from '#src/recipients/destination-list.ts'
 import type { ChatState, Membership } from '../../core/context.ts'
 import { putLive } from '../../core/live-store.ts'
 import type { View } from '../../views/view.ts'
+import { peopleOf } from './load-people.ts'
 import { notifiedBy, type Person } from './people-view.ts'
-import { peopleOf } from './recipient-choice.ts'
 import { type TestOutcome, testResults } from './test-view.ts'
 
 /** Kind of the live message that lists the tests of a watch. */
