@@ -27,6 +27,13 @@ function namesIn(text: string, pattern: RegExp): readonly string[] {
   return [...text.matchAll(pattern)].map(([, name = '']) => name)
 }
 
+test('every entry of the changelog begins with a tag that CONTRIBUTING.md lists', () => {
+  const tags = new Set(namesIn(readFileSync('CONTRIBUTING.md', 'utf8'), /`\[([A-Z]+)\]`/g))
+  const entries = readFileSync('CHANGELOG.md', 'utf8').match(/^- .*$/gm) ?? []
+  expect(entries.length).toBeGreaterThan(100)
+  expect(entries.filter((line) => !tags.has(/^- \[([A-Z]+)\] /.exec(line)?.[1] ?? ''))).toEqual([])
+})
+
 test.each(DOCUMENTS)('%s links to files that exist', (path) => {
   const links = linksOf(readFileSync(path, 'utf8'))
   expect(links.filter((target) => !existsSync(join(dirname(path), target)))).toEqual([])
