@@ -39,6 +39,15 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   nodemailer: /^src\/channels\/(email|smtp[\w-]*)\.ts$|^src\/app\.ts$/,
 }
 
+/**
+ * The only files whose SQL reads the clock of the database: `db/clock.ts` for everybody, and two whose rows
+ * processes with different clocks compare.
+ */
+const DATABASE_CLOCK = ['src/channels/pace-store.ts', 'src/db/clock.ts', 'src/db/slices.ts']
+/** The clock of the database; `now()` of JavaScript is a method here. */
+const SQL_CLOCK =
+  /(?<![.\w])now\(\)|\b(?:clock|statement|transaction)_timestamp\b|\bcurrent_(?:time|date)|\blocaltime|\bdefaultNow\b/i
+
 /** The only files that skip rows which others lock, see docs/decisions/0013-skip-locked.md. */
 const SKIPPING = [
   'src/billing/metering/store.ts',
@@ -257,6 +266,13 @@ describe('the source tree', () => {
   test('skips locked rows in the named files only', () => {
     const skipping = sources.filter(({ code }) => /skip locked|skipLocked/i.test(code))
     expect(skipping.map(({ path }) => path).toSorted()).toEqual(SKIPPING)
+  })
+
+  test('reads the clock of the database in the named files only', () => {
+    const reading = sources.filter(
+      ({ path, code }) => PACKAGES['drizzle-orm']?.test(path) && SQL_CLOCK.test(code),
+    )
+    expect(reading.map(({ path }) => path).toSorted()).toEqual(DATABASE_CLOCK)
   })
 
   test('has no folder for odds and ends', () => {
