@@ -1,5 +1,6 @@
-import { encodeFunctionData } from 'viem'
+import { getAbiItem, toFunctionSelector } from 'viem'
 import type { Address } from '#src/kernel/units.ts'
+import { encodeAddressCall } from './aggregate.ts'
 import type { BalanceQuery, BlockRef } from './chain.ts'
 import { NATIVE_BALANCE_ABI, TOKEN_ABI } from './contracts.ts'
 import type { Endpoints } from './endpoints.ts'
@@ -18,6 +19,9 @@ interface Asked extends BalanceQuery {
   readonly place: number
 }
 
+// viem would hash the function's name for each call.
+const NATIVE_BALANCE = toFunctionSelector(NATIVE_BALANCE_ABI[0])
+const TOKEN_BALANCE = toFunctionSelector(getAbiItem({ abi: TOKEN_ABI, name: 'balanceOf' }))
 const BATCH_SIZE = 500
 const BATCHES_AT_ONCE = 4
 /**
@@ -103,11 +107,9 @@ export function balanceCall(
   multicallAddress: Address,
 ): ContractCall {
   if (asset === 'FLR') {
-    const call = { abi: NATIVE_BALANCE_ABI, args: [address] } as const
-    return { target: multicallAddress, callData: encodeFunctionData(call) }
+    return { target: multicallAddress, callData: encodeAddressCall(NATIVE_BALANCE, address) }
   }
-  const call = { abi: TOKEN_ABI, functionName: 'balanceOf', args: [address] } as const
-  return { target: asset, callData: encodeFunctionData(call) }
+  return { target: asset, callData: encodeAddressCall(TOKEN_BALANCE, address) }
 }
 
 function inBatches(queries: readonly Asked[]): readonly (readonly Asked[])[] {

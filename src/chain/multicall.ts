@@ -1,11 +1,6 @@
-import {
-  decodeFunctionResult,
-  encodeFunctionData,
-  type Hex,
-  multicall3Abi,
-  numberToHex,
-} from 'viem'
+import { type Hex, numberToHex } from 'viem'
 import type { Address } from '#src/kernel/units.ts'
+import { decodeResults, encodeCalls } from './aggregate.ts'
 import type { RpcClient } from './endpoints.ts'
 import { EndpointError } from './failures.ts'
 
@@ -39,11 +34,7 @@ export async function readBatch(
   calls: readonly ContractCall[],
   { multicallAddress, block }: BatchOptions,
 ): Promise<readonly (Hex | undefined)[]> {
-  const data = encodeFunctionData({
-    abi: multicall3Abi,
-    functionName: 'aggregate3',
-    args: [calls.map((call) => ({ ...call, allowFailure: true }))],
-  })
+  const data = encodeCalls(calls)
   const answer = await client.request({
     method: 'eth_call',
     params: [
@@ -51,11 +42,7 @@ export async function readBatch(
       block === 'latest' ? block : numberToHex(block),
     ],
   })
-  const results = decodeFunctionResult({
-    abi: multicall3Abi,
-    functionName: 'aggregate3',
-    data: answer,
-  })
+  const results = decodeResults(answer)
   if (results.length !== calls.length) throw new EndpointError('answer of another length')
   return results.map(({ success, returnData }) => (success ? returnData : undefined))
 }
