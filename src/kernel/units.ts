@@ -1,7 +1,12 @@
-import { getAddress, isAddress } from 'viem/utils'
+import { getAddress } from 'viem/utils'
 import { z } from 'zod'
+import { memoized } from './memo.ts'
 
 /** Codecs of values that are text in JSON and typed inside: `z.decode` on input, `z.encode` on output. */
+
+/** Addresses whose checksum is remembered: it takes a hash, and an observer needs that of each target. */
+const REMEMBERED_ADDRESSES = 16_384
+const checksummed = memoized(REMEMBERED_ADDRESSES, (address) => getAddress(address))
 
 /**
  * An address, checksummed (EIP-55). Input may be all lower case, all upper case (also `0X`) or correctly
@@ -19,12 +24,12 @@ export const Address = z.codec(
   z.custom<`0x${string}`>((value) => typeof value === 'string'),
   {
     decode: (text, context) => {
-      const address = asHex(text)
-      if (isPlainCase(text) || isAddress(address)) return getAddress(address.toLowerCase())
+      const address = checksummed(asHex(text).toLowerCase())
+      if (isPlainCase(text) || asHex(text) === address) return address
       context.issues.push({ code: 'custom', input: text, params: { code: 'checksum' } })
       return z.NEVER
     },
-    encode: (address) => getAddress(address),
+    encode: (address) => checksummed(address.toLowerCase()),
   },
 )
 export type Address = z.output<typeof Address>

@@ -1,0 +1,23 @@
+/**
+ * Remembers results of a pure function by its text. Between `max` and twice as many are kept: those of the last texts.
+ *
+ * @param compute errors are not remembered
+ */
+export function memoized<Value>(
+  max: number,
+  compute: (text: string) => Value,
+): (text: string) => Value {
+  let young = new Map<string, Value>()
+  let old = new Map<string, Value>()
+  return (text) => {
+    const recent = young.get(text)
+    if (recent !== undefined) return recent
+    const value = old.get(text) ?? compute(text)
+    if (young.size >= max) {
+      old = young
+      young = new Map()
+    }
+    young.set(text, value)
+    return value
+  }
+}
