@@ -6,11 +6,10 @@ import {
   multicall3Abi,
 } from 'viem'
 import { expect, test } from 'vitest'
-import type { Address } from '#src/kernel/units.ts'
 import { decodeResults, encodeAddressCall, encodeCalls } from './aggregate.ts'
-import { NATIVE_BALANCE_ABI } from './contracts.ts'
+import { MULTICALL3_ADDRESS, NATIVE_BALANCE_ABI } from './contracts.ts'
 
-const HOLDER: Address = '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2D1ea91C'
+const HOLDER = MULTICALL3_ADDRESS
 const LENGTHS = [0, 1, 4, 31, 32, 33, 36, 64, 1000]
 
 function bytesOf(length: number): Hex {
