@@ -1,8 +1,14 @@
 import { z } from 'zod'
 import { isAtLeast, mostSevere, type Severity } from '#src/kernel/display-values.ts'
+import { memoized } from '#src/kernel/memo.ts'
 import type { SignalGroup } from '#src/kernel/signal-group.ts'
 import type { WatchType } from '../define.ts'
-import { completeSignals, type EvaluatedWatch, type StoredState } from '../model.ts'
+import {
+  completeSignals,
+  type EvaluatedWatch,
+  type SignalSetting,
+  type StoredState,
+} from '../model.ts'
 import type { Firing, Observed, Signal } from '../signal.ts'
 
 /**
@@ -47,6 +53,34 @@ export interface WatchOutcome {
   readonly recheckAt: Date | null
 }
 
+/** What a watch is judged by, decoded. */
+interface Choices {
+  readonly settings: unknown
+  readonly signals: readonly SignalSetting[]
+}
+
+/** Most different choices of each type that are remembered: the watches of a feed have few. */
+const REMEMBERED_CHOICES = 512
+const choicesByType = new WeakMap<WatchType, (text: string) => Choices>()
+
+/** The settings and signals of a watch. Watches with the same ones share the result. */
+export function choicesOf(
+  type: WatchType,
+  { settings, signals }: Pick<EvaluatedWatch, 'settings' | 'signals'>,
+): Choices {
+  const read =
+    choicesByType.get(type) ??
+    memoized(REMEMBERED_CHOICES, (text) => {
+      const own: Pick<EvaluatedWatch, 'settings' | 'signals'> = JSON.parse(text)
+      return {
+        settings: z.decode(type.settings, own.settings),
+        signals: completeSignals(type.signals, own.signals),
+      }
+    })
+  choicesByType.set(type, read)
+  return read(JSON.stringify({ settings, signals }))
+}
+
 /**
  * Evaluates one observation.
  * @see foldWatch
@@ -72,8 +106,7 @@ export function foldWatch(
   watch: EvaluatedWatch,
   observations: readonly Observed[],
 ): WatchOutcome {
-  const settings = z.decode(type.settings, watch.settings)
-  const choices = completeSignals(type.signals, watch.signals)
+  const { settings, signals: choices } = choicesOf(type, watch)
   const folds = type.signals.flatMap((signal, index) => {
     const choice = choices[index]
     if (choice === undefined || !choice.enabled) return []

@@ -9,7 +9,7 @@ import type { EvaluatedWatch } from '../model.ts'
 import type { Observed } from '../signal.ts'
 import { listEvaluated, saveStates } from '../state-store.ts'
 import * as store from '../target-store.ts'
-import { type AlertCandidate, foldWatch, type WatchOutcome } from './evaluate.ts'
+import { type AlertCandidate, choicesOf, foldWatch, type WatchOutcome } from './evaluate.ts'
 
 /**
  * Upper limit of the watches judged between two writes; bounds memory, whatever the number of watches on
@@ -210,7 +210,7 @@ function judgeWatch(
 ): Judged | undefined {
   try {
     const outcome = foldWatch(type, target, watch, observed)
-    sum.add(watch.settings, outcome.states)
+    sum.add(watch, outcome.states)
     return { watchId: watch.id, ...outcome }
   } catch (error) {
     quarantineWatch(watch.id, error)
@@ -249,14 +249,15 @@ function earlier(a: Date | null, b: Date | null): Date | null {
 }
 
 /** Builds the summary of a target's watches for the type's prefilter, if it has one. */
-function summing({ prefilter, settings: schema }: ChainWatchType, observation: Observed) {
+function summing(type: ChainWatchType, observation: Observed) {
+  const { prefilter } = type
   let summary = prefilter?.empty
   return {
-    add: (settings: unknown, states: readonly { signal: string; state: unknown }[]) => {
+    add: (watch: EvaluatedWatch, states: readonly { signal: string; state: unknown }[]) => {
       if (prefilter === undefined) return
       const byId = new Map(states.map(({ signal, state }) => [signal, state]))
-      const watch = { settings: z.decode(schema, settings), states: byId }
-      summary = prefilter.add(summary, watch, observation)
+      const { settings } = choicesOf(type, watch)
+      summary = prefilter.add(summary, { settings, states: byId }, observation)
     },
     encoded: () => (prefilter === undefined ? null : z.encode(prefilter.schema, summary)),
   }
