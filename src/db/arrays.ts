@@ -43,20 +43,31 @@ export function arrayParsers(): readonly (readonly [number, (text: string) => un
 
 /** PostgreSQL's text form of this array; the statement casts it to the element type. */
 export function arrayText(values: readonly unknown[]): string {
-  return `{${values.map(elementText).join(',')}}`
+  let last: unknown
+  let lastText = 'NULL'
+  // Rows that are written together often have the same value: a time, a type.
+  const texts = values.map((value) => {
+    if (value !== last) {
+      last = value
+      lastText = elementText(value)
+    }
+    return lastText
+  })
+  return `{${texts.join(',')}}`
 }
 
 function elementText(value: unknown): string {
+  if (typeof value === 'string') return quoted(value)
   if (value === null || value === undefined) return 'NULL'
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (value instanceof Date) return quoted(value.toISOString())
   if (Array.isArray(value)) return arrayText(value)
-  return `"${scalarText(value).replace(/["\\]/g, '\\$&')}"`
+  if (value instanceof Uint8Array) return quoted(`\\x${Buffer.from(value).toString('hex')}`)
+  return quoted(typeof value === 'object' ? JSON.stringify(value) : String(value))
 }
 
-function scalarText(value: unknown): string {
-  if (value instanceof Date) return value.toISOString()
-  if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+function quoted(text: string): string {
+  return /["\\]/.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : `"${text}"`
 }
 
 /**
