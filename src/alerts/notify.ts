@@ -203,7 +203,10 @@ function deliveryOf(
     channel: recipient.channel,
     partitionKey: recipient.partitionKey,
     orderKey: `${recipient.id} ${watch.id} ${signal}`,
-    firedAt: new Date(firedAt.getTime() + (reminder?.number ?? 0) * REMINDER_GAP_MS),
+    firedAt:
+      reminder?.number === undefined
+        ? firedAt
+        : new Date(firedAt.getTime() + reminder.number * REMINDER_GAP_MS),
     position,
     envelope: envelopeOf(deps, notification, recipient, { render, deliveryId: id, wasDeferred }),
     createdAt,

@@ -83,12 +83,22 @@ export function renderMessage(alert: Renderable, reader: Reader): EnvelopeMessag
  */
 export function createRenderer(): typeof renderMessage {
   const known = new Map<string, Words>()
-  return (alert, reader) => {
-    const { event, severity, data, notes = [] } = alert
-    const { firedAt } = alert
-    const key = JSON.stringify([reader, event, severity, data, notes, firedAt])
+  /** Of each reader's last alert of an event: where the next one says the same, it is found by comparing. */
+  const last = new Map<string, { readonly alert: Renderable; readonly words: Words }>()
+  const find = (alert: Renderable, reader: Reader): Words => {
+    const { event, severity, data, notes = [], firedAt } = alert
+    const place = `${reader.locale} ${reader.timezone} ${event} ${severity}`
+    const before = last.get(place)
+    if (before !== undefined && saysSame(before.alert, alert)) return before.words
+    const key = JSON.stringify([place, data, notes, firedAt])
     const words = known.get(key) ?? wordsOf(alert, reader)
     known.set(key, words)
+    last.set(place, { alert, words })
+    return words
+  }
+  return (alert, reader) => {
+    const { event, severity } = alert
+    const words = find(alert, reader)
     return {
       alertId: alert.alertId,
       watchId: alert.watchId,
@@ -105,6 +115,17 @@ export function createRenderer(): typeof renderMessage {
       stated: words.stated,
     }
   }
+}
+
+/** Whether two alerts of an event have the same values, all of them plain, and no notes. */
+function saysSame(one: Renderable, other: Renderable): boolean {
+  if ((one.notes?.length ?? 0) + (other.notes?.length ?? 0) > 0) return false
+  if (one.firedAt.getTime() !== other.firedAt.getTime()) return false
+  const keys = Object.keys(other.data)
+  return (
+    keys.length === Object.keys(one.data).length &&
+    keys.every((key) => Object.hasOwn(one.data, key) && one.data[key] === other.data[key])
+  )
 }
 
 /** The title of an alert, also where data is missing that only its body names. */
