@@ -28,12 +28,13 @@ export async function listLog(
   page: { readonly until: Date | undefined; readonly skip: number; readonly limit: number },
 ): Promise<LogRow[]> {
   const { until, skip, limit } = page
+  // Without a null among its parameters, so that the plan that is kept begins at the instant.
+  const isOnPage = until === undefined ? sql`` : sql`and d.created_at <= ${until}`
   return await db.execute<LogRow>(sql`
     select d.id, d.envelope->'message'->>'title' as title, d.test, d.created_at as "createdAt",
       ${FATE}
     from deliveries d ${FATE_JOIN}
-    where d.wallet = ${of.wallet} and d.recipient_id = ${of.recipientId}
-      and (${until ?? null}::timestamptz is null or d.created_at <= ${until ?? null})
+    where d.wallet = ${of.wallet} and d.recipient_id = ${of.recipientId} ${isOnPage}
     order by d.created_at desc, d.id
     limit ${limit} offset ${skip}`)
 }
