@@ -83,7 +83,8 @@ export async function insertAlerts(
       limit 1
     ) known on true
     where known.is_known is null
-    on conflict do nothing
+    -- Named, so that the other unique index, that of the number, is not searched first.
+    on conflict (watch_id, coalesce(signal, ''), event, position, fired_at) do nothing
     returning id, watch_id as "watchId", signal, event, position`)
   return rows.map(({ id, position, ...row }) => ({
     id,
