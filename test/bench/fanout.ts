@@ -18,7 +18,7 @@ import { type Measurement, median } from './report.ts'
 
 const WATCHES = 100_000
 const ROUNDS = 3
-const GOAL_RATIO = 4
+const GOAL_RATIO = 2
 const HEAP_GOAL_RATIO = 1.25
 /** Number of batches of watches after which heaps are first compared. */
 const EARLY_BATCH = 10

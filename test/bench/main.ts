@@ -10,6 +10,7 @@ import { benchObserve } from './observe.ts'
 import { benchPress } from './press.ts'
 import { type Measurement, report } from './report.ts'
 import { benchRest } from './rest.ts'
+import { benchRows } from './rows.ts'
 import { benchSandbox } from './sandbox.ts'
 import { benchScale } from './scale.ts'
 import { benchStart } from './start.ts'
@@ -28,6 +29,7 @@ const BENCHES = {
   start: benchStart,
   fsp: benchFsp,
   catchup: benchCatchup,
+  rows: benchRows,
   scale: benchScale,
   sandbox: benchSandbox,
 }

@@ -1,0 +1,139 @@
+/** The calls that `rows` measures. */
+
+import { listAlerts } from '#src/alerts/history.ts'
+import { listAlertLines } from '#src/alerts/history-view.ts'
+import { getAccount } from '#src/billing/overview.ts'
+import type { Db } from '#src/db/connection.ts'
+import { countWaiting } from '#src/delivery/count-store.ts'
+import { claimDue, listBacklogs, listDue, releaseAborted } from '#src/delivery/due-store.ts'
+import { countFailures, listLog } from '#src/delivery/log.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import { systemClock } from '#src/kernel/clock.ts'
+import { createSecretBox } from '#src/kernel/secret-box.ts'
+import { readStats, refreshStats } from '#src/operations/figures.ts'
+import { listWatches } from '#src/watches/manage/service.ts'
+import { addressOf, LARGE, LARGE_RECIPIENTS, recipientOf, WATCHES, walletOf } from './rows-fill.ts'
+
+const CLAIMED = 64
+const HOPS = 32
+const NONE_FULL = { partitions: [], recipients: [] }
+
+/** One kind of call, on tables of ten million rows. */
+export interface Call {
+  readonly name: string
+  /** @param row number of a row at random, whose wallet calls */
+  run(db: Db, row: number): Promise<unknown>
+  /** A job of the service, which nobody waits for. */
+  readonly isJob?: boolean
+}
+
+const deps = {
+  clock: systemClock,
+  box: createSecretBox(Buffer.alloc(32, 7)),
+  publicUrl: 'https://watchdog.example.org',
+}
+const reader = { locale: 'en', timezone: 'UTC' } as const
+const callerOf = (wallet: number): Caller => ({
+  wallet: addressOf(wallet),
+  scopes: ['read'],
+  via: 'http',
+})
+const large = callerOf(LARGE)
+
+/** Calls for the large wallet, and for the wallet of a row at random. */
+export const CALLS: readonly Call[] = [
+  { name: 'list of alerts, large wallet', run: (db) => listAlerts({ ...deps, db }, large, {}) },
+  {
+    name: 'list of alerts, any wallet',
+    run: (db, row) => listAlerts({ ...deps, db }, callerOf(walletOf(row)), {}),
+  },
+  {
+    name: 'list of alerts of one watch, large wallet',
+    run: (db, row) =>
+      listAlerts({ ...deps, db }, large, { watchId: 1 + (row % WATCHES) - (row % 10) }),
+  },
+  {
+    name: 'list of critical alerts, large wallet',
+    run: (db) => listAlerts({ ...deps, db }, large, { severity: 'critical' }),
+  },
+  {
+    name: 'list of info alerts (none), large wallet',
+    run: (db) => listAlerts({ ...deps, db }, large, { severity: 'info' }),
+  },
+  {
+    name: 'list of acknowledged alerts, large wallet',
+    run: (db) => listAlerts({ ...deps, db }, large, { state: 'acknowledged' }),
+  },
+  {
+    name: 'list of alerts of a type (none), large wallet',
+    run: (db) => listAlerts({ ...deps, db }, large, { type: 'wallet-balance' }),
+  },
+  {
+    name: 'list of watches, large wallet',
+    run: (db) => listWatches({ db, clock: systemClock } as never, large, {}),
+  },
+  {
+    name: 'history in a chat, large wallet',
+    run: (db) => listAlertLines({ ...deps, db }, large, { wanted: {}, limit: 10, reader }),
+  },
+  {
+    name: 'history of a day in a chat, large wallet',
+    run: (db) =>
+      listAlertLines({ ...deps, db }, large, { wanted: { hours: 24 }, limit: 10, reader }),
+  },
+  {
+    name: 'history of a recipient, large wallet',
+    run: (db, row) =>
+      listLog({ db }, large, { recipientId: 1 + (row % LARGE_RECIPIENTS), limit: 10 }),
+  },
+  {
+    name: 'failures of a recipient, large wallet',
+    run: (db, row) =>
+      countFailures({ db, clock: systemClock }, large, 1 + (row % LARGE_RECIPIENTS)),
+  },
+  {
+    name: 'waiting for a recipient',
+    run: (db, row) => countWaiting(db, [recipientOf(row)], systemClock.now()),
+  },
+  {
+    name: 'waiting for a recipient, large wallet',
+    run: (db, row) => countWaiting(db, [1 + (row % LARGE_RECIPIENTS)], systemClock.now()),
+  },
+  {
+    name: 'ledger, large wallet',
+    run: (db) =>
+      getAccount({ db, clock: systemClock, billing: { enabled: true } } as never, large, {}),
+  },
+  { name: 'claim of due deliveries', run: claim },
+  {
+    name: 'look at backlogs',
+    run: (db, row) =>
+      listBacklogs(db, 'webhook', {
+        after: recipientOf(row),
+        hops: HOPS,
+        full: NONE_FULL,
+        now: systemClock.now(),
+      }),
+  },
+  { name: 'stats', run: (db) => readStats({ db, clock: { ...systemClock } }) },
+  {
+    name: 'count of the stats, each half minute',
+    run: (db) => refreshStats({ db, clock: systemClock }),
+    isJob: true,
+  },
+]
+
+async function claim(db: Db): Promise<void> {
+  const now = systemClock.now()
+  const found = await listDue(db, 'webhook', { full: NONE_FULL, now })
+  const ids = found.slice(0, CLAIMED).map(({ id }) => id)
+  const { claimed } = await claimDue(db, ids, {
+    now,
+    leasedUntil: new Date(now.getTime() + 60_000),
+  })
+  if (claimed.length === 0) throw new Error('nothing was due')
+  await releaseAborted(
+    db,
+    claimed.map(({ id, attempts }) => ({ id, attempt: attempts })),
+  )
+}

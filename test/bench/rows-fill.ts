@@ -1,0 +1,200 @@
+/** Tables of ten million rows, as after a year of service, with one very large wallet. */
+import type { Connection } from '#src/db/connection.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { EXAMPLE } from '#src/watches/types/feed-example.ts'
+import { envelopeOf } from '../support/envelopes.ts'
+import { arrangeYear } from './database.ts'
+
+export const ROWS = 10_000_000
+export const WATCHES = 1_000_000
+/** Wallets beside the large one. */
+export const WALLETS = 20_000
+/** Number of the wallet with three rows of ten. */
+export const LARGE = 0
+const LARGE_PARTS = 3
+const PARTS = 10
+/** Recipients of the large wallet; the others have one each. */
+export const LARGE_RECIPIENTS = 20
+/** Number of the recipient of a row by its number, as `RECIPIENT`. */
+export function recipientOf(row: number): number {
+  const wallet = walletOf(row)
+  return wallet === LARGE
+    ? 1 + (Math.floor(row / PARTS) % LARGE_RECIPIENTS)
+    : LARGE_RECIPIENTS + wallet
+}
+
+const ALERT_DAYS = 390
+const DELIVERY_DAYS = 29
+/** Deliveries of each alert of the last month. */
+const DELIVERIES_EACH = 10
+/** Alert of delivery `n`, of its wallet: the deliveries of an alert are hours apart at most. */
+const ALERT = `${ROWS - ROWS / DELIVERIES_EACH}
+  + n / ${DELIVERIES_EACH * WALLETS} * ${WALLETS} + n % ${WALLETS}`
+/** Unfinished deliveries: due ones outside backlogs, and retries of those that failed. */
+const DUE_SHARE = 0.0005
+const RETRYING_SHARE = 0.01
+const FAILED_SHARE = 0.005
+
+const FIRST_ADDRESS = 0x1000000
+/** Address of a wallet, in SQL. */
+const ADDRESS = (number: string) => `'0x' || lpad(to_hex(${FIRST_ADDRESS} + (${number})), 40, '0')`
+/** Number of the wallet of row `n`: the large one has its share, all others the same. */
+const WALLET = `case when n % ${PARTS} < ${LARGE_PARTS} then ${LARGE}
+  else 1 + (n::bigint * 7919 % ${WALLETS})::int end`
+/** Recipient of row `n`, of its wallet. */
+const RECIPIENT = `case when n % ${PARTS} < ${LARGE_PARTS} then 1 + n / ${PARTS} % ${LARGE_RECIPIENTS}
+  else ${LARGE_RECIPIENTS} + 1 + (n::bigint * 7919 % ${WALLETS})::int end`
+/** Watch of row `n`, of its wallet. */
+const WATCH = `1 + n % ${WATCHES}`
+
+/** The address of a wallet by its number. */
+export function addressOf(number: number): Address {
+  return `0x${(FIRST_ADDRESS + number).toString(16).padStart(40, '0')}`
+}
+
+/** Number of the wallet of a row by its number, as `WALLET`. */
+export function walletOf(row: number): number {
+  return row % PARTS < LARGE_PARTS ? LARGE : 1 + ((row * 7919) % WALLETS)
+}
+
+/** Fills all tables; indexes that a row would be put into at random are built afterwards. */
+export async function fillRows(connection: Connection, now: Date): Promise<void> {
+  await arrangeYear(connection, now)
+  const { sql } = connection
+  await fillPeople(connection, now)
+  await Promise.all([
+    filled(connection, ['alerts', 'ledger_entries'], async () => {
+      await fillAlerts(connection, now)
+      await fillLedger(connection, now)
+    }),
+    filled(connection, ['deliveries'], () => fillDeliveries(connection, now)),
+  ])
+  await sql.unsafe('vacuum analyze')
+}
+
+/** Runs `fill` while the tables have no other indexes than those of their keys, and write no log. */
+async function filled(
+  { sql }: Connection,
+  tables: readonly string[],
+  fill: () => Promise<void>,
+): Promise<void> {
+  const indexes = await sql<{ name: string; definition: string }[]>`
+    select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition
+    from pg_index i
+    where i.indrelid = any(string_to_array(${tables.join()}, ',')::regclass[])
+      and not exists (select from pg_constraint c where c.conindid = i.indexrelid)`
+  for (const { name } of indexes) await sql.unsafe(`drop index ${name}`)
+  const leaves = await sql<{ name: string }[]>`
+    select t.relid::regclass::text as name
+    from unnest(string_to_array(${tables.join()}, ',')) as r(name), pg_partition_tree(r.name::regclass) t
+    where t.isleaf`
+  for (const { name } of leaves) await sql.unsafe(`alter table ${name} set unlogged`)
+  await fill()
+  // On the table itself, so that those of its partitions belong to it as before.
+  for (const { definition } of indexes) {
+    await sql.unsafe(
+      `set maintenance_work_mem = '512MB'; ${definition.replace(' ON ONLY ', ' ON ')}`,
+    )
+  }
+}
+
+async function fillPeople({ sql }: Connection, now: Date): Promise<void> {
+  await sql.unsafe(
+    `
+    insert into recipients (wallet, channel, own, destination, target, lane, locale, timezone, status,
+      switched_at, min_severity, is_default, created_at, updated_at)
+    select ${ADDRESS(`greatest(0, n - ${LARGE_RECIPIENTS})`)}, case n % 2 when 0 then 'webhook' else 'telegram' end,
+      false, '', '', 'lane ' || n, 'en', 'UTC', 'active', $1, 'info', true, $1, $1
+    from generate_series(1, ${LARGE_RECIPIENTS + WALLETS}) n`,
+    [now],
+  )
+  await sql.unsafe(`
+    insert into targets (type, key, target, lens, watch_count, stale)
+    select 'feed-move', 'feed ' || n, '{"feed":"FLR/USD"}', jsonb_build_object('windowSeconds', 60 * n), 1, false
+    from generate_series(1, 1000) n`)
+  await sql.unsafe(
+    `
+    insert into watches (wallet, type, target_id, label, settings, signals, min_severity, cooldown_seconds,
+      status, version, created_at, updated_at)
+    select ${ADDRESS(WALLET)}, 'feed-move', 1 + n % 1000, 'FLR/USD ' || n,
+      '{"percent":5,"windowSeconds":3600,"direction":"any"}', '[]', 'info', 0, 'active', 1, $1, $1
+    from generate_series(0, ${WATCHES - 1}) n`,
+    [now],
+  )
+  await sql.unsafe(
+    `
+    insert into signal_states (watch_id, signal, state, phase, since, last_evidence_at)
+    select n, 'price-move', '{"baseline":null,"firedAt":null}', 'ok', $1, $1
+    from generate_series(1, ${WATCHES}) n`,
+    [now],
+  )
+}
+
+/** One alert of a hundred is critical, one of a hundred thousand acknowledged, none has another event. */
+async function fillAlerts({ sql }: Connection, now: Date): Promise<void> {
+  const from = new Date(now.getTime() - ALERT_DAYS * DAY_MS)
+  await sql.unsafe(
+    `
+    insert into alerts (id, wallet, watch_id, watch_label, type, signal, "group", event, severity, state,
+      data, position, fired_at, is_episode, told_at, reminders_sent, created_at)
+    select n, ${ADDRESS(WALLET)}, ${WATCH}, 'FLR/USD ' || n % ${WATCHES}, 'feed-move', 'price-move', 'alerts',
+      'feed-move.threshold', case when n % 101 = 0 then 'critical' else 'warning' end,
+      case when n % 100003 = 0 then 'acknowledged' else 'firing' end,
+      $2::text::jsonb, n, at, false, at, 0, at
+    from generate_series(1, ${ROWS}) n,
+      lateral (select $1::timestamptz + n * (interval '${ALERT_DAYS} days' / ${ROWS}) as at) t`,
+    [from, JSON.stringify(EXAMPLE)],
+  )
+  await sql`select setval(pg_get_serial_sequence('alerts', 'id'), ${ROWS})`
+}
+
+async function fillDeliveries({ sql }: Connection, now: Date): Promise<void> {
+  const from = new Date(now.getTime() - DELIVERY_DAYS * DAY_MS)
+  const envelope = JSON.stringify(envelopeOf({ message: { fields: [], body: '' } }))
+  const isDue = `part < ${DUE_SHARE}`
+  const isRetrying = `part between ${DUE_SHARE} and ${DUE_SHARE + RETRYING_SHARE}`
+  const isFailed = `part > ${1 - FAILED_SHARE}`
+  await sql.unsafe(
+    `
+    insert into deliveries (id, wallet, alert_id, recipient_id, watch_id, channel, lane, order_key, fired_at,
+      position, envelope, kind, recovery, test, urgency, backlog, status, attempts, next_attempt_at, created_at,
+      delivered_at)
+    select (substr(time, 1, 8) || '-' || substr(time, 9, 4) || '-7' || substr(gen_random_uuid()::text, 16))::uuid,
+      ${ADDRESS(WALLET)}, ${ALERT}, recipient, ${WATCH},
+      case recipient % 2 when 0 then 'webhook' else 'telegram' end, 'lane ' || recipient,
+      recipient || ' ' || ${WATCH} || ' price-move', at, n, $2::text::json, 'alert', false, false, n % 3,
+      ${isRetrying}, case when ${isDue} then 'pending' when ${isRetrying} then 'retrying'
+        when ${isFailed} then 'failed' else 'delivered' end, 1,
+      case when ${isDue} then at when ${isRetrying} then $3::timestamptz + (random() - 0.5) * interval '28 hours' end,
+      at, case when part between ${DUE_SHARE + RETRYING_SHARE} and ${1 - FAILED_SHARE} then at end
+    from generate_series(0, ${ROWS - 1}) n,
+      lateral (select random() as part, ${RECIPIENT} as recipient,
+        $1::timestamptz + n * (interval '${DELIVERY_DAYS} days' / ${ROWS}) as at) t,
+      lateral (select lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') as time) u`,
+    [from, envelope, now],
+  )
+}
+
+/** A wallet's entries follow each other in the table, as its calls do within a day. */
+async function fillLedger({ sql }: Connection, now: Date): Promise<void> {
+  const from = new Date(now.getTime() - ALERT_DAYS * DAY_MS)
+  const large = (ROWS / PARTS) * LARGE_PARTS
+  const each = Math.floor((ROWS - large) / WALLETS)
+  await sql.unsafe(
+    `
+    insert into ledger_entries (wallet, position, type, delta_credits, balance_after_credits, reference, created_at)
+    select ${ADDRESS('wallet')}, position, case when position % 1000 = 1 then 'topup' else 'usage' end, 1, position,
+      wallet || ' ' || position, $1::timestamptz + position * (interval '${ALERT_DAYS} days' / entries)
+    from (select ${LARGE} as wallet, ${large} as entries union all select n, ${each} from generate_series(1, ${WALLETS}) n) w,
+      generate_series(1, entries) position`,
+    [from],
+  )
+  await sql.unsafe(
+    `
+    insert into accounts (wallet, balance_credits, occupied_slots, entry_count, last_entry_at, created_at)
+    select ${ADDRESS('n')}, 1, 0, case when n = ${LARGE} then ${large} else ${each} end, $1, $2
+    from generate_series(${LARGE}, ${WALLETS}) n`,
+    [now, from],
+  )
+}

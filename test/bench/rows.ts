@@ -1,0 +1,101 @@
+import { eq } from 'drizzle-orm'
+import { alerts } from '#src/alerts/tables.ts'
+import { connect, type Db } from '#src/db/connection.ts'
+import { systemClock } from '#src/kernel/clock.ts'
+import { openExplained, rowsRead, rowsSorted, tablesScanned } from '../support/plans.ts'
+import { withDatabase } from './database.ts'
+import type { Measurement } from './report.ts'
+import { CALLS, type Call } from './rows-calls.ts'
+import { fillRows, ROWS } from './rows-fill.ts'
+
+const TIMES = 300
+const WARM_TIMES = 20
+const GOAL_MS = 10
+/** Most rows that one call may read, and sort: those of a page with all their deliveries. */
+const READ_MAX = 12_000
+const SORTED_MAX = 2000
+/** Tables that are small, whatever the number of rows here. */
+const SMALL =
+  /^(observation_cursors|slice_cursors|figure_hours|public_figures|ledger_proofs|trials?|subscriptions)$/
+
+/**
+ * Lists, history, claims and figures on tables of ten million alerts, deliveries and ledger entries, of which one
+ * wallet has three of ten. The floor is a row of one of these tables by its primary key. The plan of each call is that
+ * with which it ran: no table is read from end to end, and no more rows are read or sorted than a page needs.
+ */
+export async function benchRows(
+  show: (measurements: readonly Measurement[]) => void,
+): Promise<readonly Measurement[]> {
+  return await withDatabase(async (databaseUrl) => {
+    const connection = connect(databaseUrl, { statementTimeoutMs: 0 })
+    const startedAt = performance.now()
+    await fillRows(connection, systemClock.now())
+    process.stdout.write(`filled in ${Math.round((performance.now() - startedAt) / 1000)} s\n`)
+    for (const call of CALLS) show([await measure(connection.db, databaseUrl, call)])
+    await connection.close()
+    return []
+  })
+}
+
+async function measure(db: Db, databaseUrl: string, call: Call): Promise<Measurement> {
+  const own: number[] = []
+  const floor: number[] = []
+  for (let time = -WARM_TIMES; time < TIMES; time += 1) {
+    const row = Math.floor(Math.random() * ROWS)
+    const subjectMs = await milliseconds(() => call.run(db, row))
+    const floorMs = await milliseconds(() => findAlert(db, row))
+    if (time < 0) continue
+    own.push(subjectMs)
+    floor.push(floorMs)
+  }
+  const problems = await readPlans(databaseUrl, call)
+  const value = p99(own)
+  return {
+    bench: 'rows',
+    measure: `${call.name}, p99`,
+    value,
+    unit: 'ms',
+    floor: p99(floor),
+    ratio: value / p99(floor),
+    goal: call.isJob ? '-' : [`<= ${GOAL_MS} ms`, ...problems].join('; '),
+    met: call.isJob === true || (value <= GOAL_MS && problems.length === 0),
+  }
+}
+
+/** The floor: an alert by its number. */
+async function findAlert(db: Db, id: number): Promise<unknown> {
+  return await db.select().from(alerts).where(eq(alerts.id, id))
+}
+
+/** What is wrong with the plans of a call, once they are those that PostgreSQL keeps. */
+async function readPlans(databaseUrl: string, call: Call): Promise<readonly string[]> {
+  const explained = openExplained(databaseUrl)
+  try {
+    const row = Math.floor(Math.random() * ROWS)
+    for (let time = 0; time < WARM_TIMES; time += 1) await call.run(explained.db, row)
+    const ran = await explained.record(() => call.run(explained.db, row))
+    if (ran.length === 0) throw new Error(`no plan of ${call.name}`)
+    return ran.flatMap(({ plan }) => {
+      const scanned = tablesScanned(plan).filter((table) => !SMALL.test(table))
+      const [read, sorted] = [rowsRead(plan), rowsSorted(plan)]
+      return [
+        ...scanned.map((table) => `reads all of ${table}`),
+        ...(read > READ_MAX ? [`reads ${read} rows`] : []),
+        ...(sorted > SORTED_MAX ? [`sorts ${sorted} rows`] : []),
+      ]
+    })
+  } finally {
+    await explained.close()
+  }
+}
+
+async function milliseconds(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now()
+  await work()
+  return performance.now() - startedAt
+}
+
+function p99(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN
+}
