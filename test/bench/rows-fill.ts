@@ -9,7 +9,7 @@ import { arrangeYear } from './database.ts'
 export const ROWS = 10_000_000
 export const WATCHES = 1_000_000
 /** Wallets beside the large one. */
-export const WALLETS = 20_000
+const WALLETS = 20_000
 /** Number of the wallet with three rows of ten. */
 export const LARGE = 0
 const LARGE_PARTS = 3
