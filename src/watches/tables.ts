@@ -175,6 +175,8 @@ export const feedPoints = pgTable(
     decimals: smallint('decimals').notNull(),
     /** Retention grade: 0 is the finest. */
     grade: smallint('grade').notNull(),
+    /** Number of that block; null in prices stored by an earlier version. */
+    block: integer('block'),
   },
   (table) => [
     primaryKey({ columns: [table.feed, table.at] }),

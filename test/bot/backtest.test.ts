@@ -54,8 +54,8 @@ async function storePrices(): Promise<void> {
   const feed = list && findFeed(list, 'XRP/USD')?.id
   const now = world.clock.now()
   await world.sql`
-    insert into feed_points (feed, at, value, decimals, grade)
-    select ${feed ?? ''}, at, case when at < ${now}::timestamptz - interval '5 days 12 hours' then 100000
+    insert into feed_points (feed, at, block, value, decimals, grade)
+    select ${feed ?? ''}, at, extract(epoch from at)::bigint / 300, case when at < ${now}::timestamptz - interval '5 days 12 hours' then 100000
       when at < ${now}::timestamptz - interval '2 days 12 hours' then 106000 else 169600 end, 5, 1
     from generate_series(${now}::timestamptz - interval '7 days', ${now}::timestamptz + interval '1 hour',
       interval '5 minutes') at`

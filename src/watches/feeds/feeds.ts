@@ -22,7 +22,7 @@ export interface FeedWindow {
 
 /** A stored price and the oldest one of the window before it. */
 export interface PastPrice {
-  readonly price: FeedPoint
+  readonly price: FeedPoint & { readonly block: number }
   readonly oldest: FeedPoint
 }
 
@@ -82,7 +82,7 @@ export function createFeedFacts({
         decimals,
       }))
       await transactUnder(fence, db, (tx) =>
-        store.insertPoints(tx, points, { at: block.at, grades: GRADES }),
+        store.insertPoints(tx, points, { at: block.at, block: block.number, grades: GRADES }),
       )
     }
     last = { block, readings: known }

@@ -20,9 +20,11 @@ export async function insertPoints(
   points: readonly NewPoint[],
   {
     at,
+    block,
     grades,
   }: {
     readonly at: Date
+    readonly block: number
     readonly grades: readonly { readonly grade: number; readonly stepMs: number }[]
   },
 ): Promise<void> {
@@ -37,8 +39,8 @@ export async function insertPoints(
     start: new Date(stepMs === 0 ? at : Math.floor(at.getTime() / stepMs) * stepMs).toISOString(),
   }))
   await db.execute(sql`
-    insert into feed_points (feed, at, value, decimals, grade)
-    select r.feed, ${at}, r.value, r.decimals, (
+    insert into feed_points (feed, at, block, value, decimals, grade)
+    select r.feed, ${at}, ${block}::int, r.value, r.decimals, (
       select min(g.grade) from jsonb_to_recordset(${JSON.stringify(steps)}::jsonb)
         as g(start timestamptz, grade smallint)
       where not exists (
@@ -78,7 +80,7 @@ export async function findOldest(
   return rows.map(({ found }) => (found === null ? undefined : Point.parse(found)))
 }
 
-/** Prices of a feed after one time and up to another, oldest first, with their grades. */
+/** Prices of a feed after one time and up to another whose block is known, oldest first, with their grades. */
 export async function listPoints(
   db: Db,
   feed: string,
@@ -86,13 +88,13 @@ export async function listPoints(
   limit: number,
 ): Promise<readonly StoredPoint[]> {
   const rows = await db.execute(sql`
-    select value::text as value, decimals, at, grade from feed_points
-    where feed = ${feed} and at > ${after} and at <= ${to}
+    select value::text as value, decimals, at, grade, block from feed_points
+    where feed = ${feed} and at > ${after} and at <= ${to} and block is not null
     order by at limit ${limit}`)
   return z.array(StoredPoint).parse(rows)
 }
 
-const StoredPoint = Point.extend({ grade: z.int() })
+const StoredPoint = Point.extend({ grade: z.int(), block: z.int() })
 export type StoredPoint = z.output<typeof StoredPoint>
 
 /**

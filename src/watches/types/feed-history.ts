@@ -18,7 +18,7 @@ interface PastMove {
   readonly oldest: { readonly value: bigint; readonly decimals: number; readonly at: Date }
 }
 
-/** The stored prices of a feed. Their blocks are not stored, so positions count them. */
+/** The stored prices of a feed. */
 export const feedHistory: History<{ feed: string }, { windowSeconds: number }, PastMove> = {
   keeps: 'each',
   holeMs: HOLE_MS,
@@ -29,14 +29,13 @@ export const feedHistory: History<{ feed: string }, { windowSeconds: number }, P
       yield { observations: [], gaps: ['no_data'] }
       return
     }
-    let position = 0
     for await (const prices of facts.feedHistory(known.id, settings.windowSeconds, { from, to })) {
-      const observations = prices.map(({ price: { value, decimals, at }, oldest }) => {
-        position += 1
-        const feed = { feed: known.name, feedId: known.id, updatedAt: at }
-        return { position, at, ...feed, price: { value, decimals }, oldest }
-      })
-      yield { observations }
+      yield {
+        observations: prices.map(({ price: { value, decimals, at, block: position }, oldest }) => {
+          const feed = { feed: known.name, feedId: known.id, updatedAt: at }
+          return { position, at, ...feed, price: { value, decimals }, oldest }
+        }),
+      }
     }
     if (to.getTime() - from.getTime() > DAY_MS) yield { observations: [], gaps: ['coarse_prices'] }
   },

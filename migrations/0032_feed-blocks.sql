@@ -1,0 +1,1 @@
+ALTER TABLE "feed_points" ADD COLUMN "block" integer;
