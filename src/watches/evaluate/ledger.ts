@@ -135,38 +135,27 @@ async function judge(
     if (target === undefined) return
     const nextRenewal = (await findNextRenewal(tx, wallet)) ?? null
     const watches = await listEvaluated(tx, id, 0, FREE_WATCHES_MAX)
-    const fold = startFold(type, watches)
-    const look = (
-      place: Pick<Balance, 'entry' | 'balanceCredits'>,
-      at: Date,
-      before: Balance | undefined,
-      who?: (watch: EvaluatedWatch) => boolean,
-    ): Balance => {
-      const { entry, balanceCredits } = place
-      const position = (before?.position ?? 0) + 1
-      const balance = { position, at, entry, balanceCredits, nextRenewal }
-      fold.add(balance, who)
-      return balance
-    }
+    const before = target.observation === null ? undefined : Balance.parse(target.observation)
+    const fold = startFold(type, watches, nextRenewal, before)
     // A watch without states is new or was reset: earlier entries do not concern it.
     const isNew = new Set(watches.flatMap(({ id, states }) => (states.length === 0 ? [id] : [])))
-    let last = target.observation === null ? undefined : Balance.parse(target.observation)
-    while (last !== undefined) {
+    for (let last = before; last !== undefined; last = fold.last()) {
       const entries = await listEntriesAfter(tx, wallet, last.entry, ENTRIES_PER_READ)
       for (const { position: entry, balanceAfterCredits: balanceCredits, createdAt } of entries) {
-        last = look({ entry, balanceCredits }, createdAt, last, ({ id }) => !isNew.has(id))
+        fold.repeatUntil(createdAt)
+        fold.add({ entry, balanceCredits }, createdAt, ({ id }) => !isNew.has(id))
       }
       await deps.recordAlerts(tx, fold.takeCandidates())
       if (entries.length < ENTRIES_PER_READ) break
     }
     const now = deps.clock.now()
-    if (target.stale || last === undefined) {
-      last = look(last ?? (await readBalance(tx, wallet)), now, last)
-    } else if (fold.isAnyCooled(now)) {
-      last = look(last, now, last, (watch) => hasCooled(watch, now))
-    }
+    fold.repeatUntil(new Date(now.getTime() + 1))
+    const place = fold.last() ?? (await readBalance(tx, wallet))
+    if (target.stale || before === undefined) fold.add(place, now)
     await saveStates(tx, fold.states())
     await deps.recordAlerts(tx, fold.takeCandidates())
+    const last = fold.last()
+    if (last === undefined) return
     await store.saveObservation(tx, id, {
       observation: z.encode(Balance, last),
       observedAt: last.at,
@@ -174,31 +163,59 @@ async function judge(
   })
 }
 
-/** Whether the cooldown of a watch's deferred alert is over. */
-function hasCooled({ states, cooldownSeconds }: EvaluatedWatch, now: Date): boolean {
-  return states.some(
-    ({ phase, lastFiredAt }) =>
-      phase === 'pending' &&
-      lastFiredAt !== null &&
-      now.getTime() - lastFiredAt.getTime() >= cooldownSeconds * 1000,
+/** The end of the cooldown that defers an alert of a watch, in milliseconds; undefined without one. */
+function repeatMsOf({ states, cooldownSeconds }: EvaluatedWatch): number | undefined {
+  const ends = states.flatMap(({ phase, lastFiredAt }) =>
+    phase === 'pending' && lastFiredAt !== null
+      ? [lastFiredAt.getTime() + cooldownSeconds * 1000]
+      : [],
   )
+  return ends.length === 0 ? undefined : Math.min(...ends)
 }
 
-/** Fold of one wallet's watches over several observations. */
-function startFold(type: LedgerWatchType, watches: readonly EvaluatedWatch[]) {
+/** Fold of one wallet's watches over several observations, which follow `before`. */
+function startFold(
+  type: LedgerWatchType,
+  watches: readonly EvaluatedWatch[],
+  nextRenewal: Balance['nextRenewal'],
+  before: Balance | undefined,
+) {
+  let last = before
   let folded = watches
   let candidates: readonly AlertCandidate[] = []
+  const add = (
+    { entry, balanceCredits }: Pick<Balance, 'entry' | 'balanceCredits'>,
+    at: Date,
+    isMeant: (watch: EvaluatedWatch) => boolean = () => true,
+  ): void => {
+    const position = (last?.position ?? 0) + 1
+    const balance = { position, at, entry, balanceCredits, nextRenewal }
+    last = balance
+    folded = folded.map((watch) => {
+      if (!isMeant(watch)) return watch
+      const outcome = evaluateWatch(type, {}, watch, balance)
+      candidates = [...candidates, ...outcome.candidates]
+      return { ...watch, states: outcome.states }
+    })
+  }
   return {
     /** @param isMeant selects the watches that judge it; all by default */
-    add: (balance: Balance, isMeant: (watch: EvaluatedWatch) => boolean = () => true) => {
-      folded = folded.map((watch) => {
-        if (!isMeant(watch)) return watch
-        const outcome = evaluateWatch(type, {}, watch, balance)
-        candidates = [...candidates, ...outcome.candidates]
-        return { ...watch, states: outcome.states }
-      })
+    add,
+    /**
+     * Repeats the alerts whose cooldown ends before a time, with the last balance and the time of that end: so
+     * an alert has the same time however late the ledger is read, as in a backtest.
+     */
+    repeatUntil: (until: Date): void => {
+      while (last !== undefined) {
+        const dueMs = Math.min(...folded.flatMap((watch) => repeatMsOf(watch) ?? []))
+        if (dueMs >= until.getTime()) return
+        // A cooldown that was shortened meanwhile may have ended before the last balance.
+        const at = new Date(Math.max(dueMs, last.at.getTime()))
+        add(last, at, (watch) => (repeatMsOf(watch) ?? Number.POSITIVE_INFINITY) <= dueMs)
+      }
     },
-    isAnyCooled: (now: Date) => folded.some((watch) => hasCooled(watch, now)),
+    /** The last balance; undefined before the first. */
+    last: () => last,
     /** Returns the alerts since the last call, in order. */
     takeCandidates: () => {
       const taken = candidates
