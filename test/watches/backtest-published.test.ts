@@ -79,6 +79,26 @@ describe('a backtest of eligibility', () => {
     expect((await backtest('provider-eligibility', 'Bravo')).alerts).toEqual([])
   })
 
+  test('tells of eligibility that ends when a calculation is published again, from the stored publications', async () => {
+    world = await roundWorld([], { unwatched: ['Alpha', 'Bravo'] })
+    const alpha = await watch('provider-eligibility', 'Alpha')
+    await rounds()
+    await world.simulation().behave('Alpha', 'not-eligible')
+    await world.simulation().playToEpochEnd()
+    await rounds()
+    await world.simulation().playToPublication()
+    await rounds()
+    const live = await world.notified(alpha.id)
+    expect(live.map(({ event }) => event)).toEqual(['provider.eligibility-lost'])
+    const found = await expectSame('provider-eligibility', 'Alpha', live)
+    // The calculation of an earlier epoch is published again, with another answer.
+    const { eligible, eligibilityEpochId, passes, failures } = live[0]?.data ?? {}
+    expect(eligibilityEpochId).toBeLessThan(EPOCH)
+    const said = { eligible, eligibilityEpochId, passes, failures }
+    expect(found.alerts[0].data).toMatchObject(said)
+    expect((await backtest('provider-eligibility', 'Bravo')).alerts).toEqual([])
+  })
+
   test('says that nothing is stored about a provider before its first round', async () => {
     world = await roundWorld([], { unwatched: ['Alpha'] })
     const { observations, gaps } = await backtest('provider-eligibility', 'Alpha')

@@ -3,7 +3,7 @@ import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { FspChain } from '../chain.ts'
 import type { Registrations } from '../reader/system.ts'
-import { PASSES, StoredPasses } from './publication-data.ts'
+import { answerAt, PASSES, StoredPasses } from './publication-data.ts'
 import { listFirstRounds } from './round-store.ts'
 import * as store from './store.ts'
 
@@ -125,7 +125,7 @@ export function createProviderFacts({ db, chain }: { readonly db: Db; readonly c
 
     /**
      * Status of a provider at `from`, or from the first stored round on, and at every later time at which
-     * a reward epoch began or a calculation was published. Registered means in the signing policy.
+     * a reward epoch began or a calculation was published, also again. Registered means in the signing policy.
      */
     async history(
       voter: Address,
@@ -145,7 +145,11 @@ export function createProviderFacts({ db, chain }: { readonly db: Db; readonly c
         row: StoredPasses.parse(data).find((one) => one.voter === voter),
       }))
       const startMs = Math.max(from.getTime(), first.blockAt.getTime())
-      const times = [...epochs.map(({ blockAt }) => blockAt), ...calculations.map((c) => c.seenAt)]
+      const seen = calculations.flatMap(({ seenAt, row }) => [
+        seenAt,
+        ...(row?.earlier ?? []).map(({ until }) => until),
+      ])
+      const times = [...epochs.map(({ blockAt }) => blockAt), ...seen]
         .map((at) => at.getTime())
         .filter((ms) => ms > startMs && ms <= to.getTime())
       return [...new Set([startMs, ...times])]
@@ -184,21 +188,19 @@ function statusAt(
     at,
     rewardEpochId: epoch.rewardEpoch,
     isRegistered: epoch.isMember,
-    eligibility: known === undefined ? null : eligibilityOf(known.rewardEpochId, known.row),
+    eligibility: known === undefined ? null : eligibilityOf(known.rewardEpochId, known.row, at),
     name: known?.row?.name ?? null,
   }
 }
 
-/** Eligibility by a provider's row of a calculation; null where the row could not be parsed. */
+/** Eligibility by a provider's row of a calculation as it was; null where the row could not be parsed. */
 function eligibilityOf(
   rewardEpochId: number,
   row: StoredPasses[number] | undefined,
+  at: Date,
 ): Eligibility | null {
-  if (row?.isEligible === null) return null
-  return {
-    rewardEpochId,
-    isEligible: row?.isEligible ?? false,
-    passes: row?.passes ?? null,
-    failures: row?.failures ?? [],
-  }
+  const answer =
+    row === undefined ? { isEligible: false, passes: null, failures: [] } : answerAt(row, at)
+  const { isEligible, passes, failures } = answer
+  return isEligible === null ? null : { rewardEpochId, isEligible, passes, failures }
 }

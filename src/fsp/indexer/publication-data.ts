@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { Validator } from '#src/chain/pchain.ts'
 import { cleanOutsideText } from '#src/kernel/outside-text.ts'
-import { Address } from '#src/kernel/units.ts'
+import { Address, Instant } from '#src/kernel/units.ts'
 
 /** A calculation with more than one registered voter in five missing counts as half published. */
 const VOTERS_PER_MISSING = 5
@@ -11,15 +12,21 @@ export const PASSES = 'passes'
 export const REWARDS = 'rewards'
 export const CLAIMS = 'claims'
 
-/** The last published reward calculation, in its stored form. */
+/** What a calculation says about a provider. */
+const Answer = z.object({
+  /** null: its row could not be parsed. */
+  isEligible: z.boolean().nullable(),
+  passes: z.number().nullable(),
+  failures: z.array(z.string()),
+})
+
+/** A published reward calculation, in its stored form. */
 export const StoredPasses = z.array(
-  z.object({
+  Answer.extend({
     voter: Address,
-    /** null: its row could not be parsed. */
-    isEligible: z.boolean().nullable(),
-    passes: z.number().nullable(),
     name: z.string().nullable(),
-    failures: z.array(z.string()),
+    /** What it said before it was published again, oldest first. */
+    earlier: z.array(Answer.extend({ until: Instant })).default([]),
   }),
 )
 export type StoredPasses = z.output<typeof StoredPasses>
@@ -92,11 +99,43 @@ export function readPasses(
   return [...byVoter.values(), ...unknown]
 }
 
-const NOTHING_KNOWN = { isEligible: null, passes: null, name: null, failures: [] }
+const NOTHING_KNOWN = { isEligible: null, passes: null, name: null, failures: [], earlier: [] }
+/** A provider that a calculation does not name is not eligible. */
+const NOT_NAMED = { isEligible: false, passes: null, failures: [] }
+/** Upper limit of the stored answers before the last one. */
+const EARLIER_MAX = 20
+
+/**
+ * Keeps what a calculation said before it was published again, so that a backtest sees it as the watches did.
+ *
+ * @param before its stored form until now; undefined at its first publication
+ */
+export function withEarlier(
+  rows: StoredPasses,
+  before: StoredPasses | undefined,
+  until: Date,
+): StoredPasses {
+  if (before === undefined) return rows
+  const known = new Map(before.map((row) => [row.voter, row]))
+  const named = new Set(rows.map(({ voter }) => voter))
+  const gone = before.filter(({ voter }) => !named.has(voter))
+  return [...rows, ...gone.map((row) => ({ ...row, ...NOT_NAMED }))].map((row) => {
+    const { earlier, ...last } = known.get(row.voter) ?? { ...NOT_NAMED, earlier: [] }
+    const answer = Answer.parse(last)
+    if (isDeepStrictEqual(answer, Answer.parse(row))) return { ...row, earlier }
+    return { ...row, earlier: [...earlier, { ...answer, until }].slice(-EARLIER_MAX) }
+  })
+}
+
+/** What a row said at a time. */
+export function answerAt(row: StoredPasses[number], at: Date): z.output<typeof Answer> {
+  return row.earlier.find(({ until }) => until > at) ?? row
+}
 
 function toStored(row: z.output<typeof PassesRow>): StoredPasses[number] {
   return {
     voter: row.voterAddress,
+    earlier: [],
     isEligible: row.eligibleForReward,
     passes: row.passes ?? null,
     name: cleanOutsideText(row.dataProviderName ?? '', NAME_LENGTH_MAX) || null,

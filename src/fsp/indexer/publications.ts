@@ -22,6 +22,7 @@ import {
   readPasses,
   StoredPasses,
   toAnswer,
+  withEarlier,
 } from './publication-data.ts'
 import * as progress from './round-store.ts'
 import * as store from './store.ts'
@@ -116,7 +117,7 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
         isWorking = false
         continue
       }
-      const data = z.encode(StoredPasses, rows)
+      const data = z.encode(StoredPasses, withEarlier(rows, before, block.at))
       const publication = { kind: PASSES, rewardEpochId: epoch, data, seenAt: block.at }
       await transactUnder(fence, db, (tx) => store.savePublication(tx, publication))
       break
