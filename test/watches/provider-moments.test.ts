@@ -105,6 +105,20 @@ test('a silence that ends in the block that completes the round is notified, and
   expect(Number(alert?.data['blocksSinceUpdate'])).toBeGreaterThan(25)
 })
 
+test('the moments of a round are observed wherever the look before ended', async () => {
+  const provider = world.simulation().provider('Heavy').accounts.identity.address
+  const { rounds } = world.running().facts
+  const [row] = await world.sql`
+    select block_number as block, (providers -> ${provider} -> 'between' -> -1 ->> 'block')::int as moment
+    from fsp_rounds where providers -> ${provider} -> 'between' is not null order by round desc limit 1`
+  const [moment, upTo] = [Number(row?.['moment']), Number(row?.['block'])]
+  expect(moment).toBeLessThan(upTo - 1)
+  for (const after of [moment - 1, moment, moment + 1]) {
+    const [seen] = await rounds.observations([{ provider, isNew: false }], { after, upTo })
+    expect(seen?.map(({ position }) => position)).toEqual([moment, upTo])
+  }
+})
+
 test.each(['directly', 'through a contract'])('an update that is sent %s counts', async (way) => {
   await world.simulation().playRounds(2)
   await world.scan()

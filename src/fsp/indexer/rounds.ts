@@ -98,7 +98,7 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
         }
         const own: ProviderObservation[] = []
         for (const row of rows) {
-          own.push(...observationsOf(row, provider, after))
+          own.push(...observationsOf(row, provider))
           read += 1
           if (read % RECORDS_PER_TURN === 0) await nextTurn()
         }
@@ -121,7 +121,7 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
         for (const row of rows) {
           if (previous === undefined) {
             observations.push({ ...observationOf(row, provider), isPast: true })
-          } else observations.push(...observationsOf(row, provider, previous.blockNumber))
+          } else observations.push(...observationsOf(row, provider))
           previous = row
         }
         const isWhole = observations.every(
@@ -158,12 +158,11 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
 function observationsOf(
   row: store.ProvidersRow,
   provider: Address,
-  after: number,
 ): readonly ProviderObservation[] {
   const round = observationOf(row, provider)
   const { between = [] } = RoundRecord.parse(row.providers[provider] ?? {})
   const moments = between
-    .filter(({ block }) => block > after && block < round.position)
+    .filter(({ block }) => block < round.position)
     .map(({ block, at, registration, fastUpdates }) => ({
       ...round,
       position: block,
