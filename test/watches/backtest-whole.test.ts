@@ -1,0 +1,93 @@
+import fc from 'fast-check'
+import { afterEach, expect, test } from 'vitest'
+import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
+import { providerFsp } from '#src/watches/types/provider-fsp/index.ts'
+import { compareAll, createWatch } from './compared.ts'
+import { type RoundWorld, roundWorld } from './rounds.ts'
+
+/**
+ * The same random rounds twice: once while watches run, by the jobs, the evaluator and the tables of alerts; once as a
+ * backtest that begins with the same round. Both give the same alerts at the same times, whenever the jobs looked.
+ */
+
+/** Histories; each plays a chain. */
+const RUNS = process.env['SOAK'] === 'whole' ? 20 : 1
+const DAY_MS = 86_400_000
+
+const PROVIDERS = ['Alpha', 'Bravo', 'Charlie', 'Delta']
+const FAULTS = [
+  'silent',
+  'no-commit',
+  'no-reveal',
+  'no-signature',
+  'late-reveal',
+  'reveal-mismatch',
+  'grace-signature',
+  'no-bit-vote',
+  'no-fdc-signature',
+  'no-fast-updates',
+  'failing-transactions',
+  'low-balance',
+] as const satisfies readonly Behaviour[]
+
+let world: RoundWorld | undefined
+afterEach(() => world?.close())
+
+const four = <T>(one: fc.Arbitrary<T>) =>
+  fc.array(one, { minLength: PROVIDERS.length, maxLength: PROVIDERS.length })
+
+/** One voting round: a fault or none of each provider. */
+const step = fc.record({
+  faults: four(fc.option(fc.constantFrom(...FAULTS))),
+  /** Whether rounds are read after this one, or with a later one; whether watches are judged then. */
+  looks: fc.constantFrom('none', 'read', 'scan'),
+})
+const history = fc.record({
+  steps: fc.array(step, { minLength: 8, maxLength: 12 }),
+  cooldowns: four(fc.constantFrom(0, 180, 600)),
+  areRecoveriesNotified: four(fc.boolean()),
+})
+
+test('a backtest gives the alerts of a watch of a provider that ran meanwhile', async () => {
+  const property = fc.asyncProperty(history, async (played) => {
+    await world?.close()
+    const running = await roundWorld([], { unwatched: PROVIDERS })
+    world = running
+    const watches = []
+    for (const [index, name] of PROVIDERS.entries()) {
+      const provider = running.simulation().provider(name).accounts.identity.address
+      const recovery = { recovery: { enabled: played.areRecoveriesNotified[index] === true } }
+      const signals = providerFsp.signals.map(({ id, events }) => ({
+        id,
+        enabled: true,
+        ...(events.recovery !== undefined && recovery),
+      }))
+      const cooldownSeconds = played.cooldowns[index] ?? 0
+      const body = { type: 'provider-fsp', target: { provider }, signals, cooldownSeconds }
+      watches.push(await createWatch(running, body))
+    }
+    await running.simulation().playRounds(4)
+    await running.scan()
+    const [first] = await running.sql`select max(block_at) as at from fsp_rounds`
+    for (const { faults, looks } of played.steps) {
+      for (const [index, name] of PROVIDERS.entries()) {
+        await running.simulation().recover(name)
+        const fault = faults[index]
+        if (fault != null) await running.behave(name, fault)
+      }
+      await running.simulation().playRounds(1)
+      if (looks === 'scan') await running.scan()
+      if (looks === 'read') {
+        await running.devnet.mine(2, 1)
+        await running.read()
+      }
+    }
+    await running.scan()
+    // So the backtest begins with the round that was the newest at the first look.
+    running.clock.set(new Date(first?.['at'].getTime() + DAY_MS))
+    alertCount += await compareAll(running, watches, { days: 1 })
+  })
+  let alertCount = 0
+  await fc.assert(property, { numRuns: RUNS, endOnFailure: true })
+  expect(alertCount).toBeGreaterThan(RUNS)
+}, 600_000)
