@@ -6,8 +6,7 @@ export interface WorkLimiter {
   /**
    * Runs `work` when a slot is free.
    *
-   * @throws AppError upstream `dependency_unavailable` when too many are waiting, or no slot is free in
-   * time
+   * @throws AppError the refusal of the limits when too many are waiting, or no slot is free in time
    * @throws the signal's reason when the caller aborts while waiting
    */
   take<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>
@@ -22,9 +21,12 @@ export interface WorkLimits {
   readonly waitingMax: number
   /** Longest wait in milliseconds, after which the work is refused; unlimited by default. */
   readonly waitMs?: number
+  /** The error of refused work; upstream `dependency_unavailable` by default. */
+  readonly refusal?: () => AppError
 }
 
 export function createWorkLimiter(limits: WorkLimits): WorkLimiter {
+  const { refusal = unavailable } = limits
   const waiting: PromiseWithResolvers<void>[] = []
   let busy = 0
 
@@ -69,7 +71,7 @@ export function createWorkLimiter(limits: WorkLimits): WorkLimiter {
   }
 }
 
-function refusal(): AppError {
+function unavailable(): AppError {
   const details = { retryAfterSeconds: RETRY_AFTER_SECONDS }
   return new AppError('upstream', 'dependency_unavailable', details)
 }

@@ -31,6 +31,7 @@ const KINDS: { readonly [Code in ErrorCode]?: ErrorKind } = {
   unsupported_media_type: 'unsupported_media_type',
   idempotency_key_reused: 'key_reused',
   rate_limited: 'rate_limited',
+  too_many_backtests: 'rate_limited',
   internal: 'internal',
   dependency_unavailable: 'upstream',
   channel_unavailable: 'upstream',

@@ -59,7 +59,7 @@ export const backtestWatch = defineOperation({
   rate: 'backtest',
   isExtension: true,
   status: 200,
-  errors: ['billing_disabled'],
+  errors: ['billing_disabled', 'too_many_backtests'],
   query: z.strictObject({
     days: z.coerce
       .number()

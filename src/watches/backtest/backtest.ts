@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import { listEntriesAfter, readBalanceAt } from '#src/billing/account/service.ts'
-import { createWorkLimiter } from '#src/chain/work-limiter.ts'
+import { createKeyedLimiter } from '#src/chain/keyed-limiter.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { Caller } from '#src/kernel/caller.ts'
@@ -30,8 +30,23 @@ const CHAIN_MS = 10_000
 const ENTRIES_PER_READ = 500
 /** Largest delay after the requested time with which a history still counts as complete. */
 const START_SLACK_MS = 15 * MINUTE_MS
-/** Backtests at once in this process; further ones wait. */
-const TURNS = { atOnce: 2, waitingMax: 20, waitMs: 10_000 } as const
+/** Backtests of one wallet that wait for its earlier one; a chat asks for one for each value of a setting. */
+const WAITING_MAX = 9
+/** Backtests at once in this process: one for each wallet, and few in all; further ones wait. */
+const TURNS = {
+  each: {
+    atOnce: 1,
+    waitingMax: WAITING_MAX,
+    waitMs: 10_000,
+    refusal: () =>
+      new AppError('rate_limited', 'too_many_backtests', {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+        values: { count: WAITING_MAX + 1 },
+      }),
+  },
+  all: { atOnce: 2, waitingMax: 20, waitMs: 10_000 },
+} as const
+const RETRY_AFTER_SECONDS = 5
 
 /** The alerts that a watch would have sent. */
 export interface BacktestOutcome {
@@ -60,7 +75,8 @@ export interface Backtests {
    * Replays a checked watch over the last days.
    *
    * @param input.meant target in canonical form
-   * @throws AppError upstream `dependency_unavailable` when too many are waiting; errors of the database
+   * @throws AppError rate_limited `too_many_backtests` when too many of the wallet are waiting; upstream
+   * `dependency_unavailable` when too many wallets are; errors of the database
    */
   run(
     caller: Caller,
@@ -77,10 +93,10 @@ interface Deps {
 }
 
 export function createBacktests(deps: Deps): Backtests {
-  const turns = createWorkLimiter(TURNS)
+  const turns = createKeyedLimiter(TURNS)
   return {
     run: (caller, { watch, meant, days }) =>
-      turns.take(async () => {
+      turns.take(caller.wallet, async () => {
         const type = getWatchType(watch.type)
         const to = deps.clock.now()
         const span = { from: new Date(to.getTime() - days * DAY_MS), to }

@@ -109,6 +109,7 @@ export type ErrorCode =
   | 'terms_not_accepted'
   | 'terms_version_changed'
   | 'token_limit_reached'
+  | 'too_many_backtests'
   | 'topup_state'
   | 'trial_already_used'
   | 'tx_already_used'

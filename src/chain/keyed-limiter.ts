@@ -1,0 +1,33 @@
+import { createWorkLimiter, type WorkLimiter, type WorkLimits } from './work-limiter.ts'
+
+/** Limiter of the concurrent work of each key and of all keys together. */
+export interface KeyedLimiter {
+  /** @throws like `WorkLimiter.take`, with the refusal of the key's limits or of those of all keys */
+  take<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>
+}
+
+/**
+ * Limits the work of each key first: what a key has beyond that waits for the key's own work, and takes no
+ * place in the queue of all keys. So with one at once for each key, a key with much work delays another by
+ * one piece of work at most.
+ */
+export function createKeyedLimiter(limits: {
+  readonly each: WorkLimits
+  readonly all: WorkLimits
+}): KeyedLimiter {
+  const all = createWorkLimiter(limits.all)
+  const keys = new Map<string, { readonly turns: WorkLimiter; count: number }>()
+  return {
+    async take(key, work, signal) {
+      const own = keys.get(key) ?? { turns: createWorkLimiter(limits.each), count: 0 }
+      keys.set(key, own)
+      own.count += 1
+      try {
+        return await own.turns.take(() => all.take(work, signal), signal)
+      } finally {
+        own.count -= 1
+        if (own.count === 0) keys.delete(key)
+      }
+    },
+  }
+}
