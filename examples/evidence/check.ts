@@ -1,6 +1,10 @@
 /** The steps that check evidence: what it names, and then its claim. */
+
+import type { ReadPublished } from './claim.ts'
 import { CHECKS } from './claims.ts'
+import { checkEvent } from './events.ts'
 import { createProtocol } from './protocol.ts'
+import { checkSilence } from './round-claims.ts'
 import { framesOf } from './rounds.ts'
 import { createRpc, Refuted, type Rpc, Unchecked } from './rpc.ts'
 
@@ -27,6 +31,9 @@ interface Transaction {
 interface Evidence {
   readonly version: number
   readonly chainId: number
+  readonly event: string
+  readonly severity: string
+  readonly rule: string | null
   readonly data: Readonly<Record<string, unknown>>
   readonly claim: Readonly<Record<string, unknown>> | null
   readonly unproven: string | null
@@ -97,6 +104,8 @@ const IN_DATA: Readonly<Record<string, string>> = {
   probability: 'probabilityOfSilence',
   startRound: 'startVotingRoundId',
 }
+/** The reward epoch of a calculation is not the one in force. */
+const OF_ELIGIBILITY: Readonly<Record<string, string>> = { rewardEpoch: 'eligibilityEpochId' }
 
 /** The claim must be that of the alert. */
 function checkData({ data, claim }: Evidence): void {
@@ -105,7 +114,10 @@ function checkData({ data, claim }: Evidence): void {
   for (const [name, value] of Object.entries({ ...rest, ...(values as object) })) {
     const said =
       data[
-        (rest['kind'] === 'round' && IN_DATA[name]) || (name in data ? name : IN_DATA[name]) || name
+        (rest['kind'] === 'eligibility' && OF_ELIGIBILITY[name]) ||
+          (rest['kind'] === 'round' && IN_DATA[name]) ||
+          (name in data ? name : IN_DATA[name]) ||
+          name
       ]
     must(
       said === undefined || JSON.stringify(said) === JSON.stringify(value),
@@ -120,14 +132,15 @@ export interface EvidenceVerdict {
   readonly said: string
 }
 
-/** Checks the JSON of evidence against these endpoints. */
+/** Checks the JSON of evidence against these endpoints, and what is published beside the chain. */
 export async function checkEvidence(
   json: string,
   urls: readonly string[],
   registry: string,
+  published?: ReadPublished,
 ): Promise<EvidenceVerdict> {
   try {
-    return { code: 0, said: `confirmed: ${await confirm(json, urls, registry)}` }
+    return { code: 0, said: `confirmed: ${await confirm(json, urls, registry, published)}` }
   } catch (error) {
     const isRefuted = error instanceof Refuted
     const said = `${isRefuted ? 'refuted' : 'not checked'}: ${(error as Error).message}`
@@ -135,7 +148,12 @@ export async function checkEvidence(
   }
 }
 
-async function confirm(json: string, urls: readonly string[], registry: string): Promise<string> {
+async function confirm(
+  json: string,
+  urls: readonly string[],
+  registry: string,
+  published: ReadPublished,
+): Promise<string> {
   const evidence = JSON.parse(json) as Evidence
   if (evidence.version !== VERSION)
     throw new Unchecked(`version ${evidence.version} is not known here`)
@@ -149,9 +167,12 @@ async function confirm(json: string, urls: readonly string[], registry: string):
   const chainId = Number(await rpc.call('eth_chainId', []))
   if (chainId !== evidence.chainId) throw new Unchecked(`the endpoint is of chain ${chainId}`)
   checkData(evidence)
+  const silence = checkEvent(evidence, claim)
   await checkBlocks(rpc, evidence)
   await checkTransactions(rpc, evidence)
-  const found = await check(createProtocol(rpc, registry), claim, chainId)
+  const protocol = createProtocol(rpc, registry)
+  const found = await check(protocol, claim, chainId, published)
+  if (silence !== undefined) await checkSilence(protocol, claim, chainId, silence)
   const taken = rpc.unproven()
   return taken.length === 0 ? found : `${found} (taken from the endpoint: ${taken.join(', ')})`
 }

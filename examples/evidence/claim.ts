@@ -4,8 +4,15 @@ import { Refuted } from './rpc.ts'
 
 /** A claim of the evidence; its properties depend on its kind. */
 export type Claim = Readonly<Record<string, unknown>>
+/** Reads what is published about a reward epoch; undefined where nobody said where that is. */
+export type ReadPublished = ((epoch: number) => Promise<unknown>) | undefined
 /** Checks a claim and returns what the chain says. @throws Refuted, Unchecked */
-export type Check = (protocol: Protocol, claim: Claim, chainId: number) => Promise<string>
+export type Check = (
+  protocol: Protocol,
+  claim: Claim,
+  chainId: number,
+  published: ReadPublished,
+) => Promise<string>
 
 /** Refutes the claim unless something holds. */
 export function must(holds: boolean, contradiction: string): void {

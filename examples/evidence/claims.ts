@@ -1,6 +1,7 @@
 /** Checks each kind of claim. Every check returns what the chain says, or throws. */
 import { type Check, type Claim, isEqual, must, mustBeOf, number, text, whole } from './claim.ts'
 import { addressWord, numberOf, type Protocol, VIEWS, word } from './protocol.ts'
+import { eligibility } from './published.ts'
 import { rate, round } from './round-claims.ts'
 import { Refuted, Unchecked } from './rpc.ts'
 
@@ -259,6 +260,7 @@ const vote: Check = async (protocol, claim) => {
   const signed = await protocol.rpc.logs({ addresses, topics }, started, to)
   const isWinning = signed.some(({ data }) => data.slice(2, 66) === hash)
   if (claim['isConcluded'] !== true) {
+    if (isUptime) await mustBeOpenFor(protocol, whole(claim, 'minutes'), epoch, to)
     must(signed.length === 0, `the provider had signed in block ${signed[0]?.block}`)
     return `no signature by the provider in blocks ${started} to ${to}`
   }
@@ -274,6 +276,19 @@ const vote: Check = async (protocol, claim) => {
   return `the vote is concluded without a signature by the provider`
 }
 
+/** Refutes an open vote on uptime unless its reward epoch ended some minutes before a block. */
+async function mustBeOpenFor(
+  protocol: Protocol,
+  minutes: number,
+  epoch: number,
+  to: number,
+): Promise<void> {
+  const manager = await protocol.contract('FlareSystemsManager')
+  const ended = numberOf((await protocol.view(manager, VIEWS.epochStart + word(epoch + 1)))?.[0])
+  const { at } = await protocol.rpc.block(to)
+  must(at >= ended + 60 * minutes, `${minutes} minutes had not passed by block ${to}`)
+}
+
 export const CHECKS: Readonly<Record<string, Check>> = {
   round,
   rate,
@@ -283,4 +298,5 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   membership,
   balance,
   vote,
+  eligibility,
 }

@@ -1,7 +1,9 @@
 /** Checks claims about voting rounds. */
 import { anchorsOf, feedVerdict } from './anchors.ts'
-import { type Check, isEqual, must, mustBeOf, number, text, whole } from './claim.ts'
+import { type Check, type Claim, isEqual, must, mustBeOf, number, text, whole } from './claim.ts'
+import type { SilenceClaimed } from './events.ts'
 import { judge, type Verdict } from './judge.ts'
+import type { Protocol } from './protocol.ts'
 import { collectRounds } from './rounds.ts'
 import { Unchecked } from './rpc.ts'
 import type { SettledRound as Round } from './submissions.ts'
@@ -84,6 +86,45 @@ export const round: Check = async (protocol, claim, chainId) => {
   must(run >= Math.min(streak, ROUNDS_MAX), `only ${run} rounds in a row are bad, not ${streak}`)
   must(longest >= Math.min(required, ROUNDS_MAX), `only ${longest} of ${required} rounds are bad`)
   return `${run} rounds in a row up to ${last} are bad (${checks.join(', ')}), in blocks ${blocks.join(' to ')}`
+}
+
+/** Duties of every round, and those of a round with attestation requests. */
+const ALWAYS = ['commit', 'reveal', 'signature'] as const
+const ON_REQUEST = ['bitVote', 'fdcSignature'] as const
+
+/** Whether the provider sent nothing at all in the last rounds, which makes an alert critical. */
+export async function checkSilence(
+  protocol: Protocol,
+  claim: Claim,
+  chainId: number,
+  { rounds: count, isSilent }: SilenceClaimed,
+): Promise<void> {
+  const [last, epoch, voter] = [
+    whole(claim, 'round'),
+    whole(claim, 'rewardEpoch'),
+    text(claim, 'provider'),
+  ]
+  const span = { epoch, from: last + 1 - count, to: last, isPartial: true }
+  const { rounds } = await collectRounds(protocol, span, voter)
+  const silent = rounds.filter((one) => {
+    const place = one.policy.members.findIndex((member) => member.voter === voter)
+    if (place < 0) return false
+    const all = judge(one, place, chainId)
+    const isMissed = (name: string) => all[name]?.['reason'] === 'missing'
+    return (
+      ALWAYS.every(isMissed) && ON_REQUEST.filter((name) => all[name] !== undefined).every(isMissed)
+    )
+  })
+  const isTotal = silent.length === count
+  must(
+    !isSilent || isTotal,
+    `the provider sent something in ${count - silent.length} of ${count} rounds`,
+  )
+  if (isTotal && !isSilent) {
+    throw new Unchecked(
+      `the provider sent nothing in ${count} rounds, which the service calls critical once it has seen them all`,
+    )
+  }
 }
 
 /** Hits and possible hits of a round; undefined without evidence. */

@@ -85,6 +85,7 @@ export function sourcesOf(claim: EvidenceClaim): ClaimSources {
         events: REGISTRATIONS,
       }
     case 'membership':
+    case 'eligibility':
       return { contracts: ['FlareSystemsManager', 'VoterRegistry'], functions: [], events: [] }
     case 'vote':
       return { contracts: ['FlareSystemsManager'], functions: [], events: [VOTES[claim.vote]] }
@@ -159,6 +160,7 @@ export function beginningOf(
     case 'failed-call':
     case 'membership':
     case 'balance':
+    case 'eligibility':
       return undefined
   }
 }

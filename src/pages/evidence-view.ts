@@ -43,10 +43,16 @@ export function evidenceView(
       ...sources.functions.map(({ name, selector }) => ({ name: `${name}()`, values: [selector] })),
       ...sources.events.map(({ name, topic }) => ({ name, values: [topic] })),
     ].map(({ name, values }) => ({ name, values: values.map(placed) })),
-    command: `node verify-evidence.ts evidence-${alertId}.json ${servedChain().rpcUrl}`,
+    command: commandOf(evidence),
     raw: JSON.stringify(encoded, null, 2),
     script: '/scripts/copies.js',
   }
+}
+
+/** The command that checks the document; eligibility is published beside the chain. */
+function commandOf({ alertId, claim }: LinkedEvidence['evidence']): string {
+  const more = claim?.kind === 'eligibility' ? ' --published passes.json' : ''
+  return `node verify-evidence.ts evidence-${alertId}.json ${servedChain().rpcUrl}${more}`
 }
 
 /** A value with its address at the explorer, if it is an address. */

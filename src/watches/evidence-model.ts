@@ -110,13 +110,26 @@ const VoteClaim = z.object({
   vote: z.enum(['uptime', 'rewards']),
   block: Block,
   openedAt: Instant.nullable(),
+  /** Minutes for which it must be open; null for a concluded one. */
+  minutes: z.int().nullable(),
   /** Whether the vote is over, so that the signature is missed for good. */
   isConcluded: z.boolean(),
   /** Whether the provider signed another hash than the winning one. */
   signedOtherHash: z.boolean(),
 })
 
-/** What an alert claims about the chain. */
+/** Not eligible for the rewards of a reward epoch, by the calculation that is published beside the chain. */
+const EligibilityClaim = z.object({
+  kind: z.literal('eligibility'),
+  provider: Provider,
+  rewardEpoch: z.int(),
+  /** Passes that the provider holds; null where the calculation does not give them. */
+  passes: z.number().nullable(),
+  /** Failed conditions, in the words of the calculation. */
+  failures: z.array(z.string()),
+})
+
+/** What an alert claims about the chain, or about what is published beside it. */
 export const EvidenceClaim = z
   .discriminatedUnion('kind', [
     RoundClaim,
@@ -127,13 +140,14 @@ export const EvidenceClaim = z
     MembershipClaim,
     BalanceClaim,
     VoteClaim,
+    EligibilityClaim,
   ])
   .meta({ id: 'EvidenceClaim' })
 export type EvidenceClaim = z.output<typeof EvidenceClaim>
 
 /**
  * Why an alert has no claim: it is a recovery or end, it is about the P-chain, which keeps no past states,
- * it is about data published off the chain, or it is not about a data provider.
+ * it is about rewards published off the chain, or it is not about a data provider.
  */
 export const UNPROVEN = ['recovery', 'p-chain', 'published-data', 'other'] as const
 export type UnprovenReason = (typeof UNPROVEN)[number]

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { checkEvidence, type EvidenceVerdict } from '../../examples/evidence/check.ts'
+import { readerOf } from '../../examples/evidence/published.ts'
 
 const SCRIPT = fileURLToPath(new URL('../../examples/verify-evidence.ts', import.meta.url))
 
@@ -15,8 +16,9 @@ export function verify(
   evidence: unknown,
   urls: readonly string[],
   registry: string,
+  published?: string,
 ): Promise<EvidenceVerdict> {
-  return checkEvidence(JSON.stringify(evidence), urls, registry)
+  return checkEvidence(JSON.stringify(evidence), urls, registry, readerOf(published))
 }
 
 /** Runs the script on a file in a process, as people do. */

@@ -65,6 +65,8 @@ const isAlert = ({ event }: RaisedAlert) => !event.endsWith('.recovered')
 
 /** The parts of evidence that are forged. */
 interface Forgery {
+  event: string
+  severity: string
   rule: string
   claim: Record<string, unknown>
   data: Record<string, unknown>
@@ -235,6 +237,34 @@ test('the chain refutes evidence with other calldata, blocks, transactions or fi
   }
   expect(results).toEqual(Object.fromEntries(Object.keys(results).map((name) => [name, 1])))
 }, 300_000)
+
+test('no alert is confirmed with another event, severity or rule', async () => {
+  const silent = await alertOf('fsp.ftso-commit', 'Gone')
+  const single = await alertOf('fsp.ftso-commit', 'Mute')
+  const codes = {
+    // Whether the provider sent nothing at all decides, and the chain says it.
+    silence: await forged(single, (evidence) => {
+      evidence.severity = 'critical'
+      for (const part of [evidence.claim, evidence.data]) part['streak'] = 2
+    }),
+    mildness: await forged(silent, (evidence) => {
+      evidence.severity = 'warning'
+    }),
+    event: await forged(single, (evidence) => {
+      evidence.event = 'fsp.ftso-reveal'
+    }),
+    offence: await forged(await alertOf('fsp.reveal-offence'), (evidence) => {
+      evidence.severity = 'warning'
+    }),
+    balance: await forged(await alertOf('fsp.balance-low'), (evidence) => {
+      evidence.severity = evidence.severity === 'critical' ? 'warning' : 'critical'
+    }),
+    rule: await forged(single, (evidence) => {
+      evidence.rule = evidence.rule.replace('32', '31')
+    }),
+  }
+  expect(codes).toEqual({ silence: 1, mildness: 2, event: 1, offence: 1, balance: 1, rule: 2 })
+}, 120_000)
 
 test('the chain confirms no forgery without substance', async () => {
   const missing = await alertOf('fsp.ftso-commit', 'Mute')

@@ -179,8 +179,13 @@ const providerStatusSignal = defineSignal<ProviderTarget, Settings, Observation,
   evaluate: providerStatus,
   present: presentStatus,
   claim: (json, { event }) => {
-    if (event === LOSSES.eligible) return 'published-data'
-    const { provider, rewardEpochId: rewardEpoch } = Status.parse(json)
+    const status = Status.parse(json)
+    const { provider, rewardEpochId: rewardEpoch, passes, failures } = status
+    if (event === LOSSES.eligible) {
+      const { eligibilityEpochId: epoch } = status
+      if (epoch === null) return 'published-data'
+      return { kind: 'eligibility', provider, rewardEpoch: epoch, passes, failures }
+    }
     return { kind: 'membership', provider, rewardEpoch, voters: null, startRound: null }
   },
   examples: {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { canonicalJson } from '#src/kernel/canonical-json.ts'
 import type { DisplayValues, Presentation } from '#src/kernel/display-values.ts'
+import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { Instant, type JsonObject } from '#src/kernel/units.ts'
 import { defineWatchType, type Prefilter } from '../define.ts'
 import { defineSignal } from '../signal.ts'
@@ -167,7 +168,9 @@ const rewardSigningSignal = defineSignal<
     } = SigningData.parse(json)
     const about = { provider, rewardEpoch, vote, block, openedAt }
     const isConcluded = event === 'signing.missed'
-    return { kind: 'vote', ...about, isConcluded, signedOtherHash: rest.signedOtherHash }
+    const openMs = event === 'signing.rewards-reminder' ? REMINDER_MS : OPEN_MS
+    const minutes = isConcluded ? null : openMs / MINUTE_MS
+    return { kind: 'vote', ...about, minutes, isConcluded, signedOtherHash: rest.signedOtherHash }
   },
   examples: {
     'signing.uptime-open': { ...example, vote: 'uptime' },

@@ -891,7 +891,7 @@ export type EvidenceClaim =
       isClosed: boolean;
       /** Kind of the claim, which determines its other properties. */
       kind: "registration";
-      /** Minutes after the opening of registration from which an alert is raised. */
+      /** Minutes after which an alert is raised: since registration opened, the reward epoch ended (uptime vote) or its rewards were published (rewards vote). null if the vote is concluded. */
       minutes: number;
       /**
        * Time at which registration or the vote opened; null if unknown.
@@ -956,6 +956,8 @@ export type EvidenceClaim =
       isConcluded: boolean;
       /** Kind of the claim, which determines its other properties. */
       kind: "vote";
+      /** Minutes after which an alert is raised: since registration opened, the reward epoch ended (uptime vote) or its rewards were published (rewards vote). null if the vote is concluded. */
+      minutes: number | null;
       /** Time at which registration or the vote opened; null if unknown. */
       openedAt: string | null;
       /**
@@ -2313,7 +2315,7 @@ export interface RegistrationData {
   /** @format date-time */
   closesAtEarliest: string;
   isClosed: boolean;
-  /** Minutes after the opening of registration from which an alert is raised. */
+  /** Minutes after which an alert is raised: since registration opened, the reward epoch ended (uptime vote) or its rewards were published (rewards vote). null if the vote is concluded. */
   minutes: number;
   /**
    * Time at which registration or the vote opened; null if unknown.

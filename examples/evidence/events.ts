@@ -1,0 +1,172 @@
+/** What the event of an alert claims, how severe it is, and by which rule: a second statement of the service's rules. */
+import { createHash } from 'node:crypto'
+import { type Claim, isEqual, must, number, text, whole } from './claim.ts'
+import { Unchecked } from './rpc.ts'
+import rules from './rules.json' with { type: 'json' }
+
+const FLR = 10n ** 18n
+/** Balance up to which an alert is critical. */
+const CRITICAL_WEI = 5n * FLR
+/** Rate below which an alert is raised, and the least rounds that it counts. */
+const RATE_LIMIT = 0.8
+const RATE_ROUNDS_MIN = 40
+/** Silent rounds in a row from which on an alert about a duty is critical. */
+const SILENT_ROUNDS_MIN = 2
+
+/** The parts of evidence that belong together. */
+export interface Stated {
+  readonly event: string
+  readonly severity: string
+  readonly rule: string | null
+}
+
+/** How severe an event is: by its claim; `silence`: critical if the provider sent nothing at all in the last rounds. */
+type Severity = 'warning' | 'critical' | 'silence'
+
+interface EventRule {
+  readonly kind: string
+  /** Properties of the claim that the event determines. */
+  readonly claim?: Claim
+  /** Refutes claims that the event does not make. */
+  readonly fits?: (claim: Claim) => void
+  readonly severity: (claim: Claim) => Severity
+}
+
+const always = (severity: Severity) => () => severity
+
+/** A duty of one or more rounds in a row. */
+function duty(
+  checks: readonly string[],
+  one: { readonly isSilence?: boolean; readonly isCritical?: (values: Claim) => boolean } = {},
+): EventRule {
+  return {
+    kind: 'round',
+    claim: { checks },
+    severity: (claim) => {
+      const values = claim['values'] as Claim
+      const isMild = Number.isInteger(values['valuesSent']) && Number.isInteger(values['feedCount'])
+      const isLong = !isMild && whole(claim, 'streak') >= 2 * whole(claim, 'required')
+      if (isLong || one.isCritical?.(values) === true) return 'critical'
+      return one.isSilence === true ? 'silence' : 'warning'
+    },
+  }
+}
+
+/** An offence, for which one round is enough. */
+function offence(checks: readonly string[], severity: Severity): EventRule {
+  return { kind: 'round', claim: { checks, required: 1 }, severity: always(severity) }
+}
+
+function rate(condition: string): EventRule {
+  return {
+    kind: 'rate',
+    claim: { condition, threshold: RATE_LIMIT },
+    fits: (claim) =>
+      must(whole(claim, 'rounds') >= RATE_ROUNDS_MIN, `${claim['rounds']} rounds are too few`),
+    severity: always('warning'),
+  }
+}
+
+function openVote(vote: string, minutes: number): EventRule {
+  return { kind: 'vote', claim: { vote, isConcluded: false, minutes }, severity: always('warning') }
+}
+
+const EVENTS: Readonly<Record<string, EventRule>> = {
+  'fsp.ftso-commit': duty(['commit'], { isSilence: true }),
+  'fsp.ftso-reveal': duty(['reveal', 'feedValues'], {
+    isSilence: true,
+    isCritical: ({ commitPresent }) => commitPresent === true,
+  }),
+  'fsp.ftso-signature': duty(['signature'], { isSilence: true }),
+  'fsp.fdc-bitvote': duty(['bitVote'], { isSilence: true }),
+  'fsp.fdc-signature': duty(['fdcSignature'], { isSilence: true }),
+  'fsp.fdc-bitvote-length': duty(['bitVoteLength']),
+  'fsp.fdc-consensus': duty(['consensus']),
+  'fsp.fdc-submit1': offence(['strayCommit'], 'warning'),
+  'fsp.reveal-offence': offence(['revealOffence'], 'critical'),
+  'fsp.signature-mismatch': offence(['mismatch', 'fdcMismatch'], 'critical'),
+  'fsp.signature-grace': offence(['grace', 'fdcGrace'], 'warning'),
+  'fsp.fdc-reveal-offence': offence(['fdcOffence'], 'critical'),
+  'fsp.mc-anchor': rate('mc-anchor'),
+  'fsp.mc-fdc': rate('mc-fdc'),
+  'fsp.tx-failed': { kind: 'failed-call', severity: always('warning') },
+  'fsp.fast-updates': {
+    kind: 'silence',
+    severity: ({ rule }) => (rule === 'probability' ? 'critical' : 'warning'),
+  },
+  'fsp.registration': { kind: 'registration', severity: always('critical') },
+  'fsp.not-in-policy': {
+    kind: 'membership',
+    fits: (claim) => {
+      whole(claim, 'voters')
+      whole(claim, 'startRound')
+    },
+    severity: always('critical'),
+  },
+  'provider.unregistered': {
+    kind: 'membership',
+    claim: { voters: null, startRound: null },
+    severity: always('critical'),
+  },
+  'provider.eligibility-lost': { kind: 'eligibility', severity: always('critical') },
+  'fsp.balance-low': {
+    kind: 'balance',
+    fits: (claim) => must(number(claim, 'limitWei') > 0, 'the limit is nothing'),
+    severity: (claim) =>
+      BigInt(text(claim, 'balanceWei')) <= CRITICAL_WEI ? 'critical' : 'warning',
+  },
+  'signing.uptime-open': openVote('uptime', 120),
+  'signing.rewards-open': openVote('rewards', 120),
+  'signing.rewards-reminder': openVote('rewards', 720),
+  'signing.missed': {
+    kind: 'vote',
+    claim: { isConcluded: true, minutes: null },
+    severity: always('critical'),
+  },
+}
+
+/** What the chain must say for the severity: that the provider sent nothing in these last rounds, or that it did. */
+export interface SilenceClaimed {
+  readonly rounds: number
+  readonly isSilent: boolean
+}
+
+/**
+ * Refutes evidence whose event, severity or rule is not that of its claim.
+ *
+ * @returns what remains to be checked on the chain; undefined: nothing
+ */
+export function checkEvent(
+  { event, severity, rule }: Stated,
+  claim: Claim,
+): SilenceClaimed | undefined {
+  const known = Object.hasOwn(EVENTS, event) ? EVENTS[event] : undefined
+  if (known === undefined) throw new Unchecked(`the event ${event} is not known here`)
+  must(claim['kind'] === known.kind, `${event} makes no claim of the kind ${claim['kind']}`)
+  for (const [name, value] of Object.entries(known.claim ?? {})) {
+    must(
+      isEqual(value, claim[name] ?? null),
+      `${event} claims ${JSON.stringify(value)} for ${name}`,
+    )
+  }
+  known.fits?.(claim)
+  checkRule(event, rule)
+  const expected = known.severity(claim)
+  must(['warning', 'critical'].includes(severity), `no alert is ${severity}`)
+  if (expected !== 'silence') {
+    must(severity === expected, `${event} with these figures is ${expected}, not ${severity}`)
+    return undefined
+  }
+  const rounds = Math.max(whole(claim, 'required'), SILENT_ROUNDS_MIN)
+  return { rounds, isSilent: severity === 'critical' }
+}
+
+/** The rule must be in the words of the service, in one of its languages. */
+function checkRule(event: string, rule: string | null): void {
+  const digests: readonly string[] =
+    (rules as Readonly<Record<string, readonly string[]>>)[event] ?? []
+  const digest = createHash('sha256').update(String(rule)).digest('hex')
+  if (!digests.includes(digest)) {
+    throw new Unchecked(`the rule is not that of ${event} in the words that are known here`)
+  }
+}

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { signalHelp } from '#src/i18n/signal-help.ts'
+import { translator } from '#src/i18n/translate.ts'
+import { EvidenceClaim } from '#src/watches/evidence-model.ts'
+import { REGISTRY } from '#src/watches/types/index.ts'
+import { checkEvent, type SilenceClaimed } from '../../examples/evidence/events.ts'
+import { evidenceRules, RULES_FILE } from '../generated/evidence-rules.ts'
+
+/** Event, severity and rule of evidence are bound to its claim by the script of examples/. */
+
+interface Stated {
+  readonly event: string
+  readonly severity: string
+  readonly rule: string | null
+  readonly claim: Readonly<Record<string, unknown>>
+}
+
+const SEVERITIES = ['info', 'warning', 'critical']
+const t = translator('en')
+
+/** Evidence of an example of every event that has a claim, with every severity that it can have. */
+const ALL: readonly Stated[] = REGISTRY.flatMap(({ name, signals }) =>
+  signals.flatMap((signal) =>
+    signal.events.alerts.flatMap((event) => {
+      const claim = signal.claim?.(signal.examples[event] ?? {}, { event, block: 41_880_225 })
+      if (claim === undefined || typeof claim === 'string') return []
+      const encoded = z.encode(EvidenceClaim, claim) as Stated['claim']
+      const rule = signalHelp(t, { type: name, signal: signal.id }).checked ?? null
+      const stated = { event, rule, claim: encoded }
+      return SEVERITIES.map((severity) => ({ ...stated, severity })).filter(isAccepted)
+    }),
+  ),
+)
+
+function resultOf({ claim, ...stated }: Stated): SilenceClaimed | undefined | 'refused' {
+  try {
+    return checkEvent(stated, claim)
+  } catch {
+    return 'refused'
+  }
+}
+
+function isAccepted(stated: Stated): boolean {
+  return resultOf(stated) !== 'refused'
+}
+
+test('every event with a claim is known, and so is its rule in every language', () => {
+  expect(JSON.parse(readFileSync(RULES_FILE, 'utf8'))).toEqual(evidenceRules())
+  expect(new Set(ALL.map(({ event }) => event))).toEqual(new Set(Object.keys(evidenceRules())))
+})
+
+describe('of the evidence of an event', () => {
+  const each = ALL.map((stated) => [`${stated.event} ${stated.severity}`, stated] as const)
+
+  test.each(each)('%s: no other event is accepted', (_name, stated) => {
+    const others = ALL.map(({ event }) => event).filter((event) => event !== stated.event)
+    const unheard = ['fsp.unheard-of', 'constructor', `${stated.event}.recovered`]
+    const accepted = [...new Set([...others, ...unheard])].filter((event) =>
+      isAccepted({ ...stated, event }),
+    )
+    expect(accepted).toEqual([])
+  })
+
+  test.each(each)('%s: another severity is refused, or left to the chain', (_name, stated) => {
+    const left = SEVERITIES.filter((severity) => isAccepted({ ...stated, severity }))
+    const results = left.map((severity) => resultOf({ ...stated, severity }))
+    if (left.length === 1) return expect(results).toEqual([undefined])
+    // Whether the provider sent nothing at all is on the chain.
+    expect(left).toEqual(['warning', 'critical'])
+    expect(results).toEqual([
+      { rounds: 2, isSilent: false },
+      { rounds: 2, isSilent: true },
+    ])
+  })
+
+  test.each(each)('%s: another rule is refused', (_name, stated) => {
+    const rule = stated.rule ?? ''
+    for (const other of [null, '', `${rule} `, rule.replace(/\d+/, '9'), rule.toUpperCase()]) {
+      if (other !== rule) expect(isAccepted({ ...stated, rule: other })).toBe(false)
+    }
+  })
+})
+
+test.each([
+  ['fsp.mc-anchor', 'threshold', 0.9],
+  ['fsp.mc-anchor', 'rounds', 39],
+  ['fsp.mc-fdc', 'condition', 'mc-anchor'],
+  ['fsp.ftso-reveal', 'checks', ['reveal']],
+  ['fsp.signature-mismatch', 'required', 2],
+  ['fsp.not-in-policy', 'voters', null],
+  ['signing.uptime-open', 'minutes', 1],
+  ['signing.rewards-open', 'minutes', 720],
+  ['signing.rewards-reminder', 'isConcluded', true],
+  ['signing.missed', 'isConcluded', false],
+])('%s with another %s is refused', (event, name, value) => {
+  const stated = ALL.filter((one) => one.event === event)
+  expect(stated.length).toBeGreaterThan(0)
+  for (const one of stated) {
+    expect(isAccepted({ ...one, claim: { ...one.claim, [name]: value } })).toBe(false)
+  }
+})
