@@ -112,8 +112,8 @@ test('the moments of a round are observed wherever the look before ended', async
     select block_number as block, (providers -> ${provider} -> 'between' -> -1 ->> 'block')::int as moment
     from fsp_rounds where providers -> ${provider} -> 'between' is not null order by round desc limit 1`
   const [moment, upTo] = [Number(row?.['moment']), Number(row?.['block'])]
-  expect(moment).toBeLessThan(upTo - 1)
-  for (const after of [moment - 1, moment, moment + 1]) {
+  expect(moment).toBeLessThan(upTo)
+  for (const after of [moment - 1, moment]) {
     const [seen] = await rounds.observations([{ provider, isNew: false }], { after, upTo })
     expect(seen?.map(({ position }) => position)).toEqual([moment, upTo])
   }
