@@ -971,6 +971,21 @@ export type EvidenceClaim =
       signedOtherHash: boolean;
       /** What the vote is about: the uptime or the rewards of the reward epoch. */
       vote: "uptime" | "rewards";
+    }
+  | {
+      /** Conditions that were not met, as the calculation names them. */
+      failures: string[];
+      /** Kind of the claim, which determines its other properties. */
+      kind: "eligibility";
+      /** Number of passes that the provider has left; null if the calculation does not state it. */
+      passes: number | null;
+      /**
+       * Identity address of the data provider.
+       * @pattern ^0x[0-9a-fA-F]{40}$
+       */
+      provider: string;
+      /** Number of the reward epoch. */
+      rewardEpoch: number;
     };
 
 export interface EvidenceSources {
