@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { answerAt, StoredPasses, withEarlier } from './publication-data.ts'
+
+const A = '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE'
+const B = '0x2cA6571Daa15ce734Bbd0Bf27D5C9D16787fc33f'
+const at = (minute: number) => new Date(Date.parse('2026-11-20T12:00:00Z') + minute * 60_000)
+
+function row(voter: typeof A | typeof B, isEligible: boolean | null): StoredPasses[number] {
+  return { voter, isEligible, passes: 3, name: 'Alpha', failures: [], earlier: [] }
+}
+
+/** The answer about a provider at minutes, undefined where the calculation has no row of it. */
+function answers(rows: StoredPasses, voter: string, minutes: readonly number[]) {
+  const found = rows.find((one) => one.voter === voter)
+  return minutes.map((minute) => found && answerAt(found, at(minute)).isEligible)
+}
+
+test('a calculation that is published again keeps what it said before', () => {
+  const first = withEarlier([row(A, true), row(B, true)], undefined, at(0))
+  const same = withEarlier([row(A, true), row(B, true)], first, at(5))
+  expect(same).toEqual(first)
+  const second = withEarlier([row(A, false), row(B, true)], same, at(10))
+  const third = withEarlier([row(A, true), row(B, true)], second, at(20))
+  expect(answers(third, A, [0, 9, 10, 19, 20])).toEqual([true, true, false, false, true])
+  expect(answers(third, B, [0, 20])).toEqual([true, true])
+  // It is stored as JSON.
+  const stored = JSON.parse(JSON.stringify(z.encode(StoredPasses, third)))
+  expect(StoredPasses.parse(stored)).toEqual(third)
+})
+
+test('a provider that it names later, or no longer, was not eligible without a row', () => {
+  const first = withEarlier([row(A, true)], undefined, at(0))
+  const second = withEarlier([row(B, true)], first, at(10))
+  expect(answers(second, A, [9, 10])).toEqual([true, false])
+  expect(answers(second, B, [9, 10])).toEqual([false, true])
+})
+
+test('it keeps a bounded number of answers, however often it is published', () => {
+  let rows = withEarlier([row(A, true)], undefined, at(0))
+  for (let minute = 1; minute <= 1000; minute += 1) {
+    rows = withEarlier([row(A, minute % 2 === 0)], rows, at(minute))
+  }
+  expect(rows[0]?.earlier).toHaveLength(20)
+  expect(answers(rows, A, [998, 999, 1000])).toEqual([true, false, true])
+})
+
+test('rows of an earlier version have no earlier answers', () => {
+  const { earlier: _none, ...old } = row(A, true)
+  expect(StoredPasses.parse([old])).toEqual([row(A, true)])
+})
