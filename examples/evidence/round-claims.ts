@@ -42,6 +42,15 @@ function worst(all: readonly Verdict[]): Verdict {
   return all.find((one) => one) ?? all.find((one) => one === null)
 }
 
+/**
+ * Where the alert says it was sent, which is no contract of the protocol; the chain tells whether it was sent
+ * there.
+ */
+function elsewhereOf(claim: Claim): readonly string[] {
+  const { sentTo } = claim['values'] as Readonly<Record<string, unknown>>
+  return typeof sentTo === 'string' ? [sentTo.toLowerCase()] : []
+}
+
 /** Duties that were missed in several rounds in a row. */
 export const round: Check = async (protocol, claim, chainId) => {
   const [last, streak, required] = [
@@ -58,10 +67,7 @@ export const round: Check = async (protocol, claim, chainId) => {
   const checks = claim['checks'] as readonly string[]
   for (const check of checks) must(CHECKS.includes(check), `there is no duty ${check}`)
   const span = { epoch, from: first, to: last }
-  // Where the alert says it was sent is no contract of the protocol; the chain tells whether it was sent there.
-  const { sentTo } = claim['values'] as Readonly<Record<string, unknown>>
-  const others = typeof sentTo === 'string' ? [sentTo.toLowerCase()] : []
-  const { rounds, blocks } = await collectRounds(protocol, span, voter, others)
+  const { rounds, blocks } = await collectRounds(protocol, span, voter, elsewhereOf(claim))
   // Rounds in a row that are bad up to now, and the most of them so far.
   let [run, longest] = [0, 0]
   for (const one of rounds) {
@@ -105,7 +111,7 @@ export async function checkSilence(
     text(claim, 'provider'),
   ]
   const span = { epoch, from: last + 1 - count, to: last, isPartial: true }
-  const { rounds } = await collectRounds(protocol, span, voter)
+  const { rounds } = await collectRounds(protocol, span, voter, elsewhereOf(claim))
   const silent = rounds.filter((one) => {
     const place = one.policy.members.findIndex((member) => member.voter === voter)
     if (place < 0) return false

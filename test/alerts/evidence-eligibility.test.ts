@@ -16,7 +16,11 @@ beforeAll(async () => {
   world = await roundWorld([], { unwatched: ['Alpha', 'Bravo'] })
   const simulation = world.simulation()
   const target = { provider: simulation.provider('Alpha').accounts.identity.address }
-  const { id } = await world.watch('provider-eligibility', target)
+  const made = await world.alice.request('POST', '/watches', {
+    type: 'provider-eligibility',
+    target,
+  })
+  const { id } = made.body
   const rounds = async () => {
     await simulation.playRounds(2)
     await world.scan()
