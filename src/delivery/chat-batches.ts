@@ -28,11 +28,13 @@ export interface ClaimContext {
 }
 
 type Planned = NextMessage & { readonly recipientId: number }
+/** A plan with a message. */
+type PlannedMessage = Exclude<Planned, { readonly how: 'drop' }>
 
 /** Result of a claim. */
 interface Claimed {
   readonly tasks: readonly Task[]
-  /** Claimed reminders that are no longer needed and are not sent. */
+  /** Claimed ones that are not sent: reminders that are no longer needed, and what a plan drops. */
   readonly obsolete: readonly Task[]
   /** Whether anything was claimed or postponed. */
   readonly changed: boolean
@@ -79,7 +81,7 @@ async function take(
   const leased = joins.length === 0 ? [] : await messages.leaseMessages(db, joins, context)
   const targetOf = (one: Planned) =>
     one.how === 'join' ? leased.find(({ id }) => id === one.messageId) : undefined
-  const possible = planned.filter((one) => one.how === 'send' || targetOf(one) !== undefined)
+  const possible = planned.filter((one) => one.how !== 'join' || targetOf(one) !== undefined)
   const claimed = await chatStore.claimRows(
     db,
     possible.flatMap(({ ids }) => ids),
@@ -91,6 +93,10 @@ async function take(
   const obsolete: Task[] = []
   for (const one of possible) {
     const all = one.ids.flatMap((id) => rowOf.get(id) ?? [])
+    if (one.how === 'drop') {
+      if (all.length > 0) obsolete.push({ ...taskOf(channel, all), envelope: null })
+      continue
+    }
     const rows = all.filter(({ id }) => !over.has(id))
     const target = targetOf(one)
     if (all.length === one.ids.length) {
@@ -137,7 +143,7 @@ async function build(
   deps: ClaimDeps,
   channel: ChannelKey,
   taken: {
-    readonly plan: Planned
+    readonly plan: PlannedMessage
     readonly rows: readonly due.ClaimedRow[]
     readonly target: messages.SentMessage | undefined
   },
@@ -185,7 +191,7 @@ function sendTask(
   channel: ChannelKey,
   parts: readonly ShownPart[],
   rows: readonly ReadRow[],
-  plan: Planned,
+  plan: PlannedMessage,
   scene: RecipientSituations,
 ): Task[] {
   const [first] = rows

@@ -105,6 +105,22 @@ describe('a channel whose messages stand for outages', () => {
   })
 })
 
+describe('an outage whose message cannot be changed any more', () => {
+  const ends = [waiting({ id: 'a', recovery: true, answers: 7 })]
+  const of = (over: boolean) => new Map([[7, { id: 'g', over, open: false, busy: false }]])
+  const plan = (over: boolean, isByOutage: boolean) =>
+    planNext(situation({ isByOutage, waiting: ends, groups: of(over) })).next
+
+  test('is not ended by the recovery of one of its alerts, but by the last', () => {
+    expect(plan(false, true)).toEqual({ how: 'drop', ids: ['a'] })
+    expect(plan(true, true)).toMatchObject({ how: 'send', ids: ['a'], ends: 'g' })
+  })
+
+  test('has recoveries of their own where messages are read by people', () => {
+    expect(plan(false, false)).toEqual({ how: 'send', form: 'alone', ids: ['a'] })
+  })
+})
+
 describe('the next message of a group', () => {
   test('the first alert of a quiet watch is sent at once and alone', () => {
     expect(planNext(situation({ waiting: [waiting({ id: 'a' })] })).next).toEqual({
@@ -218,6 +234,8 @@ describe('the next message of a group', () => {
     expect(next(false)).toEqual({ how: 'join', form: 'group', ids: ['r'], messageId: 'g' })
     expect(next(true)).toEqual({ how: 'send', form: 'alone', ids: ['r'], ends: 'g' })
     expect(next(true, true)).toMatchObject({ how: 'send', ends: 'g' })
+    // While a worker changes the message, it waits.
+    expect(next(false, true)).toBeUndefined()
   })
 
   test('nothing is planned while another worker has just claimed a delivery of the recipient', () => {
@@ -298,7 +316,7 @@ describe('whatever waits', () => {
     fc.assert(
       fc.property(anySituation, (given) => {
         const { next } = planNext(given)
-        if (next?.form !== 'group') return
+        if (next === undefined || next.how === 'drop' || next.form !== 'group') return
         const parts = given.waiting.filter(({ id }) => next.ids.includes(id))
         expect(new Set(parts.map(({ watchId }) => watchId)).size).toBe(1)
         expect(new Set(parts.map(({ recovery }) => recovery)).size).toBe(1)
@@ -398,7 +416,7 @@ function run(
     const open = all.filter((one) => one.createdAt <= now && !notified.includes(one))
     const recents = messages.filter((one) => one.sentAt > at(second - RECENT_SECONDS))
     const { next } = planNext(situation({ waiting: open, recent: recents, canEdit, now }))
-    if (next === undefined) continue
+    if (next === undefined || next.how === 'drop') continue
     const parts = open.filter(({ id }) => next.ids.includes(id))
     notified.push(...parts)
     if (next.how === 'join') {

@@ -111,6 +111,8 @@ export type NextMessage =
       readonly ids: readonly string[]
       readonly messageId: string
     }
+  /** Recoveries of a part of an outage whose message cannot be changed: its end is sent with the last. */
+  | { readonly how: 'drop'; readonly ids: readonly string[] }
 
 /** Decides the next step of a recipient: at most one message at a time. */
 export function planNext(situation: RecipientSituation): DeliveryPlan {
@@ -196,8 +198,8 @@ function endOfGroup(
     const form = ids.length > 1 ? 'group' : 'alone'
     return { next: { how: 'send', form, ids, ends: group.id } }
   }
-  if (!group.open) return undefined
   if (group.busy) return { ids }
+  if (!group.open) return situation.isByOutage ? { next: { how: 'drop', ids } } : undefined
   return { next: { how: 'join', form: 'group', ids, messageId: group.id } }
 }
 

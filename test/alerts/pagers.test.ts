@@ -94,6 +94,25 @@ test('an outage of all duties is one incident, acknowledged and resolved as one'
   expect(hooks.refused).toEqual([])
 })
 
+test('an outage whose incident refused a change is resolved at its end, not before', async () => {
+  hooks.clear()
+  const watch = await room.watch('Refused')
+  await room.notice(watch, ...SILENCE)
+  await deliverLater()
+  for (const { id } of await room.alerts('?limit=5')) {
+    await room.alice.request('POST', `/alerts/${id}/acknowledge`)
+  }
+  hooks.failNext({ status: 400 })
+  await deliverLater()
+  await room.notice(watch, ...ENDS.slice(0, 4))
+  await deliverLater()
+  expect(actions()).not.toContain('resolve')
+  await room.notice(watch, ...ENDS.slice(4))
+  await deliverLater()
+  expect(actions()).toEqual(['resolve'])
+  expect(hooks.refused).toEqual([])
+})
+
 test('a critical alert a moment after a warning is an incident of its own, and both are resolved', async () => {
   hooks.clear()
   const watch = await room.watch('From bad to worse')
