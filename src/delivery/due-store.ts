@@ -35,6 +35,7 @@ export type ClaimedRow = Pick<
   | 'plannedAt'
   | 'createdAt'
   | 'kind'
+  | 'recovery'
 >
 
 /** A due delivery as the selection sees it. */
@@ -273,7 +274,7 @@ export async function catchUpRetries(db: Db, now: Date): Promise<void> {
 /** Columns that a worker reads of a leased delivery, besides the id. */
 export const CLAIMED = sql.raw(`d.wallet, d.alert_id as "alertId", d.recipient_id as "recipientId",
   d.lane as "partitionKey", d.order_key as "orderKey", d.envelope, d.attempts, d.planned_at as "plannedAt",
-  d.created_at as "createdAt", d.kind`)
+  d.created_at as "createdAt", d.kind, d.recovery`)
 
 /**
  * Removes deliveries that wait for an earlier one of their key from the due ones, until `finish` frees the

@@ -283,8 +283,9 @@ async function reviseLate(deps: RecordDeps, tx: Db, over: readonly TaskResult[])
   if (alertIds.length === 0) return
   const states = await deps.stateOf(tx, alertIds)
   const late = arrived.filter(({ task }) =>
-    task.rows.some(({ alertId }) => {
-      if (alertId === null || task.keep?.recovery === true) return false
+    task.rows.some(({ alertId, recovery }) => {
+      // A recovery never changes, and the line of its alert was written with its state of now.
+      if (alertId === null || recovery) return false
       return !isSame(states.get(alertId), task.keep?.states.get(alertId))
     }),
   )
