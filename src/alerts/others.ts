@@ -23,6 +23,8 @@ export interface OtherAlert {
    */
   readonly message: EnvelopeMessage
   readonly state: MessageState
+  /** Seconds after which it recovered; null while it is open. */
+  readonly recoveredAfter: number | null
 }
 
 /**
@@ -60,7 +62,10 @@ export async function listOthers(
   return shown.flatMap((one): OtherAlert[] => {
     try {
       const message = messageOf(deps, one, reader)
-      return [{ message, state: states.get(one.id) ?? {} }]
+      const state = states.get(one.id) ?? {}
+      const from = one.startedAt ?? one.firedAt
+      const lastedMs = state.recoveredAt && state.recoveredAt.getTime() - from.getTime()
+      return [{ message, state, recoveredAfter: lastedMs === undefined ? null : lastedMs / 1000 }]
     } catch {
       return []
     }

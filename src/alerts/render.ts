@@ -11,6 +11,7 @@ import {
 import {
   builtKey,
   hasText,
+  id,
   type TextValues,
   type Translate,
   translator,
@@ -135,6 +136,12 @@ export function renderTitle(
 ): string {
   const { t, key, values } = valuesOf(alert, reader)
   return t(builtKey(`messages:${key}.title`), values)
+}
+
+/** Title of an alert that has recovered: what it was, and after how long it recovered. */
+export function pastTitle(t: Translate, title: string, seconds: number): string {
+  const duration = id(formatDuration(seconds, t.locale, 'short'))
+  return t('messages:summary.recovered', { title, duration })
 }
 
 /** The values of the texts of an event, and the key of its texts. */

@@ -1,5 +1,6 @@
 import { ALERT_ACTS, type AlertAct } from '#src/alerts/link-actions.ts'
 import type { AlertPage } from '#src/alerts/public-view.ts'
+import { pastTitle } from '#src/alerts/render.ts'
 import { ALERTS_ANCHOR } from '#src/channels/mail-content.ts'
 import { glyphOf, isCode, severityWord, TEST_GLYPH } from '#src/channels/wording.ts'
 import { formatDateTime, formatDuration, formatTime } from '#src/i18n/format.ts'
@@ -192,10 +193,10 @@ function timeline(t: Translate, page: AlertPage) {
 
 /** One line for each other alert of the watch. */
 function otherRows(t: Translate, { others, timezone }: AlertPage) {
-  return others.map(({ message, state }) => ({
+  return others.map(({ message, state, recoveredAfter: seconds }) => ({
     glyph: glyphOf(message, state),
     severity: severityWord(t, message, state),
-    title: message.title,
+    title: seconds === null ? message.title : pastTitle(t, message.title, seconds),
     href: message.link,
     firedAt: message.firedAt,
     time: formatTime(new Date(message.firedAt), t.locale, timezone, { offset: true }),

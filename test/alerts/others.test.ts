@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { alertUrl } from '#src/alerts/alert-urls.ts'
 import { readLinked } from '#src/alerts/public-view.ts'
+import { translator } from '#src/i18n/translate.ts'
+import { alertPageData } from '#src/pages/alert-view.ts'
 import { type AlertRoom, alertRoom } from './room.ts'
 
 const COMMIT = 'fsp.ftso-commit'
@@ -37,6 +39,10 @@ test('the button of a mail about several alerts leads to a list of them, with th
   await room.notice(watch, { event: `${COMMIT}.recovered` })
   const [over] = (await pageOfMail()).others
   expect(over?.state.recoveredAt).toEqual(room.clock.now())
+  const facts = { page: await pageOfMail(), provider: undefined, now: room.clock.now() }
+  const [row] = alertPageData(room.app, translator('en'), facts).others
+  expect(row?.glyph).toBe('🟢')
+  expect(row?.title).toMatch(/^FTSO commit.* · recovered after \u2068?1\smin/)
   // Its own link only reads, and leads no further.
   const code = new URL(over?.message.link ?? '').pathname.replace('/a/', '')
   const back = await readLinked(room.app, code)

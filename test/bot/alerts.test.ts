@@ -74,7 +74,9 @@ describe('the history', () => {
     expect(lines).toHaveLength(3)
     expect(lines[0]).toMatch(/^🔵 \d\d:\d\d\u00a0UTC Treasury: 12,500.FLR left the wallet/)
     expect(lines[1]).toMatch(/^🔴 \d\d:\d\d\u00a0UTC Node <b>A: FTSO reveal: too late/)
-    expect(lines[2]).toMatch(/^🟢 \d\d:\d\d\u00a0UTC Node <b>A: FTSO commit: missing.* · 4 min$/)
+    expect(lines[2]).toMatch(
+      /^🟢 \d\d:\d\d\u00a0UTC Node <b>A: FTSO commit: missing.* · recovered after 4 min$/,
+    )
     expect(bob.labels()).toEqual([['Filter', 'Delete…', 'CSV'], ['‹ Menu']])
 
     const { url } = bob.last().entities.find(({ type }) => type === 'text_link') ?? {}
@@ -298,6 +300,10 @@ test('the recipients of an alert and their deliveries are shown in private chats
   expect(ann.last().text).toMatch(/\u2068This chat\u2069: delivered \d\d:\d\d:\d\d/)
   await ann.press('‹ Alert')
   expect(ann.last().text).toContain('Node T')
+  world.clock.advance(240)
+  await alerts.notice(watch, { event: `${COMMIT}.recovered` })
+  await ann.press('Deliveries')
+  expect(ann.last().text).toMatch(/🟢 FTSO commit.* · recovered after \u2068?4\smin/)
 })
 
 test('in a group members read the list, and linked administrators press', async () => {

@@ -1,6 +1,7 @@
 import { packed, unpacked } from '#src/actions/codec.ts'
 import type { HelpPart } from '#src/actions/verbs.ts'
 import type { AlertCard } from '#src/alerts/card.ts'
+import { pastTitle } from '#src/alerts/render.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { type AlertViewState, alertView } from '#src/channels/telegram-alert.ts'
 import { cut, isOpenLink } from '#src/channels/wording.ts'
@@ -112,7 +113,7 @@ export function deliveriesCard(
   const { t } = reader
   const lines = [
     t.html('bot:deliveries.title', { number: id(`#${alert.id}`) }),
-    `${alertGlyph(alert)} ${escapeHtml(alert.rendered.title)}`,
+    `${alertGlyph(alert)} ${escapeHtml(shownTitle(t, alert))}`,
     '',
     ...alert.deliveries.slice(0, DELIVERIES_MAX).map((entry) => {
       const name = names.get(entry.recipientId) ?? t('bot:deliveries.gone')
@@ -124,6 +125,11 @@ export function deliveriesCard(
     alert.deliveries.length === 0 ? t.html('bot:deliveries.none') : undefined,
   ]
   return screen(lines, [[back(t('bot:button.alert'), packed('alert.card', { id: alert.id }))]])
+}
+
+/** Title of an alert; of one that has recovered, as past. */
+function shownTitle(t: Translate, { rendered, durationSeconds: seconds }: AlertCard['alert']) {
+  return seconds === null ? rendered.title : pastTitle(t, rendered.title, seconds)
 }
 
 /** State of a delivery, as markup for a text. */
