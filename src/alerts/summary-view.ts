@@ -1,14 +1,14 @@
 /** Texts, order and period of a summary. Pure. */
 import { alertsOfTheDay, packed } from '#src/actions/codec.ts'
 import type { EnvelopeMessage, MessageButton } from '#src/channels/envelope.ts'
-import { formatDateTime, formatDuration, formatTime } from '#src/i18n/format.ts'
-import { id, type Translate, translator } from '#src/i18n/translate.ts'
+import { formatDateTime, formatList, formatTime } from '#src/i18n/format.ts'
+import { type Translate, translator } from '#src/i18n/translate.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { Settings } from '#src/recipients/settings.ts'
 import { digestPeriodAt, type Period, quietPeriodAt } from '#src/recipients/timing.ts'
 import type { DeferredCounts } from './deferred-store.ts'
-import type { Reader } from './render.ts'
+import { pastTitle, type Reader } from './render.ts'
 
 /** Reason of the deferral, which the title states. */
 export type Reason = 'quiet' | 'digest' | 'muted'
@@ -31,8 +31,7 @@ export function lineOf(
   locale: Locale,
 ): EnvelopeMessage {
   if (recoveredAfter === null) return message
-  const duration = id(formatDuration(recoveredAfter, locale, 'short'))
-  const title = translator(locale)('messages:summary.recovered', { title: message.title, duration })
+  const title = pastTitle(translator(locale), message.title, recoveredAfter)
   return { ...message, title, isRecovery: true, canRecover: false }
 }
 
@@ -62,18 +61,24 @@ export function summaryText(
   },
 ): Pick<EnvelopeMessage, 'title' | 'body'> {
   const { reason } = options
-  const { alerts: count, recovered: over } = options.counts
+  const { lines, alerts: count, recovered: over } = options.counts
   const period = periodText(t, options.period, options.reader)
-  const counted = t('units:alerts', { count })
+  const alerts = t('units:alerts', { count })
+  const others = lines - count
+  const recoveries = others === 0 ? [] : [t('units:recoveries', { count: others })]
+  const what = formatList([...(count === 0 ? [] : [alerts]), ...recoveries], t.locale)
   return {
     title:
       reason === 'digest'
-        ? t('messages:summary.digest', { period, count })
+        ? t('messages:summary.digest', { period, what })
         : t(`messages:summary.${reason}`, { period }),
     body:
       over === 0
-        ? t('messages:summary.count', { alerts: counted })
-        : t('messages:summary.countRecovered', { alerts: counted, count: over }),
+        ? t('messages:summary.count', { what })
+        : [
+            t('messages:summary.countRecovered', { alerts, count: over }),
+            ...recoveries.map((text) => t('messages:summary.count', { what: text })),
+          ].join(' '),
   }
 }
 
