@@ -71,6 +71,14 @@ function labelsOf(chat: Chatting, id: number) {
   return message(chat, id).keyboard.map((row) => row.map(({ text }) => text))
 }
 
+/** Number of edits of a message so far. */
+function editsOf(id: number): number {
+  return world.telegram.calls.filter(
+    ({ method, payload }) =>
+      method.startsWith('editMessage') && Number(Object(payload).message_id) === id,
+  ).length
+}
+
 describe('an alert in a chat', () => {
   test('is acknowledged by one press, in every chat that has it, and back again', async () => {
     const ann = await linked('alice')
@@ -102,16 +110,11 @@ describe('an alert in a chat', () => {
     const ann = await linked('alice')
     const watch = await world.addWatch('alice', { label: 'Node A' })
     const id = await alerted(ann, watch, COMMIT)
-    const edits = () =>
-      world.telegram.calls.filter(
-        ({ method, payload }) =>
-          method.startsWith('editMessage') && Number(Object(payload).message_id) === id,
-      ).length
     for (const label of ['Acknowledge', 'Undo', 'Mute 1\u00a0h']) {
-      const before = edits()
+      const before = editsOf(id)
       await ann.press(label)
       await alerts.deliver()
-      expect([label, edits() - before]).toEqual([label, 1])
+      expect([label, editsOf(id) - before]).toEqual([label, 1])
     }
     expect(labelsOf(ann, id).flat()).toContain('Unmute')
   })
@@ -323,6 +326,9 @@ describe('several alerts in one message', () => {
     expect((await press.answer()).text).toMatch(/^Already acknowledged by \u2068Ann\u2069/)
     expect((await ann.press('Undo')).text).toBe('No longer acknowledged.')
     expect(labelsOf(ann, id).flat()).toContain('Acknowledge all')
+    const second = world.telegram.pressRaw(ann.id, id, packed('alert.unackAll'))
+    await world.settle()
+    expect((await second.answer()).text).toBe('There is nothing to undo.')
     expect(await statesOf('carol', 2)).toEqual(['firing', 'firing'])
     await ann.press('Mute 1\u00a0h')
     expect((await watchOf('carol', watch)).mutedUntil).not.toBeNull()
@@ -344,8 +350,9 @@ describe('several alerts in one message', () => {
     expect((await ann.press('Acknowledge all')).text).toBe('1 alert acknowledged.')
     await ann.press('Undo')
     // The second tap of a double tap takes back nothing of another person.
-    world.telegram.pressRaw(ann.id, id, packed('alert.unackAll'))
+    const again = world.telegram.pressRaw(ann.id, id, packed('alert.unackAll'))
     await world.settle()
+    expect((await again.answer()).text).toBe('There is nothing to undo.')
     expect((await statesOf('carol', 2)).toSorted()).toEqual(['acknowledged', 'firing'])
     expect((await newest('carol')).acknowledgedBy).toBe('Bo')
     expect(labelsOf(ann, id).flat()).toContain('Acknowledge all')
@@ -372,7 +379,10 @@ describe('several alerts in one message', () => {
     const watch = await world.addWatch('carol', { label: 'Node V' })
     const id = await alerted(ann, watch, COMMIT, REVEAL)
     world.clock.advance(120)
+    const before = editsOf(id)
     await alerts.fire(watch, { event: `${COMMIT}.recovered` })
+    await alerts.deliver()
+    expect(editsOf(id) - before).toBe(1)
     expect(message(ann, id).text).toContain('🟢 FTSO commits are arriving again #')
     expect(message(ann, id).text).toContain('🟠 FTSO reveal')
     world.clock.advance(120)

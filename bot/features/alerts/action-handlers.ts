@@ -42,8 +42,8 @@ onPress(composer, 'alert.ack', (ctx, { id }) =>
 onPress(composer, 'alert.unack', (ctx, { id }) =>
   act(ctx, id, async ({ link }) => {
     const body = { id, acknowledged: false, by: null }
-    await ctx.call(acknowledgeAlert, { body }, link)
-    return ctx.t('bot:toast.unacknowledged')
+    const { already } = await ctx.call(acknowledgeAlert, { body }, link)
+    return ctx.t(already ? 'bot:toast.nothingToUndo' : 'bot:toast.unacknowledged')
   }),
 )
 
@@ -68,8 +68,11 @@ onPress(composer, 'alert.ackAll', (ctx) =>
 onPress(composer, 'alert.unackAll', (ctx) =>
   boxed(ctx, async () => {
     const lease = await leaseDelivered(ctx)
-    await ofMessage(ctx, (body, link) => ctx.call(unacknowledgeMessage, { body }, link))
-    await ctx.answer(ctx.t('bot:toast.unacknowledged'))
+    const acted = await ofMessage(ctx, (body, link) =>
+      ctx.call(unacknowledgeMessage, { body }, link),
+    )
+    const isDone = acted.some(({ already }) => !already)
+    await ctx.answer(ctx.t(isDone ? 'bot:toast.unacknowledged' : 'bot:toast.nothingToUndo'))
     await refresh(ctx, undefined, { lease })
   }),
 )
