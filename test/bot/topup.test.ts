@@ -686,6 +686,12 @@ describe('a payment for slots', () => {
       'Auto-renew is off: the slots end after 30 days, and nothing more is charged.',
     )
     await bob.press('FLR')
+    for (const text of [
+      'For 1 slot, 30 days: 500 credits (0.50 USD). The slots are added',
+      'Auto-renew is off: the slots end after 30 days',
+    ]) {
+      expect(says(bob)).toContain(text)
+    }
     const quote = await world.quoteOf('bob')
     expect(quote.then).toMatchObject({ slots: 1, periods: 1, status: 'waiting' })
     await paid(quote)

@@ -3,6 +3,7 @@
 import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { PERIOD_DAYS } from '#src/billing/price-list.ts'
 import { creditsWithUsd } from '#src/billing/price-text.ts'
+import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import type { Topup } from '#src/billing/topups/model.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import { formatDuration } from '#src/i18n/format.ts'
@@ -53,6 +54,18 @@ export function purchaseLines(
     balance: creditsWithUsd(t, Math.max(0, balanceCredits + topup - totalCredits)),
   })
   return [line, renewalLine(t, purchase), waitingLine(t, purchase.waiting, quantity)]
+}
+
+/** Lines of an unpaid quote with the slots that it buys, their price and renewal; none without slots. */
+export function orderedLines(t: Translate, { then }: Topup): readonly string[] {
+  if (then === null) return []
+  const { slots: quantity, periods, autoRenew: renew } = then
+  const line = t.html('bot:topup.buysSlots', {
+    slots: t('units:slots', { count: quantity }),
+    duration: formatDuration(periods * PERIOD_DAYS * DAY_SECONDS, t.locale, 'short'),
+    price: creditsWithUsd(t, priceSlots(quantity, periods).totalCredits),
+  })
+  return [`🎟️ ${line}`, renewalLine(t, { quantity, periods, renew })]
 }
 
 /** Line with the paid amount, and a link to the receipt if the page can be opened. */

@@ -28,7 +28,7 @@ import {
 } from './amounts-view.ts'
 import { contractWalletLine } from './asset-view.ts'
 import { pageFor } from './page-link.ts'
-import { boughtLine, isWizardNext, nextRows, paidLine } from './purchase-view.ts'
+import { boughtLine, isWizardNext, nextRows, orderedLines, paidLine } from './purchase-view.ts'
 
 /** A top-up with the data beside its record. */
 export interface ShownTopup {
@@ -73,6 +73,7 @@ function quote(reader: Reader, { topup, isBack }: ShownTopup, now: Date): View {
   const lines = [
     `💳 ${payLine(t, topup)}`,
     priceLine(t, topup),
+    ...orderedLines(t, topup),
     t.html('bot:topup.locked', {
       time: clockTime(reader, topup.expiresAt),
       duration: leftText(t, topup, now),
@@ -202,6 +203,7 @@ function onItsWay({ t }: Reader, { topup, isBack }: ShownTopup): View {
         })}`
   const lines = [
     `💳 ${payLine(t, topup)}`,
+    ...orderedLines(t, topup),
     state,
     txHash === null ? undefined : t.html('bot:topup.transaction', { hash: hashText(txHash) }),
   ]
