@@ -183,13 +183,26 @@ export function receiptsOf(
   })
 }
 
-/** The slots that were bought, with their price. */
+/**
+ * The slots that were bought, with their price, and what they left of the top-up. The wallet's balance is not
+ * shown: the reference of a payment is public on its chain, and opens this page.
+ */
 function spentLines(t: Translate, topup: Topup): readonly OrderLine[] {
-  const { then } = topup
+  const { then, creditedCredits } = topup
   const what = slotsText(t, topup)
   if (then?.status !== 'done' || what === undefined) return []
-  const value = creditsWithUsd(t, priceSlots(then.slots, then.periods).totalCredits)
-  return [{ label: t('pages:pay.receipt.spent', { what }), value, isPart: true }]
+  const { totalCredits } = priceSlots(then.slots, then.periods)
+  const left = creditedCredits - totalCredits
+  const line = (label: string, credited: number) => ({
+    label,
+    value: creditsWithUsd(t, credited),
+    isPart: true,
+  })
+  return [
+    line(t('pages:pay.receipt.spent', { what }), totalCredits),
+    // A part was paid from credits that the wallet had before.
+    ...(left < 0 ? [] : [line(t('pages:pay.receipt.left'), left)]),
+  ]
 }
 
 /** A transaction that is not credited: on its way, or failed. */

@@ -113,6 +113,15 @@ describe('the pay page', () => {
     expect(answer.html).not.toContain('id="send"')
   })
 
+  test('says what slots the credits bought, and what they left', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR', then: { slots: 1, periods: 1 } })
+    await world.pay(draft)
+    await world.confirmAll()
+    const { text } = readingOf(await pageOf(draft))
+    expect(text).toContain('Spent: 1 slot, 30 days 500 credits (0.50\u00a0USD)')
+    expect(text).toContain('Left of the top-up 9,500 credits (9.50\u00a0USD)')
+  })
+
   test('shows the clock of the link, and keeps it on the way to a wallet app', async () => {
     const draft = await draftOf(alice)
     expect((await pageOf(draft)).html).toMatch(/locked until [^<]*UTC/)
