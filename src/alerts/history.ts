@@ -80,6 +80,16 @@ export async function deleteAlerts(
   }
 }
 
+/** Number of alerts, with recoveries, that a selection would delete; at most `max`. */
+export function countAlerts(
+  deps: Pick<ReadDeps, 'db'>,
+  caller: Caller,
+  selection: Omit<AlertSelection, 'all'>,
+  max: number,
+): Promise<number> {
+  return store.countAlerts(deps.db, caller.wallet, selection, max)
+}
+
 /** Deletes one alert. @throws AppError not_found */
 export async function deleteAlert(
   deps: Pick<ReadDeps, 'db'>,

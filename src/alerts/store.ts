@@ -148,14 +148,38 @@ export async function listNewest(
 export async function deleteAlerts(
   db: Db,
   wallet: Address,
-  {
-    ids,
-    before,
-    ...filter
-  }: AlertFilter & { ids?: number[] | undefined; before?: Date | undefined },
+  selection: SelectedAlerts,
   limit: number,
 ): Promise<number> {
-  const chosen = db
+  const gone = await db
+    .delete(alerts)
+    .where(inArray(alerts.id, selected(db, wallet, selection, limit)))
+    .returning({ id: alerts.id })
+  return gone.length
+}
+
+/** Number of the wallet's selected alerts, counted up to `max`. */
+export async function countAlerts(
+  db: Db,
+  wallet: Address,
+  selection: SelectedAlerts,
+  max: number,
+): Promise<number> {
+  const some = selected(db, wallet, selection, max).as('some')
+  const [row] = await db.select({ count: count() }).from(some)
+  return row?.count ?? 0
+}
+
+/** Filters of alerts to delete. */
+type SelectedAlerts = AlertFilter & { ids?: number[] | undefined; before?: Date | undefined }
+
+function selected(
+  db: Db,
+  wallet: Address,
+  { ids, before, ...filter }: SelectedAlerts,
+  limit: number,
+) {
+  return db
     .select({ id: alerts.id })
     .from(alerts)
     .where(
@@ -166,11 +190,6 @@ export async function deleteAlerts(
       ),
     )
     .limit(limit)
-  const gone = await db
-    .delete(alerts)
-    .where(inArray(alerts.id, chosen))
-    .returning({ id: alerts.id })
-  return gone.length
 }
 
 function fits(wallet: Address, filter: AlertFilter): SQL | undefined {

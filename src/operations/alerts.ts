@@ -15,8 +15,9 @@ import {
 import { listTokens } from '#src/auth/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { IdParam } from '#src/kernel/query.ts'
+import { aboutAlerts } from './alerts-summary.ts'
 import { type AnyOperation, type App, defineOperation } from './define.ts'
-import { aboutAlert, aboutAlerts } from './summaries.ts'
+import { aboutAlert } from './summaries.ts'
 
 export const listAlerts = defineOperation({
   id: 'listAlerts',

@@ -5,7 +5,6 @@
  * @throws AppError not_found where the object does not exist
  */
 import { getAlert } from '#src/alerts/card.ts'
-import type { AlertSelection } from '#src/alerts/model.ts'
 import { listTokens } from '#src/auth/service.ts'
 import { MIN_TOPUP_CREDITS, PERIOD_DAYS } from '#src/billing/price-list.ts'
 import { creditsWithUsd, renewalText } from '#src/billing/price-text.ts'
@@ -54,28 +53,6 @@ export async function aboutAlert({ app, caller, locale, params: { id } }: ById):
     title,
     time: formatDateTime(new Date(firedAt), locale, ZONE),
   })
-}
-
-export async function aboutAlerts({
-  locale,
-  query,
-  body,
-}: Asked & {
-  readonly query: Omit<AlertSelection, 'all'> & { readonly all?: unknown }
-  readonly body: AlertSelection | undefined
-}): Promise<string> {
-  const t = translator(locale)
-  const { all: _all, ids, before, ...filters } = { ...query, ...body }
-  const isFiltered = Object.values(filters).some((value) => value !== undefined)
-  const lines = [
-    ids === undefined
-      ? before === undefined
-        ? t('operations:does.deleteAlerts.all')
-        : t('operations:does.deleteAlerts.before', { time: formatDateTime(before, locale, ZONE) })
-      : t('operations:does.deleteAlerts.ids', { alerts: t('units:alerts', { count: ids.length }) }),
-    ...(isFiltered ? [t('operations:does.deleteAlerts.filtered')] : []),
-  ]
-  return lines.join('\n')
 }
 
 export async function aboutToken({ app, caller, locale, params: { id } }: ById): Promise<string> {

@@ -290,11 +290,31 @@ describe('the summary of a call', () => {
       'Make a quote to top up 10,000 credits (10 USD). Once it is paid, it buys 1 slot for 30 days at 500 credits (0.50 USD). Auto-renew is off: the slots end after 30 days, and nothing more is charged.',
     )
     expect(await said('deleteAlerts', { body: { all: true } })).toBe(
-      'Delete all alerts from the history.',
+      'Delete all alerts from the history: 0 alerts.',
     )
-    expect(await said('deleteAlerts', { body: { ids: [1, 2], severity: 'info' } })).toBe(
-      'Delete 2 alerts from the history. Only alerts that match the other arguments are deleted.',
+    const before = '2026-11-01T00:00:00.000Z'
+    const narrow = { watchId: watch['id'], severity: 'info', state: 'recovered', before }
+    expect(await said('deleteAlerts', { body: narrow })).toMatch(
+      /^Delete 0 alerts from the history\. Watch: .?Alpha provider.? · Severity: Info · State: recovered · Before: Nov 1, 2026, 00:00 UTC$/,
     )
+    await service.sql`insert into alerts ${service.sql(
+      [1, 2, 3].map(() => ({
+        wallet: WALLET(),
+        watch_id: watch['id'],
+        watch_label: 'Alpha provider',
+        type: 'wallet-balance',
+        event: 'wallet-balance.moved',
+        severity: 'info',
+        state: 'firing',
+        data: {},
+        fired_at: new Date('2026-10-30T00:00:00Z'),
+        position: 0,
+      })),
+    )}`
+    expect(await said('deleteAlerts', { body: { watchId: watch['id'], before } })).toContain(
+      'Delete 3 alerts from the history.',
+    )
+    expect(await said('deleteAlerts', { body: { all: true } })).toContain(': 3 alerts.')
     const { data } = (await call(client, 'listTokens')).body
     expect(await said('revokeToken', { id: data[0].id })).toMatch(/^Revoke API token \d+ “/)
   })

@@ -1,0 +1,80 @@
+/** What a deletion of several alerts would do, in words: how many, and which. */
+import { countAlerts } from '#src/alerts/history.ts'
+import type { AlertSelection } from '#src/alerts/model.ts'
+import { formatDateTime } from '#src/i18n/format.ts'
+import { id as bare, builtKey, type TextValue, translator, typed } from '#src/i18n/translate.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import { getWatch } from '#src/watches/manage/service.ts'
+import type { App } from './define.ts'
+
+/** Readers of summaries have no time zone of their own. */
+const ZONE = 'UTC'
+/** Upper limit of the count. */
+const COUNTED_MAX = 10_000
+
+export async function aboutAlerts({
+  app,
+  caller,
+  locale,
+  query,
+  body,
+}: {
+  readonly app: App
+  readonly caller: Caller
+  readonly locale: Locale
+  readonly query: Omit<AlertSelection, 'all'> & { readonly all?: unknown }
+  readonly body: AlertSelection | undefined
+}): Promise<string> {
+  const t = translator(locale)
+  const { all: _, ...chosen } = { ...query, ...body }
+  const count = await countAlerts(app, caller, chosen, COUNTED_MAX + 1)
+  const counted = t('units:alerts', { count: Math.min(count, COUNTED_MAX) })
+  const alerts =
+    count > COUNTED_MAX ? t('operations:does.deleteAlerts.atLeast', { alerts: counted }) : counted
+  const { watchId, type, group, signal, event, severity, state, from, to, before, ids } = chosen
+  const time = (at: Date | undefined) => at && formatDateTime(at, locale, ZONE)
+  const ends = [to, before].flatMap((end) => end?.getTime() ?? [])
+  const filters: readonly (readonly [Filter, TextValue | undefined])[] = [
+    ['watch', watchId === undefined ? undefined : await watchName(app, caller, watchId)],
+    ['type', type && t(builtKey(`bot:button.type.${type}`))],
+    ['group', group && bare(group)],
+    ['signal', signal && bare(signal)],
+    ['event', event && bare(event)],
+    ['severity', severity && t(`bot:severity.${severity}`)],
+    ['state', state && t(`bot:alerts.state.${state}`)],
+    ['from', time(from)],
+    ['before', ends.length === 0 ? undefined : time(new Date(Math.min(...ends)))],
+  ]
+  const parts = filters.flatMap(([filter, value]) =>
+    value === undefined ? [] : [t(`operations:does.deleteAlerts.${filter}`, { value })],
+  )
+  const isAll = parts.length === 0 && ids === undefined
+  return [
+    t(`operations:does.deleteAlerts.${isAll ? 'all' : 'some'}`, { alerts }),
+    ...(parts.length === 0 ? [] : [parts.join(' · ')]),
+  ].join('\n')
+}
+
+type Filter =
+  | 'watch'
+  | 'type'
+  | 'group'
+  | 'signal'
+  | 'event'
+  | 'severity'
+  | 'state'
+  | 'from'
+  | 'before'
+
+/** The label of a watch; the number of one that was deleted, whose alerts remain. */
+async function watchName(app: App, caller: Caller, watchId: number): Promise<TextValue> {
+  try {
+    const { label } = await getWatch(app, caller, watchId)
+    return typed(label)
+  } catch (error) {
+    if (error instanceof AppError && error.kind === 'not_found') return bare(`#${watchId}`)
+    throw error
+  }
+}
