@@ -19,6 +19,7 @@ import { type MailContent, mailSubject, mailText, SUBJECT_ROOM } from './mail-te
 import {
   asWritten,
   cut,
+  cutAfterWord,
   isCode,
   isForeign,
   lineStart,
@@ -97,10 +98,8 @@ function htmlOf(t: Translate, envelope: Envelope, { card, action, reader }: Part
       ...others.map((line) => writer.muted(escapeHtml(line))),
       card.body.trim() === '' ? '' : writer.paragraph(bodyHtml(writer, envelope, card)),
       facts === '' ? '' : writer.muted(facts),
-      writer.lines([
-        ...card.items.map((item) => itemHtml(t, writer, item)),
-        ...(card.more === undefined ? [] : [escapeHtml(card.more)]),
-      ]),
+      writer.list(card.items.map((item) => itemHtml(t, writer, item))),
+      card.more === undefined ? '' : writer.muted(escapeHtml(card.more)),
       writer.table(
         card.fields.map((field) => ({ label: field.label, valueHtml: valueHtml(writer, field) })),
       ),
@@ -220,7 +219,7 @@ function namedSubject(
   const isFirst = mailSubject(title).startsWith(mailSubject(label))
   if (isFirst) {
     const end = ` · ${severity}`
-    return `${cut(title, SUBJECT_ROOM - end.length)}${end}`
+    return `${cutAfterWord(title, SUBJECT_ROOM - end.length)}${end}`
   }
   return `[${cut(label, SUBJECT_LABEL_MAX)}] ${text}`
 }
@@ -281,16 +280,13 @@ function helpLines(help: string): readonly string[] {
     .map((line) => cut(line, HELP_MAX))
 }
 
-function itemHtml(t: Translate, writer: MailWriter, item: CardItem): string {
+function itemHtml(t: Translate, writer: MailWriter, item: CardItem) {
   const { glyph, time, text } = item
   const title = `<bdi>${escapeHtml(text)}</bdi>`
   const [page] = pageOf(item)
   const shown = page === undefined ? title : writer.link(title, page)
-  return [
-    ...(time === undefined ? [] : [escapeHtml(asWritten(t.locale, time))]),
-    glyph,
-    shown,
-  ].join(' ')
+  const at = time === undefined ? [] : [escapeHtml(asWritten(t.locale, time))]
+  return { startHtml: [...at, glyph].join(' '), textHtml: shown }
 }
 
 function ownerOf({ address, wallet }: MailReader) {

@@ -60,6 +60,8 @@ export interface MailWriter {
   muted(lineHtml: string): string
   /** Lines below each other; empty without lines. */
   lines(linesHtml: readonly string[]): string
+  /** A list: what stands before each text, and the text, whose lines begin below each other. */
+  list(items: readonly { readonly startHtml: string; readonly textHtml: string }[]): string
   button(label: string, url: string): string
   /** Two columns: label and markup of the value. */
   table(rows: readonly { readonly label: string; readonly valueHtml: string }[]): string
@@ -107,6 +109,15 @@ export function mailWriter(locale: Locale): MailWriter {
       linesHtml.length === 0
         ? ''
         : row(cell('text', 16, 'padding:12px 0 0'), linesHtml.join('<br>')),
+    list: (items) => {
+      const rows = items.map(
+        ({ startHtml, textHtml }) =>
+          `<tr><td valign="top" ${cell('text', 16, `padding:4px 0;padding-${end}:8px;white-space:nowrap`)}>${startHtml}</td><td valign="top" width="100%" ${cell('text', 16, 'padding:4px 0')}>${textHtml}</td></tr>`,
+      )
+      return rows.length === 0
+        ? ''
+        : row('style="padding:8px 0 0"', `${table(direction, '100%')}${rows.join('')}</table>`)
+    },
     muted: (lineHtml) => row(cell('muted', 13, 'padding:12px 0 0'), lineHtml),
     button: (label, url) =>
       row(
@@ -149,7 +160,7 @@ export function mailWriter(locale: Locale): MailWriter {
 }
 
 /**
- * Sets dots between Latin words and inside addresses in a Latin font, because Chinese fonts draw them full
+ * Sets dots between Latin words and inside addresses, and apostrophes of names, in a Latin font, because Chinese fonts draw them full
  * width.
  */
 function narrowSigns(html: string, locale: Locale): string {
@@ -158,7 +169,7 @@ function narrowSigns(html: string, locale: Locale): string {
 }
 
 /** Matches in text, not in tags. */
-const NARROW_SIGN = /(?:(?<= )·(?= )|(?<=[A-Za-z0-9])…(?=[A-Za-z0-9]))(?![^<]*>)/g
+const NARROW_SIGN = /(?:(?<= )·(?= )|(?<=[A-Za-z0-9])[…’](?=[A-Za-z0-9]))(?![^<]*>)/g
 
 function table(direction: string, width?: string): string {
   const size = width === undefined ? '' : ` width="${width}"`

@@ -228,6 +228,15 @@ export function cut(text: string, max: number): string {
   return `${kept.join('')}…`
 }
 
+/** Cuts as `cut` does, after a whole word unless that would lose more than half of what fits. */
+export function cutAfterWord(text: string, max: number): string {
+  if (text.length <= max) return text
+  const short = cut(text, max).slice(0, -1)
+  const end = short.lastIndexOf(' ')
+  const isInside = text[short.length] !== ' ' && end > max / 2
+  return `${(isInside ? short.slice(0, end) : short).replace(/[\s·,،，、:：(（]+$/u, '')}…`
+}
+
 /** Joins whole pieces, such as escaped characters, up to a number of UTF-16 units; trimmed. */
 export function fitPieces(pieces: readonly string[], max: number): string {
   const whole = pieces.join('').trim()
