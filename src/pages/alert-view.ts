@@ -199,7 +199,7 @@ function otherRows(t: Translate, { others, timezone }: AlertPage) {
     title: seconds === null ? message.title : pastTitle(t, message.title, seconds),
     href: message.link,
     firedAt: message.firedAt,
-    time: formatTime(new Date(message.firedAt), t.locale, timezone, { offset: true }),
+    time: formatDateTime(new Date(message.firedAt), t.locale, timezone, { year: false }),
   }))
 }
 
