@@ -102,7 +102,7 @@ test('an outage whose incident refused a change is resolved at its end, not befo
   for (const { id } of await room.alerts('?limit=5')) {
     await room.alice.request('POST', `/alerts/${id}/acknowledge`)
   }
-  hooks.failNext({ status: 400 })
+  hooks.failNext({ status: 404 })
   await deliverLater()
   await room.notice(watch, ...ENDS.slice(0, 4))
   await deliverLater()
