@@ -108,32 +108,6 @@ describe('alertMail', () => {
     expect(subject.endsWith(`… · ${state}`)).toBe(true)
   })
 
-  test('cuts a long subject after a whole word', () => {
-    const message = {
-      title: 'Treasury is healthy again after 4 min, 30 sec, and 12 voting rounds were lost',
-      event: 'fsp.ftso-commit.recovered',
-      isRecovery: true,
-    }
-    const { subject } = alertMail(envelopeOf({ message }), reader)
-    expect(subject).toBe(
-      'Treasury is healthy again after 4 min, 30 sec, and 12 voting… · Recovered',
-    )
-  })
-
-  test('begins the lines of an alert in a list below each other', () => {
-    const item = { ...envelopeOf().message, title: 'FTSO commit: missing' }
-    const items = [item, { ...item, alertId: 4712, title: 'FTSO reveal: missing' }]
-    for (const [locale, end] of [
-      ['en', 'right'],
-      ['ar', 'left'],
-    ] as const) {
-      const { html } = alertMail(envelopeOf({ locale, kind: 'group', items }), reader)
-      const rows = html.match(/<tr><td valign="top"[^>]*white-space:nowrap[^>]*>[^<]*<\/td>/g)
-      expect(rows).toHaveLength(2)
-      expect(rows?.[0]).toContain(`padding-${end}:8px`)
-    }
-  })
-
   test('keeps direction marks in its text only beside letters from right to left', () => {
     const marks = /[\u2066-\u2069]/
     expect(alertMail(envelopeOf(), reader).text).not.toMatch(marks)

@@ -104,13 +104,7 @@ function htmlOf(t: Translate, envelope: Envelope, { card, action, reader }: Part
         card.fields.map((field) => ({ label: field.label, valueHtml: valueHtml(writer, field) })),
       ),
       ...buttonsOf(t, envelope, card).map(({ label, url }) => writer.button(label, url)),
-      action.length === 0
-        ? ''
-        : writer.lines([
-            `<b>${escapeHtml(t('messages:button.action'))}</b>`,
-            ...action.map(escapeHtml),
-            writer.link(escapeHtml(t('mail:more')), message.link),
-          ]),
+      ...actionHtml(t, writer, action, message.link),
     ],
     footer: [
       writer.muted(
@@ -119,6 +113,31 @@ function htmlOf(t: Translate, envelope: Envelope, { card, action, reader }: Part
       ),
     ],
   })
+}
+
+/** First lines of the help: numbered ones as a list. */
+function actionHtml(
+  t: Translate,
+  writer: MailWriter,
+  action: readonly string[],
+  link: string,
+): readonly string[] {
+  if (action.length === 0) return []
+  const steps = action.map((line) => /^(\p{Nd}+\.) +(.+)$/u.exec(line) ?? [line])
+  const isStep = ([, number]: readonly string[]) => number !== undefined
+  return [
+    writer.lines([
+      `<b>${escapeHtml(t('messages:button.action'))}</b>`,
+      ...steps.filter((step) => !isStep(step)).map(([line = '']) => escapeHtml(line)),
+    ]),
+    writer.list(
+      steps.filter(isStep).map(([, number = '', text = '']) => ({
+        startHtml: number,
+        textHtml: escapeHtml(text),
+      })),
+    ),
+    writer.lines([writer.link(escapeHtml(t('mail:more')), link)]),
+  ]
 }
 
 function textOf(t: Translate, envelope: Envelope, { card, action, reader }: Parts): string {

@@ -145,7 +145,7 @@ export function mailWriter(locale: Locale): MailWriter {
         `${table(direction, '100%')}<tr><td class="ground" align="center" bgcolor="${LIGHT.ground}" style="padding:24px 12px">`,
         `<table role="presentation" dir="${direction}" width="100%" cellpadding="0" cellspacing="0" border="0" class="card" bgcolor="${LIGHT.card}" style="max-width:560px;background:${LIGHT.card};border-radius:12px"><tr><td style="padding:24px">`,
         table(direction, '100%'),
-        `<tr><td style="padding:0 0 12px">${table(direction, '100%')}<tr><td ${cell('muted', 13)}>Watchdog</td><td class="muted" align="${end}" style="${font};font-size:13px;color:${LIGHT.muted};text-align:${end}">${aside}</td></tr></table></td></tr>`,
+        `<tr><td style="padding:0 0 12px">${table(direction, '100%')}<tr><td ${cell('muted', 13)}>Watchdog</td><td class="muted" align="${end}" style="${font};font-size:13px;color:${LIGHT.muted};text-align:${end}">${narrowSigns(aside, locale)}</td></tr></table></td></tr>`,
         ...content.filter((piece) => piece !== '').map((piece) => narrowSigns(piece, locale)),
         row(
           `class="line" style="padding:24px 0 0;border-bottom:1px solid ${LIGHT.line};font-size:0;line-height:0"`,
