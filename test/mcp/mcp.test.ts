@@ -298,7 +298,7 @@ describe('the summary of a call', () => {
       /^Delete 0 alerts from the history\. Watch: .?Alpha provider.? · Severity: Info · State: recovered · Before: Nov 1, 2026, 00:00 UTC$/,
     )
     await service.sql`insert into alerts ${service.sql(
-      [1, 2, 3].map(() => ({
+      [1, 2, 3].map((position) => ({
         wallet: WALLET(),
         watch_id: watch['id'],
         watch_label: 'Alpha provider',
@@ -308,7 +308,10 @@ describe('the summary of a call', () => {
         state: 'firing',
         data: {},
         fired_at: new Date('2026-10-30T00:00:00Z'),
-        position: 0,
+        created_at: new Date('2026-10-30T00:00:00Z'),
+        position,
+        is_episode: false,
+        reminders_sent: 0,
       })),
     )}`
     expect(await said('deleteAlerts', { body: { watchId: watch['id'], before } })).toContain(
