@@ -13,6 +13,7 @@ import { createChain } from '#src/chain/client.ts'
 import { createHeads } from '#src/chain/heads.ts'
 import { createPChain, type PChain } from '#src/chain/pchain.ts'
 import { createPublicationReader } from '#src/chain/published.ts'
+import { createRecoveryPool } from '#src/chain/recovery-pool.ts'
 import { createXrpl, type Xrpl } from '#src/chain/xrpl.ts'
 import { MAIL_CONNECTIONS } from '#src/channels/email.ts'
 import { createChannels } from '#src/channels/index.ts'
@@ -149,7 +150,8 @@ export function createApp(
     allowPrivateUrls: config.webhook.allowPrivate,
   })
   const chainId = config.chain.id
-  const chainAccess = { ...config.chain, chainId, log, clock, meters }
+  const recovery = createRecoveryPool({ log })
+  const chainAccess = { ...config.chain, chainId, log, clock, meters, recovery }
   const contractsIn = (of: Db) => () => storedContracts(of, config.chain.formerSubmissions)
   // Limits that requests reach at endpoints must not make the watcher skip them, nor take its slots.
   const chain = withFsp(
@@ -169,7 +171,7 @@ export function createApp(
   const { publicUrl } = config
   const botUsername = () => bot?.username()
   const factSource = {
-    ...{ chain, clock, log, chainId },
+    ...{ chain, clock, log, chainId, recovery },
     pricedTokens: billing.payments.tokens,
     ...config.published,
     pChain: pChain(config, log),
@@ -284,7 +286,7 @@ export function createApp(
       await endAll(log, [app.slices.leave()], SETTLE_MS)
       // Running calls have ended by now, and may have left refunds.
       await endAll(log, [app.metering.stop(), internal.close()], SETTLE_MS)
-      await Promise.all([connection.close(CLOSE_MS), replica?.close(CLOSE_MS)])
+      await Promise.all([connection.close(CLOSE_MS), replica?.close(CLOSE_MS), recovery.close()])
     },
   }
 }

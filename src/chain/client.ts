@@ -15,6 +15,7 @@ import { readMovements } from './movements.ts'
 import { findPastBalance } from './past-balances.ts'
 import { scanPayments } from './payment-scan.ts'
 import { readTransactionFacts } from './payments.ts'
+import type { RecoveryPool } from './recovery-pool.ts'
 import { createContractAddresses } from './registry.ts'
 import { readRouterState } from './router-state.ts'
 import { verifyMessage } from './signatures.ts'
@@ -46,6 +47,8 @@ export interface ChainOptions {
   readonly limits?: WorkLimits
   /** Counts requests and records the newest block, for the operator. */
   readonly meters?: Meters
+  /** Recovers plain accounts' signatures beside the event loop; omitted: in this thread. */
+  readonly recovery?: Pick<RecoveryPool, 'recoverOne'>
 }
 
 const TIMEOUT_MS = 5000
@@ -76,6 +79,7 @@ export function createChain({
   formerContracts,
   limits,
   meters,
+  recovery,
 }: ChainOptions): Chain {
   const all = createEndpoints({
     rpcUrls,
@@ -139,7 +143,7 @@ export function createChain({
       if (info !== undefined) remember(tokens, asset, info)
       return info
     },
-    verifyMessage: (input, signal) => verifyMessage({ endpoints, turns }, input, signal),
+    verifyMessage: (input, signal) => verifyMessage({ endpoints, turns, recovery }, input, signal),
     transactionPayments: (txHash, destinations, signal) =>
       endpoints.askUntil(
         (client) => readTransactionFacts(client, txHash, destinations),

@@ -4,7 +4,6 @@ import {
   erc6492SignatureValidatorByteCode,
   type Hex,
   hashMessage,
-  hexToBytes,
   numberToHex,
   size,
 } from 'viem'
@@ -18,7 +17,9 @@ import {
   isRefusal,
   rpcErrorOf,
 } from './failures.ts'
-import { recoverAddress } from './recover.ts'
+import { addressOfKey, messageDigest } from './keccak.ts'
+import { recoverKey, type SignedDigest } from './recover.ts'
+import type { RecoveryPool } from './recovery-pool.ts'
 import type { WorkLimiter } from './work-limiter.ts'
 
 /** A signature with its alleged signer and message. */
@@ -50,6 +51,14 @@ const UNDEPLOYED_SUFFIX = '6492'.repeat(16)
 const VERIFY_LIMIT_MS = 5000
 const VERIFY_GAS = 30_000_000
 
+/** What verifying needs. */
+export interface VerifySource {
+  readonly endpoints: Endpoints
+  readonly turns: WorkLimiter
+  /** Recovers plain accounts' keys beside the event loop; omitted: in this thread. */
+  readonly recovery?: Pick<RecoveryPool, 'recoverOne'> | undefined
+}
+
 /**
  * Whether `signature` over `message` (EIP-191) is `address`'s.
  *
@@ -59,12 +68,14 @@ const VERIFY_GAS = 30_000_000
  * @throws AppError upstream `dependency_unavailable`; never for a plain account's valid signature
  */
 export async function verifyMessage(
-  { endpoints, turns }: { readonly endpoints: Endpoints; readonly turns: WorkLimiter },
+  { endpoints, turns, recovery }: VerifySource,
   { address, message, signature }: SignedMessage,
   signal?: AbortSignal,
 ): Promise<boolean> {
   if (!isSignatureText(signature)) return false
-  if (isPlainSigner(address, message, signature)) return true
+  const signed = signatureOfKey(message, signature)
+  const key = signed && (recovery ? await recovery.recoverOne(signed) : recoverKey(signed))
+  if (key !== undefined && isAddressOf(key, address)) return true
   return turns.take(() =>
     endpoints.ask(
       (client) => isContractSigner(client, address, hashMessage(message), signature),
@@ -91,12 +102,23 @@ export function isUndeployedSignature(signature: Hex): boolean {
 
 /** Whether the address itself signed the message, with the key it is derived from. */
 export function isPlainSigner(address: Address, message: string, signature: Hex): boolean {
-  if (size(signature) !== PLAIN_SIGNATURE_BYTES) return false
-  const bytes = hexToBytes(signature)
+  const signed = signatureOfKey(message, signature)
+  const key = signed && recoverKey(signed)
+  return key !== undefined && isAddressOf(key, address)
+}
+
+/** The signature as that of a plain account; undefined when its form is another. */
+function signatureOfKey(message: string, signature: Hex): SignedDigest | undefined {
+  if (size(signature) !== PLAIN_SIGNATURE_BYTES) return undefined
+  const bytes = Buffer.from(signature.slice(2), 'hex')
   const recovery = RECOVERY_OF_V.get(bytes[PLAIN_SIGNATURE_BYTES - 1] ?? -1)
-  if (recovery === undefined) return false
-  const signed = { signature: bytes.subarray(0, PLAIN_SIGNATURE_BYTES - 1), recovery }
-  return recoverAddress(signed, hashMessage(message, 'bytes')) === address.toLowerCase()
+  if (recovery === undefined) return undefined
+  const signed = bytes.subarray(0, PLAIN_SIGNATURE_BYTES - 1)
+  return { signature: signed, recovery, digest: messageDigest(Buffer.from(message)) }
+}
+
+function isAddressOf(key: Uint8Array, address: Address): boolean {
+  return addressOfKey(key) === address.toLowerCase()
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Asset, BlockRef, FeedName } from '#src/chain/chain.ts'
+import type { RecoveryPool } from '#src/chain/recovery-pool.ts'
 import type { Fence } from '#src/db/lock.ts'
 import {
   createProviderFacts,
@@ -80,6 +81,8 @@ const REWARD_EPOCHS_SHOWN = 4
 /** Dependencies and addresses of the facts. */
 export interface FactSource extends PublicationSource {
   readonly chainId: number
+  /** Omitted: signers of voting rounds are recovered in this thread. */
+  readonly recovery?: Pick<RecoveryPool, 'recover'> | undefined
   /** Tokens whose value in US dollars is known: their symbols alone prove nothing. */
   readonly pricedTokens: {
     readonly WFLR?: Address | undefined

@@ -1,27 +1,31 @@
+import type { SignedDigest } from '#src/chain/recover.ts'
+import type { RecoveryPool } from '#src/chain/recovery-pool.ts'
 import { decodeSubmission, FTSO } from '#src/fsp/protocol/framing.ts'
 import { commitHash, decodeReveal } from '#src/fsp/protocol/ftso.ts'
 import { decodeSigned, digestsOf, recoverSigner } from '#src/fsp/protocol/signatures.ts'
 import type { LoadedPolicy } from '#src/fsp/reader/policies.ts'
 import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 import type { Address } from '#src/kernel/units.ts'
+import { type Taken, timed } from './fsp-replay.ts'
 
-/**
- * Minimal work of every reader of these blocks: one recovery for each signature, one hash for each
- * reveal.
- *
- * @returns CPU seconds of these alone, without decoding the blocks
- */
-export function cryptographySeconds(
+/** What every reader of some blocks has to compute, decoded from them. */
+export interface Cryptography {
+  readonly signatures: readonly SignedDigest[]
+  readonly reveals: readonly Parameters<typeof commitHash>[]
+}
+
+/** One recovery for each signature, one hash for each reveal. */
+export function cryptographyIn(
   policy: LoadedPolicy,
   blocks: readonly ProtocolBlock[],
-): number {
+): Cryptography {
   const submitOf = new Map(policy.providers.map(({ submit }) => [submit.toLowerCase(), submit]))
   const digests = new Map(
     blocks
       .flatMap(({ finalised }) => finalised)
       .map((result) => [`${result.protocol} ${result.round}`, digestsOf(result, 14).chainBound]),
   )
-  const signatures: Parameters<typeof recoverSigner>[] = []
+  const signatures: SignedDigest[] = []
   const reveals: Parameters<typeof commitHash>[] = []
   for (const { from, input } of blocks.flatMap(({ submissions }) => submissions)) {
     const submission = decodeSubmission(input)
@@ -29,7 +33,8 @@ export function cryptographySeconds(
       const digest = digests.get(`${protocol} ${round}`)
       const signed = decodeSigned(payload)
       if (submission?.function === 'submitSignatures' && signed && digest) {
-        signatures.push([signed, digest])
+        const { signature, recovery } = signed
+        signatures.push({ signature, recovery, digest })
       }
       const submit: Address | undefined = submitOf.get(from)
       const reveal = decodeReveal(payload)
@@ -38,9 +43,25 @@ export function cryptographySeconds(
       }
     }
   }
-  const before = process.cpuUsage()
-  for (const [signed, digest] of signatures) recoverSigner(signed, digest)
-  for (const [submit, round, reveal] of reveals) commitHash(submit, round, reveal)
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1e6
+  return { signatures, reveals }
+}
+
+/** The cryptography alone in this thread. */
+export function computeHere({ signatures, reveals }: Cryptography): Promise<Taken> {
+  return timed(async () => {
+    for (const one of signatures) recoverSigner(one, one.digest)
+    for (const reveal of reveals) commitHash(...reveal)
+  })
+}
+
+/** The same with the recoveries in the threads of a pool. */
+export function computeBeside(
+  { signatures, reveals }: Cryptography,
+  pool: RecoveryPool,
+): Promise<Taken> {
+  return timed(async () => {
+    const recovered = pool.recover(signatures)
+    for (const reveal of reveals) commitHash(...reveal)
+    await recovered
+  })
 }

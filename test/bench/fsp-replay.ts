@@ -1,5 +1,6 @@
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { createPublicationReader } from '#src/chain/published.ts'
+import type { RecoveryPool } from '#src/chain/recovery-pool.ts'
 import { connect } from '#src/db/connection.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { LoadedPolicy } from '#src/fsp/reader/policies.ts'
@@ -19,10 +20,26 @@ export const ROUNDS = FLARE_CLOCK.roundsPerEpoch
 /** Rounds read at a time, as after a pause. */
 export const ROUNDS_PER_LOOK = 112
 
+/** Time taken: seconds of the processor by this process and all its threads, and by the clock. */
+export interface Taken {
+  readonly cpuSeconds: number
+  readonly seconds: number
+}
+
+/** Measures work. */
+export async function timed(work: () => Promise<unknown>): Promise<Taken> {
+  const cpu = process.cpuUsage()
+  const startedAt = performance.now()
+  await work()
+  const seconds = (performance.now() - startedAt) / 1000
+  const { user, system } = process.cpuUsage(cpu)
+  return { cpuSeconds: (user + system) / 1e6, seconds }
+}
+
 /** The service's reading and judging of voting rounds, with blocks as the reader gives them. */
 export interface Replay {
-  /** Reads these blocks, keeps their rounds and judges every watch. @returns CPU seconds of this process */
-  look(blocks: readonly ProtocolBlock[]): Promise<number>
+  /** Reads these blocks, keeps their rounds and judges every watch. */
+  look(blocks: readonly ProtocolBlock[]): Promise<Taken>
   /** Prunes as the hourly job does, and vacuums as autovacuum does after it. */
   prune(): Promise<void>
   /** Number of stored rounds, and their size in the database in bytes. */
@@ -47,7 +64,11 @@ export interface Replay {
  * @param policies every signing policy, oldest first; the reader sees the one in force, the one
  * before and, from two rounds before its start on, the next
  */
-export function startReplay(databaseUrl: string, policies: readonly LoadedPolicy[]): Replay {
+export function startReplay(
+  databaseUrl: string,
+  policies: readonly LoadedPolicy[],
+  recovery?: RecoveryPool,
+): Replay {
   const { db, sql, close } = connect(databaseUrl)
   let blocks: readonly ProtocolBlock[] = []
   const raised: AlertCandidate[] = []
@@ -88,7 +109,7 @@ export function startReplay(databaseUrl: string, policies: readonly LoadedPolicy
   const source = { db, chain, clock, log: silentLogger, chainId: 14, pChain: undefined, quarantine }
   const facts = createFacts({
     pricedTokens: {},
-    ...source,
+    ...{ ...source, recovery },
     published: createPublicationReader({ log: silentLogger }),
     datasetUrl: undefined,
     rewardDataUrls: [],
@@ -101,12 +122,12 @@ export function startReplay(databaseUrl: string, policies: readonly LoadedPolicy
   return {
     async look(next) {
       blocks = next
-      const before = process.cpuUsage()
-      await facts.rounds.advance(tip(), signal)
-      await observeWatches({ ...source, facts, confirmations: 1, recordAlerts }, signal)
-      const { user, system } = process.cpuUsage(before)
+      const taken = await timed(async () => {
+        await facts.rounds.advance(tip(), signal)
+        await observeWatches({ ...source, facts, confirmations: 1, recordAlerts }, signal)
+      })
       blocks = blocks.slice(-1)
-      return (user + system) / 1e6
+      return taken
     },
     async prune() {
       await facts.prune()

@@ -1,14 +1,23 @@
+import { createRecoveryPool } from '#src/chain/recovery-pool.ts'
+import { silentLogger } from '#src/kernel/logger.ts'
 import { withDatabase } from './database.ts'
 import { benchFspBacktest } from './fsp-backtest.ts'
 import { benchBlocks, benchPolicy, FLARE_CLOCK, PROVIDERS } from './fsp-blocks.ts'
 import { benchEpochs } from './fsp-epochs.ts'
-import { cryptographySeconds } from './fsp-floor.ts'
-import { fillProviderWatches, ROUNDS, ROUNDS_PER_LOOK, startReplay } from './fsp-replay.ts'
+import { computeBeside, computeHere, cryptographyIn } from './fsp-floor.ts'
+import {
+  fillProviderWatches,
+  ROUNDS,
+  ROUNDS_PER_LOOK,
+  startReplay,
+  type Taken,
+} from './fsp-replay.ts'
 import type { Measurement } from './report.ts'
 
 const FIRST_ROUND = 1_518_720
 const WATCHES = 500
-const SPEED_GOAL = 2000
+const SPEED_GOAL = 4000
+const RATIO_GOAL = 0.75
 /** Number of readings after which the floor is measured once, with the blocks of that reading. */
 const LOOKS_PER_FLOOR = 6
 
@@ -19,46 +28,62 @@ export async function benchFsp(): Promise<readonly Measurement[]> {
 
 /**
  * Replays a reward epoch of a hundred providers from blocks as the reader gives them: collecting, judging,
- * signatures, keeping, and every watch of 500 evaluated. CPU time of this process alone, without
- * creating the blocks. The floor is the cryptography of the same rounds.
+ * signatures, keeping, and every watch of 500 evaluated. Time of this process and its threads, without
+ * creating the blocks. The floor is the cryptography of the same rounds: in one thread for the time of the
+ * processor, with the pool's threads for that by the clock.
  */
 async function benchSpeed(): Promise<readonly Measurement[]> {
   return withDatabase(async (databaseUrl) => {
     const policy = benchPolicy(FIRST_ROUND - 2)
     const voters = policy.providers.map(({ voter }) => voter)
     await fillProviderWatches(databaseUrl, voters, WATCHES / PROVIDERS)
-    const replay = startReplay(databaseUrl, [policy])
-    let cpuSeconds = 0
-    const floor = { rounds: 0, cpuSeconds: 0 }
+    const pool = createRecoveryPool({ log: silentLogger })
+    const replay = startReplay(databaseUrl, [policy], pool)
+    const whole = { rounds: 0, cpuSeconds: 0, seconds: 0 }
+    const floor = { rounds: 0, cpuSeconds: 0, seconds: 0 }
     for (let look = 0; look < ROUNDS / ROUNDS_PER_LOOK; look += 1) {
       const first = FIRST_ROUND + look * ROUNDS_PER_LOOK
       const blocks = benchBlocks([policy], { first, last: first + ROUNDS_PER_LOOK - 1 })
-      cpuSeconds += await replay.look(blocks)
+      const taken = await replay.look(blocks)
+      whole.cpuSeconds += taken.cpuSeconds
+      whole.seconds += taken.seconds
       if (look % LOOKS_PER_FLOOR !== 0) continue
+      const work = cryptographyIn(policy, blocks)
       floor.rounds += ROUNDS_PER_LOOK
-      floor.cpuSeconds += cryptographySeconds(policy, blocks)
+      floor.cpuSeconds += (await computeHere(work)).cpuSeconds
+      floor.seconds += (await computeBeside(work, pool)).seconds
     }
     const { rounds, bytes } = await replay.kept()
-    await replay.close()
-    // The rounds long before the first pass are not read.
-    const speed = (rounds * FLARE_CLOCK.roundSeconds) / cpuSeconds
-    const possible = (floor.rounds * FLARE_CLOCK.roundSeconds) / floor.cpuSeconds
+    await Promise.all([replay.close(), pool.close()])
     const perEpoch = (ROUNDS / rounds) * (bytes / 2 ** 20)
     process.stdout.write(
       `fsp: ${rounds} rounds kept, one row each for ${PROVIDERS} providers, ` +
         `${perEpoch.toFixed(0)} MiB a reward epoch; two epochs are kept. ${replay.raised()} firings.\n`,
     )
+    // The rounds long before the first pass are not read.
+    whole.rounds = rounds
+    const about = `one reward epoch, ${PROVIDERS} providers, ${WATCHES} watches`
     return [
-      {
-        bench: 'fsp',
-        measure: `one reward epoch, ${PROVIDERS} providers, ${WATCHES} watches`,
-        value: speed,
-        unit: 'x real time on one core',
-        floor: possible,
-        ratio: speed / possible,
-        goal: `at least ${SPEED_GOAL}`,
-        met: speed >= SPEED_GOAL,
-      },
+      speedOf(`${about}, time of the processor`, whole, floor, 'cpuSeconds'),
+      speedOf(`${about}, by the clock`, whole, floor, 'seconds'),
     ]
   })
+}
+
+type Speed = Taken & { readonly rounds: number }
+
+function speedOf(measure: string, whole: Speed, floor: Speed, by: keyof Taken): Measurement {
+  const of = (one: Speed) => (one.rounds * FLARE_CLOCK.roundSeconds) / one[by]
+  const speed = of(whole)
+  const ratio = speed / of(floor)
+  return {
+    bench: 'fsp',
+    measure,
+    value: speed,
+    unit: 'x real time',
+    floor: of(floor),
+    ratio,
+    goal: `at least ${SPEED_GOAL}, ${RATIO_GOAL} of its cryptography`,
+    met: speed >= SPEED_GOAL && ratio >= RATIO_GOAL,
+  }
 }

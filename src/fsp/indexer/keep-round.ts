@@ -3,9 +3,11 @@ import type { BlockRef } from '#src/chain/chain.ts'
 import { transactUnder } from '#src/db/lock.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { type EpochClock, roundAt, roundStart } from '../protocol/epochs.ts'
+import { firstSignatures, type RecoveredSigners } from '../protocol/judged-signatures.ts'
 import { nodeIdOf } from '../protocol/node-id.ts'
 import { policyOfRound } from '../protocol/policy.ts'
 import type { RoundEvidence } from '../protocol/round-evidence.ts'
+import { signerOf } from '../protocol/signatures.ts'
 import { judgeRound } from '../protocol/verdicts.ts'
 import type { SystemState } from '../reader/provider-states.ts'
 import { CarriedState } from './carried-state.ts'
@@ -29,13 +31,14 @@ export async function keepRound(
   tip: BlockRef,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db, chain } = source
+  const { chain } = source
   const { state, policies } = current
   const isYoung = tip.at.getTime() - block.at.getTime() < STATE_AGE_MS
   const system = isYoung ? await readSystem(source, current, block, signal) : undefined
   state.sampleSize =
     system?.sampleSize ?? state.sampleSize ?? (await readSampleSize(source, tip, signal))
-  const records = judgedRecords(policies.clock, source.chainId, evidence)
+  const signers = await signersOf(source, evidence)
+  const records = judgedRecords(policies.clock, source.chainId, evidence, signers)
   const policy = policyOfRound(policies.policies, evidence.round)
   const peaks = new Map<Address, BetweenRounds>()
   for (const [voter, record] of records) {
@@ -43,9 +46,7 @@ export async function keepRound(
     if (silence !== undefined) records.set(voter, { ...record, fastUpdates: silence.part })
     if (silence?.peak !== undefined) peaks.set(voter, silence.peak)
   }
-  // Reading a claim again after a stop is idempotent.
-  await transactUnder(current.fence, db, (tx) => store.saveClaims(tx, current.claims))
-  current.claims = []
+  await keepClaims(source, current)
   const waiting = isYoung
     ? await rewards.waiting(
         current.watched,
@@ -81,13 +82,37 @@ export async function keepRound(
   current.isFailing = false
 }
 
+/** Stores the claims since the last round. Reading a claim again after a stop is idempotent. */
+async function keepClaims({ db }: RoundSource, current: Session): Promise<void> {
+  if (current.claims.length === 0) return
+  await transactUnder(current.fence, db, (tx) => store.saveClaims(tx, current.claims))
+  current.claims = []
+}
+
+/** Who made the signatures that decide, recovered beside the event loop. */
+async function signersOf(
+  { recovery, chainId }: RoundSource,
+  evidence: RoundEvidence,
+): Promise<RecoveredSigners | undefined> {
+  if (recovery === undefined) return undefined
+  const signatures = firstSignatures(chainId, evidence)
+  const keys = await recovery.recover(signatures)
+  return new Map(
+    signatures.map(({ sent }, index) => {
+      const key = keys[index]
+      return [sent, key && signerOf(key)]
+    }),
+  )
+}
+
 /** The judged round of each provider of its policy, in its stored form. */
 function judgedRecords(
   clock: EpochClock,
   chainId: number,
   evidence: RoundEvidence,
+  signers: RecoveredSigners | undefined,
 ): Map<Address, RoundRecord> {
-  const judged = judgeRound(clock, chainId, evidence)
+  const judged = judgeRound(clock, chainId, evidence, signers)
   return new Map(
     evidence.policy.providers.flatMap(({ voter }, place) => {
       const provider = judged[place]

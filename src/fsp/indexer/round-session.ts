@@ -1,4 +1,5 @@
 import type { BlockRef } from '#src/chain/chain.ts'
+import type { RecoveryPool } from '#src/chain/recovery-pool.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Fence } from '#src/db/lock.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -22,6 +23,8 @@ export interface RoundSource {
   readonly clock: Clock
   readonly log: Logger
   readonly chainId: number
+  /** Recovers the signers of a round beside the event loop; omitted: in this thread. */
+  readonly recovery?: Pick<RecoveryPool, 'recover'> | undefined
   /** URLs of the rewards of a reward epoch; empty: rewards are not judged. */
   readonly rewardDataUrls: readonly string[]
   /** Identities of the watched providers, read in every round. */

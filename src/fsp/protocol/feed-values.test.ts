@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { judgeFeedValues } from './feed-values.ts'
+import { countFeeds, judgeFeedValues } from './feed-values.ts'
 import type { RoundContext } from './verdict.ts'
 
 const TX = '0xaa'
@@ -17,7 +17,8 @@ function roundOf(
   const sent = { reveal: { inTime: { tx: TX } } }
   const policy = { providers: lists.map((_, place) => ({ weight: place === 0 ? weight : 10 })) }
   const evidence = { policy, providers: new Map(lists.map((_, place) => [place, sent])) }
-  return { evidence, matched, medians } as unknown as RoundContext
+  const feedCount = countFeeds(matched, policy.providers)
+  return { evidence, matched, medians, feedCount } as unknown as RoundContext
 }
 
 const full = Array.from({ length: 10 }, () => 100)

@@ -1,3 +1,4 @@
+import { type WeightedValue, weightedMedian } from './ftso.ts'
 import { bad, GOOD, NOT_APPLICABLE, type RoundCheckVerdict, type RoundContext } from './verdict.ts'
 
 /** Share of the feeds with a median that may lack a value: beyond it the minimal condition is missed for sure. */
@@ -9,12 +10,11 @@ const MISSING_MAX = 0.2
  * commit there is nothing to judge.
  */
 export function judgeFeedValues(
-  { evidence, matched, medians }: RoundContext,
+  { evidence, matched, medians, feedCount }: RoundContext,
   place: number,
 ): RoundCheckVerdict {
   const values = matched.get(place)
   const tx = evidence.providers.get(place)?.reveal.inTime?.tx ?? null
-  const feedCount = countFeeds(matched, evidence.policy.providers)
   if (values === undefined || feedCount === undefined) return NOT_APPLICABLE
   const about = { tx, valuesSent: values.filter((value) => value !== null).length, feedCount }
   if (values.length > feedCount)
@@ -38,4 +38,22 @@ export function countFeeds(
   }
   const [most] = [...weights].toSorted((a, b) => b[1] - a[1] || b[0] - a[0])
   return most?.[0]
+}
+
+/** The median of each feed over all reveals that match their commits. */
+export function mediansOf(
+  providers: readonly { readonly weight: number }[],
+  matched: RoundContext['matched'],
+  feeds: number,
+): readonly (number | undefined)[] {
+  return Array.from({ length: feeds }, (_, feed) => {
+    const votes: WeightedValue[] = []
+    for (const [place, values] of matched) {
+      const value = values[feed]
+      const weight = providers[place]?.weight
+      if (value === undefined || value === null || weight === undefined) continue
+      votes.push({ value, weight })
+    }
+    return weightedMedian(votes)
+  })
 }

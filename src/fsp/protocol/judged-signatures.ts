@@ -1,5 +1,6 @@
+import type { SignedDigest } from '#src/chain/recover.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { FDC, type FTSO } from './framing.ts'
+import { FDC, FTSO } from './framing.ts'
 import type { RoundEvidence, SentFrame } from './round-evidence.ts'
 import {
   decodeSigned,
@@ -26,11 +27,38 @@ export interface JudgedSignatures {
     | undefined
 }
 
-/** Judges every provider's signatures of one protocol, by index in the policy. */
+/** Who signed, by the frame of the signature: undefined for an invalid one; others are not recovered yet. */
+export type RecoveredSigners = ReadonlyMap<SentFrame, Address | undefined>
+
+/** The first signature of each provider over each finalised result: most rounds are judged by these alone. */
+export function firstSignatures(
+  chainId: number,
+  { providers, finalised }: RoundEvidence,
+): readonly (SignedDigest & { readonly sent: SentFrame })[] {
+  return ([FTSO, FDC] as const).flatMap((protocol) => {
+    const result = finalised[protocol]
+    if (result === undefined) return []
+    const digest = digestsOf(result, chainId).chainBound
+    return [...providers.values()].flatMap(({ signatures }) => {
+      const [sent] = signatures[protocol]
+      const signed = sent && decodeSigned(sent.payload)
+      if (sent === undefined || signed === undefined) return []
+      const { signature, recovery } = signed
+      return [{ sent, signature, recovery, digest }]
+    })
+  })
+}
+
+/**
+ * Judges every provider's signatures of one protocol, by index in the policy.
+ *
+ * @param signers of some signatures over the finalised results; the others are recovered here
+ */
 export function judgeSignatures(
   chainId: number,
   { policy, providers, finalised }: RoundEvidence,
   protocol: typeof FTSO | typeof FDC,
+  signers: RecoveredSigners = new Map(),
 ): ReadonlyMap<number, JudgedSignatures> {
   const result = finalised[protocol]
   const digests = result && digestsOf(result, chainId)
@@ -64,7 +92,9 @@ export function judgeSignatures(
         wrong ??= { sent, reason: 'different-result', recovered: null }
         continue
       }
-      const recovered = recoverSigner(signed, digests.chainBound)
+      const recovered = signers.has(sent)
+        ? signers.get(sent)
+        : recoverSigner(signed, digests.chainBound)
       if (recovered === expected || recoverSigner(signed, digests.legacy) === expected)
         valid ??= { sent, signed }
       else wrong ??= { sent, reason: 'wrong-key', recovered: recovered ?? null }

@@ -1,5 +1,7 @@
-import { concat, getAddress, hashMessage, keccak256, toBytes, toHex } from 'viem/utils'
-import { recoverAddress } from '#src/chain/recover.ts'
+import { concat, getAddress, hexToBytes, toHex } from 'viem/utils'
+import { addressOfKey, keccakBytes, messageDigest } from '#src/chain/keccak.ts'
+import { recoverKey } from '#src/chain/recover.ts'
+import { memoized } from '#src/kernel/memo.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 
 /** Signatures over the results of voting rounds. */
@@ -58,14 +60,12 @@ export interface ResultDigests {
   readonly legacy: Uint8Array
 }
 
-/** The digests of a result, cached by result. */
+/** The digests of a result. */
 export function digestsOf(result: RoundResult, chainId: number): ResultDigests {
-  const message = messageOf(result)
-  const digest = (raw: Hash) => toBytes(hashMessage({ raw: keccak256(raw) }))
-  return {
-    chainBound: digest(concat([toHex(chainId, { size: 32 }), message])),
-    legacy: digest(message),
-  }
+  const message = hexToBytes(messageOf(result))
+  const digest = (raw: Uint8Array) => messageDigest(keccakBytes(raw))
+  const chain = hexToBytes(toHex(chainId, { size: 32 }))
+  return { chainBound: digest(Buffer.concat([chain, message])), legacy: digest(message) }
 }
 
 /** Address that signed a digest; undefined for an invalid signature. */
@@ -73,6 +73,17 @@ export function recoverSigner(
   signed: Pick<SignedResult, 'signature' | 'recovery'>,
   digest: Uint8Array,
 ): Address | undefined {
-  const address = recoverAddress(signed, digest)
-  return address && getAddress(address)
+  const key = recoverKey({ ...signed, digest })
+  return key && signerOf(key)
+}
+
+/** Keys whose address is remembered: the same hundred signers sign every round, so most need no hash. */
+const REMEMBERED_KEYS = 500
+const addressOf = memoized(REMEMBERED_KEYS, (key) =>
+  getAddress(addressOfKey(Buffer.from(key, 'latin1'))),
+)
+
+/** Address of an uncompressed public key. */
+export function signerOf(key: Uint8Array): Address {
+  return addressOf(Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1'))
 }

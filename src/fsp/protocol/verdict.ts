@@ -78,6 +78,8 @@ export interface RoundContext {
   readonly requests: readonly string[]
   readonly signed: Readonly<Record<typeof FTSO | typeof FDC, ReadonlyMap<number, JudgedSignatures>>>
   readonly consensus: BitVote | undefined
+  /** Number of feeds, see `countFeeds`; undefined without a reveal that matches its commit. */
+  readonly feedCount: number | undefined
   readonly medians: readonly (number | undefined)[]
   /** Prices by index of the provider, for reveals that match their commit. */
   readonly matched: ReadonlyMap<number, readonly (number | null)[]>

@@ -8,10 +8,14 @@ import {
   mergeRequests,
   requestKind,
 } from './fdc.ts'
-import { countFeeds, judgeFeedValues } from './feed-values.ts'
+import { countFeeds, judgeFeedValues, mediansOf } from './feed-values.ts'
 import { FDC, FTSO } from './framing.ts'
-import { commitHash, decodeCommit, decodeReveal, feedValues, weightedMedian } from './ftso.ts'
-import { type JudgedSignatures, judgeSignatures } from './judged-signatures.ts'
+import { commitHash, decodeCommit, decodeReveal, feedValues } from './ftso.ts'
+import {
+  type JudgedSignatures,
+  judgeSignatures,
+  type RecoveredSigners,
+} from './judged-signatures.ts'
 import type { PolicyProvider } from './policy.ts'
 import type { ProviderEvidence, RoundEvidence } from './round-evidence.ts'
 import { decodeSigned } from './signatures.ts'
@@ -28,16 +32,21 @@ import {
   UNKNOWN,
 } from './verdict.ts'
 
-/** Judges a complete round for every provider of its policy, in the policy's order. */
+/**
+ * Judges a complete round for every provider of its policy, in the policy's order.
+ *
+ * @param signers see `judgeSignatures`
+ */
 export function judgeRound(
   clock: EpochClock,
   chainId: number,
   evidence: RoundEvidence,
+  signers?: RecoveredSigners,
 ): readonly ProviderRound[] {
   const { policy, providers } = evidence
   const signed = {
-    [FTSO]: judgeSignatures(chainId, evidence, FTSO),
-    [FDC]: judgeSignatures(chainId, evidence, FDC),
+    [FTSO]: judgeSignatures(chainId, evidence, FTSO, signers),
+    [FDC]: judgeSignatures(chainId, evidence, FDC, signers),
   }
   const reveals = policy.providers.map((provider, place) =>
     judgeReveal(provider, evidence.round, providers.get(place)),
@@ -47,13 +56,15 @@ export function judgeRound(
       values === undefined ? [] : [[place, values] as const],
     ),
   )
+  const feedCount = countFeeds(matched, policy.providers)
   const common: RoundContext = {
     clock,
     evidence,
     requests: mergeRequests(evidence.requests),
     signed,
     consensus: findConsensus(evidence, signed[FDC]),
-    medians: mediansOf(policy.providers, matched),
+    feedCount,
+    medians: mediansOf(policy.providers, matched, feedCount ?? 0),
     matched,
   }
   return policy.providers.map((provider, place) =>
@@ -313,25 +324,6 @@ function missingRequests(
 
 function countBits(bits: bigint): number {
   return bits.toString(2).replaceAll('0', '').length
-}
-
-/** The median of each feed over all reveals that match their commits. */
-function mediansOf(
-  providers: readonly PolicyProvider[],
-  matched: ReadonlyMap<number, readonly (number | null)[]>,
-): readonly (number | undefined)[] {
-  const feeds = countFeeds(matched, providers) ?? 0
-  return Array.from({ length: feeds }, (_, feed) =>
-    weightedMedian(
-      [...matched].flatMap(([place, values]) => {
-        const value = values[feed]
-        const weight = providers[place]?.weight
-        return value === undefined || value === null || weight === undefined
-          ? []
-          : [{ value, weight }]
-      }),
-    ),
-  )
 }
 
 function anchorsOf({ medians, matched }: RoundContext, place: number): ProviderRound['anchors'] {

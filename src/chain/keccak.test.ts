@@ -1,0 +1,23 @@
+import fc from 'fast-check'
+import * as viem from 'viem'
+import { expect, test } from 'vitest'
+import { keccak256, keccakBytes } from './keccak.ts'
+
+test('hashes any bytes as the JavaScript of viem does', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 600 }), fc.nat({ max: 40 }), (bytes, from) => {
+      // A part of a larger array too, as of a transaction.
+      for (const one of [bytes, bytes.subarray(from)]) {
+        expect(keccak256(one)).toBe(viem.keccak256(one))
+        expect(viem.toHex(keccakBytes(one))).toBe(viem.keccak256(one))
+      }
+    }),
+  )
+})
+
+test('gives each hash its own bytes', () => {
+  const first = keccakBytes(new Uint8Array([1]))
+  const before = viem.toHex(first)
+  keccakBytes(new Uint8Array([2]))
+  expect(viem.toHex(first)).toBe(before)
+})

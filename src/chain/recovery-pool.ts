@@ -1,0 +1,164 @@
+import { availableParallelism } from 'node:os'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import type { Logger } from '#src/kernel/logger.ts'
+import { traceOf } from '#src/kernel/trace.ts'
+import type { SignedDigest } from './recover.ts'
+import { packSignatures, recoverPacked, unpackKeys } from './recovery-batch.ts'
+
+/** Recovers public keys beside the event loop. */
+export interface RecoveryPool {
+  /** Public keys that signed, in order; undefined for an invalid signature. Never rejects. */
+  recover(items: readonly SignedDigest[]): Promise<readonly (Uint8Array | undefined)[]>
+  /** The same of one signature; those of one turn of the event loop are recovered together. */
+  recoverOne(item: SignedDigest): Promise<Uint8Array | undefined>
+  /** Ends the threads. What is still asked for is recovered in this thread. */
+  close(): Promise<void>
+}
+
+/** Two threads keep up with every round of Flare; more would take cores from the database. */
+const THREADS_MAX = 2
+/** Signatures of one message to a thread: about two milliseconds of work. */
+const PER_BATCH = 32
+/** Batches that wait for a thread; further ones are recovered in this thread. */
+const WAITING_MAX = 64
+/** Time after which a thread without an answer counts as dead. */
+const ANSWER_MS = 10_000
+/** Pause before a thread takes the place of one that died. */
+const RESTART_MS = 10_000
+
+type Keys = Uint8Array
+interface Task {
+  readonly packed: Uint8Array<ArrayBuffer>
+  readonly done: (keys: Keys) => void
+}
+interface Thread {
+  readonly worker: Worker
+  task: Task | undefined
+  timer: NodeJS.Timeout | undefined
+}
+
+/**
+ * Creates a pool without threads; they start with the first work and do not keep the process alive. What a
+ * thread that dies had in hand is recovered in this thread. Long because threads and waiting work share state.
+ */
+export function createRecoveryPool({
+  log,
+  threadsMax = Math.min(THREADS_MAX, availableParallelism()),
+  script = new URL('./recovery-worker.ts', import.meta.url),
+  answerMs = ANSWER_MS,
+  restartMs = RESTART_MS,
+}: {
+  readonly log: Logger
+  readonly threadsMax?: number
+  readonly script?: URL
+  readonly answerMs?: number
+  readonly restartMs?: number
+}): RecoveryPool {
+  const threads = new Set<Thread>()
+  const waiting: Task[] = []
+  const gathered: { readonly item: SignedDigest; done(key: Keys | undefined): void }[] = []
+  /** The last batch that this thread recovers. */
+  let last = Promise.resolve()
+  let restartAt = 0
+  let isClosed = false
+
+  function start(): Thread | undefined {
+    if (threads.size >= threadsMax || performance.now() < restartAt) return undefined
+    const worker = new Worker(script, { execArgv: [], env: {} })
+    const thread: Thread = { worker, task: undefined, timer: undefined }
+    threads.add(thread)
+    worker.unref()
+    worker.on('message', (keys: Keys) => {
+      const task = release(thread)
+      task?.done(keys)
+      next(thread)
+    })
+    worker.on('error', (error) => lose(thread, error))
+    worker.on('exit', () => lose(thread, new Error('a thread has ended')))
+    return thread
+  }
+
+  function release(thread: Thread): Task | undefined {
+    const { task } = thread
+    clearTimeout(thread.timer)
+    thread.task = undefined
+    thread.worker.unref()
+    return task
+  }
+
+  function lose(thread: Thread, error: unknown): void {
+    if (!threads.delete(thread)) return
+    const task = release(thread)
+    void thread.worker.terminate()
+    if (!isClosed) {
+      restartAt = performance.now() + restartMs
+      log.warn({ problem: traceOf(error) }, 'a thread that recovers signatures has died')
+    }
+    const left = threads.size === 0 ? waiting.splice(0) : []
+    for (const one of [...(task ? [task] : []), ...left]) here(one)
+  }
+
+  function next(thread: Thread): void {
+    const task = waiting.shift()
+    if (task === undefined) return
+    thread.task = task
+    thread.worker.ref()
+    thread.timer = setTimeout(() => {
+      // If this thread was held up, the answer is there in the same turn.
+      setImmediate(() => {
+        if (thread.task === task) lose(thread, new Error('a thread does not answer'))
+      })
+    }, answerMs)
+    // The memory is not transferred: if the thread dies, it is needed here.
+    thread.worker.postMessage(task.packed)
+  }
+
+  /** Recovers a batch in this thread, one in each turn of the event loop. */
+  function here({ packed, done }: Task): void {
+    last = last.then(async () => {
+      await nextTurn()
+      done(recoverPacked(packed))
+    })
+  }
+
+  function add(packed: Task['packed']): Promise<Keys> {
+    const { promise, resolve } = Promise.withResolvers<Keys>()
+    const task = { packed, done: resolve }
+    const idle = [...threads].find((thread) => thread.task === undefined) ?? start()
+    if (isClosed || threads.size === 0 || waiting.length >= WAITING_MAX) here(task)
+    else {
+      waiting.push(task)
+      if (idle !== undefined) next(idle)
+    }
+    return promise
+  }
+
+  async function recover(items: readonly SignedDigest[]) {
+    const batches: Promise<Keys>[] = []
+    for (let from = 0; from < items.length; from += PER_BATCH) {
+      batches.push(add(packSignatures(items.slice(from, from + PER_BATCH))))
+    }
+    return (await Promise.all(batches)).flatMap(unpackKeys)
+  }
+
+  async function recoverGathered(): Promise<void> {
+    const taken = gathered.splice(0)
+    const keys = await recover(taken.map(({ item }) => item))
+    for (const [index, { done }] of taken.entries()) done(keys[index])
+  }
+
+  return {
+    recover,
+    recoverOne(item) {
+      const { promise, resolve } = Promise.withResolvers<Keys | undefined>()
+      gathered.push({ item, done: resolve })
+      if (gathered.length === 1) setImmediate(() => void recoverGathered())
+      return promise
+    },
+    async close() {
+      isClosed = true
+      await Promise.all([...threads].map(({ worker }) => worker.terminate()))
+    },
+  }
+}
