@@ -159,8 +159,9 @@ function observationsOf(
   row: store.ProvidersRow,
   provider: Address,
 ): readonly ProviderObservation[] {
-  const round = observationOf(row, provider)
-  const { between = [] } = RoundRecord.parse(row.providers[provider] ?? {})
+  const record = recordIn(row, provider)
+  const round = observedIn(row, provider, record)
+  const { between = [] } = record
   const moments = between
     .filter(({ block }) => block < round.position)
     .map(({ block, at, registration, fastUpdates }) => ({
@@ -181,8 +182,19 @@ function observationsOf(
   return [...moments, round]
 }
 
+function recordIn({ providers }: store.ProvidersRow, provider: Address): RoundRecord {
+  return RoundRecord.parse(providers[provider] ?? {})
+}
+
 function observationOf(row: store.ProvidersRow, provider: Address): ProviderObservation {
-  const record = RoundRecord.parse(row.providers[provider] ?? {})
+  return observedIn(row, provider, recordIn(row, provider))
+}
+
+function observedIn(
+  row: store.ProvidersRow,
+  provider: Address,
+  record: RoundRecord,
+): ProviderObservation {
   return {
     position: row.blockNumber,
     at: row.blockAt,

@@ -83,20 +83,22 @@ function fastUpdateSilence(
   const since = previous.since ?? heardAt
   const until = isOpen ? at : heardAt
   const rule = isUnlikely ? 'probability' : isOnePercent ? 'one-percent' : previous.rule
-  const data = z.encode(Silence, {
-    ...part,
-    provider,
-    rewardEpochId: rewardEpoch,
-    probabilityOfSilence: chanceOfSilence(part.exponent).toExponential(1),
-    threshold,
-    rule: rule ?? 'probability',
-    since,
-    gapSeconds: Math.round((until.getTime() - since.getTime()) / 1000),
-  })
+  const dataOf = () =>
+    z.encode(Silence, {
+      ...part,
+      provider,
+      rewardEpochId: rewardEpoch,
+      probabilityOfSilence: chanceOfSilence(part.exponent).toExponential(1),
+      threshold,
+      rule: rule ?? 'probability',
+      since,
+      gapSeconds: Math.round((until.getTime() - since.getTime()) / 1000),
+    })
   if (isOpen) {
     const severity = isUnlikely ? 'critical' : 'warning'
     const state = { isSilent: true, lastUpdateBlock: part.lastUpdateBlock, since, rule }
-    return { state, phase: 'firing', firings: [{ event: 'fsp.fast-updates', severity, data }] }
+    const firing = { event: 'fsp.fast-updates', severity, data: dataOf() } as const
+    return { state, phase: 'firing', firings: [firing] }
   }
   // A change of parameters is no update: only a received one ends the silence.
   const isHeard =
@@ -104,7 +106,8 @@ function fastUpdateSilence(
   if (previous.isSilent && !isHeard) {
     return { state: previous, phase: 'firing', firings: [] }
   }
-  const firing = { event: 'fsp.fast-updates.recovered', severity: 'info', data } as const
+  if (!previous.isSilent) return { state: INITIAL, phase: 'ok', firings: [] }
+  const firing = { event: 'fsp.fast-updates.recovered', severity: 'info', data: dataOf() } as const
   return { state: INITIAL, phase: 'ok', firings: [firing] }
 }
 

@@ -179,6 +179,9 @@ function notInSigningPolicy(
   }
   const { current, next } = policy
   const last = next ?? { ...current, startsAt: began ?? 0 }
+  if (last.isMember && previous.absentFrom === null) {
+    return { state: previous, phase: 'ok', firings: [] }
+  }
   // The newest policy decides, because it applies next.
   const data = z.encode(Membership, {
     provider,
