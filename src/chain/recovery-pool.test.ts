@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import fc from 'fast-check'
 import secp256k1 from 'secp256k1'
@@ -57,7 +57,7 @@ const anything = fc.record({
 
 describe('threads that recover signatures', () => {
   test('find the same keys as this thread, of valid signatures and of garbage', async () => {
-    const pool = createRecoveryPool({ log: silentLogger })
+    const pool = createRecoveryPool({ log: silentLogger, hereMax: 0 })
     const valid = signatures(40)
     await fc.assert(
       fc.asyncProperty(
@@ -74,7 +74,7 @@ describe('threads that recover signatures', () => {
   })
 
   test('answer many callers at once, each with its own keys, however many wait', async () => {
-    const pool = createRecoveryPool({ log: silentLogger })
+    const pool = createRecoveryPool({ log: silentLogger, hereMax: 0 })
     const all = signatures(300)
     const callers = Array.from({ length: 8 }, (_, index) => all.slice(index))
     const found = await Promise.all(callers.map((items) => pool.recover(items)))
@@ -90,7 +90,7 @@ describe('threads that recover signatures', () => {
       `import { parentPort } from 'node:worker_threads'
        parentPort.on('message', () => { throw new Error('dead') })`,
     )
-    const pool = createRecoveryPool({ log, script })
+    const pool = createRecoveryPool({ log, hereMax: 0, script })
     const items = signatures(150)
     expect(await pool.recover(items)).toEqual(here(items))
     expect(count()).toBeGreaterThan(0)
@@ -108,7 +108,7 @@ describe('threads that recover signatures', () => {
       pathToFileURL(join(folder, 'missing.mjs')),
     ]) {
       const { log, count } = counting()
-      const pool = createRecoveryPool({ log, script })
+      const pool = createRecoveryPool({ log, hereMax: 0, script })
       expect(await pool.recover(items)).toEqual(here(items))
       expect(count()).toBeGreaterThan(0)
       await pool.close()
@@ -122,7 +122,7 @@ describe('threads that recover signatures', () => {
       `import { parentPort } from 'node:worker_threads'
        parentPort.on('message', () => {})`,
     )
-    const pool = createRecoveryPool({ log, script, answerMs: 50 })
+    const pool = createRecoveryPool({ log, hereMax: 0, script, answerMs: 50 })
     const items = signatures(70)
     expect(await pool.recover(items)).toEqual(here(items))
     expect(count()).toBeGreaterThan(0)
@@ -142,7 +142,7 @@ describe('threads that recover signatures', () => {
          parentPort.postMessage(new Uint8Array((packed.length / 97) * 65).fill(4))
        })`,
     )
-    const pool = createRecoveryPool({ log, script, threadsMax: 1, restartMs: 0 })
+    const pool = createRecoveryPool({ log, hereMax: 0, script, threadsMax: 1, restartMs: 0 })
     const items = signatures(1)
     expect(await pool.recover(items)).toEqual(here(items))
     // The second thread's answer is told by its content.
@@ -163,7 +163,7 @@ describe('threads that recover signatures', () => {
        })`,
     )
     const answerMs = 50
-    const pool = createRecoveryPool({ log, script, answerMs })
+    const pool = createRecoveryPool({ log, hereMax: 0, script, answerMs })
     const found = pool.recover(signatures(1))
     const startedAt = performance.now()
     while (!existsSync(flag) || performance.now() < startedAt + 2 * answerMs);
@@ -188,9 +188,30 @@ describe('threads that recover signatures', () => {
     await pool.close()
   })
 
+  test('start with much work only, and end without any', async () => {
+    const script = scriptOf(
+      'marking',
+      `import { parentPort } from 'node:worker_threads'
+       parentPort.on('message', (packed) => {
+         parentPort.postMessage(new Uint8Array((packed.length / 97) * 65).fill(4))
+       })`,
+    )
+    const often = { hereMax: 2, hereMs: Number.POSITIVE_INFINITY, idleMs: 20, threadsMax: 1 }
+    const pool = createRecoveryPool({ log: silentLogger, script, ...often })
+    const items = signatures(1)
+    const mark = [new Uint8Array(65).fill(4)]
+    expect(await pool.recover(items)).toEqual(here(items))
+    expect(await pool.recover(items)).toEqual(here(items))
+    expect(await pool.recover(items)).toEqual(mark)
+    // A thread that has ended is no death: the next one starts at once.
+    await pause(60)
+    expect(await pool.recover(items)).toEqual(mark)
+    await pool.close()
+  })
+
   test('end when closed, while signatures wait and after that', async () => {
     const { log, count } = counting()
-    const pool = createRecoveryPool({ log })
+    const pool = createRecoveryPool({ log, hereMax: 0 })
     const items = signatures(600)
     const waiting = pool.recover(items)
     await pool.close()

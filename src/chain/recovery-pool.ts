@@ -24,6 +24,16 @@ const PER_BATCH = 32
 const WAITING_MAX = 64
 /** Time after which a thread without an answer counts as dead. */
 const ANSWER_MS = 10_000
+/** A thread has little but the batch in hand. */
+const MEMORY = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16, stackSizeMb: 1 }
+/**
+ * Batches in this time that this thread recovers: those of a round, or of a few sign-ins, are not worth the
+ * memory of threads, which start when a long pause is caught up with.
+ */
+const HERE_MAX = 12
+const HERE_MS = 5000
+/** Time without work after which a thread ends. */
+const IDLE_MS = 30_000
 /** Pause before a thread takes the place of one that died. */
 const RESTART_MS = 10_000
 
@@ -39,8 +49,9 @@ interface Thread {
 }
 
 /**
- * Creates a pool without threads; they start with the first work and do not keep the process alive. What a
- * thread that dies had in hand is recovered in this thread. Long because threads and waiting work share state.
+ * Creates a pool without threads; they start with much work, end without any, and do not keep the process
+ * alive. What a thread that dies had in hand is recovered in this thread. Long because threads and waiting work
+ * share state.
  */
 export function createRecoveryPool({
   log,
@@ -48,24 +59,39 @@ export function createRecoveryPool({
   script = new URL('./recovery-worker.ts', import.meta.url),
   answerMs = ANSWER_MS,
   restartMs = RESTART_MS,
+  hereMax = HERE_MAX,
+  hereMs = HERE_MS,
+  idleMs = IDLE_MS,
 }: {
   readonly log: Logger
   readonly threadsMax?: number
   readonly script?: URL
   readonly answerMs?: number
   readonly restartMs?: number
+  readonly hereMax?: number
+  readonly hereMs?: number
+  readonly idleMs?: number
 }): RecoveryPool {
   const threads = new Set<Thread>()
   const waiting: Task[] = []
   const gathered: { readonly item: SignedDigest; done(key: Keys | undefined): void }[] = []
   /** The last batch that this thread recovers. */
   let last = Promise.resolve()
+  let counted = { since: performance.now(), batches: 0 }
   let restartAt = 0
   let isClosed = false
 
+  /** Counts a batch. @returns whether threads are worth their memory, or there are some */
+  function isMuch(): boolean {
+    const now = performance.now()
+    if (now - counted.since > hereMs) counted = { since: now, batches: 0 }
+    counted.batches += 1
+    return threads.size > 0 || counted.batches > hereMax
+  }
+
   function start(): Thread | undefined {
     if (threads.size >= threadsMax || performance.now() < restartAt) return undefined
-    const worker = new Worker(script, { execArgv: [], env: {} })
+    const worker = new Worker(script, { execArgv: [], env: {}, resourceLimits: MEMORY })
     const thread: Thread = { worker, task: undefined, timer: undefined }
     threads.add(thread)
     worker.unref()
@@ -84,12 +110,17 @@ export function createRecoveryPool({
     clearTimeout(thread.timer)
     thread.task = undefined
     thread.worker.unref()
+    thread.timer = setTimeout(() => {
+      threads.delete(thread)
+      void thread.worker.terminate()
+    }, idleMs).unref()
     return task
   }
 
   function lose(thread: Thread, error: unknown): void {
     if (!threads.delete(thread)) return
     const task = release(thread)
+    clearTimeout(thread.timer)
     void thread.worker.terminate()
     if (!isClosed) {
       restartAt = performance.now() + restartMs
@@ -104,6 +135,7 @@ export function createRecoveryPool({
     if (task === undefined) return
     thread.task = task
     thread.worker.ref()
+    clearTimeout(thread.timer)
     thread.timer = setTimeout(() => {
       // If this thread was held up, the answer is there in the same turn.
       setImmediate(() => {
@@ -125,7 +157,9 @@ export function createRecoveryPool({
   function add(packed: Task['packed']): Promise<Keys> {
     const { promise, resolve } = Promise.withResolvers<Keys>()
     const task = { packed, done: resolve }
-    const idle = [...threads].find((thread) => thread.task === undefined) ?? start()
+    const idle = isMuch()
+      ? ([...threads].find((thread) => thread.task === undefined) ?? start())
+      : undefined
     if (isClosed || threads.size === 0 || waiting.length >= WAITING_MAX) here(task)
     else {
       waiting.push(task)

@@ -200,7 +200,7 @@ test('the digests of a result are the hashes that wallets sign', () => {
 
 describe('signatures of a round', () => {
   test('are judged the same with signers recovered in threads', async () => {
-    const pool = createRecoveryPool({ log: silentLogger })
+    const pool = createRecoveryPool({ log: silentLogger, hereMax: 0 })
     await fc.assert(
       fc.asyncProperty(round, async (deeds) => {
         const evidence = evidenceOf(deeds)
