@@ -19,8 +19,8 @@ import {
   isHookOf,
 } from './hook-url.ts'
 import { floodError, refusalOf, retryAfterSeconds } from './http-answer.ts'
+import type { SafeAnswer } from './http-exchange.ts'
 import { createRateLimiter, type RateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
-import type { SafeAnswer } from './safe-fetch.ts'
 import { asShown } from './shown.ts'
 import { cut, fitPieces, isOpenLink, isSilent } from './wording.ts'
 

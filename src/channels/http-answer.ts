@@ -1,5 +1,5 @@
 import { DeliveryError } from './define.ts'
-import type { SafeAnswer } from './safe-fetch.ts'
+import type { SafeAnswer } from './http-exchange.ts'
 
 /**
  * Error for an HTTP response; undefined for every 2xx. Redirects are errors too, because they are not

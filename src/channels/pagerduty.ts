@@ -21,8 +21,9 @@ import type {
 } from './envelope.ts'
 import { BodyPreview, type HookDeps, type HookDestination, urlForm } from './hook-url.ts'
 import { floodError, refusalOf, retryAfterSeconds } from './http-answer.ts'
+import type { SafeAnswer } from './http-exchange.ts'
 import { createRateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
-import { checkWebhookUrl, type SafeAnswer } from './safe-fetch.ts'
+import { checkWebhookUrl } from './safe-fetch.ts'
 import { cut, hasEnded, isOpenLink, shownLabel, TEST_GLYPH } from './wording.ts'
 
 /**

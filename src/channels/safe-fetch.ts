@@ -9,29 +9,17 @@
  */
 import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
-import { addAbortSignal, type Readable } from 'node:stream'
 import { Agent, buildConnector, errors } from 'undici'
 import { DeliveryError } from './define.ts'
+import { exchange, type SafeAnswer } from './http-exchange.ts'
 import { isPublicAddress } from './public-address.ts'
 
 /** Longest wait for a response, from the first DNS query to the status line. */
 const REQUEST_TIMEOUT_MS = 15_000
-/** Bytes of a response body that are read before the connection is closed. */
-const RESPONSE_BYTES_MAX = 16 * 1024
-/** The status is known by then; reading the rest only keeps the connection usable. */
-const BODY_TIMEOUT_MS = 1000
 const CONNECT_TIMEOUT_MS = 10_000
 const DNS_TIMEOUT_MS = 3000
 const DNS_TRIES = 2
 const PORTS = ['', '443', '8443']
-
-/** Status, wait, and start of the body of a response. */
-export interface SafeAnswer {
-  readonly statusCode: number
-  readonly retryAfter: string | undefined
-  /** At most 16 KiB that arrived within a second; a broken body gives what arrived. */
-  readonly text: string
-}
 
 /** Sends one request to a public address only and returns its response. Never follows redirects. */
 export type SafeSend = (
@@ -55,8 +43,12 @@ export type SafeSend = (
  * @param allowPrivate for tests and sandbox: http, any port and private hosts too
  */
 export function checkWebhookUrl(text: string, allowPrivate: boolean): 'url' | undefined {
+  return allowedUrl(text, allowPrivate) === undefined ? 'url' : undefined
+}
+
+function allowedUrl(text: string, allowPrivate: boolean): URL | undefined {
   const url = URL.parse(text)
-  return url !== null && isAllowed(url, allowPrivate) ? undefined : 'url'
+  return url !== null && isAllowed(url, allowPrivate) ? url : undefined
 }
 
 /**
@@ -82,64 +74,15 @@ export function createSafeSend(options: {
   const timeoutMs = options.timeoutMs ?? REQUEST_TIMEOUT_MS
 
   return async (text, { method = 'POST', headers, body, signal, timeoutMs: own = timeoutMs }) => {
-    const problem = checkWebhookUrl(text, options.allowPrivate)
-    if (problem !== undefined) throw new DeliveryError(problem)
-    const url = new URL(text)
-    const either = AbortSignal.any([signal, AbortSignal.timeout(Math.min(timeoutMs, own))])
+    const url = allowedUrl(text, options.allowPrivate)
+    if (url === undefined) throw new DeliveryError('url')
+    const request = { origin: url.origin, path: url.pathname + url.search, method, headers, body }
     try {
-      const request = agent.request({
-        origin: url.origin,
-        path: url.pathname + url.search,
-        method,
-        headers,
-        body,
-        signal: either,
-      })
-      const answer = await unlessAborted(request, either)
-      const start = await startOf(answer.body)
-      const retryAfter = answer.headers['retry-after']
-      return {
-        statusCode: answer.statusCode,
-        retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
-        text: start,
-      }
+      return await exchange(agent, request, { signal, timeoutMs: Math.min(timeoutMs, own) })
     } catch (error) {
       signal.throwIfAborted()
       throw new DeliveryError(reasonOf(error), { cause: error })
     }
-  }
-}
-
-/**
- * Reads the start of the body; the rest is dropped with its connection. A broken body does not change the
- * status.
- */
-async function startOf(body: Readable): Promise<string> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  try {
-    for await (const chunk of addAbortSignal(AbortSignal.timeout(BODY_TIMEOUT_MS), body)) {
-      chunks.push(chunk)
-      bytes += chunk.length
-      if (bytes >= RESPONSE_BYTES_MAX) break
-    }
-  } catch {
-    // Too slow or broken: use what arrived.
-  }
-  return Buffer.concat(chunks).subarray(0, RESPONSE_BYTES_MAX).toString('utf8')
-}
-
-/** undici checks the signal only once it is connected. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>()
-  const abort = () => aborted.reject(signal.reason)
-  signal.addEventListener('abort', abort, { once: true })
-  if (signal.aborted) abort()
-  try {
-    return await Promise.race([work, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', abort)
-    work.catch(() => undefined)
   }
 }
 

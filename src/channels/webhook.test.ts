@@ -11,6 +11,7 @@ import {
   sign,
   signStandard,
   WebhookDestination,
+  WebhookPayload,
   webhook,
 } from './webhook.ts'
 
@@ -106,6 +107,17 @@ describe('payload', () => {
     )
     expect(body).toMatchObject({ alertId: null, watchId: null, label: null, type: null })
     expect(body).toMatchObject({ signal: null, group: null })
+  })
+
+  test('is what its published schema describes, without what a message has for people', () => {
+    const secret = { key: 'a', label: 'A', value: '1', internal: true }
+    const source = { type: 'feed-move', signal: 'price-move' }
+    const whole = envelopeOf({ message: { stated: ['a'], source, fields: [secret] } })
+    const body = JSON.parse(payload(whole))
+    expect(WebhookPayload.parse(body)).toEqual(body)
+    expect(body.renderedMessage).not.toHaveProperty('stated')
+    expect(body.renderedMessage).not.toHaveProperty('source')
+    expect(body.renderedMessage.fields).toEqual([{ key: 'a', label: 'A', value: '1' }])
   })
 
   test('is the same string in whatever order the message was put together', () => {

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { DISCARD_URL } from '#src/kernel/canary.ts'
 import { servedChain } from '#src/kernel/chains.ts'
@@ -14,7 +14,7 @@ import {
   USUAL_TRAITS,
 } from './define.ts'
 import type { DestinationForm } from './destination-form.ts'
-import { ChainMessage, type Envelope, type EnvelopeKind } from './envelope.ts'
+import { ChainMessage, type Envelope, type EnvelopeKind, type Message } from './envelope.ts'
 import { BodyPreview, type HookDeps } from './hook-url.ts'
 import { refusalOf } from './http-answer.ts'
 import { checkWebhookUrl } from './safe-fetch.ts'
@@ -179,11 +179,14 @@ export function maskUrl(text: string): string {
   return `${url.host}/…${rest.length > ENDING_LENGTH ? rest.slice(-ENDING_LENGTH) : ''}`
 }
 
-/** Body of a webhook, version 2: the exact string that is sent and signed. */
+/**
+ * Body of a webhook, version 2: the exact string that is sent and signed. Envelopes are checked where they are
+ * read, so it is not checked again against `WebhookPayload`.
+ */
 export function payload(envelope: Envelope): string {
   const { message } = envelope
   const chain = servedChain()
-  const body = z.encode(WebhookPayload, {
+  const body: z.input<typeof WebhookPayload> = {
     payloadVersion: 2,
     signal: envelope.signal,
     group: envelope.group,
@@ -197,9 +200,29 @@ export function payload(envelope: Envelope): string {
     data: envelope.data,
     firedAt: message.firedAt,
     rendered: { locale: envelope.locale, title: message.title, body: message.body },
-    renderedMessage: { ...message, chainId: chain.id, network: chain.key },
-  })
+    renderedMessage: { ...publicMessage(message), chainId: chain.id, network: chain.key },
+  }
   return JSON.stringify(body)
+}
+
+/** The properties of a message that are published. */
+function publicMessage(message: Message): Message {
+  return {
+    alertId: message.alertId,
+    watchId: message.watchId,
+    watchLabel: message.watchLabel,
+    event: message.event,
+    severity: message.severity,
+    title: message.title,
+    body: message.body,
+    fields: message.fields.map(({ key, label, value, href }) => ({
+      ...{ key, label, value },
+      ...(href !== undefined && { href }),
+    })),
+    link: message.link,
+    firedAt: message.firedAt,
+    test: message.test,
+  }
 }
 
 /**
@@ -223,7 +246,8 @@ export function signStandard(
   timestampSeconds: number,
   rawBody: string,
 ): string {
-  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
+  // A key of its own: `createHmac` takes twice as long with bytes.
+  const key = createSecretKey(secret.slice(SECRET_PREFIX.length), 'base64')
   const hmac = createHmac('sha256', key).update(`${id}.${timestampSeconds}.${rawBody}`)
   return `v1,${hmac.digest('base64')}`
 }
