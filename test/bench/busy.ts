@@ -13,23 +13,62 @@ export async function watchBusy<T>(
   sides: { readonly serverPid: number; readonly postmaster: number },
   work: () => Promise<T>,
 ): Promise<{ readonly result: T; readonly busy: Busy }> {
-  const look = () => {
-    const { user, system } = process.cpuUsage()
-    return {
-      at: performance.now(),
-      load: (user + system) / 1000,
-      server: cpuMsOf(sides.serverPid),
-      database: databaseMs(sides.postmaster),
-    }
-  }
-  const before = look()
+  const { result, cores } = await watchCores(
+    {
+      load: ownCpuMs,
+      server: () => cpuMsOf(sides.serverPid),
+      database: () => databaseMs(sides.postmaster),
+    },
+    work,
+  )
+  return { result, busy: cores }
+}
+
+/** CPU time of this process so far, in milliseconds. */
+export function ownCpuMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
+
+/**
+ * Runs work, and says which share of a core each side took meanwhile.
+ *
+ * @param sides the CPU time of each so far, in milliseconds
+ */
+export async function watchCores<T, Side extends string>(
+  sides: Readonly<Record<Side, () => number>>,
+  work: () => Promise<T>,
+): Promise<{
+  readonly result: T
+  readonly cores: Readonly<Record<Side, number>>
+  readonly tookMs: number
+}> {
+  const names = Object.keys(sides) as Side[]
+  const look = () => new Map(names.map((name) => [name, sides[name]()]))
+  const [startedAt, before] = [performance.now(), look()]
   const result = await work()
-  const after = look()
-  const share = (of: keyof Busy) => (after[of] - before[of]) / (after.at - before.at)
-  return {
-    result,
-    busy: { load: share('load'), server: share('server'), database: share('database') },
-  }
+  const [tookMs, after] = [performance.now() - startedAt, look()]
+  const shareOf = (name: Side) => ((after.get(name) ?? 0) - (before.get(name) ?? 0)) / tookMs
+  const cores = Object.fromEntries(names.map((name) => [name, shareOf(name)]))
+  return { result, tookMs, cores: cores as Record<Side, number> }
+}
+
+/** A line such as `delivery: CPU-ms for each: 0.30 sender, 0.20 PostgreSQL`. */
+export function eachLine(
+  bench: string,
+  { cores, tookMs }: { readonly cores: Readonly<Record<string, number>>; readonly tookMs: number },
+  count: number,
+): string {
+  const words = Object.entries(cores).map(([side, share]) => {
+    return `${((share * tookMs) / count).toFixed(3)} ${side}`
+  })
+  return `${bench}: CPU-ms for each: ${words.join(', ')}\n`
+}
+
+/** A line such as `delivery: cores taken by the floor: 0.40 sender, 0.30 receiver`. */
+export function coresLine(bench: string, of: string, cores: Readonly<Record<string, number>>) {
+  const words = Object.entries(cores).map(([side, share]) => `${share.toFixed(2)} ${side}`)
+  return `${bench}: cores taken by ${of}: ${words.join(', ')}\n`
 }
 
 /** A line about a subject and its floor, such as `rest: floor took 0.95 of a core, its …`. */

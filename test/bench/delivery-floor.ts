@@ -12,6 +12,7 @@ const agent = new Agent({ connections: Number(atATime), pipelining: 1 })
 const { origin, pathname: path } = new URL(url)
 const body = payload(envelopeOf({}))
 let left = Number(posts)
+const startedAt = performance.now()
 
 async function loop(): Promise<void> {
   while (left > 0) {
@@ -24,3 +25,6 @@ async function loop(): Promise<void> {
 
 await Promise.all(Array.from({ length: Number(atATime) }, loop))
 await agent.close()
+const { user, system } = process.cpuUsage()
+// Its share of a core, with its start.
+process.stdout.write(`${(user + system) / 1000 / (performance.now() - startedAt)}\n`)

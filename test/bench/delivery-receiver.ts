@@ -4,22 +4,22 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 
 /**
- * A customer's receiver with a latency of 20 ms, and one that never answers. Run as a process of
- * its own; prints both addresses. `GET` returns the deliveries since the last call: their ids, and
- * the time of the first bytes of each.
+ * A customer's receiver with a latency of 20 ms, and one that never answers, on every address of this machine. Run
+ * as a process of its own; prints the address of the first and the port of the second. `GET` returns the number of
+ * deliveries, `GET /take` those since the last call: their ids, and the time of the first bytes of each.
  */
 const ANSWER_MS = 20
 let arrivals: (readonly [string, number])[] = []
 
-async function listen(answer: RequestListener): Promise<string> {
+async function listen(host: string, answer: RequestListener): Promise<number> {
   const server = createServer({ keepAliveTimeout: 60_000 }, answer)
-  server.listen(0, '127.0.0.1')
+  server.listen(0, host)
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  return `http://127.0.0.1:${port}/`
+  return port
 }
 
-const url = await listen(async (request, response) => {
+const port = await listen('127.0.0.1', async (request, response) => {
   if (request.method === 'GET') {
     const body = JSON.stringify(arrivals)
     if (request.url === '/take') arrivals = []
@@ -32,5 +32,5 @@ const url = await listen(async (request, response) => {
   await wait(ANSWER_MS)
   response.end()
 })
-const hangs = await listen((request) => request.resume())
-process.stdout.write(`${url} ${hangs}\n`)
+const hangingPort = await listen('0.0.0.0', (request) => request.resume())
+process.stdout.write(`http://127.0.0.1:${port}/ ${hangingPort}\n`)

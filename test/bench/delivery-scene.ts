@@ -1,0 +1,39 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Connection } from '#src/db/connection.ts'
+import type { Hook } from './delivery-hooks.ts'
+
+const PATIENCE_MS = 120_000
+/** Long, so that looking takes little of the machine. */
+const LOOK_MS = 100
+
+/** What the parts of `delivery` share. */
+export interface DeliveryScene {
+  readonly connection: Connection
+  readonly databaseUrl: string
+  /** Main process of PostgreSQL. */
+  readonly postmaster: number
+  /** Of the receiver that answers after 20 ms. */
+  readonly url: string
+  readonly receiverPid: number
+  readonly hooks: readonly Hook[]
+  /** Each on a host of its own, which never answers. */
+  readonly hanging: readonly Hook[]
+}
+
+/** The id of a delivery, and the time of its first bytes. */
+export type Arrival = readonly [id: string, at: number]
+
+/** Waits until as many deliveries have arrived since the last `takeArrivals`. */
+export async function arrived(url: string, count: number): Promise<void> {
+  const endsAt = performance.now() + PATIENCE_MS
+  for (;;) {
+    const there = Number(await (await fetch(url)).text())
+    if (there >= count) return
+    if (performance.now() > endsAt) throw new Error(`only ${there} of ${count} arrived`)
+    await wait(LOOK_MS)
+  }
+}
+
+export async function takeArrivals(url: string): Promise<readonly Arrival[]> {
+  return await (await fetch(`${url}take`)).json()
+}

@@ -1,0 +1,191 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { recordAlerts } from '#src/alerts/service.ts'
+import { systemClock } from '#src/kernel/clock.ts'
+import { silentLogger } from '#src/kernel/logger.ts'
+import { createQuarantine } from '#src/kernel/quarantine.ts'
+import { createSecretBox } from '#src/kernel/secret-box.ts'
+import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
+import { coresLine, ownCpuMs, watchCores } from './busy.ts'
+import type { Hook } from './delivery-hooks.ts'
+import { arrived, type DeliveryScene, takeArrivals } from './delivery-scene.ts'
+import { type BenchServer, startServer } from './process.ts'
+import type { Measurement } from './report.ts'
+import { cpuMsOf, databaseMs } from './scale-cpu.ts'
+
+const ALERTS_PER_SECOND = 200
+const SECONDS = 15
+const WARM_SECONDS = 3
+/** While hosts hang, one alert in this number goes to the next of them. */
+const HANGING_SHARE = 20
+/** Time for the first deliveries to all hosts that hang. */
+const HANGING_MS = 3000
+const P50_GOAL_MS = 15
+const P99_GOAL_MS = 60
+
+interface Latencies {
+  readonly p50: number
+  readonly p99: number
+}
+
+/**
+ * Milliseconds from when an alert is due to be raised to its first bytes at the receiver, at 200 alerts per second.
+ * The floor raises the same alerts, takes each new delivery with one statement and posts it by undici.
+ */
+export async function benchWaits(scene: DeliveryScene): Promise<readonly Measurement[]> {
+  const floor = await during(scene, './delivery-wire-floor.ts', async (server) => {
+    await measureLatencies(scene, server, { seconds: WARM_SECONDS })
+    return await measureLatencies(scene, server, { of: 'the floor', seconds: SECONDS })
+  })
+  return await during(scene, './delivery-subject.ts', async (server) => {
+    await measureLatencies(scene, server, { seconds: WARM_SECONDS })
+    const alone = await measureLatencies(scene, server, { of: 'the subject', seconds: SECONDS })
+    const { hanging } = scene
+    const of = `the subject beside ${hanging.length} hosts that hang`
+    const disturbed = await measureLatencies(scene, server, { of, seconds: SECONDS, hanging })
+    return [
+      ...compared('200 alerts/s to the wire', alone, floor),
+      ...compared(`the same, ${hanging.length} hosts hang`, disturbed, floor),
+    ]
+  })
+}
+
+async function during<T>(
+  { databaseUrl }: DeliveryScene,
+  script: string,
+  work: (server: BenchServer) => Promise<T>,
+): Promise<T> {
+  const server = await startServer(script, databaseUrl)
+  try {
+    return await work(server)
+  } finally {
+    server.stop()
+  }
+}
+
+interface Run {
+  /** Names the run in a line about the cores that each side took; absent while it warms up. */
+  readonly of?: string
+  readonly seconds: number
+  /** Hooks that hang: each gets an alert before the measurement. */
+  readonly hanging?: readonly Hook[]
+}
+
+async function measureLatencies(
+  scene: DeliveryScene,
+  { pid }: BenchServer,
+  { of, seconds, hanging = [] }: Run,
+): Promise<Latencies> {
+  const { connection, url, hooks, postmaster, receiverPid } = scene
+  await connection.sql`truncate alerts, deliveries`
+  const count = seconds * ALERTS_PER_SECOND
+  for (const [index, hook] of hanging.entries()) await raiseOne(scene, hook, count + index)
+  if (hanging.length > 0) await wait(HANGING_MS)
+  const sides = {
+    sender: () => cpuMsOf(pid),
+    PostgreSQL: () => databaseMs(postmaster),
+    receiver: () => cpuMsOf(receiverPid),
+    'raising alerts': ownCpuMs,
+  }
+  const raisedAt = new Map<number, number>()
+  const { cores } = await watchCores(sides, async () => {
+    const startedAt = performance.now()
+    const raising: Promise<void>[] = []
+    for (let position = 0; position < count; position++) {
+      const dueAt = startedAt + (position * 1000) / ALERTS_PER_SECOND
+      const earlyMs = dueAt - performance.now()
+      if (earlyMs > 0) await wait(earlyMs)
+      const isHanging = hanging.length > 0 && position % HANGING_SHARE === 0
+      const among = isHanging ? hanging : hooks
+      const turn = isHanging ? position / HANGING_SHARE : position
+      const hook = among[turn % among.length]
+      if (hook === undefined) throw new Error('there are no receivers')
+      if (!isHanging) raisedAt.set(position, performance.timeOrigin + dueAt)
+      raising.push(raiseOne(scene, hook, position))
+    }
+    await Promise.all(raising)
+    await arrived(url, raisedAt.size)
+  })
+  if (of !== undefined) process.stdout.write(coresLine('delivery', of, cores))
+  return await latenciesOf(scene, raisedAt)
+}
+
+async function latenciesOf(
+  { connection: { sql }, url }: DeliveryScene,
+  raisedAt: ReadonlyMap<number, number>,
+): Promise<Latencies> {
+  const arrivals = new Map(await takeArrivals(url))
+  const rows = await sql<{ id: string; position: string }[]>`
+    select d.id, a.position from deliveries d join alerts a on a.id = d.alert_id`
+  const waits = rows.flatMap(({ id, position }) => {
+    const [from, to] = [raisedAt.get(Number(position)), arrivals.get(id)]
+    return from === undefined || to === undefined ? [] : [to - from]
+  })
+  if (waits.length !== raisedAt.size) throw new Error(`only ${waits.length} alerts arrived`)
+  waits.sort((a, b) => a - b)
+  const at = (share: number) => waits[Math.ceil(waits.length * share) - 1] ?? Number.NaN
+  return { p50: at(0.5), p99: at(0.99) }
+}
+
+async function raiseOne({ connection: { db } }: DeliveryScene, hook: Hook, position: number) {
+  const deps = {
+    clock: systemClock,
+    box: createSecretBox(Buffer.alloc(32, 7)),
+    log: silentLogger,
+    quarantine: createQuarantine({ log: silentLogger }),
+    publicUrl: 'https://watchdog.example.org',
+  }
+  await db.transaction((tx) => recordAlerts(deps, tx, [raisedOf(hook, position)]))
+}
+
+function raisedOf({ wallet }: Hook, position: number): AlertCandidate {
+  const at = systemClock.now()
+  return {
+    watch: {
+      id: position + 1,
+      wallet,
+      label: 'Bench',
+      recipientIds: null,
+      minSeverity: 'info',
+      mutedUntil: null,
+    },
+    type: 'feed-move',
+    signal: 'price-move',
+    group: 'alerts',
+    event: 'feed-move.threshold',
+    severity: 'warning',
+    data: {
+      feed: 'FLR/USD',
+      feedId: '0x01464c522f55534400000000000000000000000000',
+      fromPrice: '0.01997',
+      toPrice: '0.01873',
+      movePercent: -6.2093,
+      thresholdPercent: 5,
+      windowSeconds: 3600,
+      direction: 'any',
+      fromTime: at.toISOString(),
+      toTime: at.toISOString(),
+      blockNumber: position,
+    },
+    isRecovery: false,
+    isNotified: true,
+    position,
+    firedAt: at,
+  }
+}
+
+function compared(measure: string, subject: Latencies, floor: Latencies): Measurement[] {
+  const goals = [
+    { key: 'p50', goalMs: P50_GOAL_MS },
+    { key: 'p99', goalMs: P99_GOAL_MS },
+  ] as const
+  return goals.map(({ key, goalMs }) => ({
+    bench: 'delivery',
+    measure: `${measure}, ${key}`,
+    value: subject[key],
+    unit: 'ms',
+    floor: floor[key],
+    ratio: subject[key] / floor[key],
+    goal: `<= ${goalMs} ms`,
+    met: subject[key] <= goalMs,
+  }))
+}
