@@ -138,8 +138,8 @@ function measurement(measure: string, result: Comparison, goal: number): Measure
 }
 
 /** Wallets with credits, a token each, and no free call left. */
-export async function fillWallets(databaseUrl: string): Promise<readonly Owner[]> {
-  const owners = Array.from({ length: WALLETS }, (_, index) => ({
+export async function fillWallets(databaseUrl: string, count = WALLETS): Promise<readonly Owner[]> {
+  const owners = Array.from({ length: count }, (_, index) => ({
     wallet: `0x${(index + 1).toString(16).padStart(40, '0')}`,
     token: formatToken(createHash('sha256').update(`bench ${index}`).digest()),
   }))

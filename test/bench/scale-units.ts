@@ -6,12 +6,14 @@ import type { ServiceProcess } from '../support/process.ts'
 import { putLoad } from './load.ts'
 import { cpuMsOf, databaseMs } from './scale-cpu.ts'
 import type { Load } from './scale-model.ts'
-import { addressOf, type ScaleWorld, TARGETS } from './scale-world.ts'
+import { addressOf, HOOKS, OWNERS, type ScaleWorld, TARGETS } from './scale-world.ts'
 import { until } from './until.ts'
 
 /** The counted units of work. */
 export const UNITS = ['evaluated target', 'alert', 'delivery', 'metered call'] as const
 export type Unit = (typeof UNITS)[number]
+/** Those whose load is measured in both ways: what arrives from outside, with its connections and receivers. */
+export const LOADED = ['delivery', 'metered call'] as const
 
 /** CPU time in milliseconds. */
 export interface Cost {
@@ -24,7 +26,10 @@ export interface Cost {
 export interface UnitCosts {
   /** Per second without work. */
   readonly idle: Cost
+  /** Of the same load, divided among the processes. */
   readonly units: Readonly<Record<Unit, Cost>>
+  /** With a full load for each process. */
+  readonly full: Readonly<Record<(typeof LOADED)[number], Cost>>
 }
 
 const IDLE_MS = 10_000
@@ -48,8 +53,8 @@ export async function measureUnits(
   const meter = createMeter(world, processes)
   // Plans, compiled code and the first run of each job are part of the start.
   await lookWithoutChange(world)
-  await sendDeliveries(world)
-  await callForData(world, processes)
+  await sendDeliveries(world, 1)
+  await callForData(world, processes, 1)
   const idle = await restedCost(meter)
   const beyond = (spent: Spent): Spent => ({
     ...spent,
@@ -67,16 +72,16 @@ export async function measureUnits(
     },
     raised.done,
   )
-  const sent = beyond(await meter(() => sendDeliveries(world)))
-  const called = beyond(await meter(() => callForData(world, processes)))
+  const measure = async (loads: number) => {
+    const sent = beyond(await meter(() => sendDeliveries(world, loads)))
+    const called = beyond(await meter(() => callForData(world, processes, loads)))
+    return { delivery: per(sent, sent.done), 'metered call': per(called, called.done) }
+  }
+  const divided = await measure(1)
   return {
     idle,
-    units: {
-      'evaluated target': target,
-      alert,
-      delivery: per(sent, sent.done),
-      'metered call': per(called, called.done),
-    },
+    units: { 'evaluated target': target, alert, ...divided },
+    full: processes.length === 1 ? divided : await measure(processes.length),
   }
 }
 
@@ -93,8 +98,8 @@ export async function measureMixed(
   const { seconds, service, database } = await meter(async () => {
     const [alerts, deliveries, calls] = await Promise.all([
       raiseAlerts(world),
-      sendDeliveries(world),
-      callForData(world, processes),
+      sendDeliveries(world, 1),
+      callForData(world, processes, 1),
     ])
     units = {
       'evaluated target': ALERT_LOOKS * TARGETS,
@@ -192,11 +197,18 @@ async function raiseAlerts(world: ScaleWorld): Promise<number> {
   return (await count()) - before
 }
 
-/** Sends deliveries to a receiver with a latency of 20 ms. */
-async function sendDeliveries({ connection, hooks, receiverUrl }: ScaleWorld): Promise<number> {
+/**
+ * Sends deliveries to a receiver with a latency of 20 ms.
+ *
+ * @param loads full loads of one process
+ */
+async function sendDeliveries(
+  { connection, hooks, receiverUrl }: ScaleWorld,
+  loads: number,
+): Promise<number> {
   const at = systemClock.now()
-  const rows = Array.from({ length: DELIVERIES }, (_, index): NewDelivery => {
-    const hook = hooks[index % hooks.length]
+  const rows = Array.from({ length: loads * DELIVERIES }, (_, index): NewDelivery => {
+    const hook = hooks[index % (loads * HOOKS)]
     if (hook === undefined) throw new Error('there are no receivers')
     const id = newDeliveryId(at)
     return {
@@ -221,27 +233,34 @@ async function sendDeliveries({ connection, hooks, receiverUrl }: ScaleWorld): P
     return row?.missing === 0
   })
   const arrivals: readonly unknown[] = await (await fetch(`${receiverUrl}take`)).json()
-  if (arrivals.length !== DELIVERIES) throw new Error(`${arrivals.length} deliveries arrived`)
-  return DELIVERIES
+  if (arrivals.length !== rows.length) throw new Error(`${arrivals.length} deliveries arrived`)
+  return rows.length
 }
 
-/** Makes metered calls of a thousand wallets, spread over the processes. */
+/**
+ * Makes metered calls, spread over the processes.
+ *
+ * @param loads full loads of one process: connections, and wallets
+ */
 async function callForData(
   { owners }: ScaleWorld,
   processes: readonly ServiceProcess[],
+  loads: number,
 ): Promise<number> {
+  const callers = owners.slice(0, loads * OWNERS)
+  const connections = Math.ceil((loads * CALL_CONNECTIONS) / processes.length)
   let answered = 0
   await Promise.all(
     processes.map(({ url }, place) =>
       putLoad(url, {
         requestOf: (request) => {
-          const owner = owners[(request * processes.length + place) % owners.length]
+          const owner = callers[(request * processes.length + place) % callers.length]
           return {
             path: '/data/ftso-analytics/feeds',
             headers: { authorization: `Bearer ${owner?.token}` },
           }
         },
-        connections: Math.ceil(CALL_CONNECTIONS / processes.length),
+        connections,
         seconds: CALL_SECONDS,
         onAnswer: () => {
           answered += 1

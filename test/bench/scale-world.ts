@@ -15,7 +15,9 @@ import { until } from './until.ts'
 
 /** Number of watched balances; their watches have no recipient. */
 export const TARGETS = 10_000
-const HOOKS = 100
+/** Wallets with a token, and webhooks, in a full load of one process. */
+export const OWNERS = 1000
+export const HOOKS = 100
 /** Number of the address before the first target's. */
 const FIRST_ADDRESS = 16_777_216
 
@@ -41,8 +43,15 @@ export function addressOf(index: number): `0x${string}` {
   return `0x${(FIRST_ADDRESS + index).toString(16).padStart(40, '0')}`
 }
 
-/** Runs work in a world of its own. */
-export async function withScaleWorld<T>(work: (world: ScaleWorld) => Promise<T>): Promise<T> {
+/**
+ * Runs work in a world of its own.
+ *
+ * @param processesMax each of them can have a full load of its own
+ */
+export async function withScaleWorld<T>(
+  processesMax: number,
+  work: (world: ScaleWorld) => Promise<T>,
+): Promise<T> {
   const devnet = await startDevnet()
   const rpc = await startRpcProxy(devnet.rpcUrl)
   const data = await startDataUpstream({ clock: systemClock })
@@ -54,8 +63,8 @@ export async function withScaleWorld<T>(work: (world: ScaleWorld) => Promise<T>)
         const connection = connect(databaseUrl, { statementTimeoutMs: 0 })
         try {
           await arrangeYear(connection, systemClock.now())
-          const owners = await fillWallets(databaseUrl)
-          const hooks = await fillHooks(connection, receiverUrl, HOOKS)
+          const owners = await fillWallets(databaseUrl, OWNERS * processesMax)
+          const hooks = await fillHooks(connection, receiverUrl, HOOKS * processesMax)
           await fillTargets(connection)
           const startOne = () =>
             startServiceProcess(

@@ -1,7 +1,15 @@
 import { type Measurement, median } from './report.ts'
 import { benchKills, benchTakeover } from './scale-failures.ts'
 import { fitModel, predict } from './scale-model.ts'
-import { type Cost, measureMixed, measureUnits, UNITS, type UnitCosts } from './scale-units.ts'
+import {
+  type Cost,
+  LOADED,
+  measureMixed,
+  measureUnits,
+  UNITS,
+  type Unit,
+  type UnitCosts,
+} from './scale-units.ts'
 import { type ScaleWorld, withScaleWorld } from './scale-world.ts'
 
 const ROUNDS = 2
@@ -18,7 +26,7 @@ const MODEL_ERROR_MAX = 0.2
 export async function benchScale(
   show: (measurements: readonly Measurement[]) => void,
 ): Promise<readonly Measurement[]> {
-  return withScaleWorld(async (world) => {
+  return withScaleWorld(Math.max(...COUNTS), async (world) => {
     show(await benchTakeover(world))
     show(await benchKills(world, KILLS))
     return measureCosts(world)
@@ -49,12 +57,26 @@ async function measureCosts(world: ScaleWorld): Promise<readonly Measurement[]> 
   const all = COUNTS.flatMap((count) => [
     ...UNITS.flatMap((unit) =>
       PARTS.map((part) =>
-        compared(count, `${part} CPU per ${unit}`, rounds, (of) => of.units[unit][part]),
+        compared(count, `${part} CPU per ${unit}${sharing(count, unit)}`, rounds, (of) => {
+          return of.units[unit][part]
+        }),
+      ),
+    ),
+    ...(count === 1 ? [] : LOADED).flatMap((unit) =>
+      PARTS.map((part) =>
+        compared(count, `${part} CPU per ${unit}, a full load each`, rounds, (of) => {
+          return of.full[unit][part]
+        }),
       ),
     ),
     ...PARTS.map((part) => idle(count, part, rounds)),
   ])
   return [...all, ...PARTS.map((part) => predicted(part, predictions))]
+}
+
+function sharing(count: number, unit: Unit): string {
+  const isLoaded = LOADED.some((loaded) => loaded === unit)
+  return count > 1 && isLoaded ? ', the same load divided' : ''
 }
 
 interface Prediction {
