@@ -87,6 +87,8 @@ export interface ConcurrencyLimiter {
 
 interface Host {
   used: number
+  /** Places of the channel that it takes. */
+  counted: number
   limit: number
   readonly waiting: (() => void)[]
 }
@@ -102,8 +104,9 @@ interface Recipient {
 /** End of each recipient's pause, on a monotonic clock. */
 type Rests = Map<number, number>
 
-/** Places used besides free ones, in all and by key. */
+/** Places that are taken, in all and by key. */
 interface Counts {
+  inAll: number
   suspects: number
   unproved: number
   readonly groups: Map<string, number>
@@ -122,7 +125,9 @@ export function createConcurrencyLimiter(
   const hosts = new Map<string, Host>()
   const recipients = new Map<number, Recipient>()
   const rests: Rests = new Map()
-  const counts: Counts = { suspects: 0, unproved: 0, groups: new Map() }
+  /** Recipients with places taken. */
+  const inUse = new Map<number, Recipient>()
+  const counts: Counts = { inAll: 0, suspects: 0, unproved: 0, groups: new Map() }
   const suspectsMax = Math.max(1, Math.floor(room * SUSPECT_SHARE))
   const unprovedMax = Math.max(1, Math.floor(room * UNPROVED_SHARE))
   const groupMax = Math.max(1, Math.floor(suspectsMax * GROUP_SHARE))
@@ -150,11 +155,13 @@ export function createConcurrencyLimiter(
     }
   }
 
-  function free(): number {
-    let taken = 0
-    for (const host of hosts.values())
-      taken += Math.max(host.used, Math.min(inHost(host), host.limit))
-    return Math.max(0, room - taken)
+  const free = () => Math.max(0, room - counts.inAll)
+
+  /** Counts the places of a host again: waiting ones take none beyond its limit. */
+  function countAgain(host: Host): void {
+    const places = Math.max(host.used, Math.min(inHost(host), host.limit))
+    counts.inAll += places - host.counted
+    host.counted = places
   }
 
   function placesOf({ recipientId }: Destination, state: DestinationState): number {
@@ -216,21 +223,25 @@ export function createConcurrencyLimiter(
       const { recipientId, partitionKey } = destination
       const state = stateOf(destination)
       const groups = state === 'suspect' ? groupsOf(partitionKey) : []
-      const host = hosts.get(partitionKey) ?? { used: 0, limit: initialLimit, waiting: [] }
+      const host = hosts.get(partitionKey) ?? newHost(initialLimit)
       hosts.set(partitionKey, host)
       const recipient = recipientOf(recipientId)
       recipient.taken += 1
+      inUse.set(recipientId, recipient)
       count(state, groups, 1)
       let ready = Promise.resolve()
       if (host.used < host.limit) host.used += 1
       else ready = new Promise<void>((resolve) => host.waiting.push(resolve))
+      countAgain(host)
       return {
         ready,
         state: state,
         release(result) {
           host.used -= 1
           recipient.taken -= 1
+          if (recipient.taken === 0) inUse.delete(recipientId)
           count(state, groups, -1)
+          countAgain(host)
           // The limit does not grow while the channel is full: its waiting messages would add to that.
           const isRoom = free() > 0
           if (result !== undefined) judge(recipient, result, isRoom ? limitMax : recipient.limit)
@@ -248,6 +259,7 @@ export function createConcurrencyLimiter(
             host.used += 1
             host.waiting.shift()?.()
           }
+          countAgain(host)
           if (inHost(host) === 0 && host.limit === initialLimit) hosts.delete(partitionKey)
         },
       }
@@ -257,7 +269,7 @@ export function createConcurrencyLimiter(
         partitions: [...hosts].flatMap(([partitionKey, host]) =>
           inHost(host) >= placesIn(host.limit, initialLimit) ? [partitionKey] : [],
         ),
-        recipients: [...recipients].flatMap(([id, { taken, limit, state }]) =>
+        recipients: [...inUse].flatMap(([id, { taken, limit, state }]) =>
           state !== 'suspect' && taken >= placesIn(limit, initialLimit) ? [id] : [],
         ),
       }
@@ -283,6 +295,10 @@ function judge(recipient: Recipient, result: number | 'none', max: number): void
 
 function restUntil(hangs: number): number {
   return performance.now() + Math.min(REST_MS.max, REST_MS.first * 2 ** (hangs - HANGS_FOR_RECORD))
+}
+
+function newHost(limit: number): Host {
+  return { used: 0, counted: 0, limit, waiting: [] }
 }
 
 function inHost(host: Host): number {
