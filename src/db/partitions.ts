@@ -22,6 +22,8 @@ export interface TimedTable {
   lowest(at: Date): string
   /** Column with the age of a row, for the default partition. */
   readonly age: string
+  /** Percentage of a page that new rows fill; a row that changes without its indexed columns stays in the rest. */
+  readonly fillFactor?: number
 }
 
 interface Part {
@@ -116,7 +118,8 @@ async function addPart(tx: Db, table: TimedTable, { name, from, to }: Part): Pro
   const key = quoted(table.key)
   const [low, high] = [`'${table.lowest(from)}'`, `'${table.lowest(to)}'`]
   const run = (text: string) => tx.execute(sql.raw(text))
-  await run(`create table ${part} (like ${all} including all)`)
+  const room = table.fillFactor === undefined ? '' : `with (fillfactor = ${table.fillFactor})`
+  await run(`create table ${part} (like ${all} including all) ${room}`)
   const inPeriod = `${key} >= ${low} and ${key} < ${high}`
   const found = await run(`select from ${rest} where ${inPeriod} limit 1`)
   if (found.length > 0) {

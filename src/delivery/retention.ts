@@ -19,7 +19,8 @@ const common = {
 } as const
 
 const TABLES: readonly TimedTable[] = [
-  { ...common, name: 'deliveries', age: 'created_at' },
+  // Each delivery changes twice: when it is claimed, and with its result.
+  { ...common, name: 'deliveries', age: 'created_at', fillFactor: 50 },
   { ...common, name: 'sent_messages', age: 'sent_at' },
 ]
 
