@@ -20,7 +20,7 @@ export interface SafeAnswer {
 
 /**
  * Sends one request. If it ends before the status line, it is never sent afterwards, also when its connection
- * opens only then.
+ * opens only then. Long because its timers and the parts of the response share what has arrived.
  *
  * @param until `timeoutMs`: longest wait for the status line
  * @throws the error of undici, `TimeoutError`, or the reason of the signal

@@ -119,3 +119,18 @@ async function sendOrChange(
   const receipt = await channel.edit(opened.destination, messageId, envelope, state, context)
   return receipt.messageId === undefined ? { kind: 'gone' } : { kind: 'delivered', receipt }
 }
+
+/**
+ * Response time in milliseconds; `none` without a response. A refusal is a response too; undefined for a fault
+ * of this service.
+ */
+export function responseTime(
+  ending: AttemptResult,
+  latencyMs: number,
+): number | 'none' | undefined {
+  if (ending.kind === 'delivered') return latencyMs
+  if (ending.kind !== 'failed') return undefined
+  const { statusCode, isOurFault } = ending.error
+  if (statusCode !== undefined) return latencyMs
+  return isOurFault ? undefined : 'none'
+}

@@ -14,6 +14,8 @@ const FAILED_MS_MAX = 2000
  * channel that is down. After `stop` nothing more is claimed; messages in progress have five seconds, then
  * they are released.
  *
+ * Long because the workers of the channels end the run together.
+ *
  * @param which `byOne`: only those of channels to which one process at a time sends, or only those of the others
  * @throws the last error of a claim, after everything else was sent
  */
@@ -41,10 +43,18 @@ export async function deliverDue(
   const isOver = () =>
     workers.every((worker) => worker.isIdle() && quietSince.get(worker) === recordings())
 
+  /** The run ends once every worker has looked after the last recording: those that rest look now. */
+  function askOthers(): void {
+    if (!workers.every((worker) => worker.isIdle())) return
+    for (const worker of workers) if (quietSince.get(worker) !== recordings()) worker.wake()
+  }
+
   async function work(worker: Worker): Promise<void> {
     let failed = 0
     while (!stop.aborted && !over.signal.aborted) {
       const before = recordings()
+      // A claim beside a recording may have looked before its end.
+      const wasIdle = worker.isIdle()
       const startedAt = performance.now()
       let found = false
       try {
@@ -56,15 +66,16 @@ export async function deliverDue(
         failures.push(error)
         if (failed === 1) deps.log.warn({ error: traceOf(error) }, 'deliveries not claimed')
       }
-      if (!found && worker.isIdle()) quietSince.set(worker, before)
+      if (!found && wasIdle && worker.isIdle()) quietSince.set(worker, before)
       else quietSince.delete(worker)
       if (isOver()) {
         over.abort()
         for (const other of workers) other.wake()
         return
       }
+      if (quietSince.has(worker)) askOthers()
       const restMs = failed === 0 ? 0 : Math.min(FAILED_MS * 2 ** (failed - 1), FAILED_MS_MAX)
-      await worker.pause(Math.max(performance.now() - startedAt, restMs))
+      await worker.pause({ claimMs: performance.now() - startedAt, restMs, found })
     }
   }
 

@@ -1,5 +1,7 @@
 /** Deliveries that are not sent now: deferred for a summary, or retained for a destination that is off. */
+
 import { sql } from 'drizzle-orm'
+import type { ChannelKey } from '#src/channels/index.ts'
 import { oneOf } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { sameKey } from '#src/db/partitions.ts'
@@ -68,7 +70,7 @@ export async function reviveRetained(
     now,
   }: { readonly recipientId: number; readonly partitionKey: string; readonly now: Date },
 ): Promise<number> {
-  const revived = await tx.execute(sql`
+  const revived = await tx.execute<{ channel: ChannelKey }>(sql`
     with chosen as (
       select id, row_number() over (order by fired_at desc, position desc, id desc) as place
       from ${retainedOf(wallet, recipientId, now)} k
@@ -78,9 +80,9 @@ export async function reviveRetained(
       next_attempt_at = ${now}::timestamptz - k.place * interval '1 millisecond'
     from chosen k
     where d.id = any(array(select id from chosen)) and ${sameKey('d.id', 'k.id')}
-    returning d.id`)
+    returning d.channel`)
   await dropRetained(tx, wallet, recipientId)
-  if (revived.length > 0) await notifyWorkers(tx)
+  await notifyWorkers(tx, [...new Set(revived.map(({ channel }) => channel))])
   return revived.length
 }
 

@@ -1,5 +1,6 @@
 /** State of a process's deliveries between runs. */
 import { CHANNEL_KEYS, type ChannelKey, type Channels } from '#src/channels/index.ts'
+import { createWaker, type Waker } from '#src/kernel/waker.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
 import type { TaskResult } from './task.ts'
 
@@ -7,11 +8,15 @@ export interface SendingState {
   /** Last reading of the clock, with the time of a monotonic clock. */
   time: { readonly now: Date; readonly ms: number } | undefined
   of(channel: ChannelKey): ChannelSending
+  /** Wakes the worker of a channel, also while it sends; all workers without a channel of ours. */
+  wake(channel: string): void
 }
 
 /** State of one channel. */
 export interface ChannelSending {
   readonly limiter: ConcurrencyLimiter
+  /** Ends the pause of its worker. */
+  readonly waker: Waker
   /** Deliveries that this process has claimed and not yet recorded. */
   readonly inHand: Set<string>
   /** Failed recordings: repeated while their leases last. */
@@ -72,6 +77,7 @@ export function createSending(channels: Channels): SendingState {
         key,
         {
           limiter: createConcurrencyLimiter(limits, groupsOf),
+          waker: createWaker(),
           inHand: new Set(),
           unwritten: [],
           backlog: newRound(),
@@ -93,6 +99,10 @@ export function createSending(channels: Channels): SendingState {
       const sending = all.get(channel)
       if (sending === undefined) throw new Error(`there is no channel ${channel}`)
       return sending
+    },
+    wake(name) {
+      const named = CHANNEL_KEYS.filter((key) => key === name)
+      for (const key of named.length === 0 ? CHANNEL_KEYS : named) all.get(key)?.waker.wake()
     },
   }
 }

@@ -52,12 +52,15 @@ export async function insertDeliveries(db: Db, all: readonly NewDelivery[]): Pro
       ) as r(id, wallet, alert_id, recipient_id, channel, lane, order_key, fired_at, position,
         envelope, status, created_at, held_until, watch_id, kind, answers, recovery, test, urgency)`)
   }
-  if (all.some(({ status }) => status === 'pending')) await notifyWorkers(db)
+  const due = all.filter(({ status }) => status === 'pending')
+  await notifyWorkers(db, [...new Set(due.map(({ channel }) => channel))])
 }
 
-/** Wakes the workers once the transaction is committed. */
-export async function notifyWorkers(db: Db): Promise<void> {
-  await db.execute(sql`select pg_notify('deliveries', '')`)
+/** Wakes the workers of these channels once the transaction is committed. */
+export async function notifyWorkers(db: Db, channels: readonly ChannelKey[]): Promise<void> {
+  if (channels.length === 0) return
+  await db.execute(sql`
+    select pg_notify('deliveries', channel) from unnest(${sql.param([...channels])}::text[]) as channel`)
 }
 
 function urgencyOf({ envelope }: Pick<NewDelivery, 'envelope'>): number {

@@ -140,7 +140,7 @@ async function sendNow(
       deliveredAt: error === undefined ? at : null,
     })
     const isWoken = error === undefined && (await store.wakeRetries(tx, [recipientId], at))
-    if (isWoken) await store.notifyWorkers(tx)
+    if (isWoken) await store.notifyWorkers(tx, [test.channel])
     const outcomes = outcomesOf(recipientId, at, result)
     await keepWaiting(deps, tx, await recordOutcomes({ ...deps, db: tx }, outcomes))
   })

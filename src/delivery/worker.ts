@@ -1,8 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { REGISTRY as CHANNELS, type ServiceChannel } from '#src/channels/index.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { pause } from '#src/kernel/pause.ts'
 import { type OpenedDestination, openEach } from '#src/recipients/destinations.ts'
-import { attempt } from './attempt.ts'
+import { attempt, responseTime } from './attempt.ts'
 import { type ClaimContext, claimChats, claimStale } from './chat-batches.ts'
 import { chooseAmong, type DeliveryChoice, idsOf } from './choice.ts'
 import * as due from './due-store.ts'
@@ -16,7 +17,7 @@ import type { ChannelSending, SendingState } from './sending.ts'
 import { singleTask } from './single-task.ts'
 import { readEach } from './states.ts'
 import type { Tally } from './tally.ts'
-import type { AttemptResult, Task, TaskResult } from './task.ts'
+import type { Task, TaskResult } from './task.ts'
 
 /** Dependencies of sending. */
 export interface WorkerDeps extends RecordDeps {
@@ -29,10 +30,12 @@ export interface WorkerDeps extends RecordDeps {
   readonly sending?: SendingState
 }
 
-/** Minimum interval between two claims, so that each takes many. */
+/** Minimum interval between the starts of two claims, so that each takes many. */
 const CLAIM_GAP_MS = 10
-/** Minimum pause between two claims while messages are in progress. */
-const PAUSE_MS = 50
+/** Pause between two claims that nothing asks for, while messages are in progress, and while none are. */
+const PAUSE_MS = { busy: 50, idle: 250 } as const
+/** Share of the messages in progress that are left when places are filled again, before they are empty. */
+const REFILL_SHARE = 2 / 3
 /** Pause after a claim, in durations of the claim: claims take at most a fifth of the time. */
 const PAUSE_SHARE = 4
 /** Time after a stop for which sends may continue before they are aborted. */
@@ -43,6 +46,8 @@ const PATIENCE_MS = 20_000
 const TIDY_MS = 1000
 /** Backlogs were not read. */
 const NO_SCAN = { candidates: [], ran: false, isEnd: false } as const
+
+type Opened = ReadonlyMap<number, OpenedDestination>
 
 /** Claims, sends and records due deliveries of one channel, until `stop`. */
 export interface Worker {
@@ -55,8 +60,16 @@ export interface Worker {
   isIdle(): boolean
   /** Increases with everything that may make more deliveries due. */
   recordings(): number
-  /** Waits until a send ends, and a little longer, depending on the duration of the last claim. */
-  pause(claimMs: number): Promise<void>
+  /**
+   * Waits until something may be due: deliveries were written, results were recorded, or time has passed.
+   *
+   * @param last the last claim: `restMs` the wait after a failed one
+   */
+  pause(last: {
+    readonly claimMs: number
+    readonly restMs: number
+    readonly found: boolean
+  }): Promise<void>
   /** Ends a pause. */
   wake(): void
   /** Waits until everything claimed is sent and recorded; after a stop only for a short time. */
@@ -71,23 +84,30 @@ export function createWorker(
   stop: AbortSignal,
 ): Worker {
   const deps = { ...given, stateOf: readEach(given.stateOf, given.quarantine) }
-  const { limiter, inHand } = sending
+  const { limiter, inHand, waker } = sending
   const outage = watchOutage(deps, channel, sending.outage)
   const inFlight = new Set<Promise<void>>()
+  /** Their number below which the last claim is repeated, because it left something without a place. */
+  let refillAt = 0
   /** Number of messages in progress to each recipient of a chat or mailbox. */
   const busy = new Map<number, number>()
   const sendingAbort = new AbortController()
-  let wakeUp = Promise.withResolvers<void>()
   /** Recordings when the scans were last restarted. */
   let recordedBefore = 0
+  let claimedAt = Number.NEGATIVE_INFINITY
   const results = createResults(deps, sending.unwritten, {
     release: ({ task }) => release(task),
-    recorded: (batch) => outage.resume(batch),
-    idle: wake,
+    recorded: async (batch) => {
+      await outage.resume(batch)
+      waker.wake()
+    },
+    idle: waker.wake,
   })
   restartScans()
 
   async function claim(): Promise<boolean> {
+    claimedAt = performance.now()
+    waker.reset()
     results.retry()
     await outage.recall()
     if (isIdle() && results.recordings() > recordedBefore) {
@@ -141,7 +161,7 @@ export function createWorker(
     const offered = { front, backlog: backlog.candidates }
     const chosen = chooseAmong(offered, { limiter, inHand, isEach })
     const tidied = await tidy(front, chosen, context)
-    const { tasks, changed } = isEach
+    const { tasks, changed, destinations } = isEach
       ? await claimEach(chosen, context)
       : await claimRecipients(chosen, context)
     const inBacklog = new Set(backlog.candidates)
@@ -149,7 +169,8 @@ export function createWorker(
       inBacklog.has(candidate),
     )
     recordEnd(sending.backlog, backlog, { found: isFound, now: context.now })
-    await startAll(tasks)
+    startAll(tasks, destinations)
+    refillAt = chosen.left.length > 0 ? REFILL_SHARE * inFlight.size : 0
     // Deliveries outside backlogs are sent anyway.
     if (failures.length > 0) throw failures[0]
     return changed || tidied || !sending.backlog.quiet
@@ -196,12 +217,16 @@ export function createWorker(
 
   /** Each delivery separately. */
   async function claimEach({ taken, behind }: DeliveryChoice, context: ClaimContext) {
-    const { claimed, blocked } = await due.claimDue(deps.db, idsOf(taken), context)
+    // What is claimed was written before either statement, so it goes to no destination older than itself.
+    const [{ claimed, blocked }, destinations] = await Promise.all([
+      due.claimDue(deps.db, idsOf(taken), context),
+      openAll(taken),
+    ])
     const parked = [...blocked, ...idsOf(behind)]
     if (parked.length > 0) await due.parkBlocked(deps.db, parked)
     const inBacklog = new Set(taken.flatMap(({ id, backlog }) => (backlog ? [id] : [])))
     const tasks = claimed.map((row) => singleTask(channel, row, inBacklog.has(row.id)))
-    return { tasks, changed: claimed.length + parked.length > 0 }
+    return { tasks, changed: claimed.length + parked.length > 0, destinations }
   }
 
   /** One message per recipient. */
@@ -209,13 +234,13 @@ export function createWorker(
     const ids = taken.map(({ recipientId }) => recipientId)
     const { tasks, obsolete, changed } = await claimChats(deps, channel, ids, context)
     for (const task of obsolete) {
-      end({ task, isTest: false, at: deps.clock.now(), ending: { kind: 'obsolete' } })
+      results.add({ task, isTest: false, at: deps.clock.now(), ending: { kind: 'obsolete' } })
     }
     const inBacklog = new Set(
       taken.flatMap((candidate) => (candidate.backlog ? [candidate.recipientId] : [])),
     )
     const known = tasks.map((task) => ({ ...task, backlog: inBacklog.has(task.recipientId) }))
-    return { tasks: known, changed }
+    return { tasks: known, changed, destinations: await openAll(known) }
   }
 
   async function claimOutOfDate(): Promise<boolean> {
@@ -233,21 +258,18 @@ export function createWorker(
     )
     const tasks = await claimStale(deps, channel.key, ids, context)
     recordEnd(sending.stale, found, { found: tasks.length > 0, now: context.now })
-    await startAll(tasks)
+    startAll(tasks, await openAll(tasks))
     return tasks.length > 0 || !sending.stale.quiet
   }
 
-  async function startAll(tasks: readonly Task[]): Promise<void> {
-    if (tasks.length === 0) return
+  async function openAll(of: readonly { readonly recipientId: number }[]): Promise<Opened> {
+    if (of.length === 0) return new Map()
+    return await openEach(deps, [...new Set(of.map(({ recipientId }) => recipientId))])
+  }
+
+  function startAll(tasks: readonly Task[], destinations: Opened): void {
     for (const { rows } of tasks) for (const { id } of rows) inHand.add(id)
-    const ids = [...new Set(tasks.map(({ recipientId }) => recipientId))]
-    try {
-      const destinations = await openEach(deps, ids)
-      for (const task of tasks) start(task, destinations.get(task.recipientId))
-    } catch (error) {
-      for (const { rows } of tasks) for (const { id } of rows) inHand.delete(id)
-      throw error
-    }
+    for (const task of tasks) start(task, destinations.get(task.recipientId))
   }
 
   function start(task: Task, destination: OpenedDestination | undefined): void {
@@ -255,14 +277,10 @@ export function createWorker(
     if (isRetained) busy.set(task.recipientId, (busy.get(task.recipientId) ?? 0) + 1)
     const sent = sendInTurn(task, destination).then((result) => {
       inFlight.delete(sent)
-      end(result)
+      results.add(result)
+      if (inFlight.size < refillAt) waker.wake()
     })
     inFlight.add(sent)
-  }
-
-  function end(result: TaskResult): void {
-    results.add(result)
-    wake()
   }
 
   async function sendInTurn(
@@ -279,7 +297,7 @@ export function createWorker(
     const result: TaskResult = isLate
       ? { task, isTest: false, at: deps.clock.now(), ending: { kind: 'aborted' } }
       : await attempt(deps, task, destination, { signal: sendingAbort.signal, isShort })
-    permit.release(judged(result.ending, performance.now() - startedAt))
+    permit.release(responseTime(result.ending, performance.now() - startedAt))
     if (!isLate) deps.tally?.count(channel.key, result)
     outage.note(result.ending, { partitionKey, hasAnswered: permit.state === 'answers' })
     return { ...result, isSuspect: permit.state === 'suspect' }
@@ -294,24 +312,16 @@ export function createWorker(
     else busy.set(recipientId, others)
   }
 
-  function wake(): void {
-    wakeUp.resolve()
-    wakeUp = Promise.withResolvers()
-  }
-  stop.addEventListener('abort', wake)
-
   return {
     claim,
-    wake,
+    wake: waker.wake,
     isIdle,
     recordings: results.recordings,
-    pause: async (claimMs) => {
-      const pauseMs = Math.max(PAUSE_MS, PAUSE_SHARE * claimMs)
-      const quiet = new AbortController()
-      const timer = wait(pauseMs, undefined, { signal: quiet.signal })
-      await Promise.race([wakeUp.promise, timer.catch(() => undefined)])
-      quiet.abort()
-      if (!stop.aborted) await wait(CLAIM_GAP_MS)
+    pause: async ({ claimMs, restMs, found }) => {
+      const pauseMs = found || !isIdle() ? PAUSE_MS.busy : PAUSE_MS.idle
+      await waker.sleep(Math.max(pauseMs, PAUSE_SHARE * claimMs, restMs), stop)
+      const early = claimedAt + Math.max(CLAIM_GAP_MS, restMs) - performance.now()
+      await pause(Math.max(0, early), stop)
     },
     finish: async () => {
       const quiet = new AbortController()
@@ -330,19 +340,6 @@ export function createWorker(
       await results.finish()
       quiet.abort()
       stop.removeEventListener('abort', whenStopped)
-      stop.removeEventListener('abort', wake)
     },
   }
-}
-
-/**
- * Response time in milliseconds; `none` without a response. A refusal is a response too; undefined for a fault
- * of this service.
- */
-function judged(ending: AttemptResult, latencyMs: number): number | 'none' | undefined {
-  if (ending.kind === 'delivered') return latencyMs
-  if (ending.kind !== 'failed') return undefined
-  const { statusCode, isOurFault } = ending.error
-  if (statusCode !== undefined) return latencyMs
-  return isOurFault ? undefined : 'none'
 }

@@ -72,6 +72,8 @@ export interface Job {
   readonly lock?: string
   /** Channel whose NOTIFY starts a run early. */
   readonly wakeOn?: string
+  /** Called at each NOTIFY on that channel, also during a run. */
+  onNotify?(app: JobApp, payload: string): void
   /** Starts runs early by other means, while this process runs it, until the returned function is called. */
   wakeBy?(app: JobApp, wake: () => void): () => void
   /** Longest pause after failures, in milliseconds; 30 seconds by default. */

@@ -1,11 +1,12 @@
 import { messageStates } from '#src/alerts/message-state.ts'
 import * as delivery from '#src/delivery/service.ts'
-import type { Job, JobApp } from './define.ts'
+import type { Job, JobApp, JobWakeUps } from './define.ts'
 
 const COMMON = {
   role: 'delivery',
   wakeOn: 'deliveries',
   everyMs: () => 1000,
+  onNotify: ({ sending }, channel) => sending.wake(channel),
 } as const satisfies Partial<Job>
 
 /**
@@ -16,7 +17,7 @@ export const deliverDue: Job = {
   ...COMMON,
   name: 'deliver-due',
   everywhere: true,
-  run: (app, signal) => deliver(app, signal, { byOne: false }),
+  run: (app, signal, wakeUps) => deliver(app, signal, wakeUps, { byOne: false }),
 }
 
 /**
@@ -26,19 +27,24 @@ export const deliverDue: Job = {
 export const deliverByOne: Job = {
   ...COMMON,
   name: 'deliver-by-one',
-  run: (app, signal) => deliver(app, signal, { byOne: true }),
+  run: (app, signal, wakeUps) => deliver(app, signal, wakeUps, { byOne: true }),
 }
 
-function deliver(
+async function deliver(
   app: JobApp,
   signal: AbortSignal,
+  { payloads, mayMiss }: JobWakeUps,
   which: { readonly byOne: boolean },
 ): Promise<void> {
+  const isOurs = Object.values(app.channels).some(
+    ({ key, isSentByOne = false }) => payloads.has(key) && isSentByOne === which.byOne,
+  )
+  if (!mayMiss && !isOurs) return
   const deps = {
     ...app,
     clock: app.deliveryClock,
     stateOf: (db: JobApp['db'], alertIds: readonly number[]) =>
       messageStates({ ...app, db }, alertIds),
   }
-  return delivery.deliverDue(deps, signal, which)
+  await delivery.deliverDue(deps, signal, which)
 }

@@ -61,7 +61,11 @@ async function startJob(
   signal: AbortSignal,
 ): Promise<{ readonly ended: Promise<void>; wake(): void }> {
   const waker = createJobWaker()
-  const stopListening = job.wakeOn && (await listen(sql, job.wakeOn, waker.wake))
+  const onNotify = (payload: string) => {
+    waker.wake(payload)
+    job.onNotify?.(app, payload)
+  }
+  const stopListening = job.wakeOn && (await listen(sql, job.wakeOn, onNotify))
   const work = async (inner: AbortSignal, lock?: Lock) => {
     const stopWaking = job.wakeBy?.(app, () => waker.wake(''))
     try {

@@ -162,3 +162,24 @@ test('a flood of payloads during failures stays bounded', async () => {
     expect(runs[2]?.[0]).toBe('all')
   })
 })
+
+test('a job hears what is notified while it runs', async () => {
+  const heard: string[] = []
+  const held = Promise.withResolvers<void>()
+  const { job, runs } = recording({ onNotify: (_app, payload) => heard.push(payload) })
+  const holding: Job = {
+    ...job,
+    run: async (...given) => {
+      await job.run(...given)
+      await held.promise
+    },
+  }
+  await withJob(holding, async () => {
+    await expect.poll(() => runs).toEqual([['all']])
+    await notify('meanwhile')
+    await expect.poll(() => heard).toEqual(['meanwhile'])
+    expect(runs).toEqual([['all']])
+    held.resolve()
+    await expect.poll(() => runs).toEqual([['all'], ['meanwhile']])
+  })
+})
