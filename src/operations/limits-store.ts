@@ -12,7 +12,8 @@ export interface StoredCount {
 
 /**
  * Adds points to counts, and starts those anew that have ended; one statement. Counts are locked in the order of
- * their keys, which excludes deadlocks.
+ * their keys, which excludes deadlocks. A count that would last longer than twice a new one began before the
+ * clock was set back, and has ended.
  *
  * @param added different keys; `expire` is for counts that start
  */
@@ -21,7 +22,8 @@ export async function addPoints(
   added: readonly StoredCount[],
   now: Date,
 ): Promise<ReadonlyMap<string, StoredCount>> {
-  const isOver = sql`counted.expire <= ${now}::timestamptz`
+  const isOver = sql`(counted.expire <= ${now}::timestamptz
+    or counted.expire - excluded.expire > excluded.expire - ${now}::timestamptz)`
   const rows = await db.execute<StoredCount & Record<string, unknown>>(sql`
     insert into rate_counts as counted (key, points, expire)
     select key, points, expire from unnest(

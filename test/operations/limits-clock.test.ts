@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { addPoints } from '#src/operations/limits-store.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+
+/** Counts of requests while the clock is put right. */
+
+let database: FreshDatabase
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.drop())
+
+const MINUTE_MS = 60_000
+const NOW = new Date('2026-11-27T12:00:00Z')
+const at = (ms: number) => new Date(NOW.getTime() + ms)
+
+async function count(key: string, ms: number) {
+  const now = at(ms)
+  const added = [{ key, points: 1, expire: at(ms + MINUTE_MS) }]
+  const counts = await addPoints(database.db, added, now)
+  const { points, expire } = counts.get(key) ?? { points: 0, expire: now }
+  return { points, leftMs: expire.getTime() - now.getTime() }
+}
+
+test('a count that began while the clock was a day ahead starts anew', async () => {
+  await count('challenge:192.0.2.7', 24 * 60 * MINUTE_MS)
+  expect(await count('challenge:192.0.2.7', 0)).toEqual({ points: 1, leftMs: MINUTE_MS })
+  expect(await count('challenge:192.0.2.7', 1)).toEqual({ points: 2, leftMs: MINUTE_MS - 1 })
+})
+
+test('a count goes on while clocks differ by less than its window, and ends with its time', async () => {
+  await count('token:192.0.2.7', MINUTE_MS - 1)
+  expect(await count('token:192.0.2.7', 0)).toEqual({ points: 2, leftMs: 2 * MINUTE_MS - 1 })
+  expect(await count('token:192.0.2.7', 2 * MINUTE_MS - 1)).toEqual({
+    points: 1,
+    leftMs: MINUTE_MS,
+  })
+})
