@@ -1,7 +1,7 @@
 /** Adds results of backtests to the messages that wait for them. The job `show-backtests` runs this. */
 import { claimAll } from '#src/db/queue.ts'
 import { describe, floodWaitMs } from '#src/telegram/errors.ts'
-import type { BacktestReaders } from './backtests.ts'
+import { type BacktestReaders, type TryWatch, tryWatch } from './backtests.ts'
 import { change, isFollowed, isOver, type LiveMessageDeps } from './live-messages.ts'
 import {
   BACKTEST_MESSAGES,
@@ -17,6 +17,8 @@ import { findChat } from './store.ts'
 /** Lease of one message: longer than its backtests take. */
 const LEASE_MS = 90_000
 const RETRY_MS = 10_000
+/** Pause of a screen whose time is over. */
+const LATE_RETRY_MS = 60_000
 /** Messages at once in this process: one with long backtests holds up no other. */
 const AT_ONCE = 2
 
@@ -25,7 +27,7 @@ interface BacktestMessageDeps extends LiveMessageDeps {
 }
 
 /**
- * Shows every message that waits for backtests its results.
+ * Shows every message that waits for backtests its results, or that they were not ready in time.
  *
  * @param signal starts no other message: the remaining ones are shown theirs by the next run
  */
@@ -51,7 +53,8 @@ async function add(notifier: BacktestMessageDeps, row: LiveRow): Promise<void> {
     if (!isOver(error)) {
       const { chatId, stage, shown } = row
       app.log.warn({ chatId, error: describe(error) }, 'backtest not shown')
-      const dueAt = new Date(app.clock.now().getTime() + (floodWaitMs(error) ?? RETRY_MS))
+      const pauseMs = isLate(notifier, row) ? LATE_RETRY_MS : RETRY_MS
+      const dueAt = new Date(app.clock.now().getTime() + (floodWaitMs(error) ?? pauseMs))
       return await settleLive(app.db, row, { stage, shown, dueAt, leasedUntil: dueAt })
     }
   }
@@ -66,6 +69,13 @@ async function show(notifier: BacktestMessageDeps, row: LiveRow): Promise<void> 
   const state = await privateState(app, known, username)
   const link = state.links.find(({ wallet }) => wallet === row.wallet)
   if (link === undefined) return
-  const view = await readers[row.kind as BacktestKind](state, link, row)
+  const tryOne = isLate(notifier, row) ? notReady : tryWatch
+  const view = await readers[row.kind as BacktestKind](state, link, row, tryOne)
   if (view !== undefined) await change(notifier, row, view, state.t.locale)
+}
+
+const notReady: TryWatch = async () => 'failed'
+
+function isLate({ app }: BacktestMessageDeps, { expiresAt }: LiveRow): boolean {
+  return expiresAt !== null && expiresAt <= app.clock.now()
 }

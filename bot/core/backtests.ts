@@ -11,17 +11,19 @@ import { type BacktestKind, type LiveRow, notifyBacktests, putLive } from './liv
 
 /** Longest wait for one backtest. */
 const BACKTEST_MS = 15_000
-/** Time after which a screen is shown no result any more. */
+/** Time after which a screen says that the results are not ready. */
 const FOLLOWED_MS = 2 * MINUTE_MS
 
 /**
  * Makes the screen of a message with its results.
+ * @param tryOne replays a watch
  * @returns undefined when the screen is another one by now
  */
 export type ReadBacktests = (
   state: ChatState,
   link: Membership,
   row: Pick<LiveRow, 'handle'>,
+  tryOne: TryWatch,
 ) => Promise<View | undefined>
 
 export type BacktestReaders = Readonly<Record<BacktestKind, ReadBacktests>>
@@ -51,11 +53,14 @@ export async function followBacktests(
  * Replays a watch over the last week.
  * @param body of a new watch
  */
-export async function tryWatch(
-  { call }: Pick<ChatState, 'call'>,
+export type TryWatch = (
+  state: Pick<ChatState, 'call'>,
   body: object,
   link: Membership,
-): Promise<TriedWatch> {
+) => Promise<TriedWatch>
+
+/** Runs the backtest, for a limited time. */
+export const tryWatch: TryWatch = async ({ call }, body, link) => {
   let tried: TriedWatch = 'failed'
   const work = call(backtestWatch, { body, query: {} }, link).then((backtest) => {
     tried = backtest

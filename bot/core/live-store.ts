@@ -1,6 +1,7 @@
-import { and, desc, eq, gt, inArray, lte, notInArray, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, lte, notInArray, or, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Queue } from '#src/db/queue.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import { liveMessages } from './tables.ts'
 
 export type LiveRow = typeof liveMessages.$inferSelect
@@ -102,9 +103,21 @@ export async function wakeLive(db: Db, handles: readonly string[], now: Date): P
     .where(inArray(liveMessages.handle, [...handles]))
 }
 
-/** Deletes rows of messages that no longer change. */
+/**
+ * Deletes rows of messages that no longer change. A screen that waits for backtests first says that they were
+ * not ready in time; that is tried for a day.
+ */
 export async function deleteExpired(db: Db, now: Date): Promise<void> {
-  await db.delete(liveMessages).where(lte(liveMessages.expiresAt, now))
+  const { kind, expiresAt } = liveMessages
+  const dayBefore = new Date(now.getTime() - DAY_MS)
+  await db
+    .delete(liveMessages)
+    .where(
+      and(
+        lte(expiresAt, now),
+        or(notInArray(kind, [...BACKTEST_KINDS]), lte(expiresAt, dayBefore)),
+      ),
+    )
 }
 
 /**

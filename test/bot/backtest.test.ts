@@ -189,11 +189,12 @@ describe('the last step of the wizard', () => {
     expect(ann.last().text).toContain(WEEK)
   })
 
-  test('is no longer waited for after two minutes', async () => {
+  test('is no longer waited for after two minutes, and the screen says so', async () => {
     const step = await lastStep()
     world.clock.advance(121)
     await show()
-    expect(ann.last()).toEqual(step)
+    expect(ann.last()).toMatchObject({ id: step.id, keyboard: step.keyboard })
+    expect(ann.last().text).toBe(`${step.text}\n🕘 Last 7 days: not available right now`)
     expect(await waiting()).toEqual([])
   })
 
@@ -238,6 +239,28 @@ describe('“Try other values”', () => {
     await ann.press(press)
     return id
   }
+
+  test('shows no hourglass any more when the results come too late, once Telegram takes it', async () => {
+    await editor('pct')
+    await ann.press('Try other values')
+    const edits = callsOf('editMessageText')
+    world.clock.advance(121)
+    world.telegram.failNext('editMessageText', { error_code: 502, description: 'Bad Gateway' })
+    const refuse = () => Promise.reject(new Error('nothing is computed any more'))
+    const late = { ...world.app, backtests: { run: refuse } }
+    const showLate = () =>
+      changeBacktests({ app: late, api: api(), username: BOT_NAME, readers: BACKTEST_READERS })
+    await showLate()
+    expect(ann.last().text).toContain('⏳')
+    world.clock.advance(61)
+    await showLate()
+    expect(callsOf('editMessageText')).toBe(edits + 2)
+    expect(ann.last().text).not.toContain('⏳')
+    expect(ann.last().text.split('\n').slice(3)).toEqual(
+      ['1%', '2%', '✓ 5%', '10%', '20%'].map((value) => `🕘 ${value}: unknown`),
+    )
+    expect(await waiting()).toEqual([])
+  })
 
   test('shows what each value would have sent, and a press chooses one', async () => {
     const id = await editor('pct')
@@ -320,5 +343,14 @@ describe('“Try other values”', () => {
     await group.press('Try other values')
     await show()
     expect(group.last().text).toContain('✓ 5%: 1 warning · 1 critical')
+  })
+
+  test('is given up a day after it was due', async () => {
+    await editor('pct')
+    await ann.press('Try other values')
+    world.clock.advance(86_400 + 121)
+    await show()
+    expect(ann.last().text).toContain('⏳')
+    expect(await waiting()).toEqual([])
   })
 })

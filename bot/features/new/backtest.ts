@@ -1,5 +1,5 @@
 /** What the drafted watch would have sent in the last week, in the last step of the wizard. */
-import { followBacktests, type ReadBacktests, tryWatch } from '../../core/backtests.ts'
+import { followBacktests, type ReadBacktests } from '../../core/backtests.ts'
 import type { BotContext } from '../../core/context.ts'
 import { type Draft, readDraft } from './draft.ts'
 import { bodyOf } from './moves.ts'
@@ -19,10 +19,10 @@ export async function followDraft(
 }
 
 /** The last step with the line. */
-export const readDraftBacktest: ReadBacktests = async (state, link, { handle }) => {
+export const readDraftBacktest: ReadBacktests = async (state, link, { handle }, tryOne) => {
   const draft = await readDraft(state)
   if (draft === undefined || draft.id !== handle || !isChecked(draft)) return undefined
-  return stepView(state, draft, await tryWatch(state, bodyOf(state.t, draft), link))
+  return stepView(state, draft, await tryOne(state, bodyOf(state.t, draft), link))
 }
 
 function isChecked({ values: { step, asking, watchId } }: Draft): boolean {

@@ -5,7 +5,7 @@ import { typed } from '#src/i18n/translate.ts'
 import { getWatch } from '#src/operations/watches.ts'
 import { settingValue } from '#src/watches/form.ts'
 import type { Watch } from '#src/watches/model.ts'
-import { followBacktests, type ReadBacktests, tryWatch } from '../../core/backtests.ts'
+import { followBacktests, type ReadBacktests } from '../../core/backtests.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { show } from '../../core/show.ts'
 import { type TriedWatch, valueLine } from '../../views/backtest-line.ts'
@@ -41,14 +41,14 @@ export async function tryValues(
 }
 
 /** The values with their results. */
-export const readValuesBacktest: ReadBacktests = async (state, link, { handle }) => {
+export const readValuesBacktest: ReadBacktests = async (state, link, { handle }, tryOne) => {
   const [id = '', code = ''] = Handle.parse(handle)
   const watch = await state.call(getWatch, { params: { id } }, link)
   const owned = findField(watch.type, code)
   if (owned === undefined || !isTriable(owned)) return undefined
   const values = offeredValues(state.reader, watch, owned)
   const tried = await Promise.all(
-    values.map(({ value }) => tryWatch(state, bodyWith(watch, owned, value), link)),
+    values.map(({ value }) => tryOne(state, bodyWith(watch, owned, value), link)),
   )
   return triedValues(state.reader, watch, owned, tried)
 }
