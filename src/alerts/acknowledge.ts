@@ -16,6 +16,7 @@ import { updateWatch } from '#src/watches/manage/service.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
 import * as acting from './acknowledge-store.ts'
 import { escalateAgain, escalateUnmuted } from './escalation.ts'
+import { endOf } from './message-state.ts'
 import { planReminders } from './reminder-rules.ts'
 import { episodeKeys, isMuted, isOpenEpisode } from './rules.ts'
 import * as store from './store.ts'
@@ -126,15 +127,18 @@ export async function unacknowledgeMessage(
   )
 }
 
-/** The alerts that were acknowledged together last; none unless all that are not over are acknowledged. */
+/**
+ * The alerts that were acknowledged together last and are not over; none unless the message shows them as
+ * acknowledged: all that can be over and are not, or all of them if there is none.
+ */
 function lastAcknowledged(rows: readonly store.AlertRow[]): readonly store.AlertRow[] {
-  const open = rows.filter(
-    ({ recoveredAt, event }) => recoveredAt === null && !roleOf(event).isRecovery,
-  )
-  const times = open.map(({ acknowledgedAt }) => acknowledgedAt?.getTime())
+  const alerts = rows.filter(({ event }) => !roleOf(event).isRecovery)
+  const open = alerts.filter((row) => roleOf(row.event).canRecover && endOf(row) === null)
+  const active = open.length === 0 ? alerts : open
+  const times = active.map(({ acknowledgedAt }) => acknowledgedAt?.getTime())
   if (times.includes(undefined)) return []
   const lastAt = Math.max(...times.map((time) => time ?? 0))
-  return open.filter((_, index) => times[index] === lastAt)
+  return active.filter((row, index) => times[index] === lastAt && endOf(row) === null)
 }
 
 /**

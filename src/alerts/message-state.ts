@@ -50,10 +50,22 @@ function summaryOf(row: store.AlertRow, reader: Reader): RecoverySummary | undef
   }
 }
 
+/** End of an alert, as its messages show it: that of a flapping one is when it settled. */
+export function endOf(
+  row: Pick<store.AlertRow, 'flapping' | 'state' | 'recoveredAt'>,
+): Date | null {
+  const flapping = flappingOf(row)
+  return flapping === null || row.state === 'closed' ? row.recoveredAt : flapping.recoveredAt
+}
+
+function flappingOf({ flapping }: Pick<store.AlertRow, 'flapping'>): FlappingState | null {
+  return FlappingState.nullable().catch(null).parse(flapping)
+}
+
 function stateOf(row: store.AlertRow, mutedUntil: Date | null): MessageState {
-  const flapping = FlappingState.nullable().catch(null).parse(row.flapping)
+  const flapping = flappingOf(row)
   const isClosed = row.state === 'closed'
-  const endedAt = flapping === null || isClosed ? row.recoveredAt : flapping.recoveredAt
+  const endedAt = endOf(row)
   const until = row.mutedAt !== null && endedAt === null ? 'recovered' : mutedUntil
   return {
     ...(row.acknowledgedAt !== null && {

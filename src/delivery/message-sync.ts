@@ -109,17 +109,20 @@ function stateIn(states: States, { alertId, envelope }: ShownPart): MessageState
   return alertId === null || envelope.message.isRecovery ? undefined : states.get(alertId)
 }
 
-/** State of a whole group: the last acknowledgement, the last recovery, the first end of a mute. */
+/**
+ * State of a whole group: the last recovery; of what is not over, the last acknowledgement if all of it is
+ * acknowledged, and the first end of a mute if all of it is muted.
+ */
 function sumOf(parts: readonly ShownPart[], states: States): MessageState {
   const all = parts.map((part) => stateIn(states, part) ?? {})
-  const acknowledged = all.flatMap((state) => state.acknowledged ?? [])
-  const lastAck = acknowledged.toSorted((a, b) => a.at.getTime() - b.at.getTime()).at(-1)
   const recovered = all.flatMap(({ recoveredAt }) => recoveredAt?.getTime() ?? [])
   const closed = all.flatMap(({ closedAt }) => closedAt?.getTime() ?? [])
-  const isOver = !parts.some((part) => isOpenIn(states, part))
+  const open = parts.filter((part) => isOpenIn(states, part))
+  const isOver = open.length === 0
+  const active = isOver ? parts : open
   return {
-    ...(lastAck && acknowledged.length === parts.length && { acknowledged: lastAck }),
-    ...mutedIn(parts, states),
+    ...acknowledgedIn(active, states),
+    ...mutedIn(active, states),
     ...(isOver &&
       (closed.length > 0
         ? { closedAt: new Date(Math.max(...closed)) }
@@ -127,10 +130,20 @@ function sumOf(parts: readonly ShownPart[], states: States): MessageState {
   }
 }
 
+/** Whether everything active is acknowledged: the last acknowledgement. */
+function acknowledgedIn(
+  active: readonly ShownPart[],
+  states: States,
+): Pick<MessageState, 'acknowledged'> {
+  const all = active.map((part) => stateIn(states, part)?.acknowledged)
+  const known = all.flatMap((acknowledged) => acknowledged ?? [])
+  const last = known.toSorted((a, b) => a.at.getTime() - b.at.getTime()).at(-1)
+  return last === undefined || known.length < all.length ? {} : { acknowledged: last }
+}
+
 /** Whether everything active is muted: until the earliest end. */
-function mutedIn(parts: readonly ShownPart[], states: States): Pick<MessageState, 'muted'> {
-  const open = parts.filter((part) => isOpenIn(states, part))
-  const mutes = (open.length === 0 ? parts : open).map((part) => stateIn(states, part)?.muted)
+function mutedIn(active: readonly ShownPart[], states: States): Pick<MessageState, 'muted'> {
+  const mutes = active.map((part) => stateIn(states, part)?.muted)
   const [muted] = mutes.toSorted((a, b) => endOf(a) - endOf(b))
   return muted === undefined || mutes.includes(undefined) ? {} : { muted }
 }

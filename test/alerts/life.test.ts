@@ -5,6 +5,7 @@ import {
   muteEpisode,
   muteWatchOf,
   unacknowledgeAlert,
+  unacknowledgeMessage,
 } from '#src/alerts/acknowledge.ts'
 import { alertUrl } from '#src/alerts/alert-urls.ts'
 import { findLinkedActor, readLinked } from '#src/alerts/public-view.ts'
@@ -217,6 +218,26 @@ describe('acknowledging', () => {
     expect(acted).toHaveLength(2)
     const states = (await room.alerts('?limit=2')).map(({ state }) => state)
     expect(states).toEqual(['acknowledged', 'acknowledged'])
+  })
+
+  test('of one message is taken back as it is shown: by what is not over', async () => {
+    await room.notice(watchId, critical, { event: 'fsp.monitoring' })
+    await pass()
+    const message = room.telegram.messages(room.chat).at(-1)
+    const readers = await listReaders(room.app.db, room.alice.caller.wallet)
+    const input = { recipientId: readers.at(-1)?.id ?? 0, messageId: String(message?.id) }
+    const { caller } = room.alice
+    const shown = () => room.telegram.messages(room.chat).find(({ id }) => id === message?.id)
+    await room.notice(watchId, { event: 'fsp.monitoring.recovered' })
+    await pass()
+    expect(await unacknowledgeMessage(room.app, caller, input)).toEqual([])
+    const [open] = (await room.alerts('?limit=5')).filter(({ state }) => state === 'firing')
+    await acknowledgeAlert(room.app, caller, { id: open?.id ?? 0, by: 'Ann' })
+    await pass()
+    expect(shown()?.text).toContain('Ann')
+    expect(await unacknowledgeMessage(room.app, caller, input)).toHaveLength(1)
+    await pass()
+    expect(shown()?.text).not.toContain('Ann')
   })
 
   test('is refused to other wallets', async () => {

@@ -113,6 +113,27 @@ test('an outage whose incident refused a change is resolved at its end, not befo
   expect(hooks.refused).toEqual([])
 })
 
+test('an incident is acknowledged when everything in it that is not over is', async () => {
+  hooks.clear()
+  const watch = await room.watch('One is over')
+  await room.notice(watch, ...SILENCE)
+  await deliverLater()
+  await room.notice(watch, ...ENDS.slice(0, 1))
+  await deliverLater()
+  const open = (await room.alerts('?limit=20&state=firing')).filter(
+    ({ watchId, recoveredAt }) => watchId === watch && recoveredAt === null,
+  )
+  expect(open).toHaveLength(4)
+  for (const { id } of open) await room.alice.request('POST', `/alerts/${id}/acknowledge`)
+  await deliverLater()
+  expect(actions()).toEqual(['acknowledge'])
+  await room.notice(watch, ...ENDS.slice(1))
+  await deliverLater()
+  expect(actions()).toEqual(['resolve'])
+  // Leaves its slot to the next test.
+  await room.alice.request('DELETE', `/watches/${watch}`)
+})
+
 test('a critical alert a moment after a warning is an incident of its own, and both are resolved', async () => {
   hooks.clear()
   const watch = await room.watch('From bad to worse')
