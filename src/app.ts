@@ -20,7 +20,7 @@ import { createChannels } from '#src/channels/index.ts'
 import type { PaceLimits } from '#src/channels/pace-rules.ts'
 import { createSharedPace, paceLimits } from '#src/channels/telegram-pace.ts'
 import type { Config } from '#src/config.ts'
-import { aheadOfDatabaseMs, createDatabaseClock } from '#src/db/clock.ts'
+import { aheadOfDatabaseMs, createDatabaseClock, type SyncedClock } from '#src/db/clock.ts'
 import { connect, type Db, waitForDatabase } from '#src/db/connection.ts'
 import { migrate } from '#src/db/migrate.ts'
 import { createReplica } from '#src/db/replica.ts'
@@ -168,6 +168,11 @@ export function createApp(
     chainName: config.chain.name,
     resources: RESOURCES.filter((id) => config.http.upstreams[id] !== undefined),
   }
+  /** The clock of leases that processes on several hosts compare. */
+  const sharedClock = (of: Db): SyncedClock =>
+    given.clock === undefined
+      ? createDatabaseClock({ db: of, clock, log })
+      : { now: () => clock.now(), sync: async () => undefined }
   const { publicUrl } = config
   const botUsername = () => bot?.username()
   const factSource = {
@@ -223,10 +228,7 @@ export function createApp(
     heads: createHeads({ ...config.chain, log, meters }),
     slices:
       given.slices ?? createSlices({ db: jobsDb, name: 'targets', wakes: ['blocks', 'ledger'] }),
-    deliveryClock:
-      given.clock === undefined
-        ? createDatabaseClock({ db: jobsDb, clock, log })
-        : { now: () => clock.now(), sync: async () => undefined },
+    deliveryClock: sharedClock(jobsDb),
     checkClock,
     billing,
   }
@@ -245,6 +247,7 @@ export function createApp(
           ...config.telegram,
           token: config.telegram.token,
           pace: access.pace,
+          leaseClock: sharedClock(db),
         })
   const internal = createInternalServer(app.health, createReadings(app), meters.registry)
   const plays = (role: Config['roles'][number]) => config.roles.includes(role)

@@ -1,10 +1,15 @@
-import { and, eq, inArray, isNotNull, isNull, lt, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull, lt, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Queue } from '#src/db/queue.ts'
 import { telegramUpdates } from './tables.ts'
 
 /** NOTIFY channel of new updates in the inbox. */
 export const INBOX_CHANNEL = 'telegram_updates'
+
+/** Lease of an update, in case its worker dies. */
+export const LEASE_MS = 30_000
+/** Longest pause of an update that is returned. */
+export const PAUSE_MS_MAX = 2 * LEASE_MS
 
 /**
  * Unhandled updates: the oldest of each chat key, and none while another update of the key is in progress.
@@ -13,12 +18,25 @@ export const INBOX = {
   table: telegramUpdates,
   id: ['updateId'],
   leasedUntil: 'leasedUntil',
+  leaseMsMax: PAUSE_MS_MAX,
   attempts: 'attempts',
   partition: { key: 'chatKey', turn: 'turn', doneAt: 'handledAt' },
 } as const satisfies Queue<typeof telegramUpdates>
 
 /** An update that a worker has claimed. */
 export type ClaimedUpdate = typeof telegramUpdates.$inferSelect
+
+/**
+ * The claim of an update. A worker whose lease ended reports an earlier attempt than that of the worker which
+ * has the update now.
+ */
+export type UpdateClaim = Pick<ClaimedUpdate, 'updateId' | 'attempts'>
+
+/** The updates, except those that this process has in hand. */
+export function inboxWithout(updateIds: readonly number[]): Queue<typeof telegramUpdates> {
+  const { updateId } = telegramUpdates
+  return { ...INBOX, where: sql`${updateId} <> all(${sql.param([...updateIds])}::bigint[])` }
+}
 
 /** A received update. */
 export interface NewUpdate {
@@ -68,36 +86,45 @@ export async function insertUpdates(
 /** Extends leases of updates in progress. */
 export async function extendLeases(
   db: Db,
-  updateIds: readonly number[],
+  claims: readonly UpdateClaim[],
   leasedUntil: Date,
 ): Promise<void> {
-  if (updateIds.length === 0) return
-  await db
-    .update(telegramUpdates)
-    .set({ leasedUntil })
-    .where(
-      and(inArray(telegramUpdates.updateId, [...updateIds]), isNull(telegramUpdates.handledAt)),
-    )
+  if (claims.length === 0) return
+  await db.execute(sql`
+    update telegram_updates u set leased_until = ${leasedUntil}
+    from unnest(
+      ${sql.param(claims.map(({ updateId }) => updateId))}::bigint[],
+      ${sql.param(claims.map(({ attempts }) => attempts))}::int[]) as claim (update_id, attempts)
+    where u.update_id = claim.update_id and u.attempts = claim.attempts and u.handled_at is null`)
 }
 
-/** Finishes an update: deletes its content and keeps its id. */
-export async function closeUpdate(db: Db, updateId: number, handledAt: Date): Promise<void> {
-  await db
+/**
+ * Finishes an update: deletes its content and keeps its id.
+ * @returns whether this claim was its last; true again when the call is repeated
+ */
+export async function closeUpdate(db: Db, claim: UpdateClaim, handledAt: Date): Promise<boolean> {
+  const rows = await db
     .update(telegramUpdates)
     .set({ handledAt, update: null, leasedUntil: null })
-    .where(eq(telegramUpdates.updateId, updateId))
+    .where(isOf(claim))
+    .returning({ updateId: telegramUpdates.updateId })
+  return rows.length > 0
 }
 
-/** Releases an update, due again from `dueAt` on. */
+/** Releases an update, due again from `dueAt` on, unless another worker has it now. */
 export async function returnUpdate(
   db: Db,
-  updateId: number,
+  claim: UpdateClaim,
   input: { readonly dueAt: Date; readonly attempts: number },
 ): Promise<void> {
   await db
     .update(telegramUpdates)
     .set({ leasedUntil: input.dueAt, attempts: input.attempts })
-    .where(eq(telegramUpdates.updateId, updateId))
+    .where(and(isOf(claim), isNull(telegramUpdates.handledAt)))
+}
+
+function isOf({ updateId, attempts }: UpdateClaim) {
+  return and(eq(telegramUpdates.updateId, updateId), eq(telegramUpdates.attempts, attempts))
 }
 
 /** Deletes updates that were handled before `before`. */

@@ -7,6 +7,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Update } from 'grammy/types'
 import { z } from 'zod'
+import type { SyncedClock } from '#src/db/clock.ts'
 import type { Sql } from '#src/db/connection.ts'
 import { listen } from '#src/db/listen.ts'
 import { claim } from '#src/db/queue.ts'
@@ -17,13 +18,12 @@ import { createWaker } from '#src/kernel/waker.ts'
 import type { App } from '#src/operations/define.ts'
 import { describe, floodWaitMs } from '#src/telegram/errors.ts'
 import * as store from './inbox-store.ts'
+import { LEASE_MS, PAUSE_MS_MAX } from './inbox-store.ts'
 import { mayPass } from './patiently.ts'
 import { deleteExpired } from './session-store.ts'
 
 /** Most updates in progress at once, of different chats. */
 const AT_ONCE_MAX = 32
-/** Lease of an update, in case its worker dies. */
-const LEASE_MS = 30_000
 /** Interval of claims without notification. */
 const POLL_MS = 1000
 /** Time for which handled updates are stored; Telegram repeats updates for a day. */
@@ -34,11 +34,15 @@ const STOP_MS = 10_000
 /** Attempts after a bug, and while Telegram or the database is unavailable. */
 const TRIES_MAX = 3
 const PASSING_TRIES_MAX = 10
-const RETRY_MS_MAX = 60_000
 /** Attempts to record that an update is handled: six seconds in all. */
 const CLOSE_TRIES_MAX = 6
 
 type Deps = Pick<App, 'db' | 'clock' | 'log'>
+
+/** The clock is that of all processes: their leases are compared. */
+interface InboxDeps extends Deps {
+  readonly clock: SyncedClock
+}
 
 /** Handles updates. */
 export interface UpdateHandler {
@@ -92,12 +96,17 @@ export async function drainInbox(deps: Deps, handler: UpdateHandler): Promise<vo
   }
 }
 
-/** Claims the next updates, each of another chat. */
+/**
+ * Claims the next updates, each of another chat.
+ * @param inHand updates that this process handles: their leases may have ended
+ */
 async function claimNext(
   { db, clock }: Deps,
   limit: number,
+  inHand: readonly number[] = [],
 ): Promise<readonly store.ClaimedUpdate[]> {
-  return await claim(db, store.INBOX, { now: clock.now(), leaseMs: LEASE_MS, limit })
+  const among = store.inboxWithout(inHand)
+  return await claim(db, among, { now: clock.now(), leaseMs: LEASE_MS, limit })
 }
 
 /** Running workers of the inbox. */
@@ -111,31 +120,48 @@ export interface RunningInbox {
  * stopping share the updates in hand.
  */
 export async function startInbox(
-  deps: Deps,
+  deps: InboxDeps,
   sql: Sql,
   handler: UpdateHandler,
 ): Promise<RunningInbox> {
   const stop = new AbortController()
   const waker = createWaker()
-  const inHand = new Map<number, Promise<void>>()
+  const inHand = new Map<
+    number,
+    { readonly claim: store.UpdateClaim; readonly work: Promise<void> }
+  >()
   const stopListening = await listen(sql, store.INBOX_CHANNEL, waker.wake)
-  const beat = setInterval(() => void keepLeases(deps, [...inHand.keys()]), LEASE_MS / 3)
+  const beat = setInterval(() => void keep(), LEASE_MS / 3)
+  let keptAtMs = deps.clock.now().getTime()
   let failures = 0
   let prunedAtMs = Number.NEGATIVE_INFINITY
+
+  /** Extends the leases of the updates in hand. */
+  async function keep(): Promise<void> {
+    keptAtMs = deps.clock.now().getTime()
+    await keepLeases(
+      deps,
+      [...inHand.values()].map(({ claim: of }) => of),
+    )
+  }
 
   /**
    * Fills all free places in one claim: one after another, claims would wait for each other's commit.
    * @returns whether there may be more
    */
   async function takeMore(): Promise<boolean> {
+    await deps.clock.sync()
+    // The clock was set, or the timer is late: other processes take these leases for ended.
+    const isLate = Math.abs(deps.clock.now().getTime() - keptAtMs) > LEASE_MS / 2
+    if (isLate) await keep()
     const places = AT_ONCE_MAX - inHand.size
-    const claimed = places > 0 ? await claimNext(deps, places) : []
+    const claimed = places > 0 ? await claimNext(deps, places, [...inHand.keys()]) : []
     for (const one of claimed) {
       const work = handleClaimed(deps, handler, one).finally(() => {
         inHand.delete(one.updateId)
         waker.wake()
       })
-      inHand.set(one.updateId, work)
+      inHand.set(one.updateId, { claim: one, work })
     }
     return places > 0 && claimed.length === places
   }
@@ -159,7 +185,7 @@ export async function startInbox(
         failures += 1
         if (failures === 1) deps.log.warn({ error: describe(error) }, 'inbox not readable')
       }
-      await waker.sleep(Math.min(POLL_MS * 2 ** failures, RETRY_MS_MAX), stop.signal)
+      await waker.sleep(Math.min(POLL_MS * 2 ** failures, PAUSE_MS_MAX), stop.signal)
       waker.reset()
     }
   }
@@ -169,17 +195,18 @@ export async function startInbox(
     stop: async () => {
       stop.abort()
       await running
-      await bounded(Promise.all(inHand.values()), STOP_MS)
+      const works = [...inHand.values()].map(({ work }) => work)
+      await bounded(Promise.all(works), STOP_MS)
       clearInterval(beat)
       await stopListening()
     },
   }
 }
 
-async function keepLeases(deps: Deps, updateIds: readonly number[]): Promise<void> {
+async function keepLeases(deps: Deps, claims: readonly store.UpdateClaim[]): Promise<void> {
   try {
     const leasedUntil = new Date(deps.clock.now().getTime() + LEASE_MS)
-    await store.extendLeases(deps.db, updateIds, leasedUntil)
+    await store.extendLeases(deps.db, claims, leasedUntil)
   } catch (error) {
     deps.log.warn({ error: describe(error) }, 'updates in hand not kept')
   }
@@ -195,8 +222,8 @@ async function handleClaimed(
   try {
     const update = readUpdate(claimed.update)
     if (update === undefined) throw new Error('an update in the inbox cannot be read')
-    if (attempts > PASSING_TRIES_MAX) await giveUp(deps, handler, update)
-    else await tryUpdate(deps, handler, update, attempts)
+    if (attempts > PASSING_TRIES_MAX) await giveUp(deps, handler, update, claimed)
+    else await tryUpdate(deps, handler, update, claimed)
   } catch (error) {
     // The lease expires, and another worker tries again.
     deps.log.error({ updateId, error: describe(error) }, 'update left for later')
@@ -207,9 +234,9 @@ async function tryUpdate(
   deps: Deps,
   handler: UpdateHandler,
   update: Update,
-  attempts: number,
+  claimed: store.UpdateClaim,
 ): Promise<void> {
-  const { update_id: updateId } = update
+  const { updateId, attempts } = claimed
   try {
     await handler.handle(update)
   } catch (error) {
@@ -218,23 +245,27 @@ async function tryUpdate(
     const fields = { updateId, attempts, error: describe(error) }
     if (waitMs === undefined && isOver) {
       deps.log.error(fields, 'update given up')
-      return giveUp(deps, handler, update)
+      return giveUp(deps, handler, update, claimed)
     }
     deps.log.warn(fields, 'update tried again later')
-    const pauseMs = waitMs ?? Math.min(1000 * 2 ** (attempts - 1), RETRY_MS_MAX)
+    // A longer wait is asked for again: the pace of the bot keeps it.
+    const pauseMs = Math.min(waitMs ?? 1000 * 2 ** (attempts - 1), PAUSE_MS_MAX)
     const dueAt = new Date(deps.clock.now().getTime() + pauseMs)
     // A wait that Telegram requested is no failed attempt.
     const counted = waitMs === undefined ? attempts : attempts - 1
-    return store.returnUpdate(deps.db, updateId, { dueAt, attempts: counted })
+    return store.returnUpdate(deps.db, claimed, { dueAt, attempts: counted })
   }
-  await close(deps, updateId)
+  await close(deps, claimed)
 }
 
-/** Repeats until it works, because an update that is not recorded as handled is handled again. */
-async function close(deps: Deps, updateId: number): Promise<void> {
+/**
+ * Repeats until it works, because an update that is not recorded as handled is handled again.
+ * @returns whether no other worker has claimed the update meanwhile
+ */
+async function close(deps: Deps, claimed: store.UpdateClaim): Promise<boolean> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await store.closeUpdate(deps.db, updateId, deps.clock.now())
+      return await store.closeUpdate(deps.db, claimed, deps.clock.now())
     } catch (error) {
       if (!mayPass(error) || tries === CLOSE_TRIES_MAX) throw error
       await wait(100 * 2 ** tries)
@@ -242,7 +273,11 @@ async function close(deps: Deps, updateId: number): Promise<void> {
   }
 }
 
-async function giveUp(deps: Deps, handler: UpdateHandler, update: Update): Promise<void> {
-  await close(deps, update.update_id)
-  await handler.giveUp(update)
+async function giveUp(
+  deps: Deps,
+  handler: UpdateHandler,
+  update: Update,
+  claimed: store.UpdateClaim,
+): Promise<void> {
+  if (await close(deps, claimed)) await handler.giveUp(update)
 }

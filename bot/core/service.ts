@@ -1,4 +1,5 @@
 import type { Api, Bot } from 'grammy'
+import type { SyncedClock } from '#src/db/clock.ts'
 import type { Sql } from '#src/db/connection.ts'
 import { bounded } from '#src/kernel/bounded.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -56,11 +57,13 @@ export interface BotService {
 /** Access to Telegram. With a secret, updates arrive at a webhook, else by long polling. */
 export interface BotSettings extends PacedAccess {
   readonly webhookSecret: string | undefined
+  /** Clock of the leases of updates: the database's, or that of a test. */
+  readonly leaseClock: SyncedClock
 }
 
 /** Creates the bot. It sends no request before it is introduced or started. */
 export function createBotService(app: App, sql: Sql, settings: BotSettings): BotService {
-  const { webhookSecret } = settings
+  const { webhookSecret, leaseClock } = settings
   const { token, apiRoot, pace } = settings
   const bot = createBot({ app, token, apiRoot, pace })
   const pollApi = createApi(settings, POLL_SECONDS + API_TIMEOUT_SECONDS)
@@ -81,7 +84,7 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
 
   async function run(): Promise<void> {
     if (!(await introduced())) return
-    inbox = await startInbox(app, sql, updateHandler(app, bot))
+    inbox = await startInbox({ ...app, clock: leaseClock }, sql, updateHandler(app, bot))
     if (signal.aborted) return await inbox.stop()
     await Promise.all([
       webhookSecret === undefined

@@ -27,6 +27,11 @@ export interface Queue<Table extends PgTable> {
   readonly dueAt?: ColumnKey<Table>
   /** End of the lease; null: not leased. By default a claim moves `dueAt` to the end of the lease. */
   readonly leasedUntil?: ColumnKey<Table>
+  /**
+   * Longest lease in `leasedUntil`, in milliseconds. One that ends later was written before the clock was set
+   * back, and has ended.
+   */
+  readonly leaseMsMax?: number
   /** Number of claims of a row, counted by `claim`. */
   readonly attempts?: ColumnKey<Table>
   /** Only rows for which this holds are in the queue. */
@@ -64,7 +69,7 @@ export async function claim<Table extends PgTable>(
   const isDue = and(
     queue.where,
     dueAt && lte(dueAt, now),
-    leasedUntil && sql`(${leasedUntil} is null or ${lte(leasedUntil, now)})`,
+    leasedUntil && isFree(queue, leasedUntil, now),
     isFirstOfPartition(queue, now),
   )
   const attempts = queue.attempts && column(queue.attempts)
@@ -202,7 +207,7 @@ function isDue<Table extends PgTable, Id extends ColumnKey<Table>>(
 
 /** The first unfinished row of its partition, and none of the partition is claimed. */
 function isFirstOfPartition<Table extends PgTable>(queue: Queue<Table>, now: Date) {
-  const { partition, leasedUntil } = queue
+  const { partition } = queue
   if (partition === undefined) return undefined
   const column = columnsOf(queue)
   const other = (key: ColumnKey<Table>) => sql`other.${sql.identifier(column(key).name)}`
@@ -215,7 +220,24 @@ function isFirstOfPartition<Table extends PgTable>(queue: Queue<Table>, now: Dat
     select from ${queue.table} other
     where ${other(partition.key)} = ${column(partition.key)} and ${other(partition.doneAt)} is null
       and ${ids(other)} <> ${ids(column)}
-      and (${ids(other)} < ${ids(column)} or ${other(leasedUntil ?? leaseOf(queue))} > ${now}))`
+      and (${ids(other)} < ${ids(column)} or ${isLeased(queue, other(leaseOf(queue)), now)}))`
+}
+
+function isFree<Table extends PgTable>(queue: Queue<Table>, leasedUntil: PgColumn, now: Date): SQL {
+  const latest = latestEnd(queue, now)
+  const isTooLate = latest && sql` or ${leasedUntil} > ${latest}`
+  return sql`(${leasedUntil} is null or ${lte(leasedUntil, now)}${isTooLate ?? sql``})`
+}
+
+function isLeased<Table extends PgTable>(queue: Queue<Table>, leasedUntil: SQL, now: Date): SQL {
+  const latest = latestEnd(queue, now)
+  const isPossible = latest && sql` and ${leasedUntil} <= ${latest}`
+  return sql`(${leasedUntil} > ${now}${isPossible ?? sql``})`
+}
+
+/** Latest end that a lease can have now. */
+function latestEnd<Table extends PgTable>({ leaseMsMax }: Queue<Table>, now: Date) {
+  return leaseMsMax === undefined ? undefined : new Date(now.getTime() + leaseMsMax)
 }
 
 function leaseOf<Table extends PgTable>({ leasedUntil, dueAt }: Queue<Table>): ColumnKey<Table> {

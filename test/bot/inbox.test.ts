@@ -38,7 +38,11 @@ afterEach(async () => {
 })
 afterAll(() => database.drop())
 
-const deps = () => ({ db: database.db, clock, log })
+const deps = () => ({
+  db: database.db,
+  clock: { ...clock, sync: async () => undefined },
+  log,
+})
 const take = (leaseMs: number) => claim(database.db, INBOX, { now: clock.now(), leaseMs, limit: 1 })
 
 /** A message of a chat, as Telegram sends it. */

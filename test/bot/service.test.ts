@@ -44,7 +44,8 @@ function create(
 ): BotService {
   const { token = BOT_TOKEN, webhookSecret, publicUrl = app.publicUrl } = over
   const pace = ownPace({ allMs: 0, chatMs: 0 })
-  const settings = { token, apiRoot: telegram.url, webhookSecret, pace }
+  const leaseClock = { now: () => app.clock.now(), sync: async () => undefined }
+  const settings = { token, apiRoot: telegram.url, webhookSecret, pace, leaseClock }
   const service = createBotService({ ...app, publicUrl }, only.sql, settings)
   services.push(service)
   return service
@@ -203,6 +204,7 @@ describe('the webhook', () => {
       apiRoot: telegram.url,
       webhookSecret: secret,
       pace: ownPace(),
+      leaseClock: { now: () => app.clock.now(), sync: async () => undefined },
     })
     service.mount(server)
     url = await server.listen({ host: '127.0.0.1', port: 0 })

@@ -1,0 +1,133 @@
+import type { Update } from 'grammy/types'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { drainInbox, putUpdates, type RunningInbox, startInbox } from '#bot/core/inbox.ts'
+import { INBOX } from '#bot/core/inbox-store.ts'
+import { createDatabaseClock, type SyncedClock } from '#src/db/clock.ts'
+import { claim } from '#src/db/queue.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
+import { silentLogger } from '#src/kernel/logger.ts'
+import { type TestClock, testClock } from '../support/clock.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+
+/** Claims of updates while clocks are set and other processes take over. */
+
+let database: FreshDatabase
+let clock: TestClock
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+beforeEach(async () => {
+  clock = testClock()
+  await database.sql`delete from telegram_updates`
+})
+afterAll(() => database.drop())
+
+const deps = () => ({
+  db: database.db,
+  clock: { ...clock, sync: async () => undefined },
+  log: silentLogger,
+})
+const take = () => claim(database.db, INBOX, { now: clock.now(), leaseMs: 30_000, limit: 10 })
+const rowOf = async (updateId: number) => {
+  const [row] = await database.sql`
+    select attempts, leased_until, handled_at from telegram_updates where update_id = ${updateId}`
+  return row
+}
+
+function message(id: number, chatId = id): Update {
+  const chat = { id: chatId, type: 'private' as const, first_name: 'Ann' }
+  const from = { id: chatId, is_bot: false, first_name: 'Ann' }
+  return {
+    update_id: id,
+    message: { message_id: 1, date: 1, chat, from, text: 'hello' },
+  } as Update
+}
+
+/** An inbox whose first update stays in hand until it is let go. */
+async function inHand(clockOf: SyncedClock = deps().clock): Promise<{
+  readonly inbox: RunningInbox
+  readonly begun: readonly number[]
+  readonly over: PromiseWithResolvers<void>
+}> {
+  const begun: number[] = []
+  const over = Promise.withResolvers<void>()
+  const inbox = await startInbox({ ...deps(), clock: clockOf }, database.sql, {
+    handle: async (update) => {
+      begun.push(update.update_id)
+      if (update.update_id === 1) await over.promise
+    },
+    giveUp: async () => undefined,
+  })
+  await putUpdates(deps(), [message(1)])
+  await expect.poll(() => begun).toEqual([1])
+  return { inbox, begun, over }
+}
+
+test.each([
+  ['forward', 31],
+  ['back', -3600],
+])('an update in hand is handled once, also when the clock is set %s', async (_, seconds) => {
+  const { inbox, begun, over } = await inHand()
+  clock.advance(seconds)
+  // The claim that finds the second one could take the first again.
+  await putUpdates(deps(), [message(2)])
+  await expect.poll(() => begun).toContain(2)
+  expect(await take()).toEqual([])
+  over.resolve()
+  await inbox.stop()
+  expect(begun).toEqual([1, 2])
+  expect(await rowOf(1)).toMatchObject({ attempts: 1, handled_at: clock.now() })
+})
+
+test('a worker changes nothing about an update that another one has claimed meanwhile', async () => {
+  for (const end of ['handled', 'failed'] as const) {
+    await database.sql`delete from telegram_updates`
+    const { inbox, over } = await inHand()
+    const leasedUntil = new Date(clock.now().getTime() + 20_000)
+    await database.sql`
+      update telegram_updates set attempts = 2, leased_until = ${leasedUntil} where update_id = 1`
+    if (end === 'handled') over.resolve()
+    else over.reject(new Error('a bug'))
+    await inbox.stop()
+    expect(await rowOf(1)).toEqual({ attempts: 2, leased_until: leasedUntil, handled_at: null })
+  }
+})
+
+test('a person is not told twice that an update is given up', async () => {
+  await putUpdates(deps(), [message(1)])
+  await database.sql`update telegram_updates set attempts = 2`
+  const givenUp: number[] = []
+  await drainInbox(deps(), {
+    handle: async ({ update_id: id }) => {
+      await database.sql`update telegram_updates set attempts = 4 where update_id = ${id}`
+      throw new Error('a bug')
+    },
+    giveUp: async ({ update_id: id }) => void givenUp.push(id),
+  })
+  expect(givenUp).toEqual([])
+  expect(await rowOf(1)).toMatchObject({ attempts: 4, handled_at: null })
+})
+
+test('a lease from before the clock was set back holds up neither its update nor the chat', async () => {
+  await putUpdates(deps(), [message(1, 7), message(2, 7)])
+  clock.advance(DAY_MS / 1000)
+  expect(await take()).toHaveLength(1)
+  clock.advance(-DAY_MS / 1000)
+  const handled: number[] = []
+  await drainInbox(deps(), {
+    handle: async ({ update_id: id }) => void handled.push(id),
+    giveUp: async () => undefined,
+  })
+  expect(handled).toEqual([1, 2])
+})
+
+test('leases go by the clock of the database, whatever that of the host shows', async () => {
+  const { db, log } = deps()
+  const ahead = { now: () => new Date(Date.now() + DAY_MS) }
+  const { inbox, over } = await inHand(createDatabaseClock({ db, clock: ahead, log }))
+  const [row] = await database.sql`
+    select leased_until - clock_timestamp() < interval '31 seconds' as is_right from telegram_updates`
+  expect(row).toEqual({ is_right: true })
+  over.resolve()
+  await inbox.stop()
+})
