@@ -227,7 +227,8 @@ export function createApp(
     sending: createSending(channels),
     heads: createHeads({ ...config.chain, log, meters }),
     slices:
-      given.slices ?? createSlices({ db: jobsDb, name: 'targets', wakes: ['blocks', 'ledger'] }),
+      given.slices ??
+      createSlices({ db: jobsDb, sql, name: 'targets', wakes: ['blocks', 'ledger'] }),
     deliveryClock: sharedClock(jobsDb),
     checkClock,
     billing,

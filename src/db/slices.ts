@@ -9,18 +9,25 @@
  */
 import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
+import type { Sql } from 'postgres'
+import { bounded } from '#src/kernel/bounded.ts'
 import { type Db, transact } from './connection.ts'
 import { type Fence, FenceError } from './lock.ts'
+import { connectionLost, openSession, runAtClose } from './session.ts'
 import { planShare, type SliceLease } from './slice-shares.ts'
 
 /** Number of slices: the most processes that can share the work. */
 export const SLICES = 32
 /** Channel that is notified when slices become free. */
 export const SLICES_CHANNEL = 'slices'
-/** Interval at which `share` is called. */
+/** Pause between two calls of `share`, and of `renew`. */
 export const SHARE_EVERY_MS = 500
 /** A member that has not renewed for this long has died, in milliseconds: three renewals may fail. */
 const MEMBERSHIP_MS = 2500
+/** Longest wait for a renewal, after which the next one opens another connection. */
+const ANSWER_MS = 5000
+/** A process that has not shared for this long does not renew. */
+const STALLED_MS = 30_000
 /** Members that died this long ago are deleted. */
 const FORGET_MS = 60_000
 const FORGOTTEN_MAX = 10
@@ -45,6 +52,11 @@ export interface Slices extends HeldSlices {
    * for it may have been skipped in between.
    */
   hold(): HeldSlices
+  /**
+   * Renews the membership, on a connection of its own. Without effect before the first `share`, and when the
+   * last one is long ago: a process that cannot share cannot work for its slices either.
+   */
+  renew(): Promise<void>
   /** Renews the membership and the share. @returns whether slices were taken */
   share(): Promise<boolean>
   /** Gives up everything at a stop, so that others need not wait. */
@@ -58,6 +70,7 @@ export function everySlice(): Slices {
   return {
     ...every,
     hold: () => every,
+    renew: async () => undefined,
     share: async () => false,
     leave: async () => undefined,
   }
@@ -72,17 +85,22 @@ export function everySlice(): Slices {
  */
 export function createSlices({
   db,
+  sql: base,
   name,
   wakes,
 }: {
   readonly db: Db
+  /** Opens the connection that renews the membership. */
+  readonly sql: Sql
   readonly name: string
   readonly wakes: readonly string[]
 }): Slices {
   const me = randomUUID()
   /** Held slices with their fencing numbers. */
   let held = new Map<number, number>()
-  let hasJoined = false
+  const renewals = createRenewals(base, name, me)
+  /** End of the last `share`, by `performance.now()`; undefined before the first. */
+  let sharedAtMs: number | undefined
 
   async function take(free: readonly number[], count: number): Promise<void> {
     if (count === 0 || free.length === 0) return
@@ -135,9 +153,13 @@ export function createSlices({
     isHeld: (slice) => held.has(slice),
     fenceOf: (slices) => hold().fenceOf(slices),
     hold,
+    async renew() {
+      if (sharedAtMs === undefined || performance.now() - sharedAtMs > STALLED_MS) return
+      await renewals.renew()
+    },
     async share() {
-      hasJoined = true
-      await renew(db, name, me)
+      sharedAtMs ??= performance.now()
+      await renewals.renew()
       const { members, leases } = await readShares(db, name)
       const before = held
       held = new Map(
@@ -148,11 +170,14 @@ export function createSlices({
       await take(move.free, move.take)
       const hasTaken = [...held].some(([slice, number]) => before.get(slice) !== number)
       if (hasTaken) await notify(db, wakes)
+      sharedAtMs = performance.now()
       return hasTaken
     },
     async leave() {
       held = new Map()
-      if (!hasJoined) return
+      if (sharedAtMs === undefined) return
+      sharedAtMs = undefined
+      await renewals.close()
       await db.execute(sql`delete from slice_members where name = ${name} and member = ${me}`)
       await db.execute(sql`
         update slice_leases set owner = null where name = ${name} and owner = ${me}`)
@@ -173,20 +198,54 @@ async function notify(db: Db, channels: readonly string[]): Promise<void> {
     select pg_notify(channel, '') from unnest(${sql.param([...channels])}::text[]) as channels(channel)`)
 }
 
+/** Renews a membership on a connection of its own, so that it waits for no other statement. */
+function createRenewals(base: Sql, name: string, me: string) {
+  let session: Sql | undefined
+  let detach: (() => void) | undefined
+
+  async function close(): Promise<void> {
+    const closing = session
+    session = undefined
+    detach?.()
+    await closing?.end({ timeout: 0 })
+  }
+
+  function open(): Sql {
+    const opened = openSession(base, {
+      onclose: () => {
+        if (session === opened) void close()
+      },
+    })
+    detach = runAtClose(base, close)
+    return opened
+  }
+
+  return {
+    async renew(): Promise<void> {
+      session ??= open()
+      const hasAnswered = await bounded(renewOn(session, name, me), ANSWER_MS)
+      if (hasAnswered) return
+      await close()
+      throw connectionLost()
+    },
+    close,
+  }
+}
+
 /** Renews a membership, and deletes those that ended long ago. */
-async function renew(db: Db, name: string, me: string): Promise<void> {
-  await db.execute(sql`
+async function renewOn(session: Sql, name: string, me: string): Promise<void> {
+  await session`
     with gone as (
       delete from slice_members where (name, member) in (
         select name, member from slice_members
         where name = ${name} and member <> ${me}
-          and expires_at < clock_timestamp() - ${FORGET_MS} * interval '1 millisecond'
+          and expires_at < clock_timestamp() - ${FORGET_MS}::int * interval '1 millisecond'
         limit ${FORGOTTEN_MAX} for update skip locked
       )
     )
     insert into slice_members (name, member, expires_at)
-    values (${name}, ${me}, clock_timestamp() + ${MEMBERSHIP_MS} * interval '1 millisecond')
-    on conflict (name, member) do update set expires_at = excluded.expires_at`)
+    values (${name}, ${me}, clock_timestamp() + ${MEMBERSHIP_MS}::int * interval '1 millisecond')
+    on conflict (name, member) do update set expires_at = excluded.expires_at`
 }
 
 /** Live members, and every slice with its owner. The first process makes the slices. */

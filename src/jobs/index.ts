@@ -15,6 +15,7 @@ import { prune } from './prune.ts'
 import { raiseCanaryAlert } from './raise-canary.ts'
 import { readTip } from './read-tip.ts'
 import { remindExpiring } from './remind-expiring.ts'
+import { renewSlices } from './renew-slices.ts'
 import { renewSubscriptions } from './renew-subscriptions.ts'
 import { resealSecrets } from './reseal-secrets.ts'
 import { retain } from './retain.ts'
@@ -35,6 +36,7 @@ export const REGISTRY: readonly Job[] = [
   pollValidators,
   scanRounds,
   holdSlices,
+  renewSlices,
   readTip,
   observeWatches,
   settleDeposits,

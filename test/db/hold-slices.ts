@@ -10,8 +10,8 @@ import { isConnectionFailure } from '#src/db/session.ts'
 import { createSlices } from '#src/db/slices.ts'
 
 const [url = '', name = ''] = process.argv.slice(2)
-const { db } = connect(url)
-const slices = createSlices({ db, name, wakes: [] })
+const { db, sql } = connect(url)
+const slices = createSlices({ db, sql, name, wakes: [] })
 const writer = process.pid
 
 setInterval(() => void slices.share().catch(() => undefined), 200)

@@ -24,7 +24,7 @@ function newName(): string {
   return `work ${names}`
 }
 
-const member = (name: string): Slices => createSlices({ db: database.db, name, wakes: [] })
+const member = (name: string): Slices => createSlices({ ...database, name, wakes: [] })
 
 /** Ends the memberships that are not renewed, as time would. */
 const pass = (name: string) =>
@@ -166,7 +166,7 @@ test('a process that was skipped and continues gets a share again', async () => 
 test('no slice is lost when the answer of the database is lost with its connection', async () => {
   const name = newName()
   const other = connect(database.url, { max: 1 })
-  const one = createSlices({ db: other.db, name, wakes: [] })
+  const one = createSlices({ ...other, name, wakes: [] })
   await one.share()
   await database.sql`
     update slice_leases set number = number + 1 where name = ${name} and slice = 9`
@@ -174,6 +174,56 @@ test('no slice is lost when the answer of the database is lost with its connecti
   await one.share()
   await write(one, [9])
   await other.close()
+})
+
+test('a membership is renewed while all connections of the pool are taken', async () => {
+  const name = newName()
+  const busy = connect(database.url, { max: 1 })
+  const one = createSlices({ ...busy, name, wakes: [] })
+  await one.share()
+  await pass(name)
+  const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const holding = busy.db.transaction(async () => {
+    begun.resolve()
+    await over.promise
+  })
+  await begun.promise
+  await one.renew()
+  const other = member(name)
+  await other.share()
+  expect(other.held()).toEqual([])
+  over.resolve()
+  await holding
+  await busy.close()
+})
+
+test('a renewal whose connection was lost is followed by one on another', async () => {
+  const name = newName()
+  const [one, other] = [member(name), member(name)]
+  await one.share()
+  await database.sql`
+    select pg_terminate_backend(pid, 10000) from pg_stat_activity
+    where datname = current_database() and query like '%insert into slice_members%' and pid <> pg_backend_pid()`
+  await one.renew().catch(() => undefined)
+  await pass(name)
+  await one.renew()
+  await other.share()
+  expect(other.held()).toEqual([])
+})
+
+test('a process that has not shared for half a minute is a member no longer', async () => {
+  const name = newName()
+  const [one, other] = [member(name), member(name)]
+  await one.renew()
+  expect(await database.sql`select from slice_members where name = ${name}`).toHaveLength(0)
+  await one.share()
+  await pass(name)
+  const later = performance.now() + 30_001
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(later)
+  await one.renew()
+  clock.mockRestore()
+  await other.share()
+  expect(other.held()).toHaveLength(SLICES)
 })
 
 test('processes that are killed, frozen and started at random never write for one slice at once', async () => {
