@@ -1,16 +1,18 @@
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
+import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
 import { type Fence, transactUnder } from '#src/db/lock.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { ChainWatchType } from '../define.ts'
 import type { AlertCandidate } from '../evaluate/evaluate.ts'
 import type { StoredState } from '../model.ts'
 import { saveStates } from '../state-store.ts'
 import { NO_SIGNAL } from '../store.ts'
 import * as store from '../target-store.ts'
-import { OutageData, severityOf } from './monitoring.ts'
+import { earliest, latest, OutageData, severityOf } from './monitoring.ts'
 import * as outages from './store.ts'
 
 /** Watches notified in one transaction. */
@@ -22,6 +24,7 @@ export interface ChainOutageDeps {
   readonly fence?: Fence | undefined
   readonly clock: Clock
   readonly log: Logger
+  readonly quarantine: Quarantine
   /** Records firings in the given transaction: `alerts.recordAlerts` of a higher room. */
   readonly recordAlerts: (tx: Db, candidates: readonly AlertCandidate[]) => Promise<void>
 }
@@ -30,9 +33,10 @@ export interface ChainOutageDeps {
  * Raises an alert for every watch of the chain when the chain was unreachable for 90 seconds, another when
  * that becomes critical, and a recovery when it is reachable again.
  *
- * Watches are visited only on such a change, in batches. A stop of the process repeats and loses no alert.
+ * Watches are visited only on such a change, in batches. A stop of the process repeats and loses no alert. A
+ * watch that cannot be notified is put into quarantine alone, and so is a type.
  *
- * @throws FenceError when another process took over
+ * @throws FenceError when another process took over; database errors
  */
 export async function fireChainOutages(
   deps: ChainOutageDeps,
@@ -40,36 +44,46 @@ export async function fireChainOutages(
 ): Promise<void> {
   const now = deps.clock.now()
   const tip = await store.findCursor(deps.db, store.TIP)
-  for (const type of types) {
-    const cursor = await store.findCursor(deps.db, type.name)
-    const since = earliest(cursor?.failingSince, tip?.failingSince)
-    // By the time of the last observation: a clock that jumped since proves nothing. Without a tip no type is observed.
-    const isBlind = tip?.failingSince != null
-    const checkedAt = isBlind ? latest(cursor?.checkedAt, tip.checkedAt) : cursor?.checkedAt
-    const severity = severityOf(since, checkedAt ?? now)
-    const outageSeverity = cursor?.outageSeverity ?? null
-    if (severity === null && outageSeverity === null) continue
-    if (severity === null || since === null) {
-      await endChainOutage(deps, type.name, now)
-      await save(deps, { type: type.name, outageSeverity: null, outageNotified: null })
-      continue
-    }
-    if (cursor?.outageNotified === severity) continue
-    // Stored before the first alert, so that a recovery always follows.
-    await save(deps, { type: type.name, failingSince: since, outageSeverity: severity })
-    const outage: OutageData = {
-      since,
-      lastBlock:
-        tip?.blockNumber == null || tip.blockAt === null
-          ? null
-          : { number: tip.blockNumber, at: tip.blockAt },
-      reason: tip?.observedAt?.getTime() === tip?.checkedAt?.getTime() ? 'no_block' : 'no_answer',
-      until: null,
-    }
-    const reason = cursor?.failingSince == null ? outage.reason : 'no_answer'
-    await fireChainOutage(deps, type.name, severity, { ...outage, reason }, now)
-    await save(deps, { type: type.name, outageNotified: severity })
+  const options = { quarantine: deps.quarantine, kind: 'watch_type', idOf: nameOf }
+  await isolateEach(types, options, ({ name }) => fireForType(deps, name, tip, now))
+}
+
+const nameOf = ({ name }: ChainWatchType) => name
+
+async function fireForType(
+  deps: ChainOutageDeps,
+  type: string,
+  tip: store.Cursor | undefined,
+  now: Date,
+): Promise<void> {
+  const cursor = await store.findCursor(deps.db, type)
+  const since = earliest(cursor?.failingSince, tip?.failingSince)
+  // By the time of the last observation: a clock that jumped since proves nothing. Without a tip no type is observed.
+  const isBlind = tip?.failingSince != null
+  const checkedAt = isBlind ? latest(cursor?.checkedAt, tip.checkedAt) : cursor?.checkedAt
+  const severity = severityOf(since, checkedAt ?? now)
+  const outageSeverity = cursor?.outageSeverity ?? null
+  if (severity === null && outageSeverity === null) return
+  if (severity === null || since === null) {
+    await endChainOutage(deps, type, now)
+    await save(deps, { type, outageSeverity: null, outageNotified: null })
+    return
   }
+  if (cursor?.outageNotified === severity) return
+  // Stored before the first alert, so that a recovery always follows.
+  await save(deps, { type, failingSince: since, outageSeverity: severity })
+  const outage: OutageData = {
+    since,
+    lastBlock:
+      tip?.blockNumber == null || tip.blockAt === null
+        ? null
+        : { number: tip.blockNumber, at: tip.blockAt },
+    reason: tip?.observedAt?.getTime() === tip?.checkedAt?.getTime() ? 'no_block' : 'no_answer',
+    until: null,
+  }
+  const reason = cursor?.failingSince == null ? outage.reason : 'no_answer'
+  await fireChainOutage(deps, type, severity, { ...outage, reason }, now)
+  await save(deps, { type, outageNotified: severity })
 }
 
 function save({ db, fence }: ChainOutageDeps, cursor: Parameters<typeof store.saveCursor>[1]) {
@@ -84,8 +98,8 @@ async function fireChainOutage(
   now: Date,
 ): Promise<void> {
   const data = z.encode(OutageData, outage)
-  const notified = await inBatches(deps, async (tx, after) => {
-    const watches = await outages.listUnnotified(tx, type, severity, after, WATCHES_PER_WRITE)
+  const list = (page: BatchPage) => outages.listUnnotified(deps.db, severity, { ...page, type })
+  const notified = await inBatches(deps, list, async (tx, watches) => {
     const states = watches.map(({ id, state }) => ({
       watchId: id,
       state: openState(state, severity, outage, now),
@@ -101,7 +115,6 @@ async function fireChainOutage(
         isRecovery: false,
       })),
     )
-    return watches
   })
   if (notified === 0) return
   deps.log.error(
@@ -111,17 +124,19 @@ async function fireChainOutage(
 }
 
 async function endChainOutage(deps: ChainOutageDeps, type: string, now: Date): Promise<void> {
-  const notified = await inBatches(deps, async (tx, after) => {
-    const watches = await outages.listNotified(tx, type, after, WATCHES_PER_WRITE)
-    await outages.deleteNotified(
-      tx,
-      watches.map(({ id }) => id),
-    )
+  const list = (page: BatchPage) => outages.listNotified(deps.db, { ...page, type })
+  const notified = await inBatches(deps, list, async (tx, watches) => {
+    const ids = watches.map(({ id }) => id)
+    await outages.deleteNotified(tx, ids)
     await deps.recordAlerts(
       tx,
       watches.flatMap((watch) => {
-        const outage = OutageData.parse(watch.state?.state)
-        const data = z.encode(OutageData, { ...outage, until: now })
+        const known = OutageData.safeParse(watch.state?.state)
+        if (!known.success) {
+          deps.quarantine.add('watch', watch.id, known.error)
+          return []
+        }
+        const data = z.encode(OutageData, { ...known.data, until: now })
         const event = 'fsp.monitoring.recovered'
         const severity = 'info'
         const episodeSeverity = watch.state?.severity ?? null
@@ -129,7 +144,6 @@ async function endChainOutage(deps: ChainOutageDeps, type: string, now: Date): P
         return [{ ...common(watch, type, now), ...recovery }]
       }),
     )
-    return watches
   })
   if (notified > 0) deps.log.info({ type, watches: notified }, 'chain outage is over')
 }
@@ -167,36 +181,55 @@ function openState(
   }
 }
 
+type BatchPage = Pick<
+  Parameters<typeof outages.listNotified>[1],
+  'after' | 'limit' | 'onUnreadable'
+>
+type WriteWatches = (tx: Db, watches: readonly outages.ChainOutageWatch[]) => Promise<void>
+
 /**
- * Runs batches, each a transaction, until one is empty.
- * @returns the total number of rows
+ * Lists batches and writes each, until one is empty.
+ * @returns the number of watches that were written
  */
 async function inBatches(
-  { db, fence }: ChainOutageDeps,
-  run: (tx: Db, after: number) => Promise<readonly { readonly id: number }[]>,
+  deps: ChainOutageDeps,
+  list: (page: BatchPage) => Promise<outages.OutagePage>,
+  write: WriteWatches,
 ): Promise<number> {
+  const onUnreadable = (id: number, error: unknown) => deps.quarantine.add('watch', id, error)
   let count = 0
   for (let after = 0; ; ) {
-    const done = await transactUnder(fence, db, (tx) => run(tx, after))
-    const last = done.at(-1)
-    if (last === undefined) return count
-    after = last.id
-    count += done.length
+    const { watches, lastId } = await list({ after, limit: WATCHES_PER_WRITE, onUnreadable })
+    if (lastId === undefined) return count
+    count += await writeBatch(deps, watches, write)
+    after = lastId
   }
 }
 
-type Instants = readonly (Date | null | undefined)[]
-
-function earliest(...instants: Instants): Date | null {
-  const times = timesOf(instants)
-  return times.length === 0 ? null : new Date(Math.min(...times))
-}
-
-function latest(...instants: Instants): Date | null {
-  const times = timesOf(instants)
-  return times.length === 0 ? null : new Date(Math.max(...times))
-}
-
-function timesOf(instants: Instants): number[] {
-  return instants.flatMap((one) => one?.getTime() ?? [])
+/**
+ * Writes watches in one transaction; if that fails, each half of them in its own, down to a single watch, which
+ * is put into quarantine.
+ *
+ * @returns the number of watches that were written
+ */
+async function writeBatch(
+  deps: ChainOutageDeps,
+  watches: readonly outages.ChainOutageWatch[],
+  write: WriteWatches,
+): Promise<number> {
+  const [first, ...others] = watches
+  if (first === undefined) return 0
+  try {
+    await transactUnder(deps.fence, deps.db, (tx) => write(tx, watches))
+    return watches.length
+  } catch (error) {
+    if (isSharedFailure(error)) throw error
+    if (others.length === 0) {
+      deps.quarantine.add('watch', first.id, error)
+      return 0
+    }
+    const middle = Math.ceil(watches.length / 2)
+    const done = await writeBatch(deps, watches.slice(0, middle), write)
+    return done + (await writeBatch(deps, watches.slice(middle), write))
+  }
 }

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
@@ -17,6 +17,25 @@ export interface ChainOutageWatch
   readonly state: StoredState | undefined
 }
 
+/** Watches in the order of their ids; those that cannot be read are left out. */
+export interface OutagePage {
+  readonly watches: readonly ChainOutageWatch[]
+  /** The last id, also of a watch that was left out; undefined on an empty page. */
+  readonly lastId: number | undefined
+}
+
+/** Called with each watch, or state of a watch, that cannot be read. */
+type OnUnreadable = (watchId: number, error: unknown) => void
+
+/** Place of a page, and what its rows are. */
+interface PageOf {
+  readonly type: string
+  /** The page begins after this id. */
+  readonly after: number
+  readonly limit: number
+  readonly onUnreadable: OnUnreadable
+}
+
 const ChainOutageRow = z.object({
   id: z.int(),
   wallet: z.string().transform(storedAddress),
@@ -24,7 +43,6 @@ const ChainOutageRow = z.object({
   recipientIds: z.array(z.int()).nullable(),
   minSeverity: z.enum(SEVERITIES),
   mutedUntil: z.date().nullable(),
-  states: StoredStates,
 })
 
 const columns = sql`
@@ -35,27 +53,16 @@ const columns = sql`
     'severity', s.severity, 'lastEvidenceAt', s.last_evidence_at, 'lastFiredAt', s.last_fired_at
   )) end as states`
 
-/** Running watches of a type, with an id above `after`, that were not notified of this severity yet. */
-export function listUnnotified(
-  db: Db,
-  type: string,
-  severity: Severity,
-  after: number,
-  limit: number,
-): Promise<ChainOutageWatch[]> {
+/** Running watches of a type that were not notified of this severity yet. */
+export function listUnnotified(db: Db, severity: Severity, page: PageOf): Promise<OutagePage> {
   const isUnnotified = sql`w.status = 'active' and w.suspended_at is null
     and (s.watch_id is null or s.severity <> ${severity})`
-  return list(db, { type, after, limit, condition: isUnnotified })
+  return list(db, isUnnotified, page)
 }
 
-/** Watches of a type, with an id above `after`, that were notified. */
-export function listNotified(
-  db: Db,
-  type: string,
-  after: number,
-  limit: number,
-): Promise<ChainOutageWatch[]> {
-  return list(db, { type, after, limit, condition: sql`s.watch_id is not null` })
+/** Watches of a type that were notified. */
+export function listNotified(db: Db, page: PageOf): Promise<OutagePage> {
+  return list(db, sql`s.watch_id is not null`, page)
 }
 
 /** Deletes the states of notified watches. */
@@ -66,23 +73,27 @@ export async function deleteNotified(db: Db, watchIds: readonly number[]): Promi
     where signal = ${NO_SIGNAL} and watch_id = any(${sql.param([...watchIds])}::int[])`)
 }
 
-/** Watches of a type with their states of outages, in the order of their ids. */
+/** Watches of a type with their states of outages. */
 async function list(
   db: Db,
-  page: {
-    readonly type: string
-    readonly after: number
-    readonly limit: number
-    readonly condition: ReturnType<typeof sql>
-  },
-): Promise<ChainOutageWatch[]> {
-  const rows = await db.execute(sql`
+  condition: SQL,
+  { type, after, limit, onUnreadable }: PageOf,
+): Promise<OutagePage> {
+  const rows = await db.execute<{ id: number; states: unknown }>(sql`
     select ${columns} from watches w
       left join signal_states s on s.watch_id = w.id and s.signal = ${NO_SIGNAL}
-    where w.type = ${page.type} and w.id > ${page.after} and ${page.condition}
-    order by w.id limit ${page.limit}`)
-  return rows.map((found) => {
-    const { states, ...watch } = ChainOutageRow.parse(found)
-    return { ...watch, state: states[0] }
+    where w.type = ${type} and w.id > ${after} and ${condition}
+    order by w.id limit ${limit}`)
+  const watches = rows.flatMap((found) => {
+    const watch = ChainOutageRow.safeParse(found)
+    if (!watch.success) {
+      onUnreadable(found.id, watch.error)
+      return []
+    }
+    // A state that cannot be read is none: the next notification replaces it.
+    const states = StoredStates.safeParse(found.states)
+    if (!states.success) onUnreadable(found.id, states.error)
+    return [{ ...watch.data, state: states.data?.[0] }]
   })
+  return { watches, lastId: rows.at(-1)?.id }
 }

@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { recordAlerts } from '#src/alerts/service.ts'
+import type { Db } from '#src/db/connection.ts'
+import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
+import { fireChainOutages } from '#src/watches/outage/chain-outage.ts'
+import { CHAIN_TYPES } from '#src/watches/types/index.ts'
+import { type WatchWorld, watchWorld } from './world.ts'
+
+/** An outage of the chain reaches every watch, also when another one cannot be notified. */
+
+const RECOVERED = 'fsp.monitoring.recovered'
+let world: WatchWorld
+beforeEach(async () => {
+  world = await watchWorld()
+})
+afterEach(() => world.close())
+
+const balance = () =>
+  world.watch(
+    'wallet-balance',
+    { address: world.devnet.people.bob.account.address, asset: 'FLR' },
+    { threshold: '100' },
+  )
+const price = () =>
+  world.watch('feed-move', { feed: 'XRP/USD' }, { percent: 5, windowSeconds: 600 })
+const bothDown = () => Promise.all([world.primary.down(), world.secondary.down()])
+const bothUp = () => Promise.all([world.primary.up(), world.secondary.up()])
+
+async function lookFor(seconds: number, every = 15): Promise<void> {
+  for (let passed = 0; passed < seconds; passed += every) {
+    world.clock.advance(every)
+    await world.look().catch(() => undefined)
+  }
+}
+
+async function seeAgain(): Promise<void> {
+  await bothUp()
+  world.clock.advance(30)
+  await world.see()
+  await lookFor(30)
+}
+
+/** Lets every type fail for so long that it is notified. */
+async function fail(severity: 'warning' | 'critical' = 'warning'): Promise<void> {
+  const minutes = severity === 'warning' ? 3 : 11
+  const since = new Date(world.clock.now().getTime() - minutes * 60_000)
+  await world.sql`update observation_cursors set failing_since = ${since}, checked_at = null`
+}
+
+/** Notifies of outages; raising fails while it contains one of these watches. */
+async function fireWithout(fails: (candidate: AlertCandidate) => boolean): Promise<void> {
+  const { app } = world
+  await fireChainOutages(
+    {
+      ...app,
+      recordAlerts: async (tx: Db, raised: readonly AlertCandidate[]) => {
+        if (raised.some(fails)) throw new TypeError('cannot be raised')
+        await recordAlerts(app, tx, raised)
+      },
+    },
+    CHAIN_TYPES,
+  )
+}
+
+test('a watch that cannot be read keeps no other from being told of an outage', async () => {
+  const [bad, good] = [await balance(), await balance()]
+  await world.see()
+  await world.sql`update watches set min_severity = 'none' where id = ${bad.id}`
+  await bothDown()
+  await lookFor(120)
+  expect(await world.events(good.id)).toEqual(['fsp.monitoring'])
+  expect(world.app.quarantine.read()).toContainEqual({ kind: 'watch', rows: 1 })
+})
+
+test.each([
+  ['data', { state: '{"no":1}', phase: 'firing' }],
+  ['phase', { state: '{}', phase: 'gone' }],
+])('a state whose %s cannot be read keeps no watch from the end of an outage but its own', async (_, row) => {
+  const [bad, good] = [await balance(), await balance()]
+  await world.see()
+  await bothDown()
+  await lookFor(120)
+  await world.sql`
+    update signal_states set state = ${row.state}::text::jsonb, phase = ${row.phase}
+    where signal = '' and watch_id = ${bad.id}`
+  await seeAgain()
+  expect(await world.events(good.id)).toEqual(['fsp.monitoring', RECOVERED])
+  expect(await world.events(bad.id)).toEqual(['fsp.monitoring'])
+  await bothDown()
+  await lookFor(120)
+  await seeAgain()
+  expect(await world.events(bad.id)).toEqual(['fsp.monitoring', 'fsp.monitoring', RECOVERED])
+})
+
+test('a watch whose alert or recovery cannot be raised is left out alone', async () => {
+  const [first, bad, last] = [await balance(), await balance(), await balance()]
+  await world.see()
+  const cannotRaise = ({ watch }: AlertCandidate) => watch.id === bad.id
+  await fail()
+  await fireWithout(cannotRaise)
+  for (const { id } of [first, last]) expect(await world.events(id)).toEqual(['fsp.monitoring'])
+  expect(await world.events(bad.id)).toEqual([])
+  await fail('critical')
+  await fireWithout(() => false)
+  expect(await world.events(bad.id)).toEqual(['fsp.monitoring'])
+  await world.sql`update observation_cursors set failing_since = null`
+  await fireWithout(cannotRaise)
+  for (const { id } of [first, last]) expect(await world.events(id)).toContain(RECOVERED)
+  expect(await world.events(bad.id)).not.toContain(RECOVERED)
+})
+
+test('a type whose outage cannot be recorded fails alone', async () => {
+  const [bad, good] = [await balance(), await price()]
+  await world.see()
+  await fail()
+  await world.sql.unsafe(`
+    create function refuse() returns trigger language plpgsql as 'begin raise ''refused''; end';
+    create trigger refuse before insert on observation_cursors
+      for each row when (new.type = 'wallet-balance') execute function refuse()`)
+  await fireWithout(() => false)
+  expect(await world.events(bad.id)).toEqual([])
+  expect(await world.events(good.id)).toEqual(['fsp.monitoring'])
+})
