@@ -39,7 +39,8 @@ async function deliver(
   const isOurs = Object.values(app.channels).some(
     ({ key, isSentByOne = false }) => payloads.has(key) && isSentByOne === which.byOne,
   )
-  if (!mayMiss && !isOurs) return
+  // Processes of the release before name no channel.
+  if (!mayMiss && !isOurs && !payloads.has('')) return
   const deps = {
     ...app,
     clock: app.deliveryClock,
