@@ -36,7 +36,8 @@ export async function deliverDue(
     createWorker(deps, channel, sending.of(channel.key), stop),
   )
   const over = new AbortController()
-  /** For each worker that found nothing due: the sum of recordings before that check. */
+  const claiming = new Set<Worker>()
+  /** For each worker whose last claim found nothing due: the sum of recordings before it. */
   const quietSince = new Map<Worker, number>()
   const failures: unknown[] = []
   const recordings = () => workers.reduce((sum, worker) => sum + worker.recordings(), 0)
@@ -46,13 +47,17 @@ export async function deliverDue(
   /** The run ends once every worker has looked after the last recording: those that rest look now. */
   function askOthers(): void {
     if (!workers.every((worker) => worker.isIdle())) return
-    for (const worker of workers) if (quietSince.get(worker) !== recordings()) worker.wake()
+    for (const worker of workers) {
+      if (!claiming.has(worker) && quietSince.get(worker) !== recordings()) worker.wake()
+    }
   }
 
   async function work(worker: Worker): Promise<void> {
     let failed = 0
     while (!stop.aborted && !over.signal.aborted) {
       const before = recordings()
+      claiming.add(worker)
+      quietSince.delete(worker)
       // A claim beside a recording may have looked before its end.
       const wasIdle = worker.isIdle()
       const startedAt = performance.now()
@@ -66,8 +71,8 @@ export async function deliverDue(
         failures.push(error)
         if (failed === 1) deps.log.warn({ error: traceOf(error) }, 'deliveries not claimed')
       }
+      claiming.delete(worker)
       if (!found && wasIdle && worker.isIdle()) quietSince.set(worker, before)
-      else quietSince.delete(worker)
       if (isOver()) {
         over.abort()
         for (const other of workers) other.wake()

@@ -1,0 +1,65 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type { SQL } from 'drizzle-orm'
+import { PgDialect } from 'drizzle-orm/pg-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Db } from '#src/db/connection.ts'
+import { createSending } from '#src/delivery/sending.ts'
+import { deliverDue } from '#src/delivery/service.ts'
+import { type Outbox, openOutbox } from './outbox.ts'
+
+let outbox: Outbox
+
+beforeAll(async () => {
+  outbox = await openOutbox()
+})
+afterAll(() => outbox.close())
+
+test('a run does not end while a worker claims what came after its last look', async () => {
+  const target = await outbox.recipient()
+  const sending = createSending(outbox.channels)
+  const discordLooked = Promise.withResolvers<void>()
+  const isClaiming = Promise.withResolvers<void>()
+  const claim = Promise.withResolvers<void>()
+  let webhookLooks = 0
+  const db = withAnswers(outbox.db, async (text, params) => {
+    if (text.includes('not d.backlog') && params.includes('webhook')) webhookLooks += 1
+    if (text.includes('not d.backlog') && params.includes('discord')) await discordLooked.promise
+    if (!text.includes('with chosen as')) return
+    isClaiming.resolve()
+    await claim.promise
+  })
+  const run = deliverDue({ ...outbox.deps, db, sending }, new AbortController().signal)
+  // The second look follows one that found nothing.
+  await expect.poll(() => webhookLooks).toBeGreaterThan(1)
+  const key = 'one key'
+  await outbox.enqueue({ to: target, key }, { to: target, key, firedAt: 1 })
+  sending.wake('webhook')
+  await isClaiming.promise
+  // Now every other worker has found nothing.
+  discordLooked.resolve()
+  await turn()
+  claim.resolve()
+  await run
+  expect(await outbox.rows()).toMatchObject([{ status: 'delivered' }, { status: 'delivered' }])
+})
+
+/** The database with a hook that holds the answer of each statement outside of transactions. */
+function withAnswers(
+  db: Db,
+  hold: (text: string, params: readonly unknown[]) => Promise<void>,
+): Db {
+  const dialect = new PgDialect()
+  return new Proxy(db, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name)
+      if (typeof value !== 'function') return value
+      if (name !== 'execute') return value.bind(target)
+      return async (query: SQL) => {
+        const answer = await target.execute(query)
+        const { sql: text, params } = dialect.sqlToQuery(query)
+        await hold(text, params)
+        return answer
+      }
+    },
+  })
+}
