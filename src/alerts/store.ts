@@ -16,6 +16,7 @@ import {
 } from 'drizzle-orm'
 import { ANY_LENGTH, jsonTexts } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
+import { forbidScans } from '#src/db/plans.ts'
 import { CANARY_WALLET } from '#src/kernel/canary.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
@@ -43,15 +44,18 @@ export function alertKey(of: {
 
 /**
  * Inserts alerts, in one statement; existing ones (a replayed observation) are skipped and not returned.
+ *
+ * @param tx A transaction: its plan is made without scans of whole tables.
  */
 export async function insertAlerts(
-  db: Db,
+  tx: Db,
   candidates: readonly AlertCandidate[],
   createdAt: Date,
 ): Promise<InsertedAlert[]> {
   if (candidates.length === 0) return []
   const column = <T>(read: (alertCandidate: AlertCandidate) => T) => sql.param(candidates.map(read))
-  const rows = await db.execute<InsertedRow>(sql`
+  const allowScans = await forbidScans(tx)
+  const rows = await tx.execute<InsertedRow>(sql`
     insert into alerts (wallet, watch_id, watch_label, type, signal, "group", event, severity, data,
       position, fired_at, state, recovered_at, is_episode, escalate_at, told_at, reminders_sent, created_at)
     select r.wallet, r.watch_id, r.watch_label, r.type, r.signal, r.group, r.event, r.severity,
@@ -86,6 +90,7 @@ export async function insertAlerts(
     -- Named, so that the other unique index, that of the number, is not searched first.
     on conflict (watch_id, coalesce(signal, ''), event, position, fired_at) do nothing
     returning id, watch_id as "watchId", signal, event, position`)
+  await allowScans()
   return rows.map(({ id, position, ...row }) => ({
     id,
     key: alertKey({ ...row, position: Number(position) }),

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { retainAlerts } from '#src/alerts/retention.ts'
 import { insertAlerts } from '#src/alerts/store.ts'
+import type { Db } from '#src/db/connection.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
@@ -34,19 +35,33 @@ function candidates(first: number, count: number): readonly AlertCandidate[] {
   })) as unknown as AlertCandidate[]
 }
 
-test('alerts are looked for by their unique index, also with the plan that was made for an empty partition', async () => {
+async function scansOf(tx: Db): Promise<string | undefined> {
+  const [row] = await tx.execute<{ scans: string }>(
+    sql`select current_setting('enable_seqscan') as scans`,
+  )
+  return row?.scans
+}
+
+test.each<[string, () => Promise<unknown>]>([
+  ['never analyzed', async () => undefined],
+  ['analyzed', () => database.sql`analyze alerts`],
+])('alerts are looked for by their unique index, also with the plan that was made for an empty partition, %s', async (_, prepare) => {
+  await database.sql`truncate alerts`
+  await prepare()
   const explained = openExplained(database.url)
   try {
     const plans = await explained.record(async () => {
       await explained.db.transaction(async (tx) => {
         await tx.execute(sql`set local plan_cache_mode = force_generic_plan`)
         for (let batch = 0; batch < 12; batch += 1) {
-          expect(await insertAlerts(tx, candidates(1 + batch * 100, 100), NOW)).toHaveLength(100)
+          expect(await insertAlerts(tx, candidates(1 + batch * 400, 400), NOW)).toHaveLength(400)
         }
+        expect(await scansOf(tx)).toBe('on')
       })
     })
-    expect(plans).toHaveLength(12)
-    for (const { plan } of plans) {
+    const inserts = plans.filter(({ text }) => /^\s*insert into alerts/.test(text))
+    expect(inserts).toHaveLength(12)
+    for (const { plan } of inserts) {
       expect(tablesScanned(plan)).toEqual([])
       const indexes = nodesOf(plan).flatMap((node) => node['Index Name'] ?? [])
       expect(
@@ -65,8 +80,9 @@ test('an alert that is known is skipped and takes no number', async () => {
     )
     return row?.last
   }
-  await insertAlerts(database.db, candidates(50_000, 3), NOW)
+  const insert = () => database.db.transaction((tx) => insertAlerts(tx, candidates(50_000, 3), NOW))
+  await insert()
   const before = await numbers()
-  expect(await insertAlerts(database.db, candidates(50_000, 3), NOW)).toEqual([])
+  expect(await insert()).toEqual([])
   expect(await numbers()).toBe(before)
 })
