@@ -295,6 +295,22 @@ describe('a watch of a price', () => {
     ])
   })
 
+  test('keeps its message when what is chosen already is pressed again', async () => {
+    const edit = () => world.telegram.lastCall('editMessageText')
+    await ann.say('/new price')
+    await ann.say('FLRUSD')
+    const before = edit()?.sequence
+    expect(await ann.press('✓ Usual')).toMatchObject({ box: false })
+    expect(edit()?.sequence).toBe(before)
+    await ann.press('Calm')
+    expect(ann.labels()[0]).toEqual(['✓ Calm', 'Usual', 'Nervous'])
+    await ann.press('Window: 1 day')
+    // The question is answered with the value that it had.
+    await ann.press('✓ 1 day')
+    expect(ann.labels()[0]).toEqual(['✓ Calm', 'Usual', 'Nervous'])
+    expect(edit()?.refused).toBeUndefined()
+  })
+
   test('is shown, once made, at the price of that moment', async () => {
     await ann.say('/new')
     await ann.press('📈 Price')
@@ -371,6 +387,8 @@ describe('a watch of a provider', () => {
     await ann.say(PEOPLE.alice.account.address)
     expect(ann.last().text).toContain('Signals: 13 of 22 on')
     expect(ann.labels()[0]).toEqual(['✓ 13 usual signals'])
+    await ann.press('✓ 13 usual signals')
+    expect(world.telegram.lastCall('editMessageText')?.refused).toBeUndefined()
     await ann.press('All 22')
     expect(ann.last().text).toContain('Signals: 22 of 22 on')
     await ann.press('Choose…')

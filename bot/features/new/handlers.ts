@@ -30,7 +30,7 @@ import {
   renewDraft,
   WIZARD_QUESTION,
 } from './draft.ts'
-import { bodyOf, choiceBy, encodedSettings, stepAfter, stepBefore } from './moves.ts'
+import { bodyOf, choiceBy, isChosen, stepAfter, stepBefore } from './moves.ts'
 import { observedNow, readTarget, targetOf } from './targets.ts'
 import * as views from './view.ts'
 import { linkOf, showNoSlot, slotsOf, stepView } from './wizard.ts'
@@ -281,24 +281,24 @@ async function typed(ctx: BotContext, draft: Draft, text: string): Promise<Refus
 
 /** Chooses a value. */
 async function set(ctx: BotContext, draft: Draft, code: string, value: string): Promise<void> {
-  const { values } = draft
   const changes = choiceBy(draft, code, value)
-  if (changes !== undefined) return showStep(ctx, await changeDraft(ctx, draft, changes))
-  const owned = fieldsOf(values.type).find(({ field }) => field.code === code)
-  if (owned === undefined) return showStep(ctx, draft)
-  const { key } = owned.field
-  const isSole = views.soleNumber(values.type)?.field === owned.field
-  const settings = { ...values.settings, [key]: value }
-  const checked = getWatchType(values.type).settings.safeParse(
-    encodedSettings(values.type, settings),
-    {
-      reportInput: true,
-    },
-  )
-  const isWrong = checked.error?.issues.some(({ path }) => path[0] === key)
-  if (isWrong) return showStep(ctx, draft)
-  const step = isSole ? 'check' : values.step
-  await showStep(ctx, await changeDraft(ctx, draft, { settings, asking: null, step }))
+  if (changes === undefined) return showStep(ctx, draft)
+  // The message shows it already, and Telegram refuses an edit without a change.
+  if (isTicked(ctx) && isChosen(draft, changes)) return
+  await showStep(ctx, await changeDraft(ctx, draft, changes))
+}
+
+/** Whether the pressed button has a tick. */
+function isTicked({ callbackQuery }: BotContext): boolean {
+  const rows = callbackQuery?.message?.reply_markup?.inline_keyboard ?? []
+  return rows
+    .flat()
+    .some(
+      (button) =>
+        'callback_data' in button &&
+        button.callback_data === callbackQuery?.data &&
+        button.text.startsWith('✓'),
+    )
 }
 
 async function cancel(ctx: BotContext): Promise<void> {

@@ -1,4 +1,6 @@
 /** Transitions between the steps of the wizard. Pure. */
+
+import { isDeepStrictEqual } from 'node:util'
 import type { Translate } from '#src/i18n/translate.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { RULE_PRESETS, settingValue } from '#src/watches/form.ts'
@@ -8,14 +10,15 @@ import { formOf } from '../../views/watch-facts.ts'
 import { chosenSignals } from '../signals/view.ts'
 import type { Draft, DraftValues } from './draft.ts'
 import { TYPED_TOKEN } from './targets.ts'
-import { nameOf } from './view.ts'
+import { isOn, nameOf, soleNumber } from './view.ts'
 
-/** Choices by short name that are no settings of the type. */
+/** Changes by the short name of a choice, or of a setting of the type; undefined for an invalid value. */
 export function choiceBy(
-  { values }: Draft,
+  draft: Draft,
   code: string,
   value: string,
 ): Partial<DraftValues> | undefined {
+  const { values } = draft
   switch (code) {
     case 'tok':
       return value === TYPED_TOKEN
@@ -40,8 +43,37 @@ export function choiceBy(
       return choice && { signals: [...chosenSignals(getWatchType(values.type).signals, choice)] }
     }
     default:
-      return undefined
+      return settingBy(draft, code, value)
   }
+}
+
+/** A setting by the short name of its field; undefined for an invalid one. */
+function settingBy(
+  { values }: Draft,
+  code: string,
+  value: string,
+): Partial<DraftValues> | undefined {
+  const owned = fieldsOf(values.type).find(({ field }) => field.code === code)
+  if (owned === undefined) return undefined
+  const { key } = owned.field
+  const isSole = soleNumber(values.type)?.field === owned.field
+  const settings = { ...values.settings, [key]: value }
+  const checked = getWatchType(values.type).settings.safeParse(
+    encodedSettings(values.type, settings),
+    { reportInput: true },
+  )
+  if (checked.error?.issues.some(({ path }) => path[0] === key)) return undefined
+  return { settings, asking: null, step: isSole ? 'check' : values.step }
+}
+
+/** Whether a draft has these choices already. */
+export function isChosen({ values }: Draft, changes: Partial<DraftValues>): boolean {
+  const on = ({ signals }: Pick<DraftValues, 'signals'>) =>
+    getWatchType(values.type).signals.map(({ id, defaultEnabled }) =>
+      isOn(signals, id, defaultEnabled),
+    )
+  const after = { ...values, ...changes }
+  return isDeepStrictEqual({ ...after, signals: on(after) }, { ...values, signals: on(values) })
 }
 
 /** The chosen settings, encoded. */
