@@ -98,8 +98,6 @@ export interface Prefilter<Settings = unknown, Observation = unknown, Summary = 
 /** Progress of the data that a type needs. */
 export interface Watermark {
   readonly block: number
-  /** Time of that block. */
-  readonly at: Date
   /** Time since which reading fails; null while it works. */
   readonly failingSince: Date | null
 }

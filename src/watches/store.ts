@@ -4,7 +4,6 @@ import { gathered } from '#src/db/gather.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { isJudged } from './state-store.ts'
 import { signalStates, targets, watches } from './tables.ts'
-import { BEHIND } from './target-store.ts'
 
 /** Signal column of an alert without a signal. */
 export const NO_SIGNAL = ''
@@ -49,14 +48,13 @@ const selectWatch = sql`
     w.escalate_to as "escalateTo", w.status as wanted,
     case when w.suspended_at is null then w.status else 'suspended' end as status, w.muted_until as "mutedUntil", w.version,
     w.created_at as "createdAt", w.updated_at as "updatedAt", t.observed_at as "observedAt", t.observation,
-    c.block_at as "lookedAt", coalesce(t.no_data_since, c.failing_since, b.failing_since) as "noDataSince",
+    c.block_at as "lookedAt", coalesce(t.no_data_since, c.failing_since) as "noDataSince",
     coalesce((select jsonb_agg(jsonb_build_object('id', s.signal, 'state', s.phase,
       'since', s.since, 'streak', s.streak, 'severity', s.severity,
       'lastEvidenceAt', s.last_evidence_at))
       from signal_states s where s.watch_id = w.id), '[]'::jsonb) as states
   from watches w join targets t on t.id = w.target_id
-    left join observation_cursors c on c.type = w.type
-    left join observation_cursors b on b.type = w.type || ${BEHIND}`
+    left join observation_cursors c on c.type = w.type`
 
 /** A watch by its wallet and id. */
 type WatchKey = Pick<typeof watches.$inferSelect, 'wallet' | 'id'>

@@ -116,7 +116,7 @@ export const signalStates = pgTable(
 
 /**
  * Progress of observation by watch type; one row per type keeps quiet ticks cheap. The row `chain` is about
- * the tip of the chain, and the row `<type> behind` says since when a type has been behind it.
+ * the tip of the chain.
  */
 export const observationCursors = pgTable('observation_cursors', {
   type: text('type').primaryKey(),

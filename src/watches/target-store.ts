@@ -187,23 +187,15 @@ const BLOCKS_CHANNEL = 'blocks'
 /** Name of the cursor of the chain's tip. */
 export const TIP = 'chain'
 
-/** End of the names of cursors about types that are behind the tip; the process that reads the tip writes them. */
-export const BEHIND = ' behind'
-
-export function behindName(type: string): string {
-  return `${type}${BEHIND}`
-}
-
 /** Progress of a type; undefined before its first observation. */
 export async function findCursor(db: Db, type: string): Promise<Cursor | undefined> {
   const [row] = await db.select().from(observationCursors).where(eq(observationCursors.type, type))
   return row
 }
 
-/** Progress of every type, and of the tip, and since when types are behind, by name. */
-export async function cursorsByName(db: Db): Promise<ReadonlyMap<string, Cursor>> {
-  const cursors = await db.select().from(observationCursors)
-  return new Map(cursors.map((cursor) => [cursor.type, cursor]))
+/** Progress of every type, and of the tip. */
+export async function listCursors(db: Db): Promise<readonly Cursor[]> {
+  return db.select().from(observationCursors)
 }
 
 /** Writes the progress of a type; omitted values stay. The block never goes back. */

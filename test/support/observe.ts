@@ -1,6 +1,8 @@
 import { everySlice } from '#src/db/slices.ts'
 import { observeSlices, type PassDeps } from '#src/watches/observe/observe.ts'
-import { noticeOutages, publishTip, type TipDeps } from '#src/watches/observe/publish-tip.ts'
+import { publishTip, type TipDeps } from '#src/watches/observe/publish-tip.ts'
+import { fireChainOutages } from '#src/watches/outage/chain-outage.ts'
+import { CHAIN_TYPES } from '#src/watches/types/index.ts'
 
 /** Dependencies of observing as a single process. */
 export type LookDeps = Omit<PassDeps, 'slices'> & TipDeps
@@ -14,6 +16,6 @@ export async function observeWatches(deps: LookDeps, signal: AbortSignal): Promi
     await publishTip(deps, signal)
     await observeSlices({ ...deps, slices: everySlice() }, signal)
   } finally {
-    if (!signal.aborted) await noticeOutages(deps)
+    if (!signal.aborted) await fireChainOutages(deps, CHAIN_TYPES)
   }
 }

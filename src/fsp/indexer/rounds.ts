@@ -10,12 +10,9 @@ import * as store from './round-store.ts'
 /** Stored rounds, for watches and pages. */
 export interface RoundFacts extends RoundKeeper {
   /**
-   * Last block whose rounds are stored, with its time, and the time since which reading fails; undefined before
-   * the first.
+   * Last block whose rounds are stored, and the time since which reading fails; undefined before the first.
    */
-  progress(): Promise<
-    { readonly block: number; readonly at: Date; readonly failingSince: Date | null } | undefined
-  >
+  progress(): Promise<{ readonly block: number; readonly failingSince: Date | null } | undefined>
   /**
    * Observations of each provider in the rounds completed in a span, oldest first; of a newly watched
    * provider only the newest, marked as past.
@@ -83,9 +80,7 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
     ...createRoundKeeper(source),
     async progress() {
       const progress = await store.findProgress(db)
-      if (progress === undefined) return undefined
-      const { blockNumber: block, blockAt: at, failingSince } = progress
-      return { block, at, failingSince }
+      return progress && { block: progress.blockNumber, failingSince: progress.failingSince }
     },
     async observations(requests, { after, upTo }) {
       const voters = requests.map(({ provider }) => provider)

@@ -10,9 +10,8 @@ import { type ChainOutageDeps, fireChainOutages } from '../outage/chain-outage.t
 import { failingSince } from '../outage/monitoring.ts'
 import * as store from '../target-store.ts'
 import { CHAIN_TYPES } from '../types/index.ts'
-import { type BehindDeps, markBehind } from './behind.ts'
 
-export interface TipDeps extends ChainOutageDeps, BehindDeps {
+export interface TipDeps extends ChainOutageDeps {
   readonly chain: FspChain
   /** Confirmations that a block needs before it is observed; 1 is the tip itself. */
   readonly confirmations: number
@@ -27,17 +26,8 @@ export async function leadObservation(deps: TipDeps, signal: AbortSignal): Promi
   try {
     return await publishTip(deps, signal)
   } finally {
-    if (!signal.aborted) await noticeOutages(deps)
+    if (!signal.aborted) await fireChainOutages(deps, CHAIN_TYPES)
   }
-}
-
-/**
- * Records which types are behind, and notifies of those that cannot be observed.
- * @throws FenceError when another process took over; database errors
- */
-export async function noticeOutages(deps: TipDeps): Promise<void> {
-  await markBehind(deps, CHAIN_TYPES)
-  await fireChainOutages(deps, CHAIN_TYPES)
 }
 
 /**

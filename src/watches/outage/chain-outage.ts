@@ -43,9 +43,9 @@ export async function fireChainOutages(
   types: readonly ChainWatchType[],
 ): Promise<void> {
   const now = deps.clock.now()
-  const cursors = await store.cursorsByName(deps.db)
+  const tip = await store.findCursor(deps.db, store.TIP)
   const options = { quarantine: deps.quarantine, kind: 'watch_type', idOf: nameOf }
-  await isolateEach(types, options, ({ name }) => fireForType(deps, name, cursors, now))
+  await isolateEach(types, options, ({ name }) => fireForType(deps, name, tip, now))
 }
 
 const nameOf = ({ name }: ChainWatchType) => name
@@ -53,17 +53,14 @@ const nameOf = ({ name }: ChainWatchType) => name
 async function fireForType(
   deps: ChainOutageDeps,
   type: string,
-  cursors: ReadonlyMap<string, store.Cursor>,
+  tip: store.Cursor | undefined,
   now: Date,
 ): Promise<void> {
-  const tip = cursors.get(store.TIP)
-  const cursor = cursors.get(type)
-  const behind = cursors.get(store.behindName(type))
-  const own = earliest(cursor?.failingSince, behind?.failingSince)
-  const since = earliest(own, tip?.failingSince)
+  const cursor = await store.findCursor(deps.db, type)
+  const since = earliest(cursor?.failingSince, tip?.failingSince)
   // By the time of the last observation: a clock that jumped since proves nothing. Without a tip no type is observed.
-  const failing = [tip, behind].filter((one) => one?.failingSince != null)
-  const checkedAt = latest(cursor?.checkedAt, ...failing.map((one) => one?.checkedAt))
+  const isBlind = tip?.failingSince != null
+  const checkedAt = isBlind ? latest(cursor?.checkedAt, tip.checkedAt) : cursor?.checkedAt
   const severity = severityOf(since, checkedAt ?? now)
   const outageSeverity = cursor?.outageSeverity ?? null
   if (severity === null && outageSeverity === null) return
@@ -84,7 +81,7 @@ async function fireForType(
     reason: tip?.observedAt?.getTime() === tip?.checkedAt?.getTime() ? 'no_block' : 'no_answer',
     until: null,
   }
-  const reason = own === null ? outage.reason : 'no_answer'
+  const reason = cursor?.failingSince == null ? outage.reason : 'no_answer'
   await fireChainOutage(deps, type, severity, { ...outage, reason }, now)
   await save(deps, { type, outageNotified: severity })
 }
