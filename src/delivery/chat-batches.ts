@@ -211,7 +211,8 @@ function sendTask(
       envelope,
       keep: {
         kind: isMany ? kind : (first.envelope.kind ?? 'alert'),
-        watchId: kind === 'rollup' ? null : message.watchId,
+        // Nothing joins the message of a test, whatever its watch.
+        watchId: kind === 'rollup' || message.test ? null : message.watchId,
         recovery: rows.every((row) => row.envelope.message.isRecovery),
         loud: !isSilent(envelope),
         openedAt: new Date(Math.min(...rows.map(({ createdAt }) => createdAt.getTime()))),

@@ -50,6 +50,7 @@ export interface WaitingDelivery {
 /** A message of the last minute. */
 export interface RecentMessage {
   readonly id: string
+  /** Null if no alert of one watch can join it: a roll-up, a test. */
   readonly watchId: number | null
   readonly kind: EnvelopeKind
   readonly recovery: boolean

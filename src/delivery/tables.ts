@@ -155,7 +155,7 @@ export const sentMessages = pgTable(
     recipientId: integer('recipient_id').notNull(),
     channel: text('channel').notNull().$type<ChannelKey>(),
     partitionKey: text('lane').notNull(),
-    /** Null if it is about several watches, or none. */
+    /** Null if it is about several watches, or none, or is a test. */
     watchId: integer('watch_id'),
     kind: text('kind').notNull().$type<EnvelopeKind>(),
     /** Whether it is a recovery. */

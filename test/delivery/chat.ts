@@ -109,6 +109,7 @@ export interface ChatDraft {
   readonly signal?: string
   readonly severity?: 'info' | 'warning' | 'critical'
   readonly kind?: Envelope['kind']
+  readonly test?: boolean
   /** The alert that it recovers. */
   readonly recoveryOf?: number
   readonly status?: NewDelivery['status']
@@ -143,6 +144,7 @@ function deliveryOf(
         alertId: alert,
         watchId: watch,
         title: `Alert ${alert}`,
+        test: draft.test ?? false,
         event: isRecovery ? 'fsp.ftso-commit.recovered' : 'fsp.ftso-commit',
         severity: isRecovery ? 'info' : (draft.severity ?? 'warning'),
         firedAt: new Date(now.getTime() + alert).toISOString(),

@@ -56,6 +56,21 @@ describe('alerts of one watch within five seconds', () => {
     expect(chat.shown()).toEqual([[1, 2, 3], [4]])
   })
 
+  test.each([
+    true,
+    false,
+  ])('are never in one message with a test (can edit: %s)', async (canEdit) => {
+    const own = await openChat(outbox, { canEdit, chatId: 4712 })
+    await own.notify({ alert: 1, test: true })
+    await own.deliver()
+    for (const draft of [{ alert: 2 }, { alert: 3, test: true }]) {
+      outbox.clock.advance(1)
+      await own.notify(draft)
+      await own.deliver()
+    }
+    expect(own.shown()).toEqual([[1], [2], [3]])
+  })
+
   test('of one signal keep their order in it', async () => {
     await chat.notify(...[1, 2, 3].map((alert) => ({ alert, signal: 'balance' })))
     await chat.deliver()
