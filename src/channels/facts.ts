@@ -42,6 +42,17 @@ export function factsOf({ kind, locale, message }: Envelope, writer: FactWriter)
   return { shown: facts.slice(0, FACTS_MAX), hidden: Math.max(0, facts.length - FACTS_MAX) }
 }
 
+/** Pages of the hashes that the text does not state, for a text in which words cannot be links. */
+export function pagesOfHashes({ kind, message }: Envelope) {
+  if (!isOneAlert(kind)) return []
+  const { fields, stated = [] } = message
+  return fields.slice(0, FACTS_MAX).flatMap((field) => {
+    const url = pageOf(field)
+    if (url === undefined || !isHash(field) || stated.includes(field.key)) return []
+    return [{ label: cut(field.label, LABEL_MAX), url }]
+  })
+}
+
 /** The values on one line; those beyond its length, from the end, are left to the alert's page. */
 export function factLine({ locale }: Envelope, { shown, hidden }: Facts, max: number): string {
   const more = translator(locale)('messages:moreInDetails')

@@ -12,7 +12,15 @@ import {
 } from '#src/i18n/translate.ts'
 import { type Card, type CardItem, cardOf, itemLine } from './card.ts'
 import { type Envelope, isOneAlert, type MessageField } from './envelope.ts'
-import { type Facts, type FactWriter, factLine, factsOf, linksInText, linkWords } from './facts.ts'
+import {
+  type Facts,
+  type FactWriter,
+  factLine,
+  factsOf,
+  linksInText,
+  linkWords,
+  pagesOfHashes,
+} from './facts.ts'
 import { groupHelp } from './group.ts'
 import { type MailWriter, mailWriter } from './mail-page.ts'
 import { type MailContent, mailSubject, mailText, SUBJECT_ROOM } from './mail-text.ts'
@@ -152,6 +160,7 @@ function textOf(t: Translate, envelope: Envelope, { card, action, reader }: Part
     '',
     lineOf(envelope, card, TEXT_FACTS),
     '',
+    ...pagesOfHashes(envelope).flatMap(({ label, url }) => [label, url, '']),
     ...card.items.flatMap((item) => [itemLine(item, t.locale), ...pageOf(item)]),
     ...(card.more === undefined ? [] : [card.more]),
     '',
