@@ -8,7 +8,7 @@ import type { App } from '#src/operations/define.ts'
 import { watchStart } from '#src/telegram/links.ts'
 import type { LookUpAnswer } from '#src/watches/look-up.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
-import { countRounds, roundsWithin } from '#src/watches/round-counts.ts'
+import { countRounds, roundsWithin, toneOfRounds } from '#src/watches/round-counts.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
 import { botUrl } from './bot-url.ts'
 import { exampleProvider } from './example-provider.ts'
@@ -130,10 +130,8 @@ function providerFacts(
   { name, timezone }: { readonly name: string | undefined; readonly timezone: string },
 ) {
   const [few, many] = COUNTED
-  const { seen, bad } = countRounds(roundsWithin(view.rounds, few))
-  const isFine = bad === 0
-  const glyph = seen === 0 ? '⚪' : isFine ? '🟢' : '🔴'
-  const tone = seen === 0 ? '' : isFine ? 'fine' : 'critical'
+  const tone = toneOfRounds(countRounds(roundsWithin(view.rounds, few)), few)
+  const glyph = { '': '⚪', fine: '🟢', critical: '🔴' }[tone]
   const title = name ?? shortAddress(view.provider)
   const lines = [
     view.rounds.length > few ? roundsText(t, view, many) : undefined,

@@ -13,7 +13,7 @@ import type { App } from '#src/operations/define.ts'
 import { hoursToRegistration, PICTURE_ROUNDS } from '#src/pictures/provider-picture.ts'
 import type { AddressAnswer } from '#src/watches/look-up.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
-import { countRounds, roundsWithin } from '#src/watches/round-counts.ts'
+import { countRounds, roundsWithin, toneOfRounds } from '#src/watches/round-counts.ts'
 import type { Share } from './layout.ts'
 import { epochText, roundsText, watchesOf } from './look-up-view.ts'
 import { roundsGrid } from './rounds-view.ts'
@@ -93,14 +93,8 @@ function chipsOf(t: Translate, view: ProviderView) {
   const spans = view.rounds.length > FEW ? [FEW, MANY] : [FEW]
   return spans.map((count) => {
     const text = roundsText(t, view, count)
-    return { text, tone: toneOf(roundsWithin(view.rounds, count)) }
+    return { text, tone: toneOfRounds(countRounds(roundsWithin(view.rounds, count)), count) }
   })
-}
-
-function toneOf(rounds: ProviderView['rounds']): string {
-  const { seen, bad } = countRounds(rounds)
-  if (seen === 0) return ''
-  return bad === 0 ? 'fine' : 'critical'
 }
 
 /** Registration for the next reward epoch. */

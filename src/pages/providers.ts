@@ -1,12 +1,13 @@
 import type { FastifyInstance } from 'fastify'
-import { formatPercent, shortAddress } from '#src/i18n/format.ts'
+import { formatNumber, formatPercent, shortAddress } from '#src/i18n/format.ts'
 import { type Translate, typed } from '#src/i18n/translate.ts'
 import { networkOf } from '#src/kernel/network.ts'
 import { readAddress } from '#src/kernel/typed-address.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { listEveryProvider } from '#src/operations/previews.ts'
-import type { ListedProvider } from '#src/watches/provider-list.ts'
+import { LISTED_ROUNDS, type ListedProvider } from '#src/watches/provider-list.ts'
+import { toneOfRounds } from '#src/watches/round-counts.ts'
 import { choicesOf, queryOf, sendPage } from './layout.ts'
 
 /** Longest text of the search; more is cut. */
@@ -57,7 +58,12 @@ function rowOf(t: Translate, { provider, name, weight, rounds }: ListedProvider)
     path: `/providers/${provider}`,
     name: name ?? shortAddress(provider),
     weight: weight === null ? '–' : formatPercent(weight, t.locale),
-    tone: seen === 0 ? '' : bad === 0 ? 'fine' : 'critical',
+    tone: toneOfRounds(rounds, LISTED_ROUNDS),
     rounds: seen === 0 ? '–' : `${seen - bad}/${seen}`,
+    // Beside the dash of a provider without any, the number says nothing more.
+    noData:
+      seen === 0 || seen === LISTED_ROUNDS
+        ? undefined
+        : t('pages:provider.noData', { rounds: formatNumber(LISTED_ROUNDS - seen, t.locale) }),
   }
 }

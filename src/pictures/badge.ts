@@ -2,7 +2,7 @@
 import { shortAddress } from '#src/i18n/format.ts'
 import { escapeHtml } from '#src/i18n/translate.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
-import { countRounds } from '#src/watches/round-counts.ts'
+import { countRounds, roundsWithin } from '#src/watches/round-counts.ts'
 import { drawableName } from './provider-picture.ts'
 
 const ROUNDS = 20
@@ -21,11 +21,11 @@ const COLOURS = { fine: '#1B7F4F', some: '#8A4B00', many: '#B3261E', unknown: '#
  * name, so that one badge serves every language.
  */
 export function drawBadge(view: ProviderView, name: string | undefined): string {
-  const { seen, bad } = countRounds(view.rounds.slice(0, ROUNDS))
+  const { seen, bad } = countRounds(roundsWithin(view.rounds, ROUNDS))
   const left = drawableName(name) ?? shortAddress(view.provider)
   const right = seen === 0 ? '–' : `${seen - bad}/${seen}`
   const colour =
-    seen === 0 ? 'unknown' : bad === 0 ? 'fine' : bad / seen <= SOME_SHARE ? 'some' : 'many'
+    bad === 0 ? (seen === ROUNDS ? 'fine' : 'unknown') : bad / seen <= SOME_SHARE ? 'some' : 'many'
   const label = escapeHtml(`${left}: ${right}`)
   const [leftWidth, rightWidth] = [boxWidth(left), boxWidth(right)]
   const width = leftWidth + rightWidth

@@ -1,7 +1,7 @@
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { Facts } from './facts.ts'
-import { countVerdicts } from './round-counts.ts'
+import { countVerdicts, type RoundCounts } from './round-counts.ts'
 import { undefinedIfUnavailable } from './unavailable.ts'
 
 /** A provider in the list of all. */
@@ -11,8 +11,8 @@ export interface ListedProvider {
   readonly name: string | undefined
   /** Share of the weight in the signing policy in force; null if it is not in it, or unknown. */
   readonly weight: number | null
-  /** Numbers of rounds with a known result, and of rounds with problems, among the last twenty. */
-  readonly rounds: { readonly seen: number; readonly bad: number }
+  /** Among the last twenty round ids. */
+  readonly rounds: RoundCounts
 }
 
 interface Deps {
@@ -21,7 +21,8 @@ interface Deps {
   readonly confirmations: number
 }
 
-const ROUNDS = 20
+/** Number of the last round ids that are counted. */
+export const LISTED_ROUNDS = 20
 
 /**
  * Every provider of the last rounds, of the signing policy in force and of the published names, by weight
@@ -34,7 +35,7 @@ export async function listEveryProvider(
 ): Promise<readonly ListedProvider[]> {
   const [weights, verdicts] = await Promise.all([
     undefinedIfUnavailable(() => weightsNow(deps, signal), signal),
-    deps.facts.rounds.verdictsOfAll(ROUNDS),
+    deps.facts.rounds.verdictsOfAll(LISTED_ROUNDS),
   ])
   const all = new Set([...(weights?.keys() ?? []), ...verdicts.keys(), ...names.keys()])
   return [...all]

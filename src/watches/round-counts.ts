@@ -9,13 +9,21 @@ import {
 } from './provider-view.ts'
 
 /** Numbers of rounds with a known result, and of those with an unfulfilled duty. */
-export function countRounds(rounds: ProviderView['rounds']): {
+export interface RoundCounts {
   readonly seen: number
   readonly bad: number
-} {
+}
+
+export function countRounds(rounds: ProviderView['rounds']): RoundCounts {
   const some = (is: (cell: RoundCell) => boolean) =>
     rounds.filter((round) => DUTIES.some((duty) => is(cellOf(round, duty)))).length
   return { seen: some((cell) => cell !== 'unknown'), bad: some(isBad) }
+}
+
+/** State of `range` rounds: fine only if the result of every one is known. */
+export function toneOfRounds({ seen, bad }: RoundCounts, range: number): '' | 'fine' | 'critical' {
+  if (bad > 0) return 'critical'
+  return seen === range ? 'fine' : ''
 }
 
 /** The stored rounds among the newest `range` round ids. */
@@ -28,9 +36,7 @@ export function roundsWithin(
 }
 
 /** As `countRounds`, from the verdicts of rounds. */
-export function countVerdicts(
-  rounds: readonly ProviderObservation['checks'][],
-): ReturnType<typeof countRounds> {
+export function countVerdicts(rounds: readonly ProviderObservation['checks'][]): RoundCounts {
   const startsAt = new Date(0)
   return countRounds(rounds.map((checks) => ({ id: 0, startsAt, ...cellsOf({ checks }) })))
 }

@@ -70,6 +70,23 @@ describe('the list', () => {
     const again = await get('/providers', { 'if-none-match': String(headers.etag) })
     expect([again.status, again.html]).toEqual([304, ''])
   })
+  test('counts the same rounds as the page and the badge of a provider when ids are missing', async () => {
+    const { sql } = world.database
+    // The newest three of the stored rounds are thirty days after the others.
+    await sql`create table before_hole as select * from fsp_rounds`
+    const [hole] = await sql`select max(round) - 3 as round from fsp_rounds`
+    await sql`update fsp_rounds set round = round - 28800 where round <= ${hole?.['round']}`
+    const { text, html } = await get('/providers')
+    const badge = await get(`${pathOf('Anchor')}/badge.svg`)
+    const page = await get(pathOf('Anchor'))
+    await sql`delete from fsp_rounds`
+    await sql`insert into fsp_rounds select * from before_hole`
+    await sql`drop table before_hole`
+    expect(page.text).toContain('Last 20 rounds: 3 OK, 0 with problems · 17 without data')
+    expect(text).toMatch(/Anchor [\d.]+% 3\/3 17 without data/)
+    expect(badge.html).toContain('aria-label="Anchor: 3/3"')
+    expect([html, page.html].join('')).not.toContain('chip fine')
+  })
   test('is searched by a part of a name and by any address', async () => {
     const { text, html } = await get('/providers?q=alpha')
     expect(text).toContain('Alpha Oracle')

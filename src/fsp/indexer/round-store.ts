@@ -137,14 +137,17 @@ export async function listNewest(
     .limit(limit)
 }
 
-/** Verdicts of every provider in the newest rounds, as stored in a record, newest round first. */
+/** Verdicts of every provider in the newest `range` round ids, as stored in a record, newest round first. */
 export function listLetters(
   db: Db,
-  limit: number,
+  range: number,
 ): Promise<{ readonly voter: Address; readonly letters: string }[]> {
   return db.execute<{ readonly voter: Address; readonly letters: string }>(sql`
     select p.key as voter, p.value ->> 'c' as letters
-    from (select round, providers from fsp_rounds order by round desc limit ${limit}) as newest,
+    from (
+      select round, providers from fsp_rounds
+      where round > (select max(round) from fsp_rounds) - ${range}::int
+    ) as newest,
       jsonb_each(newest.providers) as p
     where jsonb_typeof(p.value -> 'c') = 'string'
     order by newest.round desc`)

@@ -34,8 +34,8 @@ export interface RoundFacts extends RoundKeeper {
   }>
   /** The newest rounds of a provider, newest first. */
   newest(provider: Address, limit: number): Promise<readonly ProviderObservation[]>
-  /** Verdicts of every provider in the newest rounds, newest first, without values. */
-  verdictsOfAll(limit: number): Promise<ReadonlyMap<Address, readonly RoundVerdicts[]>>
+  /** Verdicts of every provider in the stored rounds among the newest `range` ids, newest first, without values. */
+  verdictsOfAll(range: number): Promise<ReadonlyMap<Address, readonly RoundVerdicts[]>>
   /** A provider's published rewards of the newest reward epochs that have any, newest first. */
   rewards(provider: Address, limit: number): Promise<readonly EpochReward[]>
   prune(): Promise<void>
@@ -135,9 +135,9 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
       const rows = await store.listNewest(db, [provider], limit)
       return rows.map((row) => observationOf(row, provider))
     },
-    async verdictsOfAll(limit) {
+    async verdictsOfAll(range) {
       const found = new Map<Address, RoundVerdicts[]>()
-      const rows = await store.listLetters(db, limit)
+      const rows = await store.listLetters(db, range)
       for (const [index, { voter, letters }] of rows.entries()) {
         if (index % RECORDS_PER_TURN === RECORDS_PER_TURN - 1) await nextTurn()
         const own = found.get(voter) ?? []
