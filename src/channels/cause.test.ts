@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { causeHeading, causeOf } from './cause.ts'
+import { causeHeading, causeOf, outageOf } from './cause.ts'
 import type { Envelope } from './envelope.ts'
 
 const DUTIES = ['ftso-commit', 'ftso-reveal', 'ftso-signature', 'fdc-bitvote', 'fdc-signature']
@@ -12,7 +12,11 @@ function part(event: string, data: object, over: object = {}) {
 const missed = (event: string, over: object = {}) =>
   part(event, { reason: 'missing', since: '2026-11-20T22:18:00.000Z', streak: 2, ...over })
 const recovered = (event: string, data: object = {}, over: object = {}) =>
-  part(`${event}.recovered`, { gapSeconds: 360, missedRounds: 4, ...data }, over)
+  part(
+    `${event}.recovered`,
+    { roundStart: '2026-11-20T22:24:00.000Z', gapSeconds: 360, missedRounds: 4, ...data },
+    over,
+  )
 
 describe('the cause of several alerts', () => {
   test('is silence when all five duties are missing', () => {
@@ -38,7 +42,12 @@ describe('the cause of several alerts', () => {
 
   test('is health when only recoveries are left and nothing else is active', () => {
     const parts = ['ftso-commit', 'ftso-reveal'].map((event) => recovered(event))
-    expect(causeOf(parts)).toEqual({ kind: 'healthy', seconds: 360, rounds: 4 })
+    expect(causeOf(parts)).toEqual({
+      kind: 'healthy',
+      since: '2026-11-20T22:18:00.000Z',
+      seconds: 360,
+      rounds: 4,
+    })
     const open = recovered('fdc-bitvote', {}, { hasOthers: true })
     expect(causeOf([...parts, open])).toBeUndefined()
     const at = (one: Envelope, firedAt: string) => ({
@@ -49,6 +58,31 @@ describe('the cause of several alerts', () => {
     expect(causeOf([at(open, '2026-11-20T22:24:00.000Z'), ...later])?.kind).toBe('healthy')
     expect(causeOf([at(open, '2026-11-20T22:28:00.000Z'), ...later])).toBeUndefined()
     expect(causeOf(parts.slice(1))).toBeUndefined()
+  })
+})
+
+describe('its outage', () => {
+  test('is the longest of the recoveries, from its start on', () => {
+    const short = recovered('ftso-reveal', { gapSeconds: 180 })
+    const long = recovered('fast-updates', {
+      roundStart: undefined,
+      since: '2026-11-20T22:10:00.000Z',
+      gapSeconds: 900,
+    })
+    expect(outageOf(causeOf([short, long]), {})).toEqual({
+      from: new Date('2026-11-20T22:10:00Z'),
+      to: new Date('2026-11-20T22:25:00Z'),
+    })
+  })
+
+  test('of a silence begins when its heading says, and is unknown while no recovery has its length', () => {
+    const cause = { kind: 'silent', since: '2026-11-20T04:46:00.000Z', rounds: 2 } as const
+    expect(outageOf(cause, { seconds: 450 })).toEqual({
+      from: new Date('2026-11-20T04:46:00Z'),
+      to: new Date('2026-11-20T04:53:30Z'),
+    })
+    expect(outageOf(cause, {})).toBeUndefined()
+    expect(outageOf(undefined, { seconds: 450 })).toBeUndefined()
   })
 })
 

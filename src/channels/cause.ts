@@ -45,13 +45,39 @@ function health(parts: readonly Part[]): Cause | undefined {
     .at(-1)
   const last = parts.filter(({ message }) => message.firedAt === lastAt)
   if (last.some(({ hasOthers }) => hasOthers === true)) return undefined
-  const seconds = parts.flatMap(({ data }) => numberOf(data['gapSeconds']))
+  const outages = parts
+    .flatMap(({ data }) => {
+      return numberOf(data['gapSeconds']).map((seconds) => ({ seconds, data }))
+    })
+    .toSorted((a, b) => b.seconds - a.seconds)
+  const [longest] = outages
   const rounds = parts.flatMap(({ data }) => numberOf(data['missedRounds']))
   return {
     kind: 'healthy',
-    ...(seconds.length > 0 && { seconds: Math.max(...seconds) }),
+    ...(longest && { ...startOf(longest), seconds: longest.seconds }),
     ...(rounds.length > 0 && { rounds: Math.max(...rounds) }),
   }
+}
+
+/** Start of a recovery's outage. That of voting rounds ended with the start of its round; any other says when it began. */
+function startOf({ data, seconds }: { readonly data: Envelope['data']; readonly seconds: number }) {
+  const [end] = textOf(data['roundStart'])
+  if (end !== undefined) {
+    return { since: new Date(Date.parse(end) - seconds * 1000).toISOString() }
+  }
+  const [since] = textOf(data['since'])
+  return since === undefined ? {} : { since }
+}
+
+/** Start and end of the outage that a heading describes; undefined unless it is over and its length is known. */
+export function outageOf(
+  cause: Cause | undefined,
+  loss: Pick<RecoverySummary, 'seconds'>,
+): { readonly from: Date; readonly to: Date } | undefined {
+  const seconds = cause?.kind === 'silent' ? loss.seconds : cause?.seconds
+  if (cause?.since === undefined || seconds === undefined) return undefined
+  const from = new Date(cause.since)
+  return { from, to: new Date(from.getTime() + seconds * 1000) }
 }
 
 function textOf(value: unknown): readonly string[] {

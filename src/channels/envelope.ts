@@ -76,7 +76,7 @@ export type MessageButton =
 export interface Cause {
   /** `silent`: a provider sends nothing at all. `healthy`: everything that was active has recovered. */
   readonly kind: 'silent' | 'healthy'
-  /** Start of the silence in RFC 3339; absent for `healthy`. */
+  /** Start of the silence, or of the longest outage, in RFC 3339; absent while it is unknown. */
   readonly since?: string
   /** Length of the outage in seconds; absent for `silent`. */
   readonly seconds?: number

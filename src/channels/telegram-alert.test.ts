@@ -559,7 +559,7 @@ describe('a silence of a provider', () => {
     ])
     expect(alertView(silence, { items }).plain.split('\n')).toEqual([
       '🟢 \u2068Node A\u2069 is healthy again · 12 min, 8 rounds lost',
-      'Recovered · 14:02 to 14:09\u00a0UTC+1',
+      'Recovered · 13:57 to 14:09\u00a0UTC+1',
       '🟢 Commits are arriving again #4711',
       '🟢 Reveals are arriving again #4712',
     ])
