@@ -2,7 +2,7 @@ import { isolate, withoutDirections } from '#src/i18n/isolates.ts'
 import { builtKey, type HtmlValue, type Translate, translator, typed } from '#src/i18n/translate.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { titleBeside } from '#src/kernel/title-beside.ts'
-import { causeHeading, outageOf } from './cause.ts'
+import { causeHeading, outageSpan } from './cause.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
 import { lastRecovery, lossOf, openIn, stateIn } from './group.ts'
 import {
@@ -130,15 +130,14 @@ function groupCard(
   // A provider that sends some of its votes again is not silent.
   const isSilent = isSilence && open.length === items.length && !isOver
   const since = envelope.startedAt ?? items.map(({ firedAt }) => firedAt).sort()[0] ?? worst.firedAt
-  const isClosed = state.closedAt !== undefined
-  const recoveredAt = isOver && !isClosed ? lastRecovery(items, state) : undefined
+  const recoveredAt =
+    isOver && state.closedAt === undefined ? lastRecovery(items, state) : undefined
   const recoveries = items.flatMap((item) => recoveryOf(item) ?? [])
-  // The line has the same outage as the heading: its alerts fired and recovered later.
-  const outage = recoveredAt && outageOf(cause, lossOf(recoveries))
+  const span = recoveredAt && outageSpan(cause, lossOf(recoveries), recoveredAt)
   const line = severityLine(
     {
       ...envelope,
-      ...(outage && { startedAt: outage.from.toISOString() }),
+      ...span?.start,
       kind: envelope.of === 'raised' ? 'raised' : 'group',
       message: {
         ...worst,
@@ -149,10 +148,7 @@ function groupCard(
       },
     },
     writer,
-    {
-      state: { ...state, ...(recoveredAt && { recoveredAt: outage?.to ?? recoveredAt }) },
-      isLengthStated: isSilence,
-    },
+    { state: { ...state, ...span?.end }, isLengthStated: isSilence },
   )
   const heading = groupHeading(isSilence && !isOver && !isSilent ? uncaused : envelope, {
     watch: worst.watchLabel,

@@ -80,6 +80,20 @@ export function outageOf(
   return { from, to: new Date(from.getTime() + seconds * 1000) }
 }
 
+/** The outage as the line below the heading has it: its alerts fired and recovered later than it began and ended. */
+export function outageSpan(
+  cause: Cause | undefined,
+  loss: Pick<RecoverySummary, 'seconds'>,
+  recoveredAt: Date,
+): {
+  readonly start: { readonly startedAt?: string }
+  readonly end: { readonly recoveredAt: Date }
+} {
+  const outage = outageOf(cause, loss)
+  if (outage === undefined) return { start: {}, end: { recoveredAt } }
+  return { start: { startedAt: outage.from.toISOString() }, end: { recoveredAt: outage.to } }
+}
+
 function textOf(value: unknown): readonly string[] {
   return typeof value === 'string' ? [value] : []
 }
