@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createControlPanel } from '#sandbox/control-panel.ts'
-import { ANY_BODY, signIn } from '#sandbox/customer.ts'
+import { ANY_BODY, type Customer, signIn } from '#sandbox/customer.ts'
 import { createPhone, normalizedText } from '#sandbox/tour/chat.ts'
 import { startWorld, type World } from '#sandbox/world.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
@@ -37,12 +37,18 @@ afterAll(async () => {
   await world?.close()
 })
 
-/** Alice with a new token: a token of before a jump may have expired. */
-const alice = () =>
-  signIn(world.service.publicUrl, world.devnet.people.alice, {
-    scopes: ['write', 'spend'],
-    label: 'Clock',
-  })
+let signedIn: { readonly until: number; readonly customer: Promise<Customer> } | undefined
+
+/** Alice, with a new token after a jump of weeks. Sign-ins are limited by real time, and tokens last 30 days. */
+function alice(): Promise<Customer> {
+  const now = world.clock.now().getTime()
+  if (signedIn === undefined || now >= signedIn.until) {
+    const options = { scopes: ['write', 'spend'], label: 'Clock' } as const
+    const customer = signIn(world.service.publicUrl, world.devnet.people.alice, options)
+    signedIn = { until: now + 29 * DAY_MS, customer }
+  }
+  return signedIn.customer
+}
 
 /** Number of messages to Ann with a text. */
 function count(text: string): number {

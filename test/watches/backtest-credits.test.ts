@@ -5,7 +5,7 @@ import { type JudgeDeps, judgeLedgers } from '#src/watches/evaluate/ledger.ts'
 import { giveCredits, spendCredits } from '../support/credits.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, signIn } from '../support/people.ts'
-import { compareAll, createWatch } from './compared.ts'
+import { compareAll, createWatch, liftLimits } from './compared.ts'
 
 /**
  * The same random ledger twice: once while watches run, whenever the job happens to look; once as a backtest
@@ -22,6 +22,7 @@ let alice: Client
 
 beforeAll(async () => {
   service = await serviceOnly()
+  liftLimits(service.app)
   alice = await signIn(service, 'alice')
   await service.sql`update tokens set expires_at = ${new Date('2030-01-01T00:00:00.000Z')}`
 })

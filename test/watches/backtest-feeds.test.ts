@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { compareAll, createWatch } from './compared.ts'
+import { compareAll, createWatch, liftLimits } from './compared.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
 
 /**
@@ -16,6 +16,7 @@ const DECIMALS = 5
 let world: WatchWorld
 beforeAll(async () => {
   world = await watchWorld()
+  liftLimits(world.app)
 }, 60_000)
 afterAll(() => world.close())
 
