@@ -133,7 +133,8 @@ function groupCard(
   const recoveredAt =
     isOver && state.closedAt === undefined ? lastRecovery(items, state) : undefined
   const recoveries = items.flatMap((item) => recoveryOf(item) ?? [])
-  const span = recoveredAt && outageSpan(cause, lossOf(recoveries), recoveredAt)
+  const loss = lossOf(recoveries)
+  const span = recoveredAt && outageSpan(cause, loss, recoveredAt)
   const line = severityLine(
     {
       ...envelope,
@@ -150,18 +151,15 @@ function groupCard(
     writer,
     { state: { ...state, ...span?.end }, isLengthStated: isSilence },
   )
+  const count = items.length
   const heading = groupHeading(isSilence && !isOver && !isSilent ? uncaused : envelope, {
-    watch: worst.watchLabel,
-    count: items.length,
-    ...{ since, recoveredAt, isOver, loss: lossOf(recoveries) },
+    ...{ watch: worst.watchLabel, count, since, recoveredAt, isOver, loss },
   })
   // An alert that is over, acknowledged or muted needs no reminder any more.
   const isReminder = envelope.of === 'reminder' && !isOver && !state.acknowledged && !state.muted
+  const shown = isSilent ? { ...worst, severity: 'critical' as const } : worst
   return {
-    glyph: glyphOf(
-      isSilent ? { ...worst, severity: 'critical' } : worst,
-      isOver ? endOf(worst, state) : {},
-    ),
+    glyph: glyphOf(shown, isOver ? endOf(worst, state) : {}),
     title: isReminder ? t('messages:reminder.head', { title: heading }) : heading,
     lines: [line],
     body: isSilent ? t('messages:group.silentBody') : isReminder ? sharedBody(items) : '',
