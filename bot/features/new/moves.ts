@@ -77,7 +77,7 @@ export function isChosen({ values }: Draft, changes: Partial<DraftValues>): bool
 }
 
 /** The chosen settings, encoded. */
-export function encodedSettings(type: string, settings: Readonly<Record<string, string>>) {
+function encodedSettings(type: string, settings: Readonly<Record<string, string>>) {
   return Object.fromEntries(
     fieldsOf(type).flatMap(({ field }) => {
       const text = settings[field.key]
