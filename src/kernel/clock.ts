@@ -9,3 +9,21 @@ export const TOLERANCE_MS = 300_000
 
 /** The machine's clock. No other place reads it. */
 export const systemClock: Clock = { now: () => new Date() }
+
+type Instants = readonly (Date | null | undefined)[]
+
+/** The earliest of these instants; null without any. */
+export function earliest(...instants: Instants): Date | null {
+  const times = timesOf(instants)
+  return times.length === 0 ? null : new Date(Math.min(...times))
+}
+
+/** The latest of these instants; null without any. */
+export function latest(...instants: Instants): Date | null {
+  const times = timesOf(instants)
+  return times.length === 0 ? null : new Date(Math.max(...times))
+}
+
+function timesOf(instants: Instants): number[] {
+  return instants.flatMap((one) => one?.getTime() ?? [])
+}

@@ -61,7 +61,7 @@ export async function listEvaluated(
       escalate_after_minutes as "escalateAfterMinutes", escalate_to as "escalateTo",
       muted_until as "mutedUntil"
     from watches
-    where target_id = ${targetId} and id > ${after} and status = 'active' and suspended_at is null
+    where target_id = ${targetId} and id > ${after} and ${isJudged()}
     order by id limit ${limit}`)
   const states = await listStates(
     db,

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
 import type { Fence } from '#src/db/lock.ts'
+import { earliest } from '#src/kernel/clock.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { ChainWatchType, ObservationRequest } from '../define.ts'
 import type { EvaluatedWatch } from '../model.ts'
@@ -138,7 +139,7 @@ async function judge(
         const outcome = judgeWatch(type, target, watch, observed, sum, quarantineWatch)
         if (outcome !== undefined) {
           judged.push(outcome)
-          recheckAt = earlier(recheckAt, outcome.recheckAt)
+          recheckAt = earliest(recheckAt, outcome.recheckAt)
         }
         folds += observed.length
         if (folds < FOLDS_PER_TURN) continue
@@ -241,11 +242,6 @@ async function saveApart(deps: JudgeDeps, tx: Db, judged: readonly Judged[]): Pr
 
 function statesOf({ watchId, states }: Judged) {
   return states.map((state) => ({ watchId, state }))
-}
-
-function earlier(a: Date | null, b: Date | null): Date | null {
-  if (a === null || b === null) return a ?? b
-  return a < b ? a : b
 }
 
 /** Builds the summary of a target's watches for the type's prefilter, if it has one. */

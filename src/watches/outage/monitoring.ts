@@ -30,24 +30,6 @@ export function failingSince(before: PersistentFailure | undefined, now: Date): 
   return new Date(Math.min(since.getTime() + unseenMs, now.getTime()))
 }
 
-type Instants = readonly (Date | null | undefined)[]
-
-/** The earliest of these instants; null without any. */
-export function earliest(...instants: Instants): Date | null {
-  const times = timesOf(instants)
-  return times.length === 0 ? null : new Date(Math.min(...times))
-}
-
-/** The latest of these instants; null without any. */
-export function latest(...instants: Instants): Date | null {
-  const times = timesOf(instants)
-  return times.length === 0 ? null : new Date(Math.max(...times))
-}
-
-function timesOf(instants: Instants): number[] {
-  return instants.flatMap((one) => one?.getTime() ?? [])
-}
-
 /** Severity of an outage that began at an instant; null: too short to notify. */
 export function severityOf(since: Date | null, now: Date): Severity | null {
   const ms = since === null ? 0 : now.getTime() - since.getTime()
