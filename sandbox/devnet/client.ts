@@ -1,12 +1,15 @@
 import { Agent } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type CustomTransport,
   createTestClient,
   custom,
+  type Hash,
   publicActions,
   RpcRequestError,
   rpcSchema,
   stringify,
+  TransactionReceiptNotFoundError,
   walletActions,
 } from 'viem'
 import { z } from 'zod'
@@ -15,6 +18,9 @@ import { postJson } from './post.ts'
 
 /** Id of a stored state of the chain. */
 export type SnapshotId = `0x${string}`
+
+/** How often a transaction's receipt is looked for. */
+const RECEIPT_INTERVAL_MS = 5
 
 /** viem's public, wallet and test actions in one client. */
 export type DevnetClient = ReturnType<typeof connectClient>
@@ -37,6 +43,19 @@ export function connectClient(url: string, chainId: number = flare.id) {
   })
     .extend(publicActions)
     .extend(walletActions)
+    .extend((client) => ({
+      /** viem's own looks once a block, and misses a receipt that its block does not have yet. */
+      waitForTransactionReceipt: async ({ hash }: { readonly hash: Hash }) => {
+        for (;;) {
+          try {
+            return await client.getTransactionReceipt({ hash })
+          } catch (error) {
+            if (!(error instanceof TransactionReceiptNotFoundError)) throw error
+          }
+          await sleep(RECEIPT_INTERVAL_MS)
+        }
+      },
+    }))
 }
 
 const Answer = z.object({

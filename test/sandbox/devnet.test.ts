@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { createPublicClient, erc20Abi, http, parseAbi, parseEther } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
+import { connectClient } from '#sandbox/devnet/client.ts'
 import { MULTICALL3_ADDRESS } from '#sandbox/devnet/multicall.ts'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { type Devnet, startDevnet } from '#sandbox/devnet.ts'
@@ -52,6 +53,20 @@ describe('devnet', () => {
     })
     const receipt = await devnet.client.waitForTransactionReceipt({ hash })
     expect(receipt.from).toBe(PEOPLE.carol.account.address.toLowerCase())
+  })
+
+  it('waits for a receipt that its block does not have at first', async () => {
+    const proxy = await startRpcProxy(devnet.rpcUrl)
+    const client = connectClient(proxy.url)
+    let missing = 3
+    proxy.rewrite('eth_getTransactionReceipt', (receipt) => {
+      missing -= 1
+      return missing >= 0 ? null : receipt
+    })
+    const hash = await client.sendTransaction({ account: alice, to: bob, value: 1n })
+    const receipt = await client.waitForTransactionReceipt({ hash })
+    expect([receipt.status, missing]).toEqual(['success', -1])
+    await proxy.close()
   })
 
   it('moves coins and answers with the block they moved in', async () => {
