@@ -45,8 +45,8 @@ describe('/slots', () => {
       const ann = await world.linked('alice')
       await ann.say('/slots')
       expect(says(ann)).toContain('Slots · 0 of 0 used')
-      expect(says(ann)).toContain('You have 0 credits')
-      expect(says(ann)).toContain('A slot costs 500 credits for 30 days.')
+      expect(says(ann)).toContain('You have 0 credits (0 USD).')
+      expect(says(ann)).toContain('A slot costs 500 credits (0.50 USD) for 30 days.')
       expect(ann.labels()).toEqual([
         ['Add slots'],
         ['Start the free trial'],
@@ -63,7 +63,7 @@ describe('/slots', () => {
       expect(says(ann)).toContain(
         'Suspended until a slot is free: \u2068Three <b>\u2069 and \u2068Four\u2069',
       )
-      expect(says(ann)).toContain('Subscription 1: 2 slots until Dec 20, 2026')
+      expect(says(ann)).toContain('Subscription 1: 2 slots until Dec 20, 2026, auto-renew: off')
       expect(ann.labels()).toContainEqual(['Subscriptions', 'Top up'])
     }))
 
@@ -320,7 +320,7 @@ describe('Buy', () => {
         reply_markup: { inline_keyboard: rows },
       })
       await ann.press(data)
-      expect(says(ann)).toContain('⚠️ The price has changed to 500 credits.')
+      expect(says(ann)).toContain('⚠️ The price has changed to 500 credits (0.50 USD).')
       expect(await balanceOf('alice')).toBe(5000)
       await ann.press('Buy: 500 credits')
       expect(await balanceOf('alice')).toBe(4500)
@@ -444,7 +444,7 @@ describe('Subscriptions', () => {
       await ann.press('2 · Auto-renew: off')
       expect(says(ann)).toContain('✓ Subscription 2: auto-renew on.')
       expect(says(ann)).toContain(
-        'Subscription 2: 3 slots until Dec 20, 2026, auto-renew: 1,500 credits',
+        'Subscription 2: 3 slots until Dec 20, 2026, auto-renew: 1,500 credits (1.50 USD)',
       )
       expect(ann.labels().slice(0, 2)).toEqual([['1 · Auto-renew: off'], ['2 · Auto-renew: on']])
       await ann.press('2 · Auto-renew: on')

@@ -68,11 +68,11 @@ describe('/start', () => {
   test('says when the credits do not reach for the next renewal, and when a chat is muted', async () => {
     await world.giveSlots('carol', 1)
     const ann = await linked('carol')
-    expect(ann.last().text).toContain('💳 0 credits · 🎟️ Slots: 0 of 1')
+    expect(ann.last().text).toContain('💳 0 credits (0\u00a0USD) · 🎟️ Slots: 0 of 1')
     await world.as('carol', updateSubscriptions, { body: { autoRenew: true } })
     await ann.say('/menu')
     expect(ann.last().text).toMatch(
-      /💳 0 credits · renewal on [\w, ]+ costs 500 credits\n🎟️ Slots: 0 of 1/,
+      /💳 0 credits \(0\sUSD\) · renewal on [\w, ]+ costs 500 credits \(0\.50\sUSD\)\n🎟️ Slots: 0 of 1/,
     )
     await ann.say('/mute 1h')
     await ann.say('/menu')

@@ -46,7 +46,7 @@ describe('/status', () => {
     const carol = await world.linked('carol')
     await carol.say('/status')
     expect(says(carol)).toContain('You have no watches yet.')
-    expect(says(carol)).toContain('💳 0 credits · 🎟️ Slots: 0 of 0')
+    expect(says(carol)).toContain('💳 0 credits (0 USD) · 🎟️ Slots: 0 of 0')
     expect(carol.labels()).toEqual([['New watch'], ['Refresh', '📌 Pin', 'Provider…'], ['‹ Menu']])
   })
 
@@ -66,7 +66,7 @@ describe('/status', () => {
     await fire(loud, { event: 'wallet-balance.moved' })
     await ann.say('/status')
     const text = says(ann)
-    expect(text).toContain('💳 0 credits · 🎟️ Slots: 3 of 4')
+    expect(text).toContain('💳 0 credits (0 USD) · 🎟️ Slots: 3 of 4')
     expect(text).not.toContain('🔕')
     expect(text).toContain('📪 \u2068Pager <b>\u2069: switched off')
     expect(text).toContain('Chain: block 41234567, 2 sec old')

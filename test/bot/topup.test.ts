@@ -71,7 +71,7 @@ describe('/topup', () => {
     expect(says(ann)).toContain('Terms, version 2026-11')
     expect(ann.labels()).toEqual([['Accept and continue'], ['‹ Back']])
     await ann.press('Accept and continue')
-    expect(says(ann)).toContain('Buy credits · you have 0 credits')
+    expect(says(ann)).toContain('Buy credits · you have 0 credits (0 USD)')
     await ann.say('/topup')
     expect(says(ann)).toContain('Buy credits')
   })

@@ -99,7 +99,7 @@ describe('a person with Telegram and a wallet', () => {
     await phone.say('/status')
     const status = await phone.read('Chain: block')
     expect(normalizedText(status.text)).toContain('🟢 2 watches, all OK')
-    expect(normalizedText(status.text)).toContain('💳 19,500 credits · 🎟️ Slots: 2 of 2')
+    expect(normalizedText(status.text)).toContain('💳 19,500 credits (19.50 USD) · 🎟️ Slots: 2 of 2')
   })
 
   test('whose chat may spend pays for another slot, and goes on, within eight taps', async () => {

@@ -1,5 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import { PERIOD_DAYS, SLOT_PRICE_CREDITS, SLOTS_MAX, TRIAL_DAYS } from '#src/billing/price-list.ts'
+import { creditsWithUsd } from '#src/billing/price-text.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { builtKey, id, type Translate } from '#src/i18n/translate.ts'
@@ -107,7 +108,7 @@ function bodyOf(
     case 'credits':
       return [
         t.html('bot:help.credits', {
-          price: t('units:credits', { count: SLOT_PRICE_CREDITS }),
+          price: creditsWithUsd(t, SLOT_PRICE_CREDITS),
           duration: days(PERIOD_DAYS),
           max: SLOTS_MAX,
         }),

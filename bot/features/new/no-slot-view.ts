@@ -1,9 +1,9 @@
 /** The screen of a new watch without a free slot: what a slot costs, and the ways to get one. */
 import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
-import { usdText } from '#src/billing/price-text.ts'
+import { creditsWithUsd, usdText } from '#src/billing/price-text.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
-import { html, type TextKey, type Translate } from '#src/i18n/translate.ts'
+import type { TextKey, Translate } from '#src/i18n/translate.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { renewalLine, waitingLine } from '../../views/purchase-lines.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
@@ -39,7 +39,7 @@ export function noSlot(
           t.html('bot:noSlot.price', { credits: credits(t, price), usd: usdText(t, price) }),
           renewalLine(t, asked),
           waitingLine(t, options.waiting, waiting + 1),
-          t.html('bot:noSlot.balance', { balance: html(credits(t, balanceCredits)) }),
+          t.html('bot:noSlot.balance', { balance: creditsWithUsd(t, balanceCredits) }),
           balanceCredits >= price
             ? undefined
             : t.html('bot:noSlot.minimum', {

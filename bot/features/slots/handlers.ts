@@ -1,6 +1,7 @@
 import { Composer } from 'grammy'
 import type { ArgumentsOf } from '#src/actions/codec.ts'
 import { SLOTS_MAX } from '#src/billing/price-list.ts'
+import { creditsWithUsd } from '#src/billing/price-text.ts'
 import type { SlotQuote } from '#src/billing/subscriptions/model.ts'
 import { id as bare, escapeHtml } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -155,8 +156,7 @@ const REDRAWN: ReadonlySet<string> = new Set([
 
 async function priceNow(ctx: BotContext, asked: Asked): Promise<string> {
   const { totalCredits } = await quoteOf(ctx, asked)
-  const credits = ctx.t('units:credits', { count: totalCredits })
-  return ctx.t('bot:slots.priceChanged', { credits })
+  return ctx.t('bot:slots.priceChanged', { credits: creditsWithUsd(ctx.t, totalCredits) })
 }
 
 onPress(composer, 'slots.list', PRIVATE, (ctx) => showSubscriptions(ctx))

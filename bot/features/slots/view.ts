@@ -59,9 +59,9 @@ export function slotsScreen(
     ...subscriptions
       .slice(0, LINES_MAX)
       .map((subscription) => subscriptionLine(reader, subscription)),
-    t.html('bot:slots.balance', { balance: credits(t, balanceCredits) }),
+    t.html('bot:slots.balance', { balance: creditsWithUsd(t, balanceCredits) }),
     t.html('bot:slots.price', {
-      price: credits(t, SLOT_PRICE_CREDITS),
+      price: creditsWithUsd(t, SLOT_PRICE_CREDITS),
       duration: periods(t, 1, 'long'),
     }),
   ]
@@ -93,7 +93,7 @@ function subscriptionLine(reader: Reader, subscription: Subscription): string {
     number: id(number),
     slots: slots(t, quantity),
     date: date(reader, endsAt),
-    credits: credits(t, priceSlots(quantity, subscription.periods).totalCredits),
+    credits: creditsWithUsd(t, priceSlots(quantity, subscription.periods).totalCredits),
   }
   if (status === 'grace') {
     const end = goneAt({ ...subscription, failedRenewals: 0 }) ?? endsAt

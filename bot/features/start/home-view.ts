@@ -1,8 +1,9 @@
 import { packed } from '#src/actions/codec.ts'
+import { creditsWithUsd } from '#src/billing/price-text.ts'
 import { cut } from '#src/channels/wording.ts'
 import { formatDate, formatList } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
-import { type Translate, typed } from '#src/i18n/translate.ts'
+import { escapeHtml, type Translate, typed } from '#src/i18n/translate.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { listData, USUAL_FILTER } from '../../views/alert-list.ts'
@@ -53,7 +54,7 @@ export function home(
       ? []
       : fundsLines(
           reader,
-          `💳 ${t.html('units:credits', { count: balanceCredits })}`,
+          `💳 ${escapeHtml(creditsWithUsd(t, balanceCredits))}`,
           slotsText(t, slots),
           wallet,
         )),
@@ -85,7 +86,7 @@ function fundsLines(
   }
   const needs = t.html('bot:home.renewal', {
     date: formatDate(renewal.at, t.locale, timezone),
-    credits: t('units:credits', { count: renewal.credits }),
+    credits: creditsWithUsd(t, renewal.credits),
   })
   return [`${credits} · ${needs}`, slots]
 }

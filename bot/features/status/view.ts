@@ -1,6 +1,7 @@
 import { packed } from '#src/actions/codec.ts'
+import { creditsWithUsd } from '#src/billing/price-text.ts'
 import { formatDuration } from '#src/i18n/format.ts'
-import { builtKey, id, typed } from '#src/i18n/translate.ts'
+import { builtKey, escapeHtml, id, typed } from '#src/i18n/translate.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { TipState } from '#src/watches/observe/tip.ts'
@@ -65,7 +66,7 @@ export function statusScreen(
     headLine(reader, overview),
     funds && reader.isFree !== true
       ? [
-          `💳 ${t.html('units:credits', { count: funds.balanceCredits })}`,
+          `💳 ${escapeHtml(creditsWithUsd(t, funds.balanceCredits))}`,
           slotsText(t, funds.slots),
         ].join(' · ')
       : undefined,

@@ -1,6 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import { MIN_TOPUP_CREDITS, PERIOD_DAYS, SLOT_PRICE_CREDITS } from '#src/billing/price-list.ts'
-import { usdText } from '#src/billing/price-text.ts'
+import { creditsWithUsd, usdText } from '#src/billing/price-text.ts'
 import {
   formatAmount,
   formatDate,
@@ -61,7 +61,7 @@ export function assetChoice(
         ]
   const lines = [
     options.notice,
-    `💳 ${t.html('bot:topup.title', { balance: credits(t, options.balanceCredits) })}`,
+    `💳 ${t.html('bot:topup.title', { balance: creditsWithUsd(t, options.balanceCredits) })}`,
     ...(purchase === undefined ? [] : [...purchaseLines(t, purchase, wanted ?? 0), '']),
     ...offer,
     ...(open === undefined
