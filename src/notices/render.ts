@@ -1,3 +1,4 @@
+import { creditsWithUsd, usdText } from '#src/billing/price-text.ts'
 import { assetOf } from '#src/billing/topups/rules.ts'
 import { formatAmount } from '#src/i18n/format.ts'
 import { refusalTitle } from '#src/i18n/refusal.ts'
@@ -57,7 +58,7 @@ function slotsEnd(notice: NoticeOf<'slots-end'>, reader: NoticeReader): NoticeTe
   const { quantity, renewal, stopping, endsAt } = notice
   const watches = firstNames(t, stopping)
   const price = renewal && {
-    price: creditsText(t, renewal.credits),
+    price: creditsWithUsd(t, renewal.credits),
     count: renewal.missingCredits,
   }
   const stops = renewal === null ? 'slots-end.stops' : 'slots-end.stopsIfShort'
@@ -73,11 +74,11 @@ function slotsEnd(notice: NoticeOf<'slots-end'>, reader: NoticeReader): NoticeTe
 function renewalAhead(notice: NoticeOf<'renewal-ahead'>, reader: NoticeReader): NoticeText {
   const { t } = reader
   const { quantity, endsAt, balanceCredits } = notice
-  const price = creditsText(t, notice.credits)
+  const price = creditsWithUsd(t, notice.credits)
   return {
     title: t('notices:renewal-ahead.title', { count: quantity, date: dateText(reader, endsAt) }),
     lines: [
-      t('notices:renewal-ahead.price', { price, balance: creditsText(t, balanceCredits) }),
+      t('notices:renewal-ahead.price', { price, balance: creditsWithUsd(t, balanceCredits) }),
       t('notices:renewal-ahead.nothing'),
     ],
   }
@@ -86,10 +87,10 @@ function renewalAhead(notice: NoticeOf<'renewal-ahead'>, reader: NoticeReader): 
 function renewed(notice: NoticeOf<'renewed'>, reader: NoticeReader): NoticeText {
   const { t } = reader
   const { quantity, endsAt, balanceCredits } = notice
-  const price = creditsText(t, notice.credits)
+  const price = creditsWithUsd(t, notice.credits)
   return {
     title: t('notices:renewed.title', { count: quantity, date: dateText(reader, endsAt) }),
-    lines: [t('notices:renewed.paid', { price, balance: creditsText(t, balanceCredits) })],
+    lines: [t('notices:renewed.paid', { price, balance: creditsWithUsd(t, balanceCredits) })],
   }
 }
 
@@ -106,7 +107,10 @@ function renewalFailed(notice: NoticeOf<'renewal-failed'>, reader: NoticeReader)
     return t('notices:renewal-failed.next', { next: timeText(reader, nextTryAt), last })
   }
   return {
-    title: t('notices:renewal-failed.title', { count: missingCredits }),
+    title: t('notices:renewal-failed.title', {
+      count: missingCredits,
+      usd: usdText(t, missingCredits),
+    }),
     lines: [
       tries(),
       watches === undefined
@@ -180,7 +184,7 @@ function credited(notice: NoticeOf<'credited'>, { t }: NoticeReader): NoticeText
         ? t('notices:credited.paid', { amount })
         : t('notices:credited.paidWithBonus', parts),
       ...(purchase === null ? [] : [purchaseLine(t, purchase)]),
-      t('notices:credited.balance', { balance: creditsText(t, notice.balanceCredits) }),
+      t('notices:credited.balance', { balance: creditsWithUsd(t, notice.balanceCredits) }),
     ],
   }
 }

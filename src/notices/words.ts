@@ -1,5 +1,6 @@
 /** Words of notices: lists of watches, credits, days and times, each for one reader. Pure. */
 import { PERIOD_DAYS, SLOT_PRICE_CREDITS } from '#src/billing/price-list.ts'
+import { creditsWithUsd } from '#src/billing/price-text.ts'
 import { formatDate, formatDateTime, formatDuration, formatList } from '#src/i18n/format.ts'
 import { isolate, withoutDirections } from '#src/i18n/isolates.ts'
 import type { Translate } from '#src/i18n/translate.ts'
@@ -37,7 +38,7 @@ export function firstNames(t: Translate, labels: readonly string[]): string | un
 /** Sentence with the price of a slot. */
 export function slotPriceText(t: Translate): string {
   const duration = formatDuration(PERIOD_DAYS * DAY_SECONDS, t.locale, 'long')
-  return t('notices:slotPrice', { price: creditsText(t, SLOT_PRICE_CREDITS), duration })
+  return t('notices:slotPrice', { price: creditsWithUsd(t, SLOT_PRICE_CREDITS), duration })
 }
 
 /** Credits with their number. */

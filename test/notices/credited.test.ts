@@ -28,7 +28,7 @@ test('a credited payment is notified with its bonus and the balance', async () =
       glyph: '💳',
       severity: 'info',
       title: '11,000 credits added',
-      body: '10,000 credits plus a bonus of 1,000 credits for 200\u00a0WDG.\nYou have 11,000 credits.',
+      body: '10,000 credits plus a bonus of 1,000 credits for 200\u00a0WDG.\nYou have 11,000 credits (11\u00a0USD).',
       buttons: [
         [
           { label: 'Slots', act: '1:slots' },
@@ -47,9 +47,10 @@ test('a payment that buys slots is notified with them and with the remaining bal
   await world.confirmAll()
   expect(await balance()).toBe(before + 9500)
   const left = (before + 9500).toLocaleString('en')
+  const dollars = ((before + 9500) / 1000).toFixed(2)
   expect((await notices(world))[0]?.body.split('\n').slice(1)).toEqual([
     '1 slot added.',
-    `You have ${left} credits.`,
+    `You have ${left} credits (${dollars}\u00a0USD).`,
   ])
 })
 

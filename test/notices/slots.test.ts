@@ -150,9 +150,9 @@ describe('slots that end', () => {
       'renewed: 3 slots renewed until Jan 19, 2027',
     ])
     expect((await notices(service)).map(({ body }) => body)).toEqual([
-      'The renewal costs 1,500 credits. You have 1,600 credits.\n' +
+      'The renewal costs 1,500 credits (1.50\u00a0USD). You have 1,600 credits (1.60\u00a0USD).\n' +
         'No action needed. To let the slots expire, turn off auto-renew under Slots.',
-      'Paid: 1,500 credits. Left: 100 credits.',
+      'Paid: 1,500 credits (1.50\u00a0USD). Left: 100 credits (0.10\u00a0USD).',
     ])
   })
 
@@ -186,7 +186,7 @@ describe('slots that end', () => {
     expect(await notices(service)).toMatchObject([
       {
         title: '3 slots renewed until Feb 18, 2027',
-        body: 'Paid: 3,000 credits. Left: 0 credits.',
+        body: 'Paid: 3,000 credits (3\u00a0USD). Left: 0 credits (0\u00a0USD).',
       },
     ])
   })
@@ -200,7 +200,7 @@ describe('slots that end', () => {
     expect(await notices(service)).toMatchObject([
       {
         title: '3 slots end on Dec 20, 2026',
-        body: 'Renewal costs 1,500 credits; you are 1,080 credits short.\nIf renewal fails, these watches will be suspended: \u2068a\u2069.',
+        body: 'Renewal costs 1,500 credits (1.50\u00a0USD); you are 1,080 credits short.\nIf renewal fails, these watches will be suspended: \u2068a\u2069.',
         buttons: [
           [
             { label: 'Top up', act: '1:topup' },
@@ -224,7 +224,11 @@ describe('slots that end', () => {
     await give(700)
     await day(-6)
     expect(await notices(service)).toMatchObject([
-      { body: expect.stringContaining('Renewal costs 500 credits; you are 300 credits short.') },
+      {
+        body: expect.stringContaining(
+          'Renewal costs 500 credits (0.50\u00a0USD); you are 300 credits short.',
+        ),
+      },
     ])
   })
 
@@ -288,7 +292,7 @@ describe('a renewal that fails', () => {
     expect(await notices(service)).toMatchObject([
       {
         kind: 'renewal-failed',
-        title: 'Renewal failed: 1,080 credits short',
+        title: 'Renewal failed: 1,080 credits short (1.08\u00a0USD)',
         body: [
           'Next attempt: Dec 21, 2026, 12:00\u00a0UTC. Final attempt: Dec 22, 2026, 12:00\u00a0UTC.',
           `These watches will be suspended on Dec 23, 2026: \u2068a\u2069 and \u2068b\u2069.`,
@@ -301,8 +305,8 @@ describe('a renewal that fails', () => {
     await day(2.99)
     const all = await notices(service)
     expect(all.map(({ title }) => title).slice(1)).toEqual([
-      'Renewal failed: 1,100 credits short',
-      'Renewal failed: 1,100 credits short',
+      'Renewal failed: 1,100 credits short (1.10\u00a0USD)',
+      'Renewal failed: 1,100 credits short (1.10\u00a0USD)',
     ])
     expect(all[1]?.body).toContain('Next and final attempt: Dec 22, 2026, 12:00\u00a0UTC.')
     expect(all[2]?.body).toContain('That was the final attempt.')
@@ -399,7 +403,7 @@ describe('the trial', () => {
     expect(await notices(service)).toMatchObject([
       {
         title: 'Your trial ends on Dec 4, 2026',
-        body: 'These watches will then be suspended: \u2068Node A\u2069.\nA slot costs 500 credits per 30 days.',
+        body: 'These watches will then be suspended: \u2068Node A\u2069.\nA slot costs 500 credits (0.50\u00a0USD) per 30 days.',
         buttons: [
           [
             { label: 'Get a slot', act: '1:slots.quote:1:1:0' },
@@ -417,7 +421,7 @@ describe('the trial', () => {
         body: [
           'Without a slot since Dec 4, 2026, 12:00\u00a0UTC: \u2068Node A\u2069.',
           'A suspended watch is kept and resumes automatically when a slot is free.',
-          'A slot costs 500 credits per 30 days.',
+          'A slot costs 500 credits (0.50\u00a0USD) per 30 days.',
         ].join('\n'),
       },
     ])

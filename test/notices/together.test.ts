@@ -74,7 +74,7 @@ describe('notices within ten minutes', () => {
     const [, together, ...others] = await sent()
     expect(others).toEqual([])
     expect(together?.title).toBe('2 slots renewed until Dec 20, 2026 · 1 more')
-    expect(together?.body).toContain('Paid: 500 credits.')
+    expect(together?.body).toContain('Paid: 500 credits (0.50\u00a0USD).')
     expect(together?.body).toContain('▪️ 1 watch resumed\n')
     expect(together?.body).toContain('Resumed: \u2068Alpha\u2069.')
     minutes(1)
