@@ -414,6 +414,28 @@ describe('a mailbox', () => {
     )
   })
 
+  test('is shown masked as code, which Telegram links to no account', async () => {
+    const chat = await linked('carol')
+    await chat.say('/recipients')
+    await chat.press('Add recipient')
+    await chat.press('E-mail')
+    await chat.say('masked@example.org')
+    await chat.say('/recipients')
+    const button = chat
+      .labels()
+      .flat()
+      .find((label) => label.includes('m…'))
+    await chat.press(button ?? 'the mailbox')
+    const { text, entities } = chat.last()
+    expect(text).toContain('m…@example.org')
+    const marked = entities.map(({ type, offset, length }) => [
+      type,
+      text.slice(offset, offset + length),
+    ])
+    expect(marked).toContainEqual(['code', 'm…@example.org'])
+    expect(marked.map(([type]) => type)).not.toContain('mention')
+  })
+
   test('is written to again, once in five minutes', async () => {
     const chat = await linked('carol')
     await chat.say('/recipients')
