@@ -218,7 +218,7 @@ describe('after a press', () => {
     const recoveredAt = new Date('2026-11-20T13:15:01Z')
     const view = alertView(envelopeOf(commit), { acknowledged, recoveredAt })
     expect(view.plain.split('\n').slice(0, 2)).toEqual([
-      '🟢 Over: FTSO commit missing in 2 consecutive voting rounds',
+      '🟢 Over · FTSO commit missing in 2 consecutive voting rounds',
       'Recovered · \u2068Node A\u2069 · 14:02 to 14:15\u00a0UTC+1 · 12 min, 30 sec · taken by \u2068Ann <3\u2069, 14:05',
     ])
     expect(buttons(view)).toEqual([['Details https://watchdog.example.org/a/abc123']])
@@ -238,12 +238,12 @@ describe('after a press', () => {
       '🟢 FTSO commits are arriving again',
       'Recovered · \u2068Node A\u2069 · 14:02 to 14:15\u00a0UTC+1',
       'Duration: 14 minutes. 8 voting rounds affected.',
-      'Over: FTSO commit missing in 2 consecutive voting rounds',
+      'Over · FTSO commit missing in 2 consecutive voting rounds',
       '#4711',
     ])
     const unknown = alertView(envelope, { ...over, recovery: () => undefined }).plain
     expect(unknown).not.toContain('sends nothing')
-    expect(unknown).toContain('🟢 Over: FTSO commit missing')
+    expect(unknown).toContain('🟢 Over · FTSO commit missing')
   })
 
   test.each(LOCALES)('a recovered alert has no text of its start in %s', (locale) => {
@@ -307,7 +307,7 @@ describe('other messages', () => {
     expect(shown({})).toContain('Next reminder: 15:02.')
     const over = shown({ recoveredAt: at }).split('\n').filter(Boolean)
     expect(over).toEqual([
-      `🟢 Over: ${title}`,
+      `🟢 Over · ${title}`,
       expect.stringMatching(/^Recovered · .*14:02 to 14:20/),
       '#4711',
     ])
@@ -337,6 +337,26 @@ describe('other messages', () => {
     ])
   })
 
+  test.each(
+    LOCALES,
+  )('a group that ended while flapping has one colon in each line in %s', (locale) => {
+    const at = new Date('2026-11-20T13:10:00Z')
+    const flapping = { changes: 4, since: new Date('2026-11-20T13:02:31Z') }
+    const title = 'FTSO commit: missing (8 consecutive rounds)'
+    const items = new Map([4711, 4712].map((id) => [id, { recoveredAt: at, flapping }]))
+    const group = envelopeOf({
+      ...{ ...commit, kind: 'group', locale },
+      items: [itemOf(4711, { title }), itemOf(4712, { title }, 1)],
+    })
+    const lines = alertView(group, { items }).plain.split('\n')
+    const ended = lines.filter((line) => line.includes(title))
+    expect(ended).toHaveLength(2)
+    for (const line of ended) {
+      expect(line).toMatch(/^\u200f?🟢 /)
+      expect(line.match(/[:：]/g)).toHaveLength(1)
+    }
+  })
+
   test('a group shows which of its alerts are over, and when all are', () => {
     const over = (minute: number) => ({ recoveredAt: new Date(Date.UTC(2026, 10, 20, 13, minute)) })
     const some = new Map<number, MessageState>([[4712, over(10)]])
@@ -344,7 +364,7 @@ describe('other messages', () => {
       '🟠 \u2068Node A\u2069: 3 alerts',
       'Warning · since 14:02:31\u00a0UTC+1',
       '🟠 FTSO commit missing #4711',
-      '🟢 Over: FTSO reveal missing #4712',
+      '🟢 Over · FTSO reveal missing #4712',
     ])
     const all = new Map([4711, 4712, 4713].map((id, index) => [id, over(10 + index)]))
     const view = alertView(groupOf(), { items: all })
@@ -569,7 +589,7 @@ describe('a silence of a provider', () => {
     const items = new Map([[4711, { recoveredAt: new Date('2026-11-20T13:09:00Z') }]])
     const { plain } = alertView(silence, { items })
     expect(plain).not.toContain('has sent nothing')
-    expect(plain).toContain('🟢 Over: FTSO commit missing #4711')
+    expect(plain).toContain('🟢 Over · FTSO commit missing #4711')
     expect(plain).toContain('🟠 FTSO commit missing #4712')
   })
 })

@@ -187,7 +187,7 @@ describe('an alert in a chat', () => {
     await alerts.fire(watch, { event: `${COMMIT}.recovered` })
     expect(ann.last().text).toContain('FTSO commits are arriving again')
     expect(message(ann, id).text).toMatch(/^🟢 FTSO commits are arriving again/)
-    expect(message(ann, id).text).toContain('Over: FTSO commit')
+    expect(message(ann, id).text).toContain('Over · FTSO commit')
     const data = packed('alert.mute', {
       id: (await newest('alice')).recoveryOf ?? 0,
       duration: 'rec',
