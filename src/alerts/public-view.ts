@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { EnvelopeMessage, MessageState } from '#src/channels/envelope.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
+import { pastWords } from '#src/channels/recovered.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { type SignalHelp, signalHelp } from '#src/i18n/signal-help.ts'
@@ -87,7 +88,10 @@ export async function readLinked(
   const language = locale ?? reader.locale
   const state = (await messageStates(deps, [row.id])).get(row.id) ?? {}
   return {
-    message: messageOf(deps, row, { locale: language, timezone }),
+    message: shownMessage(messageOf(deps, row, { locale: language, timezone }), state, {
+      locale: language,
+      timezone,
+    }),
     locale: language,
     timezone,
     state: stateOf(row),
@@ -113,6 +117,19 @@ export async function readLinked(
         : await listOthers(deps, row, recipient.id, { locale: language, timezone }),
     mayAct: mayAct(row, recipient, deps.clock.now()),
   }
+}
+
+/** The message as the page shows it: that of an alert that has recovered is past, its values stay. */
+function shownMessage(
+  message: EnvelopeMessage,
+  { recoveredAt, recovery }: MessageState,
+  reader: { readonly locale: Locale; readonly timezone: string },
+): EnvelopeMessage {
+  if (recoveredAt === undefined || message.isRecovery) return message
+  // The page says when and after how long it recovered.
+  const { title, rounds } = recovery?.(reader) ?? {}
+  const known = title === undefined ? undefined : { title, ...(rounds !== undefined && { rounds }) }
+  return { ...message, ...pastWords({ message, locale: reader.locale }, known) }
 }
 
 /** Whether it is open and not acknowledged. */

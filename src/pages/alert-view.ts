@@ -49,7 +49,8 @@ export function alertPageData(app: App, t: Translate, facts: AlertFacts) {
     mayNot: !page.mayAct && isFiring,
     fields: message.fields.map((field) => ({ ...field, isCode: isCode(field) })),
     rounds: provider && roundsGrid(t, provider, { timezone, label: message.watchLabel }),
-    first: helpParts(t, page, ['action'])[0],
+    // Once it is over, there is nothing to do.
+    first: isOver(page) ? undefined : helpParts(t, page, ['action'])[0],
     reasons: helpParts(t, page, REASONS),
     timeline: timeline(t, page),
     deliveries: deliveryRows(t, page),
@@ -78,9 +79,8 @@ interface Chip {
 /** Severity as glyph and word, so that colour alone carries no meaning. */
 function chips(t: Translate, page: AlertPage): readonly Chip[] {
   const { message, state, muted } = page
-  const isOver = state === 'recovered' || message.isRecovery
   const end = page.closedAt === null ? {} : { closedAt: page.closedAt }
-  const severity = isOver
+  const severity = isOver(page)
     ? { tone: 'fine', text: `🟢 ${t('messages:recovered')}` }
     : { tone: message.severity, text: `${glyphOf(message, end)} ${severityWord(t, message)}` }
   const seen = { tone: '', text: `✓ ${t('pages:alert.acknowledged')}` }
@@ -92,6 +92,11 @@ function chips(t: Translate, page: AlertPage): readonly Chip[] {
     ...(state === 'acknowledged' ? [seen] : []),
     ...(muted == null ? [] : [quiet]),
   ]
+}
+
+/** Whether it has recovered, or is a recovery. */
+function isOver({ message, recoveredAt }: AlertPage): boolean {
+  return recoveredAt !== null || message.isRecovery
 }
 
 function recoveredLine(t: Translate, page: AlertPage): string | undefined {
@@ -133,8 +138,8 @@ function acknowledgedLine(
 
 /** Actions that the link may take: the same as in the chat. */
 function acts(t: Translate, page: AlertPage, isFiring: boolean) {
-  const { acknowledged, muted, message, recoveredAt, closedAt } = page
-  const isOver = message.isRecovery || recoveredAt !== null || closedAt !== null
+  const { acknowledged, muted, closedAt } = page
+  const hasEnded = isOver(page) || closedAt !== null
   const act = (answer: AlertAct, isPrimary = false) => ({
     answer,
     isPrimary,
@@ -145,7 +150,7 @@ function acts(t: Translate, page: AlertPage, isFiring: boolean) {
     muted == null
       ? [act('mute1'), act('mute8'), ...(isFiring ? [act('muteRecovered')] : [])]
       : [act('unmute')]
-  return [...(isOver && acknowledged === null ? [] : seen), ...quiet]
+  return [...(hasEnded && acknowledged === null ? [] : seen), ...quiet]
 }
 
 /** Events of the alert, in order. */

@@ -1,6 +1,7 @@
 import Fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { registerPages } from '#src/pages/index.ts'
+import { providerFsp } from '#src/watches/types/provider-fsp/index.ts'
 import { BOT_NAME } from '../support/harness.ts'
 import { OWNER, openSite, type Site } from './site.ts'
 
@@ -36,6 +37,40 @@ describe('/a/<code>', () => {
     const { text } = await site.get(path)
     expect(text).toContain('🟢 Recovered')
     expect(text).toContain('Recovered on Nov 20, 2026, 21:17 UTC after 12 minutes, 30 seconds')
+  })
+  test('of an alert that has recovered begins with its end, in the past tense, without what to do', async () => {
+    const fired_at = new Date('2026-11-20T21:04:31.000Z')
+    const recovered_at = new Date('2026-11-20T21:17:01.000Z')
+    const [commit, over] = ['fsp.ftso-commit', 'fsp.ftso-commit.recovered'] as const
+    const signal = providerFsp.signals.find(({ id }) => id === 'ftso-commit')
+    const of = (event: typeof commit | typeof over) => ({
+      ...{ type: providerFsp.name, signal: 'ftso-commit', event, severity: 'warning' },
+      watch_id: 6100,
+      data: JSON.stringify(signal?.examples[event]),
+    })
+    const ended = { state: 'recovered', recovered_at }
+    const { path, alertId } = await site.alert({ ...of(commit), ...ended, fired_at, position: 10 })
+    const open = await site.alert({ ...of(commit), position: 9 })
+    const before = (await site.get(open.path)).text
+    expect(before).toContain('What to do')
+    const recovery = await site.alert({
+      ...{ ...of(over), ...ended, started_at: fired_at, recovery_of: alertId },
+      ...{ fired_at: recovered_at, is_episode: false, position: 11 },
+    })
+    const { text, html } = await site.get(path)
+    expect(html).toContain('<h1>FTSO commits are arriving again</h1>')
+    expect(text).toMatch(/voting rounds? affected/)
+    expect(text).toContain('Over · FTSO commit: ')
+    const places = ['arriving again', 'Recovered on Nov 20', 'Over · '].map((part) =>
+      text.indexOf(part),
+    )
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+    for (const page of [text, (await site.get(recovery.path)).text]) {
+      expect(page).not.toContain('What to do')
+      expect(page).toContain('Why it matters')
+    }
+    expect(before).toContain('every further round adds to the loss')
+    expect(text).not.toContain('every further round adds to the loss')
   })
   test.each([
     ['warning', '🟠 Warning'],

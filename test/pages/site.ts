@@ -134,7 +134,15 @@ interface AlertOver {
   readonly watch_id?: number
   readonly severity?: string
   readonly state?: string
+  readonly fired_at?: Date
   readonly recovered_at?: Date
+  readonly started_at?: Date
+  readonly recovery_of?: number
+  readonly is_episode?: boolean
+  readonly type?: string
+  readonly signal?: string
+  readonly event?: string
+  readonly data?: string
   readonly position?: number
 }
 
