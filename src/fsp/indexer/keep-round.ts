@@ -21,16 +21,45 @@ import * as store from './round-store.ts'
 /** Limit of a block's age for reading the state at its end, which endpoints keep for recent blocks only. */
 const STATE_AGE_MS = 600_000
 
-/** Judges a complete round, stores it and moves the progress past it. */
-export async function keepRound(
-  source: RoundSource,
-  rewards: ReturnType<typeof createRewardFacts>,
-  current: Session,
-  evidence: RoundEvidence,
+/** What rounds are judged with. */
+interface Judging {
+  readonly source: RoundSource
+  readonly rewards: ReturnType<typeof createRewardFacts>
+  readonly current: Session
+}
+
+/**
+ * Judges the rounds that a block completes, stores them and moves the progress past the block. All in one
+ * transaction: watches that see the block as read have seen every round of it.
+ */
+export async function keepRounds(
+  judging: Judging,
+  complete: readonly RoundEvidence[],
   block: BlockRef,
   tip: BlockRef,
   signal: AbortSignal,
 ): Promise<void> {
+  const { source, current } = judging
+  const rows: store.RoundRow[] = []
+  for (const evidence of complete) {
+    rows.push(await judgedRow(judging, evidence, block, tip, signal))
+  }
+  await storeRounds(source, current, rows, block)
+  current.savedTo = Math.max(block.number, current.savedTo ?? 0)
+  current.isFailing = false
+}
+
+/**
+ * Judges a complete round and moves the carried state past it. Long because its parts are read in an order: each changes the
+ * state that the next one reads.
+ */
+async function judgedRow(
+  { source, rewards, current }: Judging,
+  evidence: RoundEvidence,
+  block: BlockRef,
+  tip: BlockRef,
+  signal: AbortSignal,
+): Promise<store.RoundRow> {
   const { chain } = source
   const { state, policies } = current
   const isYoung = tip.at.getTime() - block.at.getTime() < STATE_AGE_MS
@@ -77,9 +106,14 @@ export async function keepRound(
     nodeIds: system && nodesOf(system),
     nowSeconds: block.at.getTime() / 1000,
   })
-  await storeRound(source, current, evidence, block, records)
-  current.savedTo = Math.max(block.number, current.savedTo ?? 0)
-  current.isFailing = false
+  return {
+    round: evidence.round,
+    rewardEpoch: evidence.policy.rewardEpoch,
+    startsAt: new Date(roundStart(policies.clock, evidence.round) * 1000),
+    blockNumber: block.number,
+    blockAt: block.at,
+    providers: Object.fromEntries(records),
+  }
 }
 
 /** Stores the claims since the last round. Reading a claim again after a stop is idempotent. */
@@ -121,31 +155,22 @@ function judgedRecords(
   )
 }
 
-/** Writes the round and the progress past it, unless they were counted before a restore. */
-async function storeRound(
+/** Writes the rounds of a block and the progress past it, unless they were counted before a restore. */
+async function storeRounds(
   { db }: RoundSource,
   current: Session,
-  evidence: RoundEvidence,
+  rows: readonly store.RoundRow[],
   block: BlockRef,
-  records: ReadonlyMap<Address, RoundRecord>,
 ): Promise<void> {
-  const { state, policies } = current
-  const { round } = evidence
+  const next = (rows.at(-1)?.round ?? 0) + 1
   await transactUnder(current.fence, db, async (tx) => {
-    await store.insertRound(tx, {
-      round,
-      rewardEpoch: evidence.policy.rewardEpoch,
-      startsAt: new Date(roundStart(policies.clock, round) * 1000),
-      blockNumber: block.number,
-      blockAt: block.at,
-      providers: Object.fromEntries(records),
-    })
+    for (const row of rows) await store.insertRound(tx, row)
     if (block.number < (current.savedTo ?? 0)) return
     await store.saveProgress(tx, {
       blockNumber: block.number,
       blockAt: block.at,
-      resumeFrom: Math.max(0, (current.firstBlocks.get(round + 1) ?? block.number) - 1),
-      state: z.encode(CarriedState, state),
+      resumeFrom: Math.max(0, (current.firstBlocks.get(next) ?? block.number) - 1),
+      state: z.encode(CarriedState, current.state),
       failingSince: null,
     })
   })

@@ -1,7 +1,7 @@
 import type { BlockRef } from '#src/chain/chain.ts'
 import { type Fence, transactUnder } from '#src/db/lock.ts'
 import { roundAt } from '../protocol/epochs.ts'
-import { keepRound } from './keep-round.ts'
+import { keepRounds } from './keep-round.ts'
 import { createRewardFacts } from './rewards.ts'
 import { openSession, type RoundSource, renewSession, type Session } from './round-session.ts'
 import { addBlock, addPoll, addUnsureBlock } from './round-state.ts'
@@ -64,8 +64,8 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
           else addBlock(current.state, block, current.owners)
         }
         if (block.isSure !== false) current.claims.push(...block.claims)
-        for (const evidence of complete) {
-          await keepRound(source, rewards, current, evidence, block.ref, tip, signal)
+        if (complete.length > 0) {
+          await keepRounds({ source, rewards, current }, complete, block.ref, tip, signal)
         }
         current.after = block.ref.hash
       }

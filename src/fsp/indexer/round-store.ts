@@ -47,7 +47,7 @@ export async function saveProgress(db: Db, progress: Progress): Promise<void> {
     .onConflictDoUpdate({
       target: fspProgress.id,
       set: row,
-      // One block can complete several rounds.
+      // After a stop, the last block is read again.
       setWhere: lte(fspProgress.blockNumber, progress.blockNumber),
     })
     .returning({ id: fspProgress.id })
