@@ -26,6 +26,12 @@ export interface ContractAddresses {
    * answer.
    */
   forget(): void
+  /**
+   * As `forget`, at most once a minute: a transaction that anybody can send suggests that a contract moved.
+   *
+   * @returns whether the next lookup reads the registry
+   */
+  suspectMove(): boolean
 }
 
 /** Dependencies of looking up contracts. */
@@ -44,6 +50,8 @@ export interface RegistrySource {
 const KEPT_MS = 10 * MINUTE_MS
 /** Time for which the cached entries are used after an empty answer. */
 const DOUBTED_MS = 60_000
+/** Shortest time between readings for suspected moves. */
+const SUSPECTED_MS = MINUTE_MS
 
 /**
  * Creates lookups in the FlareContractRegistry, whose entries are read in one request. Long because lookup,
@@ -64,6 +72,7 @@ export function createContractAddresses({
   /** URLs of endpoints that returned an empty registry although a non-empty one is known. */
   const emptyAt = new Set<string>()
   let readUntilMs = 0
+  let suspectedAtMs = Number.NEGATIVE_INFINITY
   /** The last reading of earlier processes' addresses; lookups of present contracts do not wait for it. */
   let recalled = Promise.resolve()
 
@@ -137,6 +146,14 @@ export function createContractAddresses({
       new Map([...known.keys(), ...others.keys()].map((name) => [name, allOf(name)] as const)),
     forget: () => {
       readUntilMs = 0
+    },
+    suspectMove: () => {
+      const nowMs = clock.now().getTime()
+      // A negative difference means that the clock was set back.
+      if (nowMs >= suspectedAtMs && nowMs - suspectedAtMs < SUSPECTED_MS) return false
+      suspectedAtMs = nowMs
+      readUntilMs = 0
+      return true
     },
   }
 }

@@ -132,6 +132,7 @@ function chainAt(rpcUrls: readonly string[], refs: readonly BlockRef[]): FspChai
       remember: () => undefined,
       seen: () => new Map(),
       forget: () => undefined,
+      suspectMove: () => false,
     },
     logs: createLogReader(),
     multicallAddress: ZERO_ADDRESS,

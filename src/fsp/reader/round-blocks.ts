@@ -2,9 +2,9 @@ import { z } from 'zod'
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
 import { isEndpointFailure } from '#src/chain/failures.ts'
 import type { Log, LogFilter } from '#src/chain/logs.ts'
-import { readSpan } from '#src/chain/spans.ts'
+import { readSpan, type Span } from '#src/chain/spans.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
+import { type Address, type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
 import { SUBMIT_AND_PASS_SELECTOR, submitFunctionOf } from '../protocol/framing.ts'
 import type { SubmissionTransaction } from '../protocol/round-evidence.ts'
 import type { RoundBlock } from '../protocol/rounds.ts'
@@ -28,6 +28,9 @@ const CALLED = [
   'FastUpdater',
 ] as const
 
+/** Contracts whose events are read. */
+const EMITTING = ['Relay', 'FdcHub', 'FastUpdater', 'RewardManager', 'VoterRegistry'] as const
+
 /** Reader of blocks with the protocol's content. */
 export interface BlockReader {
   /** As `RoundReader.span`. */
@@ -48,30 +51,13 @@ export function createBlockReader(source: ChainAccess): BlockReader {
 
   return {
     async read(range, watched, signal) {
-      const places = await endpoints.ask(async (client) => {
-        const named = await Promise.all(
-          CALLED.map(async (name) => [name, await contracts.all(client, name)] as const),
-        )
-        return {
-          called: new Map(
-            named.flatMap(([name, all]) => all.map((one) => [one.toLowerCase(), name] as const)),
-          ),
-          relays: await contracts.all(client, 'Relay'),
-          registries: await contracts.all(client, 'VoterRegistry'),
-          hubs: await contracts.all(client, 'FdcHub'),
-          updaters: await contracts.all(client, 'FastUpdater'),
-          rewards: await contracts.all(client, 'RewardManager'),
-        }
-      }, signal)
-      const emitting = [places.relays, places.hubs, places.updaters, places.rewards].flat()
-      const address = [...emitting, ...places.registries]
-      // Nodes treat an empty list as any contract.
-      const filter: LogFilter = {
-        address: address.length === 0 ? [ZERO_ADDRESS] : address,
-        topics: [Object.values(TOPICS)],
+      let places = await findPlaces(source, signal)
+      let span = await readWith(source, places, range, signal)
+      if (callsUnknown(span, places) && contracts.suspectMove()) {
+        const now = await findPlaces(source, signal)
+        if (now.called.size > places.called.size) span = await readWith(source, now, range, signal)
+        places = now
       }
-      const asked = { ...range, withTransactions: true, rare: RARE_TOPICS }
-      const span = await readSpan(source, filter, asked, signal)
       const logsOf = Map.groupBy(span.logs, ({ blockNumber }) => Number(blockNumber))
       const seenIn = span.blocks.map((block) => ({
         ...block,
@@ -149,6 +135,53 @@ function transactionsTo(
       },
     ]
   })
+}
+
+/** Contracts of the protocol, former ones included. */
+interface Places {
+  /** Names of those whose calls are recorded, by address in lower case. */
+  readonly called: ReadonlyMap<string, string>
+  /** Those whose events are read. */
+  readonly emitting: readonly Address[]
+}
+
+function findPlaces({ endpoints, contracts }: ChainAccess, signal?: AbortSignal): Promise<Places> {
+  return endpoints.ask(async (client) => {
+    const named = await Promise.all(
+      CALLED.map(async (name) => [name, await contracts.all(client, name)] as const),
+    )
+    const emitting = await Promise.all(EMITTING.map((name) => contracts.all(client, name)))
+    return {
+      called: new Map(
+        named.flatMap(([name, all]) => all.map((one) => [one.toLowerCase(), name] as const)),
+      ),
+      emitting: emitting.flat(),
+    }
+  }, signal)
+}
+
+function readWith(
+  source: ChainAccess,
+  { emitting }: Places,
+  range: Parameters<BlockReader['read']>[0],
+  signal?: AbortSignal,
+): Promise<Span> {
+  // Nodes treat an empty list as any contract.
+  const address = emitting.length === 0 ? [ZERO_ADDRESS] : [...emitting]
+  const filter: LogFilter = { address, topics: [Object.values(TOPICS)] }
+  return readSpan(source, filter, { ...range, withTransactions: true, rare: RARE_TOPICS }, signal)
+}
+
+/** Whether a submit function of an unknown contract is called, as after a move of Submission. */
+function callsUnknown({ blocks }: Span, { called }: Places): boolean {
+  return blocks.some(({ transactions }) =>
+    transactions.some((raw) => {
+      if (typeof raw !== 'object' || raw === null) return false
+      const { to, input } = raw as Record<string, unknown>
+      if (typeof to !== 'string' || typeof input !== 'string') return false
+      return submitFunctionOf(input) !== undefined && !called.has(to.toLowerCase())
+    }),
+  )
 }
 
 /** The events of a block; undefined when one of them does not match its topic. */
