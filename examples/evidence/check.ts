@@ -1,12 +1,13 @@
 /** The steps that check evidence: what it names, and then its claim. */
 
-import type { ReadPublished } from './claim.ts'
+import type { Beside, Claim } from './claim.ts'
 import { CHECKS } from './claims.ts'
 import { checkEvent } from './events.ts'
 import { createProtocol } from './protocol.ts'
 import { checkSilence } from './round-claims.ts'
 import { framesOf } from './rounds.ts'
 import { createRpc, Refuted, type Rpc, Unchecked } from './rpc.ts'
+import { checkMessage, type StatedAlert, statementOf } from './statement.ts'
 
 const VERSION = 1
 
@@ -28,14 +29,9 @@ interface Transaction {
   readonly frames: readonly { protocol: number; round: number; bytes: number; payload: string }[]
 }
 
-interface Evidence {
+interface Evidence extends StatedAlert {
   readonly version: number
-  readonly chainId: number
-  readonly event: string
-  readonly severity: string
   readonly rule: string | null
-  readonly data: Readonly<Record<string, unknown>>
-  readonly claim: Readonly<Record<string, unknown>> | null
   readonly unproven: string | null
   readonly blocks: { readonly first: Place | null; readonly last: Place } | null
   readonly transactions: readonly Transaction[]
@@ -55,6 +51,13 @@ async function checkBlocks(rpc: Rpc, { blocks }: Evidence): Promise<void> {
     must(hash === lower(place.hash), `block ${place.number} has the hash ${hash}`)
     must(at * 1000 === Date.parse(place.at), `block ${place.number} is of ${at}`)
   }
+}
+
+/** An alert is of the time of the last block that was read for it; that of a transaction may be earlier. */
+function checkTime({ blocks, firedAt }: Evidence, claim: Claim): void {
+  if (blocks === null || claim['kind'] === 'failed-call') return
+  const { at } = blocks.last
+  must(Date.parse(at) === Date.parse(firedAt), `the alert is of ${firedAt}, its block of ${at}`)
 }
 
 /** The transactions that the alert names must be in the evidence as they are in their blocks. */
@@ -129,34 +132,49 @@ function checkData({ data, claim }: Evidence): void {
 /** What the chain says of a claim; 0: confirmed, 1: refuted, 2: not checked. */
 export interface EvidenceVerdict {
   readonly code: 0 | 1 | 2
+  /** What the file states; empty where it cannot be read. */
+  readonly stated: readonly string[]
   readonly said: string
+}
+
+/** What evidence is checked with beside the endpoints. */
+export interface CheckOptions extends Beside {
+  readonly registry: string
+  /** Body of the webhook of the alert. */
+  readonly message?: string | undefined
 }
 
 /** Checks the JSON of evidence against these endpoints, and what is published beside the chain. */
 export async function checkEvidence(
   json: string,
   urls: readonly string[],
-  registry: string,
-  published?: ReadPublished,
+  options: CheckOptions,
 ): Promise<EvidenceVerdict> {
+  let stated: readonly string[] = []
   try {
-    return { code: 0, said: `confirmed: ${await confirm(json, urls, registry, published)}` }
+    const evidence = read(json)
+    stated = statementOf(evidence)
+    return { code: 0, stated, said: `confirmed: ${await confirm(evidence, urls, options)}` }
   } catch (error) {
     const isRefuted = error instanceof Refuted
     const said = `${isRefuted ? 'refuted' : 'not checked'}: ${(error as Error).message}`
-    return { code: isRefuted ? 1 : 2, said }
+    return { code: isRefuted ? 1 : 2, stated, said }
   }
 }
 
+function read(json: string): Evidence {
+  const evidence = JSON.parse(json) as Evidence | null
+  if (evidence?.version !== VERSION)
+    throw new Unchecked(`version ${evidence?.version} is not known here`)
+  return evidence
+}
+
 async function confirm(
-  json: string,
+  evidence: Evidence,
   urls: readonly string[],
-  registry: string,
-  published: ReadPublished,
+  { registry, message, ...beside }: CheckOptions,
 ): Promise<string> {
-  const evidence = JSON.parse(json) as Evidence
-  if (evidence.version !== VERSION)
-    throw new Unchecked(`version ${evidence.version} is not known here`)
+  if (message !== undefined) checkMessage(evidence, message)
   const { claim } = evidence
   if (claim === null) throw new Unchecked(`the chain alone does not prove it: ${evidence.unproven}`)
   const kind = String(claim['kind'])
@@ -169,9 +187,10 @@ async function confirm(
   checkData(evidence)
   const silence = checkEvent(evidence, claim)
   await checkBlocks(rpc, evidence)
+  checkTime(evidence, claim)
   await checkTransactions(rpc, evidence)
   const protocol = createProtocol(rpc, registry)
-  const found = await check(protocol, claim, chainId, published)
+  const found = await check(protocol, claim, chainId, beside)
   if (silence !== undefined) await checkSilence(protocol, claim, chainId, silence)
   const taken = rpc.unproven()
   return taken.length === 0 ? found : `${found} (taken from the endpoint: ${taken.join(', ')})`

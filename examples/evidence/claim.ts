@@ -6,12 +6,18 @@ import { Refuted } from './rpc.ts'
 export type Claim = Readonly<Record<string, unknown>>
 /** Reads what is published about a reward epoch; undefined where nobody said where that is. */
 export type ReadPublished = ((epoch: number) => Promise<unknown>) | undefined
+/** What claims need that is not on the chain. */
+export interface Beside {
+  readonly published?: ReadPublished
+  /** URL of the P-chain API of a node. */
+  readonly pChain?: string | undefined
+}
 /** Checks a claim and returns what the chain says. @throws Refuted, Unchecked */
 export type Check = (
   protocol: Protocol,
   claim: Claim,
   chainId: number,
-  published: ReadPublished,
+  beside: Beside,
 ) => Promise<string>
 
 /** Refutes the claim unless something holds. */

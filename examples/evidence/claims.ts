@@ -1,7 +1,9 @@
 /** Checks each kind of claim. Every check returns what the chain says, or throws. */
 import { type Check, type Claim, isEqual, must, mustBeOf, number, text, whole } from './claim.ts'
+import { listing } from './p-chain.ts'
 import { addressWord, numberOf, type Protocol, VIEWS, word } from './protocol.ts'
 import { eligibility } from './published.ts'
+import { rewards } from './rewards.ts'
 import { rate, round } from './round-claims.ts'
 import { Refuted, Unchecked } from './rpc.ts'
 
@@ -299,4 +301,6 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   balance,
   vote,
   eligibility,
+  rewards,
+  listing,
 }

@@ -10,18 +10,21 @@ const CRITICAL_WEI = 5n * FLR
 /** Rate below which an alert is raised, and the least rounds that it counts. */
 const RATE_LIMIT = 0.8
 const RATE_ROUNDS_MIN = 40
+/** Time before the expiry of the oldest at which unclaimed rewards are a warning. */
+const NEAR_EXPIRY_MS = 14 * 86_400_000
 /** Silent rounds in a row from which on an alert about a duty is critical. */
 const SILENT_ROUNDS_MIN = 2
 
 /** The parts of evidence that belong together. */
 export interface Stated {
   readonly event: string
+  readonly firedAt: string
   readonly severity: string
   readonly rule: string | null
 }
 
 /** How severe an event is: by its claim; `silence`: critical if the provider sent nothing at all in the last rounds. */
-type Severity = 'warning' | 'critical' | 'silence'
+type Severity = 'info' | 'warning' | 'critical' | 'silence'
 
 interface EventRule {
   readonly kind: string
@@ -29,7 +32,7 @@ interface EventRule {
   readonly claim?: Claim
   /** Refutes claims that the event does not make. */
   readonly fits?: (claim: Claim) => void
-  readonly severity: (claim: Claim) => Severity
+  readonly severity: (claim: Claim, firedAt: string) => Severity
 }
 
 const always = (severity: Severity) => () => severity
@@ -115,6 +118,14 @@ const EVENTS: Readonly<Record<string, EventRule>> = {
     severity: (claim) =>
       BigInt(text(claim, 'balanceWei')) <= CRITICAL_WEI ? 'critical' : 'warning',
   },
+  'fsp.rewards-unclaimed': {
+    kind: 'rewards',
+    severity: ({ expiresAt }, firedAt) => {
+      const left = Date.parse(String(expiresAt)) - Date.parse(firedAt)
+      return left <= NEAR_EXPIRY_MS ? 'warning' : 'info'
+    },
+  },
+  'fsp.validator-not-listed': { kind: 'listing', severity: always('critical') },
   'signing.uptime-open': openVote('uptime', 120),
   'signing.rewards-open': openVote('rewards', 120),
   'signing.rewards-reminder': openVote('rewards', 720),
@@ -137,7 +148,7 @@ export interface SilenceClaimed {
  * @returns what remains to be checked on the chain; undefined: nothing
  */
 export function checkEvent(
-  { event, severity, rule }: Stated,
+  { event, severity, rule, firedAt }: Stated,
   claim: Claim,
 ): SilenceClaimed | undefined {
   const known = Object.hasOwn(EVENTS, event) ? EVENTS[event] : undefined
@@ -151,12 +162,12 @@ export function checkEvent(
   }
   known.fits?.(claim)
   checkRule(event, rule)
-  const expected = known.severity(claim)
-  must(['warning', 'critical'].includes(severity), `no alert is ${severity}`)
+  const expected = known.severity(claim, firedAt)
   if (expected !== 'silence') {
     must(severity === expected, `${event} with these figures is ${expected}, not ${severity}`)
     return undefined
   }
+  must(['warning', 'critical'].includes(severity), `${event} is never ${severity}`)
   const rounds = Math.max(whole(claim, 'required'), SILENT_ROUNDS_MIN)
   return { rounds, isSilent: severity === 'critical' }
 }

@@ -65,6 +65,10 @@ export const VIEWS = {
   rewardsHash: '647006e2',
   uptimeSigned: '41c05ad5',
   rewardsSigned: '1916e915',
+  nodeIdsAt: '5b4be5f2',
+  firstEpochAt: '79e047ed',
+  rewardExpirySeconds: '4eaee307',
+  claim: '8e33aba5',
 } as const
 
 export const word = (value: number | bigint): string => value.toString(16).padStart(64, '0')
@@ -197,7 +201,7 @@ async function past<T>(
 }
 
 /** The array that the given word of an answer points to. */
-function array(words: readonly string[] | undefined, place: number): readonly string[] {
+export function array(words: readonly string[] | undefined, place: number): readonly string[] {
   if (words?.[place] === undefined) return []
   const at = numberOf(words[place]) / 32
   return words.slice(at + 1, at + 1 + numberOf(words[at]))

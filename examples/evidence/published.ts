@@ -29,7 +29,7 @@ async function download(url: string): Promise<string> {
  * A voter of the reward epoch that the published calculation calls not eligible. The chain says who was a voter;
  * the calculation is that of its publisher.
  */
-export const eligibility: Check = async (protocol, claim, _chainId, published) => {
+export const eligibility: Check = async (protocol, claim, _chainId, { published }) => {
   const epoch = whole(claim, 'rewardEpoch')
   const voter = text(claim, 'provider')
   const { members } = await protocol.policy(epoch)
@@ -61,6 +61,6 @@ export const eligibility: Check = async (protocol, claim, _chainId, published) =
   return `voter of reward epoch ${epoch}, and not eligible by the published calculation, which the chain does not prove`
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -247,7 +247,8 @@ export function createRpc(urls: readonly string[]): Rpc {
   }
 }
 
-async function request(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
+/** Sends a request of JSON-RPC. @throws Unchecked when the endpoint refuses it */
+export async function request(url: string, method: string, params: unknown): Promise<unknown> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -5,8 +5,7 @@ import { z } from 'zod'
 import type { Clock } from '#src/kernel/clock.ts'
 import { nodeIdText } from '../devnet/fsp/encode.ts'
 import type { KnownPolicy } from '../devnet/fsp/policy.ts'
-import { drawnHash } from '../devnet/fsp/provider.ts'
-import { claimsOf } from '../devnet/fsp/votes.ts'
+import { rewardTree } from '../devnet/fsp/reward-tree.ts'
 import type { ProviderSimulation } from '../devnet/provider-simulation.ts'
 import { listen, stopListening } from '../loopback.ts'
 
@@ -24,11 +23,17 @@ export interface ProtocolData {
 const PASSES_MAX = 3
 const VALIDATOR_DAYS = 60
 const DAY_S = 86_400
+const WEIGHT = '5000000000000000'
 
 const TopupQuestion = z.object({
   id: z.unknown(),
   method: z.string(),
-  params: z.object({ nodeIDs: z.array(z.string()).optional() }).optional(),
+  params: z
+    .object({
+      nodeIDs: z.array(z.string()).optional(),
+      height: z.int().min(0).optional(),
+    })
+    .optional(),
 })
 
 interface Answer {
@@ -44,10 +49,11 @@ export async function startProtocolData(options: {
   readonly clock: Clock
 }): Promise<ProtocolData> {
   const { simulation, clock } = options
+  const pChain = createPChainHistory()
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://data.invalid')
     if (pathname === '/ext/bc/P')
-      send(request, response, await askPChain(request, simulation, clock))
+      send(request, response, await askPChain(request, simulation, clock, pChain))
     else send(request, response, read(pathname, simulation))
   })
   const port = await listen(server, 0)
@@ -96,23 +102,44 @@ function passesOf({ epoch, members }: KnownPolicy, isNewest: boolean) {
 }
 
 function rewardsOf({ epoch, members }: KnownPolicy) {
+  const { root, claims } = rewardTree(epoch, members)
   return {
     rewardEpochId: epoch,
     network: 'flare',
     appliedMinConditions: true,
-    rewardClaims: members.flatMap(({ accounts }) =>
-      claimsOf(accounts).map(({ owner, claimType, amount }) => ({
-        merkleProof: [drawnHash('proof', epoch, owner)],
-        body: {
-          rewardEpochId: epoch,
-          beneficiary: owner.toLowerCase(),
-          amount: amount.toString(),
-          claimType,
-        },
-      })),
-    ),
+    rewardClaims: claims.map(({ owner, claimType, amount, proof }) => ({
+      merkleProof: proof,
+      body: {
+        rewardEpochId: epoch,
+        beneficiary: owner.toLowerCase(),
+        amount: amount.toString(),
+        claimType,
+      },
+    })),
     noOfWeightBasedClaims: 12,
-    merkleRoot: drawnHash('rewards', epoch),
+    merkleRoot: root,
+  }
+}
+
+/** The blocks of the P-chain: one for each change of its validators that was seen. */
+interface PChainHistory {
+  see(validators: readonly string[], at: Date): void
+  /** Number of the last block; -1 without any. */
+  height(): number
+  block(
+    height: number,
+  ): { readonly time: number; readonly validators: readonly string[] } | undefined
+}
+
+function createPChainHistory(): PChainHistory {
+  const blocks: { readonly time: number; readonly validators: readonly string[] }[] = []
+  return {
+    see(validators, at) {
+      if (blocks.at(-1)?.validators.join() === validators.join()) return
+      blocks.push({ time: Math.floor(at.getTime() / 1000), validators })
+    },
+    height: () => blocks.length - 1,
+    block: (height) => blocks[height],
   }
 }
 
@@ -120,19 +147,46 @@ async function askPChain(
   request: IncomingMessage,
   simulation: ProviderSimulation,
   clock: Clock,
+  history: PChainHistory,
 ): Promise<Answer> {
   const asked = TopupQuestion.safeParse(parseJson(await text(request)))
   if (!asked.success) return { status: 400, body: { error: 'not a call' } }
   const { id, method, params } = asked.data
-  if (method !== 'platform.getCurrentValidators') {
-    const error = { code: -32601, message: `the method ${method} does not exist` }
-    return { status: 200, body: { jsonrpc: '2.0', id, error } }
-  }
-  const wanted = params?.nodeIDs ?? []
-  const validators = validatorsOf(simulation, clock).filter(
-    ({ nodeID }) => wanted.length === 0 || wanted.includes(nodeID),
+  const current = validatorsOf(simulation, clock)
+  history.see(
+    current.map(({ nodeID }) => nodeID),
+    clock.now(),
   )
-  return { status: 200, body: { jsonrpc: '2.0', id, result: { validators } } }
+  const result = answerOf(method, params ?? {}, current, history)
+  if (result !== undefined) return { status: 200, body: { jsonrpc: '2.0', id, result } }
+  const error = { code: -32601, message: `the method ${method} does not exist` }
+  return { status: 200, body: { jsonrpc: '2.0', id, error } }
+}
+
+/** The result of a method; undefined for an unknown one, or an unknown height. */
+function answerOf(
+  method: string,
+  { nodeIDs: wanted = [], height = -1 }: NonNullable<z.output<typeof TopupQuestion>['params']>,
+  current: ReturnType<typeof validatorsOf>,
+  history: PChainHistory,
+): object | undefined {
+  const block = history.block(height)
+  switch (method) {
+    case 'platform.getCurrentValidators': {
+      const isWanted = (nodeID: string) => wanted.length === 0 || wanted.includes(nodeID)
+      return { validators: current.filter(({ nodeID }) => isWanted(nodeID)) }
+    }
+    case 'platform.getHeight':
+      return { height: String(history.height()) }
+    case 'platform.getBlockByHeight':
+      return block && { block: { height, time: block.time }, encoding: 'json' }
+    case 'platform.getValidatorsAt':
+      return (
+        block && { validators: Object.fromEntries(block.validators.map((one) => [one, WEIGHT])) }
+      )
+    default:
+      return undefined
+  }
 }
 
 function parseJson(body: string): unknown {
@@ -155,7 +209,7 @@ function validatorsOf(simulation: ProviderSimulation, clock: Clock) {
         uptime: behaviours.has('validator-offline') ? '61.2500' : '99.9870',
         startTime: `${day - VALIDATOR_DAYS * DAY_S}`,
         endTime: `${day + VALIDATOR_DAYS * DAY_S}`,
-        weight: '5000000000000000',
+        weight: WEIGHT,
         delegationFee: '10.0000',
       })),
     )

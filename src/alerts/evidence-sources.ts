@@ -89,6 +89,14 @@ export function sourcesOf(claim: EvidenceClaim): ClaimSources {
       return { contracts: ['FlareSystemsManager', 'VoterRegistry'], functions: [], events: [] }
     case 'vote':
       return { contracts: ['FlareSystemsManager'], functions: [], events: [VOTES[claim.vote]] }
+    case 'rewards':
+      return {
+        contracts: ['FlareSystemsManager', 'VoterRegistry', 'RewardManager'],
+        functions: [],
+        events: [],
+      }
+    case 'listing':
+      return { contracts: ['EntityManager'], functions: [], events: [] }
     case 'failed-call':
     case 'balance':
       return { contracts: [], functions: [], events: [] }
@@ -161,6 +169,8 @@ export function beginningOf(
     case 'membership':
     case 'balance':
     case 'eligibility':
+    case 'rewards':
+    case 'listing':
       return undefined
   }
 }

@@ -49,9 +49,16 @@ export function evidenceView(
   }
 }
 
-/** The command that checks the document; eligibility is published beside the chain. */
+/** What the command needs beside an endpoint, by kind of claim. */
+const BESIDE: Readonly<Partial<Record<NonNullable<AlertEvidence['claim']>['kind'], string>>> = {
+  eligibility: ' --published passes.json',
+  rewards: " --published 'https://…/{epoch}/reward-distribution-data.json'",
+  listing: ' --p-chain https://…/ext/bc/P',
+}
+
+/** The command that checks the document. */
 function commandOf({ alertId, claim }: LinkedEvidence['evidence']): string {
-  const more = claim?.kind === 'eligibility' ? ' --published passes.json' : ''
+  const more = claim === null ? '' : (BESIDE[claim.kind] ?? '')
   return `node verify-evidence.ts evidence-${alertId}.json ${servedChain().rpcUrl}${more}`
 }
 

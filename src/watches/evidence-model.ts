@@ -129,6 +129,26 @@ const EligibilityClaim = z.object({
   failures: z.array(z.string()),
 })
 
+/** Own rewards that can be claimed and were not by the end of a block. */
+const RewardsClaim = z.object({
+  kind: z.literal('rewards'),
+  provider: Provider,
+  block: Block,
+  /** Reward epochs of the rewards, oldest first. */
+  epochs: z.array(z.int()),
+  amountWei: Units,
+  /** Time at which the oldest expire. */
+  expiresAt: Instant.nullable(),
+})
+
+/** Nodes of the provider that were no validators on the P-chain at the time of a block. */
+const ListingClaim = z.object({
+  kind: z.literal('listing'),
+  provider: Provider,
+  block: Block,
+  nodeIds: z.array(z.string()),
+})
+
 /** What an alert claims about the chain, or about what is published beside it. */
 export const EvidenceClaim = z
   .discriminatedUnion('kind', [
@@ -141,13 +161,16 @@ export const EvidenceClaim = z
     BalanceClaim,
     VoteClaim,
     EligibilityClaim,
+    RewardsClaim,
+    ListingClaim,
   ])
   .meta({ id: 'EvidenceClaim' })
 export type EvidenceClaim = z.output<typeof EvidenceClaim>
 
 /**
- * Why an alert has no claim: it is a recovery or end, it is about the P-chain, which keeps no past states,
- * it is about rewards published off the chain, or it is not about a data provider.
+ * Why an alert has no claim: it is a recovery or end, it is about connections that one node of the P-chain
+ * saw and nobody stores, it is of an earlier version that did not store what was published, or it is not
+ * about a data provider.
  */
 export const UNPROVEN = ['recovery', 'p-chain', 'published-data', 'other'] as const
 export type UnprovenReason = (typeof UNPROVEN)[number]

@@ -40,7 +40,7 @@ afterAll(() => world.close())
 
 function check(changed: Evidence, published = world.published?.passesUrl) {
   const { contracts, rpcUrl } = world.devnet
-  return verify(changed, [rpcUrl], contracts.registry, published)
+  return verify(changed, [rpcUrl], contracts.registry, { published })
 }
 
 /** What the script says of evidence with a change. */

@@ -13,12 +13,16 @@ import { evidenceRules, RULES_FILE } from '../generated/evidence-rules.ts'
 interface Stated {
   readonly event: string
   readonly severity: string
+  readonly firedAt: string
   readonly rule: string | null
   readonly claim: Readonly<Record<string, unknown>>
 }
 
 const SEVERITIES = ['info', 'warning', 'critical']
 const t = translator('en')
+
+/** Some months before the rewards of the example expire. */
+const FIRED_AT = '2026-11-20T12:00:00.000Z'
 
 /** Evidence of an example of every event that has a claim, with every severity that it can have. */
 const ALL: readonly Stated[] = REGISTRY.flatMap(({ name, signals }) =>
@@ -28,7 +32,7 @@ const ALL: readonly Stated[] = REGISTRY.flatMap(({ name, signals }) =>
       if (claim === undefined || typeof claim === 'string') return []
       const encoded = z.encode(EvidenceClaim, claim) as Stated['claim']
       const rule = signalHelp(t, { type: name, signal: signal.id }).checked ?? null
-      const stated = { event, rule, claim: encoded }
+      const stated = { event, rule, firedAt: FIRED_AT, claim: encoded }
       return SEVERITIES.map((severity) => ({ ...stated, severity })).filter(isAccepted)
     }),
   ),

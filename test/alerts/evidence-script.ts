@@ -11,14 +11,30 @@ import { readerOf } from '../../examples/evidence/published.ts'
 
 const SCRIPT = fileURLToPath(new URL('../../examples/verify-evidence.ts', import.meta.url))
 
+/** What evidence is checked with beside the endpoints, as the script's arguments give it. */
+export interface Beside {
+  /** A file or a URL. */
+  readonly published?: string | undefined
+  /** In place of `published`. */
+  readonly read?: (epoch: number) => Promise<unknown>
+  readonly pChain?: string | undefined
+  /** Body of the alert's webhook. */
+  readonly message?: unknown
+}
+
 /** Checks evidence with these endpoints, as the script does after it has read its file. */
 export function verify(
   evidence: unknown,
   urls: readonly string[],
   registry: string,
-  published?: string,
+  { published, read = readerOf(published), pChain, message }: Beside = {},
 ): Promise<EvidenceVerdict> {
-  return checkEvidence(JSON.stringify(evidence), urls, registry, readerOf(published))
+  return checkEvidence(JSON.stringify(evidence), urls, {
+    registry,
+    published: read,
+    pChain,
+    message: message === undefined ? undefined : JSON.stringify(message),
+  })
 }
 
 /** Runs the script on a file in a process, as people do. */

@@ -118,13 +118,36 @@ test('the script says in its exit code and its output what it found', async () =
   const args = [world.devnet.rpcUrl, '--registry', registry]
   const run = (json: string, given = args) => runScript(json, given)
   const confirmed = await run(JSON.stringify(evidence))
-  expect(confirmed).toEqual({ code: 0, out: expect.stringMatching(/^confirmed: .+\n$/), err: '' })
+  const stated = expect.stringMatching(/^The file states.+\n( {2}.+\n){5}$/)
+  const out = expect.stringMatching(/^The file states.+\n( {2}.+\n){5}confirmed: .+\n$/)
+  expect(confirmed).toEqual({ code: 0, out, err: '' })
   const refuted = await run(JSON.stringify(other))
-  expect(refuted).toEqual({ code: 1, out: '', err: expect.stringMatching(/^refuted: .+\n$/) })
+  expect(refuted).toEqual({ code: 1, out: stated, err: expect.stringMatching(/^refuted: .+\n$/) })
   const unread = { code: 2, out: '', err: expect.stringMatching(/^not checked: .+\n$/) }
   expect(await run('{"half":')).toEqual(unread)
   expect(await run(JSON.stringify(evidence), [])).toEqual(unread)
   expect(await run(JSON.stringify(evidence), ['--unknown'])).toEqual(unread)
+}, 60_000)
+
+test('a true statement that is not that of the message is refuted with the message, and said in words without', async () => {
+  const alert = await alertOf('fsp.balance-low')
+  const evidence = await evidenceOf(alert)
+  const { id: alertId, ...sent } = alert
+  const message = { ...sent, alertId }
+  const { rpcUrl, contracts } = world.devnet
+  const checkWith = (given: unknown, sent?: unknown) =>
+    verify(given, [rpcUrl], contracts.registry, { message: sent })
+  expect(await checkWith(evidence, message)).toMatchObject({ code: 0 })
+  const weaker = structuredClone(evidence)
+  weaker.claim['limitWei'] = '900000000000000000000'
+  weaker.data['limitWei'] = weaker.claim['limitWei']
+  const alone = await checkWith(weaker)
+  expect(alone.code).toBe(0)
+  expect(alone.stated.join('\n')).toMatch(/fsp\.balance-low.*\n(.*\n)+.*alert below 900$/)
+  expect(await checkWith(weaker, message)).toMatchObject({
+    code: 1,
+    said: expect.stringContaining('the message has'),
+  })
 }, 60_000)
 
 /** What the script says about evidence with a change. */

@@ -13,6 +13,7 @@ import {
   type SimulatedProviderState,
   withMembers,
 } from './policy.ts'
+import { rewardTree } from './reward-tree.ts'
 import { epochStart, type Timing } from './timing.ts'
 import {
   policyVote,
@@ -275,7 +276,8 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
 
   function publish(at: number): readonly Tx[] {
     return payouts.publish(at).flatMap(({ policy, transactions }) => {
-      ballots.open('rewards', policy, rewardsVote(policy.epoch))
+      const { root } = rewardTree(policy.epoch, policy.members)
+      ballots.open('rewards', policy, rewardsVote(policy.epoch, root))
       return transactions
     })
   }

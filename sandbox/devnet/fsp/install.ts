@@ -1,4 +1,4 @@
-import { type Abi, encodeFunctionData, type Hex } from 'viem'
+import { type Abi, encodeFunctionData, type Hex, zeroHash } from 'viem'
 import { CONTRACT_REGISTRY_ADDRESS } from '#src/chain/contracts.ts'
 import { feedId } from '#src/chain/feed-names.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
@@ -19,7 +19,8 @@ import voterRegistry from '../../contracts/VoterRegistry.json' with { type: 'jso
 import { bytecodeOf, PRICES } from '../deployment.ts'
 import { FSP_ABI, RELAY_ABI, SET_UP_ABI, VOTERS_ABI } from './abi.ts'
 import { FSP, NAMED_PLACES } from './places.ts'
-import { drawnHash, type ProviderAccounts } from './provider.ts'
+import type { ProviderAccounts } from './provider.ts'
+import { rewardTree } from './reward-tree.ts'
 import type { Timing } from './timing.ts'
 import { type BlockWriter, type Receipt, readReceipts, type Tx } from './writer.ts'
 
@@ -320,10 +321,9 @@ export function entityTx(all: readonly ProviderAccounts[]): Tx {
 
 function foundEpochs({ epoch, founders, isFormer }: GenesisState): readonly Tx[] {
   const registry = isFormer ? FSP.oldVoterRegistry : FSP.voterRegistry
-  const none: Hash = `0x${'0'.repeat(64)}`
   return [
-    { epoch: epoch - 1, uptime: UPTIME_HASH, rewards: drawnHash('rewards', epoch - 1) },
-    { epoch, uptime: none, rewards: none },
+    { epoch: epoch - 1, uptime: UPTIME_HASH, rewards: rewardTree(epoch - 1, founders).root },
+    { epoch, uptime: zeroHash, rewards: zeroHash },
   ].flatMap(({ epoch: one, uptime, rewards }) => [
     ...inParts(founders).map((part) => {
       const voters = part.map(({ accounts }) => accounts.identity.address)

@@ -12,13 +12,12 @@ import {
 import { setUpCall, UPTIME_HASH } from './install.ts'
 import { FSP } from './places.ts'
 import { drawnHash, type ProviderAccounts } from './provider.ts'
+import { claimsOf } from './reward-tree.ts'
 import type { Tx } from './writer.ts'
 
 /** Made-up number of claims by weight in every epoch. */
 const CLAIMS: readonly WeightBasedClaims[] = [{ rewardManagerId: 14n, noOfWeightBasedClaims: 12n }]
 const GAS = 600_000
-/** Rewards of each provider per epoch, in wei. */
-const REWARD_WEI = { fee: 1500n * 10n ** 18n, direct: 250n * 10n ** 18n } as const
 
 /** Builds a provider's vote, sent from its signing-policy address. */
 export type Vote = (accounts: ProviderAccounts, isOther: boolean) => Tx
@@ -93,10 +92,14 @@ export function uptimeVote(epoch: number): Vote {
   }
 }
 
-/** Votes on an epoch's rewards. */
-export function rewardsVote(epoch: number): Vote {
+/**
+ * Votes on an epoch's rewards.
+ *
+ * @param root of the rewards of its members
+ */
+export function rewardsVote(epoch: number, root: Hash): Vote {
   return (accounts, isOther) => {
-    const hash = drawnHash(isOther ? 'other rewards' : 'rewards', epoch)
+    const hash = isOther ? drawnHash('other rewards', epoch) : root
     const { privateKey } = accounts.signingPolicy
     const signature = signBytes(privateKey, rewardsVoteHash(epoch, CLAIMS, hash))
     return sent(
@@ -153,14 +156,6 @@ export function claimRewards(accounts: ProviderAccounts, epoch: number): readonl
     }),
     gas: GAS,
   }))
-}
-
-/** A provider's own claims in an epoch: its fee by its identity, direct rewards by its signer. */
-export function claimsOf({ identity, signingPolicy }: ProviderAccounts) {
-  return [
-    { owner: signingPolicy.address, claimType: 0, amount: REWARD_WEI.direct },
-    { owner: identity.address, claimType: 1, amount: REWARD_WEI.fee },
-  ] as const
 }
 
 function sent(

@@ -219,7 +219,7 @@ export const rewardsUnclaimed = defineSignal<
     return { ...judged, state: { isWaiting: judged.phase === 'firing' } }
   },
   present: presentUnclaimed,
-  claim: () => 'published-data',
+  claim: (json, { block }) => ({ kind: 'rewards', block, ...Unclaimed.parse(json) }),
   examples: {
     'fsp.rewards-unclaimed': unclaimedExample,
     'fsp.rewards-unclaimed.recovered': {

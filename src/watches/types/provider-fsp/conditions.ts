@@ -329,7 +329,7 @@ export const validatorNotListed = defineSignal<
   initial: { missing: [] },
   evaluate: (previous, observation) => notListed(previous, observation),
   present: presentListing,
-  claim: () => 'p-chain',
+  claim: (json, { block }) => ({ kind: 'listing', block, ...Listing.parse(json) }),
   examples: {
     'fsp.validator-not-listed': {
       provider: EXAMPLE.provider,

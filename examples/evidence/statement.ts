@@ -1,0 +1,104 @@
+/** What a file of evidence states, in words: a reader compares it with the message that he received. */
+import { type Claim, isEqual, must } from './claim.ts'
+import { Unchecked } from './rpc.ts'
+
+/** The parts of evidence that say which alert it is about. */
+export interface StatedAlert {
+  readonly alertId: number
+  readonly chainId: number
+  readonly event: string
+  readonly severity: string
+  readonly firedAt: string
+  readonly data: Claim
+  readonly claim: Claim | null
+}
+
+const WEI_PLACES = 18
+
+/** Sentences by kind of claim; a text of the file is shown as JSON, so that it cannot add a line. */
+const SENTENCES: Readonly<Record<string, (claim: Claim) => string>> = {
+  round: ({ checks, round, rewardEpoch, streak, firstRound, required }) =>
+    `bad in voting round ${show(round)} of reward epoch ${show(rewardEpoch)}: one of ${show(checks)}; ` +
+    `${show(streak)} bad rounds in a row since round ${show(firstRound)}, alert from ${show(required)} on`,
+  rate: ({ condition, rate, rounds, round, threshold }) =>
+    `${show(condition)}: a rate of ${show(rate)} over ${show(rounds)} rounds up to ${show(round)}, alert below ${show(threshold)}`,
+  'failed-call': ({ transaction, block }) =>
+    `transaction ${show(transaction)} was reverted in block ${show(block)}`,
+  silence: ({ blocksSinceUpdate, block, probability, threshold }) =>
+    `no fast update in ${show(blocksSinceUpdate)} blocks up to ${show(block)}; ` +
+    `chance ${show(probability)}, alert below ${show(threshold)}`,
+  registration: ({ rewardEpoch, block, minutes }) =>
+    `not registered for reward epoch ${show(rewardEpoch)} at block ${show(block)}, ` +
+    `alert ${show(minutes)} minutes after registration opened`,
+  membership: ({ rewardEpoch }) => `no voter of reward epoch ${show(rewardEpoch)}`,
+  balance: ({ role, address, balanceWei, limitWei, block }) =>
+    `${show(role)} account ${show(address)} held ${coins(balanceWei)} coins at block ${show(block)}, ` +
+    `alert below ${coins(limitWei)}`,
+  vote: ({ vote, rewardEpoch, isConcluded, block }) =>
+    `no signature in the ${show(vote)} vote about reward epoch ${show(rewardEpoch)} by block ${show(block)}, ` +
+    `${isConcluded === true ? 'when it was over' : 'while it was open'}`,
+  eligibility: ({ rewardEpoch, failures }) =>
+    `not eligible for the rewards of reward epoch ${show(rewardEpoch)}; failures: ${show(failures)}`,
+  rewards: ({ epochs, amountWei, block, expiresAt }) =>
+    `${coins(amountWei)} coins of own rewards of the reward epochs ${show(epochs)} were not claimed at block ` +
+    `${show(block)}; the oldest expire at ${show(expiresAt)}`,
+  listing: ({ nodeIds, block }) =>
+    `${show(nodeIds)} were no validators on the P-chain at the time of block ${show(block)}`,
+}
+
+/** The statement of a file, as lines. */
+export function statementOf({
+  alertId,
+  chainId,
+  event,
+  severity,
+  firedAt,
+  claim,
+}: StatedAlert): readonly string[] {
+  const kind = String(claim?.['kind'])
+  const sentence = Object.hasOwn(SENTENCES, kind) ? SENTENCES[kind] : undefined
+  return [
+    'The file states, and this is what is checked. Compare it with the message that you received:',
+    `  alert     ${show(alertId)} on chain ${show(chainId)}`,
+    `  event     ${show(event)}, ${show(severity)}`,
+    `  time      ${show(firedAt)}`,
+    `  provider  ${show(claim?.['provider'])}`,
+    `  claim     ${claim === null || sentence === undefined ? show(claim) : sentence(claim)}`,
+  ]
+}
+
+/** A value of the file on one line, without control characters. */
+function show(value: unknown): string {
+  const shown = typeof value === 'string' ? value : JSON.stringify(value)
+  return String(shown).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?')
+}
+
+/** An amount in whole coins. */
+function coins(wei: unknown): string {
+  if (!/^\d{1,40}$/.test(String(wei))) return show(wei)
+  const digits = String(wei).padStart(WEI_PLACES + 1, '0')
+  const rest = digits.slice(-WEI_PLACES).replace(/0+$/, '')
+  return `${digits.slice(0, -WEI_PLACES)}${rest === '' ? '' : `.${rest}`}`
+}
+
+const COMPARED = ['alertId', 'event', 'severity', 'firedAt', 'data'] as const
+
+/**
+ * Refutes evidence that is not that of a webhook: it states something else than was sent, be it true or not.
+ *
+ * @param body of the webhook, whose signature the reader has checked
+ */
+export function checkMessage(stated: StatedAlert, body: string): void {
+  let message: Record<string, unknown>
+  try {
+    message = JSON.parse(body)
+  } catch {
+    throw new Unchecked('the message is no JSON')
+  }
+  for (const name of COMPARED) {
+    must(
+      isEqual(message[name], stated[name]),
+      `the message has ${show(message[name])} for ${name}, the file ${show(stated[name])}`,
+    )
+  }
+}
