@@ -27,6 +27,8 @@ export interface ProviderVote {
    * did not.
    */
   readonly signedAt: Date | null
+  /** Time of its first signature of any result, as far as signatures were read. */
+  readonly firstSignedAt: Date | null
   /** Whether it signed another result than the winning one. */
   readonly signedOther: boolean
   /** False: the signatures read so far do not tell whether it signed. */
@@ -292,6 +294,7 @@ function providerVote(
       concludedAt: null,
       isConcluded: false,
       signedAt: own[0]?.signedAt ?? null,
+      firstSignedAt: own[0]?.signedAt ?? null,
       signedOther: false,
       isKnown: given.isComplete || own.length > 0,
       weightSigned:
@@ -306,6 +309,7 @@ function providerVote(
     concludedAt: concludedAt ?? ofKind.find(({ isLast }) => isLast)?.signedAt ?? null,
     isConcluded: true,
     signedAt: signing ?? null,
+    firstSignedAt: own[0]?.signedAt ?? signing ?? null,
     signedOther: own.some((one) => one.hash !== hash),
     isKnown: signing !== undefined,
     weightSigned: null,

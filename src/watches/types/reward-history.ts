@@ -53,15 +53,17 @@ function epochAt({ publishedAt, uptime, rewards, ...epoch }: Epoch, at: Date): E
   }
 }
 
-/** A vote as it stood at a time; unknown if it is concluded and its end is not known. */
+/** A vote as it stood at a time: a signature of any result counts until it is concluded. Unknown if it is concluded and its end is not known. */
 function voteAt(vote: Vote, at: Date): Vote {
   const concludedAt = nullIfAfter(vote.concludedAt, at)
   const isConcluded = concludedAt !== null
+  const signedAt = vote.firstSignedAt ?? vote.signedAt
   return {
     openedAt: nullIfAfter(vote.openedAt, at),
     concludedAt,
     isConcluded,
-    signedAt: nullIfAfter(vote.signedAt, at),
+    signedAt: nullIfAfter(isConcluded ? vote.signedAt : signedAt, at),
+    firstSignedAt: nullIfAfter(signedAt, at),
     signedOther: vote.signedOther && isConcluded,
     isKnown: vote.isKnown && !isEndUnknown(vote),
     weightSigned: null,

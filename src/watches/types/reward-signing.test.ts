@@ -49,6 +49,7 @@ function voteAt(vote: VoteCourse, ended: number, hour: number, isKnown: boolean)
     signedAt: isKnown && hasSigned ? time(vote.signed) : null,
     signedOther: isConcluded && vote.other === true,
     isKnown,
+    firstSignedAt: null,
     weightSigned: isConcluded ? null : 0.4,
   }
 }

@@ -20,6 +20,8 @@ const Vote = z.object({
   concludedAt: Instant.nullable(),
   isConcluded: z.boolean(),
   signedAt: Instant.nullable(),
+  /** The first signature of any result; null in observations stored by an earlier version. */
+  firstSignedAt: Instant.nullable().default(null),
   signedOther: z.boolean(),
   /** False: it is unknown whether the provider signed. */
   isKnown: z.boolean(),
