@@ -55,6 +55,7 @@ contract FastUpdater {
     }
 
     uint256 private constant VIRTUAL_PROVIDERS = 4096;
+    uint256 private constant FEEDS = 63;
     /// @dev Older blocks are deleted, so that the state of a long-running chain does not grow.
     uint256 private constant KEPT_BLOCKS = 256;
 
@@ -85,6 +86,7 @@ contract FastUpdater {
             block.number >= updates.sortitionBlock,
             "Updates not yet available for the given block"
         );
+        require(updates.deltas.length * 4 <= FEEDS * 8, "More updates than available feeds");
         bytes32 message = sha256(
             abi.encode(updates.sortitionBlock, updates.sortitionCredential, updates.deltas)
         );

@@ -1,5 +1,14 @@
-import { bytesToHex, getAddress, hexToBytes, toFunctionSelector } from 'viem'
+import {
+  bytesToHex,
+  encodeFunctionData,
+  getAddress,
+  type Hex,
+  hexToBytes,
+  toFunctionSelector,
+} from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ROUNDS_ABI } from '#sandbox/devnet/fsp/abi.ts'
+import { signedUpdate } from '#sandbox/devnet/fsp/fast-updates.ts'
 import { FSP } from '#sandbox/devnet/fsp/places.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 
@@ -8,7 +17,7 @@ import { type RoundWorld, roundWorld } from './rounds.ts'
  */
 
 /** Each with one failure. */
-const NAMES = ['Alpha', 'Bravo', 'Charlie', 'Delta'] as const
+const NAMES = ['Alpha', 'Bravo', 'Charlie', 'Delta', 'Echo'] as const
 const SIGNALS = [{ id: 'tx-failed', enabled: true }]
 /** Error of nodes for a block whose state is pruned. */
 const PRUNED = { code: -32000, message: 'missing trie node 0xabc (path ) state is not available' }
@@ -76,6 +85,38 @@ test.each([
   expect(notified).toMatchObject({
     event: 'fsp.tx-failed',
     data: { contract: 'Relay', function: 'relay', reason: toFunctionSelector(error) },
+  })
+  expect(more).toEqual([])
+})
+
+/** Sends a fast update with these deltas; its account is known as a sender after a valid one. */
+async function update(deltas: Hex): Promise<string> {
+  const { client } = world.devnet
+  const { accounts } = world.simulation().provider('Echo')
+  const [sender] = accounts.fastUpdates
+  if (sender === undefined) throw new Error('nobody sends')
+  const args = [signedUpdate(accounts, Number(await client.getBlockNumber()), deltas)] as const
+  const data = encodeFunctionData({ abi: ROUNDS_ABI, functionName: 'submitAndPass', args })
+  const sent = { account: sender.address, to: FSP.submission, data, gas: 1_000_000n }
+  const hash = await client.sendTransaction(sent)
+  return (await client.waitForTransactionReceipt({ hash })).status
+}
+
+test('a fast update that is too long for the feeds is notified with that as its reason', async () => {
+  await world.behave('Echo', 'no-fast-updates')
+  expect(await update('0x000000')).toBe('success')
+  await play(2)
+  expect(await update(`0x${'00'.repeat(127)}`)).toBe('reverted')
+  await play(2)
+  const [notified, ...more] = await world.alerts('Echo')
+  expect(notified).toMatchObject({
+    event: 'fsp.tx-failed',
+    data: {
+      role: 'fastUpdates',
+      contract: 'Submission',
+      function: 'submitAndPass',
+      reason: 'More updates than available feeds',
+    },
   })
   expect(more).toEqual([])
 })

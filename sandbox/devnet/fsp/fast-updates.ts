@@ -1,4 +1,4 @@
-import { concatHex, encodeFunctionData, type Hex } from 'viem'
+import { encodeFunctionData, type Hex } from 'viem'
 import { ROUNDS_ABI } from './abi.ts'
 import { type FastUpdate, fastUpdateBytes, fastUpdateHash, signBytes } from './encode.ts'
 import { FSP } from './places.ts'
@@ -42,12 +42,14 @@ export function fastUpdates(policy: KnownPolicy, block: number): readonly Tx[] {
  * FastUpdater.
  *
  * @param block the one it is drawn for: up to a few blocks before its own
+ * @param deltas of four feeds a byte
  */
 export function signedUpdate(
   { signingPolicy }: Pick<ProviderAccounts, 'signingPolicy'>,
   block: number,
+  deltas: Hex = '0x000000',
 ): Hex {
-  const update = updateFor(block)
+  const update = updateFor(block, deltas)
   const signature = signBytes(signingPolicy.privateKey, fastUpdateHash(update))
   return fastUpdateBytes(update, signature)
 }
@@ -58,10 +60,10 @@ function chanceOf(weight: number): number {
 }
 
 /** An update that changes no price, with a made-up proof. */
-function updateFor(block: number): FastUpdate {
+function updateFor(block: number, deltas: Hex): FastUpdate {
   return {
     sortitionBlock: BigInt(block),
     sortitionCredential: { replicate: 0n, gamma: { x: 1n, y: 2n }, c: 3n, s: 4n },
-    deltas: concatHex(['0x00', '0x00', '0x00']),
+    deltas,
   }
 }
