@@ -986,6 +986,39 @@ export type EvidenceClaim =
       provider: string;
       /** Number of the reward epoch. */
       rewardEpoch: number;
+    }
+  | {
+      /**
+       * Sum of the provider’s own unclaimed rewards in wei, as a string of digits.
+       * @pattern ^(0|[1-9]\d{0,77})$
+       */
+      amountWei: string;
+      /** Number of the block of the transaction, or of the block at whose end the claim holds. */
+      block: number;
+      /** Reward epochs of the unclaimed rewards, oldest first. */
+      epochs: number[];
+      /** Time at which the oldest rewards expire; null if unknown. */
+      expiresAt: string | null;
+      /** Kind of the claim, which determines its other properties. */
+      kind: "rewards";
+      /**
+       * Identity address of the data provider.
+       * @pattern ^0x[0-9a-fA-F]{40}$
+       */
+      provider: string;
+    }
+  | {
+      /** Number of the block of the transaction, or of the block at whose end the claim holds. */
+      block: number;
+      /** Kind of the claim, which determines its other properties. */
+      kind: "listing";
+      /** Nodes of the provider that were not listed as validators on the P-chain. */
+      nodeIds: string[];
+      /**
+       * Identity address of the data provider.
+       * @pattern ^0x[0-9a-fA-F]{40}$
+       */
+      provider: string;
     };
 
 export interface EvidenceSources {
