@@ -4,7 +4,7 @@ import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { titleBeside } from '#src/kernel/title-beside.ts'
 import { causeHeading, outageSpan } from './cause.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
-import { lastRecovery, lossOf, openIn, stateIn } from './group.ts'
+import { isStillSilent, lastRecovery, lossOf, openIn, stateIn } from './group.ts'
 import {
   asWritten,
   cut,
@@ -127,8 +127,7 @@ function groupCard(
   const isOver = open.length === 0 || hasEnded(state)
   const { cause, ...uncaused } = envelope
   const isSilence = cause?.kind === 'silent'
-  // A provider that sends some of its votes again is not silent.
-  const isSilent = isSilence && open.length === items.length && !isOver
+  const isSilent = isStillSilent(envelope, state)
   const since = envelope.startedAt ?? items.map(({ firedAt }) => firedAt).sort()[0] ?? worst.firedAt
   const recoveredAt =
     isOver && state.closedAt === undefined ? lastRecovery(items, state) : undefined

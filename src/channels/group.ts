@@ -18,13 +18,31 @@ export function openIn(
   return all.filter((item) => !item.isRecovery && !hasEnded(stateIn(state, item)))
 }
 
-/** What to do first in a group: the help of its most severe alert that has one, with that alert's title. */
-export function groupHelp(
-  envelope: Envelope,
-  state: MessageState,
-): { readonly alertId: number; readonly title: string; readonly text: string } | undefined {
+/** Whether the message says that a provider sends nothing: one that sends some of its votes again is not silent. */
+export function isStillSilent(envelope: Envelope, state: MessageState): boolean {
+  const { message, items = [], cause } = envelope
+  const count = items.length === 0 ? 1 : items.length
+  if (cause?.kind !== 'silent' || hasEnded(state)) return false
+  return !message.isRecovery && openIn(envelope, state).length === count
+}
+
+/** What to do first in a group. */
+interface GroupHelp {
+  readonly alertId: number
+  /** Title of the alert whose help it is; undefined for the help of the common cause. */
+  readonly title?: string
+  readonly text: string
+}
+
+/** The help of the common cause of a group, or of its most severe alert that has one. */
+export function groupHelp(envelope: Envelope, state: MessageState): GroupHelp | undefined {
   const t = translator(envelope.locale)
-  const helped = openIn(envelope, state).filter(({ source, alertId }) => {
+  const open = openIn(envelope, state)
+  const worst = worstOf(open)
+  if (worst?.alertId != null && isStillSilent(envelope, state)) {
+    return { alertId: worst.alertId, text: t('messages:group.silentAction') }
+  }
+  const helped = open.filter(({ source, alertId }) => {
     return source && alertId !== null && helpText(t, source, 'action') !== undefined
   })
   const first = worstOf(helped)

@@ -288,13 +288,15 @@ function pageOf({ message }: CardItem): readonly string[] {
   return /^https?:\/\//i.test(message.link) ? [message.link] : []
 }
 
-/** First lines of the help of an active alert; in a group, of the most severe one, after its title. */
+/** First lines of the help of an active alert; in a group, of its cause, or of the most severe one after its title. */
 function actionOf(envelope: Envelope): readonly string[] {
   const { kind, message } = envelope
   if (message.test || message.isRecovery) return []
   if (kind === 'group') {
     const help = groupHelp(envelope, {})
-    return help === undefined ? [] : [cut(help.title, TITLE_MAX), ...helpLines(help.text)]
+    if (help === undefined) return []
+    const title = help.title === undefined ? [] : [cut(help.title, TITLE_MAX)]
+    return [...title, ...helpLines(help.text)]
   }
   const help = helpText(translator(envelope.locale), envelope, 'action') ?? ''
   return isOneAlert(kind) ? helpLines(help) : []

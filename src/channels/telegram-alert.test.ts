@@ -585,6 +585,22 @@ describe('a silence of a provider', () => {
     ])
   })
 
+  test.each(LOCALES)('says what to do about all duties, not about the first one: %s', (locale) => {
+    const items = (silence.items ?? []).map((item) => {
+      return { ...item, source: { type: 'provider-fsp', signal: 'ftso-commit' } }
+    })
+    const helped = { ...silence, items, locale }
+    const action = translate(locale, 'messages:group.silentAction')
+    const commits = translate(locale, 'signals:provider-fsp.ftso-commit.help.action')
+    const whole = alertView(helped, { help: 'action' })
+    expect(whole.plain.endsWith(`\n\n${action}`)).toBe(true)
+    expect(whole.plain).not.toContain(commits)
+    expect(whole.rows.at(-1)).toMatchObject([{ data: '1:alert.help:3mv:d' }])
+    const recoveredAt = new Date('2026-11-20T13:09:00Z')
+    const part = { items: new Map([[4712, { recoveredAt }]]), help: 'action' } as const
+    expect(alertView(helped, part).plain.endsWith(commits)).toBe(true)
+  })
+
   test('of which a part is over is no silence any more', () => {
     const items = new Map([[4711, { recoveredAt: new Date('2026-11-20T13:09:00Z') }]])
     const { plain } = alertView(silence, { items })

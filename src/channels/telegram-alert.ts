@@ -121,7 +121,7 @@ function listParts(
     moreHtml: card.more === undefined ? '…' : escapeHtml(card.more),
     tailHtml: isCounted ? card.fields.map((field) => fieldLine(t, field)) : [],
     linksHtml: isCounted ? [] : linkLines(card, options),
-    quote: help === undefined ? '' : `${help.title}\n${help.text}`,
+    quote: [help?.title, help?.text].filter((text) => text !== undefined).join('\n'),
     isTight,
   }
 }
