@@ -21,6 +21,7 @@ import type { DisplayValue, Severity } from '#src/kernel/display-values.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource, roleOf } from '#src/watches/events.ts'
+import { withRoundedAmounts } from './amounts.ts'
 
 /** Locale and time zone of the reader. */
 export interface Reader {
@@ -151,7 +152,9 @@ function valuesOf(
 ) {
   const source = findEventSource(event)
   if (source === undefined) throw new Error(`no signal emits ${event}`)
-  const { facts, fields, count, form, advice } = source.signal.present(event, data)
+  const presented = source.signal.present(event, data)
+  const { fields, count, form, advice } = presented
+  const facts = withRoundedAmounts(presented.facts)
   const clock = { locale: reader.locale, timeZone: reader.timezone }
   const values = {
     ...sentenceValues(facts, clock),

@@ -108,11 +108,11 @@ function factMarkup(t: Translate, field: MessageField, writer: FactWriter): stri
 
 function valueMarkup(field: MessageField, page: string | undefined, writer: FactWriter): string {
   const { link } = writer
-  const value = cut(withoutDirections(field.value), VALUE_MAX)
-  if (page === undefined || link === undefined) {
-    return isCode(field) ? writer.code(value) : writer.text(value)
-  }
-  return link(isCode(field) ? shortAddress(value) : value, page)
+  const value = isCode(field)
+    ? shortAddress(field.value)
+    : cut(withoutDirections(field.value), VALUE_MAX)
+  if (page !== undefined && link !== undefined) return link(value, page)
+  return isCode(field) ? writer.code(value) : writer.text(value)
 }
 
 /** A hash is too long for a message. */

@@ -185,7 +185,7 @@ function linesOf({ glyph, title, lines }: Card) {
 }
 
 /** A plain text has no words that open a page. */
-const TEXT_FACTS: FactWriter = { text: (text) => text, code: shortAddress, link: undefined }
+const TEXT_FACTS: FactWriter = { text: (text) => text, code: (text) => text, link: undefined }
 
 function htmlFacts(writer: MailWriter): FactWriter {
   return {

@@ -78,6 +78,12 @@ describe('an alert', () => {
     expect(rows.flat().join()).not.toContain('mute')
   })
 
+  test('shortens an address also where no page shows it in full', () => {
+    const html = withFields([{ key: 'sender', label: 'Sender', value: ADDRESS }])
+    expect(html).toContain('Sender: <code>0x3f12…A91c</code>')
+    expect(html).not.toContain(ADDRESS)
+  })
+
   test('leads to its watch in the bot, once the bot has a name', () => {
     const { html } = alertView(envelopeOf(), {}, { botUsername: 'watchdog_bot' })
     expect(html).toContain(

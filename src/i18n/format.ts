@@ -33,6 +33,7 @@ export function formatAmount(
     readonly decimals: number
     readonly symbol: string
     readonly signed?: boolean
+    readonly rounded?: 'whole' | 'none'
   },
   locale: Locale,
 ): string {
@@ -40,26 +41,36 @@ export function formatAmount(
 }
 
 /**
- * An amount in whole units, as decimal text, with its symbol: at most 4 decimals.
+ * An amount in whole units, as decimal text, with its symbol: at most 4 decimals, or as `rounded` says.
  *
  * A value that would round to 0 and is not 0 keeps its first two significant digits. Dollars with cents have
  * two decimals.
  */
 export function formatDecimal(
-  amount: { readonly value: string; readonly symbol: string; readonly signed?: boolean },
+  amount: {
+    readonly value: string
+    readonly symbol: string
+    readonly signed?: boolean
+    readonly rounded?: 'whole' | 'none'
+  },
   locale: Locale,
 ): string {
   const value = numeric(amount.value)
-  const style = amountStyle(value, amount.symbol)
+  const style = amountStyle(value, amount)
   const name = amount.signed ? (`${style}Change` as const) : style
   return withSymbol(numberFormat(locale, name).format(value), amount.symbol)
 }
 
-function amountStyle(value: string, symbol: string): 'amount' | 'dust' | 'money' {
+function amountStyle(
+  value: string,
+  { symbol, rounded }: { readonly symbol: string; readonly rounded?: 'whole' | 'none' },
+): 'amount' | 'rounded' | 'exact' | 'dust' | 'money' {
+  if (rounded === 'none') return 'exact'
   const isDust = /[1-9]/.test(value) && /^-?0\.0000[0-4]/.test(value)
   if (isDust) return 'dust'
   const hasCents = /\.0*[1-9]/.test(value) && !/^-?0\.00/.test(value)
-  return symbol === 'USD' && hasCents ? 'money' : 'amount'
+  if (symbol === 'USD' && hasCents) return 'money'
+  return rounded === 'whole' && !/^-?0(\.|$)/.test(value) ? 'rounded' : 'amount'
 }
 
 /** A price as decimal text, 6 significant digits, with its symbol. */

@@ -27,13 +27,17 @@ export function mostSevere<One extends { readonly severity: Severity }>(
  * locale and time zone.
  */
 export type DisplayValue =
-  /** An amount in the smallest unit. `signed` shows a plus sign too. */
+  /**
+   * An amount in the smallest unit. `signed` shows a plus sign too. `rounded: 'whole'` shows it as people read it, at
+   * most two decimals from one on; `'none'` shows every digit.
+   */
   | {
       readonly kind: 'amount'
       readonly units: bigint
       readonly decimals: number
       readonly symbol: string
       readonly signed?: boolean
+      readonly rounded?: 'whole' | 'none'
     }
   /** An amount in whole units, as decimal text. */
   | { readonly kind: 'decimal'; readonly value: string; readonly symbol: string }

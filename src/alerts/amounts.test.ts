@@ -1,0 +1,72 @@
+import fc from 'fast-check'
+import { parseEther } from 'viem/utils'
+import { describe, expect, test } from 'vitest'
+import { formatAmount } from '#src/i18n/format.ts'
+import type { DisplayValue } from '#src/kernel/display-values.ts'
+import { withRoundedAmounts } from './amounts.ts'
+
+const flr = (units: bigint): DisplayValue => ({
+  kind: 'amount',
+  units,
+  decimals: 18,
+  symbol: 'FLR',
+})
+
+function shown(...amounts: readonly bigint[]): readonly string[] {
+  const facts = Object.fromEntries(amounts.map((units, index) => [`a${index}`, flr(units)]))
+  return Object.values(withRoundedAmounts(facts)).map((fact) => {
+    if (fact.kind !== 'amount') throw new Error('not an amount')
+    return formatAmount(fact, 'en').replace('\u00a0FLR', '')
+  })
+}
+
+describe('amounts of an alert', () => {
+  test.each([
+    ['8499.99994', '8,500'],
+    ['12742.5', '12,742.5'],
+    ['1.23456', '1.23'],
+    ['0.123456', '0.1235'],
+    ['0.00001234', '0.000012'],
+    ['0', '0'],
+  ])('are rounded as people read them: %s', (amount, text) => {
+    expect(shown(parseEther(amount))).toEqual([text])
+  })
+
+  test.each([
+    ['9999.99', '10000', ['9,999.99', '10,000']],
+    ['9999.9996', '10000', ['9,999.9996', '10,000']],
+    ['9999.999999999999999999', '10000', ['9,999.999999999999999999', '10,000']],
+    ['10000', '10000', ['10,000', '10,000']],
+  ])('stay different where they differ: %s and %s', (one, other, texts) => {
+    expect(shown(parseEther(one), parseEther(other))).toEqual(texts)
+  })
+
+  test('are equal only if they are, and ordered as they are', () => {
+    const units = fc.oneof(
+      fc.bigInt(0n, 10n ** 24n),
+      fc.bigInt(-(10n ** 15n), 10n ** 15n).map((less) => 10n ** 22n - less),
+    )
+    fc.assert(
+      fc.property(units, units, (one, other) => {
+        const [a, b] = shown(one, other).map((text) => parseEther(text.replaceAll(',', '')))
+        if (a === undefined || b === undefined) throw new Error('no texts')
+        expect(a < b).toBe(one < other)
+        expect(a === b).toBe(one === other)
+      }),
+    )
+  })
+
+  test('of different coins are rounded apart, and other values stay', () => {
+    const wflr = {
+      kind: 'amount',
+      units: parseEther('10000'),
+      decimals: 18,
+      symbol: 'WFLR',
+    } as const
+    const name = { kind: 'name', text: '10000' } as const
+    const facts = { before: flr(parseEther('9999.9999')), after: wflr, name }
+    const rounded = withRoundedAmounts(facts)
+    expect(rounded['before']).toMatchObject({ rounded: 'whole' })
+    expect(rounded['name']).toBe(name)
+  })
+})
