@@ -74,7 +74,12 @@ describe('alertMail', () => {
     const link = 'https://watchdog.example.org/'
     const message = { test: true, alertId: null, link }
     const { subject, text, html } = alertMail(envelopeOf({ message }), reader)
-    expect(subject).toBe('Test: Balance changed: -12,500 FLR')
+    expect(subject).toBe('[Treasury] Test: Balance changed: -12,500 FLR')
+    const own = { ...message, title: 'Test: Balance changed: -12,500 FLR' }
+    const data = { test: true }
+    expect(alertMail(envelopeOf({ data, message: own }), reader).subject).toBe(subject)
+    const unnamed = envelopeOf({ data, message: { ...own, watchLabel: null } })
+    expect(alertMail(unnamed, reader).subject).toBe(own.title)
     expect(text).toContain('🧪 🔵 Balance changed: ')
     // It has no page, and does not lead to the home page instead.
     expect(html).not.toContain(`href="${link}"`)

@@ -215,9 +215,12 @@ function bodyHtml(writer: MailWriter, { message }: Envelope, { body }: Card): st
  */
 function subjectOf(t: Translate, envelope: Envelope, { title }: Card): string {
   const { kind = 'alert', message, items = [], answers, answered } = envelope
-  if (isOfDestination(envelope)) return mailSubject(title)
+  const { watchLabel } = message
+  const label = watchLabel === null ? undefined : shownLabel(watchLabel)
+  if (isOfDestination(envelope)) return mailSubject(afterLabel(title, label))
   if (message.test) {
-    return mailSubject(t('messages:email.subject', { severity: t('messages:test.label'), title }))
+    const text = t('messages:email.subject', { severity: t('messages:test.label'), title })
+    return mailSubject(afterLabel(text, label))
   }
   if (kind === 'summary' || kind === 'notice') return mailSubject(title)
   const isCounted = kind === 'group' || kind === 'rollup'
@@ -227,8 +230,6 @@ function subjectOf(t: Translate, envelope: Envelope, { title }: Card): string {
   const severity =
     repeated === undefined ? severityWord(t, worst) : t(`messages:severity.${repeated.severity}`)
   const shown = cut(repeated?.title ?? title, TITLE_MAX)
-  const { watchLabel } = message
-  const label = watchLabel === null ? undefined : shownLabel(watchLabel)
   return mailSubject(namedSubject(t, { severity, title: shown, label }), { isAnswer })
 }
 
@@ -242,14 +243,16 @@ function namedSubject(
   },
 ): string {
   const { severity, title, label } = subject
-  const text = t('messages:email.subject', { severity, title })
-  if (label === undefined) return text
-  const isFirst = mailSubject(title).startsWith(mailSubject(label))
+  const isFirst = label !== undefined && mailSubject(title).startsWith(mailSubject(label))
   if (isFirst) {
     const end = ` · ${severity}`
     return `${cutAfterWord(title, SUBJECT_ROOM - end.length)}${end}`
   }
-  return `[${cut(label, SUBJECT_LABEL_MAX)}] ${text}`
+  return afterLabel(t('messages:email.subject', { severity, title }), label)
+}
+
+function afterLabel(text: string, label: string | undefined): string {
+  return label === undefined ? text : `[${cut(label, SUBJECT_LABEL_MAX)}] ${text}`
 }
 
 /** Whether it is the test of a destination, whose title says so; other tests show an example alert. */
