@@ -5,6 +5,7 @@ import type { Db } from '#src/db/connection.ts'
 import * as chatStore from './chat-store.ts'
 import {
   type AnsweredGroup,
+  isNear,
   type planNext,
   RECENT_SECONDS,
   type RecentMessage,
@@ -47,6 +48,7 @@ export async function readSituations(
   ])
   const waiting = await chatStore.listWaiting(db, rows, now)
   const seen = new Set(waiting.map(({ id }) => id))
+  const orderKeys = await orderKeysIn(db, recent, waiting)
   const alertIds = [...new Set(waiting.flatMap(({ answers }) => answers ?? []))]
   const answered =
     alertIds.length === 0 ? [] : await messages.listRepliedTo(db, recipientIds, alertIds)
@@ -58,7 +60,9 @@ export async function readSituations(
     behind: rows.flatMap(({ id }) => (seen.has(id) ? [] : [id])),
     situationOf: (recipientId) => ({
       waiting: waiting.filter(isOf(recipientId)),
-      recent: recent.filter(isOf(recipientId)).map((one) => toRecent(one, now)),
+      recent: recent
+        .filter(isOf(recipientId))
+        .map((one) => ({ ...toRecent(one, now), orderKeys: orderKeys.get(one.id) ?? new Set() })),
       groups: new Map(
         answered.filter(isOf(recipientId)).flatMap(({ alertId, id }) => {
           const group = id === null ? undefined : groups.get(id)
@@ -77,7 +81,28 @@ export async function readSituations(
   }
 }
 
-function toRecent(message: messages.SentMessage, now: Date): RecentMessage {
+/** Order keys of the deliveries in those messages that a waiting delivery may join. */
+async function orderKeysIn(
+  db: Db,
+  recent: readonly messages.SentMessage[],
+  waiting: readonly chatStore.WaitingRow[],
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const near = recent.filter(({ recipientId, watchId, openedAt }) =>
+    waiting.some(
+      (one) =>
+        one.recipientId === recipientId &&
+        one.watchId === watchId &&
+        watchId !== null &&
+        isNear(one.createdAt, openedAt),
+    ),
+  )
+  if (near.length === 0) return new Map()
+  const ids = near.map(({ id }) => id)
+  const keys = Map.groupBy(await messages.listOrderKeys(db, ids), ({ carriedBy }) => carriedBy)
+  return new Map([...keys].map(([id, all]) => [id, new Set(all.map(({ orderKey }) => orderKey))]))
+}
+
+function toRecent(message: messages.SentMessage, now: Date): Omit<RecentMessage, 'orderKeys'> {
   const busy = (message.leasedUntil ?? now) > now
   return { ...message, open: message.messageId !== null && !busy, busy }
 }

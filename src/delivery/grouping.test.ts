@@ -40,6 +40,7 @@ function recent(over: Partial<RecentMessage> & { readonly id: string }): RecentM
     sentAt: at(0),
     open: true,
     busy: false,
+    orderKeys: new Set(),
     ...over,
   }
 }
@@ -167,6 +168,24 @@ describe('the next message of a group', () => {
     })
   })
 
+  test('an alert with sound never joins a sent message that has one of its signal: it happened again', () => {
+    const again = waiting({ id: 'b', orderKey: 'k', createdAt: at(1) })
+    const others = [waiting({ id: 'c', createdAt: at(2) }), waiting({ id: 'd', createdAt: at(2) })]
+    const before = recent({ id: 'a', orderKeys: new Set(['k']) })
+    const plan = (all: WaitingDelivery[], over: Partial<RecipientSituation> = {}) =>
+      planNext(situation({ waiting: all, recent: [before], now: at(3), ...over })).next
+    expect(plan([again])).toEqual({ how: 'send', form: 'alone', ids: ['b'] })
+    expect(plan([again], { isByOutage: true })).toMatchObject({ how: 'send', ids: ['b'] })
+    // What fails together stays together: another signal of the watch joins.
+    expect(plan(others)).toMatchObject({ how: 'join', ids: ['c', 'd'], messageId: 'a' })
+    // Silent news joins.
+    expect(plan([{ ...again, urgency: 0 }])).toMatchObject({ how: 'join', ids: ['b'] })
+    // Every e-mail is heard: those that follow wait for one more.
+    expect(plan([again], { canEdit: false })).toBeUndefined()
+    // The seventh of a minute is a roll-up.
+    expect(plan([again], { recent: [before, ...full.slice(1)] })).toMatchObject({ form: 'rollup' })
+  })
+
   test('an alert with sound does not join a silent message', () => {
     const quiet = recent({ id: 'a', loud: false })
     const loud = waiting({ id: 'b', createdAt: at(1), urgency: 2 })
@@ -277,6 +296,9 @@ const anyRecent = fc
       sentAt: fc.integer({ min: 0, max: 12 }).map(at),
       open: fc.boolean(),
       busy: fc.boolean(),
+      orderKeys: fc
+        .subarray(['1 0', '1 1', '1 2', '2 0', '2 1'])
+        .map((keys): ReadonlySet<string> => new Set(keys)),
     } as const),
     { maxLength: 9 },
   )
@@ -344,6 +366,10 @@ describe('whatever waits', () => {
           next.ids.includes(id) ? [urgency] : [],
         )
         if (message?.loud === false) expect(Math.max(...urgencies)).toBe(0)
+        const again = given.waiting.filter(
+          ({ id, orderKey }) => next.ids.includes(id) && message?.orderKeys.has(orderKey),
+        )
+        if (next.form === 'group') expect(again.filter(({ urgency }) => urgency > 0)).toEqual([])
       }),
     )
   })
@@ -422,7 +448,12 @@ function run(
     if (next.how === 'join') {
       messages = messages.map((one) =>
         one.id === next.messageId
-          ? { ...one, kind: next.form, parts: one.parts + parts.length }
+          ? {
+              ...one,
+              kind: next.form,
+              parts: one.parts + parts.length,
+              orderKeys: new Set([...one.orderKeys, ...parts.map(({ orderKey }) => orderKey)]),
+            }
           : one,
       )
       continue
@@ -438,6 +469,7 @@ function run(
         parts: parts.length,
         openedAt: first?.createdAt ?? now,
         sentAt: now,
+        orderKeys: new Set(parts.map(({ orderKey }) => orderKey)),
       }),
     )
   }

@@ -5,7 +5,8 @@
  * The first delivery of a watch goes out immediately. Further deliveries of the watch within five seconds
  * join its message: by editing it if the channel can, otherwise in one message after the five seconds.
  * After six messages in a minute, everything goes into one roll-up until there are fewer. A delivery with
- * sound never joins a message that arrived without sound; it gets its own. Within an order key nothing
+ * sound never joins a message that arrived without sound, or a sent one that has an alert of its signal: it
+ * happened again, and an edit makes no sound. It gets its own. Within an order key nothing
  * overtakes, whatever its urgency. Where a message stands for an outage, a critical alert never joins it.
  * Raised severities and reminders that are written together are one message as well, in reply to the one about
  * their alerts.
@@ -62,6 +63,8 @@ export interface RecentMessage {
   readonly open: boolean
   /** Whether a worker is changing it. */
   readonly busy: boolean
+  /** Order keys of its deliveries; empty where nothing that waits could join it. */
+  readonly orderKeys: ReadonlySet<string>
 }
 
 /** A group that a recovery replies to. */
@@ -217,23 +220,22 @@ function joinWatch(
     (one) => one.taken === 'now' && isLike(one, lead) && isNear(one.createdAt, lead.createdAt),
   )
   if (isOnItsWay) return { ids: [lead.id] }
+  const mayJoin = ({ urgency, orderKey }: WaitingDelivery, to: RecentMessage) =>
+    !canEdit || urgency === 0 || (to.loud && !to.orderKeys.has(orderKey))
   const message = recent.find(
-    ({ watchId, recovery, kind, openedAt, loud, parts, open, busy }) =>
-      (open || busy || !canEdit) &&
-      watchId === lead.watchId &&
-      recovery === lead.recovery &&
-      (kind === 'alert' || kind === 'group') &&
-      isInGroup(lead, openedAt) &&
-      (loud || !canEdit || lead.urgency === 0) &&
-      parts < GROUP_PARTS_MAX,
+    (one) =>
+      (one.open || one.busy || !canEdit) &&
+      one.watchId === lead.watchId &&
+      one.recovery === lead.recovery &&
+      (one.kind === 'alert' || one.kind === 'group') &&
+      isInGroup(lead, one.openedAt) &&
+      mayJoin(lead, one) &&
+      one.parts < GROUP_PARTS_MAX,
   )
   if (message === undefined) return undefined
-  const { openedAt, loud, parts } = message
+  const { openedAt, parts } = message
   const fits = (one: WaitingDelivery) =>
-    isLike(one, lead) &&
-    isInGroup(one, openedAt) &&
-    (loud || !canEdit || one.urgency === 0) &&
-    !mustNotify(one)
+    isLike(one, lead) && isInGroup(one, openedAt) && mayJoin(one, message) && !mustNotify(one)
   const ids = idsOf(inOrder(waiting, fits, GROUP_PARTS_MAX - parts))
   if (!canEdit) {
     const until = new Date(openedAt.getTime() + GROUP_SECONDS * 1000)
@@ -308,7 +310,8 @@ function isLike(one: WaitingDelivery, lead: WaitingDelivery): boolean {
   return isSame && isGrouped(one)
 }
 
-function isNear(a: Date, b: Date): boolean {
+/** Whether two deliveries were written within the time of one message. */
+export function isNear(a: Date, b: Date): boolean {
   return Math.abs(a.getTime() - b.getTime()) <= GROUP_SECONDS * 1000
 }
 

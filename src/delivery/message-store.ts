@@ -68,6 +68,16 @@ export async function listParts(db: Db, ids: readonly string[]): Promise<Message
     order by fired_at, position, id`)
 }
 
+/** Order keys of the deliveries in these messages. */
+export async function listOrderKeys(
+  db: Db,
+  ids: readonly string[],
+): Promise<{ readonly carriedBy: string; readonly orderKey: string }[]> {
+  return await db.execute<{ carriedBy: string; orderKey: string }>(sql`
+    select distinct carried_by as "carriedBy", order_key as "orderKey" from deliveries
+    where carried_by = any(${sql.param([...ids])}::uuid[])`)
+}
+
 /** Messages by their ids. */
 export async function listByIds(db: Db, ids: readonly string[]): Promise<SentMessage[]> {
   return await db

@@ -56,6 +56,25 @@ describe('alerts of one watch within five seconds', () => {
     expect(chat.shown()).toEqual([[1, 2, 3], [4]])
   })
 
+  test('are heard each: one with sound of a signal that the sent message has is a message of its own', async () => {
+    const of = (alert: number, severity: 'info' | 'warning') => ({
+      alert,
+      severity,
+      signal: 'moved',
+    })
+    for (const draft of [of(1, 'warning'), of(2, 'warning'), of(3, 'info'), { alert: 4 }]) {
+      await chat.notify(draft)
+      await chat.deliver()
+      outbox.clock.advance(1)
+    }
+    expect(chat.shown()).toEqual([[1], [2, 3, 4]])
+    // What waits together is heard together.
+    await chat.notify(of(5, 'warning'), of(6, 'warning'))
+    await chat.deliver()
+    expect(chat.shown()).toEqual([[1], [2, 3, 4], [5, 6]])
+    expect(await statuses()).not.toContain('retrying')
+  })
+
   test.each([
     true,
     false,

@@ -120,6 +120,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/delivery/message-store.ts: leaseMessages',
       'src/delivery/message-store.ts: listAlertsOf',
       'src/delivery/message-store.ts: listByIds',
+      'src/delivery/message-store.ts: listOrderKeys',
       'src/delivery/message-store.ts: listParts',
       'src/delivery/message-store.ts: listRecent',
       'src/delivery/message-store.ts: listRepliedTo',
