@@ -7,6 +7,7 @@ import { applyChanges, beganAt, type Change, type Episodes, type OpenAlert } fro
 import { findCause } from './inhibition.ts'
 import { type Notification, notify } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
+import { withOwnTopups } from './own-topups.ts'
 import { recordedFromOpen } from './recorded-alert.ts'
 import type { Note } from './render.ts'
 import {
@@ -33,9 +34,10 @@ type NewAlert = RecordedFiring & { readonly alertId: number }
 export async function recordAlerts(
   deps: NotifyDeps,
   tx: Db,
-  candidates: readonly AlertCandidate[],
+  all: readonly AlertCandidate[],
 ): Promise<void> {
   const now = deps.clock.now()
+  const candidates = await withOwnTopups(tx, all)
   const recorded = candidates.filter(({ isNotified }) => isNotified)
   const inserted = await store.insertAlerts(tx, recorded, now)
   const idOf = new Map(inserted.map(({ id, key }) => [key, id]))

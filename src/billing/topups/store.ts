@@ -61,6 +61,46 @@ export function listOpenQuotes(
     .limit(limit)
 }
 
+/** A quote, with a payment for it if one is recorded. */
+export interface QuoteWithPayment {
+  readonly wallet: string
+  /** Contract of a token; null for coins. */
+  readonly token: string | null
+  readonly payTo: string
+  readonly contractPayTo: string | null
+  readonly amountUnits: bigint
+  readonly createdAt: Date
+  readonly expiresAt: Date
+  readonly txHash: string | null
+}
+
+/** Quotes of these wallets since then, each as often as it has payments, and once without any. */
+export function listQuotesWithPayments(
+  db: Db,
+  wallets: readonly Address[],
+  since: Date,
+): Promise<QuoteWithPayment[]> {
+  return db
+    .select({
+      wallet: topups.wallet,
+      token: topups.token,
+      payTo: topups.payTo,
+      contractPayTo: topups.contractPayTo,
+      amountUnits: topups.amountUnits,
+      createdAt: topups.createdAt,
+      expiresAt: topups.expiresAt,
+      txHash: topupPayments.txHash,
+    })
+    .from(topups)
+    .leftJoin(topupPayments, eq(topupPayments.handle, topups.handle))
+    .where(
+      and(
+        sql`${topups.wallet} = any(${sql.param([...wallets])}::text[])`,
+        gt(topups.createdAt, since),
+      ),
+    )
+}
+
 /** The quote that replaced another one. */
 export async function findRenewal(db: Db, handle: string): Promise<TopupRow | undefined> {
   const [row] = await db.select().from(topups).where(eq(topups.renews, handle))

@@ -81,6 +81,8 @@ const Moved = z.object({
     .nullable(),
   blockNumber: z.int(),
   blockTime: Instant,
+  /** True for a payment for a top-up of the watch's owner; `src/alerts` adds it. */
+  isTopUp: z.literal(true).exactOptional(),
 })
 /** `data` of alerts of any release: earlier ones have the watch's direction, and no cause. */
 const StoredMoved = Moved.extend({ direction: z.string() }).partial({
@@ -153,6 +155,7 @@ function presentMoved(_event: string, data: JsonObject): Presentation {
   const party = isSent ? 'receiver' : 'sender'
   return {
     ...(!isSent && { form: 'received' }),
+    ...(moved.isTopUp && { form: 'topUp' }),
     facts: {
       amount: { ...amount, units: isSent ? -change : change },
       ...(usd !== null && { usd: { kind: 'decimal', value: usd, symbol: 'USD' } }),

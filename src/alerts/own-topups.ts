@@ -1,0 +1,49 @@
+/** Outgoing money that buys credits here: the owner's own top-up is no reason to worry. */
+import { z } from 'zod'
+import { areOwnPayments, type OutgoingMove } from '#src/billing/topups/own-payments.ts'
+import type { Db } from '#src/db/connection.ts'
+import { storedAddress } from '#src/kernel/units.ts'
+import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
+
+const MOVED = 'wallet-balance.moved'
+
+/** What is needed of the data of an outgoing move. */
+const Outgoing = z.object({
+  asset: z.string(),
+  direction: z.literal('outgoing'),
+  changeAmount: z.string().regex(/^-\d+$/),
+  counterparty: z.string().nullable(),
+  transactionHash: z.string().nullable(),
+})
+
+/** The candidates, in which moves that pay a top-up of the watch's owner say so (`isTopUp`). */
+export async function withOwnTopups(
+  tx: Db,
+  candidates: readonly AlertCandidate[],
+): Promise<readonly AlertCandidate[]> {
+  const moves = candidates.flatMap((candidate) => {
+    const move = moveOf(candidate)
+    return move === undefined ? [] : [{ candidate, move }]
+  })
+  const areOwn = await areOwnPayments(
+    tx,
+    moves.map(({ move }) => move),
+  )
+  const own = new Set(moves.filter((_, index) => areOwn[index]).map(({ candidate }) => candidate))
+  if (own.size === 0) return candidates
+  return candidates.map((candidate) =>
+    own.has(candidate) ? { ...candidate, data: { ...candidate.data, isTopUp: true } } : candidate,
+  )
+}
+
+function moveOf({ event, data, watch, firedAt }: AlertCandidate): OutgoingMove | undefined {
+  const read = event === MOVED ? Outgoing.safeParse(data) : undefined
+  if (read?.success !== true) return undefined
+  const { asset, changeAmount, counterparty, transactionHash } = read.data
+  return {
+    wallet: storedAddress(watch.wallet),
+    ...{ asset, counterparty, transactionHash },
+    units: -BigInt(changeAmount),
+    at: firedAt,
+  }
+}

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest'
+import { storedAddress } from '#src/kernel/units.ts'
+import { type OutgoingMove, paysFor } from './own-payments.ts'
+import type { QuoteWithPayment } from './store.ts'
+
+const WALLET = storedAddress('0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C')
+const TOKEN = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const PAY_TO = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
+const ROUTER = '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512'
+const at = (minutes: number) => new Date(Date.UTC(2026, 10, 20, 12, minutes))
+
+const coins: QuoteWithPayment = {
+  wallet: WALLET,
+  token: null,
+  payTo: PAY_TO,
+  contractPayTo: ROUTER,
+  amountUnits: 500n,
+  createdAt: at(0),
+  expiresAt: at(10),
+  txHash: null,
+}
+const tokens = { ...coins, token: TOKEN, payTo: ROUTER, contractPayTo: null }
+
+function move(over: Partial<OutgoingMove> = {}): OutgoingMove {
+  return {
+    wallet: WALLET,
+    asset: 'FLR',
+    units: 501n,
+    transactionHash: '0x01',
+    counterparty: PAY_TO,
+    at: at(1),
+    ...over,
+  }
+}
+
+describe('an outgoing move pays for a quote', () => {
+  test('whose address got coins while it was open, whatever the fee', () => {
+    expect(paysFor(move(), coins)).toBe(true)
+    expect(paysFor(move({ counterparty: ROUTER }), coins)).toBe(true)
+    expect(paysFor(move({ at: at(60) }), coins)).toBe(true)
+  })
+
+  test.each([
+    ['other addresses', { counterparty: TOKEN }],
+    ['an unknown address', { counterparty: null }],
+    ['another asset', { asset: TOKEN }],
+    ['before the quote', { at: at(-6) }],
+    ['long after it', { at: at(71) }],
+  ])('but not one to %s', (_, over) => {
+    expect(paysFor(move(over), coins)).toBe(false)
+  })
+
+  test('in tokens only with its amount: they go to the treasury, whose address no quote has', () => {
+    const paid = move({ asset: TOKEN, units: 500n, counterparty: WALLET })
+    expect(paysFor(paid, tokens)).toBe(true)
+    expect(paysFor({ ...paid, units: 501n }, tokens)).toBe(false)
+    expect(paysFor({ ...paid, asset: 'FLR' }, tokens)).toBe(false)
+  })
+
+  test('whose payment is recorded with its transaction, also in another amount and late', () => {
+    const late = move({ asset: TOKEN, units: 7n, at: at(600) })
+    expect(paysFor(late, { ...tokens, txHash: '0x01' })).toBe(true)
+    expect(paysFor(late, { ...tokens, txHash: '0x02' })).toBe(false)
+    expect(paysFor({ ...late, transactionHash: null }, tokens)).toBe(false)
+  })
+})

@@ -1,0 +1,54 @@
+/** Which payments of the chain are for a top-up of the wallet's own, also before they are recorded. */
+import type { Db } from '#src/db/connection.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { listQuotesWithPayments, type QuoteWithPayment } from './store.ts'
+
+/** Money that left an account, as its watch sees it. */
+export interface OutgoingMove {
+  /** Wallet whose top-ups count: the owner of the watch. */
+  readonly wallet: Address
+  /** A token contract, or FLR. */
+  readonly asset: string
+  readonly units: bigint
+  readonly transactionHash: string | null
+  readonly counterparty: string | null
+  readonly at: Date
+}
+
+/** Payments may name a quote for a while after it has expired. */
+const LATE_MS = HOUR_MS
+/** Difference between the clocks of host and chain. */
+const SKEW_MS = 5 * MINUTE_MS
+
+/** Whether each of these moves pays a top-up of its wallet. */
+export async function areOwnPayments(
+  db: Db,
+  moves: readonly OutgoingMove[],
+): Promise<readonly boolean[]> {
+  if (moves.length === 0) return []
+  const wallets = [...new Set(moves.map(({ wallet }) => wallet))]
+  const first = Math.min(...moves.map(({ at }) => at.getTime()))
+  const quotes = await listQuotesWithPayments(db, wallets, new Date(first - DAY_MS))
+  const byWallet = Map.groupBy(quotes, ({ wallet }) => wallet)
+  return moves.map((move) => {
+    return (byWallet.get(move.wallet) ?? []).some((quote) => paysFor(move, quote))
+  })
+}
+
+/**
+ * Whether a move pays for a quote: its payment is recorded, or the quote was open and the move fits. Coins go to the
+ * quote's address; tokens go through the router to the treasury, in the amount of the quote.
+ */
+export function paysFor(move: OutgoingMove, quote: QuoteWithPayment): boolean {
+  if (quote.txHash !== null && quote.txHash === move.transactionHash) return true
+  const at = move.at.getTime()
+  const wasOpen =
+    quote.createdAt.getTime() <= at + SKEW_MS && at <= quote.expiresAt.getTime() + LATE_MS
+  if (!wasOpen || move.asset !== (quote.token ?? 'FLR')) return false
+  if (quote.token !== null) return move.units === quote.amountUnits
+  return (
+    move.counterparty !== null &&
+    [quote.payTo, quote.contractPayTo].some((address) => address === move.counterparty)
+  )
+}
