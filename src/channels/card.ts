@@ -2,9 +2,17 @@ import { isolate, withoutDirections } from '#src/i18n/isolates.ts'
 import { builtKey, type HtmlValue, type Translate, translator, typed } from '#src/i18n/translate.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { titleBeside } from '#src/kernel/title-beside.ts'
-import { causeHeading, outageSpan } from './cause.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
-import { isStillSilent, lastRecovery, lossOf, openIn, stateIn } from './group.ts'
+import {
+  isStillSilent,
+  lastRecovery,
+  lossOf,
+  openIn,
+  sharedBody,
+  sharedField,
+  stateIn,
+} from './group.ts'
+import { groupHeading, groupLine, titleIn } from './group-wording.ts'
 import {
   asWritten,
   cut,
@@ -57,8 +65,9 @@ export interface Card {
 /** Most messages of a group or summary that are listed. */
 const ITEMS_MAX = 20
 const TITLE_MAX = 300
-/** Fields that all alerts of a group may share. */
-const SHARED_FIELDS: readonly string[] = ['sender', 'from', 'round', 'rounds']
+
+const OVER = 'messages:recovered.over'
+const STILL = 'messages:reminder.head'
 
 interface CardOptions {
   /** Time of sending, for a first message only. */
@@ -133,37 +142,24 @@ function groupCard(
     isOver && state.closedAt === undefined ? lastRecovery(items, state) : undefined
   const recoveries = items.flatMap((item) => recoveryOf(item) ?? [])
   const loss = lossOf(recoveries)
-  const span = recoveredAt && outageSpan(cause, loss, recoveredAt)
-  const line = severityLine(
-    {
-      ...envelope,
-      ...span?.start,
-      kind: envelope.of === 'raised' ? 'raised' : 'group',
-      message: {
-        ...worst,
-        watchLabel: null,
-        firedAt: since,
-        // The heading says since when; the line, when it was noticed.
-        ...(isSilent && { severity: 'critical' as const, canRecover: false }),
-      },
-    },
-    writer,
-    { state: { ...state, ...span?.end }, isLengthStated: isSilence },
-  )
+  const times = { since, recoveredAt, loss }
+  const line = groupLine(envelope, { ...times, worst, isSilent, state, writer })
+  // The recovery says what has ended; nothing repeats it.
+  const isPast = isOver && envelope.of !== undefined
   const count = items.length
   const heading = groupHeading(isSilence && !isOver && !isSilent ? uncaused : envelope, {
-    ...{ watch: worst.watchLabel, count, since, recoveredAt, isOver, loss },
+    ...{ ...times, watch: worst.watchLabel, count, isOver: isOver && !isPast },
   })
   // An alert that is over, acknowledged or muted needs no reminder any more.
   const isReminder = envelope.of === 'reminder' && !isOver && !state.acknowledged && !state.muted
   const shown = isSilent ? { ...worst, severity: 'critical' as const } : worst
   return {
     glyph: glyphOf(shown, isOver ? endOf(worst, state) : {}),
-    title: isReminder ? t('messages:reminder.head', { title: heading }) : heading,
+    title: isReminder || isPast ? t(isPast ? OVER : STILL, { title: heading }) : heading,
     lines: [line],
     body: isSilent ? t('messages:group.silentBody') : isReminder ? sharedBody(items) : '',
-    fields: sharedField(items),
-    ...listed(t, items, 0, (item) => ({
+    fields: isPast ? [] : sharedField(items),
+    ...listed(t, isPast ? [] : items, 0, (item) => ({
       glyph: glyphOf(item, stateIn(state, item)),
       time: undefined,
       text: cut(titleIn(t, item, stateIn(state, item), recoveryOf(item)?.title), TITLE_MAX),
@@ -173,35 +169,6 @@ function groupCard(
     number: undefined,
     tone: isOver ? 'fine' : isSilent ? 'critical' : toneOf(worst, {}),
   }
-}
-
-/** The common cause of the alerts, or their number. */
-function groupHeading(
-  envelope: Envelope,
-  of: Omit<Parameters<typeof causeHeading>[1], 'watch'> & {
-    readonly watch: string | null
-    readonly count: number
-  },
-): string {
-  const { watch, count, isOver } = of
-  const t = translator(envelope.locale)
-  if (watch === null) return t('messages:group.headingNoWatch', { count })
-  const named = { count, watch: typed(shownLabel(watch)) }
-  return (
-    causeHeading(envelope, { ...of, watch }) ??
-    t(isOver ? 'messages:group.over' : 'messages:group.heading', named)
-  )
-}
-
-/** Title of an alert of a group: of one that has recovered, that of its recovery. */
-function titleIn(
-  t: Translate,
-  { title, isRecovery }: EnvelopeMessage,
-  { recoveredAt }: MessageState,
-  recovered: string | undefined,
-): string {
-  if (isRecovery || recoveredAt === undefined) return title
-  return recovered ?? t('messages:recovered.over', { title })
 }
 
 /** Alerts of one minute, with their count. */
@@ -305,22 +272,6 @@ export function itemLine(
   const number = time !== undefined || message.alertId === null ? [] : [`#${message.alertId}`]
   const start = time === undefined ? [] : [asWritten(locale, time)]
   return lineStart(locale) + [...start, glyph, text, ...number].join(' ')
-}
-
-/** Duration for which all of them have been active; empty if it differs. */
-function sharedBody([first, ...others]: readonly EnvelopeMessage[]): string {
-  return first !== undefined && others.every(({ body }) => body === first.body) ? first.body : ''
-}
-
-/** At most one field that all of them share, such as a sender or a round. */
-function sharedField(items: readonly EnvelopeMessage[]): readonly MessageField[] {
-  if (items.length < 2) return []
-  for (const key of SHARED_FIELDS) {
-    const values = items.map(({ fields }) => fields.find((field) => field.key === key))
-    const [first] = values
-    if (first !== undefined && values.every((field) => field?.value === first.value)) return [first]
-  }
-  return []
 }
 
 const WATCHES_MAX = 5

@@ -1,8 +1,17 @@
 /** Messages with several alerts of one watch. Pure. */
 import { helpText } from '#src/i18n/signal-help.ts'
 import { translator } from '#src/i18n/translate.ts'
-import type { Envelope, EnvelopeMessage, MessageState, RecoverySummary } from './envelope.ts'
+import type {
+  Envelope,
+  EnvelopeMessage,
+  MessageField,
+  MessageState,
+  RecoverySummary,
+} from './envelope.ts'
 import { hasEnded, worstOf } from './wording.ts'
+
+/** Fields that all alerts of a group may share. */
+const SHARED_FIELDS: readonly string[] = ['sender', 'from', 'round', 'rounds']
 
 /** State of one alert of a group. */
 export function stateIn({ items }: MessageState, { alertId }: EnvelopeMessage): MessageState {
@@ -75,4 +84,20 @@ export function lastRecovery(
   })
   if (state.recoveredAt !== undefined) return state.recoveredAt
   return times.length === 0 ? undefined : new Date(Math.max(...times))
+}
+
+/** Duration for which all of them have been active; empty if it differs. */
+export function sharedBody([first, ...others]: readonly EnvelopeMessage[]): string {
+  return first !== undefined && others.every(({ body }) => body === first.body) ? first.body : ''
+}
+
+/** At most one field that all of them share, such as a sender or a round. */
+export function sharedField(items: readonly EnvelopeMessage[]): readonly MessageField[] {
+  if (items.length < 2) return []
+  for (const key of SHARED_FIELDS) {
+    const values = items.map(({ fields }) => fields.find((field) => field.key === key))
+    const [first] = values
+    if (first !== undefined && values.every((field) => field?.value === first.value)) return [first]
+  }
+  return []
 }

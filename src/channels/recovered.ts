@@ -8,12 +8,16 @@ import {
   type RecoverySummary,
 } from './envelope.ts'
 
-/** The message of an alert that has recovered, in the past tense; every other one is kept. */
+/**
+ * The message of an alert that has recovered, in the past tense; every other one is kept. A reminder or raised
+ * severity only says that it is over: what has ended is in the first message and in the recovery.
+ */
 export function asRecovered(envelope: Envelope, state: MessageState): Envelope {
   const { message, kind } = envelope
   const isItsOwn = isOneAlert(kind) && !message.isRecovery && state.flapping === undefined
   if (state.recoveredAt === undefined || !isItsOwn) return envelope
-  const past = pastWords(envelope, state.recovery?.(envelope))
+  const isFollowUp = kind === 'raised' || kind === 'reminder'
+  const past = pastWords(envelope, isFollowUp ? undefined : state.recovery?.(envelope))
   return { ...envelope, message: { ...message, ...past, fields: [] } }
 }
 

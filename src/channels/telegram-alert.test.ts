@@ -324,6 +324,29 @@ describe('other messages', () => {
     }
   })
 
+  test('a follow-up that is over says so in a line: the recovery says what it cost', () => {
+    const recoveredAt = new Date('2026-11-20T13:15:01Z')
+    const recovery = () => ({ title: 'Commits are arriving again', seconds: 840, rounds: 8 })
+    const items = new Map([4711, 4712, 4713].map((id) => [id, { recoveredAt, recovery }] as const))
+    const shown = (view: ReturnType<typeof alertView>) => view.plain.split('\n').filter(Boolean)
+    for (const kind of ['raised', 'reminder'] as const) {
+      const group = alertView({ ...groupOf(), of: kind }, { items, recoveredAt })
+      expect(shown(group)).toEqual([
+        '🟢 Over · \u2068Node A\u2069: 3 alerts',
+        'Recovered · 14:02 to 14:15\u00a0UTC+1',
+      ])
+      const one = envelopeOf({ ...commit, kind, answers: 4710 })
+      expect(shown(alertView(one, { recoveredAt, recovery }))).toEqual([
+        '🟢 Over · FTSO commit missing in 2 consecutive voting rounds',
+        'Recovered · \u2068Node A\u2069 · 14:02 to 14:15\u00a0UTC+1',
+        '#4711',
+      ])
+    }
+    const first = shown(alertView(groupOf(), { items, recoveredAt }))
+    expect(first).toHaveLength(6)
+    expect(first[1]).toBe('Recovered · 14:02 to 14:15\u00a0UTC+1')
+  })
+
   test('a group is written as it is drawn', () => {
     const view = alertView(groupOf(), {}, { botUsername: 'watchdog_bot' })
     expect(view.html).toBe(
