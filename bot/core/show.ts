@@ -1,5 +1,5 @@
 import type { InlineKeyboardMarkup } from 'grammy/types'
-import { hasMessage } from '#src/delivery/service.ts'
+import { hasMessage, isFollowed } from '#src/delivery/service.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { coverConnectMessage } from '#src/recipients/connect.ts'
 import { type Button, markupOf, type Rows } from '#src/telegram/buttons.ts'
@@ -16,7 +16,7 @@ import { type CurrentMessageIds, changeChat, type Task } from './store.ts'
 /**
  * Shows a screen in the message whose button was pressed, in the question's message for a typed answer, or
  * else in a new message. If that message is gone or too old, a new one is sent. An alert or notice whose
- * button was pressed is kept.
+ * button was pressed is kept. A wizard above a newer alert continues below it.
  *
  * @param task task whose current message it becomes: only the newest one of each task has buttons
  * @returns the message's id
@@ -61,7 +61,22 @@ export async function ask(ctx: BotContext, view: View): Promise<number> {
 
 /** The screen whose button was pressed. */
 async function pressedScreen(ctx: BotContext): Promise<number | undefined> {
-  return (await isDelivered(ctx)) ? undefined : ctx.callbackQuery?.message?.message_id
+  if (await isDelivered(ctx)) return undefined
+  const messageId = ctx.callbackQuery?.message?.message_id
+  if (messageId === undefined || !(await isWizardAbove(ctx, messageId))) return messageId
+  await ctx.takeOver()
+  await leave(ctx, messageId)
+  return undefined
+}
+
+/** Whether a message is the wizard of a private chat, with an alert or notice below it. */
+async function isWizardAbove(
+  { app, knownChat, links }: BotContext,
+  messageId: number,
+): Promise<boolean> {
+  if (knownChat.kind !== 'private' || knownChat.currentMessages.wizard !== messageId) return false
+  const recipientIds = links.map(({ recipientId }) => recipientId)
+  return isFollowed(app.db, recipientIds, messageId)
 }
 
 /** Whether the pressed message is an alert, a summary or a notice, not a screen of the bot. */
@@ -102,11 +117,17 @@ async function answeredMessage(ctx: BotContext): Promise<number | undefined> {
   const isCurrent = Object.values(knownChat.currentMessages).includes(messageId)
   const isCovered = ctx.links.some((link) => link.lastSuccessAt && link.lastSuccessAt > askedAt)
   if (isCurrent && !isCovered) return messageId
+  await leave(ctx, messageId)
+  return undefined
+}
+
+/** Deletes a screen that continues in a new message. */
+async function leave(ctx: BotContext, messageId: number): Promise<void> {
+  const { knownChat } = ctx
   await remove(ctx, messageId)
   Object.assign(ctx, {
     knownChat: { ...knownChat, currentMessages: without(knownChat.currentMessages, messageId) },
   })
-  return undefined
 }
 
 /** The current messages without a deleted one. */

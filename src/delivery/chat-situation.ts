@@ -98,7 +98,7 @@ async function orderKeysIn(
   )
   if (near.length === 0) return new Map()
   const ids = near.map(({ id }) => id)
-  const keys = Map.groupBy(await messages.listOrderKeys(db, ids), ({ carriedBy }) => carriedBy)
+  const keys = Map.groupBy(await chatStore.listOrderKeys(db, ids), ({ carriedBy }) => carriedBy)
   return new Map([...keys].map(([id, all]) => [id, new Set(all.map(({ orderKey }) => orderKey))]))
 }
 

@@ -80,6 +80,16 @@ export async function listWaiting(
     order by w.fired_at, w.position, w.id`)
 }
 
+/** Order keys of the deliveries in these messages. */
+export async function listOrderKeys(
+  db: Db,
+  ids: readonly string[],
+): Promise<{ readonly carriedBy: string; readonly orderKey: string }[]> {
+  return await db.execute<{ carriedBy: string; orderKey: string }>(sql`
+    select distinct carried_by as "carriedBy", order_key as "orderKey" from deliveries
+    where carried_by = any(${sql.param([...ids])}::uuid[])`)
+}
+
 /** Claims these for one attempt; those that another worker has claimed are missing. */
 export async function claimRows(
   db: Db,

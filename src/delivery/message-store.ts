@@ -68,16 +68,6 @@ export async function listParts(db: Db, ids: readonly string[]): Promise<Message
     order by fired_at, position, id`)
 }
 
-/** Order keys of the deliveries in these messages. */
-export async function listOrderKeys(
-  db: Db,
-  ids: readonly string[],
-): Promise<{ readonly carriedBy: string; readonly orderKey: string }[]> {
-  return await db.execute<{ carriedBy: string; orderKey: string }>(sql`
-    select distinct carried_by as "carriedBy", order_key as "orderKey" from deliveries
-    where carried_by = any(${sql.param([...ids])}::uuid[])`)
-}
-
 /** Messages by their ids. */
 export async function listByIds(db: Db, ids: readonly string[]): Promise<SentMessage[]> {
   return await db
@@ -101,6 +91,18 @@ export async function findByName(
     )
     .limit(1)
   return row
+}
+
+/** Id at its destination of the newest message to any of these recipients. */
+export async function findNewestName(
+  db: Db,
+  recipientIds: readonly number[],
+): Promise<string | undefined> {
+  const [row] = await db.execute<{ messageId: string }>(sql`
+    select message_id as "messageId" from sent_messages
+    where recipient_id = any(${sql.param([...recipientIds])}::int[]) and message_id is not null
+    order by sent_at desc limit 1`)
+  return row?.messageId
 }
 
 /**

@@ -109,6 +109,19 @@ export async function hasMessage(
 }
 
 /**
+ * Whether an alert or notice was sent to one of these recipients after the message with this number, in a chat whose
+ * messages are numbered as they are sent.
+ */
+export async function isFollowed(
+  db: Db,
+  recipientIds: readonly number[],
+  messageId: number,
+): Promise<boolean> {
+  if (recipientIds.length === 0) return false
+  return Number((await messages.findNewestName(db, recipientIds)) ?? 0) > messageId
+}
+
+/**
  * Stores the part of the help that is expanded below a message, so that later changes keep it; null: none.
  * The caller changes the message.
  */

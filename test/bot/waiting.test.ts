@@ -104,3 +104,27 @@ test('a typed answer is shown below a notice that came meanwhile, not above it',
   expect(bo.last().id).toBeGreaterThan(notice)
   expect(bo.all().map((message) => message.id)).not.toContain(question)
 })
+
+test('a form continues below an alert that came meanwhile, not above it', async () => {
+  await world.giveSlots('alice', 2)
+  await ann.say('/new credit')
+  const form = ann.last().id
+  await ann.press('500')
+  expect(ann.last().id).toBe(form)
+  await alertsIn(world).fire(id, { event: 'wallet-balance.moved' })
+  const alert = ann.last()
+  expect(alert.text).toContain('left the wallet')
+  const press = world.telegram.press(ann.id, form, 'Severity: all')
+  await world.settle()
+  expect(await press.answer()).toMatchObject({ text: '', showAlert: false })
+  const next = ann.last()
+  expect(next.id).toBeGreaterThan(alert.id)
+  expect(next.text).toContain('Alert: below 500 credits')
+  expect(ann.labels().flat()).not.toContain('Severity: all')
+  expect(ann.all().map((message) => message.id)).not.toContain(form)
+  // The alert keeps its buttons, and the form its place while nothing newer comes.
+  const shown = ann.all().find((message) => message.id === alert.id)
+  expect(shown?.keyboard).toEqual(alert.keyboard)
+  await ann.press('✕ Cancel')
+  expect(ann.last().id).toBe(next.id)
+})
