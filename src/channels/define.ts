@@ -17,6 +17,8 @@ export interface SendContext {
   readonly timeoutMs?: number
   /** Of a changed message: whether it contains more alerts than before. */
   readonly isLonger?: boolean
+  /** Whether nobody there may change anything, so that buttons that would are left out. */
+  readonly isReceiveOnly?: boolean
   /** Link that stops these messages, for channels that need one (e-mail). */
   readonly unsubscribeUrl?: string
 }

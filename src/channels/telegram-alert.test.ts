@@ -50,6 +50,14 @@ describe('an alert', () => {
     ])
   })
 
+  test('keeps its page and its help where nobody may change anything', () => {
+    expect(buttons(alertView(envelopeOf(commit), {}, { isReceiveOnly: true }))).toEqual([
+      ['Details https://watchdog.example.org/a/abc123'],
+      ['Why? 1:alert.help:3mv:w', 'Causes 1:alert.help:3mv:c'],
+      ['What to do 1:alert.help:3mv:d'],
+    ])
+  })
+
   test('cannot be muted until it recovers where nothing recovers', () => {
     expect(JSON.stringify(alertView(envelopeOf()).rows)).not.toContain('alert.mute:3mv:rec')
   })
@@ -364,6 +372,8 @@ describe('other messages', () => {
       ['Mute 1\u00a0h 1:alert.mute:3mw:1h', 'Mute 8\u00a0h 1:alert.mute:3mw:8h'],
       ['Mute until recovered 1:alert.mute:3mw:rec'],
     ])
+    const received = alertView(groupOf(), {}, { isReceiveOnly: true })
+    expect(buttons(received)).toEqual([['Alerts 1:alert.list:aad16:']])
   })
 
   test.each(

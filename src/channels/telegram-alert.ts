@@ -32,6 +32,8 @@ export type AlertViewState = MessageState
 export interface AlertViewOptions extends ChatReader {
   /** Whether links are shown as text instead of buttons. */
   readonly linksAsText?: boolean
+  /** Whether nobody in the chat may change anything: buttons that would are left out. */
+  readonly isReceiveOnly?: boolean
   /**
    * Time of sending, for a first message only: the text says how long ago the alert fired, from one minute
    * on.
@@ -49,8 +51,8 @@ export function alertView(
   options: AlertViewOptions = {},
 ): AlertView {
   const shown = asShown(envelope, state)
-  const rows = buttonsOf(shown, state)
-  const { linksAsText = false } = options
+  const { linksAsText = false, isReceiveOnly = false } = options
+  const rows = buttonsOf(shown, state, { isReceiveOnly })
   return {
     ...chatText(partsOf(shown, state, options)),
     rows: linksAsText ? withoutLinks(rows) : rows,

@@ -5,6 +5,7 @@ import {
   type MuteDuration,
   packed,
   unpacked,
+  type Verb,
 } from '#src/actions/codec.ts'
 import { HELP_TOPICS, type HelpTopic, helpText } from '#src/i18n/signal-help.ts'
 import { type TextKey, translator } from '#src/i18n/translate.ts'
@@ -25,12 +26,36 @@ const HELP_PARTS: Readonly<Record<HelpTopic, HelpPart>> = {
 /** Before the label of the part that is open. */
 const TICK = '✓ '
 
-/** Buttons of an envelope; empty for kinds without buttons. */
-export function buttonsOf(envelope: Envelope, state: MessageState): Rows {
+/** Verbs of these buttons that need the right to manage watches. */
+const CHANGES: ReadonlySet<Verb> = new Set([
+  'alert.ack',
+  'alert.unack',
+  'alert.ackAll',
+  'alert.unackAll',
+  'alert.mute',
+  'watch.unmute',
+  'mute.all',
+  'settings.remind',
+])
+
+/**
+ * Buttons of an envelope; empty for kinds without buttons.
+ * @param options `isReceiveOnly`: nobody in the chat may change anything
+ */
+export function buttonsOf(
+  envelope: Envelope,
+  state: MessageState,
+  { isReceiveOnly }: { readonly isReceiveOnly: boolean },
+): Rows {
+  const rows = drawn(envelope, state)
+  const usable = isReceiveOnly ? rows.map((row) => row.filter((one) => !isChange(one))) : rows
   // Laid out with a tick on each help button, so that a press moves none.
-  return layout(drawn(envelope, state)).map((row) =>
-    row.map((button) => untickedUnlessOpen(button, state.help)),
-  )
+  return layout(usable).map((row) => row.map((button) => untickedUnlessOpen(button, state.help)))
+}
+
+function isChange(button: Button): boolean {
+  const press = 'data' in button ? unpacked(button.data) : undefined
+  return press !== undefined && CHANGES.has(press.verb)
 }
 
 function untickedUnlessOpen(button: Button, open: HelpTopic | undefined): Button {

@@ -78,7 +78,8 @@ function createTelegram({
     mask: ({ chatId }) => `chat …${String(chatId).slice(-4)}`,
     partitionKey: ({ chatId }) => String(chatId),
     send: async (destination, envelope, context) => {
-      const options = { ...readerOf(destination), now: context.now }
+      const { now, isReceiveOnly = false } = context
+      const options = { ...readerOf(destination), isReceiveOnly, now }
       const repliesTo = Number(context.answersMessageId)
       return await postTo(requireApi(), destination, context, urgencyOf(envelope), {
         content: (more) => alertView(envelope, {}, { ...options, ...more }),
@@ -87,7 +88,8 @@ function createTelegram({
       })
     },
     edit: async (destination, id, envelope, state, context) => {
-      const options = readerOf(destination)
+      const { isReceiveOnly = false } = context
+      const options = { ...readerOf(destination), isReceiveOnly }
       return await postTo(requireApi(), destination, context, 0, {
         content: (more) => alertView(envelope, state, { ...options, ...more }),
         messageId: Number(id),

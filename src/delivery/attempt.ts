@@ -106,6 +106,7 @@ async function sendOrChange(
     now: deps.clock.now(),
     signal,
     wallet,
+    ...(opened.isReceiveOnly && { isReceiveOnly: true }),
     ...(isShort && { timeoutMs: SHORT_TIMEOUT_MS }),
     ...(answersMessageId !== undefined && { answersMessageId }),
     ...(change?.isLonger && { isLonger: true }),

@@ -142,6 +142,8 @@ export interface OpenDestination {
   readonly byDefault: boolean
   /** Whether it is a Telegram group. */
   readonly isGroup: boolean
+  /** Whether it is a chat that only receives: nobody there may change anything. */
+  readonly isReceiveOnly: boolean
 }
 
 /** A destination, or why its stored data cannot be decrypted. */
@@ -279,6 +281,7 @@ function toOpen(box: SecretBox, row: store.RecipientRow): OpenDestination {
     own: row.own,
     byDefault: row.own || row.isDefault,
     isGroup: isGroup(row),
+    isReceiveOnly: row.chatId !== null && !(row.chatScopes ?? []).includes('write'),
   }
 }
 

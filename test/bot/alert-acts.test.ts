@@ -11,6 +11,8 @@ import { BOT_NAME } from '../support/harness.ts'
 
 const COMMIT = 'fsp.ftso-commit'
 const REVEAL = 'fsp.ftso-reveal'
+/** Buttons of an alert where nobody may change anything. */
+const RECEIVED = [['Details'], ['Why?', 'Causes'], ['What to do']]
 const LINKERS = 'Only this group’s administrators who are linked to the wallet can do that.'
 
 let world: BotWorld
@@ -302,13 +304,19 @@ describe('an alert in a chat', () => {
     const watch = await world.addWatch('carol', { label: 'Node R' })
     const id = await alerted(reader, watch, COMMIT)
     const { text } = message(reader, id)
-    expect(await reader.press('Acknowledge')).toEqual({
+    expect(labelsOf(reader, id)).toEqual(RECEIVED)
+    // The button of a message from when the chat had the right.
+    const { id: alertId } = await newest('carol')
+    const press = world.telegram.pressRaw(reader.id, id, packed('alert.ack', { id: alertId }))
+    await world.settle()
+    expect(await press.answer()).toMatchObject({
       text: 'This chat is not allowed to do that.',
-      box: true,
+      showAlert: true,
     })
     expect(message(reader, id).text).toBe(text)
     await reader.press('Why?')
     expect(message(reader, id).text.length).toBeGreaterThan(text.length)
+    expect(labelsOf(reader, id).flat()).not.toContain('Acknowledge')
     expect((await newest('carol')).state).toBe('firing')
   })
 })
@@ -469,5 +477,29 @@ describe('an alert in a group', () => {
     await group.press('Acknowledge', owner)
     expect(message(group, id).text).toContain('taken by \u2068Ann\u2069')
     expect((await newest('bob')).state).toBe('acknowledged')
+  })
+
+  test('has no button that nobody there may press', async () => {
+    const { id: owner } = world.telegram.person({
+      firstName: 'Ann',
+      languageCode: 'en',
+      started: true,
+    })
+    const { id: groupId } = world.telegram.group({
+      title: 'Readers',
+      members: [owner],
+      admins: [owner],
+    })
+    const group = world.chat(groupId, owner)
+    await group.say(`/start@${BOT_NAME} ${await world.groupCode('alice', ['read'])}`)
+    await group.press('Link this chat')
+    const watch = await world.addWatch('alice', { label: 'Node Q' })
+    const id = await alerted(group, watch, COMMIT)
+    expect(labelsOf(group, id)).toEqual(RECEIVED)
+    await group.press('What to do', owner)
+    expect(labelsOf(group, id).flat()).toEqual(['Details', 'Why?', 'Causes', '✓ What to do'])
+    world.clock.advance(5)
+    await alerts.fire(watch, { event: REVEAL })
+    expect(labelsOf(group, id)).toEqual([['Alerts'], ['✓ What to do']])
   })
 })

@@ -119,6 +119,11 @@ export async function leaseDelivered(ctx: BotContext): Promise<LeasedMessage | u
   return undefined
 }
 
+/** What the chat itself may do, whoever presses there. */
+function rightsOf({ scopes }: Membership): { readonly isReceiveOnly: boolean } {
+  return { isReceiveOnly: !scopes.includes('write') }
+}
+
 /** Opens a part of the help below the pressed message, or closes it. */
 export async function toggleHelp(ctx: BotContext, id: number, topic: HelpTopic): Promise<void> {
   const delivered = await findDelivered(ctx)
@@ -130,7 +135,7 @@ export async function toggleHelp(ctx: BotContext, id: number, topic: HelpTopic):
   const body = { recipientId: link.recipientId, messageId, help }
   const shown = await ctx.call(openHelp, { body }, link)
   if (shown !== undefined) {
-    await redraw(ctx, deliveredMessage(ctx.reader, shown.envelope, shown.state))
+    await redraw(ctx, deliveredMessage(ctx.reader, shown, rightsOf(link)))
   }
 }
 
@@ -150,8 +155,9 @@ export async function refresh(
   const delivered = await findDelivered(ctx)
   const verbs = new Set(offered(ctx).map(({ press }) => press.verb))
   if (delivered !== undefined) {
-    const { envelope, state, version, messageId } = delivered
-    const isShown = await redraw(ctx, deliveredMessage(ctx.reader, envelope, state))
+    const { version, messageId } = delivered
+    const view = deliveredMessage(ctx.reader, delivered, rightsOf(delivered.link))
+    const isShown = await redraw(ctx, view)
     if (!isShown || lease === undefined) return
     const { link, leasedUntil } = lease
     const body = { recipientId: link.recipientId, messageId, version, leasedUntil }

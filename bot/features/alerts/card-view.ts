@@ -23,9 +23,13 @@ export const HELP_TOPIC_OF: Readonly<Record<HelpPart, HelpTopic>> = {
 }
 
 /** A delivered message in its present state, in its original language. */
-export function deliveredMessage(reader: Reader, envelope: Envelope, state: AlertViewState): View {
+export function deliveredMessage(
+  reader: Reader,
+  { envelope, state }: { readonly envelope: Envelope; readonly state: AlertViewState },
+  { isReceiveOnly }: { readonly isReceiveOnly: boolean },
+): View {
   const { isGroup, bot } = reader
-  return alertView(envelope, state, { isGroup, botUsername: bot })
+  return alertView(envelope, state, { isGroup, botUsername: bot, isReceiveOnly })
 }
 
 interface CardOptions {
