@@ -17,6 +17,7 @@ import { chainParams } from './chain-params.ts'
 import { formOf } from './form.ts'
 import { localeOf, sendPage } from './layout.ts'
 import { type AskByLink, askerByLink, type LinkRoute } from './link.ts'
+import { askedOrder } from './purchase-order.ts'
 import { qrImage } from './qr.ts'
 import { answerScript, isScript, type RefusalView, refusalOf } from './refusal-page.ts'
 import { walletApps } from './wallet-apps.ts'
@@ -186,6 +187,7 @@ async function sendOffer(
       title: t(offer.spendOf === undefined ? 'pages:connect.title' : 'pages:connect.allow.title'),
       facts: facts(t, offer),
       spendOf: offer.spendOf,
+      order: askedOrder(t, app, offer),
       match: offer.match,
       // Never preselected: the chat may belong to another person.
       spend: elsewhere?.spend ?? false,
@@ -214,6 +216,12 @@ function facts(t: Translate, { title, username, spendOf }: ConnectOffer) {
       value: t('pages:connect.privateChat', { name: typed(name) }),
     },
     { label: t('pages:connect.may'), value: t('pages:connect.may.write') },
+    ...(spendOf === undefined
+      ? []
+      : [{ label: t('pages:connect.allow.also'), value: t('pages:connect.allow.slots') }]),
     { label: t('pages:connect.never'), value: t('pages:connect.never.funds') },
+    ...(spendOf === undefined
+      ? []
+      : [{ label: t('pages:connect.allow.end'), value: t('pages:connect.allow.again') }]),
   ]
 }

@@ -18,7 +18,7 @@ import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { explorerLink } from './chain-params.ts'
 
 /** A line of the order. */
-interface OrderLine {
+export interface OrderLine {
   readonly label: string
   readonly value: string
   /** Whether the value is an address or a hash, which runs from left to right. */
@@ -54,30 +54,39 @@ function credits(t: Translate, count: number): string {
   return t('units:credits', { count })
 }
 
-/** The slots of a purchase and their duration; undefined without one. */
-export function slotsText(t: Translate, { then }: Topup): string | undefined {
-  if (then === null) return undefined
+/** Slots and their duration. */
+export function slotsText(
+  t: Translate,
+  { slots, periods }: { readonly slots: number; readonly periods: number },
+): string {
   return t('pages:pay.order.slots', {
-    slots: t('units:slots', { count: then.slots }),
-    duration: formatDuration(then.periods * PERIOD_DAYS * DAY_SECONDS, t.locale, 'short'),
+    slots: t('units:slots', { count: slots }),
+    duration: formatDuration(periods * PERIOD_DAYS * DAY_SECONDS, t.locale, 'short'),
+  })
+}
+
+/** The smallest top-up, and what happens to the rest of it. */
+export function minimumText(t: Translate): string {
+  return t('bot:noSlot.minimum', {
+    credits: credits(t, MIN_TOPUP_CREDITS),
+    usd: usdText(t, MIN_TOPUP_CREDITS),
   })
 }
 
 /** The order of a quote: credits, slots that they buy, the wallet, the total. */
 export function orderLines(t: Translate, topup: Topup, due: Topup): readonly OrderLine[] {
   const { then, bonusCredits, wallet } = topup
-  const slots = slotsText(t, topup)
   const isWhole = due === topup
   return [
     { label: credits(t, topup.credits), value: usdText(t, topup.credits) },
     ...(bonusCredits === 0
       ? []
       : [{ label: t('pages:pay.order.bonus'), value: credits(t, bonusCredits), isPart: true }]),
-    ...(then === null || slots === undefined
+    ...(then === null
       ? []
       : [
           {
-            label: t('pages:pay.order.part', { what: slots }),
+            label: t('pages:pay.order.part', { what: slotsText(t, then) }),
             value: usdText(t, priceSlots(then.slots, then.periods).totalCredits),
             isPart: true,
           },
@@ -112,14 +121,7 @@ export function orderRemarks(
     ...(then === null
       ? []
       : [renewalText(t, { quantity: then.slots, periods: then.periods, renew: then.autoRenew })]),
-    ...(topup.credits > MIN_TOPUP_CREDITS || !isWhole
-      ? []
-      : [
-          t('bot:noSlot.minimum', {
-            credits: credits(t, MIN_TOPUP_CREDITS),
-            usd: usdText(t, MIN_TOPUP_CREDITS),
-          }),
-        ]),
+    ...(topup.credits > MIN_TOPUP_CREDITS || !isWhole ? [] : [minimumText(t)]),
   ]
 }
 
@@ -189,8 +191,8 @@ export function receiptsOf(
  */
 function spentLines(t: Translate, topup: Topup): readonly OrderLine[] {
   const { then, creditedCredits } = topup
-  const what = slotsText(t, topup)
-  if (then?.status !== 'done' || what === undefined) return []
+  if (then?.status !== 'done') return []
+  const what = slotsText(t, then)
   const { totalCredits } = priceSlots(then.slots, then.periods)
   const left = creditedCredits - totalCredits
   const line = (label: string, credited: number) => ({

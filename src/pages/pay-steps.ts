@@ -32,7 +32,7 @@ export function payStepsOf(
   const isPaid = isSeen && !isOpen
   const amount = payAmountText(t, due, due.amount)
   const isWallet = topup.transaction !== null && isOpen
-  const slots = slotsText(t, topup)
+  const slots = topup.then === null ? undefined : slotsText(t, topup.then)
   return [
     ...(isWallet ? [scripted('connect', t('pages:pay.step.connect'))] : []),
     ...(isWallet && topup.approval !== null

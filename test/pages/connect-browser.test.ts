@@ -3,7 +3,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { type Devnet, startDevnet } from '#sandbox/devnet.ts'
+import { type ButtonData, packed } from '#src/actions/codec.ts'
 import { createChallenge } from '#src/auth/service.ts'
+import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import { shortAddress } from '#src/i18n/format.ts'
 import { chatLinks } from '#src/recipients/chats.ts'
 import {
@@ -53,7 +55,9 @@ afterEach(async () => {
 })
 
 /** A chat that asks to be connected, and the path of its page. */
-async function askedChat(over: { spend?: boolean; locale?: 'en' | 'ar' } = {}) {
+async function askedChat(
+  over: { spend?: boolean; locale?: 'en' | 'ar'; goesOn?: ButtonData } = {},
+) {
   chatId += 1
   const made = await createConnectCode(site.app, {
     chat: { id: chatId, title: 'Ann Lee', username: 'annlee' },
@@ -230,6 +234,47 @@ describe('with a wallet', () => {
     await page.getByRole('heading', { name: 'Connected' }).waitFor()
     expect(await links()).toMatchObject([{ wallet: BOB, scopes: ['read', 'write', 'spend'] }])
     expect(problems).toEqual([])
+  })
+
+  test('for a purchase reads as its checkout before the button, without a script too', async () => {
+    const { code } = await askedChat()
+    await claimElsewhere(code, 'bob')
+    chatId -= 1
+    const order = { credits: 10_000, quantity: 2, periods: 6, renew: true }
+    const bought = await askedChat({
+      spend: true,
+      goesOn: packed('topup.buy', { asset: 'FLR', ...order }),
+    })
+    await open(bought.path, {})
+    const price = priceSlots(order.quantity, order.periods).totalCredits
+    const said = async () => (await page.locator('main').innerText()).replaceAll('\u00a0', ' ')
+    const text = await said()
+    for (const part of [
+      'Your order',
+      '10,000 credits',
+      'including 2 slots, 180 days',
+      `${price.toLocaleString('en')} credits`,
+      '10 USD',
+      'You pay in FLR. The next step shows the exact amount before you pay.',
+      'Auto-renew is on:',
+      'With the tick below, it can also',
+      'buy and renew slots with this wallet’s credits',
+      'connect the chat again without the tick',
+    ]) {
+      expect(text).toContain(part)
+      expect(text.indexOf(part)).toBeLessThan(text.indexOf('Yes, sign with this wallet'))
+    }
+    expect(problems).toEqual([])
+    await context?.close()
+    chatId -= 1
+    const { quantity, periods, renew } = order
+    const owned = await askedChat({
+      spend: true,
+      goesOn: packed('slots.quote', { quantity, periods, renew }),
+    })
+    await open(owned.path, {})
+    expect(await said()).toContain('Paid with this wallet’s credits. The chat asks once more')
+    expect(await said()).not.toContain('10,000 credits')
   })
 
   test('of another account than the one that is to spend is told so, and signs nothing', async () => {
