@@ -49,6 +49,14 @@ export const claimTelegramLink = defineChatOperation({
   handle: ({ app, body }) => links.claimTelegramLink(app, body),
 })
 
+/** Recipient of the chat that a link of the wallet linked; undefined while there is none. */
+export const findChatOfLink = defineChatOperation({
+  id: 'findChatOfLink',
+  scope: 'read',
+  body: z.strictObject({ expiresAt: z.date() }),
+  handle: ({ app, caller, body }) => links.findChatOfLink(app, caller, body),
+})
+
 /** Uses a code up without linking the chat. */
 export const refuseTelegramLink = defineChatOperation({
   id: 'refuseTelegramLink',

@@ -111,7 +111,8 @@ export async function linkChat(
     name: link.name ?? nameOf(chat.title),
     locale: link.locale,
     timezone: link.timezone ?? settings.timezone,
-    minSeverity: 'info',
+    // Many read in a group: it gets what needs somebody, until its owner chooses.
+    minSeverity: isGroupId(chat.id) ? 'warning' : 'info',
     isDefault: true,
     chatId: chat.id,
     createdAt: now,

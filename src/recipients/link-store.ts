@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, isNotNull, isNull, lt, or, type SQL } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
+import type { Address } from '#src/kernel/units.ts'
 import { type NewRecipientRow, type RecipientRow, statusSwitch } from './store.ts'
 import { linkCodes, recipients } from './tables.ts'
 
@@ -58,6 +59,24 @@ export async function findSpent(db: Db, code: ShownCode): Promise<LinkCodeRow | 
   const where = and(isOf(code), isNotNull(linkCodes.usedAt))
   const [row] = await db.select().from(linkCodes).where(where)
   return row
+}
+
+/** When a link of a wallet, known by its end, was used; undefined if it was not. */
+export async function findUse(
+  db: Db,
+  link: { readonly wallet: Address; readonly expiresAt: Date },
+): Promise<Date | undefined> {
+  const [row] = await db
+    .select({ usedAt: linkCodes.usedAt })
+    .from(linkCodes)
+    .where(
+      and(
+        eq(linkCodes.wallet, link.wallet),
+        eq(linkCodes.expiresAt, link.expiresAt),
+        isNotNull(linkCodes.usedAt),
+      ),
+    )
+  return row?.usedAt ?? undefined
 }
 
 /** Binds the codes of a group to the chat that it became. */

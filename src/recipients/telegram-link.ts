@@ -22,6 +22,7 @@ import {
   type TelegramLinkRequest,
 } from './model.ts'
 import { linkScopes } from './rules.ts'
+import * as recipients from './store.ts'
 
 interface Deps {
   readonly db: Db
@@ -123,6 +124,25 @@ async function findClaimed(
   const spent = await links.findSpent(db, code)
   if (spent === undefined || spent.usedAt === null) return undefined
   return await findLinked(db, { ...who, wallet: spent.wallet, at: spent.usedAt })
+}
+
+/**
+ * The chat that was linked by a link of the wallet, as a recipient; undefined while there is none.
+ * @param expiresAt end of the link
+ */
+export async function findChatOfLink(
+  { db }: Pick<Deps, 'db'>,
+  { wallet }: Caller,
+  { expiresAt }: { readonly expiresAt: Date },
+): Promise<number | undefined> {
+  const createdAt = expiresAt.getTime() - LINK_MINUTES * MINUTE_MS
+  const linked = (await recipients.listOfWallet(db, wallet)).filter(
+    ({ chatId, verifiedAt }) => chatId !== null && (verifiedAt?.getTime() ?? 0) >= createdAt,
+  )
+  // Most answers end here: codes have no index by wallet.
+  if (linked.length === 0) return undefined
+  const usedAt = await links.findUse(db, { wallet, expiresAt })
+  return linked.find(({ verifiedAt }) => verifiedAt?.getTime() === usedAt?.getTime())?.id
 }
 
 /** Uses a link up without linking the chat. One that is expired, or belongs elsewhere, is not changed. */

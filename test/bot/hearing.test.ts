@@ -210,14 +210,55 @@ describe('a linked chat', () => {
     await group.press('Link this chat')
     const [button] = group.last().keyboard[0] ?? []
     expect(group.last().text).toContain(
-      'All alerts of the wallet come here until you choose others.',
+      'By default, warnings and critical alerts of all watches come here.',
     )
+    const crew = await recipientOf(await recipientIdOf('Crew'))
+    expect(crew).toMatchObject({ minSeverity: 'warning', default: true })
     expect(button?.text).toBe('Choose alerts…')
     const payload = new URL(button?.url ?? '').searchParams.get('start') ?? ''
     expect(payload).toBe(`h${await recipientIdOf('Crew')}`)
     await ann.say(`/start ${payload}`)
     expect(ann.last().text).toContain('Which alerts should \u2068Crew\u2069 get?')
+    expect(ann.labels().flat()).toContain('Warning or higher')
     await group.say(`/start@${BOT_NAME} ${payload}`)
     expect(group.last().text).not.toContain('Which alerts')
+  })
+
+  test('turns the message with its link into the question, for the one who made the link', async () => {
+    world.clock.advance(30)
+    await ann.say('/recipients')
+    await ann.press('Add recipient')
+    await ann.press('Group or person')
+    await ann.press('Receive only')
+    const card = ann.last()
+    const { id } = world.telegram.group({ title: 'Crew 2', members: [ann.id], admins: [ann.id] })
+    const group = world.chat(id, ann.id)
+    const add = card.keyboard.flat().find(({ text }) => text.startsWith('Add to a group'))
+    const code = new URL(add?.url ?? '').searchParams.get('startgroup') ?? ''
+    await group.say(`/start@${BOT_NAME} ${code}`)
+    expect(ann.last()).toMatchObject({ id: card.id, text: card.text })
+    await group.press('Link this chat')
+    const shown = ann.all().find((one) => one.id === card.id)?.text
+    expect(shown).toContain(`✅ ${iso('Crew 2')} is linked. It can: receive alerts.`)
+    expect(shown).toContain(`Which alerts should ${iso('Crew 2')} get?`)
+    expect(ann.labels().flat()).toContain('Warning or higher')
+    await ann.press('Only some')
+    expect((await recipientOf(await recipientIdOf('Crew 2')))?.default).toBe(false)
+  })
+
+  test('of another link, or a link that nobody used, changes no message', async () => {
+    world.clock.advance(30)
+    await ann.say('/recipients')
+    await ann.press('Add recipient')
+    await ann.press('Group or person')
+    await ann.press('Receive only')
+    const card = ann.last()
+    world.clock.advance(1)
+    const other = world.person()
+    await other.say(`/start ${await world.linkCode('alice', ['read'])}`)
+    await other.press('Link this chat')
+    world.clock.advance(5)
+    await world.settle()
+    expect(ann.all().find((one) => one.id === card.id)).toMatchObject({ text: card.text })
   })
 })

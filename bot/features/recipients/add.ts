@@ -68,8 +68,20 @@ async function showChatLink(ctx: BotContext, type: 'chat-read' | 'chat-write'): 
   const [membership] = ctx.links
   if (membership === undefined) return
   const link = await ctx.call(createTelegramLink, { body: { scopes } })
-  const options = { wallet: walletName(membership.wallet), now: ctx.app.clock.now() }
-  await show(ctx, chatLink(ctx.reader, link, options))
+  const now = ctx.app.clock.now()
+  const options = { wallet: walletName(membership.wallet), now }
+  const messageId = await show(ctx, chatLink(ctx.reader, link, options))
+  await putFollowUp(ctx.app.db, {
+    chatId: ctx.knownChat.id,
+    messageId,
+    kind: 'chat',
+    wallet: membership.wallet,
+    // The chat that the link will link is not known yet.
+    recipientId: membership.recipientId,
+    shownAt: now,
+    dueAt: new Date(now.getTime() + SOON_MS),
+    expiresAt: link.expiresAt,
+  })
 }
 
 /** Question for the address of a new recipient. */

@@ -21,6 +21,18 @@ export async function putFollowUp(db: Db, row: FollowUpRow): Promise<void> {
     .onConflictDoUpdate({ target: [followUps.chatId, followUps.messageId], set: row })
 }
 
+/** Makes the follow-ups of one kind due that belong to a wallet. */
+export async function hurryFollowUps(
+  db: Db,
+  { wallet, kind }: Pick<FollowUpRow, 'wallet' | 'kind'>,
+  now: Date,
+): Promise<void> {
+  await db
+    .update(followUps)
+    .set({ dueAt: now })
+    .where(and(eq(followUps.wallet, wallet), eq(followUps.kind, kind)))
+}
+
 /**
  * Removes the follow-up of a message that shows something else now.
  * @returns the follow-up

@@ -1,13 +1,14 @@
 /**
- * Automatic changes of messages: a secret is hidden ten minutes after it was shown, and the message about a
- * mailbox is updated when its reader confirms. They are scheduled in the database, so they survive a
+ * Automatic changes of messages: a secret is hidden ten minutes after it was shown, the message about a
+ * mailbox is updated when its reader confirms, and that of a link when a chat is linked by it. They are scheduled in the database, so they survive a
  * restart.
  */
 
 import type { Api } from 'grammy'
 import { claimAll, reschedule } from '#src/db/queue.ts'
-import { translator } from '#src/i18n/translate.ts'
+import { translator, typed } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import { findChatOfLink } from '#src/operations/chat.ts'
 import { getDestination } from '#src/operations/chat-destinations.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
@@ -16,9 +17,12 @@ import type { Destination } from '#src/recipients/destination-list.ts'
 import { describe, isRefused } from '#src/telegram/errors.ts'
 import type { Content } from '#src/telegram/send.ts'
 import { post } from '#src/telegram/send.ts'
+import { privateState } from '../../core/middleware/identify.ts'
 import { contentOf } from '../../core/show.ts'
 import { findChat } from '../../core/store.ts'
+import { destinationName } from '../../views/destination.ts'
 import type { Reader } from '../../views/view.ts'
+import { rightsText } from '../start/link-view.ts'
 import { recipientConfirmed } from './card-view.ts'
 import {
   deleteExpired,
@@ -26,8 +30,11 @@ import {
   FOLLOW_UPS,
   type FollowUpRow,
   hasFollowUp,
+  hurryFollowUps,
 } from './follow-up-store.ts'
+import { findRecipient } from './recipients.ts'
 import { secretHidden } from './secret-view.ts'
+import { watchSelectionView } from './watch-selection.ts'
 
 /** Lease of a claimed follow-up. */
 const LEASE_MS = 60_000
@@ -62,18 +69,22 @@ export async function followUp(changer: FollowUpDeps, signal?: AbortSignal): Pro
   }
 }
 
+/** Shows at once, in the messages with a link of this wallet, which chat was linked by it. */
+export async function followLinked(changer: FollowUpDeps, wallet: string): Promise<void> {
+  const { db, clock } = changer.app
+  await hurryFollowUps(db, { wallet, kind: 'chat' }, clock.now())
+  await followUp(changer)
+}
+
 async function followOne(changer: FollowUpDeps, row: FollowUpRow): Promise<void> {
   const { app } = changer
+  if (row.kind === 'chat') return followLink(changer, row)
   const link = (await chatLinks(app, row.chatId)).find(({ wallet }) => wallet === row.wallet)
   const destination = link && (await findDestination(app, row, link))
   const reader = await readerOf(changer, row, link)
   const now = app.clock.now()
   if (row.kind === 'confirmation') {
-    if (destination?.status === 'pending') {
-      const waitedMs = now.getTime() - row.shownAt.getTime()
-      const waitMs = Math.min(Math.max(waitedMs / 10, ASKED_MS_MIN), ASKED_MS_MAX)
-      return reschedule(app.db, FOLLOW_UPS, row, new Date(now.getTime() + waitMs))
-    }
+    if (destination?.status === 'pending') return askLater(app, row)
     if (destination?.status === 'active') {
       const view = recipientConfirmed(reader, { destination, hereId: link?.recipientId })
       await edit(changer, row, contentOf(view, reader.t.locale))
@@ -82,6 +93,34 @@ async function followOne(changer: FollowUpDeps, row: FollowUpRow): Promise<void>
     const recipient = { destination: destination ?? GONE, hereId: link?.recipientId }
     const view = secretHidden(reader, recipient, { shownAt: row.shownAt, now })
     await edit(changer, row, contentOf(view, reader.t.locale))
+  }
+  await deleteFollowUp(app.db, row)
+}
+
+/** Checks again later; the longer it takes, the later. */
+function askLater(app: App, row: FollowUpRow): Promise<void> {
+  const now = app.clock.now().getTime()
+  const waitedMs = now - row.shownAt.getTime()
+  const waitMs = Math.min(Math.max(waitedMs / 10, ASKED_MS_MIN), ASKED_MS_MAX)
+  return reschedule(app.db, FOLLOW_UPS, row, new Date(now + waitMs))
+}
+
+/** The message with a link becomes the question what the chat that was linked by it gets. */
+async function followLink(changer: FollowUpDeps, row: FollowUpRow): Promise<void> {
+  const { app, username } = changer
+  const known = await findChat(app.db, row.chatId)
+  const state = known && (await privateState(app, known, username))
+  const link = state?.links.find(({ wallet }) => wallet === row.wallet)
+  if (state !== undefined && link !== undefined) {
+    const body = { expiresAt: row.expiresAt }
+    const id = await state.call(findChatOfLink, { body }, link)
+    if (id === undefined) return askLater(app, row)
+    const { destination } = await findRecipient(state, id)
+    const name = typed(destinationName(state.t, destination, link.recipientId))
+    const rights = rightsText(state.t, destination.chat?.scopes ?? [])
+    const notice = `✅ ${state.t.html('bot:rec.chatLinked', { name, rights })}`
+    const view = await watchSelectionView(state, id, { notice })
+    await edit(changer, row, contentOf(view, state.t.locale))
   }
   await deleteFollowUp(app.db, row)
 }

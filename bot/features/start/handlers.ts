@@ -20,6 +20,7 @@ import { showConnect } from '../connect/handlers.ts'
 import { helpMenu } from '../help/view.ts'
 import { openType, openWizard } from '../new/handlers.ts'
 import { showChatChoice } from '../recipients/add.ts'
+import { followLinked } from '../recipients/follow-ups.ts'
 import { showRecipient } from '../recipients/recipients.ts'
 import { showWatchSelection } from '../recipients/watch-selection.ts'
 import { showSlots } from '../slots/handlers.ts'
@@ -110,14 +111,21 @@ onPress(composer, 'link.yes', ADMINISTRATORS, async (ctx, { code }) => {
   const isAsked = !linked.again && (await allWatches(ctx)).length > 0
   const mayChoose = linked.scopes.includes('write')
   if (isAsked && mayChoose && !ctx.reader.isGroup) {
-    return showWatchSelection(ctx, recipient.id, { notice })
+    await showWatchSelection(ctx, recipient.id, { notice })
+    return followLinkedBy(ctx, linked.wallet)
   }
   // Watches are private, so the watches that notify a group are chosen in the private chat.
   const label = ctx.t('bot:button.hear')
   const row = isAsked ? [{ label, url: deepLink(ctx.reader, `h${recipient.id}`) }] : []
-  const heard = isAsked && ctx.reader.isGroup ? `\n${ctx.t.html('bot:link.hearsAll')}` : ''
+  const heard = isAsked && ctx.reader.isGroup ? `\n${ctx.t.html('bot:link.hears')}` : ''
   await show(ctx, await homeScreen(ctx, notice + heard, ctx.reader.isGroup ? [row] : []))
+  await followLinkedBy(ctx, linked.wallet)
 })
+
+/** Updates the messages in other chats that show the link. */
+async function followLinkedBy({ app, api, me }: BotContext, wallet: string): Promise<void> {
+  await followLinked({ app, api, username: me.username }, wallet)
+}
 
 onPress(composer, 'link.no', ADMINISTRATORS, async (ctx, { code }) => {
   await ctx.call(refuseTelegramLink, { body: { code, chat: { id: ctx.knownChat.id } } })
