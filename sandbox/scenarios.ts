@@ -60,7 +60,11 @@ export function createScenarios(world: WorldParts): Scenarios {
       const entry = log.open(id, scenario.label, scenario.waits ?? false)
       const stop = new AbortController()
       const run = scenario
-        .run((text) => entry.note(text), AbortSignal.any([closing.signal, stop.signal]))
+        .run(
+          (text) => entry.note(text),
+          AbortSignal.any([closing.signal, stop.signal]),
+          (progress) => entry.advance(progress),
+        )
         .then(
           () => entry.close(),
           (error: unknown) => entry.fail(error instanceof Error ? error.message : String(error)),

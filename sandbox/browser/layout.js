@@ -7,7 +7,7 @@ const world = document.querySelector('[data-world]')
 if (world instanceof HTMLElement) {
   listen('world', (/** @type {{ now: string, block?: string }} */ { now, block }) => {
     const height = block === undefined ? '' : ` · block ${Number(block).toLocaleString('en')}`
-    world.textContent = `${now.slice(11, 19)} UTC${height}`
+    world.textContent = `${now.slice(0, 10)} ${now.slice(11, 19)} UTC${height}`
     world.title = now
     world.hidden = false
   })

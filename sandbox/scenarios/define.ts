@@ -28,8 +28,20 @@ export interface Scenario {
    * Runs the scenario, until no more results follow.
    *
    * @param signal aborted when the world ends, or the entry is dismissed
+   * @param progress shows how far it is, until it ends
    */
-  run(note: (text: string) => void, signal: AbortSignal): Promise<void>
+  run(
+    note: (text: string) => void,
+    signal: AbortSignal,
+    progress: (progress: Progress) => void,
+  ): Promise<void>
+}
+
+/** How far a running scenario is. */
+export interface Progress {
+  /** From 0 to 1. */
+  readonly share: number
+  readonly text: string
 }
 
 /** Scenarios of one kind. */

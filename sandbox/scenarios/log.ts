@@ -1,3 +1,5 @@
+import type { Progress } from './define.ts'
+
 /** A started scenario, with its results so far. */
 export interface Entry {
   /** Counts from 1. */
@@ -7,6 +9,8 @@ export interface Entry {
   readonly at: Date
   readonly what: string
   readonly notes: readonly string[]
+  /** While it is going, if it tells. */
+  readonly progress?: Progress | undefined
   /** going: more may follow. */
   readonly state: 'going' | 'over' | 'failed'
   /** Whether it waits for results, until a person dismisses it. */
@@ -17,6 +21,8 @@ export interface Entry {
 interface OpenEntry {
   readonly id: number
   note(text: string): void
+  /** Shows how far it is. */
+  advance(progress: Progress): void
   /** Ends it. */
   close(): void
   /** Ends it with an error. */
@@ -61,10 +67,11 @@ export function createScenarioLog(now: () => Date): ScenarioLog {
       return {
         id,
         note: add,
-        close: () => change(id, () => ({ state: 'over' })),
+        advance: (progress) => change(id, () => ({ progress })),
+        close: () => change(id, () => ({ state: 'over', progress: undefined })),
         fail: (problem) => {
           add(problem)
-          change(id, () => ({ state: 'failed' }))
+          change(id, () => ({ state: 'failed', progress: undefined }))
         },
       }
     },

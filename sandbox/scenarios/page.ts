@@ -63,9 +63,10 @@ function shown({ id, label, follows, look, lasting }: Scenario, newestFirst: rea
   return { id, label, follows, look, lasting: lasting?.(), last: last && entryData(last) }
 }
 
-function entryData({ id, at, what, notes, state, waits }: Entry) {
+function entryData({ id, at, what, notes, state, waits, progress }: Entry) {
   return {
     id,
+    progress,
     what,
     state,
     isWaiting: waits && state === 'going',

@@ -1,5 +1,5 @@
 import type { WorldParts } from '../world/parts.ts'
-import { CHAT, INDEX, type Scenario, type ScenarioGroup } from './define.ts'
+import { CHAT, INDEX, type Progress, type Scenario, type ScenarioGroup } from './define.ts'
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE
@@ -17,8 +17,8 @@ export function timeScenarios(world: WorldParts): ScenarioGroup {
     label,
     follows,
     look: [INDEX, CHAT],
-    run: async (note) => {
-      await world.skip(seconds)
+    run: async (note, _signal, progress) => {
+      await skipShown(world, seconds, progress)
       const block = await world.devnet.client.getBlockNumber()
       note(`it is ${timeText(world.clock.now())}, block ${block}`)
     },
@@ -72,6 +72,34 @@ export function timeScenarios(world: WorldParts): ScenarioGroup {
         'What is kept for 30 days is deleted, such as the deliveries of alerts.',
       ),
     ],
+  }
+}
+
+const SHOWN_MS = 500
+
+/** Skips time, and shows meanwhile which time it is and how far that is. */
+export async function skipShown(
+  { clock, skip }: Pick<WorldParts, 'clock' | 'skip'>,
+  seconds: (now: Date) => number,
+  progress: (progress: Progress) => void,
+): Promise<void> {
+  let from = 0
+  let lengthMs = Number.POSITIVE_INFINITY
+  const tell = () => {
+    const now = clock.now()
+    const share = Math.min(1, Math.max(0, (now.getTime() - from) / lengthMs))
+    progress({ share, text: `${Math.floor(100 * share)} %: ${timeText(now)}` })
+  }
+  const shown = setInterval(tell, SHOWN_MS)
+  try {
+    await skip((now) => {
+      from = now.getTime()
+      lengthMs = seconds(now) * 1000
+      tell()
+      return lengthMs / 1000
+    })
+  } finally {
+    clearInterval(shown)
   }
 }
 
