@@ -1,10 +1,11 @@
 import { EXAMPLE_PROVIDER } from '#src/alerts/example.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
-import { formatAmount, formatNumber, formatPercent, shortAddress } from '#src/i18n/format.ts'
+import { formatAmount, formatPercent, shortAddress } from '#src/i18n/format.ts'
 import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
+import { roundsGlyph, roundsText } from '#src/pictures/rounds-text.ts'
 import { watchStart } from '#src/telegram/links.ts'
 import type { LookUpAnswer } from '#src/watches/look-up.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
@@ -131,7 +132,6 @@ function providerFacts(
 ) {
   const [few, many] = COUNTED
   const tone = toneOfRounds(countRounds(roundsWithin(view.rounds, few)), few)
-  const glyph = { '': '⚪', fine: '🟢', critical: '🔴' }[tone]
   const title = name ?? shortAddress(view.provider)
   const lines = [
     view.rounds.length > few ? roundsText(t, view, many) : undefined,
@@ -140,25 +140,11 @@ function providerFacts(
   ]
   return {
     title,
-    chip: { tone, text: `${glyph} ${roundsText(t, view, few)}` },
+    chip: { tone, text: `${roundsGlyph(view, few)} ${roundsText(t, view, few)}` },
     lines: lines.filter((line) => line !== undefined),
     fields: [],
     rounds: roundsGrid(t, view, { timezone, label: title }),
   }
-}
-
-/** Text alternative of the picture of the newest `range` rounds. */
-export function roundsText(
-  t: Translate,
-  { rounds }: Pick<ProviderView, 'rounds'>,
-  range: number,
-): string {
-  const { seen, bad } = countRounds(roundsWithin(rounds, range))
-  if (seen === 0) return t('bot:provider.unseen')
-  if (seen === range && bad === 0) return t('bot:provider.allFine', { count: range })
-  const text = t('bot:provider.rounds', { count: range, fine: seen - bad, bad })
-  if (seen === range) return text
-  return `${text} · ${t('pages:provider.noData', { rounds: formatNumber(range - seen, t.locale) })}`
 }
 
 export function epochText(t: Translate, view: ProviderView): string | undefined {

@@ -11,11 +11,12 @@ import { servedChain } from '#src/kernel/chains.ts'
 import { HOUR_SECONDS } from '#src/kernel/durations.ts'
 import type { App } from '#src/operations/define.ts'
 import { hoursToRegistration, PICTURE_ROUNDS } from '#src/pictures/provider-picture.ts'
+import { roundsText } from '#src/pictures/rounds-text.ts'
 import type { AddressAnswer } from '#src/watches/look-up.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
 import { countRounds, roundsWithin, toneOfRounds } from '#src/watches/round-counts.ts'
 import type { Share } from './layout.ts'
-import { epochText, roundsText, watchesOf } from './look-up-view.ts'
+import { epochText, watchesOf } from './look-up-view.ts'
 import { roundsGrid } from './rounds-view.ts'
 
 /** Data about a provider. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { translator } from '#src/i18n/translate.ts'
 import { Address } from '#src/kernel/units.ts'
+import { roundsText } from '#src/pictures/rounds-text.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
-import { roundsText } from './look-up-view.ts'
 import { roundsGrid } from './rounds-view.ts'
 
 type Round = ProviderView['rounds'][number]

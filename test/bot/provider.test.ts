@@ -76,7 +76,7 @@ describe('/status with a provider', () => {
     expect(file).toMatchObject({ kind: 'photo', width: 1280, height: 922 })
     expect(text).toContain(`Alpha Oracle\u2069 · ${identity('Alpha Oracle')}`)
     expect(text).toMatch(/🔴 FTSO commit: missing since 12:\d\d\sUTC \(2 voting rounds\)/)
-    expect(text).toContain('Last 4 rounds: 2 OK, 2 with problems')
+    expect(text).toContain('🔴 Last 20 rounds: 2 OK, 2 with problems · 16 without data')
     expect(text).toMatch(/Reward epoch 452: registered, in the signing policy, weight 3\.\d+%/)
     expect(text).toMatch(/^Balances: submit [\d,]+\sFLR · /m)
     expect(chat.labels()).toEqual([
@@ -89,7 +89,7 @@ describe('/status with a provider', () => {
   test('shows it by any of its addresses', async () => {
     await chat.say(`/status ${simulation.provider('Alpine').accounts.submit.address}`)
     expect(chat.last().text).toContain('Alpine')
-    expect(chat.last().text).toContain('🟢 Last 4 rounds: all OK')
+    expect(chat.last().text).toContain('⚪ Last 20 rounds: 4 OK, 0 with problems · 16 without data')
   })
 
   test('lets choose where a name fits several', async () => {

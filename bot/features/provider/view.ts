@@ -4,6 +4,7 @@ import { builtKey, escapeHtml, id, type Translate, typed } from '#src/i18n/trans
 import { servedChain } from '#src/kernel/chains.ts'
 import { HOUR_SECONDS } from '#src/kernel/durations.ts'
 import { hoursToRegistration, type PictureRounds } from '#src/pictures/provider-picture.ts'
+import { roundsGlyph, roundsText } from '#src/pictures/rounds-text.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { CAPTION_MAX } from '#src/telegram/limits.ts'
 import type { NamedProvider } from '#src/watches/provider-names.ts'
@@ -15,7 +16,6 @@ import {
   type ProviderView,
   type RoundCell,
 } from '#src/watches/provider-view.ts'
-import { countRounds } from '#src/watches/round-counts.ts'
 import { lowSeverity } from '#src/watches/types/provider-fsp/balances.ts'
 import { clockTime } from '../../views/time.ts'
 import {
@@ -100,14 +100,15 @@ function visibleLength(lines: readonly string[]): number {
   return lines.join('\n').replaceAll(/<[^>]*>/g, '').length
 }
 
-function linesOf(reader: Reader, { view, name }: ShownProvider, { now }: Options): string[] {
+function linesOf(reader: Reader, shown: ShownProvider, { now }: Options): string[] {
   const { t } = reader
+  const { view, name } = shown
   const address = wholeAddress(view.provider)
   return [
     name === undefined ? address.html : t.html('bot:provider.head', { name: typed(name), address }),
     ...badLines(reader, view),
     validatorsLine(reader, view),
-    roundsLine(reader, view),
+    roundsLine(reader, shown),
     epochLine(reader, view),
     nextLine(reader, view),
     fastLine(reader, view),
@@ -156,11 +157,8 @@ function badLines(reader: Reader, view: ProviderView): readonly string[] {
   })
 }
 
-function roundsLine({ t }: Reader, { rounds }: ProviderView): string {
-  const { seen: count, bad } = countRounds(rounds)
-  if (count === 0) return `⚪ ${t.html('bot:provider.unseen')}`
-  if (bad === 0) return `🟢 ${t.html('bot:provider.allFine', { count })}`
-  return t.html('bot:provider.rounds', { count, fine: count - bad, bad })
+function roundsLine({ t }: Reader, { view, rounds }: ShownProvider): string {
+  return `${roundsGlyph(view, rounds)} ${escapeHtml(roundsText(t, view, rounds))}`
 }
 
 function epochLine({ t }: Reader, view: ProviderView): string | undefined {

@@ -1,0 +1,25 @@
+/** A provider's voting rounds in words, beside its picture: the same in chats and on pages. */
+import { formatNumber } from '#src/i18n/format.ts'
+import type { Translate } from '#src/i18n/translate.ts'
+import type { ProviderView } from '#src/watches/provider-view.ts'
+import { countRounds, roundsWithin, toneOfRounds } from '#src/watches/round-counts.ts'
+
+/** The newest `range` rounds in words. */
+export function roundsText(
+  t: Translate,
+  { rounds }: Pick<ProviderView, 'rounds'>,
+  range: number,
+): string {
+  const { seen, bad } = countRounds(roundsWithin(rounds, range))
+  if (seen === 0) return t('bot:provider.unseen')
+  if (seen === range && bad === 0) return t('bot:provider.allFine', { count: range })
+  const text = t('bot:provider.rounds', { count: range, fine: seen - bad, bad })
+  if (seen === range) return text
+  return `${text} · ${t('pages:provider.noData', { rounds: formatNumber(range - seen, t.locale) })}`
+}
+
+/** Mark of the state of the newest `range` rounds. */
+export function roundsGlyph({ rounds }: Pick<ProviderView, 'rounds'>, range: number): string {
+  const tone = toneOfRounds(countRounds(roundsWithin(rounds, range)), range)
+  return { '': '⚪', fine: '🟢', critical: '🔴' }[tone]
+}
