@@ -2,10 +2,7 @@ import { Composer } from 'grammy'
 import { z } from 'zod'
 import type { ArgumentsOf, Verb } from '#src/actions/codec.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { Label } from '#src/kernel/label.ts'
-import { readAddress } from '#src/kernel/typed-address.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { validationErrors } from '#src/kernel/validation.ts'
 import { createWatch, getWatch } from '#src/operations/watches.ts'
 import { getWatchType } from '#src/watches/types/index.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
@@ -14,10 +11,11 @@ import { defineQuestion, type Refusal } from '../../core/session.ts'
 import { show } from '../../core/show.ts'
 import { findWatch } from '../../core/watches.ts'
 import { isOn } from '../../views/destination.ts'
-import { fieldsOf, findField, readValue } from '../../views/fields.ts'
-import { factsOf, formOf } from '../../views/watch-facts.ts'
+import { fieldsOf } from '../../views/fields.ts'
+import { formOf } from '../../views/watch-facts.ts'
 import { peopleOf } from '../watches/load-people.ts'
 import { notifiedBy } from '../watches/people-view.ts'
+import { readTyped, withTarget } from './answers.ts'
 import { followDraft } from './backtest.ts'
 import {
   beginDraft,
@@ -25,7 +23,6 @@ import {
   type Draft,
   type DraftValues,
   dropDraft,
-  type Preview,
   readDraft,
   renewDraft,
   WIZARD_QUESTION,
@@ -166,7 +163,10 @@ const wizardQuestion = defineQuestion({
       await showTypes(ctx)
       return undefined
     }
-    return typed(ctx, draft, text)
+    const read = await readTyped(ctx, draft, text)
+    if ('refusal' in read) return read.refusal
+    await showStep(ctx, read.draft)
+    return undefined
   },
   cancel,
 })
@@ -239,44 +239,6 @@ async function showTypes(ctx: BotContext): Promise<void> {
 
 function isChoosing({ values }: Draft): boolean {
   return values.step === 'choose'
-}
-
-/** The draft with a chosen target. */
-function withTarget(ctx: BotContext, draft: Draft, preview: Preview): Promise<Draft> {
-  const step = draft.values.isLike ? 'check' : 'rule'
-  return changeDraft(ctx, draft, { preview, step, asking: null, page: 1 })
-}
-
-/** Handles typed input, at any step. */
-async function typed(ctx: BotContext, draft: Draft, text: string): Promise<Refusal | undefined> {
-  const { values } = draft
-  if (values.asking === 'tok') {
-    const address = readAddress(text)
-    if (!address.ok) return { html: ctx.t.html(`bot:typed.${address.reason}`) }
-    const parts = { ...values.parts, asset: address.value }
-    await showStep(ctx, await changeDraft(ctx, draft, { parts, asking: null }))
-    return undefined
-  }
-  if (values.step === 'target') {
-    const understood = await readTarget(ctx, draft, text)
-    if (!understood.ok) return understood.refusal
-    await showStep(ctx, await withTarget(ctx, draft, understood.preview))
-    return undefined
-  }
-  if (values.step === 'check' && values.asking === 'lab') {
-    const name = Label.safeParse(text)
-    if (!name.success) throw validationErrors(name.error)
-    await showStep(ctx, await changeDraft(ctx, draft, { label: name.data, asking: null }))
-    return undefined
-  }
-  const owned =
-    values.asking === null ? views.soleNumber(values.type) : findField(values.type, values.asking)
-  if (values.step !== 'rule' || owned === undefined) return { html: ctx.t.html('bot:typed.press') }
-  const facts = factsOf(views.describedDraft(draft))
-  const read = readValue(ctx.reader, owned, text, facts)
-  if (!read.ok) return { html: read.html }
-  await set(ctx, draft, owned.field.code, read.value)
-  return undefined
 }
 
 /** Chooses a value. */

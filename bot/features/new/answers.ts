@@ -1,0 +1,55 @@
+/** Typed input of the wizard, at any step. */
+import { Label } from '#src/kernel/label.ts'
+import { readAddress } from '#src/kernel/typed-address.ts'
+import { validationErrors } from '#src/kernel/validation.ts'
+import type { BotContext } from '../../core/context.ts'
+import type { Refusal } from '../../core/session.ts'
+import { findField, readValue } from '../../views/fields.ts'
+import { factsOf } from '../../views/watch-facts.ts'
+import { changeDraft, type Draft, type Preview } from './draft.ts'
+import { choiceBy } from './moves.ts'
+import { readTarget } from './targets.ts'
+import * as views from './view.ts'
+
+/** The draft after an answer, or why the answer is refused. */
+type Answered = { readonly draft: Draft } | { readonly refusal: Refusal }
+
+/** Stores a typed answer in the draft. @throws AppError for a name that is not valid */
+export async function readTyped(ctx: BotContext, draft: Draft, text: string): Promise<Answered> {
+  const { values } = draft
+  if (values.asking === 'tok') {
+    const address = readAddress(text)
+    if (!address.ok) return { refusal: { html: ctx.t.html(`bot:typed.${address.reason}`) } }
+    const parts = { ...values.parts, asset: address.value }
+    return { draft: await changeDraft(ctx, draft, { parts, asking: null }) }
+  }
+  if (values.step === 'target') {
+    const understood = await readTarget(ctx, draft, text)
+    if (!understood.ok) return { refusal: understood.refusal }
+    return { draft: await withTarget(ctx, draft, understood.preview) }
+  }
+  if (values.step === 'check' && values.asking === 'lab') {
+    const name = Label.safeParse(text)
+    if (!name.success) throw validationErrors(name.error)
+    return { draft: await changeDraft(ctx, draft, { label: name.data, asking: null }) }
+  }
+  return readSetting(ctx, draft, text)
+}
+
+/** The draft with a chosen target. */
+export function withTarget(ctx: BotContext, draft: Draft, preview: Preview): Promise<Draft> {
+  const step = draft.values.isLike ? 'check' : 'rule'
+  return changeDraft(ctx, draft, { preview, step, asking: null, page: 1 })
+}
+
+async function readSetting(ctx: BotContext, draft: Draft, text: string): Promise<Answered> {
+  const { type, step, asking } = draft.values
+  const owned = asking === null ? views.soleNumber(type) : findField(type, asking)
+  if (step !== 'rule' || owned === undefined) {
+    return { refusal: { html: ctx.t.html('bot:typed.press') } }
+  }
+  const read = readValue(ctx.reader, owned, text, factsOf(views.describedDraft(draft)))
+  if (!read.ok) return { refusal: { html: read.html } }
+  const changes = choiceBy(draft, owned.field.code, read.value)
+  return { draft: changes === undefined ? draft : await changeDraft(ctx, draft, changes) }
+}
