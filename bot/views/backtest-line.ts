@@ -29,6 +29,11 @@ export function valueLine(t: Translate, value: string, tried: TriedWatch): strin
   return `${daysPicture(tried)} ${line}`
 }
 
+/** Whether a line has a picture of its days. */
+export function hasDays(tried: TriedWatch): boolean {
+  return tried !== 'failed' && isKnown(tried)
+}
+
 /** Whether any time is covered: a first observation alone is a baseline. */
 function isKnown({ from, to }: Backtest): boolean {
   return from !== null && to !== null && from < to

@@ -277,6 +277,8 @@ describe('“Try other values”', () => {
       '🟢🟠🟢🟢🔴🟢🟢 ✓ 5%: 1 warning · 1 critical',
       '🟢🟢🟢🟢🔴🟢🟢 10%: 1 critical',
       '🟢🟢🟢🟢🔴🟢🟢 20%: 1 critical',
+      '',
+      'Each mark is one day, the latest last. ⚪: no data.',
     ])
     expect(ann.labels()).toEqual([['1%', '2%', '✓ 5%'], ['10%', '20%'], ['‹ \u2068Ripple\u2069']])
     await ann.press('10%')

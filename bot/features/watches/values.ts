@@ -8,7 +8,7 @@ import type { Watch } from '#src/watches/model.ts'
 import { followBacktests, type ReadBacktests } from '../../core/backtests.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { show } from '../../core/show.ts'
-import { type TriedWatch, valueLine } from '../../views/backtest-line.ts'
+import { hasDays, type TriedWatch, valueLine } from '../../views/backtest-line.ts'
 import {
   fieldLabel,
   findField,
@@ -101,6 +101,7 @@ function triedValues(
     ...(tried === undefined
       ? [`⏳ ${t.html('bot:backtest.working')}`]
       : values.map((preset, index) => valueLine(t, label(preset), tried[index] ?? 'failed'))),
+    ...(tried?.some(hasDays) === true ? ['', t.html('bot:backtest.legend')] : []),
   ]
   const buttons = values.map((preset) =>
     act(label(preset), packed('watch.set', { id: watch.id, field: code, value: preset.value })),
