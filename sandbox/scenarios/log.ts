@@ -9,7 +9,7 @@ export interface Entry {
   readonly at: Date
   readonly what: string
   readonly notes: readonly string[]
-  /** While it is going, if it tells. */
+  /** While it is going, if it shows it. */
   readonly progress?: Progress | undefined
   /** going: more may follow. */
   readonly state: 'going' | 'over' | 'failed'

@@ -85,17 +85,17 @@ export async function skipShown(
 ): Promise<void> {
   let from = 0
   let lengthMs = Number.POSITIVE_INFINITY
-  const tell = () => {
+  const showNow = () => {
     const now = clock.now()
     const share = Math.min(1, Math.max(0, (now.getTime() - from) / lengthMs))
     progress({ share, text: `${Math.floor(100 * share)} %: ${timeText(now)}` })
   }
-  const shown = setInterval(tell, SHOWN_MS)
+  const shown = setInterval(showNow, SHOWN_MS)
   try {
     await skip((now) => {
       from = now.getTime()
       lengthMs = seconds(now) * 1000
-      tell()
+      showNow()
       return lengthMs / 1000
     })
   } finally {
