@@ -1,0 +1,35 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { PROCESS_ENVIRONMENT } from './support/environment.ts'
+import { ROOT } from './support/process.ts'
+
+type Resolved = readonly [specifier: string, parent: string, url: string, format: string | null]
+
+/** Every import of the service, with what it resolves to. It ends for want of a configuration once all are loaded. */
+async function importsWith(...first: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const folder = await mkdtemp(join(tmpdir(), 'watchdog-imports-'))
+  try {
+    const file = join(folder, 'imports.json')
+    const preloads = [...first, './test/support/record-imports.ts']
+    const args = [...preloads.flatMap((path) => ['--import', path]), 'src/main.ts']
+    const env = { ...PROCESS_ENVIRONMENT, IMPORTS_FILE: file }
+    await new Promise<void>((resolve) => {
+      execFile(process.execPath, args, { cwd: ROOT, env }, () => resolve())
+    })
+    const all: readonly Resolved[] = JSON.parse(await readFile(file, 'utf8'))
+    return new Map(
+      all.map(([specifier, parent, url, format]) => [`${specifier} ${parent}`, `${url} ${format}`]),
+    )
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+test('every import is resolved to the file and the format that Node finds by itself', async () => {
+  const [plain, quick] = await Promise.all([importsWith(), importsWith('./src/quick-start.ts')])
+  expect(plain.size).toBeGreaterThan(5000)
+  expect(Object.fromEntries(quick)).toEqual(Object.fromEntries(plain))
+})
