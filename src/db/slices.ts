@@ -24,6 +24,8 @@ export const SLICES_CHANNEL = 'slices'
 export const SHARE_EVERY_MS = 500
 /** A member that has not renewed for this long has died, in milliseconds: three renewals may fail. */
 const MEMBERSHIP_MS = 2500
+/** `share` renews a membership that ends earlier than this, in milliseconds from now. */
+const ENDS_SOON_MS = MEMBERSHIP_MS / 2
 /** Longest wait for a renewal, after which the next one opens another connection. */
 const ANSWER_MS = 5000
 /** A process that has not shared for this long does not renew. */
@@ -57,7 +59,10 @@ export interface Slices extends HeldSlices {
    * last one is long ago: a process that cannot share cannot work for its slices either.
    */
   renew(): Promise<void>
-  /** Renews the membership and the share. @returns whether slices were taken */
+  /**
+   * Renews the share, and the membership if `renew` has not done so lately.
+   * @returns whether slices were taken
+   */
   share(): Promise<boolean>
   /** Gives up everything at a stop, so that others need not wait. */
   leave(): Promise<void>
@@ -130,6 +135,15 @@ export function createSlices({
     await notify(db, [SLICES_CHANNEL])
   }
 
+  /** Reads the shares while this process is a member: those of others may have changed before it became one. */
+  async function readAsMember(): Promise<Shares> {
+    const shares = await readShares(db, name)
+    const endsInMs = shares.members.get(me)
+    if (endsInMs !== undefined && endsInMs > ENDS_SOON_MS) return shares
+    await renewals.renew()
+    return await readShares(db, name)
+  }
+
   function hold(): HeldSlices {
     const numbers = new Map(held)
     const isHeld = (slice: number) => numbers.has(slice) && held.get(slice) === numbers.get(slice)
@@ -159,13 +173,12 @@ export function createSlices({
     },
     async share() {
       sharedAtMs ??= performance.now()
-      await renewals.renew()
-      const { members, leases } = await readShares(db, name)
+      const { members, leases } = await readAsMember()
       const before = held
       held = new Map(
         leases.flatMap(({ owner, slice, number }) => (owner === me ? [[slice, number]] : [])),
       )
-      const move = planShare(me, members, leases)
+      const move = planShare(me, new Set(members.keys()), leases)
       await giveUp(move.giveUp)
       await take(move.free, move.take)
       const hasTaken = [...held].some(([slice, number]) => before.get(slice) !== number)
@@ -248,14 +261,19 @@ async function renewOn(session: Sql, name: string, me: string): Promise<void> {
     on conflict (name, member) do update set expires_at = excluded.expires_at`
 }
 
+interface Shares {
+  /** Milliseconds until the membership of each live member ends. */
+  readonly members: ReadonlyMap<string, number>
+  readonly leases: readonly SliceLease[]
+}
+
 /** Live members, and every slice with its owner. The first process makes the slices. */
-async function readShares(
-  db: Db,
-  name: string,
-): Promise<{ readonly members: ReadonlySet<string>; readonly leases: readonly SliceLease[] }> {
+async function readShares(db: Db, name: string): Promise<Shares> {
   const [members, rows] = await Promise.all([
-    db.execute<{ member: string }>(sql`
-      select member from slice_members where name = ${name} and ${isLive}`),
+    db.execute<{ member: string; endsInMs: number }>(sql`
+      select member,
+        (extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as "endsInMs"
+      from slice_members where name = ${name} and ${isLive}`),
     db.execute<{ slice: number; owner: string | null; number: string }>(sql`
       select slice, owner, number from slice_leases where name = ${name} order by slice`),
   ])
@@ -266,7 +284,7 @@ async function readShares(
       on conflict do nothing`)
     return await readShares(db, name)
   }
-  const live = new Set(members.map(({ member }) => member))
+  const live = new Map(members.map(({ member, endsInMs }) => [member, endsInMs]))
   const leases = rows.map(({ slice, owner, number }) => ({
     slice,
     owner,
