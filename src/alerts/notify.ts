@@ -82,11 +82,12 @@ export async function notify(
     isAtLeast(effectiveSeverity, watch.minSeverity),
   )
   if (notifications.length === 0) return
-  const settings = await listSettings(tx, [
-    ...new Set(notifications.map(({ watch }) => watch.wallet)),
+  const wallets = [...new Set(notifications.map(({ watch }) => watch.wallet))]
+  const [settings, targets, deferred] = await Promise.all([
+    listSettings(tx, wallets),
+    targetsOf(tx, notifications),
+    readDeferred(tx, notifications),
   ])
-  const targets = await targetsOf(tx, notifications)
-  const deferred = await readDeferred(tx, notifications)
   const createdAt = deps.clock.now()
   const timings = createTimings(createdAt)
   const render = createRenderer()

@@ -16,7 +16,7 @@ import {
 } from 'drizzle-orm'
 import { ANY_LENGTH, jsonTexts } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
-import { forbidScans } from '#src/db/plans.ts'
+import { withoutScans } from '#src/db/plans.ts'
 import { CANARY_WALLET } from '#src/kernel/canary.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
@@ -54,8 +54,7 @@ export async function insertAlerts(
 ): Promise<InsertedAlert[]> {
   if (candidates.length === 0) return []
   const column = <T>(read: (alertCandidate: AlertCandidate) => T) => sql.param(candidates.map(read))
-  const allowScans = await forbidScans(tx)
-  const rows = await tx.execute<InsertedRow>(sql`
+  const insert = sql`
     insert into alerts (wallet, watch_id, watch_label, type, signal, "group", event, severity, data,
       position, fired_at, state, recovered_at, is_episode, escalate_at, told_at, reminders_sent, created_at)
     select r.wallet, r.watch_id, r.watch_label, r.type, r.signal, r.group, r.event, r.severity,
@@ -89,8 +88,8 @@ export async function insertAlerts(
     where known.is_known is null
     -- Named, so that the other unique index, that of the number, is not searched first.
     on conflict (watch_id, coalesce(signal, ''), event, position, fired_at) do nothing
-    returning id, watch_id as "watchId", signal, event, position`)
-  await allowScans()
+    returning id, watch_id as "watchId", signal, event, position`
+  const rows = await withoutScans(tx, () => tx.execute<InsertedRow>(insert))
   return rows.map(({ id, position, ...row }) => ({
     id,
     key: alertKey({ ...row, position: Number(position) }),

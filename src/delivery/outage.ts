@@ -5,9 +5,9 @@ import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { traceOf } from '#src/kernel/trace.ts'
+import * as store from './outage-store.ts'
 import { isUnanswered } from './rules.ts'
 import type { ChannelOutage } from './sending.ts'
-import * as store from './store.ts'
 import type { AttemptResult, TaskResult } from './task.ts'
 
 /** Interval between early tries of an unanswered delivery while a channel is down. */
@@ -31,8 +31,11 @@ export interface OutageWatch {
     ending: AttemptResult,
     of: { readonly partitionKey: string; readonly hasAnswered: boolean },
   ): void
-  /** After a success: makes deliveries that had no response during the outage due, spaced out. */
-  resume(batch: readonly TaskResult[]): Promise<void>
+  /**
+   * After a success: makes deliveries that had no response during the outage due, spaced out.
+   * @returns whether there may be some
+   */
+  resume(batch: readonly TaskResult[]): Promise<boolean>
   /** While nothing succeeds: tries one unanswered delivery early from time to time. */
   probe(): Promise<void>
 }
@@ -63,13 +66,14 @@ export function watchOutage(
     },
     async resume(batch) {
       const isWorking = batch.some(({ ending }) => ending.kind === 'delivered')
-      if (!isWorking || !outage.isWaking) return
+      if (!isWorking || !outage.isWaking) return false
       try {
         const isMore = await store.resumeUnanswered(db, key, clock.now())
         if (!isMore) outage.isWaking = false
       } catch (error) {
         log.warn({ channel: key, error: traceOf(error) }, 'deliveries not resumed')
       }
+      return true
     },
     async probe() {
       const now = clock.now()

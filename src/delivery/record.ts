@@ -23,27 +23,30 @@ import { logFieldsOfEach, logUnwritten } from './trail.ts'
 
 const RANDOM_STEPS = 2 ** 32
 
+/** Outcome of a recording. */
+export interface Recorded {
+  /** Those whose deliveries could not be recorded. */
+  readonly unwritten: readonly TaskResult[]
+  /** Whether other deliveries may have become due. */
+  readonly madeDue: boolean
+}
+
 /**
  * Records results of attempts: the deliveries, the messages they are in, the state of their destinations.
  * All in one transaction; if one of them cannot be written, each in its own. For that one only the result
  * of its deliveries is recorded, so that it is not sent again.
  *
- * @returns the tasks whose deliveries could not be recorded either
  * @throws errors that concern none of them, such as a lost connection: nothing may be recorded then, and
  * the same can be recorded again
  */
-export async function record(
-  deps: RecordDeps,
-  all: readonly TaskResult[],
-): Promise<readonly TaskResult[]> {
+export async function record(deps: RecordDeps, all: readonly TaskResult[]): Promise<Recorded> {
   try {
-    await recordTogether(deps, all)
-    return []
+    return { unwritten: [], madeDue: await recordTogether(deps, all) }
   } catch (error) {
     if (isSharedFailure(error)) throw error
     const unwritten: TaskResult[] = []
     for (const one of all) if (!(await recordAlone(deps, one))) unwritten.push(one)
-    return unwritten
+    return { unwritten, madeDue: true }
   }
 }
 
@@ -78,27 +81,32 @@ async function recordBare(deps: RecordDeps, one: TaskResult): Promise<boolean> {
   }
 }
 
-/** Records all in one transaction. Aborted ones are released first. */
-async function recordTogether(deps: RecordDeps, all: readonly TaskResult[]): Promise<void> {
+/**
+ * Records all in one transaction. Aborted ones are released first.
+ *
+ * @returns whether other deliveries may have become due
+ */
+async function recordTogether(deps: RecordDeps, all: readonly TaskResult[]): Promise<boolean> {
   const undone = all.filter(isUndone)
   if (undone.length > 0) await refund(deps, undone)
   const over = all.filter((one) => !isUndone(one))
-  if (over.length === 0) return
+  if (over.length === 0) return true
   const rows = over.flatMap(finishedRows)
   const outcomes = over.flatMap((one) => outcomesIn(one))
-  const stopped = await transact(deps.db, async (tx) => {
-    if (rows.length > 0) await store.finish(tx, rows, deps.clock.now())
+  const { stopped, madeDue } = await transact(deps.db, async (tx) => {
+    const madeDue = rows.length > 0 && (await store.finish(tx, rows, deps.clock.now()))
     await followMigrations(deps, tx, over)
     await recordMessages(deps, tx, over)
-    if (outcomes.length === 0) return []
+    if (outcomes.length === 0) return { stopped: [], madeDue }
     await notifyTopicsGone(deps, tx, over)
     const off = await recordOutcomes({ ...deps, db: tx }, outcomes)
     await keepWaiting(deps, tx, off)
-    return off
+    return { stopped: off, madeDue }
   })
   for (const { id, channel, statusReason } of stopped) {
     deps.log.info({ recipientId: id, channel, reason: statusReason }, 'destination switched off')
   }
+  return madeDue || undone.length > 0
 }
 
 /** Retains unsent deliveries of destinations that have just been switched off, and sends the notices. */

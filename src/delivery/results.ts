@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { pause } from '#src/kernel/pause.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import { LEASE_SECONDS } from './model.ts'
-import { record } from './record.ts'
+import { type Recorded, record } from './record.ts'
 import type { RecordDeps } from './record-deps.ts'
 import type { UnrecordedResult } from './sending.ts'
 import type { TaskResult } from './task.ts'
@@ -37,14 +37,14 @@ export interface Results {
  * Creates an empty queue of results. Long because collecting, writing and retrying share the pending
  * results.
  *
- * @param on `recorded`: after each recording; `release`: for every result that is recorded or dropped
+ * @param on `recorded`: after each recording, with whether others may have become due; `release`: for every result that is recorded or dropped
  */
 export function createResults(
   deps: RecordDeps,
   unwritten: UnrecordedResult[],
   on: {
     readonly release: (result: TaskResult) => void
-    readonly recorded: (batch: readonly TaskResult[]) => Promise<void>
+    readonly recorded: (batch: readonly TaskResult[], madeDue: boolean) => Promise<void>
     readonly idle: () => void
   },
 ): Results {
@@ -74,27 +74,26 @@ export function createResults(
         continue
       }
       againMs = REWRITE_MS.first
-      for (const one of batch) if (!recorded.includes(one)) on.release(one)
+      for (const one of batch) if (!recorded.unwritten.includes(one)) on.release(one)
       recordings += 1
-      await on.recorded(batch)
+      await on.recorded(batch, recorded.madeDue)
     }
     recording = undefined
     on.idle()
   }
 
-  /** @returns those that could not be recorded; undefined if the failure concerns none of them */
-  async function tryRecord(
-    batch: readonly TaskResult[],
-  ): Promise<readonly TaskResult[] | undefined> {
+  /** @returns undefined if the failure concerns none of them */
+  async function tryRecord(batch: readonly TaskResult[]): Promise<Recorded | undefined> {
     try {
-      const left = await record(deps, batch)
+      const recorded = await record(deps, batch)
+      const { unwritten: left } = recorded
       for (const one of batch) if (!left.includes(one)) logEnded(deps.log, one)
       keep(left)
-      return left
+      return recorded
     } catch (error) {
       const trace = traceOf(error)
       deps.log.warn({ rows: batch.length, error: trace }, 'delivery results not recorded yet')
-      return stopped.signal.aborted ? [] : undefined
+      return stopped.signal.aborted ? { unwritten: [], madeDue: false } : undefined
     }
   }
 

@@ -17,8 +17,16 @@ const ROWS_MAX = 1000
 /** Time for which unsent deliveries are retained. */
 export const KEPT = sql.raw(`interval '${RETENTION_DAYS} days'`)
 
-/** Inserts deliveries, a thousand per statement, and wakes the workers. */
-export async function insertDeliveries(db: Db, all: readonly NewDelivery[]): Promise<void> {
+/** Inserts deliveries and wakes the workers, in the caller's transaction. */
+export async function insertDeliveries(tx: Db, all: readonly NewDelivery[]): Promise<void> {
+  const due = all.filter(({ status }) => status === 'pending')
+  const channels = [...new Set(due.map(({ channel }) => channel))]
+  // The workers are woken by the commit, so neither waits for the other.
+  await Promise.all([insertAll(tx, all), notifyWorkers(tx, channels)])
+}
+
+/** Inserts deliveries, a thousand per statement. */
+async function insertAll(db: Db, all: readonly NewDelivery[]): Promise<void> {
   for (let start = 0; start < all.length; start += ROWS_MAX) {
     const rows = all.slice(start, start + ROWS_MAX)
     const column = <T>(read: (row: NewDelivery) => T) => sql.param(rows.map(read))
@@ -52,8 +60,6 @@ export async function insertDeliveries(db: Db, all: readonly NewDelivery[]): Pro
       ) as r(id, wallet, alert_id, recipient_id, channel, lane, order_key, fired_at, position,
         envelope, status, created_at, held_until, watch_id, kind, answers, recovery, test, urgency)`)
   }
-  const due = all.filter(({ status }) => status === 'pending')
-  await notifyWorkers(db, [...new Set(due.map(({ channel }) => channel))])
 }
 
 /** Wakes the workers of these channels once the transaction is committed. */
@@ -124,16 +130,31 @@ export interface FinishedRow {
 
 /** Most waiting retries that are made due at once, spaced out, after a recipient responds again. */
 const WOKEN_MAX = 200
-const WOKEN_GAP = sql.raw(`interval '10 milliseconds'`)
-const WOKEN_WAIT = sql.raw(`interval '10 seconds'`)
+export const WOKEN_GAP = sql.raw(`interval '10 milliseconds'`)
+export const WOKEN_WAIT = sql.raw(`interval '10 seconds'`)
 
 /**
  * Records results of attempts and makes the next delivery of each freed key due at `now`. After a success,
  * earlier failures to the same recipient are retried at once, one time per step.
  *
  * Deliveries that another worker has taken over are left to it, but a success always counts.
+ *
+ * @returns whether others became due
  */
-export async function finish(tx: Db, rows: readonly FinishedRow[], now: Date): Promise<void> {
+export async function finish(tx: Db, rows: readonly FinishedRow[], now: Date): Promise<boolean> {
+  const finished = rows.filter(({ status }) => status !== 'retrying')
+  const answering = finished.filter(({ status }) => status === 'delivered')
+  const keys = finished.map(({ orderKey }) => orderKey)
+  // Sent without waiting for each other: a connection runs them in this order.
+  const [, areWoken, areFreed] = await Promise.all([
+    recordResults(tx, rows),
+    wakeRetries(tx, [...new Set(answering.map(({ recipientId }) => recipientId))], now),
+    freeKeys(tx, keys, now),
+  ])
+  return areWoken || areFreed
+}
+
+async function recordResults(tx: Db, rows: readonly FinishedRow[]): Promise<void> {
   await tx.execute(sql`
     update deliveries d set status = r.status, attempts = r.attempts, leased_until = null,
       next_attempt_at = r."nextAttemptAt", planned_at = r."plannedAt",
@@ -149,11 +170,12 @@ export async function finish(tx: Db, rows: readonly FinishedRow[], now: Date): P
     where d.id = any(${oneOf(rows.map(({ id }) => id))}) and ${sameKey('d.id', 'r.id')}
       and ${IS_UNFINISHED}
       and (d.attempts = r.attempt or r.status = 'delivered')`)
-  const keys = rows.filter(({ status }) => status !== 'retrying').map(({ orderKey }) => orderKey)
-  if (keys.length === 0) return
-  const answering = rows.filter(({ status }) => status === 'delivered')
-  await wakeRetries(tx, [...new Set(answering.map(({ recipientId }) => recipientId))], now)
-  await tx.execute(sql`
+}
+
+/** Makes the next delivery of each key due, if it waits for an earlier one. */
+async function freeKeys(tx: Db, keys: readonly string[], now: Date): Promise<boolean> {
+  if (keys.length === 0) return false
+  const freed = await tx.execute(sql`
     update deliveries d set next_attempt_at = ${now}
     where d.next_attempt_at is null and d.id = any(array(
       select head.id from unnest(${sql.param(keys)}::text[]) as freed(order_key)
@@ -162,7 +184,9 @@ export async function finish(tx: Db, rows: readonly FinishedRow[], now: Date): P
         where e.order_key = freed.order_key and e.status in ('pending', 'retrying')
         order by e.fired_at, e.position, e.id
         limit 1
-      ) head))`)
+      ) head))
+    returning d.id`)
+  return freed.length > 0
 }
 
 /**
@@ -195,81 +219,6 @@ export async function wakeRetries(
     where d.id = any(array(select id from waking)) and ${sameKey('d.id', 'w.id')}
     returning d.id`)
   return woken.length > 0
-}
-
-/** Most unanswered deliveries that are resumed at once when a channel works again. */
-const RESUMED_MAX = 500
-
-function isUnanswered(channel: ChannelKey, now: Date) {
-  return sql`d.channel = ${channel} and d.unanswered and d.status = 'retrying'
-    and d.planned_at is null and d.next_attempt_at > ${now}::timestamptz + ${WOKEN_WAIT}
-    and (d.leased_until is null or d.leased_until <= ${now})`
-}
-
-/**
- * Makes unanswered deliveries of a channel due, longest waiting first, spaced out. They keep their planned
- * times.
- *
- * @returns whether there may be more
- */
-export async function resumeUnanswered(db: Db, channel: ChannelKey, now: Date): Promise<boolean> {
-  const woken = await db.execute(sql`
-    with waking as (
-      select d.id, d.created_at from deliveries d
-      where ${isUnanswered(channel, now)}
-      order by d.next_attempt_at
-      limit ${RESUMED_MAX}
-      for update skip locked
-    )
-    update deliveries d
-    set planned_at = d.next_attempt_at, unanswered = false,
-      next_attempt_at = ${now}::timestamptz + w.place * ${WOKEN_GAP}
-    from (select id, row_number() over (order by created_at, id) - 1 as place from waking) w
-    where d.id = any(array(select id from waking)) and ${sameKey('d.id', 'w.id')}
-    returning d.id`)
-  return woken.length === RESUMED_MAX
-}
-
-/** Deliveries that are searched for partitions without a response. */
-const RECALLED_MAX = 1000
-
-/**
- * Partitions of a channel's unanswered deliveries that are to be retried, from a bounded number of them.
- */
-export async function listUnansweredPartitions(
-  db: Db,
-  channel: ChannelKey,
-): Promise<readonly string[]> {
-  const rows = await db.execute<{ partitionKey: string }>(sql`
-    select distinct lane as "partitionKey" from (
-      select d.lane from deliveries d
-      where d.channel = ${channel} and d.unanswered and d.status = 'retrying'
-      order by d.next_attempt_at limit ${RECALLED_MAX}
-    ) waiting`)
-  return rows.map(({ partitionKey }) => partitionKey)
-}
-
-/** Deliveries from which an early try is chosen. */
-const PROBES_MAX = 50
-
-/**
- * Makes one unanswered delivery due, in order to find out whether the channel works again.
- *
- * @param random from 0 to below 1
- */
-export async function probeUnanswered(
-  db: Db,
-  channel: ChannelKey,
-  { now, random }: { readonly now: Date; readonly random: number },
-): Promise<void> {
-  const ids = await db.execute<{ id: string }>(sql`
-    select d.id from deliveries d where ${isUnanswered(channel, now)}
-    order by d.next_attempt_at limit ${PROBES_MAX}`)
-  const chosen = ids[Math.floor(random * ids.length)]
-  if (chosen === undefined) return
-  await db.execute(sql`
-    update deliveries d set planned_at = d.next_attempt_at, next_attempt_at = ${now}
-    where d.id = ${chosen.id} and ${isUnanswered(channel, now)}`)
 }
 
 /**

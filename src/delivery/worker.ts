@@ -87,7 +87,7 @@ export function createWorker(
   const { limiter, inHand, waker } = sending
   const outage = watchOutage(deps, channel, sending.outage)
   const inFlight = new Set<Promise<void>>()
-  /** Their number below which the last claim is repeated, because it left something without a place. */
+  /** Their number below which the last claim is repeated, because it may have left something without a place. */
   let refillAt = 0
   /** Number of messages in progress to each recipient of a chat or mailbox. */
   const busy = new Map<number, number>()
@@ -95,11 +95,14 @@ export function createWorker(
   /** Recordings when the scans were last restarted. */
   let recordedBefore = 0
   let claimedAt = Number.NEGATIVE_INFINITY
+  /** Whether each delivery is sent separately, not with others of its recipient. */
+  const isEach = !CHANNELS[channel.key].groups
   const results = createResults(deps, sending.unwritten, {
     release: ({ task }) => release(task),
-    recorded: async (batch) => {
-      await outage.resume(batch)
-      waker.wake()
+    recorded: async (batch, madeDue) => {
+      const areResumed = await outage.resume(batch)
+      // A chat's next message can be claimed once the one before it is recorded.
+      if (madeDue || areResumed || !isEach) waker.wake()
     },
     idle: waker.wake,
   })
@@ -141,7 +144,6 @@ export function createWorker(
   async function claimDue(): Promise<boolean> {
     if (limiter.free() <= 0) return false
     const context = contextNow()
-    const isEach = !CHANNELS[channel.key].groups
     const { partitions, recipients } = limiter.full()
     const full = { partitions, recipients: [...recipients, ...busy.keys()] }
     const failures: unknown[] = []
@@ -170,7 +172,9 @@ export function createWorker(
     )
     recordEnd(sending.backlog, backlog, { found: isFound, now: context.now })
     startAll(tasks, destinations)
-    refillAt = chosen.left.length > 0 ? REFILL_SHARE * inFlight.size : 0
+    const excluded = chosen.left.length + partitions.length + recipients.length
+    const mayBeMore = backlog.candidates.length > 0 || front.length >= due.SCAN_MAX
+    refillAt = excluded > 0 || mayBeMore ? REFILL_SHARE * inFlight.size : 0
     // Deliveries outside backlogs are sent anyway.
     if (failures.length > 0) throw failures[0]
     return changed || tidied || !sending.backlog.quiet
