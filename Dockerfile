@@ -29,4 +29,4 @@ EXPOSE 8080 9090
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=5s --start-period=90s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:'+(process.env.INTERNAL_PORT??9090)+'/readyz').then(r=>process.exit(r.ok?0:1),()=>process.exit(1))"]
-CMD ["node", "--max-semi-space-size=16", "--import", "./src/quick-start.ts", "src/main.ts"]
+CMD ["node", "--max-semi-space-size=16", "--import", "./src/quick-start.js", "src/main.ts"]

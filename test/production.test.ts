@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { packagesImportedBy, productionPackages } from './support/production-packages.ts'
 
 const ROOT = new URL('..', import.meta.url).pathname
-const ENTRIES = ['src/quick-start.ts', 'src/main.ts', 'src/db/main.ts']
+const ENTRIES = ['src/quick-start.js', 'src/main.ts', 'src/db/main.ts']
 
 const { dependencies } = z
   .object({ dependencies: z.record(z.string(), z.string()) })

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { findPort } from '#sandbox/world/ports.ts'
-import packageJson from '../../package.json' with { type: 'json' }
 import { PROCESS_ENVIRONMENT, testEnvironment } from './environment.ts'
 import { builtProgram } from './program.ts'
 
@@ -25,8 +26,11 @@ export interface ServiceProcess {
 /** The project's folder. */
 export const ROOT = new URL('../../', import.meta.url).pathname
 
-/** The command of `npm start`, without npm. */
-const [, ...START] = packageJson.scripts.start.split(' ')
+/** The arguments of `npm start` in a folder, without npm. */
+function startIn(root: string): readonly string[] {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  return String(scripts.start).split(' ').slice(1)
+}
 
 /**
  * Starts the service with the test environment and the given variables, and waits until it is ready: by
@@ -50,7 +54,8 @@ export async function startServiceProcess(
     }),
   }
   const startedAt = performance.now()
-  const args = built === undefined ? START : [...START.slice(0, -1), built.path]
+  const start = startIn(root ?? ROOT)
+  const args = built === undefined ? start : [...start.slice(0, -1), built.path]
   const child = spawn(process.execPath, args, {
     cwd: root ?? ROOT,
     env,
