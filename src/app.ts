@@ -95,6 +95,8 @@ const REQUESTS_POOL = { max: 10, waitMs: 5000, lockMs: 3000, answerMs: ANSWER_MS
 const REQUESTS_ASK = { atOnce: 16, waitingMax: 200, waitMs: 5000 }
 /** Pool of jobs and delivery. */
 const JOBS_POOL = { max: 10 }
+/** Pool of claims of deliveries: two statements of a channel at once. */
+const CLAIMS_POOL = { max: 4, keepsPlans: true }
 /** Pool for lists from a copy of the database: soon given up for the database itself. */
 const REPLICA_POOL = { max: 10, waitMs: 1000, answerMs: 3000 }
 /** Pool of metered calls, which are settled in few statements. */
@@ -125,9 +127,7 @@ export function createApp(
   const { heartbeatUrl } = config
   nameChain(serveChain(config.chain.id))
   const meters = createMeters()
-  const waits = (pool: string) => ({
-    onWaited: (seconds: number) => meters.waited(pool, seconds),
-  })
+  const waits = (pool: string) => ({ onWaited: (seconds: number) => meters.waited(pool, seconds) })
   const { poolerUrl, readUrl } = config.database
   const connection = connect(given.databaseUrl, {
     ...{ ...REQUESTS_POOL, ...waits('requests'), poolerUrl },
@@ -225,6 +225,7 @@ export function createApp(
     }),
     heartbeat: heartbeatUrl === undefined ? undefined : createHeartbeat(heartbeatUrl),
     sending: createSending(channels),
+    claimsDb: connection.openPool({ ...CLAIMS_POOL, ...waits('claims') }),
     heads: createHeads({ ...config.chain, log, meters }),
     slices:
       given.slices ??

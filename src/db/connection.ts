@@ -6,6 +6,7 @@ import postgres, { type Sql } from 'postgres'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { arrayParsers } from './arrays.ts'
+import { KEPT_PLANS } from './plans.ts'
 import { createPool, type PoolClient } from './pool.ts'
 import { endAttached, isConnectionFailure, openSession, postgresError } from './session.ts'
 
@@ -59,6 +60,8 @@ interface PoolOptions {
   readonly answerMs?: number
   /** Called after every wait for a connection, also a failed one. */
   readonly onWaited?: (seconds: number) => void
+  /** Whether every statement keeps one plan, by indexes; see `KEPT_PLANS`. Without effect behind a pooler. */
+  readonly keepsPlans?: boolean
 }
 
 /** Options of the first pool. Listening and locks take one more connection each. */
@@ -113,10 +116,12 @@ export function connect(url: string, options: ConnectOptions = {}): Connection {
   const pools: ReturnType<typeof openDb>[] = []
   const openPool = (of: PoolOptions = {}) => {
     const { max = CONNECTIONS_MAX, waitMs = WAIT_MS, lockMs = 0, answerMs, onWaited } = of
+    const { keepsPlans = false } = of
     const settings = {
       lock_timeout: lockMs,
       // The server's own cancellation comes first, because it keeps the connection.
       ...(answerMs !== undefined && { statement_timeout: Math.ceil(answerMs * CANCEL_SHARE) }),
+      ...(keepsPlans && KEPT_PLANS),
     }
     const pool = openDb(pooled, {
       max,

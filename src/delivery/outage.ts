@@ -58,7 +58,8 @@ export function watchOutage(
     note(ending, { partitionKey, hasAnswered }) {
       if (ending.kind === 'delivered') {
         if (isUnavailable()) outage.isWaking = true
-        outage.failed.clear()
+        // Clearing an empty set allocates another one.
+        if (outage.failed.size > 0) outage.failed.clear()
       } else if (ending.kind === 'failed' && isUnanswered(ending.error)) {
         if (hasAnswered) outage.failed.add(partitionKey)
         if (isUnavailable()) outage.isWaking = false

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { ChannelKey } from '#src/channels/index.ts'
-import { jsonTexts, oneOf } from '#src/db/arrays.ts'
+import { ANY_LENGTH, jsonTexts, oneOf } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { sameKey } from '#src/db/partitions.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
@@ -178,7 +178,8 @@ async function freeKeys(tx: Db, keys: readonly string[], now: Date): Promise<boo
   const freed = await tx.execute(sql`
     update deliveries d set next_attempt_at = ${now}
     where d.next_attempt_at is null and d.id = any(array(
-      select head.id from unnest(${sql.param(keys)}::text[]) as freed(order_key)
+      select head.id
+      from rows from (unnest(${sql.param(keys)}::text[]), ${ANY_LENGTH}) as freed(order_key, nothing)
       cross join lateral (
         select e.id from deliveries e
         where e.order_key = freed.order_key and e.status in ('pending', 'retrying')
@@ -204,7 +205,9 @@ export async function wakeRetries(
   const woken = await tx.execute(sql`
     with waking as (
       select d.id from deliveries d
-      where d.recipient_id = any(${sql.param([...recipientIds])}::int[])
+      where d.recipient_id = any(array(
+          select id from rows from (unnest(${sql.param([...recipientIds])}::int[]), ${ANY_LENGTH})
+            as asked(id, nothing)))
         and d.status = 'retrying' and d.planned_at is null
         and d.next_attempt_at > ${now}::timestamptz + ${WOKEN_WAIT}
         and (d.leased_until is null or d.leased_until <= ${now})

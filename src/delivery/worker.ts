@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { REGISTRY as CHANNELS, type ServiceChannel } from '#src/channels/index.ts'
+import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { pause } from '#src/kernel/pause.ts'
 import { type OpenedDestination, openEach } from '#src/recipients/destinations.ts'
@@ -28,6 +29,8 @@ export interface WorkerDeps extends RecordDeps {
   readonly clock: Clock & { sync?(): Promise<void> }
   /** State between runs; only of this run by default. */
   readonly sending?: SendingState
+  /** Pool of the claims, whose statements keep their plans; `db` by default. */
+  readonly claimsDb?: Db
 }
 
 /** Minimum interval between the starts of two claims, so that each takes many. */
@@ -44,7 +47,6 @@ const GRACE_MS = 5000
 const PATIENCE_MS = 20_000
 /** Minimum interval between two checks for very long queues. */
 const TIDY_MS = 1000
-/** Backlogs were not read. */
 const NO_SCAN = { candidates: [], ran: false, isEnd: false } as const
 
 type Opened = ReadonlyMap<number, OpenedDestination>
@@ -83,7 +85,7 @@ export function createWorker(
   sending: ChannelSending,
   stop: AbortSignal,
 ): Worker {
-  const deps = { ...given, stateOf: readEach(given.stateOf, given.quarantine) }
+  const deps = { claimsDb: given.db, ...given, stateOf: readEach(given.stateOf, given.quarantine) }
   const { limiter, inHand, waker } = sending
   const outage = watchOutage(deps, channel, sending.outage)
   const inFlight = new Set<Promise<void>>()
@@ -95,13 +97,12 @@ export function createWorker(
   /** Recordings when the scans were last restarted. */
   let recordedBefore = 0
   let claimedAt = Number.NEGATIVE_INFINITY
-  /** Whether each delivery is sent separately, not with others of its recipient. */
+  /** Each delivery is sent by itself; otherwise the next to a recipient once the last one is recorded. */
   const isEach = !CHANNELS[channel.key].groups
   const results = createResults(deps, sending.unwritten, {
     release: ({ task }) => release(task),
     recorded: async (batch, madeDue) => {
       const areResumed = await outage.resume(batch)
-      // A chat's next message can be claimed once the one before it is recorded.
       if (madeDue || areResumed || !isEach) waker.wake()
     },
     idle: waker.wake,
@@ -148,7 +149,7 @@ export function createWorker(
     const full = { partitions, recipients: [...recipients, ...busy.keys()] }
     const failures: unknown[] = []
     const [front, backlog] = await Promise.all([
-      due.listDue(deps.db, channel.key, { full, now: context.now }),
+      due.listDue(deps.claimsDb, channel.key, { full, now: context.now }),
       scanBacklogs(
         { ...full, recipients: [...full.recipients, ...limiter.resting()] },
         context,
@@ -188,7 +189,7 @@ export function createWorker(
     const now = context.now
     return await nextRound(sending.backlog, { now, none: NO_SCAN }, async ({ after, hops }) => {
       const of = { after, hops, full, now }
-      const { candidates, last } = await due.listBacklogs(deps.db, channel.key, of)
+      const { candidates, last } = await due.listBacklogs(deps.claimsDb, channel.key, of)
       return { candidates, last }
     })
   }
@@ -223,7 +224,7 @@ export function createWorker(
   async function claimEach({ taken, behind }: DeliveryChoice, context: ClaimContext) {
     // What is claimed was written before either statement, so it goes to no destination older than itself.
     const [{ claimed, blocked }, destinations] = await Promise.all([
-      due.claimDue(deps.db, idsOf(taken), context),
+      due.claimDue(deps.claimsDb, idsOf(taken), context),
       openAll(taken),
     ])
     const parked = [...blocked, ...idsOf(behind)]
@@ -252,7 +253,7 @@ export function createWorker(
     const context = contextNow()
     const none = { recipients: [], ran: false, isEnd: false } as const
     const found = await nextRound(sending.stale, { now: context.now, none }, ({ after, hops }) =>
-      messages.listStale(deps.db, channel.key, { after, hops, now: context.now }),
+      messages.listStale(deps.claimsDb, channel.key, { after, hops, now: context.now }),
     )
     const choice = limiter.choose()
     const ids = found.recipients.flatMap(({ recipientId, partitionKey }) =>

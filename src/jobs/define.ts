@@ -1,6 +1,7 @@
 import type { Heads } from '#src/chain/heads.ts'
 import type { MailDeps } from '#src/channels/email.ts'
 import type { SyncedClock } from '#src/db/clock.ts'
+import type { Db } from '#src/db/connection.ts'
 import type { Fence } from '#src/db/lock.ts'
 import type { Slices } from '#src/db/slices.ts'
 import type { SendingState } from '#src/delivery/sending.ts'
@@ -37,6 +38,8 @@ export interface JobApp extends App {
   readonly tally: Tally
   /** State of deliveries between runs. */
   readonly sending: SendingState
+  /** Pool of claims of deliveries. */
+  readonly claimsDb: Db
   /** Checks of the service's dependencies. */
   readonly health: readonly HealthCheck[]
   /** The operator's monitor; undefined without one. */

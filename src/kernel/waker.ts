@@ -14,6 +14,8 @@ export function createWaker(): Waker {
   let sleeping: AbortController | undefined
   return {
     wake() {
+      // Whoever slept has been woken, and an abort is not free.
+      if (isWoken) return
       isWoken = true
       sleeping?.abort()
     },
