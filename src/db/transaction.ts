@@ -96,6 +96,8 @@ async function runScope<T>(
     if (failure !== undefined) throw failure.error
     return result
   } catch (error) {
+    // Work beside what failed may go on: its next statement would follow the rollback, and be kept.
+    over = true
     if (!slot.lost) await rollBack(slot, undo)
     throw error
   } finally {

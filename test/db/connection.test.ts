@@ -132,6 +132,37 @@ describe('a transaction', () => {
     expect(await countThings(database.db, 41, 41)).toBe(0)
   })
 
+  test('keeps nothing of work that goes on beside a statement that failed', async () => {
+    const others: Promise<void>[] = []
+    const writing = database.db.transaction(async (tx) => {
+      const next = async () => {
+        await tx.execute(query`select 1 / 0`).catch(() => undefined)
+        await insertThing(tx, 41)
+      }
+      others.push(next())
+      await tx.execute(query`select 1 / 0`)
+    })
+    await expect(writing).rejects.toThrow()
+    await Promise.allSettled(others)
+    expect(await countThings(database.db, 41, 41)).toBe(0)
+
+    const nested = database.db.transaction(async (tx) => {
+      const inner = tx.transaction(async (savepoint) => {
+        const next = async () => {
+          await savepoint.execute(query`select 1 / 0`).catch(() => undefined)
+          await insertThing(savepoint, 41)
+        }
+        others.push(next())
+        await savepoint.execute(query`select 1 / 0`)
+      })
+      await inner.catch(() => undefined)
+      await Promise.allSettled(others)
+      await insertThing(tx, 42)
+    })
+    await nested
+    expect(await countThings(database.db, 41, 42)).toBe(1)
+  })
+
   test('sends no statement after its end', async () => {
     let kept: Db | undefined
     await database.db.transaction(async (tx) => {
