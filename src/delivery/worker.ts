@@ -34,7 +34,7 @@ export interface WorkerDeps extends RecordDeps {
 }
 
 /** Minimum interval between the starts of two claims, so that each takes many. */
-const CLAIM_GAP_MS = 10
+const CLAIM_GAP_MS = 5
 /** Pause between two claims that nothing asks for, while messages are in progress, and while none are. */
 const PAUSE_MS = { busy: 50, idle: 250 } as const
 /** Share of the messages in progress that are left when places are filled again, before they are empty. */
