@@ -45,9 +45,9 @@ export async function recordAlerts(
     const { signal, event, position } = candidate
     const watchId = candidate.watch.id
     const alertId = idOf.get(store.alertKey({ watchId, signal, event, position }))
-    if (alertId !== undefined) logRecorded(deps, alertId, candidate)
     return { ...candidate, candidate, alertId, watchId }
   })
+  logRecorded(deps, fired.filter(isNewAlert))
   const isEpisode = ({ isRecovery, event }: RecordedFiring) => isRecovery || hasRecovery(event)
   const alone = fired.filter((one) => !isEpisode(one)).filter(isNewAlert)
   const ofEpisodes = fired.filter((one) => isEpisode(one) && (isNewAlert(one) || one.isRecovery))

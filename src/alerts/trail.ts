@@ -1,6 +1,8 @@
 /**
  * The log lines of an alert, each with `alertId`, written after the commit of the reported change.
  * `delivery/trail.ts` has the log lines of its messages.
+ *
+ * Until then only the logged values are kept: one transaction may write a hundred thousand alerts.
  */
 import { afterCommit } from '#src/db/scope.ts'
 import type { NewDelivery } from '#src/delivery/service.ts'
@@ -20,14 +22,18 @@ interface Notified {
   readonly isRecovery: boolean
 }
 
-/** Logs that an evaluation fired; `position` is the block, or the count of a ledger. */
+/** Logs that evaluations fired; `position` is the block, or the count of a ledger. */
 export function logRecorded(
   { log }: Deps,
-  alertId: number,
-  { watch, type, signal, event, severity, position, isRecovery }: AlertCandidate,
+  fired: readonly { readonly alertId: number; readonly candidate: AlertCandidate }[],
 ): void {
-  const fields = { alertId, watchId: watch.id, type, signal, event, severity, position, isRecovery }
-  afterCommit(() => log.info(fields, 'alert recorded'))
+  const lines = fired.map(({ alertId, candidate }) => {
+    const { watch, type, signal, event, severity, position, isRecovery } = candidate
+    return { alertId, watchId: watch.id, type, signal, event, severity, position, isRecovery }
+  })
+  afterCommit(() => {
+    for (const fields of lines) log.info(fields, 'alert recorded')
+  })
 }
 
 /** Logs that the episodes of alerts ended, by a recovery or without one. */
@@ -61,15 +67,16 @@ export function logNotified(
   notifications: readonly Notified[],
   rows: readonly NewDelivery[],
 ): void {
+  const rowsOf = Map.groupBy(rows, keyOf)
+  const lines = notifications.map(({ alertId, kind, isEscalation = false, isRecovery }) => {
+    const own = rowsOf.get(keyOf({ alertId, envelope: { kind } })) ?? []
+    const deliveries = own.map(({ id, recipientId, channel, status }) => ({
+      ...{ deliveryId: id, recipientId, channel, status },
+    }))
+    return { alertId, kind, isEscalation, isRecovery, deliveries }
+  })
   afterCommit(() => {
-    const rowsOf = Map.groupBy(rows, keyOf)
-    for (const { alertId, kind, isEscalation = false, isRecovery } of notifications) {
-      const own = rowsOf.get(keyOf({ alertId, envelope: { kind } })) ?? []
-      const deliveries = own.map(({ id, recipientId, channel, status }) => ({
-        ...{ deliveryId: id, recipientId, channel, status },
-      }))
-      log.info({ alertId, kind, isEscalation, isRecovery, deliveries }, 'alert notified')
-    }
+    for (const fields of lines) log.info(fields, 'alert notified')
   })
 }
 
