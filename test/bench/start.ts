@@ -7,8 +7,8 @@ import { type Measurement, median } from './report.ts'
 
 const WATCHES = 10_000
 const ROUNDS = 5
-const READY_GOAL_SECONDS = 2
-const RSS_GOAL_MB = 300
+const READY_GOAL_SECONDS = 0.9
+const RSS_GOAL_MB = 200
 /** Time for observations of the chain before memory is read. */
 const SETTLE_MS = 5000
 

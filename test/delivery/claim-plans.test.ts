@@ -1,14 +1,18 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
+import { connect, type Db } from '#src/db/connection.ts'
 import { claimRows, postponeDeliveries } from '#src/delivery/chat-store.ts'
 import {
   claimDue,
   extendLeases,
+  listBacklogs,
+  listDue,
   moveToBacklog,
   parkBlocked,
   releaseAborted,
 } from '#src/delivery/due-store.ts'
+import { listStale } from '#src/delivery/message-store.ts'
 import { retainDeliveries } from '#src/delivery/retention.ts'
 import { finish } from '#src/delivery/store.ts'
 import { type Outbox, openOutbox } from './outbox.ts'
@@ -20,6 +24,8 @@ import { type Outbox, openOutbox } from './outbox.ts'
 
 const FINISHED = 5000
 const IDS = 64
+const NONE_FULL = { partitions: [], recipients: [] }
+const ALL = { after: 0, hops: 32 }
 
 let outbox: Outbox
 let ids: readonly string[]
@@ -113,5 +119,25 @@ test.each<[string, (db: Outbox['db']) => Promise<unknown>]>([
     const indexes = await indexesOf(statement, mode)
     expect(indexes.length).toBeGreaterThan(0)
     expect(indexes.filter((name) => !name.endsWith('_pkey'))).toEqual([])
+  }
+})
+
+test.each([
+  ['listDue', (db: Db) => listDue(db, 'webhook', { full: NONE_FULL, now: now() })],
+  [
+    'listBacklogs',
+    (db: Db) => listBacklogs(db, 'webhook', { ...ALL, full: NONE_FULL, now: now() }),
+  ],
+  ['claimDue', (db: Db) => claimDue(db, ids, lease())],
+  ['listStale', (db: Db) => listStale(db, 'discord', { ...ALL, now: now() })],
+])('%s is planned once for a connection of the claims', async (_, claim) => {
+  const connection = connect(outbox.database.url, { max: 1, keepsPlans: true })
+  try {
+    for (let run = 0; run < 10; run += 1) await claim(connection.db)
+    const plans = await connection.db.execute(sql`
+      select generic_plans::int as kept, custom_plans::int as made from pg_prepared_statements`)
+    expect([...plans]).toEqual([{ kept: 10, made: 0 }])
+  } finally {
+    await connection.close()
   }
 })
