@@ -76,9 +76,17 @@ export interface FullDestinations {
   readonly recipients: readonly number[]
 }
 
-function isOpen({ partitions, recipients }: FullDestinations): SQL {
-  return sql`d.lane <> all(${sql.param([...partitions])}::text[])
-    and d.recipient_id <> all(${sql.param([...recipients])}::int[])`
+function isOpen(full: FullDestinations): SQL {
+  return sql`${isOpenPartition(full)} and d.recipient_id not in ${fullRecipients(full)}`
+}
+
+// A kept plan compares a row with each element of an array, but looks it up in the hash of a subquery.
+function isOpenPartition({ partitions }: FullDestinations): SQL {
+  return sql`d.lane not in (select unnest(${sql.param([...partitions])}::text[]))`
+}
+
+function fullRecipients({ recipients }: FullDestinations): SQL {
+  return sql`(select unnest(${sql.param([...recipients])}::int[]))`
 }
 
 /**
@@ -130,9 +138,8 @@ export async function listBacklogs(
     (_severity, urgency) => sql`(
       select d.* from deliveries d
       where d.channel = ${channel} and ${IN_BACKLOG} and d.recipient_id = hop.recipient_id
-        and hop.recipient_id <> all(${sql.param([...full.recipients])}::int[])
-        and d.urgency = ${urgency} and ${isDue(now)}
-        and d.lane <> all(${sql.param([...full.partitions])}::text[])
+        and hop.recipient_id not in ${fullRecipients(full)}
+        and d.urgency = ${urgency} and ${isDue(now)} and ${isOpenPartition(full)}
       order by d.next_attempt_at, d.id limit ${OWN_MAX})`,
   )
   const rows = await db.execute<Candidate & { hop: number }>(sql`
