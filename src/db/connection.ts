@@ -6,7 +6,6 @@ import postgres, { type Sql } from 'postgres'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { arrayParsers } from './arrays.ts'
-import { KEPT_PLANS } from './plans.ts'
 import { createPool, type PoolClient } from './pool.ts'
 import { endAttached, isConnectionFailure, openSession, postgresError } from './session.ts'
 
@@ -75,6 +74,17 @@ interface ConnectOptions extends PoolOptions {
    */
   readonly poolerUrl?: string | undefined
 }
+
+/**
+ * Settings of connections for a few statements that run often over many partitions, each by an index. PostgreSQL
+ * would plan them at every run, which takes several times as long as running them. A plan that is kept must not
+ * scan tables, which may have been empty when it was made; nor is it compiled, whatever it looks like at first.
+ */
+const KEPT_PLANS = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  jit: 'off',
+} as const
 
 const CONNECTIONS_MAX = 10
 const WAIT_MS = 30_000

@@ -20,14 +20,3 @@ export async function withoutScans<T>(tx: Db, statement: () => Promise<T>): Prom
   ])
   return result
 }
-
-/**
- * Settings of connections for a few statements that run often over many partitions, each by an index. PostgreSQL
- * would plan them at every run, which takes several times as long as running them. A plan that is kept must not
- * scan tables, which may have been empty when it was made; nor is it compiled, whatever it looks like at first.
- */
-export const KEPT_PLANS = {
-  plan_cache_mode: 'force_generic_plan',
-  enable_seqscan: 'off',
-  jit: 'off',
-} as const
