@@ -80,7 +80,7 @@ test('a payment is credited before the balance is compared', async () => {
   expect((await topupOf(alice, draft)).status).toBe('credited')
 })
 
-test('a comparison that is stopped goes on from its last step', async () => {
+test('a comparison that is stopped continues from its last step', async () => {
   const { block: first } = await cursor()
   await world.devnet.mine(100)
   const txHash = await forward(17n)
@@ -101,7 +101,7 @@ test('a comparison that is stopped goes on from its last step', async () => {
   expect(await internal()).toEqual([{ tx_hash: txHash, units: '17' }])
 }, 60_000)
 
-test('a balance that is refused is compared later, with each transfer by its own transaction', async () => {
+test('a balance that is refused is compared later, and each transfer is recorded with its transaction', async () => {
   const before = await cursor()
   const hashes = [await forward(19n), await forward(23n)]
   world.rpc.failNext(1000, { code: -32603, message: 'internal error' }, 'eth_getBalance')
@@ -114,7 +114,7 @@ test('a balance that is refused is compared later, with each transfer by its own
   expect(found.toSorted()).toEqual(hashes.toSorted())
 })
 
-test('blocks whose state is pruned are passed with a log line, and what they brought is recorded at the first state', async () => {
+test('blocks whose state is pruned are skipped with a log line, and their transfers are recorded at the first state', async () => {
   const hash = await forward(29n)
   await forward(31n)
   const lines: string[] = []

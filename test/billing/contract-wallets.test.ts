@@ -44,7 +44,7 @@ describe.each([
     return execute(world.devnet, { from: bob, wallet, to, value, data })
   }
 
-  test('is credited once, without being named, and is nothing else besides', async () => {
+  test('is credited once without being named, and recorded as no other payment', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await world.settle()
     const { balance: before } = await ledgerOf(alice)
@@ -74,7 +74,7 @@ describe.each([
     expect(await unmatched(world)).toEqual([])
   })
 
-  test('in part is credited in part, and what is left can be paid the same way', async () => {
+  test('in part is credited in part, and the remainder can be paid the same way', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await pay(draft, BigInt(draft.amount) / 4n)
     await world.confirmAll()
@@ -101,7 +101,7 @@ describe.each([
   })
 })
 
-describe('with a router from before it took coins', () => {
+describe('with a former router, which takes no coins', () => {
   let world: PayWorld
   const router = getContractAddress({ from: bob, nonce: 0n })
 

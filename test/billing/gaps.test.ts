@@ -74,7 +74,7 @@ const logged = () =>
 const counted = () =>
   world.app.quarantine.read().find(({ kind }) => kind === 'payment-gap')?.rows ?? 0
 
-test('an unreadable block holds up no later payment; its own payment is credited once it is readable', async () => {
+test('an unreadable block delays no later payment, and its own payment is credited when it can be read', async () => {
   const [lost, later] = [await draftOf(alice, { asset: 'FLR' }), await draftOf(alice)]
   const block = await payIn(lost)
   await payIn(later)
@@ -97,7 +97,7 @@ test('an unreadable block holds up no later payment; its own payment is credited
   expect((await topupOf(alice, lost)).status).toBe('credited')
 }, 120_000)
 
-test('two gaps are kept apart: each is credited when it can be read', async () => {
+test('the payments of two gaps are credited each when its block can be read', async () => {
   const drafts = [
     await draftOf(alice, { asset: 'FLR' }),
     await draftOf(alice, { asset: 'FLR' }),
@@ -120,7 +120,7 @@ test('two gaps are kept apart: each is credited when it can be read', async () =
   expect(await gaps()).toEqual([])
 }, 120_000)
 
-test('a block at the tip that only comes slowly is no gap, and one that comes late is forgotten', async () => {
+test('a slow block at the tip is not recorded as a gap, and a late one is no longer tried once it was read', async () => {
   const slow = await draftOf(alice, { asset: 'FLR' })
   await world.pay(slow)
   const tip = Number(await world.devnet.client.getBlockNumber({ cacheTime: 0 }))
@@ -135,7 +135,7 @@ test('a block at the tip that only comes slowly is no gap, and one that comes la
   expect([await gaps(), await statuses(slow), logged()]).toEqual([[], ['credited'], []])
 }, 120_000)
 
-test('an outage of the endpoints makes no gap, however long it is', async () => {
+test('an outage of the endpoints records no gap, however long it is', async () => {
   const draft = await draftOf(alice, { asset: 'FLR' })
   await payIn(draft)
   world.rpc.failNext(10_000, { code: -32603, message: 'internal error' }, 'eth_getBlockByNumber')
@@ -148,7 +148,7 @@ test('an outage of the endpoints makes no gap, however long it is', async () => 
   expect(await statuses(draft)).toEqual(['credited'])
 }, 120_000)
 
-test('a gap that was written by a clock far ahead is read again once the clock is right', async () => {
+test('a gap that was recorded by a clock a year ahead is tried again when the clock is right', async () => {
   const draft = await draftOf(alice, { asset: 'FLR' })
   const block = await payIn(draft)
   spoil(block)
@@ -163,7 +163,7 @@ test('a gap that was written by a clock far ahead is read again once the clock i
   expect([await gaps(), await statuses(draft)]).toEqual([[], ['credited']])
 }, 120_000)
 
-test('a block that every endpoint gives without a usable head holds up no later payment', async () => {
+test('a block that every endpoint returns without a valid header delays no later payment', async () => {
   const [lost, later] = [await draftOf(alice, { asset: 'FLR' }), await draftOf(alice)]
   const block = await payIn(lost)
   await payIn(later)

@@ -56,7 +56,7 @@ async function buy(client: Client, autoRenew: boolean) {
 const statusOf = async (client: Client) =>
   (await client.request('GET', '/subscriptions')).body.data.at(-1).status
 
-test('a payment that cannot be settled keeps no other from its credit, not those behind a full page either', async () => {
+test('payments that cannot be settled delay no others, also not behind a full page of them', async () => {
   await world.sync()
   const poor = await draftOf(alice, { asset: 'FLR' })
   const good = await draftOf(bob, { asset: 'FLR' })
@@ -111,7 +111,7 @@ test('a wallet whose subscription cannot be renewed, reminded or fitted harms no
   expect(await world.sql`select from capacity_changes`).toHaveLength(0)
 })
 
-test('a stored time that the rule does not know any more is corrected, and the pass ends', async () => {
+test('a stored time that the rules no longer give is corrected, and the pass ends', async () => {
   const { id, endsAt } = await buy(alice, true)
   world.clock.set(new Date(Date.parse(endsAt) - DAY_MS))
   await world.sql`update subscriptions set due_at = ${new Date(0)} where id = ${id}`

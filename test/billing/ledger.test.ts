@@ -45,7 +45,7 @@ async function accountOf(wallet: Address) {
 }
 
 describe('the ledger', () => {
-  test('adds and takes credits and says the balance after each', async () => {
+  test('adds and takes credits, and returns the balance after each', async () => {
     const wallet = newWallet()
     expect(await give(entry(wallet, 100, 'a'))).toEqual({ balanceCredits: 100, isNew: true })
     expect(await take(entry(wallet, 30, 'b', 'usage'))).toEqual({
@@ -64,7 +64,7 @@ describe('the ledger', () => {
     })
   })
 
-  test('changes nothing for a reference it knows, and gives the balance as it is', async () => {
+  test('changes nothing for a known reference, and returns the present balance', async () => {
     const wallet = newWallet()
     const topup = entry(wallet, 100, 'a')
     const call = entry(wallet, 60, 'b', 'usage')
@@ -88,7 +88,7 @@ describe('the ledger', () => {
     expect(debits.every(({ ok, balanceCredits }) => ok && balanceCredits === 30)).toBe(true)
   })
 
-  test('takes nothing when there is less, and says what there is', async () => {
+  test('takes nothing when the balance is too low, and returns the balance', async () => {
     const wallet = newWallet()
     expect(await take(entry(wallet, 1, 'a', 'usage'))).toEqual({ ok: false, balanceCredits: 0 })
     await give(entry(wallet, 10, 'b'))
@@ -96,7 +96,7 @@ describe('the ledger', () => {
     expect(await take(entry(wallet, 10, 'c', 'usage'))).toMatchObject({ balanceCredits: 0 })
   })
 
-  test('lets as many of many debits through as the balance covers', async () => {
+  test('accepts as many concurrent debits as the balance covers', async () => {
     const wallet = newWallet()
     await give(entry(wallet, 100, 'a'))
     const debits = await Promise.all(
@@ -137,7 +137,7 @@ describe('the ledger', () => {
     })
   })
 
-  test('keeps the order of its entries whatever the clocks of those who wrote them say', async () => {
+  test('keeps entries in the order of writing when the writers’ clocks differ', async () => {
     const wallet = newWallet()
     await give(entry(wallet, 100, 'a'))
     const earlier = new Date(clock.now().getTime() - 60_000)
@@ -148,7 +148,7 @@ describe('the ledger', () => {
     expect(ledger.data.every(({ createdAt }) => createdAt >= clock.now())).toBe(true)
   })
 
-  test('finds the few entries of a type among a hundred thousand metered calls by an index', async () => {
+  test('reads the few entries of a type among a hundred thousand metered calls through an index', async () => {
     const wallet = newWallet()
     await give(entry(wallet, 500_000, 'first'))
     await database.sql`

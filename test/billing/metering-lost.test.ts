@@ -57,7 +57,7 @@ async function failToCharge({ payer }: Caller, calls: number): Promise<void> {
   }
 }
 
-test('calls that were charged while the answer was lost are given back, once', async () => {
+test('calls whose charge was committed and whose answer was lost are refunded once', async () => {
   const alice = await caller()
   await callMany(metering, alice.payer, 1)
   line.loseAnswer(alice.payer.hash)
@@ -70,7 +70,7 @@ test('calls that were charged while the answer was lost are given back, once', a
   expect(rows.map(({ type }) => type)).toEqual(['topup', 'usage', 'usage', 'refund'])
 })
 
-test('calls that never came to the database cost nothing', async () => {
+test('calls whose charge did not reach the database cost nothing', async () => {
   const alice = await caller()
   await callMany(metering, alice.payer, 1)
   line.loseQuestion(alice.payer.hash)
@@ -82,7 +82,7 @@ test('calls that never came to the database cost nothing', async () => {
   expect(await ledgerOf(alice)).toHaveLength(2)
 })
 
-test('credits that cannot be given back now are given back later', async () => {
+test('a refund that fails is made later', async () => {
   const alice = await caller()
   const charges = chargesOf(await callMany(metering, alice.payer, 3))
   const [first, ...others] = charges

@@ -50,7 +50,7 @@ function newNetwork() {
 }
 
 describe('a metered call', () => {
-  test('takes a free call first and leaves the credits alone', async () => {
+  test('uses a free call first, and no credits', async () => {
     const alice = await caller({ credits: 100 })
     const [outcome] = await callMany(metering, alice.payer, 1, 'providers-rewards')
     const charge = { kind: 'free', subject: alice.wallet, day: '2026-11-20' }
@@ -59,7 +59,7 @@ describe('a metered call', () => {
     expect(await ledgerOf(alice)).toHaveLength(1)
   })
 
-  test('takes its price when the free calls are used up, with a ledger entry of its own', async () => {
+  test('takes its price when the free calls are used up, with its own ledger entry', async () => {
     const alice = await caller({ credits: 100, freeUsed: 50 })
     const [outcome] = await callMany(metering, alice.payer, 1, 'rewards-intelligence-reports')
     expect(outcome).toMatchObject({ ok: true, balanceCredits: 90, freeLeft: 0 })
@@ -76,7 +76,7 @@ describe('a metered call', () => {
     })
   })
 
-  test('takes nothing when there is less than its price', async () => {
+  test('is refused when the credits are fewer than its price', async () => {
     const alice = await caller({ credits: 9, freeUsed: 50 })
     const [outcome] = await callMany(metering, alice.payer, 1, 'rewards-intelligence-reports')
     const refused = { ok: false, reason: 'payment_required', balanceCredits: 9, freeLeft: 0 }
@@ -100,7 +100,7 @@ describe('a metered call', () => {
     expect(await callMany(metering, neighbour, 1)).toMatchObject([{ ok: true, freeLeft: 49 }])
   })
 
-  test('starts with free calls again at midnight in UTC, and not before', async () => {
+  test('has free calls again from midnight in UTC on', async () => {
     const alice = await caller({ credits: 1, freeUsed: 49 })
     clock.set(new Date('2026-11-20T23:59:59.999Z'))
     expect(count(await callMany(metering, alice.payer, 3))).toMatchObject({
@@ -144,7 +144,7 @@ describe('a metered call', () => {
     expect(count(outcomes)).toMatchObject({ unknown: 3 })
   })
 
-  test('notes the use of its token, once a minute', async () => {
+  test('records the use of its token at most once a minute', async () => {
     const alice = await caller()
     const used = async () => {
       const [row] = await database.sql`
@@ -228,7 +228,7 @@ describe('calls at the same time', () => {
     for (const wallet of wallets) await ledgerOf(wallet)
   })
 
-  test('of wallets that are new to the service never stand in each other’s way', async () => {
+  test('of new wallets from two processes do not block each other', async () => {
     const wallets = await Promise.all(Array.from({ length: 40 }, () => caller()))
     const twice = [wallets, wallets.toReversed()].map((order, index) =>
       Promise.all(order.map(({ payer }) => callMany(index === 0 ? metering : other, payer, 30))),
@@ -278,7 +278,7 @@ describe('calls at the same time', () => {
     expect((await state(quick)).balanceCredits).toBe(1)
   })
 
-  test('of a wallet with a broken ledger fail, those of other wallets do not', async () => {
+  test('fail for a wallet with a broken ledger, and not for other wallets', async () => {
     const [broken, sound] = [
       await caller({ credits: 10, freeUsed: 50 }),
       await caller({ credits: 10, freeUsed: 50 }),
@@ -297,7 +297,7 @@ describe('calls at the same time', () => {
     expect((await state(broken)).balanceCredits).toBe(10)
   })
 
-  test('are refused, not kept, when a wallet has too many', async () => {
+  test('are refused when a wallet has too many at once', async () => {
     const alice = await caller({ credits: 5000, freeUsed: 50 })
     const calls = await Promise.allSettled(
       Array.from({ length: 1300 }, () =>
@@ -316,7 +316,7 @@ describe('calls at the same time', () => {
 })
 
 describe('a call that failed', () => {
-  test('has its credits back, once, with an entry that names what it gives back', async () => {
+  test('gets its credits back once, with an entry that names the charge', async () => {
     const alice = await caller({ credits: 30, freeUsed: 50 })
     const outcomes = await callMany(metering, alice.payer, 2, 'rewards-intelligence-reports')
     const [charge] = chargesOf(outcomes)
@@ -334,7 +334,7 @@ describe('a call that failed', () => {
     })
   })
 
-  test('has its free call back', async () => {
+  test('gets its free call back', async () => {
     const alice = await caller({ credits: 5, freeUsed: 49 })
     const outcomes = await callMany(metering, alice.payer, 3)
     expect(count(outcomes)).toMatchObject({ free: 1, paid: 2 })
@@ -345,7 +345,7 @@ describe('a call that failed', () => {
     expect(await ledgerOf(alice)).toHaveLength(4)
   })
 
-  test('has its free call of yesterday back yesterday', async () => {
+  test('of yesterday gets its free call back in the count of yesterday', async () => {
     const alice = await caller()
     const [charge] = chargesOf(await callMany(metering, alice.payer, 1))
     if (charge === undefined) throw new Error('the call was not charged')
@@ -356,7 +356,7 @@ describe('a call that failed', () => {
     clock.set(new Date('2026-11-20T12:00:00.000Z'))
   })
 
-  test('has it back when hundreds fail at once, each', async () => {
+  test('gets its charge back when hundreds fail at once', async () => {
     const alice = await caller({ credits: 300, freeUsed: 30 })
     const outcomes = await callMany(metering, alice.payer, 250)
     const returned = await Promise.all(chargesOf(outcomes).map((one) => metering.refund(one)))
@@ -367,7 +367,7 @@ describe('a call that failed', () => {
 })
 
 describe('the ledger', () => {
-  test('is notified on its channel when calls were paid, and only then', async () => {
+  test('notifies its channel only when calls were paid', async () => {
     const heard: string[] = []
     const stop = await listen(database.sql, 'ledger', (wallet) => heard.push(wallet))
     const [free, poor, paying, last] = [
@@ -386,7 +386,7 @@ describe('the ledger', () => {
     await stop()
   })
 
-  test('shares an account with what else takes and gives credits', async () => {
+  test('stays consistent with other debits of the same account', async () => {
     const alice = await caller({ credits: 60, freeUsed: 50 })
     const { wallet } = alice
     const debits = Array.from({ length: 20 }, (_, index) =>
@@ -413,7 +413,7 @@ describe('the ledger', () => {
 })
 
 describe('counts of free calls', () => {
-  test('are forgotten when their day is over, yesterday’s last', async () => {
+  test('are deleted after the end of the next day', async () => {
     const alice = await caller({ freeUsed: 7 })
     const count = (day: string) => countFreeCalls(db, alice.wallet, day)
     clock.set(new Date('2026-11-21T12:00:00.000Z'))

@@ -80,7 +80,7 @@ test('FLR from a contract wallet is recorded as unmatched and logged, once, with
   expect(await credits()).toBe(before)
 })
 
-test('FLR from a contract wallet that is named says what it is, and is recorded once', async () => {
+test('FLR from a contract wallet that is named is answered with its reason, and recorded once', async () => {
   const draft = await draftOf(alice, { asset: 'FLR' })
   await world.settle()
   const txHash = await forward(BigInt(draft.amount) + 7n, draft.handle as Hex)
@@ -96,7 +96,7 @@ test('FLR from a contract wallet that is named says what it is, and is recorded 
   expect(world.errors).toHaveLength(1)
 })
 
-test('plain payments, withdrawals and their fees are explained: nothing is recorded for them', async () => {
+test('plain payments, withdrawals and their fees are recorded as no other payments', async () => {
   await world.settle()
   const known = (await unmatched(world)).length
   const draft = await draftOf(alice, { asset: 'FLR' })
@@ -146,7 +146,7 @@ const name = async (txHash: string) => {
   return (await alice.request('POST', `/topup/${handle}/confirm`, { txHash })).body
 }
 
-test('what was named before is not recorded again when blocks are compared together after an outage', async () => {
+test('a payment that was named before is not recorded again when blocks are compared together after an outage', async () => {
   await world.settle()
   const [before, known] = [await internalUnits(), (await unmatched(world)).length]
   const first = await forward(17n, '0x')
@@ -162,7 +162,7 @@ test('what was named before is not recorded again when blocks are compared toget
   expect(await unmatched(world)).toHaveLength(known + 2)
 })
 
-test('what was compared together is not recorded again when it is named later', async () => {
+test('a payment that was compared together is not recorded again when it is named later', async () => {
   await world.settle()
   const [before, known] = [await internalUnits(), (await unmatched(world)).length]
   const first = await forward(29n, '0x')

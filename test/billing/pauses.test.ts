@@ -86,7 +86,7 @@ test('months without billing are not charged, and terms resume with the time the
   expect(await only(alice)).toMatchObject({ endsAt: at(180).toISOString() })
 })
 
-test('what was due before billing went off is charged for the term that begins when it comes on, once', async () => {
+test('a renewal that was due before billing was switched off is charged once, for the term that begins when it is on again', async () => {
   await buy(alice, {})
   await buy(bob, { autoRenew: false })
   // Nothing ran between the purchase and the switch.
@@ -101,7 +101,7 @@ test('what was due before billing went off is charged for the term that begins w
   expect(await only(bob)).toMatchObject({ status: 'active', endsAt: at(163).toISOString() })
 })
 
-test('a wallet without credits keeps its slots at the switch and has its whole grace', async () => {
+test('a wallet without credits keeps its slots at the switch and has its whole grace period', async () => {
   await buy(alice, {}, 500)
   await day(30, 'on')
   expect(await only(alice)).toMatchObject({ status: 'grace' })
@@ -165,7 +165,7 @@ test('watches that were free need slots when billing comes on: the newest beyond
   expect(await states(bob)).toEqual(['suspended', 'suspended', 'suspended'])
 })
 
-test('the switch is counted once, however many processes see it at once', async () => {
+test('a switch is applied once when many processes see it at the same time', async () => {
   await buy(alice, {})
   service.clock.set(at(10))
   await Promise.all(Array.from({ length: 5 }, () => renewDue(withBilling(false), signal)))
@@ -176,7 +176,7 @@ test('the switch is counted once, however many processes see it at once', async 
   expect(pauses).toEqual([{ off_at: at(10), on_at: at(60), settled_at: at(60) }])
 })
 
-test('a wallet that cannot be moved harms no other, and is moved later without a charge', async () => {
+test('a wallet whose terms cannot be moved harms no other, and is moved later without a charge', async () => {
   await buy(alice, {})
   await buy(bob, {})
   await day(10, 'off')
@@ -193,7 +193,7 @@ test('a wallet that cannot be moved harms no other, and is moved later without a
   expect(await charges(alice)).toBe(1)
 })
 
-test('a trial that stood still loses no watch and is reminded of no end, whichever job looks first', async () => {
+test('a trial that was paused loses no watch and causes no reminder, whichever job runs first', async () => {
   expect((await alice.request('POST', '/subscriptions/trial')).status).toBe(201)
   const target = { address: alice.caller.wallet, asset: 'FLR' }
   const input = { type: 'wallet-balance', target, settings: { threshold: '1' } }
@@ -223,7 +223,7 @@ test('a trial that stood still loses no watch and is reminded of no end, whichev
   expect(await state()).toBe('suspended')
 })
 
-test('a trial that is not moved yet when its watches are fitted is moved by that', async () => {
+test('a trial that is not moved yet is moved when its watches are fitted to the slots', async () => {
   expect((await alice.request('POST', '/subscriptions/trial')).status).toBe(201)
   const target = { address: alice.caller.wallet, asset: 'FLR' }
   const input = { type: 'wallet-balance', target, settings: { threshold: '1' } }

@@ -146,7 +146,7 @@ describe('a late payment', () => {
     await world.contracts.setFeed('XRP/USD', 250_000n, 5)
   })
 
-  test('is not late if it was mined in time and only found late', async () => {
+  test('is not late when it was mined in time and found later', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await world.pay(draft)
     await world.pass(3600)
@@ -189,7 +189,7 @@ describe('a payment beyond its quote', () => {
     expect(await payFourths(5n)).toBe(12_500)
   })
 
-  test('is credited at the locked price up to the quote and at the current price beyond', async () => {
+  test('is credited at the locked price up to the quote, and at the current price beyond it', async () => {
     expect(await payFourths(8n)).toBe(10_000 + 5000)
   })
 
@@ -439,7 +439,7 @@ describe('a block that is replaced', () => {
     expect(await topupOf(alice, draft)).toMatchObject({ status: 'credited', txHash: hash })
   })
 
-  test('gives its payment up when the transaction is not mined again in time', async () => {
+  test('abandons its payment when the transaction is not mined again in time', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await world.pay(draft)
     await world.settle()
@@ -456,7 +456,7 @@ describe('a block that is replaced', () => {
     })
   })
 
-  test('causes no second credit when it was deeper than the confirmations', async () => {
+  test('causes no second credit when it was replaced after its payment was credited', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const payment = await signedPayment(BigInt(draft.amount), draft.handle)
     await payment.send()

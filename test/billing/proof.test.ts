@@ -139,7 +139,7 @@ describe('the proof of the ledger', () => {
 })
 
 describe('every night', () => {
-  test('the ledger is proved once, and the result is stored', async () => {
+  test('the proof runs once, and its result is stored', async () => {
     await fill(1, 3)
     const wallet = await fill(2, 3)
     clock.set(new Date('2026-11-21T01:00:00.000Z'))

@@ -25,7 +25,7 @@ const topupOf = async ({ handle }: Pick<TopupDraft, 'handle'>) =>
 const subscriptions = async () => (await alice.request('GET', '/subscriptions')).body.data
 
 describe('a top-up with a purchase', () => {
-  test('buys the slots with its credits, once, and says so', async () => {
+  test('buys the slots with its credits once, and says so', async () => {
     const draft = await draftOf(alice, { asset: 'FLR', then: THEN })
     const waiting = { ...THEN, status: 'waiting', subscriptionId: null, reason: null }
     expect(draft).toMatchObject({ then: waiting })
@@ -61,7 +61,7 @@ describe('a top-up with a purchase', () => {
     expect(await subscriptions()).toHaveLength(1)
   })
 
-  test('that does not fit beside the slots there are is credited all the same', async () => {
+  test('that exceeds the limit of slots is credited without a purchase', async () => {
     const many = await draftOf(alice, {
       asset: 'FLR',
       credits: 10_000,

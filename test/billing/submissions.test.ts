@@ -25,7 +25,7 @@ const countRows = async () => {
   return row?.['rows']
 }
 
-test('strangers’ transactions are no errors, and few are remembered for one top-up and one wallet', async () => {
+test('foreign and unknown transactions are not logged as errors, and few are stored for a top-up and a wallet', async () => {
   const draft = await draftOf(alice, { asset: 'FLR' })
   const { bob: from, carol: to } = world.devnet.people
   const stranger = await world.contracts.sendNative(from.account.address, to.account.address, 1n)
@@ -58,7 +58,7 @@ test('a wallet that names many unknown transactions does not delay those of othe
   )
 })
 
-test('unknown transactions delay no payment: payments are settled without looking for them', async () => {
+test('unknown transactions delay no payment', async () => {
   const draft = await draftOf(bob, { asset: 'FLR' })
   await world.pay(draft)
   await world.devnet.mine(2, 1)
@@ -70,7 +70,7 @@ test('unknown transactions delay no payment: payments are settled without lookin
   expect(world.rpc.count('eth_getTransactionByHash')).toBe(asked)
 })
 
-test('what came to nothing is forgotten after its time, what was paid never', async () => {
+test('top-ups without a payment are deleted after 91 days, paid ones never', async () => {
   const paid = await draftOf(bob, { asset: 'FLR' })
   await world.pay(paid)
   await world.confirmAll()

@@ -44,7 +44,7 @@ async function payAndWait(asset: string): Promise<void> {
   }, PATIENCE)
 }
 
-test('a payment is credited once while two look, and by the other after one was killed', async () => {
+test('a payment is credited once by two processes, and by the other one after one was killed', async () => {
   const first = await startWatcher()
   await startWatcher()
   await payAndWait('FLR')

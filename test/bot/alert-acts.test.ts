@@ -82,7 +82,7 @@ function editsOf(id: number): number {
 }
 
 describe('an alert in a chat', () => {
-  test('is acknowledged by one press, in every chat that has it, and back again', async () => {
+  test('is acknowledged by one press in every chat that shows it, and "Undo" takes that back', async () => {
     const ann = await linked('alice')
     const bo = await linked('alice', ['read', 'write'], 'Bo')
     const watch = await world.addWatch('alice', { label: 'Node A' })
@@ -136,7 +136,7 @@ describe('an alert in a chat', () => {
     expect(chat.labels()).toContainEqual(mutes)
   })
 
-  test('says who was quicker when it is acknowledged twice', async () => {
+  test('names the first person when a second one acknowledges it', async () => {
     const ann = await linked('bob')
     const bo = await linked('bob', ['read', 'write'], 'Bo')
     const watch = await world.addWatch('bob', { label: 'Node A' })
@@ -151,7 +151,7 @@ describe('an alert in a chat', () => {
     expect((await newest('bob')).state).toBe('acknowledged')
   })
 
-  test('mutes its watch for an hour or eight, and unmutes it, and stays an alert', async () => {
+  test('mutes its watch for one or eight hours and unmutes it, in the same message', async () => {
     const ann = await linked('alice')
     const watch = await world.addWatch('alice', { label: 'Node M' })
     const id = await alerted(ann, watch, COMMIT)
@@ -173,7 +173,7 @@ describe('an alert in a chat', () => {
     expect((await watchOf('alice', watch)).mutedUntil).toEqual(new Date(now + 3_600_000))
   })
 
-  test('mutes its episode until it recovers, and the recovery is notified', async () => {
+  test('is muted until it recovers, and the recovery is notified', async () => {
     const ann = await linked('alice')
     const watch = await world.addWatch('alice', { label: 'Node E' })
     const id = await alerted(ann, watch, COMMIT)
@@ -199,7 +199,7 @@ describe('an alert in a chat', () => {
     expect((await press.answer()).text).toBe('This alert is no longer active.')
   })
 
-  test('opens and closes its help by the same button, one part at a time, and keeps it open', async () => {
+  test('opens and closes its help by the same button, one part at a time, and keeps it when it is edited', async () => {
     const ann = await linked('alice')
     const watch = await world.addWatch('alice', { label: 'Node H' })
     const id = await alerted(ann, watch, COMMIT)
@@ -223,7 +223,7 @@ describe('an alert in a chat', () => {
     expect(labelsOf(ann, id).flat()).toContain('✓ Causes')
   })
 
-  test('is acknowledged although its watch is gone, and says so when it is muted', async () => {
+  test('of a deleted watch can be acknowledged, and muting it says that the watch no longer exists', async () => {
     const ann = await linked('alice')
     const watch = await world.addWatch('alice', { label: 'Gone soon' })
     const id = await alerted(ann, watch, 'wallet-balance.moved')
@@ -237,7 +237,7 @@ describe('an alert in a chat', () => {
     expect(message(ann, id).text).toContain('taken by')
   })
 
-  test('that was deleted from the history says that it is gone, and keeps its text', async () => {
+  test('that was deleted from the history keeps its text, and a press says that it no longer exists', async () => {
     const ann = await linked('alice')
     const watch = await world.addWatch('alice', { label: 'Node D' })
     const id = await alerted(ann, watch, COMMIT)
@@ -266,7 +266,7 @@ describe('an alert in a chat', () => {
     expect((await newest('alice')).state).toBe('firing')
   })
 
-  test('leads on in a message of its own, also when its watch is looked at', async () => {
+  test('keeps its text and buttons when its watch is opened, in a new message', async () => {
     const ann = await linked('alice')
     const watch = await world.addWatch('alice', { label: 'Node L' })
     const id = await alerted(ann, watch, COMMIT)
@@ -279,7 +279,7 @@ describe('an alert in a chat', () => {
     expect(labelsOf(ann, id).flat()).toContain('Acknowledge')
   })
 
-  test('is a card out of the history too, with the same presses', async () => {
+  test('opens from its link as a card with the same buttons', async () => {
     const ann = await linked('bob')
     const watch = await world.addWatch('bob', { label: 'Node C' })
     await alerted(ann, watch, COMMIT)
@@ -345,7 +345,7 @@ describe('several alerts in one message', () => {
     expect(message(ann, id).text).toContain('2 alerts')
   })
 
-  test('keep what another person had acknowledged before when all is taken back', async () => {
+  test('stay acknowledged by another person when "Undo" takes the own acknowledgement back', async () => {
     const ann = await linked('carol')
     const watch = await world.addWatch('carol', { label: 'Node U' })
     const id = await alerted(ann, watch, COMMIT, REVEAL)
@@ -366,7 +366,7 @@ describe('several alerts in one message', () => {
     expect(labelsOf(ann, id).flat()).toContain('Acknowledge all')
   })
 
-  test('say what to do first about the most severe one, and keep it open', async () => {
+  test('show the help of the most severe one, which stays open when all are acknowledged', async () => {
     const ann = await linked('carol')
     const watch = await world.addWatch('carol', { label: 'Node W' })
     const id = await alerted(ann, watch, COMMIT, REVEAL)
@@ -382,7 +382,7 @@ describe('several alerts in one message', () => {
     expect(message(ann, id).entities.map(({ type }) => type)).not.toContain('blockquote')
   })
 
-  test('keep their list when they are over, each with what is well again', async () => {
+  test('stay listed after they have ended, each with the text of its recovery', async () => {
     const ann = await linked('carol')
     const watch = await world.addWatch('carol', { label: 'Node V' })
     const id = await alerted(ann, watch, COMMIT, REVEAL)
@@ -429,7 +429,7 @@ describe('several alerts in one message', () => {
     expect(ann.last().text).toContain('FTSO reveal: too late')
   })
 
-  test('say that they are muted only while all of them are', async () => {
+  test('are shown as muted only while all of them are muted', async () => {
     const ann = await linked('carol')
     const watch = await world.addWatch('carol', { label: 'Node P' })
     const id = await alerted(ann, watch, COMMIT, REVEAL)
@@ -453,7 +453,7 @@ describe('several alerts in one message', () => {
 })
 
 describe('an alert in a group', () => {
-  test('helps everybody, and obeys only administrators who linked the wallet', async () => {
+  test('shows its help to every member, and can be changed only by administrators who linked the wallet', async () => {
     const [owner = 0, admin = 0, member = 0] = ['Ann', 'Bo', 'Cy'].map(
       (firstName) => world.telegram.person({ firstName, languageCode: 'en', started: true }).id,
     )

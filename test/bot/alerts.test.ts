@@ -44,7 +44,7 @@ function linesOf(text: string): string[] {
 }
 
 describe('the history', () => {
-  test('says that there is nothing, and offers all of time', async () => {
+  test('says that there are no alerts in the period, and offers all time', async () => {
     const carol = await linked('carol')
     await carol.say('/alerts')
     expect(carol.last().text).toBe(
@@ -58,7 +58,7 @@ describe('the history', () => {
 
   let treasury = 0
 
-  test('lists each alert once, the newest first, over and acknowledged ones as such', async () => {
+  test('lists each alert once, newest first, and marks those that are over or acknowledged', async () => {
     const bob = await linked('bob')
     const node = await world.addWatch('bob', { label: 'Node <b>A' })
     treasury = await world.addWatch('bob', { label: 'Treasury' })
@@ -88,7 +88,7 @@ describe('the history', () => {
     expect(linesOf(bob.last().text)[0]).toMatch(/✓ Ann$/)
   })
 
-  test('leads to a page that acknowledges and mutes from a private chat, and only reads from a group', async () => {
+  test('links a page that can acknowledge and mute only in a private chat that may write', async () => {
     const bob = await linked('bob')
     const pageOf = async ({ text, keyboard, entities }: ReturnType<typeof bob.last>) => {
       const code = /\/a\/([\w.~-]+)/.exec(JSON.stringify([text, keyboard, entities]))?.[1] ?? ''
@@ -122,7 +122,7 @@ describe('the history', () => {
     expect(chat.last().text).not.toContain('left the wallet')
   })
 
-  test('goes back and forth by pages, also after days', async () => {
+  test('has pages, and shows only the last seven days by default', async () => {
     const chat = await linked('carol')
     const watch = await world.addWatch('carol', { label: 'Many' })
     for (let at = 0; at < 20; at += 1) {
@@ -161,7 +161,7 @@ describe('the history', () => {
 })
 
 describe('the filter', () => {
-  test('narrows by state, severity, time and watch, each by one button', async () => {
+  test('filters by state, severity, time and watch, with one button for each', async () => {
     const bob = await linked('bob')
     world.clock.advance(1)
     await bob.say('/alerts')
@@ -202,7 +202,7 @@ describe('the filter', () => {
     expect(bob.labels()[2]).toEqual(['All watches'])
   })
 
-  test('begins at the first page where a place is of another list', async () => {
+  test('shows the first page for a cursor of another list', async () => {
     const bob = await linked('bob')
     await bob.say('/alerts')
     const filter = { state: 'all', severity: 'all', time: 'all', watchId: undefined } as const
@@ -217,7 +217,7 @@ describe('the filter', () => {
 })
 
 describe('deleting', () => {
-  test('asks once about one alert', async () => {
+  test('of one alert asks once before it is done', async () => {
     const chat = await linked('alice')
     const watch = await world.addWatch('alice', { label: 'Node' })
     await alerts.notice(watch, { event: COMMIT }, { event: REVEAL })
@@ -235,7 +235,7 @@ describe('deleting', () => {
     expect(await countOf('alice')).toBe(before - 1)
   })
 
-  test('clears entries older than the list shows, and asks again when the list has changed', async () => {
+  test('removes alerts older than the list shows, and asks again when the list has changed', async () => {
     const chat = await linked('alice')
     await chat.say('/alerts')
     await chat.press('Delete…')
@@ -256,7 +256,7 @@ describe('deleting', () => {
     expect(await countOf('alice')).toBe(1)
   })
 
-  test('is nothing for a chat that only receives', async () => {
+  test('is refused in a chat that only receives', async () => {
     const reader = await linked('alice', ['read'])
     await reader.say('/alerts')
     expect(reader.labels().flat()).not.toContain('Delete…')
@@ -268,7 +268,7 @@ describe('deleting', () => {
   })
 })
 
-test('the file has what the list shows, six times an hour', async () => {
+test('the CSV file has the alerts of the list, and is sent at most six times an hour', async () => {
   const bob = await linked('bob')
   await bob.say('/alerts')
   await bob.press('Filter')
@@ -306,7 +306,7 @@ test('the recipients of an alert and their deliveries are shown in private chats
   expect(ann.last().text).toMatch(/🟢 FTSO commit.* · recovered after \u2068?4\smin/)
 })
 
-test('in a group members read the list, and linked administrators press', async () => {
+test('in a group all members read the list, and only administrators who linked the wallet use its buttons', async () => {
   const [owner = 0, member = 0] = ['Ann', 'Cy'].map(
     (firstName) => world.telegram.person({ firstName, languageCode: 'en', started: true }).id,
   )

@@ -77,7 +77,7 @@ async function lastStep() {
 }
 
 describe('the last step of the wizard', () => {
-  test('is there at once, and gets a line with a picture of the days when it is ready', async () => {
+  test('is shown at once, and gets the line of the last seven days when the backtest is ready', async () => {
     const step = await lastStep()
     expect(step.text).not.toContain('Last 7 days')
     await show()
@@ -88,7 +88,7 @@ describe('the last step of the wizard', () => {
     expect(ann.last().text).toContain('is now being watched')
   })
 
-  test('shows the line of the values that are chosen now', async () => {
+  test('shows the backtest of the values that are chosen now', async () => {
     const step = await lastStep()
     await show()
     await ann.press('‹ Rule')
@@ -99,7 +99,7 @@ describe('the last step of the wizard', () => {
     expect(ann.last().text).toContain('🟢🟢🟢🟢🔴🟢🟢 Last 7 days: 1 critical')
   })
 
-  test('says that nothing is known, and that not everything is', async () => {
+  test('says when no data is stored, and when the data is incomplete', async () => {
     await ann.say('/new price')
     await ann.say('FLR/USD')
     await ann.press('Next')
@@ -141,7 +141,7 @@ describe('the last step of the wizard', () => {
     await away.close()
   })
 
-  test('is left alone where the person has gone on meanwhile', async () => {
+  test('gets no line after the person has gone on to another screen', async () => {
     await lastStep()
     await ann.press('Name…')
     const asked = ann.last()
@@ -174,7 +174,7 @@ describe('the last step of the wizard', () => {
     expect(await waiting()).toEqual([])
   })
 
-  test('keeps its line for later while Telegram refuses, and loses nothing', async () => {
+  test('gets its line later when Telegram refuses the edit with 429', async () => {
     const step = await lastStep()
     world.telegram.failNext('editMessageText', {
       error_code: 429,
@@ -189,7 +189,7 @@ describe('the last step of the wizard', () => {
     expect(ann.last().text).toContain(WEEK)
   })
 
-  test('is no longer waited for after two minutes, and the screen says so', async () => {
+  test('says after two minutes that the backtest is not available', async () => {
     const step = await lastStep()
     world.clock.advance(121)
     await show()
@@ -240,7 +240,7 @@ describe('“Try other values”', () => {
     return id
   }
 
-  test('shows no hourglass any more when the results come too late, once Telegram takes it', async () => {
+  test('shows every value as unknown when the results come too late, also after a failed edit', async () => {
     await editor('pct')
     await ann.press('Try other values')
     const edits = callsOf('editMessageText')
@@ -287,14 +287,14 @@ describe('“Try other values”', () => {
     expect(watch.settings).toMatchObject({ percent: 10 })
   })
 
-  test('has the present value too, where it is none of the usual ones', async () => {
+  test('includes the present value when it is not among the suggested ones', async () => {
     await editor('pct', { ...SETTINGS, percent: 70 })
     await ann.press('Try other values')
     await show()
     expect(ann.last().text).toContain('🟢🟢🟢🟢🟢🟢🟢 ✓ 70%: no alerts\n')
   })
 
-  test('is offered for the cooldown, which decides about alerts, and not for who gets them', async () => {
+  test('is offered for the cooldown and not for the lowest severity, which decides about recipients only', async () => {
     await editor('cool')
     await ann.press('Try other values')
     await show()
@@ -303,7 +303,7 @@ describe('“Try other values”', () => {
     expect(ann.labels().flat()).not.toContain('Try other values')
   })
 
-  test('says what is unknown', async () => {
+  test('shows a value without data as unknown', async () => {
     const id = await world.addWatch('alice', {
       label: 'Flare',
       type: 'feed-move',
@@ -347,7 +347,7 @@ describe('“Try other values”', () => {
     expect(group.last().text).toContain('✓ 5%: 1 warning · 1 critical')
   })
 
-  test('is given up a day after it was due', async () => {
+  test('is no longer tried a day after its time-out', async () => {
     await editor('pct')
     await ann.press('Try other values')
     world.clock.advance(86_400 + 121)

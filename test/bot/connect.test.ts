@@ -54,7 +54,7 @@ async function notify(api = telegramApi()): Promise<void> {
 }
 
 describe('/connect', () => {
-  test('shows a page, digits to compare and what is allowed, before and after a link', async () => {
+  test('shows a link to a page, digits to compare and the rights, with a new code each time', async () => {
     const ann = world.person()
     await ann.say('/start')
     await ann.press('Connect wallet')
@@ -74,7 +74,7 @@ describe('/connect', () => {
     expect(shown(ann).code).toMatch(/^[\w-]{22}$/)
   })
 
-  test('makes another code, and the one before no longer works', async () => {
+  test('makes a new code, and the previous one no longer works', async () => {
     const ann = world.person()
     await ann.say('/connect')
     const { code } = shown(ann)
@@ -84,7 +84,7 @@ describe('/connect', () => {
     expect(ann.last().text).toContain('Connected')
   })
 
-  test('is a private matter', async () => {
+  test('is refused in a group with a link to the private chat', async () => {
     const ann = world.person()
     const { id } = world.telegram.group({ title: 'Crew', members: [ann.id], admins: [ann.id] })
     const crew = world.chat(id, ann.id)
@@ -93,7 +93,7 @@ describe('/connect', () => {
     expect(crew.last().keyboard[0]?.[0]?.url).toBe(`https://t.me/${BOT_NAME}?start=connect`)
   })
 
-  test('again says in the card before that its code was replaced', async () => {
+  test('sent again says in the previous card that its code was replaced', async () => {
     const ann = world.person()
     await ann.say('/connect')
     const before = ann.last()
@@ -118,7 +118,7 @@ describe('/connect', () => {
 })
 
 describe('a signature on the page', () => {
-  test('changes the message that shows the code', async () => {
+  test('is reported in the message that shows the code', async () => {
     const ann = world.person()
     await ann.say('/connect')
     const before = ann.last().id
@@ -132,7 +132,7 @@ describe('a signature on the page', () => {
     expect(ann.all()).toHaveLength(count)
   })
 
-  test('gets its answer below newer messages', async () => {
+  test('is reported in a new message when the code is not in the newest one', async () => {
     const ann = world.person()
     await ann.say('/connect')
     const { code } = shown(ann)
@@ -194,7 +194,7 @@ describe('a signature on the page', () => {
     expect(desk.labels()[0]).toEqual(['Watches'])
   })
 
-  test('with the right to spend says so', async () => {
+  test('that gives the right to spend is reported with that right', async () => {
     const ann = world.person()
     await ann.say('/connect')
     await signOnPage(shown(ann).code, 'carol', { spend: true })
@@ -222,7 +222,7 @@ describe('a signature on the page', () => {
     expect(first?.callback_data).toBe(packed('slots.quote', quote))
   })
 
-  test('put off leads to a menu that still offers the trial', async () => {
+  test('leads to a menu that offers the trial until it is started', async () => {
     const ann = world.person()
     await ann.say('/connect')
     await signOnPage(shown(ann).code, 'bob')
@@ -247,7 +247,7 @@ describe('a signature on the page', () => {
     expect(shown(ann).code).toMatch(/^[\w-]{22}$/)
   })
 
-  test('for a chat that blocked the bot meanwhile fails alone', async () => {
+  test('links a chat that has blocked the bot meanwhile', async () => {
     const ann = world.person()
     await ann.say('/connect')
     const { code } = shown(ann)
@@ -260,7 +260,7 @@ describe('a signature on the page', () => {
 describe('an unused code', () => {
   const overdue = () => world.clock.advance(15 * 60)
 
-  test('changes its message when it expires, without a press, and offers another', async () => {
+  test('says in its message that it expired, and offers a new one', async () => {
     const ann = world.person()
     await ann.say('/connect')
     const { id, count } = { id: ann.last().id, count: ann.all().length }
@@ -278,7 +278,7 @@ describe('an unused code', () => {
     expect(ann.last().text).toContain('Connected')
   })
 
-  test('is no news where its message shows something else by then', async () => {
+  test('that expires changes nothing when its message shows another screen', async () => {
     const ann = world.person()
     await ann.say('/connect')
     await ann.press('‹ Back')
@@ -288,7 +288,7 @@ describe('an unused code', () => {
     expect(ann.last()).toEqual(before)
   })
 
-  test('is no news below what came since', async () => {
+  test('that expires changes nothing when newer messages are below its message', async () => {
     const ann = world.person()
     await ann.say('/connect')
     await ann.say('/start')
@@ -298,7 +298,7 @@ describe('an unused code', () => {
     expect(ann.all()).toEqual(before)
   })
 
-  test('is no news beside the newer one', async () => {
+  test('that was replaced changes nothing when it expires', async () => {
     const ann = world.person()
     await ann.say('/connect')
     world.clock.advance(10 * 60)
@@ -309,7 +309,7 @@ describe('an unused code', () => {
     expect(shown(ann).code).toBe(code)
   })
 
-  test.each(LOCALES)('is over in %s', async (locale) => {
+  test.each(LOCALES)('is said to have expired in %s', async (locale) => {
     const ann = world.person(locale === 'zh' ? 'zh-hans' : locale)
     await ann.say('/connect')
     overdue()

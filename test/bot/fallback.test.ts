@@ -16,13 +16,13 @@ async function linked() {
   return ann
 }
 
-test('/cancel says that nothing is open', async () => {
+test('/cancel without an open question says that there is nothing to cancel', async () => {
   const ann = world.person()
   await ann.say('/cancel')
   expect(ann.last().text).toBe('There is nothing to cancel.')
 })
 
-test('a text or a command that means nothing is answered with what to do', async () => {
+test('an unknown text or command is answered with what can be sent', async () => {
   const ann = await linked()
   for (const text of ['hello', '/nonsense', '0x00', '/', `/nonsense ${walletOf('bob')}`]) {
     await ann.say(text)
@@ -36,7 +36,7 @@ test('a text or a command that means nothing is answered with what to do', async
   expect(ann.last().text).toContain('How it works')
 })
 
-test('an answer to a watch that was left leads back to that watch', async () => {
+test('a text after an abandoned form of a watch offers to resume that form', async () => {
   const ann = await linked()
   await world.giveSlots('alice', 1)
   await ann.say('/new credits')
@@ -51,7 +51,7 @@ test('an answer to a watch that was left leads back to that watch', async () => 
   await ann.say('/cancel')
 })
 
-test('a text in a chat that is not linked leads to the start and the help', async () => {
+test('a text in a chat that is not linked offers to connect a wallet, the menu and the help', async () => {
   const ann = world.person()
   for (const text of ['hello', walletOf('bob')]) {
     await ann.say(text)
@@ -60,7 +60,7 @@ test('a text in a chat that is not linked leads to the start and the help', asyn
   }
 })
 
-describe('an address without a word', () => {
+describe('an address without a command', () => {
   test.each([
     ['alone', walletOf('bob')],
     ['in lower case', walletOf('bob').toLowerCase()],
@@ -75,7 +75,7 @@ describe('an address without a word', () => {
     expect(ann.labels()).toEqual([['Watch its balance'], ['Provider status'], ['‹ Menu']])
   })
 
-  test('begins a balance watch of just that wallet', async () => {
+  test('starts a balance watch of that address', async () => {
     await world.giveSlots('carol', 1)
     const ann = await world.linked('carol')
     await ann.say(walletOf('bob'))
@@ -84,13 +84,13 @@ describe('an address without a word', () => {
     expect(ann.last().text).toContain(walletOf('bob').slice(0, 6))
   })
 
-  test('is only looked at by a chat that only receives', async () => {
+  test('can only be looked up in a chat that only receives', async () => {
     const ann = await world.linked('carol', ['read'])
     await ann.say(walletOf('bob'))
     expect(ann.labels()).toEqual([['Provider status'], ['‹ Menu']])
   })
 
-  test('says what is wrong with it', async () => {
+  test('that is mistyped, or one of two, is refused with the reason', async () => {
     const ann = await linked()
     await ann.say(`${walletOf('bob')} ${walletOf('carol')}`)
     expect(ann.last().text).toBe('⚠️ These are two addresses. Send only one.')
@@ -104,7 +104,7 @@ describe('an address without a word', () => {
   })
 })
 
-test('a press a chat has no right to leads to the page that gives it', async () => {
+test('a press without the right for it offers the page that gives that right, once', async () => {
   const ann = await world.linked('alice', ['read'])
   const id = await world.addWatch('alice', { label: 'Treasury' })
   await ann.say('/watches')
@@ -133,7 +133,7 @@ test.each([
   'document',
   'voice',
   'sticker',
-] as const)('a %s is answered with a plea for text', async (kind) => {
+] as const)('a %s is answered with a request for text', async (kind) => {
   const ann = world.person()
   world.telegram.sendMedia(ann.id, kind)
   await world.settle()
@@ -145,7 +145,7 @@ test.each([
   ['of an older version', '0:home'],
   ['cut off', '1:watch.card:'],
   ['that is gone', '1:settings.gone:1'],
-])('a button %s gets a toast and the fresh start, and is taken off its message', async (_what, data) => {
+])('a button %s gets a toast and a new start screen, and its message loses all buttons', async (_what, data) => {
   const ann = await linked()
   await ann.say('/watches')
   const old = ann.last()
@@ -173,7 +173,7 @@ test('an old button about a watch leads to its card, one about a foreign watch d
   expect(ann.last().text).not.toContain('Foreign')
 })
 
-test('a press on a message that no longer exists is answered all the same', async () => {
+test('a press on a message that no longer exists is answered with a new screen', async () => {
   const ann = await linked()
   const press = world.telegram.pressRaw(ann.id, 999_999, '1:home')
   await world.settle()
@@ -181,7 +181,7 @@ test('a press on a message that no longer exists is answered all the same', asyn
   expect(ann.last().text).toContain('Watchdog · 0x')
 })
 
-test('a chat that presses without end is slowed down', async () => {
+test('more than 30 presses at once are answered with a request to wait', async () => {
   const ann = await linked()
   await ann.say('/watches')
   world.clock.advance(60)
@@ -196,7 +196,7 @@ test('a chat that presses without end is slowed down', async () => {
   expect((await later.answer()).text).toBe('')
 })
 
-test('a press is answered exactly once, whatever comes of it', async () => {
+test('every press of the tests above was answered exactly once', async () => {
   const { calls, answers } = world.telegram
   const answered = calls.filter(({ method }) => method === 'answerCallbackQuery')
   expect(answered.filter(({ refused }) => refused !== undefined)).toEqual([])

@@ -50,7 +50,7 @@ async function statusOf(id: number): Promise<string> {
 }
 
 describe('the code of a link for a group', () => {
-  test('links no member’s own chat, whether typed or pressed', async () => {
+  test('cannot link the private chat of a member, neither typed nor in a forged button', async () => {
     const group = makeGroup()
     const code = await world.groupCode('carol', ['read', 'write', 'spend'])
     await group.say(`/start@${BOT_NAME} ${code}`)
@@ -70,7 +70,7 @@ describe('the code of a link for a group', () => {
     expect(await chatLinks(world.app, group.id)).toMatchObject([{ wallet: walletOf('carol') }])
   })
 
-  test('works in no other group', async () => {
+  test('is refused in another group', async () => {
     const [group, other] = [makeGroup(), makeGroup({ title: 'Other crew' })]
     const code = await world.groupCode('carol')
     await group.say(`/start@${BOT_NAME} ${code}`)
@@ -203,7 +203,7 @@ describe('in a linked group', () => {
     expect(await statusOf(id)).toBe('active')
   })
 
-  test('a linker who is no administrator any more manages nothing', async () => {
+  test('a person who linked the wallet and is no longer an administrator manages nothing', async () => {
     const group = makeGroup()
     await group.say(`/start@${BOT_NAME} ${await world.groupCode('alice')}`)
     await group.press('Link this chat', group.admin)
@@ -250,7 +250,7 @@ describe('in a linked group', () => {
     expect(group.last().keyboard).toEqual([])
   })
 
-  test('any administrator chooses the language, for everybody', async () => {
+  test('only administrators choose the language of the group', async () => {
     const group = await linkedGroup()
     const cy = world.chat(group.id, group.member)
     await cy.say('/language')
@@ -268,7 +268,7 @@ describe('in a linked group', () => {
     expect(names(group.admin)).toEqual(menuNames('administrators'))
   })
 
-  test('a wallet that one person linked is out of reach for another', async () => {
+  test('an administrator cannot change the watches of a wallet that another person linked', async () => {
     const group = await linkedGroup()
     await group.say(`/start@${BOT_NAME} ${await world.groupCode('bob')}`)
     await group.press('Link this chat', group.admin)
@@ -283,7 +283,7 @@ describe('in a linked group', () => {
     expect(world.telegram.answers.at(-1)).toMatchObject({ text: LINKERS, showAlert: true })
   })
 
-  test('alerts stop when the bot is thrown out and come again when a linker says so', async () => {
+  test('alerts stop when the bot is removed, and resume when a person who linked the wallet asks for them', async () => {
     const group = await linkedGroup()
     const stands = async () => (await chatLinks(world.app, group.id)).map(({ status }) => status)
     world.telegram.kick(group.id)
@@ -313,7 +313,7 @@ describe('in a linked group', () => {
     expect(group.labels()[0]).toContain('Watches')
   })
 
-  test('alerts come again to the topic a linker sends /here in', async () => {
+  test('alerts resume in the topic where a person who linked the wallet sends /here', async () => {
     const group = makeGroup({ isForum: true })
     await group.say(`/start@${BOT_NAME} ${await world.groupCode('alice')}`)
     await group.press('Link this chat')
@@ -349,7 +349,7 @@ describe('in a linked group', () => {
     expect(await findChat(world.app.db, group.id)).toBeUndefined()
   })
 
-  test('that becomes a supergroup has none of its old messages taken for new ones', async () => {
+  test('that becomes a supergroup forgets the ids of its former messages', async () => {
     const group = await linkedGroup('bob')
     const watchId = await world.addWatch('bob', { label: 'Treasury' })
     const alerts = alertsIn(world)
@@ -393,7 +393,7 @@ describe('in a forum', () => {
     expect(await chatLinks(world.app, group.id)).toMatchObject([{ threadId: null }])
   })
 
-  test('the root of a chain of replies is no topic', async () => {
+  test('a reply to a message outside of a forum is not taken for a topic', async () => {
     const group = makeGroup()
     const { id } = world.telegram.migrate(group.id)
     await world.settle()
@@ -418,7 +418,7 @@ describe('in a forum', () => {
     expect(group.last().text).toContain('How it works')
   })
 
-  test('a group that mutes the bot does not stop it', async () => {
+  test('a group that mutes the bot is answered again after it has unmuted it', async () => {
     const group = makeGroup()
     world.telegram.mute(group.id)
     await group.say(`/help@${BOT_NAME}`)

@@ -62,7 +62,7 @@ async function addHook(hook: string) {
 }
 
 describe('a new recipient', () => {
-  test('of a host that another one has gets a name of its own', async () => {
+  test('of the same host as another one gets a different name', async () => {
     await addHook('one')
     world.clock.advance(30)
     await ann.say('/recipients')
@@ -81,7 +81,7 @@ describe('a new recipient', () => {
     }
   })
 
-  test('is asked about after its test, too', async () => {
+  test('leads to the question which watches notify it after its test, too', async () => {
     world.clock.advance(30)
     await ann.say('/recipients')
     await ann.press('Add recipient')
@@ -129,7 +129,7 @@ describe('a new recipient', () => {
     expect(ann.last().text).toContain('Alerts from all watches')
   })
 
-  test('keeps a change of the watch that came in between', async () => {
+  test('is checked for a watch that was renamed meanwhile, which keeps its new name', async () => {
     await addHook('late')
     await ann.press('Only some')
     const params = { id: String(treasury) }
@@ -169,7 +169,7 @@ describe('a new recipient', () => {
     expect((await recipientOf(id))?.default).toBe(true)
   })
 
-  test('has its lowest severity a press away', async () => {
+  test('has its lowest severity on the same screen', async () => {
     const id = await addHook('severe')
     await ann.press('Severity: all')
     await ann.press('Warning or higher')

@@ -66,7 +66,7 @@ async function inHand(clockOf: SyncedClock = deps().clock): Promise<{
 test.each([
   ['forward', 31],
   ['back', -3600],
-])('an update in hand is handled once, also when the clock is set %s', async (_, seconds) => {
+])('an update that is being handled is handled once, also when the clock is set %s', async (_, seconds) => {
   const { inbox, begun, over } = await inHand()
   clock.advance(seconds)
   // The claim that finds the second one could take the first again.
@@ -93,7 +93,7 @@ test('a worker changes nothing about an update that another one has claimed mean
   }
 })
 
-test('a person is not told twice that an update is given up', async () => {
+test('an update that another worker has claimed meanwhile is not reported as given up', async () => {
   await putUpdates(deps(), [message(1)])
   await database.sql`update telegram_updates set attempts = 2`
   const givenUp: number[] = []
@@ -108,7 +108,7 @@ test('a person is not told twice that an update is given up', async () => {
   expect(await rowOf(1)).toMatchObject({ attempts: 4, handled_at: null })
 })
 
-test('a lease from before the clock was set back holds up neither its update nor the chat', async () => {
+test('a lease that the clock set back leaves far in the future delays neither its update nor the chat', async () => {
   await putUpdates(deps(), [message(1, 7), message(2, 7)])
   clock.advance(DAY_MS / 1000)
   expect(await take()).toHaveLength(1)
@@ -121,7 +121,7 @@ test('a lease from before the clock was set back holds up neither its update nor
   expect(handled).toEqual([1, 2])
 })
 
-test('leases go by the clock of the database, whatever that of the host shows', async () => {
+test('leases are counted by the clock of the database, not that of the host', async () => {
   const { db, log } = deps()
   const ahead = { now: () => new Date(Date.now() + DAY_MS) }
   const { inbox, over } = await inHand(createDatabaseClock({ db, clock: ahead, log }))

@@ -100,7 +100,7 @@ test('an update is handled once, however often Telegram sends it', async () => {
   expect(handled).toEqual([update.update_id])
 })
 
-test('what an update said is forgotten once it is handled', async () => {
+test('the content of an update is deleted once it is handled', async () => {
   const update = message(1, 'something private')
   await putUpdates(deps(), [update])
   await drainInbox(deps(), recorder().handler)
@@ -152,7 +152,7 @@ test('updates of a chat are handled one after another, in the order of their ids
   expect(most).toBeGreaterThan(1)
 })
 
-test('what a killed process had in hand is handled by another after half a minute, and once', async () => {
+test('an update that a killed process had claimed is handled by another after 30 seconds, once', async () => {
   const { handled, handler } = recorder()
   const [first, second] = [message(1), message(1)]
   await putUpdates(deps(), [first, second])
@@ -166,7 +166,7 @@ test('what a killed process had in hand is handled by another after half a minut
   expect(handled).toEqual([first.update_id, second.update_id])
 })
 
-test('what was written down before a stop is handled after the next start', async () => {
+test('an update that was stored before a stop is handled after the next start', async () => {
   const { handled, handler } = recorder()
   const inbox = await start(handler)
   await inbox.stop()
@@ -178,7 +178,7 @@ test('what was written down before a stop is handled after the next start', asyn
   await until(() => handled.length === 1)
 })
 
-test('a stop waits for the update in hand', async () => {
+test('a stop waits for the update that is being handled', async () => {
   const release = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
   let isDone = false
@@ -200,7 +200,7 @@ test('a stop waits for the update in hand', async () => {
   expect(await open()).toBe(0)
 })
 
-test('an update that fails is tried again, after others of its chat waited for it', async () => {
+test('an update that fails is retried, and later ones of its chat wait for it', async () => {
   let failures = 1
   const first = message(1)
   const { handled, handler } = recorder(({ update_id: id }) => {
@@ -234,7 +234,7 @@ test('an update that always fails is given up after three tries, logged, and blo
   ])
 })
 
-test('while Telegram is away an update is tried for minutes', async () => {
+test('an update is retried for minutes while Telegram cannot be reached', async () => {
   let tries = 0
   const { handled, handler } = recorder(() => {
     tries += 1
@@ -248,7 +248,7 @@ test('while Telegram is away an update is tried for minutes', async () => {
   expect(handled).toHaveLength(1)
 })
 
-test('a wait that Telegram orders is kept to the second and counts as no try', async () => {
+test('a retry_after of Telegram is waited for exactly and does not count as an attempt', async () => {
   let floods = 20
   const flood = () =>
     new GrammyError(
@@ -279,7 +279,7 @@ test('a wait that Telegram orders is kept to the second and counts as no try', a
   expect(givenUp).toEqual([])
 })
 
-test('an update that brings down every process that takes it is given up', async () => {
+test('an update during which every process dies is given up', async () => {
   const { handled, givenUp, handler } = recorder()
   await putUpdates(deps(), [message(1)])
   for (let crash = 0; crash < 10; crash += 1) {
@@ -304,7 +304,7 @@ test('a text that PostgreSQL cannot store blocks no other update', async () => {
   expect(texts).toEqual(['nul \ufffd and half \ufffd', 'after'])
 })
 
-test('handled updates are forgotten after three days', async () => {
+test('handled updates are deleted after three days', async () => {
   const { handler } = recorder()
   await putUpdates(deps(), [message(1)])
   await drainInbox(deps(), handler)
@@ -320,7 +320,7 @@ test('handled updates are forgotten after three days', async () => {
   await until(async () => (await rows()) === 0)
 })
 
-test('a chat is served after one update of each other chat, however many those have sent', async () => {
+test('a chat is served after one update of each busy chat, however many those have sent', async () => {
   const busy = Array.from({ length: 8 }, (_, index) => 5000 + index)
   const flood = Array.from({ length: 240 }, (_, index) => message(busy[index % 8] ?? 0))
   await putUpdates(deps(), flood)
@@ -332,7 +332,7 @@ test('a chat is served after one update of each other chat, however many those h
   expect(handled).toHaveLength(241)
 })
 
-test('updates of a chat keep their order while other chats write', async () => {
+test('updates of a chat are handled in order while other chats write', async () => {
   const updates = Array.from({ length: 60 }, (_, index) =>
     message(7000 + (index % 7) * (index % 2)),
   )

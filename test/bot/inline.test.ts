@@ -28,14 +28,14 @@ async function ask(person: number, query: string) {
   return question.answer()
 }
 
-test('who is not linked gets the way to connect', async () => {
+test('a person without a link gets a button to connect', async () => {
   const ben = world.person('de')
   const answer = await ask(ben.id, '')
   expect(answer.results).toEqual([])
   expect(answer.button).toMatchObject({ start_parameter: 'connect' })
 })
 
-test('the providers of one’s own watches come first, with nothing that is one’s own', async () => {
+test('an empty query lists the providers of the person’s watches, without the names of the watches', async () => {
   const provider = walletOf('bob')
   await world.addWatch('alice', {
     label: 'Secret label',
@@ -67,13 +67,13 @@ test('a provider is found by its address, a feed by its name', async () => {
   expect(posted.entities.map(({ type }) => type)).toContain('date_time')
 })
 
-test('what means nothing finds nothing', async () => {
+test('an unknown query has no results', async () => {
   for (const query of ['no such thing', '?!']) {
     expect((await ask(ann.id, query)).results).toEqual([])
   }
 })
 
-test('a query that is too old does no harm, and a press is not kept waiting by it', async () => {
+test('a query that Telegram refuses as too old delays no other update', async () => {
   world.telegram.failNext('answerInlineQuery', {
     error_code: 400,
     description:
@@ -96,7 +96,7 @@ test.each([
   expect(ann.labels()).toEqual([['Watch this price'], ['‹ Menu']])
 })
 
-test('the button below a price begins a watch of prices', async () => {
+test('the button below a price starts a watch of that price', async () => {
   await world.giveSlots('alice', 3)
   await ann.say('flr')
   await ann.press('Watch this price')

@@ -23,7 +23,7 @@ test('offers every language in its own name and marks the one in use', async () 
   expect(ann.labels().at(-1)).toEqual(['‹ Menu'])
 })
 
-test.each(LOCALES)('redraws in %s, and keeps it for what comes', async (locale) => {
+test.each(LOCALES)('shows the screen in %s, and later ones too', async (locale) => {
   const ann = world.person(locale === 'en' ? 'de' : 'en')
   await ann.say('/language')
   await ann.press(packed('settings.langSet', { locale }))
@@ -41,7 +41,7 @@ test('changes the language of the alerts of a linked chat', async () => {
   expect(await chatLinks(world.app, ann.id)).toMatchObject([{ locale: 'de' }])
 })
 
-test('is kept for a chat that only receives', async () => {
+test('can be changed in a chat that only receives', async () => {
   const ann = world.person()
   await ann.say(`/start ${await world.linkCode('alice', ['read'])}`)
   await ann.press('Link this chat')
@@ -49,7 +49,7 @@ test('is kept for a chat that only receives', async () => {
   expect(await chatLinks(world.app, ann.id)).toMatchObject([{ locale: 'fr' }])
 })
 
-test('sets the chat’s own menu, and takes it away when the app speaks that language itself', async () => {
+test('sets a menu for the chat, and removes it when the app has that language anyway', async () => {
   const ann = world.person('de')
   await ann.say('/language fr')
   const menu = world.telegram.commandsFor(ann.id, ann.id)
@@ -62,14 +62,14 @@ test('sets the chat’s own menu, and takes it away when the app speaks that lan
   expect(world.telegram.commandsFor(ann.id, ann.id)).toEqual([])
 })
 
-test('is changed even when Telegram does not take the menu', async () => {
+test('is changed even when Telegram refuses the menu', async () => {
   const ann = world.person()
   world.telegram.failNext('setMyCommands', { error_code: 400, description: 'Bad Request: no' })
   await ann.say('/language fr')
   expect(ann.labels().flat()).toContain('✓ Français')
 })
 
-test('of a wrong name shows the choice', async () => {
+test('with an unknown name shows the languages to choose from', async () => {
   const ann = world.person()
   await ann.say('/language klingon')
   expect(ann.labels().flat()).toContain('✓ English')

@@ -34,7 +34,7 @@ test('a press changes its own message and sends none', async () => {
   expect(ann.all()).toHaveLength(count)
 })
 
-test('a link card keeps its buttons whatever else is looked at, and becomes the message to go on with', async () => {
+test('the card of a link keeps its buttons below other screens, and is the current message after its confirmation', async () => {
   const ann = await linked()
   await ann.say('/watches')
   await ann.say(`/start ${await world.linkCode('bob')}`)
@@ -56,7 +56,7 @@ test('a deleted message does not prevent the next', async () => {
   expect(ann.last().text).toContain('How it works')
 })
 
-test('what a group member looks at leaves the administrator’s buttons alone', async () => {
+test('a screen that a group member opens leaves the buttons of the administrator’s screen', async () => {
   const [owner = 0, member = 0] = ['Ann', 'Cy'].map(
     (firstName) => world.telegram.person({ firstName, languageCode: 'en', started: true }).id,
   )

@@ -36,7 +36,7 @@ async function mutedMinutes(chat: Chatting): Promise<number> {
 }
 
 describe('muting a chat', () => {
-  test('holds everything for it, critical alerts too, until it ends', async () => {
+  test('stops all messages to it, critical alerts too, until it ends', async () => {
     const chat = await linked('alice')
     const watch = await world.addWatch('alice', { label: 'Node' })
     await chat.say('/mute')
@@ -55,7 +55,7 @@ describe('muting a chat', () => {
     expect(await mutedMinutes(chat)).toBe(0)
   })
 
-  test('takes a length of time with the command, a day at most', async () => {
+  test('takes a duration with the command, of a day at most', async () => {
     const chat = await linked('bob')
     await chat.say('/mute 8h')
     expect(await mutedMinutes(chat)).toBe(480)
@@ -73,13 +73,13 @@ describe('muting a chat', () => {
     expect(await mutedMinutes(chat)).toBe(1440)
   })
 
-  test('is a chat’s own matter, whatever its rights', async () => {
+  test('is allowed in a chat that only receives', async () => {
     const reader = await linked('carol', ['read'])
     await reader.say('/mute 1h')
     expect(await mutedMinutes(reader)).toBe(60)
   })
 
-  test('below an alert says so and leaves the alert as it is', async () => {
+  test('by a button below an alert is answered in a toast and leaves the alert unchanged', async () => {
     const chat = await linked('carol')
     const watch = await world.addWatch('carol', { label: 'Node' })
     await alerts.fire(watch, { event: COMMIT })

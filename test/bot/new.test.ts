@@ -49,8 +49,8 @@ beforeEach(async () => {
   await deleteDraft(world.app.db, { chatId: ann.id, personId: ann.id })
 })
 
-describe('what another version of the bot wrote', () => {
-  test('does not stop a watch from being created', async () => {
+describe('state that another version of the bot stored', () => {
+  test('does not prevent a new form', async () => {
     await ann.say('/new')
     await ann.press('💰 Wallet balance')
     await world.database.sql`
@@ -59,7 +59,7 @@ describe('what another version of the bot wrote', () => {
     await ann.press('💳 Credits')
     expect(ann.last().text).toContain('You have')
   })
-  test('and asked is closed, so that what is typed is handled as without a question', async () => {
+  test('of an open question closes that question', async () => {
     await ann.say('/new')
     await ann.press('💰 Wallet balance')
     await ann.press('Other token…')
@@ -96,7 +96,7 @@ describe('/new', () => {
     expect(ann.last().text).toContain('What should be watched?')
   })
 
-  test('is a matter of the private chat', async () => {
+  test('is refused in a group, with a link to the private chat', async () => {
     const { id } = world.telegram.group({ title: 'Crew', members: [ann.id] })
     const group = world.chat(id, ann.id)
     await group.say('/new')
@@ -122,7 +122,7 @@ describe('/new', () => {
 })
 
 describe('a watch of a balance', () => {
-  test('is made in five taps, and seen as it is now', async () => {
+  test('is created in five taps, and shows its present value', async () => {
     await ann.say('/new')
     const form = ann.last().id
     await ann.press('💰 Wallet balance')
@@ -218,7 +218,7 @@ describe('a watch of a balance', () => {
     ])
   })
 
-  test('says that it is watched already, and where', async () => {
+  test('is said to exist already, with a button that opens it', async () => {
     const id = await world.addWatch('alice', { label: 'Old one' })
     await ann.say('/new wallet')
     await ann.press('\u2068Old one\u2069')
@@ -227,7 +227,7 @@ describe('a watch of a balance', () => {
     expect(ann.last().text).toContain(`#${id}`)
   })
 
-  test('starts without a value while the chain is away', async () => {
+  test('can be created without its present value while the chain does not answer', async () => {
     const away = await botWorld()
     await away.giveSlots('alice', 1)
     const chat = await away.linked('alice')
@@ -242,7 +242,7 @@ describe('a watch of a balance', () => {
 })
 
 describe('a watch of a price', () => {
-  test('is found by its name, with what else could be meant', async () => {
+  test('is found by its feed’s name in any spelling, and an unknown name suggests others', async () => {
     await ann.say('/new price')
     for (const unknown of ['FLRUSDX', 'flr usdx']) {
       await ann.say(unknown)
@@ -295,7 +295,7 @@ describe('a watch of a price', () => {
     ])
   })
 
-  test('keeps its message when what is chosen already is pressed again', async () => {
+  test('does not edit its message when the value that is chosen already is pressed', async () => {
     const edit = () => world.telegram.lastCall('editMessageText')
     await ann.say('/new price')
     await ann.say('FLRUSD')
@@ -311,7 +311,7 @@ describe('a watch of a price', () => {
     expect(edit()?.refused).toBeUndefined()
   })
 
-  test('is shown, once made, at the price of that moment', async () => {
+  test('shows the price at the time of its creation', async () => {
     await ann.say('/new')
     await ann.press('📈 Price')
     await ann.say('FLR/USD')
@@ -380,7 +380,7 @@ describe('a watch of a provider', () => {
     ])
   })
 
-  test('has the usual signals, the critical ones, all, or those that are chosen', async () => {
+  test('can have the usual signals, all signals, or single ones', async () => {
     await ann.say('/new provider-fsp')
     // While the chain cannot be read, it is unknown whether the wallet is a provider's.
     expect(ann.labels().flat()).not.toContain(iso('My wallet'))
@@ -406,7 +406,7 @@ describe('a watch of a provider', () => {
 })
 
 describe('the recipients of a new watch', () => {
-  test('are never empty: unticking the last one explains why it stays', async () => {
+  test('cannot be unticked all: unticking the last one explains why it stays', async () => {
     await ann.say('/new credit')
     await ann.press('500')
     await ann.press('Recipients')
@@ -445,7 +445,7 @@ describe('the recipients of a new watch', () => {
 })
 
 describe('a form', () => {
-  test('goes on after a restart, at every step', async () => {
+  test('continues after a restart at every step', async () => {
     await ann.say('/new wallet')
     await world.restart()
     await ann.say(BOB)
@@ -473,7 +473,7 @@ describe('a form', () => {
     expect(await watches()).toEqual([])
   })
 
-  test('stays open when a command is sent that there is none of', async () => {
+  test('stays open when an unknown command is sent', async () => {
     await ann.say('/new price')
     const form = ann.last().id
     for (const text of ['/ flr', '/flr', '/']) {
@@ -486,7 +486,7 @@ describe('a form', () => {
     expect(ann.last().text).toMatch(/Feed: \u2068FLR\/USD\u2069/)
   })
 
-  test('is dropped by Cancel and by /cancel', async () => {
+  test('is discarded by Cancel and by /cancel', async () => {
     await ann.say('/new wallet')
     await ann.press('✕ Cancel')
     expect(ann.last().text).toBe('Nothing was created.')
@@ -497,7 +497,7 @@ describe('a form', () => {
     expect(ann.last().text).toBe('There is nothing to cancel.')
   })
 
-  test('that was replaced answers with the one that is open', async () => {
+  test('that was replaced shows the one that is open when it is pressed', async () => {
     await ann.say('/new wallet')
     const old = ann.last()
     const data = old.keyboard[0]?.[0]?.callback_data ?? ''
@@ -508,7 +508,7 @@ describe('a form', () => {
     expect(ann.all().find(({ id }) => id === old.id)?.text).toContain('Credits')
   })
 
-  test('makes one watch, however often Create is pressed', async () => {
+  test('creates one watch, however often Create is pressed', async () => {
     await ann.say('/new credit')
     await ann.press('500')
     const { id, keyboard } = ann.last()
@@ -535,7 +535,7 @@ describe('a form', () => {
     expect(ann.last().text).toContain('What should be watched?')
   })
 
-  test('like another watch has its settings and asks for the target alone', async () => {
+  test('of a duplicate has the settings of the other watch and asks only for the target', async () => {
     const id = await world.addWatch('alice', { label: 'Treasury', direction: 'down' })
     await ann.say(`/watches ${id}`)
     await ann.press('More')
@@ -547,7 +547,7 @@ describe('a form', () => {
     expect(await watches()).toHaveLength(2)
   })
 
-  test('takes no values that its buttons never offered', async () => {
+  test('refuses a value from a forged button', async () => {
     await ann.say('/new credit')
     const [rev] = /[^:]+$/.exec(ann.last().keyboard.at(-1)?.[0]?.callback_data ?? '') ?? []
     const data = packed('new.set', {
@@ -562,7 +562,7 @@ describe('a form', () => {
 })
 
 describe('without a free slot', () => {
-  test('says what can be done, and goes on where it was once there is one', async () => {
+  test('says how to get one, and "Continue" resumes the form once there is one', async () => {
     const carol = await world.linked('carol', ['read', 'write', 'spend'])
     await carol.say('/new')
     expect(carol.last().text).toContain('No free slot · 0 of 0 used')
@@ -593,7 +593,7 @@ describe('without a free slot', () => {
   })
 })
 
-test('a chat that only receives makes nothing', async () => {
+test('a chat that only receives cannot create a watch', async () => {
   const reader = await world.linked('bob', ['read'])
   await world.giveSlots('bob', 1)
   await reader.say('/start new-credits-balance')

@@ -20,12 +20,12 @@ test('refuses money, recipients, settings and new watches in groups', () => {
   expect(refused).toEqual(expected)
 })
 
-test('leads from the recipients of a watch in a group to the watch in the private chat', () => {
+test('names the watch to open in the private chat for the recipients of a watch in a group', () => {
   const press = unpacked('1:watch.who:a:1')
   expect(press && rightsTo(press.verb)?.privately(press)).toBe('w10')
 })
 
-test('lets chats without a link connect, read the example and delete their data, and no more', () => {
+test('lets chats without a link only connect, read the example and the help, choose a language and delete their data', () => {
   expect(verbs.filter((verb) => rightsTo(verb)?.unlinked === true)).toEqual([
     'home',
     'none',

@@ -70,7 +70,7 @@ const open = (name: string, count: number) =>
 const calls = (method: string) => world.telegram.calls.filter((call) => call.method === method)
 
 describe('/status with a provider', () => {
-  test('shows its picture by name, with what is wrong in words', async () => {
+  test('finds it by name, and shows its picture with its problems in words', async () => {
     await chat.say('/status alpha o')
     const { text, file } = chat.last()
     expect(file).toMatchObject({ kind: 'photo', width: 1280, height: 922 })
@@ -92,7 +92,7 @@ describe('/status with a provider', () => {
     expect(chat.last().text).toContain('⚪ Last 20 rounds: 4 OK, 0 with problems · 16 without data')
   })
 
-  test('lets choose where a name fits several', async () => {
+  test('offers a choice when a name matches several', async () => {
     await chat.say('/status alp')
     expect(chat.last().text).toContain('Several providers match')
     expect(chat.labels().slice(0, 1)).toEqual([['Alpha Oracle', 'Alpine']])
@@ -107,7 +107,7 @@ describe('/status with a provider', () => {
     expect(chat.all().filter(({ text }) => text.includes('Which provider?'))).toEqual([])
   })
 
-  test('the wizard offers no wallet that is no provider, and lists all providers', async () => {
+  test('the wizard lists all providers, and not a wallet that is not a provider', async () => {
     await chat.say('/new')
     await chat.press(
       chat
@@ -127,7 +127,7 @@ describe('/status with a provider', () => {
     await chat.say('/cancel')
   })
 
-  test('a name typed without a command is enough', async () => {
+  test('a name without the command is enough', async () => {
     await chat.say('alpine')
     expect(chat.last().text).toContain(identity('Alpine'))
     await chat.say('alp')
@@ -148,7 +148,7 @@ describe('/status with a provider', () => {
     expect(chat.last().text).toContain(identity('Alpine'))
   })
 
-  test('says that an address is no provider, from every entry', async () => {
+  test('says that an address is not a provider’s, from a text, a button and a link', async () => {
     const { address } = devnet.people.bob.account
     await chat.say(address)
     await chat.press('Provider status')
@@ -167,7 +167,7 @@ describe('/status with a provider', () => {
 test.each([
   'alpha o',
   'p ',
-])('what is shared by “%s” says who it is and what is wrong', async (typed) => {
+])('the shared result for “%s” has the provider’s name and its problem', async (typed) => {
   const query = typed === 'p ' ? `p ${identity('Alpha Oracle')}` : typed
   const question = world.telegram.inlineQuery(chat.id, query)
   await world.settle()
@@ -176,7 +176,7 @@ test.each([
 })
 
 describe('the picture', () => {
-  test('changes in its message, and is sent to Telegram once', async () => {
+  test('is changed in its message, and each one is uploaded to Telegram once', async () => {
     await chat.say('/status alpine')
     const { id } = chat.last()
     await chat.press(open('Alpine', 100))
@@ -191,7 +191,7 @@ describe('the picture', () => {
     expect(calls('editMessageMedia').every(({ refused }) => refused === undefined)).toBe(true)
   })
 
-  test('is refreshed without a word when nothing has changed', async () => {
+  test('sends no new message on a refresh when nothing has changed', async () => {
     await chat.say('/status alpine')
     const count = chat.all().length
     await chat.press('Refresh')
@@ -221,7 +221,7 @@ describe('the picture', () => {
     expect(chat.labels().flat()).toContain('My node')
   })
 
-  test('is found by its name in the wizard too, and called by it wherever its watch is shown', async () => {
+  test('is found by name in the wizard too, and its watch has that name on every screen', async () => {
     const other = await world.linked('alice')
     await other.say('/new provider-fsp')
     expect(other.last().text).toContain('Send its name or any of its five addresses')
@@ -258,14 +258,14 @@ describe('the picture', () => {
     }
   })
 
-  test('goes back to the status of everything', async () => {
+  test('leads back to the status of all watches', async () => {
     await chat.say('/status alpine')
     await chat.press('‹ Status')
     expect(chat.last().file).toBeUndefined()
     expect(chat.last().text).toContain('My node')
   })
 
-  test('is text where Telegram takes no picture', async () => {
+  test('is replaced by text when Telegram refuses the picture', async () => {
     world.telegram.failNext(
       { method: 'sendPhoto' },
       { error_code: 400, description: 'Bad Request: IMAGE_PROCESS_FAILED' },
@@ -277,7 +277,7 @@ describe('the picture', () => {
     expect(text).toContain('FTSO commit: missing')
   })
 
-  test('says how old it is when the chain does not answer', async () => {
+  test('says of which time it is when the chain does not answer', async () => {
     world.clock.advance(900)
     await chat.say('/status alpine')
     expect(chat.last().text).toContain('⚪ As of')
@@ -331,7 +331,7 @@ describe.each(LOCALES)('in %s', (locale) => {
   } as const
   const options = { now: new Date(asOf.getTime() + 86_400_000), buttons: true, canShare: true }
 
-  test('validators that are not listed are named after the duties, where there are any', () => {
+  test('validators that are not listed are named', () => {
     const linesOf = (validators: ProviderView['validators']) => {
       const { html } = providerText(reader, { ...shown, view: { ...view, validators } }, options)
       return html.split('\n').filter((line) => line.includes('NodeID-'))
@@ -344,7 +344,7 @@ describe.each(LOCALES)('in %s', (locale) => {
     expect(more).toEqual([])
   })
 
-  test('every duty that went wrong is named, and every balance that is low is marked', () => {
+  test('every failed duty is named, and every low balance is marked', () => {
     const balances = view.balances.map((one, index) => ({
       ...one,
       balanceWei: [3n, 24n, 25n, 0n][index] ?? 100n,

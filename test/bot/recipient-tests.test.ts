@@ -53,7 +53,7 @@ describe.each(CHANNELS)('the test of a recipient of $channel', ({ channel, butto
     return { id, messageId: message.id, keyboard: message.keyboard }
   }
 
-  test('says in the screen after it was added when it has arrived', async () => {
+  test('reports its arrival on the screen after the recipient was added', async () => {
     await ann.say('/recipients')
     await ann.press('Add recipient')
     await ann.press(button)
@@ -71,7 +71,7 @@ describe.each(CHANNELS)('the test of a recipient of $channel', ({ channel, butto
     expect(await followed()).toEqual([])
   })
 
-  test('says in the card when it has arrived', async () => {
+  test('reports its arrival on the card', async () => {
     const { messageId, keyboard } = await tested()
     await deliver()
     await look()
@@ -80,7 +80,7 @@ describe.each(CHANNELS)('the test of a recipient of $channel', ({ channel, butto
     expect(await followed()).toEqual([])
   })
 
-  test('says in the card that it was given up', async () => {
+  test('is reported on the card as given up', async () => {
     const { messageId } = await tested()
     await giveUp()
     await look()
@@ -113,7 +113,7 @@ describe.each(CHANNELS)('the test of a recipient of $channel', ({ channel, butto
     expect(await followed()).toEqual([])
   })
 
-  test('leaves a message that shows something else, and a deleted recipient, as they are', async () => {
+  test('changes no message that shows something else, and none of a deleted recipient', async () => {
     const { messageId } = await tested()
     await ann.press('‹ Recipients')
     const list = shown(messageId)

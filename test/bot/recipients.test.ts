@@ -92,7 +92,7 @@ function follow() {
 }
 
 describe('the list', () => {
-  test('has this chat first, and the wallet’s own channels', async () => {
+  test('begins with this chat, and includes the wallet’s own channels', async () => {
     const other = await linked('alice')
     const chat = await linked('alice')
     const input = { params: { key: 'email' }, body: { address: 'own@example.org' } }
@@ -155,7 +155,7 @@ describe('the list', () => {
     expect(carol.last().text).toBe('This item no longer exists, or it belongs to another wallet.')
   })
 
-  test('never comes into a group', async () => {
+  test('is never shown in a group', async () => {
     const [owner = 0] = ['Ann'].map(
       (firstName) => world.telegram.person({ firstName, languageCode: 'en', started: true }).id,
     )
@@ -173,7 +173,7 @@ describe('the list', () => {
 })
 
 describe('a webhook', () => {
-  test('is added with its secret shown once, which goes when it is saved', async () => {
+  test('is added with its secret shown once, which is hidden when its reader has saved it', async () => {
     const chat = await linked('alice')
     await chat.say('/recipients')
     await chat.press('Add recipient')
@@ -230,7 +230,7 @@ describe('a webhook', () => {
     expect(text()).toMatch(/secret ….{4}, shown \d\d:\d\d/)
   })
 
-  test('keeps what its message shows by then, once a button was pressed', async () => {
+  test('with a secret to hide changes no message that shows another screen by then', async () => {
     const chat = await linked('alice')
     await chat.say('/recipients')
     await chat.press('Add recipient')
@@ -243,7 +243,7 @@ describe('a webhook', () => {
     expect(chat.last().text).toBe(text)
   })
 
-  test('keeps what its message shows by then, if the button was pressed while others were hidden', async () => {
+  test('with a secret to hide changes no message whose button is pressed while other secrets are hidden', async () => {
     const [first, second] = [await linked('alice'), await linked('bob')]
     for (const chat of [first, second]) {
       await chat.say('/recipients')
@@ -268,7 +268,7 @@ describe('a webhook', () => {
     expect(second.last().text).toBe(text)
   })
 
-  test('is hidden again if it is shown again while it is being hidden', async () => {
+  test('has its secret hidden again when it was shown again while it was being hidden', async () => {
     const chat = await linked('alice')
     await addHook(chat, 'again')
     const show = async () => {
@@ -294,7 +294,7 @@ describe('a webhook', () => {
     expect(chat.last().text).not.toContain('whsec_')
   })
 
-  test('is tested: what it answered and how long that took', async () => {
+  test('is tested, with its answer and the time that took', async () => {
     const chat = await linked('bob')
     await addHook(chat, 'tested')
     await chat.press('Test')
@@ -333,7 +333,7 @@ describe('a webhook', () => {
     expect(chat.last().text).not.toContain('whsec_')
   })
 
-  test('that was switched off comes back when it answers, with what it missed', async () => {
+  test('that was off is switched on when it answers its test, and can get the alerts that it missed', async () => {
     const chat = await linked('bob')
     await addHook(chat, 'broken')
     const { id } =
@@ -363,7 +363,7 @@ describe('a webhook', () => {
     expect(receiver.deliveries.at(-1)?.json).toMatchObject({ event: COMMIT })
   })
 
-  test('that missed alerts may let them go', async () => {
+  test('that missed alerts can discard them', async () => {
     const chat = await linked('alice')
     await addHook(chat, 'dropped')
     const { id } =
@@ -382,7 +382,7 @@ describe('a webhook', () => {
 })
 
 describe('a mailbox', () => {
-  test('is asked first, and its message is updated when it agreed', async () => {
+  test('is asked for its consent, and the message says when it has agreed', async () => {
     const chat = await linked('carol')
     await chat.say('/recipients')
     await chat.press('Add recipient')
@@ -438,7 +438,7 @@ describe('a mailbox', () => {
     expect(marked.map(([type]) => type)).not.toContain('mention')
   })
 
-  test('is written to again, once in five minutes', async () => {
+  test('gets another confirmation mail at most every five minutes', async () => {
     const chat = await linked('carol')
     await chat.say('/recipients')
     await chat.press('Add recipient')
@@ -452,7 +452,7 @@ describe('a mailbox', () => {
     expect(chat.last().text).toContain('✓ A confirmation e-mail is on its way.')
   })
 
-  test('has a name, a language, a clock and a lowest severity of its own', async () => {
+  test('has a name, a language, a time zone and a lowest severity of its own', async () => {
     const chat = await linked('carol')
     const { id } = await recipientOf('carol', 'ops@example.org')
     await chat.say(`/start r${id}`)
@@ -501,7 +501,7 @@ describe('a mailbox', () => {
 })
 
 describe('another chat', () => {
-  test('is added by a link that works once and carries the rights that were chosen', async () => {
+  test('is added by a link with the rights that were chosen', async () => {
     const chat = await linked('alice')
     await chat.say('/start group')
     expect(chat.last().text).toContain('What may the other chat do?')

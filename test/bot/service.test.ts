@@ -72,7 +72,7 @@ async function asTimePasses<T>(waiting: Promise<T>): Promise<T> {
 const said = (message: string) => logged.some((line) => line.message === message)
 
 describe('long polling', () => {
-  test('answers, says who the bot is, and stops on request', async () => {
+  test('answers messages, knows the bot’s name, and stops on request', async () => {
     const service = create()
     expect(service.username()).toBeUndefined()
     await service.start()
@@ -83,7 +83,7 @@ describe('long polling', () => {
     expect(telegram.pendingUpdates).toBe(0)
   })
 
-  test('takes a webhook away that was set before', async () => {
+  test('deletes a webhook that was set before', async () => {
     const service = create({ webhookSecret: 'secret', publicUrl: 'https://watchdog.example.org' })
     await service.start()
     await telegram.waitFor(() => telegram.lastCall('setWebhook'))
@@ -106,7 +106,7 @@ describe('long polling', () => {
     expect(await hello()).toContain('How it works')
   })
 
-  test('goes on after a conflict, a flood, broken answers and a server that is away', async () => {
+  test('continues after a 409, a 429, broken answers and an outage of the server', async () => {
     await create().start()
     await hello()
     const conflict = 'Conflict: terminated by other getUpdates request'
@@ -124,7 +124,7 @@ describe('long polling', () => {
     expect(logged.filter(({ level }) => level === 'error')).toEqual([])
   }, 40_000)
 
-  test('starts without Telegram, which may come later', async () => {
+  test('starts while Telegram is down, and answers once it is up', async () => {
     await telegram.down()
     const service = create()
     await service.start()
@@ -133,7 +133,7 @@ describe('long polling', () => {
     expect(await hello()).toContain('How it works')
   }, 40_000)
 
-  test('with a wrong token says so once and rests', async () => {
+  test('with a wrong token logs one error and stops', async () => {
     const service = create({ token: '4712:AAanother-token-that-telegram-does-not-know' })
     await service.start()
     expect(await service.introduce()).toBe(false)
@@ -141,7 +141,7 @@ describe('long polling', () => {
     expect(service.username()).toBeUndefined()
   })
 
-  test('ends when the token is taken back while it runs', async () => {
+  test('ends when the token is revoked while it runs', async () => {
     await create().start()
     await hello()
     telegram.failNext({ method: 'getUpdates' }, { error_code: 401, description: 'Unauthorized' })
@@ -159,7 +159,7 @@ describe('long polling', () => {
 })
 
 describe('an update that fails', () => {
-  test('for a moment is answered a little later, and its press is answered at once', async () => {
+  test('once is retried, and its press is answered at once', async () => {
     await create().start()
     const { id } = telegram.person({ firstName: 'Ann', languageCode: 'en' })
     telegram.send(id, '/start')
@@ -173,7 +173,7 @@ describe('an update that fails', () => {
     expect(edited.text).toContain('Language of this chat')
   })
 
-  test('for good ends in an apology with a reference and the same button', async () => {
+  test('each time is answered with an error, a reference and a button to retry', async () => {
     await create().start()
     const { id } = telegram.person({ firstName: 'Ann', languageCode: 'en' })
     telegram.send(id, '/start')
@@ -221,7 +221,7 @@ describe('the webhook', () => {
   const countUpdates = async () =>
     (await only.sql`select update_id from telegram_updates where update_id < 1000`).length
 
-  test('brings updates to a bot in another process', async () => {
+  test('passes updates to a bot in another process', async () => {
     const service = create({ webhookSecret: secret, publicUrl: url })
     await service.start()
     expect(await hello()).toContain('How it works')
@@ -232,7 +232,7 @@ describe('the webhook', () => {
     })
   })
 
-  test('takes nothing without the secret', async () => {
+  test('refuses every update without the secret', async () => {
     const before = await countUpdates()
     const name = 'x-telegram-bot-api-secret-token'
     for (const given of [{}, { [name]: '' }, { [name]: `${secret}x` }, { [name]: 'a' }]) {
@@ -243,7 +243,7 @@ describe('the webhook', () => {
     expect(await countUpdates()).toBe(before)
   })
 
-  test('takes an update twice and keeps it once; what is no update is refused', async () => {
+  test('stores an update once that is sent twice, and refuses a body that is not an update', async () => {
     const header = { 'x-telegram-bot-api-secret-token': secret }
     expect((await post({ update_id: 7 }, header)).statusCode).toBe(200)
     expect((await post({ update_id: 7 }, header)).statusCode).toBe(200)
@@ -252,7 +252,7 @@ describe('the webhook', () => {
     expect(await countUpdates()).toBe(1)
   })
 
-  test('is not there without a secret', async () => {
+  test('does not exist without a secret', async () => {
     const bare = fastify()
     create().mount(bare)
     const answer = await bare.inject({ method: 'POST', url: '/telegram/webhook', payload: {} })
@@ -293,7 +293,7 @@ describe('registration', () => {
     expect(written()).toBe(before)
   })
 
-  test('never stops the bot, whatever Telegram says', async () => {
+  test('does not stop the bot when Telegram refuses it', async () => {
     telegram.failNext({ method: 'getMyCommands' }, { error_code: 400, description: 'Bad Request' })
     telegram.failNext({ method: 'getMyDescription' }, 'reset')
     telegram.failNext(

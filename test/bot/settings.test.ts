@@ -33,7 +33,7 @@ async function settingsOf(name: Name) {
 }
 
 describe('settings', () => {
-  test('show the chat’s own and the wallet’s, and go through them by one press each', async () => {
+  test('show those of the chat and of the wallet, and each press selects the next value', async () => {
     const chat = await linked('alice')
     await chat.say('/settings')
     expect(chat.last().text).toMatch(
@@ -49,7 +49,7 @@ describe('settings', () => {
     expect((await settingsOf('alice')).recoveries).toBe(false)
   })
 
-  test('are nothing but language and clock for a chat that only receives', async () => {
+  test('are only language and time zone for a chat that only receives', async () => {
     const reader = await linked('bob', ['read'])
     await reader.say('/settings')
     expect(reader.last().text).toContain('This chat can only receive alerts.')
@@ -61,7 +61,7 @@ describe('settings', () => {
     expect((await settingsOf('bob')).recoveries).toBe(true)
   })
 
-  test('say so when a concurrent change came first', async () => {
+  test('keep a concurrent change of another field', async () => {
     const chat = await linked('carol')
     await chat.say('/settings')
     await chat.press('Digest')
@@ -74,7 +74,7 @@ describe('settings', () => {
 })
 
 describe('quiet hours', () => {
-  test('are on from the moment one of their times is chosen', async () => {
+  test('are switched on when one of their times is chosen', async () => {
     const chat = await linked('alice')
     await chat.say('/settings')
     await chat.press('Quiet hours')
@@ -99,7 +99,7 @@ describe('quiet hours', () => {
     expect((await settingsOf('alice')).quietHours).toMatchObject({ from: '23:00', to: '06:00' })
   })
 
-  test('take typed times in any script, and nothing else', async () => {
+  test('accept typed times in any script, and refuse other texts', async () => {
     const chat = await linked('alice')
     await chat.say('/settings')
     await chat.press('Quiet hours')
@@ -130,7 +130,7 @@ describe('quiet hours', () => {
   })
 })
 
-test('the digest comes never, often or daily at a time', async () => {
+test('the digest can be off, every 15 minutes or daily at a time', async () => {
   const chat = await linked('alice')
   await chat.say('/settings')
   await chat.press('Digest')
@@ -147,7 +147,7 @@ test('the digest comes never, often or daily at a time', async () => {
   expect((await settingsOf('alice')).digest).toBe('off')
 })
 
-test('reminders are chosen, and switched off below a reminder, which stays', async () => {
+test('reminders can be chosen, and switched off below an alert, which keeps its text', async () => {
   const chat = await linked('carol')
   await chat.say('/settings')
   await chat.press('Reminders')
@@ -173,7 +173,7 @@ test('reminders are chosen, and switched off below a reminder, which stays', asy
 })
 
 describe('the time zone of a chat', () => {
-  test('is found by city, by name and by region, and holds for its alerts', async () => {
+  test('is found by city, by name and by region, and is stored for its alerts', async () => {
     const chat = await linked('bob')
     const zone = async () => (await chatLinks(world.app, chat.id))[0]?.timezone
     await chat.say('/settings')
@@ -203,7 +203,7 @@ describe('the time zone of a chat', () => {
     expect(await zone()).toMatch(/^(Europe|Atlantic|Arctic)\//)
   })
 
-  test('is never one that does not exist', async () => {
+  test('is refused when it does not exist', async () => {
     const chat = await linked('bob')
     await chat.say('/settings')
     const data = packed('settings.zoneSet', { zone: 'Europe/Atlantis' })
@@ -214,7 +214,7 @@ describe('the time zone of a chat', () => {
   })
 })
 
-test('settings never come into a group', async () => {
+test('settings are never shown in a group', async () => {
   const owner = world.telegram.person({ firstName: 'Ann', languageCode: 'en', started: true }).id
   const { id } = world.telegram.group({ title: 'Crew', members: [owner], admins: [owner] })
   const group = world.chat(id, owner)

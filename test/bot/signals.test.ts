@@ -54,7 +54,7 @@ const cardOf = (name: string) =>
   world.telegram.pressRaw(ann.id, ann.last().id, packed('signal.card', { id, signal: name }))
 
 describe('the card of a provider', () => {
-  test('counts its signals and names those that are not quiet', async () => {
+  test('counts its signals and names those that are active', async () => {
     expect(ann.last().text).toContain('Signals: 13 of 22 on')
     await fires('ftso-commit', 8)
     await ann.press('Refresh')
@@ -62,7 +62,7 @@ describe('the card of a provider', () => {
     expect(ann.last().text).toContain('Signals: 13 of 22 on · 🔴\u00a0Commit')
   })
 
-  test('has a list of all signals, by groups, the loud ones first', async () => {
+  test('has a list of all signals by groups, the active ones first', async () => {
     await fires('ftso-commit', 8)
     await ann.press('Signals')
     expect(ann.last().text).toContain('Signals · \u2068Node A\u2069 · 13 of 22 on')
@@ -81,7 +81,7 @@ describe('the card of a provider', () => {
     expect(ann.labels().flat()).toContain('FTSO 3/3')
   })
 
-  test('turns all on, those that can be critical, and the usual ones', async () => {
+  test('switches on all signals, the critical ones, or the default ones', async () => {
     await ann.press('Signals')
     await ann.press('All on')
     expect(ann.last().text).toContain('22 of 22 on')
@@ -94,7 +94,7 @@ describe('the card of a provider', () => {
 })
 
 describe('the card of a signal', () => {
-  test('says what it looks for, how it is set and how it stands', async () => {
+  test('says what it detects, how it is set and its state', async () => {
     await fires('ftso-commit', 8)
     cardOf('ftso-commit')
     await world.settle()
@@ -115,7 +115,7 @@ describe('the card of a signal', () => {
     ])
   })
 
-  test('is switched off and on, and its open alert waits meanwhile', async () => {
+  test('is switched off and on, and says that its active alert is on hold meanwhile', async () => {
     await fires('ftso-commit', 8)
     cardOf('ftso-commit')
     await world.settle()
@@ -130,7 +130,7 @@ describe('the card of a signal', () => {
     expect(await signal('ftso-commit')).toMatchObject({ enabled: true })
   })
 
-  test('has its parameters chosen, typed, refused and put back', async () => {
+  test('has its parameters chosen, typed, refused and reset', async () => {
     cardOf('ftso-commit')
     await world.settle()
     await ann.press('5')
@@ -153,7 +153,7 @@ describe('the card of a signal', () => {
     expect(ann.last().text).toContain('Missed rounds in a row: 2')
   })
 
-  test('takes small chances as they are written, and switches', async () => {
+  test('understands small probabilities as people write them, and flips its switches', async () => {
     cardOf('fast-updates')
     await world.settle()
     expect(ann.labels().flat()).toEqual(
@@ -172,7 +172,7 @@ describe('the card of a signal', () => {
     expect(await signal('fast-updates')).toMatchObject({ parameters: { warningEnabled: true } })
   })
 
-  test('sends its recovery, or not', async () => {
+  test('can have its recoveries switched off and on', async () => {
     cardOf('ftso-commit')
     await world.settle()
     await ann.press('Recovery: on')
@@ -198,7 +198,7 @@ describe('the card of a signal', () => {
     }
   })
 
-  test('of a watch with one signal alone leads back to the watch', async () => {
+  test('of a watch with a single signal leads back to the watch', async () => {
     const credits = await world.addWatch('alice', {
       label: 'Credits',
       type: 'credits-balance',
@@ -215,7 +215,7 @@ describe('the card of a signal', () => {
     expect(ann.labels().at(-1)).toEqual(['‹ \u2068Credits\u2069'])
   })
 
-  test('that does not exist leads to the watch, and a value out of bounds is refused', async () => {
+  test('that does not exist shows the watch, and a value out of bounds is refused', async () => {
     cardOf('nonsense')
     await world.settle()
     expect(ann.last().text).toContain('\u2068Node A\u2069')
@@ -231,7 +231,7 @@ describe('the card of a signal', () => {
     expect(await signal('ftso-commit')).toMatchObject({ parameters: { rounds: 2 } })
   })
 
-  test('shows what was changed elsewhere', async () => {
+  test('shows a value that was changed by another client', async () => {
     await world.as('alice', updateWatch, {
       params: { id: String(id) },
       body: { signals: [{ id: 'ftso-commit', parameters: { rounds: 9 } }] },

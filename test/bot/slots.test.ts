@@ -40,7 +40,7 @@ const balanceOf = async (name: Name) => (await world.as(name, getAccount)).balan
 const subscriptionsOf = async (name: Name) => (await world.as(name, listSubscriptions)).data
 
 describe('/slots', () => {
-  test('shows what there is, what it costs, and the way to more', () =>
+  test('shows used slots, credits, the price, suspended watches and the way to buy', () =>
     inFreshWorld(async () => {
       const ann = await world.linked('alice')
       await ann.say('/slots')
@@ -67,7 +67,7 @@ describe('/slots', () => {
       expect(ann.labels()).toContainEqual(['Subscriptions', 'Top up'])
     }))
 
-  test('and every other screen count the same slots as used; who waits for one is said beside it', () =>
+  test('and every other screen show the same number of used slots, beside that of watches that wait for one', () =>
     inFreshWorld(async () => {
       await world.giveSlots('alice', 2)
       await world.addWatch('alice', { label: 'One' })
@@ -89,7 +89,7 @@ describe('/slots', () => {
       expect(says(ann)).toContain('Slots · 2 of 2 used')
     }))
 
-  test('is private', async () => {
+  test('is refused in a group, with a link to the private chat', async () => {
     const ann = await world.linked('bob')
     const { id } = world.telegram.group({ title: 'Crew', members: [ann.id], admins: [ann.id] })
     const crew = world.chat(id, ann.id)
@@ -97,7 +97,7 @@ describe('/slots', () => {
     expect(crew.last().keyboard[0]?.[0]?.url).toContain('?start=slots')
   })
 
-  test('starts the trial after its terms, once', () =>
+  test('starts the trial once, after its terms', () =>
     inFreshWorld(async () => {
       const ann = await world.linked('alice')
       await ann.say('/slots')
@@ -111,7 +111,7 @@ describe('/slots', () => {
       expect(ann.labels().flat()).not.toContain('Start the free trial')
     }))
 
-  test('the trial started for a watch that has no slot goes on with that watch', () =>
+  test('resumes the form of a new watch after a trial was started for it', () =>
     inFreshWorld(async () => {
       const ann = await world.linked('alice')
       await ann.say('/new credits')
@@ -193,7 +193,7 @@ describe('a quote', () => {
       expect(ann.labels()[0]).toContain('9 slots')
     }))
 
-  test('ends at what a wallet can have', () =>
+  test('ends at the limit of slots of a wallet', () =>
     inFreshWorld(async () => {
       await world.giveSlots('alice', 18)
       const ann = await world.linked('alice', SPENDER)
@@ -211,7 +211,7 @@ describe('a quote', () => {
       expect(says(ann)).toContain('20 slots.')
     }))
 
-  test('in a chat that may not spend shows the way to allow it, terms or no terms', () =>
+  test('in a chat that may not spend offers to allow it, and no purchase', () =>
     inFreshWorld(async () => {
       await giveCredits(world.app, walletOf('alice'), 10_000)
       const ann = await world.linked('alice')
@@ -232,7 +232,7 @@ describe('a quote', () => {
     }))
 })
 
-test('a chat that may not spend, of a wallet without credits, gets the right by the same button that pays', () =>
+test('a chat that may not spend, of a wallet without credits, is offered to pay and to top up', () =>
   inFreshWorld(async () => {
     const ann = await world.linked('alice')
     await ann.say('/slots')
@@ -242,7 +242,7 @@ test('a chat that may not spend, of a wallet without credits, gets the right by 
   }))
 
 describe('Buy', () => {
-  test('takes the price on the button and gives the slots', () =>
+  test('charges the price on the button and adds the slots', () =>
     inFreshWorld(async () => {
       await withCredits('alice', 2000)
       const first = await world.addWatch('alice', { label: 'Runs' })
@@ -267,7 +267,7 @@ describe('Buy', () => {
       })
     }))
 
-  test('pressed twice, and again later, buys once', () =>
+  test('pressed three times buys once', () =>
     inFreshWorld(async () => {
       await withCredits('alice', 5000)
       const ann = await world.linked('alice', SPENDER)
@@ -300,7 +300,7 @@ describe('Buy', () => {
       expect(await balanceOf('alice')).toBe(100)
     }))
 
-  test('at another price than the one shown buys nothing and shows the new one', () =>
+  test('with a price that has changed buys nothing and shows the new price', () =>
     inFreshWorld(async () => {
       await withCredits('alice', 5000)
       const ann = await world.linked('alice', SPENDER)
@@ -327,7 +327,7 @@ describe('Buy', () => {
       expect(says(ann)).toMatch(/Subscription \d+: auto-renew off\./)
     }))
 
-  test('on another screen than the form that had no slot offers to go on with it', () =>
+  test('outside of a form that had no slot offers to resume that form', () =>
     inFreshWorld(async () => {
       await withCredits('alice', 5000)
       const ann = await world.linked('alice', SPENDER)
@@ -342,7 +342,7 @@ describe('Buy', () => {
       expect(says(ann)).toContain('New watch · Credits · 1/2')
     }))
 
-  test('leads back into the form that had no slot', () =>
+  test('inside of a form that had no slot returns to that form', () =>
     inFreshWorld(async () => {
       await withCredits('alice', 5000)
       const ann = await world.linked('alice', SPENDER)
@@ -373,7 +373,7 @@ describe('a new watch while another one waits for a slot', () => {
     return world.linked('alice', SPENDER)
   }
 
-  test('says who gets a slot first, and offers one for both', () =>
+  test('says which watch gets a slot first, and offers slots for both', () =>
     inFreshWorld(async () => {
       const ann = await waiting(5000)
       await ann.say('/new credits')
@@ -401,7 +401,7 @@ describe('a new watch while another one waits for a slot', () => {
       expect(says(ann)).toContain('Slots go first to watches that wait: \u2068Beyond\u2069.')
     }))
 
-  test('buys the slot of the waiting watch alone, and does not go on with the new one', () =>
+  test('with a slot for the waiting watch only is not resumed after the purchase', () =>
     inFreshWorld(async () => {
       const ann = await waiting(5000)
       await ann.say('/new credits')
@@ -412,7 +412,7 @@ describe('a new watch while another one waits for a slot', () => {
       expect(says(ann)).not.toContain('New watch · Credits · 1/2')
     }))
 
-  test('leads to the payment of both with too few credits', () =>
+  test('leads to a payment of one or both slots with too few credits', () =>
     inFreshWorld(async () => {
       const ann = await waiting(100)
       await ann.say('/new credits')
@@ -421,7 +421,7 @@ describe('a new watch while another one waits for a slot', () => {
       expect(keyboard[1]?.[0]?.callback_data).toBe(packed('topup.slots', asked(1)))
     }))
 
-  test('says so wherever slots are priced', () =>
+  test('is considered in every quote of slots', () =>
     inFreshWorld(async () => {
       const ann = await waiting(5000)
       await ann.say('/slots')
@@ -433,7 +433,7 @@ describe('a new watch while another one waits for a slot', () => {
 })
 
 describe('Subscriptions', () => {
-  test('are switched to renew by themselves, and not to', () =>
+  test('have auto-renew switched on and off', () =>
     inFreshWorld(async () => {
       await withCredits('alice', 5000)
       await world.giveSlots('alice', 3)
@@ -452,7 +452,7 @@ describe('Subscriptions', () => {
       expect((await subscriptionsOf('alice')).every(({ autoRenew }) => !autoRenew)).toBe(true)
     }))
 
-  test('may be switched off, and not on, in a chat that may not spend', () =>
+  test('can have auto-renew switched off, and not on, in a chat that may not spend', () =>
     inFreshWorld(async () => {
       await world.giveSlots('alice', 1)
       await world.as('alice', updateSubscriptions, { body: { autoRenew: true } })

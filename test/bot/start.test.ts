@@ -26,7 +26,7 @@ async function linked(name: Parameters<typeof walletOf>[0] = 'alice') {
 }
 
 describe('/start', () => {
-  test('greets who is not linked, with the way to connect', async () => {
+  test('explains the service to a person without a link, with a button to connect', async () => {
     const ann = world.person()
     await ann.say('/start')
     expect(ann.last().text).toContain('Watchdog watches wallets, price feeds and data providers')
@@ -47,13 +47,13 @@ describe('/start', () => {
     expect(ann.labels().at(-1)?.[0]).toMatch(/^🌐 /)
   })
 
-  test('speaks English to who speaks another language', async () => {
+  test('speaks English to a person of another language', async () => {
     const ann = world.person('pt-br')
     await ann.say('/start')
     expect(ann.last().text).toContain('Watchdog watches')
   })
 
-  test('shows a linked person how the watches stand', async () => {
+  test('shows a linked person the states of the watches', async () => {
     const ann = await linked('bob')
     await world.addWatch('bob', { label: 'One' })
     await ann.say('/start')
@@ -65,7 +65,7 @@ describe('/start', () => {
     expect(ann.labels()[1]).toEqual(expect.arrayContaining(['Watches', 'New watch']))
   })
 
-  test('says when the credits do not reach for the next renewal, and when a chat is muted', async () => {
+  test('says when the credits are too few for the next renewal, and when the chat is muted', async () => {
     await world.giveSlots('carol', 1)
     const ann = await linked('carol')
     expect(ann.last().text).toContain('💳 0 credits (0\u00a0USD) · 🎟️ Slots: 0 of 1')
@@ -100,7 +100,7 @@ describe('the example alert', () => {
       select (select count(*) from alerts) as alerts, (select count(*) from deliveries) as deliveries,
         (select count(*) from watches) as watches, (select count(*) from recipients) as recipients`)
 
-  test('looks and acts like a real one, says that it is none, and stores nothing', async () => {
+  test('looks and acts like a real one, is marked as an example, and stores nothing', async () => {
     const before = await stored()
     const ann = world.person()
     await ann.say('/start')
@@ -137,14 +137,14 @@ describe('the example alert', () => {
     expect(await stored()).toEqual(before)
   })
 
-  test('has a watch whose name the reader could have given it', async () => {
+  test('has a watch with a name in the reader’s language', async () => {
     const ben = world.person('de')
     await ben.say('/start')
     await ben.press('Ich halte FLR')
     expect(ben.last().text).toContain('Ersparnisse')
   })
 
-  test('for a holder of FLR is a transfer, and acts like a real one too', async () => {
+  test('for a holder of FLR is a transfer with the same buttons', async () => {
     const ann = world.person()
     await ann.say('/start')
     await ann.press('I hold FLR')
@@ -158,7 +158,7 @@ describe('the example alert', () => {
     expect(ann.labels().flat()).toEqual(expect.arrayContaining(['Undo', 'Unmute', '✓ Why?']))
   })
 
-  test('has times and rounds that fit each other and now', async () => {
+  test('has rounds that match its times, a few minutes ago', async () => {
     const ann = world.person()
     await ann.say('/start')
     await ann.press('I run a provider')
@@ -177,7 +177,7 @@ describe('the example alert', () => {
     expect(ageMs).toBeLessThan(390_000)
   })
 
-  test('keeps its times, however late its buttons are pressed', async () => {
+  test('keeps its times when its buttons are pressed two hours later', async () => {
     const ann = world.person()
     await ann.say('/start')
     await ann.press('I run a provider')
@@ -199,7 +199,7 @@ describe('the example alert', () => {
 })
 
 describe('a link', () => {
-  test('shows wallet, chat, rights and its end, and links when confirmed', async () => {
+  test('shows wallet, chat, rights and expiry, and links the chat when confirmed', async () => {
     const ann = world.person()
     const code = await world.linkCode('alice')
     await ann.say(`/start ${code}`)
@@ -221,7 +221,7 @@ describe('a link', () => {
     ])
   })
 
-  test('names what a chat may do', async () => {
+  test('names the rights of the chat', async () => {
     const ann = world.person()
     await ann.say(`/start ${await world.linkCode('alice', ['read'])}`)
     expect(ann.last().text).toContain('Allows: receive alerts\n')
@@ -229,7 +229,7 @@ describe('a link', () => {
     expect(ann.last().text).toContain('manage watches, spend credits on slots')
   })
 
-  test('links nothing when it is canceled, and is spent by that', async () => {
+  test('links nothing when it is canceled, and is no longer valid afterwards', async () => {
     const ann = world.person()
     const code = await world.linkCode('alice')
     await ann.say(`/start ${code}`)
@@ -261,7 +261,7 @@ describe('a link', () => {
     expect(ben.last().text).toContain('This link is no longer valid.')
   })
 
-  test('makes one recipient when its button is pressed again and again', async () => {
+  test('creates one recipient when its button is pressed twice', async () => {
     const ann = world.person()
     const code = await world.linkCode('alice')
     await ann.say(`/start ${code}`)
@@ -284,7 +284,7 @@ describe('a link', () => {
     expect(await linksOf(ann.id)).toMatchObject([{ scopes: ['read'] }])
   })
 
-  test('adds a second wallet, which the chat then works on', async () => {
+  test('adds a second wallet, which becomes the chosen one', async () => {
     const ann = await linked()
     await ann.say(`/start ${await world.linkCode('carol')}`)
     await ann.press('Link this chat')
@@ -293,7 +293,7 @@ describe('a link', () => {
     expect(await linksOf(ann.id)).toHaveLength(2)
   })
 
-  test('stays unused when the wallet has 20 recipients already, and says so above the card', async () => {
+  test('stays valid when the wallet has 20 recipients already, and says that above the card', async () => {
     const chats = await Promise.all(Array.from({ length: 21 }, () => world.linkCode('bob')))
     const people = chats.map(() => world.person())
     for (const [index, ann] of people.entries()) {
@@ -312,7 +312,7 @@ describe('a link', () => {
     expect(last?.labels().flat()).toEqual(['Retry', 'Link this chat', 'Cancel'])
   })
 
-  test('is not shown to chats with hostile names', async () => {
+  test('shows the hostile name of a chat as text, and links it', async () => {
     const ann = world.person('en', '<b>&"\'_*[]()~ <3\u202e')
     await ann.say(`/start ${await world.linkCode('alice')}`)
     expect(ann.last().text).toContain('<b>&"\'_*[]()~ <3')
@@ -322,7 +322,7 @@ describe('a link', () => {
 })
 
 describe('a chat that blocks the bot', () => {
-  test('gets nothing more, and alerts again when it comes back', async () => {
+  test('is a blocked recipient, and an active one when it unblocks the bot', async () => {
     const ann = await linked()
     world.telegram.block(ann.id)
     await world.settle()
@@ -334,7 +334,7 @@ describe('a chat that blocks the bot', () => {
     expect(ann.labels().flat()).not.toContain('Discard')
   })
 
-  test('is asked about the alerts that were kept meanwhile when it comes back', async () => {
+  test('is asked about the alerts that were retained meanwhile when it unblocks the bot', async () => {
     const { notice } = alertsIn(world)
     const ann = await linked('carol')
     world.telegram.block(ann.id)
@@ -353,7 +353,7 @@ describe('a chat that blocks the bot', () => {
     expect(ann.last().text).toContain('1 alert discarded.')
   })
 
-  test('while it is answered ends the update without an error', async () => {
+  test('while it is answered becomes a blocked recipient without an error', async () => {
     const ann = await linked()
     world.telegram.failNext('sendMessage', {
       error_code: 403,

@@ -42,7 +42,7 @@ async function readUpTo(secondsAgo: number, failingFor?: number): Promise<void> 
 }
 
 describe('/status', () => {
-  test('of a wallet that watches nothing leads to the first watch', async () => {
+  test('of a wallet without watches offers a new watch', async () => {
     const carol = await world.linked('carol')
     await carol.say('/status')
     expect(says(carol)).toContain('You have no watches yet.')
@@ -50,7 +50,7 @@ describe('/status', () => {
     expect(carol.labels()).toEqual([['New watch'], ['Refresh', '📌 Pin', 'Provider…'], ['‹ Menu']])
   })
 
-  test('shows watches, the worst first, money, what is off and how old the data is', async () => {
+  test('shows watches, the worst first, credits, recipients that are off, and the age of the data', async () => {
     const { fire } = alertsIn(world)
     await world.giveSlots('alice', 4)
     await world.addWatch('alice', { label: 'Quiet' })
@@ -77,7 +77,7 @@ describe('/status', () => {
     expect(says(ann)).toBe(text)
   })
 
-  test('and the menu show the sign of the worst that is active, and that the chat is muted', async () => {
+  test('and the menu show the severity of the worst active alert, and that the chat is muted', async () => {
     const bob = await world.linked('bob')
     const settings = { type: 'provider-fsp', target: { provider: walletOf('bob') }, settings: {} }
     const ids = [
@@ -110,7 +110,7 @@ describe('/status', () => {
     for (const text of await texts()) expect(text).toContain('🔕 This chat: muted until')
   })
 
-  test('says that the chain is not answering, and since when', async () => {
+  test('says since when the chain has not answered', async () => {
     await readUpTo(400, 300)
     const ann = await world.linked('alice')
     await ann.say('/status')
@@ -128,7 +128,7 @@ describe('/status', () => {
     expect(says(ann)).toContain('Watchdog · 0xf39F')
   })
 
-  test('in a group shows nothing of the wallet’s own, and buttons to those who manage', async () => {
+  test('in a group shows no credits, and buttons only to a person who linked the wallet', async () => {
     const ann = await world.linked('bob')
     const { id } = world.telegram.group({ title: 'Crew', members: [ann.id], admins: [ann.id] })
     const ben = world.person('en', 'Ben')
@@ -154,7 +154,7 @@ describe('/status', () => {
 })
 
 describe('a pinned status', () => {
-  test('changes when something changes, and else stays as it is', async () => {
+  test('is edited at most once a minute, and only when it has changed', async () => {
     const ann = await world.linked('alice')
     const watchId = await world.addWatch('alice', { label: 'Pinned one' })
     await ann.say('/status')
@@ -188,7 +188,7 @@ describe('a pinned status', () => {
     expect(pinned()?.text).toMatch(/🟢 \u2068?Pinned one/)
   })
 
-  test('is let go again', async () => {
+  test('can be unpinned', async () => {
     const ann = await world.linked('alice')
     await ann.say('/status')
     await ann.press('📌 Pin')
@@ -198,7 +198,7 @@ describe('a pinned status', () => {
     expect(ann.labels()).toContainEqual(['Refresh', '📌 Pin', 'Provider…'])
   })
 
-  test('is refused where the bot may not pin, and says why', async () => {
+  test('is refused with the reason where the bot may not pin', async () => {
     const ann = await world.linked('carol')
     const { id } = world.telegram.group({ title: 'Ops', members: [ann.id], admins: [ann.id] })
     const ops = world.chat(id, ann.id)

@@ -40,7 +40,7 @@ async function everything(): Promise<string[]> {
 }
 
 describe('leaving', () => {
-  test('warns the last chat of a wallet, and offers silence instead', async () => {
+  test('warns in the last chat of a wallet, and offers to mute the chat instead', async () => {
     const chat = await link(world.person(), 'alice')
     await world.addWatch('alice', { label: 'Node' })
     await chat.say('/stop')
@@ -54,7 +54,7 @@ describe('leaving', () => {
     expect(await chatLinks(world.app, other.id)).toHaveLength(1)
   })
 
-  test('ends all messages here; watches and history stay', async () => {
+  test('ends all messages to the chat, and keeps watches and history', async () => {
     const chat = await link(world.person(), 'bob')
     const watch = await world.addWatch('bob', { label: 'Node' })
     await chat.say('/stop')
@@ -74,7 +74,7 @@ describe('leaving', () => {
     expect(chat.last().text).toContain('This chat is not linked')
   })
 
-  test('ends one wallet of several at a time', async () => {
+  test('unlinks one of several wallets at a time', async () => {
     const chat = await link(await link(world.person(), 'alice'), 'carol')
     await chat.say('/stop')
     expect(
@@ -104,7 +104,7 @@ describe('leaving', () => {
 })
 
 describe('deleting one’s data', () => {
-  test('leaves nothing of the person and everything of the wallet', async () => {
+  test('leaves nothing of the person in the database, and the watches and alerts of the wallet', async () => {
     const chat = await link(world.person('en', 'Zacharias'), 'bob')
     const watch = await world.addWatch('bob', { label: 'Node' })
     world.clock.advance(120)
@@ -132,7 +132,7 @@ describe('deleting one’s data', () => {
     expect(chat.last().text).toContain('Watchdog watches wallets')
   })
 
-  test('needs no link', async () => {
+  test('is possible without a link', async () => {
     const chat = world.person()
     await chat.say('/start')
     await chat.say('/stop')
@@ -143,7 +143,7 @@ describe('deleting one’s data', () => {
 })
 
 describe('in a group', () => {
-  test('linked administrators unlink it, and no one can delete data there', async () => {
+  test('only administrators who linked the wallet unlink it, and data cannot be deleted there', async () => {
     const [owner = 0, member = 0] = ['Ann', 'Cy'].map(
       (firstName) => world.telegram.person({ firstName, languageCode: 'en', started: true }).id,
     )
@@ -175,7 +175,7 @@ describe('in a group', () => {
 })
 
 describe('topics', () => {
-  test('alerts go where they are sent for, and to a new topic', async () => {
+  test('alerts go to a new topic, to General, or to the topic where /here was sent', async () => {
     const owner = world.telegram.person({ firstName: 'Ann', languageCode: 'en', started: true }).id
     const { id } = world.telegram.group({
       title: 'Forum',

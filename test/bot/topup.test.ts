@@ -65,7 +65,7 @@ async function quoted(asset: string, locale = 'en') {
 }
 
 describe('/topup', () => {
-  test('asks for the terms once, and then continues without another press', async () => {
+  test('asks for the terms once, and continues when they are accepted', async () => {
     const ann = await world.linked('carol')
     await ann.say('/topup')
     expect(says(ann)).toContain('Terms, version 2026-11')
@@ -76,7 +76,7 @@ describe('/topup', () => {
     expect(says(ann)).toContain('Buy credits')
   })
 
-  test('shows others who accepted terms that are in force no longer', async () => {
+  test('shows the present terms to a person who accepts former ones', async () => {
     const ann = await world.linked('bob')
     await ann.say('/topup')
     const old = packed('terms.yes', { next: 'topup', terms: '00000000' })
@@ -101,7 +101,7 @@ describe('/topup', () => {
     ])
   })
 
-  test('leaves out what cannot be paid with now, and says why', async () => {
+  test('leaves out the assets that cannot be used now, and says why', async () => {
     const { contracts } = world
     const hourAgo = new Date(world.clock.now().getTime() - 3_600_000)
     const ann = await chatIn()
@@ -137,7 +137,7 @@ describe('/topup', () => {
     expect(says(ann)).toContain('Pay 1,250 FLR for 25,000 credits')
   })
 
-  test('is opened by a deep link, and is private', async () => {
+  test('is opened by a deep link, and is refused in a group', async () => {
     const ann = await chatIn()
     await ann.say('/start topup')
     expect(says(ann)).toContain('Buy credits')
@@ -148,7 +148,7 @@ describe('/topup', () => {
     expect(crew.last().keyboard[0]?.[0]?.url).toContain('?start=topup')
   })
 
-  test('in a chat that only receives buys nothing and says how that is allowed', async () => {
+  test('in a chat that only receives is refused, with a button to connect the wallet', async () => {
     const ann = await world.linked('alice', ['read'])
     await ann.say('/topup')
     expect(says(ann)).toBe('This chat can only receive alerts.')
@@ -192,7 +192,7 @@ describe('/topup', () => {
 })
 
 describe('a quote', () => {
-  test('of a token is paid on the page; the contract’s address is not offered', async () => {
+  test('of a token is paid on the page, and does not show the contract’s address', async () => {
     const { ann, quote } = await quoted('WFLR')
     expect(says(ann)).toContain('Pay 500 WFLR for 10,000 credits')
     expect(says(ann)).toContain('10 USD in total, 1 WFLR = 0.02 USD')
@@ -218,7 +218,7 @@ describe('a quote', () => {
     expect(says(ann)).toContain('Paying from an exchange does not work.')
   })
 
-  test('is left alone while nothing happens to it', async () => {
+  test('is not edited while nothing changes', async () => {
     await quoted('XRP')
     await world.follow(3)
     expect(world.telegram.lastCall('editMessageText')?.refused).toBeUndefined()
@@ -236,12 +236,12 @@ describe('a quote', () => {
     expect(ann.labels()[0]).toEqual(['Open Xaman', 'Payment details'])
   })
 
-  test('of the service’s own token says what comes on top', async () => {
+  test('of the service’s own token names the bonus', async () => {
     const { ann } = await quoted('service')
     expect(says(ann)).toContain('Pay 200 WDG for 10,000 credits and 1,000 credits on top')
   })
 
-  test('counts down by the minute, and at its end by the quarter', async () => {
+  test('counts down by the minute, and in the last minute by 15 seconds', async () => {
     const { ann } = await quoted('WFLR')
     const { id } = ann.last()
     for (const [seconds, left] of [
@@ -260,7 +260,7 @@ describe('a quote', () => {
     expect(ann.labels()).toEqual([['New quote'], ['Already paid'], ['‹ Menu']])
   })
 
-  test('before a newer one stops counting down, and says that a payment still counts', async () => {
+  test('that a newer one replaced says so once, and stops counting down', async () => {
     const { ann, quote } = await quoted('FLR')
     const older = ann.last().id
     await quoted('FXRP')
@@ -275,7 +275,7 @@ describe('a quote', () => {
     expect(quote.status).toBe('draft')
   })
 
-  test('is offered first at the next purchase, and can be closed and opened', async () => {
+  test('can be closed, and is offered to be opened at the next purchase', async () => {
     const { ann, quote } = await quoted('WFLR')
     await ann.press('Close')
     expect(says(ann)).toContain('The quote is valid until')
@@ -285,7 +285,7 @@ describe('a quote', () => {
     expect(copied(ann, 'Copy link')).toBe(`${quote.page}?lang=en&tz=UTC`)
   })
 
-  test('is a code to scan, which goes when it is over', async () => {
+  test('has a QR code, which is deleted when the quote has expired', async () => {
     const { ann, quote } = await quoted('XRP')
     await ann.press('QR code')
     const photo = ann.last()
@@ -299,7 +299,7 @@ describe('a quote', () => {
     expect(says(ann)).toContain('This quote has expired')
   })
 
-  test('of the chain’s own coin says that its payment needs the data, and whose credits it buys', async () => {
+  test('of the chain’s own coin names the credited wallet, and its QR code says that it carries the reference', async () => {
     const { ann } = await quoted('FLR')
     expect(says(ann)).toContain('Credited to: 0xf39F…2266 · ')
     await ann.press('QR code')
@@ -309,7 +309,7 @@ describe('a quote', () => {
     expect(plain(token.ann.last())).not.toContain('as data')
   })
 
-  test('is hidden by its own button', async () => {
+  test('has a QR code that its own button hides', async () => {
     const { ann } = await quoted('WFLR')
     await ann.press('QR code')
     await ann.press('Hide')
@@ -341,7 +341,7 @@ describe('a quote', () => {
 })
 
 describe('a payment', () => {
-  test('changes the message from seen to credited, and nothing else', async () => {
+  test('changes its message from detected to credited, and sends no other', async () => {
     const { ann, quote } = await quoted('WFLR')
     const { id } = ann.last()
     const count = ann.all().length
@@ -361,7 +361,7 @@ describe('a payment', () => {
     expect(ann.all()).toHaveLength(count)
   })
 
-  test('is said once in a chat that shows it, and is a notice in the wallet’s other chats', async () => {
+  test('is a notice in the wallet’s other chats, and not in the chat that shows it', async () => {
     const other = await world.linked('alice')
     const { ann, quote } = await quoted('FLR')
     await world.sql`delete from deliveries`
@@ -375,7 +375,7 @@ describe('a payment', () => {
     expect(chatIds).not.toContain(ann.id)
   })
 
-  test('is followed after a restart, by whatever process', async () => {
+  test('is followed after a restart', async () => {
     const { ann, quote } = await quoted('FLR')
     await world.restart()
     await world.pay(quote)
@@ -384,7 +384,7 @@ describe('a payment', () => {
     expect(says(ann)).toContain('✅ 10,000 credits added')
   })
 
-  test('in XRP is credited with its ledger', async () => {
+  test('in XRP is credited when it is found', async () => {
     const { ann, quote } = await quoted('XRP')
     await world.pay(quote)
     await world.look()
@@ -393,7 +393,7 @@ describe('a payment', () => {
     expect(says(ann)).toContain('Paid: 4 XRP')
   })
 
-  test('of less or more is credited as it is, and said so', async () => {
+  test('of less or more than quoted is credited in proportion, and the message says so', async () => {
     const less = await quoted('WFLR')
     await world.pay(less.quote, (less.quote.amount * 3n) / 4n)
     await world.confirmAll()
@@ -410,7 +410,7 @@ describe('a payment', () => {
     expect(says(more.ann)).toContain('You paid more than requested; the full amount is credited.')
   })
 
-  test('of a part is asked for the rest, and is credited once that is paid', async () => {
+  test('of a part is credited, and the remainder can be paid at the same price', async () => {
     for (const asset of ['WFLR', 'FLR', 'XRP']) {
       const { ann, quote } = await quoted(asset)
       const half = quote.amount / 2n
@@ -432,7 +432,7 @@ describe('a payment', () => {
     }
   })
 
-  test('of a part of much offers the rest, also when the quote is over', async () => {
+  test('of a large part offers a top-up of the remainder when the quote has expired', async () => {
     const ann = await chatIn()
     await ann.say('/topup 100000')
     await ann.press('WFLR')
@@ -446,7 +446,7 @@ describe('a payment', () => {
     expect(says(ann)).toContain('for 50,000 credits')
   })
 
-  test('that comes late is credited at the price of its moment, and said so', async () => {
+  test('that is late is credited at the price at that time, and the message says so', async () => {
     const { ann, quote } = await quoted('WFLR')
     await world.follow(605)
     expect(says(ann)).toContain('This quote has expired')
@@ -459,7 +459,7 @@ describe('a payment', () => {
     await world.contracts.setFeed('FLR/USD', 200_000n, 7)
   })
 
-  test('in the wrong token is not credited, and shown with its reference', async () => {
+  test('in the wrong token is not credited, and the message shows its reference', async () => {
     const { ann, quote } = await quoted('WFLR')
     const { contracts, devnet } = world
     await contracts.pay(
@@ -475,7 +475,7 @@ describe('a payment', () => {
     expect(ann.labels()).toEqual([['New quote'], ['‹ Menu']])
   })
 
-  test('whose block is replaced is waited for again', async () => {
+  test('whose block was reorganized is waited for again', async () => {
     const { ann, quote } = await quoted('FLR')
     await world.pay(quote)
     await world.look()
@@ -494,7 +494,7 @@ describe('a payment', () => {
     expect(says(ann)).toContain('✅ 10,000 credits added')
   })
 
-  test('leaves a message alone that shows something else by now', async () => {
+  test('does not edit a message that shows another screen by then', async () => {
     const { ann, quote } = await quoted('WFLR')
     await ann.press('‹ Menu')
     await world.pay(quote)
@@ -504,7 +504,7 @@ describe('a payment', () => {
     expect(says(ann)).not.toContain('added')
   })
 
-  test('changes an older message too, which has no buttons any more', async () => {
+  test('is reported in an older message too, which has no buttons', async () => {
     const { ann, quote } = await quoted('WFLR')
     const { id } = ann.last()
     await ann.say('/topup')
@@ -531,7 +531,7 @@ describe('a payment', () => {
 })
 
 describe('Already paid', () => {
-  test('takes a hash or a link with one, and refuses what is none', async () => {
+  test('takes a hash or a link with one, and refuses other texts', async () => {
     const { ann, quote } = await quoted('FLR')
     await ann.press('Already paid')
     await ann.say('I did')
@@ -544,7 +544,7 @@ describe('Already paid', () => {
     expect(says(ann)).toContain('✅ 10,000 credits added')
   })
 
-  test('refuses a transaction that paid another top-up, and can be left', async () => {
+  test('refuses a transaction that paid another top-up, and is left with /cancel', async () => {
     const first = await quoted('FLR')
     const hash = await world.pay(first.quote)
     await world.confirmAll()
@@ -572,7 +572,7 @@ describe('Already paid', () => {
     expect(says(ann)).toContain('Check the hash')
   })
 
-  test('shows why a transaction brought nothing', async () => {
+  test('says why a transaction was not credited', async () => {
     const { ann, quote } = await quoted('WFLR')
     const { contracts, devnet } = world
     const { hash } = await contracts.sendNative(
@@ -590,7 +590,7 @@ describe('Already paid', () => {
     expect(says(ann)).toContain('✅ 10,000 credits added')
   })
 
-  test('says what a payer can do about one that failed', async () => {
+  test('says why a transaction failed, and offers to pay again', async () => {
     const { ann, quote } = await quoted('WFLR')
     await world.contracts.setPaused(true)
     const hash = await world.pay(quote)
@@ -619,7 +619,7 @@ describe('Already paid', () => {
     expect(says(ann)).toContain('Payment detected.')
   })
 
-  test('is not painted over while it is asked', async () => {
+  test('keeps its question while the quote counts down', async () => {
     const { ann } = await quoted('WFLR')
     await ann.press('Already paid')
     await world.follow(61)
@@ -627,7 +627,7 @@ describe('Already paid', () => {
   })
 })
 
-test('Past top-ups show what was bought, and with what', async () => {
+test('Past top-ups show the ledger with the credits and the amount of each top-up', async () => {
   const ann = await chatIn()
   await ann.say('/topup')
   await ann.press('Past top-ups')
@@ -640,7 +640,7 @@ test('Past top-ups show what was bought, and with what', async () => {
   expect(ann.labels().flat()).not.toContain('« Newest')
 })
 
-test('what slots need to renew by themselves is offered as an amount', async () => {
+test('the credits for renewals of slots are offered as an amount', async () => {
   await world.giveSlots('carol', 3)
   await world.as('carol', updateSubscriptions, { body: { autoRenew: true } })
   const carol = await world.linked('carol')
@@ -717,7 +717,7 @@ describe('a payment for slots', () => {
     expect(says(bob)).toContain('is now being watched.')
   })
 
-  test('asks it once more when the process ended before that was recorded', async () => {
+  test('asks the question again when the process ended before it was recorded', async () => {
     const { bob, quote } = await waiting()
     const followed =
       await world.sql`select * from telegram_live_messages where handle = ${quote.handle}`
@@ -747,7 +747,7 @@ describe('a payment for slots', () => {
       },
     ],
     [
-      'that nobody can read any more',
+      'of an unknown format',
       async (bob: Chatting) => {
         await world.sql`
           update telegram_drafts
@@ -755,7 +755,7 @@ describe('a payment for slots', () => {
       },
     ],
     [
-      'while something else is asked',
+      'while another question is open',
       async (bob: Chatting) => {
         await world.sql`
           insert into telegram_questions
@@ -775,7 +775,7 @@ describe('a payment for slots', () => {
     expect(bob.labels()[0]).toEqual(['Resume: Credits'])
   })
 
-  test('asks nothing where the person went on while the message was changed', async () => {
+  test('replaces no question that was opened while its message was edited', async () => {
     const { bob } = await waiting()
     const known = await findChat(world.app.db, bob.id)
     if (known === undefined) throw new Error('no chat')
@@ -795,7 +795,7 @@ describe('a payment for slots', () => {
     expect(await openQuestion(state)).toMatchObject({ messageId: 2, about: { rev: step.rev } })
   })
 
-  test('buys the slot although its chat was unlinked before the payment, which the chat does not hear of', async () => {
+  test('buys the slot although its chat was unlinked before the payment, and sends nothing to that chat', async () => {
     const { bob, quote } = await waiting()
     await world.sql`delete from recipients where wallet = ${PEOPLE.bob.account.address}`
     const before = bob.all().map(plain)
@@ -834,7 +834,7 @@ describe('a payment for slots', () => {
         ({ output }) => output,
       )
 
-    test('asks for that right, then shows the quote without another press; the page and the chat draft one', async () => {
+    test('asks for that right and then shows the quote, one for the page and the chat', async () => {
       await world.accept('carol')
       const { reader, code } = await asked()
       expect(await draft(code)).toBeUndefined()

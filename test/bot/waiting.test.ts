@@ -29,7 +29,7 @@ async function whileHeld(start: () => Promise<unknown>, look: () => Promise<unkn
   await work
 }
 
-test('a press that takes long is answered, and its message shows that work goes on', async () => {
+test('a press that takes long is answered at once, and its message shows that it is handled', async () => {
   await ann.say(`/watches ${id}`)
   const card = ann.last()
   const press = world.telegram.press(ann.id, card.id, 'Pause')
@@ -45,7 +45,7 @@ test('a press that takes long is answered, and its message shows that work goes 
   expect(ann.last().text).toContain('✓ Watch paused.')
 })
 
-test('a message that stayed unchanged has its buttons again', async () => {
+test('a message that was not changed gets its buttons back', async () => {
   const group = world.telegram.group({ title: 'Crew', members: [ann.id], admins: [ann.id] })
   const inGroup = world.chat(group.id, ann.id)
   await inGroup.say(`/start ${await world.groupCode('alice')}`)
@@ -62,7 +62,7 @@ test('a message that stayed unchanged has its buttons again', async () => {
   expect(inGroup.labels()).toEqual(before)
 })
 
-test('a text that takes long shows that the bot is typing', async () => {
+test('a text that takes long to handle shows that the bot is typing', async () => {
   await ann.say(`/watches ${id}`)
   await ann.press('Threshold')
   world.telegram.send(ann.id, '250')
@@ -73,7 +73,7 @@ test('a text that takes long shows that the bot is typing', async () => {
   expect(ann.last().text).toContain('✓ Threshold: 250\u00a0FLR')
 })
 
-test('what is quick shows nothing of the kind', async () => {
+test('a text that is handled quickly shows no typing', async () => {
   const before = world.telegram.calls.length
   await ann.say('/help')
   const methods = world.telegram.calls.slice(before).map(({ method }) => method)

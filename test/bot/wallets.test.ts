@@ -29,7 +29,7 @@ async function link(
   await chat.press('Link this chat')
 }
 
-test('a chat of one wallet sees that one, and the ways to another', async () => {
+test('a chat of one wallet shows that one, and how to add another', async () => {
   const ann = await world.linked('alice')
   await ann.say('/menu')
   await ann.press('Wallets')
@@ -37,7 +37,7 @@ test('a chat of one wallet sees that one, and the ways to another', async () => 
   expect(ann.labels()).toEqual([['Add a wallet', 'Unlink…'], ['‹ Menu']])
 })
 
-test('a chat of several sees what each may, and goes on with the one it chooses', async () => {
+test('a chat of several shows the rights to each, and its screens are about the chosen one', async () => {
   const ann = world.person()
   await link(ann, 'bob', ['read'])
   await link(ann, 'alice', ['read', 'write', 'spend'])
@@ -65,7 +65,7 @@ test('a chat of several sees what each may, and goes on with the one it chooses'
   expect(ann.last().text).toContain(`Watchdog · ${short('bob')}`)
 })
 
-test('what is chosen outlives a restart', async () => {
+test('the chosen wallet is kept over a restart', async () => {
   const ann = world.person()
   await link(ann, 'bob')
   await link(ann, 'alice')
@@ -88,7 +88,7 @@ test('a wallet that was unlinked meanwhile, or belongs to another chat, cannot b
   expect(ann.last().text).not.toContain(short('bob'))
 })
 
-test('any of many can be chosen, page by page, beginning where the chosen one is', async () => {
+test('any of many can be chosen from pages, which begin at the chosen one', async () => {
   const ann = world.person()
   const first = walletOf('alice')
   await link(ann, 'alice')
@@ -131,7 +131,7 @@ test('any of many can be chosen, page by page, beginning where the chosen one is
   expect(ann.labels().flat()).toEqual(expect.arrayContaining(['✓ 0x0000…0002', '2 / 3']))
 })
 
-test('a group of several wallets chooses which one its screens are about, and sees no rights', async () => {
+test('a manager of a group of several wallets chooses the one of its screens, which show no rights', async () => {
   const owner = world.telegram.person({ firstName: 'Ann', languageCode: 'en', started: true }).id
   const member = world.telegram.person({ firstName: 'Cy', languageCode: 'en', started: true }).id
   const { id } = world.telegram.group({
@@ -173,7 +173,7 @@ test.each(LOCALES)('a page of wallets fits one screen in %s', (locale) => {
   }
 })
 
-test.each(LOCALES)('the home fits one screen in %s, whatever it has to say', async (locale) => {
+test.each(LOCALES)('the menu fits one screen in %s with every line it can have', async (locale) => {
   const reader = { t: translator(locale), timezone: 'UTC', isGroup: false, bot: 'bot' }
   const wallet = {
     address: walletOf('alice'),

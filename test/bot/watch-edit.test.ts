@@ -32,7 +32,7 @@ async function threshold() {
 }
 
 describe('the editor', () => {
-  test('explains a value, shows it, and offers the usual ones', async () => {
+  test('explains a value, shows it, and suggests others', async () => {
     await ann.press('Threshold')
     expect(ann.last().text).toContain('✏️ Threshold · \u2068Treasury\u2069')
     expect(ann.last().text).toContain(
@@ -52,7 +52,7 @@ describe('the editor', () => {
     expect(ann.last().text).not.toContain('✓ Threshold')
   })
 
-  test('of a choice has its options and nothing to type', async () => {
+  test('of a choice has its options, and refuses a typed text', async () => {
     await ann.press('Direction')
     expect(ann.labels()[0]).toEqual(['✓ Any', 'Incoming', 'Outgoing'])
     await ann.say('up')
@@ -61,7 +61,7 @@ describe('the editor', () => {
     expect(await threshold()).toMatchObject({ direction: 'up' })
   })
 
-  test('sets what every watch has: lowest severity and quiet time', async () => {
+  test('sets the lowest severity and the cooldown of a watch', async () => {
     await ann.press('More')
     await ann.press('Minimum severity')
     await ann.press('Warning')
@@ -73,7 +73,7 @@ describe('the editor', () => {
     expect(await watch()).toMatchObject({ minSeverity: 'warning', cooldownSeconds: 2700 })
   })
 
-  test('names a watch, and offers its default name', async () => {
+  test('renames a watch, and can restore its default name', async () => {
     await ann.press('Name')
     expect(ann.last().text).toContain('Now: \u2068Treasury\u2069')
     await ann.say('  Cold <wallet>  ')
@@ -104,7 +104,7 @@ describe('a typed value', () => {
     await ann.say('/language en')
   })
 
-  test('takes the place of the question, and the message is tidied away', async () => {
+  test('replaces the question in its message, and is deleted itself', async () => {
     const card = ann.last().id
     await ann.press('Threshold')
     world.telegram.send(ann.id, '250')
@@ -114,7 +114,7 @@ describe('a typed value', () => {
     expect(world.telegram.messages(ann.id).filter(({ text }) => text === '250')).toEqual([])
   })
 
-  test('goes on below what arrived meanwhile', async () => {
+  test('is answered in a new message below an alert that came meanwhile', async () => {
     const card = ann.last().id
     await ann.press('Threshold')
     world.clock.advance(5)
@@ -137,7 +137,7 @@ describe('a typed value', () => {
     expect(ann.last().text).toContain('✓ Threshold: 250\u00a0FLR')
   })
 
-  test('that is refused says what is allowed and asks on, with a way out after three', async () => {
+  test('that is refused is asked for again with the allowed values, and with /cancel after three refusals', async () => {
     await ann.press('Threshold')
     for (const [text, refusal] of [
       ['abc', /^⚠️ “\u2068abc\u2069” is not a number\. Send one from 0\.000001.* such as 100/],
@@ -156,7 +156,7 @@ describe('a typed value', () => {
     expect(await threshold()).toMatchObject({ threshold: '5' })
   })
 
-  test('is not a picture', async () => {
+  test('cannot be a picture', async () => {
     await ann.press('Threshold')
     world.telegram.sendMedia(ann.id, 'photo')
     await world.settle()
@@ -186,7 +186,7 @@ describe('the open question', () => {
     expect(await threshold()).toMatchObject({ threshold: '33' })
   })
 
-  test('is closed by a press on its message and by any command, and then a text means nothing', async () => {
+  test('is closed by a press on its message and by any command', async () => {
     await ann.press('Threshold')
     await ann.press('‹ \u2068Treasury\u2069')
     await ann.say('33')
@@ -199,7 +199,7 @@ describe('the open question', () => {
     expect(await threshold()).toMatchObject({ threshold: '100' })
   })
 
-  test('stays open while other messages are pressed', async () => {
+  test('stays open when a button of another message is pressed', async () => {
     await ann.press('Threshold')
     const other = world.telegram.pressRaw(ann.id, 999_999, '1:none')
     await world.settle()
@@ -208,7 +208,7 @@ describe('the open question', () => {
     expect(await threshold()).toMatchObject({ threshold: '44' })
   })
 
-  test('is left by /cancel for the card', async () => {
+  test('is closed by /cancel, which shows the card', async () => {
     await ann.press('Threshold')
     await ann.say('/cancel')
     expect(ann.last().text).toContain('🟢 \u2068Treasury\u2069')
@@ -216,14 +216,14 @@ describe('the open question', () => {
     expect(ann.last().text).toBe('There is nothing to cancel.')
   })
 
-  test('is over after a day', async () => {
+  test('expires after a day', async () => {
     await ann.press('Threshold')
     world.clock.advance(24 * 3600 + 1)
     await ann.say('33')
     expect(ann.last().text).toMatch(/^Not understood/)
   })
 
-  test('about a watch that is gone says so', async () => {
+  test('about a watch that was deleted meanwhile is answered with that', async () => {
     await ann.press('Threshold')
     await world.as('alice', deleteWatch, { params: { id: String(id) } })
     await ann.say('33')
@@ -240,7 +240,7 @@ describe('the open question', () => {
     expect(bo.last().text).not.toContain('✓')
   })
 
-  test('is each person’s own', async () => {
+  test('belongs to one chat alone', async () => {
     const bo = await world.linked('alice')
     await bo.say(`/watches ${id}`)
     await bo.press('Threshold')
@@ -275,7 +275,7 @@ describe('a change', () => {
     expect(await threshold()).toMatchObject({ threshold: '100' })
   })
 
-  test('that a forged button asks for is checked where it is kept', async () => {
+  test('from a forged button is checked like any other', async () => {
     for (const value of ['-5', '1e9', '0', 'abc']) {
       world.telegram.pressRaw(
         ann.id,
@@ -291,7 +291,7 @@ describe('a change', () => {
     expect(await threshold()).toMatchObject({ threshold: '100' })
   })
 
-  test('pressed twice is made once and shown twice', async () => {
+  test('pressed twice is made and shown', async () => {
     await ann.press('Threshold')
     const { id: messageId } = ann.last()
     const data = packed('watch.set', { id, field: 'thr', value: '10' })

@@ -78,7 +78,7 @@ describe('the recipients of a watch', () => {
     expect(ann.last().text).toContain('Notifies: \u2068this chat\u2069')
   })
 
-  test('that are off say so, can be ticked, and get nothing', async () => {
+  test('that are off are marked, can be ticked, and do not count as notified', async () => {
     const off = await hook('Old hook')
     const params = { id: String(off) }
     await world.as('alice', updateRecipient, { params, body: { status: 'disabled' } })
@@ -119,7 +119,7 @@ describe('the recipients of a watch', () => {
 })
 
 describe('a test', () => {
-  test('looks as the next alert of this watch would: its target, threshold and last value', async () => {
+  test('has the target, threshold and last value of its watch, like the next alert', async () => {
     const pager = await hook('Pager')
     const address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
     id = await world.addWatch('alice', {
@@ -184,7 +184,7 @@ describe('a test', () => {
       return message.id
     }
 
-    test('is on its way until it has arrived, whichever process looks', async () => {
+    test('is shown as on its way until it has arrived', async () => {
       const messageId = await tested()
       await look()
       expect(shown(messageId)).toContain('on its way')
@@ -195,7 +195,7 @@ describe('a test', () => {
       expect(await world.sql`select 1 from telegram_live_messages where kind = 'test'`).toEqual([])
     })
 
-    test('that is given up says so, beside what another recipient answered', async () => {
+    test('that was given up is reported beside the result of another recipient', async () => {
       const bad = await hook('Bad')
       const { recipientId = 0 } = (await chatLinks(world.app, ann.id))[0] ?? {}
       id = await world.addWatch('alice', { label: 'Treasury', recipientIds: [recipientId, bad] })
@@ -207,7 +207,7 @@ describe('a test', () => {
       expect(shown(messageId)).toContain('✕ \u2068Bad\u2069: not delivered · 500')
     })
 
-    test('is not followed any more once its message shows something else, or its watch is gone', async () => {
+    test('is no longer followed once its message shows another screen or its watch was deleted', async () => {
       const messageId = await tested()
       await ann.press(`‹ ${iso('Treasury')}`)
       const card = shown(messageId)
@@ -220,7 +220,7 @@ describe('a test', () => {
     })
   })
 
-  test('is sent ten times an hour to one place', async () => {
+  test('is sent at most ten times an hour to one destination', async () => {
     const many = await hook('Many')
     id = await world.addWatch('alice', { label: 'Treasury', recipientIds: [many] })
     await ann.say(`/watches ${id}`)

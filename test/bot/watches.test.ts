@@ -77,7 +77,7 @@ async function openCard(chat: Chatting, id: number): Promise<void> {
 }
 
 describe('the list', () => {
-  test('says that nothing is watched yet', async () => {
+  test('of a wallet without watches offers the types to watch', async () => {
     const carol = await linked('carol')
     await carol.say('/watches')
     expect(carol.last().text).toContain('You have no watches yet.')
@@ -94,7 +94,7 @@ describe('the list', () => {
     expect(carol.last().text).toContain('Whose balance?')
   })
 
-  test('has five watches a page, the worst first, and pages that lead round', async () => {
+  test('has five watches a page, the worst first, and the first page after the last', async () => {
     const bob = await linked('bob')
     const { app } = world
     await world.giveSlots('bob', 9)
@@ -169,7 +169,7 @@ describe('the list', () => {
     )
   })
 
-  test('shows the last page when the one asked for is gone', async () => {
+  test('shows the last page for one beyond it', async () => {
     const bob = await linked('bob')
     await bob.say('/watches')
     world.telegram.pressRaw(bob.id, bob.last().id, packed('watch.list', { page: 9 }))
@@ -193,7 +193,7 @@ describe('the card', () => {
     expect(alice.labels()).toEqual(CARD)
   })
 
-  test('shows what was seen last, and that it is not from now', async () => {
+  test('shows the last observation, and its age when the chain reader is behind', async () => {
     const alice = await linked('alice')
     const id = await world.addWatch('alice', { label: 'Treasury' })
     await observed(id, world.app.clock.now())
@@ -208,7 +208,7 @@ describe('the card', () => {
     expect(alice.last().text).toContain('Wallet balance · 12,345.678\u00a0FLR')
   })
 
-  test('says since when it fires, how bad it is, and which alert came last', async () => {
+  test('says since when it fires, and with which severity', async () => {
     const alice = await linked('alice')
     const id = await world.addWatch('alice', {
       label: 'Credits',
@@ -252,7 +252,7 @@ describe('the card', () => {
     expect(alice.last().text).not.toContain('✓')
   })
 
-  test('counts it as success when Telegram says that nothing changed', async () => {
+  test('sends no message again when Telegram says that it is not modified', async () => {
     const alice = await linked('alice')
     const id = await world.addWatch('alice', { label: 'Treasury' })
     await openCard(alice, id)
@@ -286,7 +286,7 @@ describe('the card', () => {
     await expect(watchOf('alice', id)).rejects.toMatchObject({ kind: 'not_found' })
   })
 
-  test('of a watch that is gone says so, whatever is pressed', async () => {
+  test('says on every press that the watch no longer exists', async () => {
     const alice = await linked('alice')
     const id = await world.addWatch('alice', { label: 'Short-lived' })
     for (const verb of ['watch.card', 'watch.pause', 'watch.resume', 'watch.delete'] as const) {
@@ -298,7 +298,7 @@ describe('the card', () => {
     }
   })
 
-  test('is deleted by a double click as by one, and stays so when it is pressed late', async () => {
+  test('shows one deletion when Delete is pressed twice, and once more later', async () => {
     const carol = await linked('carol')
     const id = await world.addWatch('carol', { label: 'Twice' })
     await openCard(carol, id)
@@ -328,7 +328,7 @@ describe('the card', () => {
     expect((await watchOf('carol', id)).label).toBe('Not yours')
   })
 
-  test('of any wallet of the chat is found, whichever it works on', async () => {
+  test('of each wallet of the chat opens, whichever is chosen', async () => {
     const both = await linked('alice')
     await both.say(`/start ${await world.linkCode('carol')}`)
     await both.press('Link this chat')
@@ -339,7 +339,7 @@ describe('the card', () => {
     expect((await watchOf('alice', id)).status).toBe('paused')
   })
 
-  test('has nothing to change in a chat that only receives, and the gate holds against a forged press', async () => {
+  test('has no buttons for changes in a chat that only receives, and a forged press is refused', async () => {
     const reader = await linked('carol', ['read'])
     const id = await world.addWatch('carol', { label: 'Look only' })
     await openCard(reader, id)
@@ -397,7 +397,7 @@ describe('the card', () => {
 })
 
 describe('More', () => {
-  test('has what is seldom needed', async () => {
+  test('has the lowest severity, the cooldown, a link and the raw record', async () => {
     const alice = await linked('alice')
     const id = await world.addWatch('alice', { label: 'Treasury' })
     await openCard(alice, id)
@@ -415,7 +415,7 @@ describe('More', () => {
     expect(alice.last().text).toContain('Minimum severity')
   })
 
-  test('says which watch has the slot of the one that is deleted', async () => {
+  test('says which suspended watch gets the slot of a deleted one', async () => {
     const dave = await linked('bob')
     for (const { id } of (await world.as('bob', listWatches)).data) {
       await world.app.db.execute(sql`delete from watches where id = ${id}`)
@@ -437,7 +437,7 @@ describe('a mute', () => {
     ['8\u00a0h', 8],
     ['24\u00a0h', 24],
     ['7 days', 168],
-  ])('of %s ends by itself', async (label, hours) => {
+  ])('of %s has that end, and can be ended before', async (label, hours) => {
     const alice = await linked('alice')
     const id = await world.addWatch('alice', { label: 'Treasury' })
     await openCard(alice, id)
@@ -452,7 +452,7 @@ describe('a mute', () => {
     expect((await watchOf('alice', id)).mutedUntil).toBeNull()
   })
 
-  test('until 08:00 goes by the reader’s clock', async () => {
+  test('until 08:00 is in the time zone of the chat', async () => {
     const alice = await linked('alice')
     await updateChat(world.app, { chatId: alice.id, timezone: 'Asia/Dhaka' })
     const id = await world.addWatch('alice', { label: 'Treasury' })
@@ -465,7 +465,7 @@ describe('a mute', () => {
   })
 })
 
-test('a chat that was unlinked meanwhile sees that it is not linked', async () => {
+test('a press in a chat that was unlinked meanwhile says that it is not linked', async () => {
   const alice = await linked('alice')
   await alice.say('/watches')
   await unlinkChat(world.app, { chatId: alice.id })

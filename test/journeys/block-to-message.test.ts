@@ -28,7 +28,7 @@ afterAll(() => world.close())
 
 const bobAddress = () => world.devnet.people.bob.account.address
 
-test('a transfer on the chain arrives in chat, mailbox and webhook, once', async () => {
+test('a transfer on the chain is sent to chat, mailbox and webhook, once', async () => {
   const { devnet, receiver, inbox, telegram } = world
   const created = await alice.request('POST', '/watches', {
     type: 'wallet-balance',
@@ -97,7 +97,7 @@ test('a transfer on the chain arrives in chat, mailbox and webhook, once', async
   expect(telegram.lastMessage(ann.chat)?.text).toContain('500\u00a0FLR arrived')
 })
 
-test('the same blocks again raise nothing again', async () => {
+test('observing the same blocks again raises no further alert', async () => {
   await world.look()
   await world.look()
   await world.deliver()
@@ -105,14 +105,14 @@ test('the same blocks again raise nothing again', async () => {
   expect(world.receiver.deliveries).toHaveLength(1)
 })
 
-test('a change below the threshold is seen and not notified', async () => {
+test('a change below the threshold raises no alert', async () => {
   const { carol } = world.devnet.people
   await world.devnet.transfer(carol.account.address, bobAddress(), 99n * FLR)
   await world.observe()
   expect((await alice.request('GET', '/alerts')).body.data).toHaveLength(1)
 })
 
-test('while the chain is down nothing is lost: the alert comes when it is back', async () => {
+test('a transfer during an outage of the chain raises its alert after the outage', async () => {
   const { carol } = world.devnet.people
   await world.rpc.down()
   await world.devnet.transfer(carol.account.address, bobAddress(), 200n * FLR)
@@ -126,7 +126,7 @@ test('while the chain is down nothing is lost: the alert comes when it is back',
   expect(body.data[0].data.changeAmount).toBe((200n * FLR).toString())
 })
 
-test('while every channel is down nothing is lost: the messages come when they are back', async () => {
+test('messages during an outage of every channel are delivered after the outage', async () => {
   const { receiver, inbox, telegram } = world
   receiver.clear()
   receiver.answerAlways(500)
@@ -164,7 +164,7 @@ test('a muted watch records its alert and notifies programs only', async () => {
   await alice.request('PATCH', `/watches/${watch.id}`, { mutedUntil: null })
 })
 
-test('a paused watch judges nothing, and starts with a new baseline when it is resumed', async () => {
+test('a paused watch raises no alert, and starts with a new baseline when it is resumed', async () => {
   const { carol } = world.devnet.people
   const [watch] = (await alice.request('GET', '/watches')).body.data
   const before = (await alice.request('GET', '/alerts')).body.data.length
@@ -180,7 +180,7 @@ test('a paused watch judges nothing, and starts with a new baseline when it is r
   expect((await alice.request('GET', '/alerts')).body.data).toHaveLength(before + 1)
 })
 
-test('the history pages from newest to oldest without gap or repetition', async () => {
+test('the pages of the history go from newest to oldest without gap or repetition', async () => {
   const all = (await alice.request('GET', '/alerts')).body.data.map(({ id }: never) => id)
   const seen: number[] = []
   let path = '/alerts?limit=1'

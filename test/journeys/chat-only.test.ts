@@ -54,7 +54,7 @@ describe('a person with Telegram and a wallet', () => {
     expect(phone.effort().taps).toBeLessThanOrEqual(7)
   })
 
-  test('without a slot pays for one on one page, and goes on with the watch, within eight taps', async () => {
+  test('without a slot pays for one on one page, and continues with the watch, within eight taps', async () => {
     await phone.say('/new')
     await phone.read('No free slot · 1 of 1 used')
     phone.restart()
@@ -102,7 +102,7 @@ describe('a person with Telegram and a wallet', () => {
     expect(normalizedText(status.text)).toContain('💳 19,500 credits (19.50 USD) · 🎟️ Slots: 2 of 2')
   })
 
-  test('whose chat may spend pays for another slot, and goes on, within eight taps', async () => {
+  test('whose chat may spend pays for another slot, and continues, within eight taps', async () => {
     const ben = await phones.give('Ben', 'carol')
     await connect(ben, { spend: true })
     await ben.tap('Trial: watch my wallet')
@@ -119,7 +119,7 @@ describe('a person with Telegram and a wallet', () => {
     expect(ben.effort().taps).toBeLessThanOrEqual(8)
   })
 
-  test('was refused nothing by Telegram but to write faster', () => {
+  test('gets no message that Telegram refused, except for its rate limit', () => {
     const refused = phones.world.telegram.calls.flatMap(({ method, refused: one }) =>
       one === undefined ? [] : `${method}: ${one.description}`,
     )

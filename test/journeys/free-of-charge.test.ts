@@ -78,7 +78,7 @@ test('no page offers to watch credits or to spend them', async () => {
   expect((await server.inject({ url: '/docs/watches/wallet-balance' })).statusCode).toBe(200)
 })
 
-test('watches that were suspended while something was charged run again by themselves', async () => {
+test('watches that were suspended while billing was on are resumed', async () => {
   await watch()
   await world.sql`update watches set suspended_at = created_at`
   const { app } = world

@@ -61,7 +61,7 @@ describe.each(CHAINS.filter(({ id }) => id !== 14))('on $name', (chain) => {
     }
   })
 
-  test('its coin has its symbol in targets and data; FLR of earlier versions is read on', async () => {
+  test('its coin has its symbol in targets and data, and stored FLR of earlier versions is read as that symbol', async () => {
     const alice = await signIn(world, 'alice')
     const { bob, carol } = world.devnet.people
     const dave = alice.person
@@ -94,7 +94,7 @@ describe.each(CHAINS.filter(({ id }) => id !== 14))('on $name', (chain) => {
     expect([before.status, before.body.target?.asset]).toEqual([201, chain.symbol])
   })
 
-  test('a sign-in message names its id, and one of Flare is refused', async () => {
+  test('a sign-in message has its chain id, and one with Flare’s is refused', async () => {
     const wallet = world.devnet.people.bob.account.address
     const asked = await request(world, 'POST', '/auth/challenge', { wallet, scopes: ['read'] })
     const { message } = asked.body
@@ -115,7 +115,7 @@ describe.each(CHAINS.filter(({ id }) => id !== 14))('on $name', (chain) => {
     }
   })
 
-  test('pages and texts of every locale say nothing of Flare', async () => {
+  test('pages and texts of every locale name it instead of Flare', async () => {
     for (const locale of LOCALES) {
       const page = await world.server.inject({ url: `/?lang=${locale}` })
       expect(page.statusCode).toBe(200)
@@ -127,7 +127,7 @@ describe.each(CHAINS.filter(({ id }) => id !== 14))('on $name', (chain) => {
   })
 })
 
-test('texts of Flare are what the files say', () => {
+test('on Flare the texts are those of the locale files', () => {
   for (const locale of LOCALES)
     expect(translate(locale, 'bot:profile.short')).toBe(TEXTS[locale]?.['bot']?.['profile.short'])
 })

@@ -25,7 +25,7 @@ async function run() {
     .map((line) => line.trim())
 }
 
-test('ends in a 201 and an active watch, for a wallet that is new here', async () => {
+test('ends with a 201 and an active watch for a new wallet', async () => {
   const lines = await run()
   expect(lines.slice(-2)).toEqual([
     '201 POST /watches',
@@ -34,7 +34,7 @@ test('ends in a 201 and an active watch, for a wallet that is new here', async (
   expect(lines).toContain('201 POST /subscriptions/trial')
 })
 
-test('says with its code what is refused when the slot is used', async () => {
+test('prints the error code when there is no free slot', async () => {
   const failed = await run().then(
     () => undefined,
     ({ stdout }: { readonly stdout: string }) => stdout,
@@ -42,14 +42,14 @@ test('says with its code what is refused when the slot is used', async () => {
   expect(failed).toContain('409 POST /watches no_free_slot:')
 })
 
-test('is on the page with the address of this service', async () => {
+test('is shown in the docs with the URL of this service', async () => {
   const { body } = await world.server.inject({ url: '/docs' })
   expect(body).toContain(`${world.app.publicUrl}/api/x402`)
   expect(body).toContain('quickstart.mjs')
   expect(body).not.toContain('watchdog.example.org/api/x402&#39;')
 })
 
-test('creates a watch with the example of the API reference as it stands', async () => {
+test('has an example in the API reference that names no recipients', async () => {
   const { body } = await world.server.inject({ url: '/api/x402/openapi.json' })
   const operation = JSON.parse(body).paths['/watches'].post
   const { example } = operation.requestBody.content['application/json']

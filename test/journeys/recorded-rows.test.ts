@@ -104,7 +104,7 @@ const waiting = async () =>
   await world.database.sql<{ id: string }[]>`
     select id from deliveries where status in ('pending', 'retrying')`
 
-test('what waited in the outbox is delivered through every channel', async () => {
+test('recorded rows of the outbox are delivered through every channel', async () => {
   expect(await waiting()).not.toEqual([])
   const { deliver } = alertsIn(world)
   for (let minute = 0; minute < 5; minute += 1) {
@@ -123,7 +123,7 @@ test('what waited in the outbox is delivered through every channel', async () =>
   expect(world.telegram.messages(chatId).length).toBeGreaterThan(messages.length)
 })
 
-test('buttons of messages that are 29 days old work', async () => {
+test('buttons of messages that are 29 days old are handled', async () => {
   world.clock.advance(29 * DAYS)
   const { sql } = world.database
   const old = messages.flatMap(({ id, keyboard }) =>
@@ -150,7 +150,7 @@ test('buttons of messages that are 29 days old work', async () => {
 
 test.each(
   pressed.buttons,
-)('the recorded button %s is read, written the same, and answered', async (data) => {
+)('the recorded button %s is decoded, encoded to the same data, and answered', async (data) => {
   const read = unpacked(data)
   if (read === undefined) throw new Error(`${data} is not read`)
   expect(packed(...([read.verb, read.args] as unknown as Parameters<typeof packed>))).toBe(data)

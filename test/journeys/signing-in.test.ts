@@ -72,7 +72,7 @@ test('a message works for five minutes', async () => {
   })
 })
 
-test('a message must come back exactly as it was', async () => {
+test('a message is refused when it was changed', async () => {
   const { body } = await challenge()
   expect(await exchange(`${body.message} `)).toMatchObject({
     status: 401,
@@ -80,7 +80,7 @@ test('a message must come back exactly as it was', async () => {
   })
 })
 
-test('the signature of another wallet is refused and uses the message up', async () => {
+test('the signature of another wallet is refused while the chain does not answer, and the message stays valid', async () => {
   const { body } = await challenge()
   const { message } = body
   const signature = await PEOPLE.bob.account.signMessage({ message })
@@ -90,7 +90,7 @@ test('the signature of another wallet is refused and uses the message up', async
   expect((await exchange(message)).status).toBe(200)
 })
 
-test('a revoked token is refused from the next request on, and only its own wallet revokes it', async () => {
+test('a token can be revoked only by its own wallet, and is refused from the next request on', async () => {
   const alice = await signIn(service, 'alice')
   const bob = await signIn(service, 'bob')
   const { body } = await alice.request('GET', '/auth/tokens')

@@ -79,7 +79,7 @@ describe('an alert', () => {
 })
 
 describe('a second watch', () => {
-  test('without a free slot is paid for in eight presses, which lead to its first question', async () => {
+  test('without a free slot is paid for in eight presses, and its form opens', async () => {
     await ann.say('/new')
     await ann.read('No free slot')
     const effort = await effortOf(async () => {
@@ -107,7 +107,7 @@ describe('a second watch', () => {
   })
 })
 
-test('a watch that was begun without a slot goes on by itself after eight presses', async () => {
+test('the form of a watch that had no slot continues after eight presses that pay for one', async () => {
   const ben = await phones.give('Ben', 'bob')
   await ben.start()
   await ben.tap('Connect wallet')
@@ -133,7 +133,7 @@ test('a watch that was begun without a slot goes on by itself after eight presse
   await ben.read('BTC/USD')
 })
 
-test('four more slots are bought from the balance in three presses and three of +', async () => {
+test('four more slots are bought with credits in six presses, three of them “+”', async () => {
   const effort = await effortOf(async () => {
     await ann.say('/slots')
     await ann.tap('Add slots')

@@ -87,7 +87,7 @@ test('deliveries and replies of all processes together stay within the limits of
   expect(senders).toHaveLength(1)
 }, 120_000)
 
-test('when the limit is that of the bot, every chat waits in every process', async () => {
+test('a 429 of the bot delays the messages to every chat, in every process', async () => {
   const waitSeconds = 4
   const [limited, others] = [
     Array.from({ length: 3 }, newPerson),

@@ -46,7 +46,7 @@ test('a link is made with a token, for a private chat and for a group', async ()
   expect(groupCode).not.toBe(code)
 })
 
-test('the chat shows who links what, and nothing is linked before the person confirms', async () => {
+test('the chat shows the wallet and the rights, and links nothing before the person confirms', async () => {
   world.telegram.send(ann.id, `/start ${code}`)
   const card = await shown((text) => text.includes('Link this chat?'))
   expect(card.text).toContain('Ann')
@@ -63,7 +63,7 @@ test('the link works once', async () => {
   await shown((text) => text.includes('no longer valid'))
 })
 
-test('the chat lists the watches and manages one from its card', async () => {
+test('the linked chat lists the watches and pauses one from its card', async () => {
   const { telegram } = world
   telegram.send(ann.id, '/watches')
   const list = await shown((text) => text.includes('Treasury'))
@@ -78,7 +78,7 @@ test('the chat lists the watches and manages one from its card', async () => {
   expect(paused.status).toBe('paused')
 })
 
-test('a chat that links nothing manages nothing', async () => {
+test('a chat without a link cannot change a watch', async () => {
   const ben = world.telegram.person({ firstName: 'Ben', languageCode: 'en' })
   const [watch] = (await alice.request('GET', '/watches')).body.data
   world.telegram.send(ben.id, '/watches')

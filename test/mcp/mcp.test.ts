@@ -68,7 +68,7 @@ describe('the tools', () => {
     ])
   })
 
-  test('have schemas without references, and no argument twice', () => {
+  test('have schemas without references, and no argument name twice', () => {
     for (const { name, inputSchema } of toolsFor(caller, 'en')) {
       expect(JSON.stringify(inputSchema), name).not.toMatch(/"\$(ref|defs|schema)"/)
       const operation = REGISTRY.find(({ id }) => id === name)
@@ -86,7 +86,7 @@ describe('the tools', () => {
     }
   })
 
-  test('say what reads, what destroys and what may be repeated', () => {
+  test('have hints for reading, destructive and idempotent operations', () => {
     const hints = Object.fromEntries(
       toolsFor(caller, 'en').map(({ name, annotations }) => [name, annotations]),
     )
@@ -128,7 +128,7 @@ describe('a client', () => {
     expect(data).toHaveLength(1)
   })
 
-  test('gets the problems of REST, in its language', async () => {
+  test('gets the same problem documents as in REST, in its language', async () => {
     const client = await connect(alice.token, { 'accept-language': 'de' })
     const wrong = await call(client, 'getWatch', { id: 999 })
     const { body: rest } = await alice.request('GET', '/watches/999', undefined, {
@@ -145,7 +145,7 @@ describe('a client', () => {
     })
   })
 
-  test('may not call what its scopes do not allow, listed or not', async () => {
+  test('cannot call a tool that its scopes do not allow', async () => {
     const reader = await connect((await signIn(service, 'carol', [])).token)
     const refused = await call(reader, 'createWatch', { body: NEW_WATCH() })
     expect(refused).toMatchObject({ isError: true, body: { code: 'insufficient_scope' } })
@@ -174,7 +174,7 @@ describe('a client', () => {
 describe('a call that spends', () => {
   const slots = { body: { quantity: 1, periods: 1 } }
 
-  test('is made after its confirmation, once', async () => {
+  test('is executed once after its confirmation', async () => {
     const client = await connect(alice.token)
     const before = await giveCredits(service.app, WALLET(), 60_000)
     const { body: asked } = await call(client, 'createSubscription', slots)
@@ -199,7 +199,7 @@ describe('a call that spends', () => {
     expect(await balance()).toBe(before - third.body['totalCredits'])
   })
 
-  test('asks again for other arguments, another tool, another wallet, and after five minutes', async () => {
+  test('asks for confirmation again for other arguments, another tool, another wallet, and after five minutes', async () => {
     const client = await connect(alice.token)
     const { body: asked } = await call(client, 'createSubscription', slots)
     const { confirmation } = asked
@@ -217,7 +217,7 @@ describe('a call that spends', () => {
     for (const { body } of again) expect(body['confirmationRequired']).toBe(true)
   })
 
-  test('needs the scope before it is confirmed, and is refused like any other', async () => {
+  test('needs the scope before its confirmation, and is refused for the same reasons as in REST', async () => {
     const writer = await connect((await signIn(service, 'alice', ['write'])).token)
     expect((await call(writer, 'createSubscription', slots)).body).toMatchObject({
       code: 'insufficient_scope',
@@ -237,7 +237,7 @@ describe('a call that spends', () => {
     })
   })
 
-  test('depends on the body where the scope does', async () => {
+  test('asks for confirmation only for a body that needs the scope to spend', async () => {
     const client = await connect(alice.token)
     const { data } = (await call(client, 'listSubscriptions')).body
     const change = (autoRenew: boolean) =>
@@ -261,7 +261,7 @@ describe('the summary of a call', () => {
     }
   })
 
-  test('says in words what happens, to what, and for how much', async () => {
+  test('says in words what is done, to which item and at which price', async () => {
     const client = await connect(alice.token)
     await giveCredits(service.app, WALLET(), 5000)
     const said = async (name: string, input: Record<string, unknown>) =>
@@ -322,7 +322,7 @@ describe('the summary of a call', () => {
     expect(await said('revokeToken', { id: data[0].id })).toMatch(/^Revoke API token \d+ “/)
   })
 
-  test('is refused for what does not exist', async () => {
+  test('is refused for an item that does not exist', async () => {
     const client = await connect(alice.token)
     for (const [name, input] of [
       ['deleteWatch', { id: 999_999 }],
@@ -338,7 +338,7 @@ describe('the summary of a call', () => {
   })
 })
 
-test('a deletion is made after its confirmation', async () => {
+test('a deletion is executed after its confirmation', async () => {
   const client = await connect(alice.token)
   const { data } = (await call(client, 'listWatches')).body
   const { id } = data[0]
@@ -366,7 +366,7 @@ describe('a request', () => {
     return { status: response.status, headers: response.headers, text: await response.text() }
   }
 
-  test('of a page of another origin is refused, also under a name that leads here', async () => {
+  test('of a page of another origin is refused, also under another host name', async () => {
     for (const origin of [
       'https://evil.example',
       'null',
@@ -378,12 +378,12 @@ describe('a request', () => {
     expect((await post(LIST, { origin: new URL(service.app.publicUrl).origin })).status).toBe(200)
   })
 
-  test('with a wrong token is refused as in REST, whatever it asks for', async () => {
+  test('with an invalid token is refused as in REST', async () => {
     const { status, headers } = await post(LIST, { authorization: 'Bearer fwd_wrong' })
     expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer error="invalid_token"'])
   })
 
-  test('opens no stream and ends no session: there is none', async () => {
+  test('for a stream or the end of a session is refused: there are no sessions', async () => {
     for (const method of ['GET', 'DELETE']) {
       const { status, headers } = await post('', {}, method)
       expect([status, headers.get('allow')]).toEqual([405, 'POST'])
@@ -406,7 +406,7 @@ describe('a request', () => {
     )
   })
 
-  test('is answered without a handshake before it, in either revision', async () => {
+  test('is answered without a handshake, in both revisions of the protocol', async () => {
     const { status, text } = await post(LIST)
     expect(status).toBe(200)
     expect(text).toContain('getPricing')
@@ -419,7 +419,7 @@ describe('a request', () => {
     expect((await modern.listTools()).tools.map(({ name }) => name)).toContain('getPricing')
   })
 
-  test('that lists tools without a token counts against the network it comes from', async () => {
+  test('that lists tools without a token is limited by network', async () => {
     const statuses: number[] = []
     for (let count = 0; count <= RATE_CLASSES.public.points; count++) {
       statuses.push((await post(LIST)).status)

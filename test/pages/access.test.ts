@@ -246,7 +246,7 @@ describe.each(LOOKED_AT)('in %s', (locale) => {
   }, 180_000)
 })
 
-test('dark pages are looked at too, and those with a wallet', async () => {
+test('dark pages, and those with a wallet, fit and pass the accessibility rules', async () => {
   const { page, go, troubles, close } = await openWindow({ dark: true, wallet: true })
   for (const [name, url] of Object.entries(pages)) {
     await go(url)

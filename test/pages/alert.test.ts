@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => site.close())
 
 describe('/a/<code>', () => {
-  test('shows what happened, to what, when, and every field', async () => {
+  test('shows the event, the watch, the time and every field', async () => {
     const { path, alertId } = await site.alert()
     const { status, text, html } = await site.get(path)
     expect(status).toBe(200)
@@ -26,12 +26,12 @@ describe('/a/<code>', () => {
     expect(html).not.toContain('<form')
     expect(text).not.toContain(OWNER.wallet)
   })
-  test('shows the reader’s clock', async () => {
+  test('shows times in the recipient’s time zone', async () => {
     const { id } = await site.mailbox({ timezone: 'Asia/Kolkata' })
     const { path } = await site.alert({ recipientId: id, position: 1 })
     expect((await site.get(path)).text).toContain('Nov 21, 2026, 02:34 UTC+5:30')
   })
-  test('says that and after how long it recovered', async () => {
+  test('says when it recovered and after how long', async () => {
     const recovered_at = new Date('2026-11-20T21:17:01.000Z')
     const { path } = await site.alert({ state: 'recovered', recovered_at, position: 2 })
     const { text } = await site.get(path)
@@ -75,7 +75,7 @@ describe('/a/<code>', () => {
   test.each([
     ['warning', '🟠 Warning'],
     ['critical', '🔴 Critical'],
-  ])('shows %s as glyph and word', async (severity, chip) => {
+  ])('shows %s as a symbol and a word', async (severity, chip) => {
     const { path } = await site.alert({ severity, watch_id: severity.length })
     expect((await site.get(path)).text).toContain(chip)
   })
@@ -88,7 +88,7 @@ describe('/a/<code>', () => {
     await server.close()
     expect(payload).toContain(`href="https://t.me/${BOT_NAME}?start=w4711"`)
   })
-  test('names its owner', async () => {
+  test('marks an acknowledged alert', async () => {
     const { path } = await site.alert({ state: 'acknowledged', position: 3 })
     expect((await site.get(path)).text).toContain('✓ Acknowledged')
   })
@@ -101,7 +101,7 @@ describe('/a/<code>', () => {
     expect(html).not.toContain('<img src=x')
     expect(text).toContain('<img src=x onerror=alert(1)>')
   })
-  test('opens by our links only, and not when the alert is deleted', async () => {
+  test('answers 404 to every other code, and to one of a deleted alert', async () => {
     const { path, alertId } = await site.alert({ position: 5 })
     const wrong = [`${path.slice(0, -2)}xx`, '/a/x', `/a/${alertId}`, '/a/%00']
     for (const one of wrong) {
@@ -119,7 +119,7 @@ describe('/a/<code>', () => {
     await site.database.sql`delete from alerts where id = ${alertId}`
     expect((await site.get(path)).text).toContain('This alert was deleted')
   })
-  test('shows the help of its signal, and a timeline', async () => {
+  test('shows the help of its signal and a timeline', async () => {
     const { path } = await site.alert({ position: 8 })
     const { text } = await site.get(path)
     expect(text).toContain('What is checked')
@@ -136,7 +136,7 @@ describe('/a/<code>', () => {
   })
 })
 
-describe('a link of a person’s own', () => {
+describe('a link of one recipient', () => {
   async function own(position: number) {
     const mailbox = await site.mailbox({ name: 'Ann' })
     const wallet = mailbox.owner.wallet
@@ -145,7 +145,7 @@ describe('a link of a person’s own', () => {
     return { ...alert, mailbox }
   }
 
-  test('acknowledges, says by whom, and takes it back', async () => {
+  test('acknowledges under the name of the recipient, and takes that back', async () => {
     const { path } = await own(20)
     expect((await site.get(path)).text).toContain('Acknowledge Mute 1 h Mute 8 h')
     const done = await site.post(path, 'answer=ack')
@@ -180,20 +180,20 @@ describe('a link of a person’s own', () => {
     await site.post(path, 'answer=ack')
     expect((await site.get(path)).text).toContain('✓ Acknowledged')
   })
-  test('silences until it recovers, and ends that', async () => {
+  test('mutes the alert until it recovers', async () => {
     const { path } = await own(21)
     await site.post(path, 'answer=muteRecovered')
     expect((await site.get(path)).text).toContain(
       'Muted in chat and e-mail until the alert recovers.',
     )
   })
-  test('changes nothing by being looked at, or by an answer that is none', async () => {
+  test('changes nothing by a visit or an unknown answer', async () => {
     const { path } = await own(22)
     const before = (await site.get(path)).text
     expect((await site.post(path, 'answer=explode')).status).toBe(303)
     expect((await site.get(path)).text).toBe(before)
   })
-  test('only reads after seven days', async () => {
+  test('is read-only after seven days', async () => {
     const { path } = await own(23)
     await site.database.sql`
       update alerts set created_at = '2026-11-01T00:00:00Z' where position = 23`
@@ -204,7 +204,7 @@ describe('a link of a person’s own', () => {
   })
 })
 
-test('a link without a person of its own cannot act', async () => {
+test('a link without a recipient has no form and refuses actions', async () => {
   const { path } = await site.alert({ position: 30 })
   expect((await site.get(path)).html).not.toContain('<form')
   expect((await site.post(path, 'answer=ack')).status).toBe(403)

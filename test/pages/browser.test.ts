@@ -45,8 +45,8 @@ async function show(path: string) {
   await page.goto(`${base}${path}`)
 }
 
-describe('by keyboard alone and without any script', () => {
-  test('a reader confirms', async () => {
+describe('by keyboard and without scripts', () => {
+  test('a reader confirms a mailbox', async () => {
     const { path, owner, id } = await site.askedMailbox()
     await open({ script: false })
     await show(path)
@@ -59,7 +59,7 @@ describe('by keyboard alone and without any script', () => {
     await page.getByRole('heading', { name: 'Confirmed' }).waitFor()
     expect(await findRecipient(site.app, owner, id)).toMatchObject({ status: 'active' })
   })
-  test('a reader stops mail and takes it back', async () => {
+  test('a reader unsubscribes and undoes that', async () => {
     const { path, owner, id } = await site.mailbox()
     await open({ script: false })
     await show(path)
@@ -122,14 +122,17 @@ describe('the home page', () => {
     }
     expect(problems).toEqual([])
   })
-  test.each(['light', 'dark'] as const)('has readable text in %s colours', async (colorScheme) => {
+  test.each([
+    'light',
+    'dark',
+  ] as const)('has texts with enough contrast in %s colours', async (colorScheme) => {
     await page.emulateMedia({ colorScheme })
     await show(`/?lang=en&q=nobody`)
     const contrasts = await page.evaluate(contrastsOfTexts)
     expect(contrasts.length).toBeGreaterThan(50)
     expect(contrasts.filter(({ ratio }) => ratio < 4.5)).toEqual([])
   })
-  test('answers by keyboard and without any script, in the language of the page', async () => {
+  test('searches by keyboard and without scripts, in the language of the page', async () => {
     await open({ script: false })
     await show('/?lang=de')
     await page.getByLabel('Adresse oder Datenanbieter').fill('niemand')
@@ -153,7 +156,7 @@ describe('the contents of the docs on a phone', () => {
   test.each([
     'en',
     'ar',
-  ] as const)('lead to pages and operations without any script, in %s', async (locale) => {
+  ] as const)('lead to pages and operations without scripts, in %s', async (locale) => {
     await open({ script: false })
     await show(`/docs/api/watches?lang=${locale}`)
     const t = translator(locale)
@@ -174,7 +177,7 @@ describe('the contents of the docs on a phone', () => {
     expect(problems).toEqual([])
   })
 
-  test('give way to the side list on a wide screen', async () => {
+  test('are hidden beside the side list of a wide screen', async () => {
     await page.setViewportSize({ width: 1200, height: 800 })
     await show('/docs/api/watches')
     expect(await page.locator('details.contents').isVisible()).toBe(false)
@@ -197,7 +200,7 @@ test.each([
 })
 
 describe('the search of the docs', () => {
-  test('works without any script', async () => {
+  test('works without scripts', async () => {
     await open({ script: false })
     await show('/docs?lang=de')
     await page.getByRole('searchbox').fill('quittieren')
@@ -205,7 +208,7 @@ describe('the search of the docs', () => {
     await page.getByRole('link', { name: 'Alarm quittieren' }).first().click()
     await page.waitForURL('**/docs/api/alerts?lang=de#acknowledge')
   })
-  test('shows results while a reader types, and is reached by /', async () => {
+  test('shows results while a reader types, and is focused by /', async () => {
     await show('/docs/events')
     await page.keyboard.press('/')
     await page.keyboard.type('create a watch')
@@ -259,7 +262,7 @@ describe('the console of the API reference', () => {
     expect(problems).toEqual([])
   })
 
-  test('says in the reader’s language what is refused', async () => {
+  test('shows a refusal in the reader’s language', async () => {
     await show('/docs/api/account?lang=de')
     await page.locator('.console summary').first().click()
     await page.locator('.console button').first().click()

@@ -136,7 +136,7 @@ describe('with a wallet', () => {
     expect(problems).toEqual([])
   })
 
-  test('of which there is one with a name, the chat may also be allowed to spend', async () => {
+  test('that has a name, the reader can allow the chat to spend', async () => {
     const { path } = await askedChat()
     await open(path, { name: 'Test Wallet' })
     await page.getByLabel('Also allow the chat to spend credits on slots').check()
@@ -145,7 +145,7 @@ describe('with a wallet', () => {
     expect((await links())[0]?.scopes).toEqual(['read', 'write', 'spend'])
   })
 
-  test('of which there are two, the reader chooses', async () => {
+  test('of two, the reader chooses one', async () => {
     const { path } = await askedChat()
     context = await browser.newContext()
     page = await context.newPage()
@@ -164,7 +164,7 @@ describe('with a wallet', () => {
     await page.getByRole('heading', { name: 'Connected' }).waitFor()
   })
 
-  test('a chat that may spend keeps that right, unless the reader removes it', async () => {
+  test('a chat that may spend keeps that right unless the reader removes it', async () => {
     const { path } = await askedChat()
     await open(path, {})
     await page.getByLabel('Also allow the chat to spend').check()
@@ -188,7 +188,7 @@ describe('with a wallet', () => {
     expect(await again(true)).toEqual(['read', 'write'])
   })
 
-  test('without scripts a message that takes the right to spend away says so', async () => {
+  test('without scripts a message without the right to spend of the chat says that it is removed', async () => {
     const { path } = await askedChat()
     await open(path, {})
     await page.getByLabel('Also allow the chat to spend').check()
@@ -207,14 +207,14 @@ describe('with a wallet', () => {
     expect(await page.getByText('This message removes the permission.').count()).toBe(0)
   })
 
-  test('a chat that asks to spend has that said, and not chosen beforehand', async () => {
+  test('a chat that requests to spend is shown with that request, and the box is not ticked', async () => {
     const { path } = await askedChat({ spend: true })
     await open(path, {})
     expect(await page.getByLabel('Also allow the chat to spend').isChecked()).toBe(false)
     await page.getByText('The chat requests this permission.').waitFor()
   })
 
-  test('a linked chat that asks to spend is asked for that, with its wallet', async () => {
+  test('a linked chat that requests to spend leads to a page for that right alone, which names its wallet', async () => {
     const { path } = await askedChat()
     await open(path, {})
     await button(SIGN).click()
@@ -236,7 +236,7 @@ describe('with a wallet', () => {
     expect(problems).toEqual([])
   })
 
-  test('for a purchase reads as its checkout before the button, without a script too', async () => {
+  test('for a purchase shows the order before the button', async () => {
     const { code } = await askedChat()
     await claimElsewhere(code, 'bob')
     chatId -= 1
@@ -277,7 +277,7 @@ describe('with a wallet', () => {
     expect(await said()).not.toContain('10,000 credits')
   })
 
-  test('of another account than the one that is to spend is told so, and signs nothing', async () => {
+  test('of another account than the linked one is refused, and signs nothing', async () => {
     const { code, path: first } = await askedChat()
     expect(first).toContain(code)
     await claimElsewhere(code, 'carol')
@@ -290,7 +290,7 @@ describe('with a wallet', () => {
     expect(wallet.asked).not.toContain('personal_sign')
   })
 
-  test('that is elsewhere is moved to Flare, and may also stay', async () => {
+  test('on another chain is asked to switch to Flare, and can sign without that', async () => {
     const first = await askedChat()
     const wallet = await open(first.path, { chainId: '0x1', knows: ['0x1'] })
     await button(SIGN).click()
@@ -327,7 +327,7 @@ describe('with a wallet', () => {
     expect(await links()).toEqual([])
   })
 
-  test('that signs too late is asked once more', async () => {
+  test('that signs after five minutes is asked to sign a new message', async () => {
     const { path } = await askedChat()
     await open(path, {})
     // Between the message and the signature six minutes pass.
@@ -353,7 +353,7 @@ describe('with a wallet', () => {
     await page.getByRole('heading', { name: 'Connected' }).waitFor()
   })
 
-  test('that is a contract is asked through the chain, and its signature kept while that is away', async () => {
+  test('that is a contract is checked on the chain, and its signature can be checked again after an outage', async () => {
     const { path } = await askedChat()
     const carol = PEOPLE.carol.account.address
     await devnet.client.setCode({ address: carol, bytecode: walletCode(BOB) })
@@ -368,7 +368,7 @@ describe('with a wallet', () => {
     expect((await links())[0]?.wallet).toBe(carol)
   })
 
-  test('the service unreachable, the page says so and can send the signature again', async () => {
+  test('while the service is unreachable the page says so, and can send the signature again', async () => {
     const { path } = await askedChat()
     await open(path, {})
     let isUnavailable = true
@@ -397,7 +397,7 @@ test('a wallet at its limit of recipients sees that limit', async () => {
 })
 
 describe('without a wallet in the browser', () => {
-  test('the page says so and opens the ways on', async () => {
+  test('the page says so and shows other ways to sign', async () => {
     await open((await askedChat()).path)
     await button(SIGN).click()
     await says('No wallet was found in this browser.')
@@ -405,7 +405,7 @@ describe('without a wallet in the browser', () => {
     expect(problems).toEqual([])
   })
 
-  test.each([true, false])('a signature is pasted, script %s', async (script) => {
+  test.each([true, false])('a pasted signature links the chat, scripts: %s', async (script) => {
     const { path } = await askedChat()
     await open(path, undefined, { script })
     if (script) await page.getByText('Sign elsewhere', { exact: true }).click()
@@ -438,7 +438,7 @@ describe('without a wallet in the browser', () => {
     expect(await links()).toEqual([])
   })
 
-  test('a text that was given more rights than were asked for is refused', async () => {
+  test('a message with more rights than were requested is refused', async () => {
     const message = await shownMessage((await askedChat()).path)
     const more = message.replace('permissions: read, write', 'permissions: read, write, spend')
     expect(more).not.toBe(message)
@@ -452,7 +452,7 @@ describe('without a wallet in the browser', () => {
 })
 
 describe('a reader whose chat shows something else', () => {
-  test('sees the advice not to sign, and the link ends', async () => {
+  test('is advised not to sign, and the link is refused', async () => {
     const { path, code } = await askedChat()
     await open(path, {}, { script: false })
     await button('My chat shows something else').click()
@@ -464,7 +464,7 @@ describe('a reader whose chat shows something else', () => {
 })
 
 describe('a link', () => {
-  test('is over after 15 minutes, and while its page is open', async () => {
+  test('expires after 15 minutes, also while its page is open', async () => {
     const { path } = await askedChat()
     await open(path, {})
     site.clock.advance(15 * 60)
@@ -473,7 +473,7 @@ describe('a link', () => {
     expect(await links()).toEqual([])
   })
 
-  test('that another wallet used meanwhile says whose the chat is, and changes nothing', async () => {
+  test('that another wallet used meanwhile shows that wallet, and changes nothing', async () => {
     const { path, code } = await askedChat()
     await open(path, {})
     await claimElsewhere(code, 'carol')
@@ -483,7 +483,7 @@ describe('a link', () => {
     expect((await links()).map(({ wallet }) => wallet)).toEqual([PEOPLE.carol.account.address])
   })
 
-  test('that is used says to whom the chat belongs, until it is over', async () => {
+  test('that was used shows the linked wallet until it expires', async () => {
     const { path } = await askedChat()
     await open(path, {})
     await button(SIGN).click()

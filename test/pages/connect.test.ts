@@ -26,7 +26,7 @@ async function askedChat() {
 }
 
 describe('the connect page', () => {
-  test('changes nothing by being looked at', async () => {
+  test('changes nothing by a visit', async () => {
     const { path, code } = await askedChat()
     await site.get(path)
     await site.get(path)
@@ -36,7 +36,7 @@ describe('the connect page', () => {
   test.each([
     'none',
     'AAAAAAAAAAAAAAAAAAAAAA',
-  ])('of a code there is none of says that links work once', async (code) => {
+  ])('of an unknown code says that links work once', async (code) => {
     const { status, headers, text } = await site.get(`/connect/${code}`)
     expect(status).toBe(404)
     expect(headers['cache-control']).toBe('no-store')
@@ -54,7 +54,7 @@ describe('the connect page', () => {
     expect(answer.html).toContain(`value="${wallet}"`)
   })
 
-  test('is asked for messages ten times a minute', async () => {
+  test('gives at most ten messages a minute', async () => {
     const { path } = await askedChat()
     const from = { 'x-forwarded-for': '203.0.113.9', accept: 'application/json' }
     const ask = () => site.post(path, `answer=message&wallet=${BOB}`, from)

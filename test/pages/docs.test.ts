@@ -82,7 +82,7 @@ describe.each(LOCALES)('in %s', (locale) => {
     }
   })
 
-  test('every signal has its help, its tuning and its events, and no page is heavy', async () => {
+  test('every signal has its help, its parameters and its events, and no page exceeds its size', async () => {
     const pages = await crawl(locale)
     for (const { name, signals } of WATCH_TYPES) {
       for (const { id, parameters, events } of signals) {
@@ -152,7 +152,7 @@ test('the side list leads to every part, and from an open part to its pages and 
   expect(side).not.toContain('#listAlerts')
 })
 
-test('the reference leads to the description in the language the reader chose', async () => {
+test('the reference links the OpenAPI document in the reader’s language', async () => {
   const { html } = await site.get('/docs/api?lang=fr')
   const href = /href="([^"]*openapi\.json[^"]*)"/.exec(html)?.[1] ?? ''
   const description = await site.get(href)
@@ -168,7 +168,7 @@ test('fields are explained in the reader’s language', async () => {
   expect(html).toContain(translator('ar')('operations:field.watchVersion'))
 })
 
-test('fields of an answer are listed once on a page, and referred to after that', async () => {
+test('fields of a response are listed once on a page, and linked after that', async () => {
   const { html } = await site.get('/docs/api/watches')
   const section = (id: string) => {
     const start = html.indexOf(`<h2 id="${id}">`)
@@ -179,7 +179,7 @@ test('fields of an answer are listed once on a page, and referred to after that'
   expect(section('getWatch')).toContain('<a href="#createWatch">Create a watch</a>')
 })
 
-test('what is not there is not found', async () => {
+test('unknown pages are not found', async () => {
   for (const path of [
     '/docs/none',
     '/docs/api/none',
@@ -190,14 +190,14 @@ test('what is not there is not found', async () => {
   }
 })
 
-test('webhooks are verified in four languages, with the published vector', async () => {
+test('the page about webhooks has code to verify them in four languages, and the test vector', async () => {
   const { text } = await site.get('/docs/webhooks')
   for (const name of ['TypeScript', 'Python', 'Go', 'Shell']) expect(text).toContain(name)
   expect(text).toContain('verifyWebhook')
   expect(text).toContain('X-Watchdog-Timestamp: 1795176000')
 })
 
-test('the reference names fields inside of fields, lists and what may be absent', () => {
+test('the reference names nested fields, fields of lists, and which are required', () => {
   const { publicUrl } = site.app
   const document = openApiDocument({ publicUrl, operations: site.app.operations }, 'en')
   const { operations } = apiDocs(JSON.parse(JSON.stringify(document)))
@@ -214,7 +214,7 @@ test('the reference names fields inside of fields, lists and what may be absent'
   expect(create?.refusals).toContain('409')
 })
 
-test('names between backticks are code', async () => {
+test('names between backticks are shown as code', async () => {
   const { html, text } = await site.get('/docs/api/watches')
   expect(html).toContain('The shape depends on <code dir="ltr">type</code>.')
   expect(text).not.toContain('`type`')

@@ -59,14 +59,14 @@ describe('the prices', () => {
       expect(text).toContain(`${name} ${credits} ${usd(price)} USD`)
     }
   })
-  test('stand in the direction of their own words, such as 0 USD on an Arabic page', async () => {
+  test('have the direction of their own text, such as 0 USD on an Arabic page', async () => {
     const { html } = await selling.get('/?lang=ar')
     const amounts = [...html.matchAll(/<p class="amount">(.*?)<\/p>/g)].map(([, inner]) => inner)
     expect(amounts).toHaveLength(3)
     for (const amount of amounts) expect(amount).toMatch(/^<bdi>.+<\/bdi>$/)
   })
 
-  test('of data calls are none where no data is offered', async () => {
+  test('have none for data calls on a service that offers no data', async () => {
     const { text } = await site.get('/')
     expect(text).toContain('500 credits')
     expect(text).not.toContain('Data calls')
@@ -76,7 +76,7 @@ describe('the prices', () => {
     const credits = translate(locale, 'units:credits', { count: prices.SLOT_PRICE_CREDITS })
     expect(letters(text)).toContain(letters(credits))
   })
-  test('are none on a service without billing', async () => {
+  test('are absent on a service without billing', async () => {
     const { text, html } = await free.get('/')
     expect(text).toContain('This service is free of charge.')
     expect(text).not.toContain('credits')
@@ -95,13 +95,13 @@ test.each(LOCALES)('shows in %s an alert with the words and buttons of a chat', 
   for (const { label } of rows.flat()) expect(letters(text)).toContain(letters(label))
 })
 
-test('leads to prices and operations that are there', async () => {
+test('links prices and operations that exist', async () => {
   const { html } = await site.get('/')
   const links = [...html.matchAll(/href="(\/api\/[^"]+)"/g)].flatMap(([, link]) => link ?? [])
   expect(links).toHaveLength(2)
   for (const link of links) expect((await site.get(link)).status, link).toBe(200)
 })
 
-test('shows no bot where there is none', async () => {
+test('shows no link to a bot on a service without one', async () => {
   expect((await site.get('/')).html).not.toContain('t.me')
 })

@@ -55,7 +55,7 @@ async function ask(q: string, lang?: string) {
 }
 
 describe('a data provider', () => {
-  test('is answered by its name with picture, missed rounds and registration', async () => {
+  test('is found by its name, with picture, missed rounds and registration', async () => {
     const { status, text, html, headers } = await ask('alpha oracle')
     expect(status).toBe(200)
     expect(headers['cache-control']).toBe('no-store')
@@ -73,18 +73,18 @@ describe('a data provider', () => {
       expect(text, address).toContain(`Alpha Oracle ${identity.address}`)
     }
   })
-  test('is chosen among several that match', async () => {
+  test('can be chosen among several that match', async () => {
     const { text, html } = await ask('alp', 'en')
     expect(text).toContain('Several providers match “alp”.')
     const { address } = accounts('Alpine').identity
     expect(html).toContain(`href="/?q=${address}&amp;lang=en"`)
   })
-  test('is escaped, whatever its name', async () => {
+  test('with a hostile name is escaped', async () => {
     const { text, html } = await ask('Sly')
     expect(text).toContain('<i>Sly</i>')
     expect(html).not.toContain('<i>Sly')
   })
-  test('leads into the wizard of the bot where there is one', async () => {
+  test('has links that start the bot’s form of a watch', async () => {
     const app = { ...world.app, botUsername: () => 'watchdog_test_bot' }
     const pages = fastify()
     await pages.register(registerPages, { app })
@@ -101,7 +101,7 @@ describe('a data provider', () => {
 })
 
 describe('another address', () => {
-  test('has its balance and its kind, and a watch that fits', async () => {
+  test('is shown with its balance, its kind and a watch for it', async () => {
     const { text, html } = await ask(PEOPLE.bob.account.address)
     expect(text).toContain(PEOPLE.bob.account.address)
     expect(text).toContain('Balance 10,000 FLR')
@@ -110,7 +110,7 @@ describe('another address', () => {
     const contract = await ask(world.devnet.contracts.wflr)
     expect(contract.text).toContain('Kind Contract')
   })
-  test('with a typing error, or one of two, is not guessed', async () => {
+  test('with a typing error, or beside a second one, is refused', async () => {
     const [one, other] = [PEOPLE.bob.account.address, PEOPLE.carol.account.address]
     const mistyped = one.replace(/[A-F]/, (letter) => letter.toLowerCase())
     expect((await ask(mistyped)).text).toContain('One character of this address seems wrong.')
@@ -121,7 +121,7 @@ describe('another address', () => {
 describe('nonsense', () => {
   const NONSENSE = `<script>alert("1")</script>'&`
 
-  test.each(LOCALES)('gets a sentence in %s that keeps what was typed', async (locale) => {
+  test.each(LOCALES)('is answered in %s with a sentence that repeats it', async (locale) => {
     const { status, text, html } = await ask(NONSENSE, locale)
     expect(status).toBe(200)
     expect(html).toContain(`<html lang="${locale}" dir="${directionOf(locale)}">`)
@@ -131,7 +131,7 @@ describe('nonsense', () => {
     expect(html).not.toContain('<script>alert')
   })
   test.each([
-    ['characters that nobody types', '\0\u0007 \ud800 x'],
+    ['control characters', '\0\u0007 \ud800 x'],
     ['a very long text', '0x'.repeat(5000)],
     ['half an address', PEOPLE.bob.account.address.slice(0, 30)],
   ])('of %s is answered too', async (_what, q) => {
@@ -139,7 +139,7 @@ describe('nonsense', () => {
     expect(status).toBe(200)
     expect(text).toContain('Nothing found for')
   })
-  test('of blanks is the plain page', async () => {
+  test('of blanks shows the home page', async () => {
     const { text, headers } = await ask('   ')
     expect(text).not.toContain('Nothing found')
     expect(headers['cache-control']).toBe('public, max-age=300')
@@ -163,7 +163,7 @@ describe('a chain that does not answer', () => {
     expect(stored.text).toMatch(/Last \d+ rounds: \d+ OK, \d+ with problems/)
     expect((await ask('')).status).toBe(200)
   })
-  test('is asked again soon after', async () => {
+  test('is asked again half a minute later', async () => {
     await world.primary.down()
     expect((await ask(unknown)).text).toContain('The chain is not responding right now.')
     await world.primary.up()
@@ -172,11 +172,11 @@ describe('a chain that does not answer', () => {
   })
 })
 
-describe('many who ask', () => {
+describe('many look-ups', () => {
   const numbered = (number: number) => `0x${(0xbb_0000 + number).toString(16).padStart(40, '0')}`
   const lookUps = () => world.primary.count('eth_getCode')
 
-  test('for the same at once cause one look-up, and for a while none', async () => {
+  test('of the same address at once ask the chain once, and for half a minute no more', async () => {
     world.primary.resetCounts()
     const asked = numbered(1)
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(asked)))
@@ -187,7 +187,7 @@ describe('many who ask', () => {
     await ask(asked)
     expect(lookUps()).toBe(2)
   })
-  test('for different ones are answered in turn, and those beyond the queue are refused', async () => {
+  test('of different addresses wait in a queue, and those beyond it are refused', async () => {
     const found = await Promise.all(
       Array.from({ length: 100 }, (_, index) => world.app.lookUps.find(numbered(100 + index))),
     )
@@ -195,7 +195,7 @@ describe('many who ask', () => {
     expect(refused.length).toBeGreaterThanOrEqual(34)
     expect(refused.length).toBeLessThan(100)
   })
-  test('for a thousand names are answered without the chain', async () => {
+  test('of a thousand names are answered without the chain', async () => {
     world.primary.resetCounts()
     for (let index = 0; index < 1000; index += 1) {
       const { kind } = await world.app.lookUps.find(`nobody ${index}`)
@@ -203,7 +203,7 @@ describe('many who ask', () => {
     }
     expect(world.primary.counts()).toEqual({})
   })
-  test('for many addresses do not fill the memory: the first is forgotten', async () => {
+  test('of many addresses are kept up to a number: the first is forgotten', async () => {
     const { find } = createLookUps(world.app, { keptMax: 20 })
     world.primary.resetCounts()
     // One after another: on a busy machine one of many at once may be refused for waiting too long.
@@ -214,7 +214,7 @@ describe('many who ask', () => {
     await find(numbered(1000))
     expect(lookUps()).toBe(22)
   })
-  test('from one client are limited, by a page in the reader’s language', async () => {
+  test('of one client are limited, with a page in the reader’s language', async () => {
     for (let index = 0; index < RATE_CLASSES.preview.points; index += 1) {
       expect((await ask('nobody')).status).toBe(200)
     }

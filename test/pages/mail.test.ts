@@ -16,7 +16,7 @@ const read = ({ owner, id }: Mailbox) => findRecipient(site.app, owner, id)
 const statusOf = async (mailbox: Mailbox) => (await read(mailbox))?.status
 
 describe('/confirm/<code>', () => {
-  test('asks, and changes nothing by being looked at', async () => {
+  test('asks for confirmation, and changes nothing by a visit', async () => {
     const mailbox = await site.askedMailbox()
     const { path, address } = mailbox
     for (let looks = 0; looks < 3; looks += 1) {
@@ -30,7 +30,7 @@ describe('/confirm/<code>', () => {
     await site.server.inject({ method: 'HEAD', url: path })
     expect(await statusOf(mailbox)).toBe('pending')
   })
-  test('confirms when the reader agrees, again without harm', async () => {
+  test('confirms when the reader agrees, and later answers change nothing', async () => {
     const mailbox = await site.askedMailbox()
     const { path, address } = mailbox
     const agreed = await site.post(path, 'answer=yes')
@@ -43,7 +43,7 @@ describe('/confirm/<code>', () => {
     expect((await site.post(path, 'answer=no')).text).toMatch(/^Already confirmed /)
     expect(await statusOf(mailbox)).toBe('active')
   })
-  test('sends a test to the mailbox that agreed, and one only', async () => {
+  test('sends one test to the mailbox that agreed', async () => {
     const mailbox = await site.askedMailbox()
     const mails = () => site.inbox.mails.filter(({ to }) => to === mailbox.address)
     for (let presses = 0; presses < 2; presses += 1) await site.post(mailbox.path, 'answer=yes')
@@ -60,7 +60,7 @@ describe('/confirm/<code>', () => {
     expect(await read(mailbox)).toBeUndefined()
     expect((await site.get(path)).status).toBe(404)
   })
-  test('is over after a day', async () => {
+  test('expires after a day', async () => {
     const mailbox = await site.askedMailbox()
     const { path } = mailbox
     site.clock.advance(86_400)
@@ -68,7 +68,7 @@ describe('/confirm/<code>', () => {
     expect((await site.post(path, 'answer=yes')).text).toMatch(/^This link has expired /)
     expect(await statusOf(mailbox)).toBe('pending')
   })
-  test('takes no answer from a multipart form that cannot be read', async () => {
+  test('refuses a multipart form that cannot be read', async () => {
     const mailbox = await site.mailbox()
     const type = { 'content-type': 'multipart/form-data; boundary=x' }
     for (const body of [
@@ -80,7 +80,7 @@ describe('/confirm/<code>', () => {
     }
     expect(await statusOf(mailbox)).toBe('active')
   })
-  test('takes no other answer', async () => {
+  test('refuses any other answer', async () => {
     const mailbox = await site.askedMailbox()
     const { path } = mailbox
     for (const body of ['', 'answer=', 'answer=maybe', 'yes=answer']) {
@@ -93,7 +93,7 @@ describe('/confirm/<code>', () => {
 describe('/unsubscribe/<code>', () => {
   const ONE_CLICK = 'List-Unsubscribe=One-Click'
 
-  test('asks, and changes nothing by being looked at', async () => {
+  test('asks for confirmation, and changes nothing by a visit', async () => {
     const mailbox = await site.mailbox()
     const { path, address } = mailbox
     const { status, text } = await site.get(path)
@@ -102,7 +102,7 @@ describe('/unsubscribe/<code>', () => {
     await site.server.inject({ method: 'HEAD', url: path })
     expect(await statusOf(mailbox)).toBe('active')
   })
-  test('stops all mail, and takes it back', async () => {
+  test('stops all mail, and can undo that', async () => {
     const mailbox = await site.mailbox()
     const { path } = mailbox
     expect((await site.post(path, 'answer=stop')).text).toMatch(/^Unsubscribed /)
@@ -111,7 +111,7 @@ describe('/unsubscribe/<code>', () => {
     expect((await site.post(path, 'answer=undo')).text).toMatch(/^Alerts restored /)
     expect(await statusOf(mailbox)).toBe('active')
   })
-  test('leaves critical alerts, and takes that back', async () => {
+  test('limits mail to critical alerts, and can undo that', async () => {
     const mailbox = await site.mailbox({ minSeverity: 'warning' })
     const { path } = mailbox
     const limited = await site.post(path, 'answer=critical')
@@ -121,7 +121,7 @@ describe('/unsubscribe/<code>', () => {
     await site.post(path, 'was=warning&answer=undo')
     expect(await read(mailbox)).toMatchObject({ status: 'active', minSeverity: 'warning' })
   })
-  test('stops at a mail program’s one click, from anywhere, with 200 and no redirect', async () => {
+  test('unsubscribes by a mail program’s one click, from any origin, with 200 and no redirect', async () => {
     const mailbox = await site.mailbox()
     const { path } = mailbox
     const foreign = { origin: 'https://mail.example', 'sec-fetch-site': 'cross-site' }
@@ -130,7 +130,7 @@ describe('/unsubscribe/<code>', () => {
     expect(await statusOf(mailbox)).toBe('disabled')
     expect((await site.post(path, ONE_CLICK)).status).toBe(200)
   })
-  test('understands the one click as a multipart form', async () => {
+  test('understands the one click in a multipart form', async () => {
     const mailbox = await site.mailbox()
     const { path } = mailbox
     const body = [
@@ -145,7 +145,7 @@ describe('/unsubscribe/<code>', () => {
     expect((await site.post(path, body, type)).status).toBe(200)
     expect(await statusOf(mailbox)).toBe('disabled')
   })
-  test('takes no other answer', async () => {
+  test('refuses any other answer', async () => {
     const mailbox = await site.mailbox()
     const { path } = mailbox
     for (const body of ['', 'answer=all', 'List-Unsubscribe=Two-Clicks']) {
@@ -153,7 +153,7 @@ describe('/unsubscribe/<code>', () => {
     }
     expect(await statusOf(mailbox)).toBe('active')
   })
-  test('works for old mails until the address is another one', async () => {
+  test('works for old mails until the address is changed', async () => {
     const mailbox = await site.mailbox()
     const { path } = mailbox
     site.clock.advance(365 * 86_400)
@@ -163,7 +163,7 @@ describe('/unsubscribe/<code>', () => {
     expect((await site.get(path)).status).toBe(404)
     expect((await site.post(path, ONE_CLICK)).status).toBe(404)
   })
-  test('does not take the code of another page', async () => {
+  test('refuses the code of another page', async () => {
     const { path } = await site.askedMailbox()
     expect((await site.get(path.replace('/confirm/', '/unsubscribe/'))).status).toBe(404)
   })

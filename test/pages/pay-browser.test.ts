@@ -90,7 +90,7 @@ const receipts = ({ asked }: PageWallet) =>
   asked.filter((method) => method === 'eth_getTransactionReceipt').length
 
 describe('with a wallet', () => {
-  test('a token is approved, paid and credited before the reader’s eyes', async () => {
+  test('a token is approved, paid and credited while the page is open', async () => {
     const draft = await draftOf(alice, { asset: 'WDG' })
     const wallet = await open(draft, {})
     await button(/^Pay 200/).click()
@@ -118,7 +118,7 @@ describe('with a wallet', () => {
     expect((await topupOf(alice, draft)).status).toBe('credited')
   })
 
-  test('that is a contract pays through the payment contract, or sees that it cannot', async () => {
+  test('that is a contract pays through the payment router, or is refused while the router is paused', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const says = { eth_getCode: '0x6001' }
     await open(draft, { says })
@@ -141,7 +141,7 @@ describe('with a wallet', () => {
     expect(sent(wallet)).toBe(0)
   })
 
-  test('pays the rest of what was paid in part on the same page, once', async () => {
+  test('pays the remainder of a partial payment on the same page, once', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await world.pay(draft, BigInt(draft.amount) / 2n)
     await world.confirmAll()
@@ -156,7 +156,7 @@ describe('with a wallet', () => {
     expect((await topupOf(alice, draft)).paidAmount).toBe(draft.amount)
   })
 
-  test('that may take the amount already is asked for one signature only', async () => {
+  test('that has approved the amount already is asked for one transaction only', async () => {
     const first = await draftOf(alice, { asset: 'WFLR' })
     const approving = await open(first, { sends: 1 })
     await button(/^Pay 500/).click()
@@ -180,7 +180,7 @@ describe('with a wallet', () => {
     expect(wallet.chain()).toBe('0xe')
   })
 
-  test('that stays on another chain sees which, and can switch later', async () => {
+  test('that stays on another chain is shown which, and can switch later', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const wallet = await open(draft, { chainId: '0x1', declines: ['wallet_switchEthereumChain'] })
     await button(/^Pay 500/).click()
@@ -192,7 +192,7 @@ describe('with a wallet', () => {
     await world.confirmAll()
   })
 
-  test('that declines to be connected is asked again', async () => {
+  test('that declines the connection is asked again', async () => {
     const wallet = await open(await draftOf(alice), { declines: ['eth_requestAccounts'] })
     await button(/^Pay /).click()
     await says('You declined the request in your wallet. Nothing was paid.')
@@ -201,7 +201,7 @@ describe('with a wallet', () => {
     await expect.poll(() => sent(wallet)).toBe(1)
   })
 
-  test('that is connected already shows account and balance, and is not asked', async () => {
+  test('that is connected already is shown with account and balance, and is not asked to connect', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const wallet = await open(draft, { isConnected: true, sends: 0 })
     await says(/^0x\w{4}…\w{4} · [\d,.]+.FLR$/)
@@ -211,7 +211,7 @@ describe('with a wallet', () => {
     expect(wallet.asked).not.toContain('eth_requestAccounts')
   })
 
-  test('that is slow to name its accounts pays after one press, which waits for them', async () => {
+  test('that is slow to name its accounts is asked to connect once for two presses', async () => {
     const accounts = Promise.withResolvers<readonly string[]>()
     const draft = await draftOf(alice, { asset: 'FLR' })
     const wallet = await open(draft, { says: { eth_accounts: accounts.promise }, sends: 0 })
@@ -237,7 +237,7 @@ describe('with a wallet', () => {
     await world.confirmAll()
   })
 
-  test('with too little sees what it needs and has', async () => {
+  test('with too little is shown what it needs and has', async () => {
     const draft = await draftOf(alice, { asset: 'FXRP', credits: 1_000_000 })
     await open(draft, { owner: 'carol', says: { eth_call: `0x${'0'.repeat(64)}` } })
     await button(/^Pay /).click()
@@ -250,14 +250,14 @@ describe('with a wallet', () => {
     await says(/You need 500.FLR and have 499\.5.FLR\./)
   })
 
-  test('without coins for the fee sees that', async () => {
+  test('without coins for the fee is refused with that reason', async () => {
     await open(await draftOf(alice, { asset: 'WFLR' }), { says: { eth_getBalance: '0x0' } })
     await button(/^Pay /).click()
     await says(/You need about [\d.]+.FLR for the network fee and have 0.FLR\./)
     expect(await button(/^Pay /).count()).toBe(0)
   })
 
-  test('whose transaction fails sees that, and can pay again', async () => {
+  test('whose transaction fails is shown the reason, and can pay again', async () => {
     const draft = await draftOf(alice, { asset: 'WFLR' })
     await open(draft, {})
     const read = Promise.withResolvers<void>()
@@ -300,7 +300,7 @@ describe('while the chain does not answer', () => {
   const LOOK_SECONDS = 15
   afterEach(() => world.rpc.up())
 
-  test('the page says that a payment is safe, and it is found when the chain is back', async () => {
+  test('the page says that a payment is safe, and the payment is found after the outage', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await open(draft, {})
     expect(await shown(SILENT).count()).toBe(0)
@@ -320,7 +320,7 @@ describe('while the chain does not answer', () => {
     expect(await shown(SILENT).count()).toBe(0)
   })
 
-  test('that is over on the page as soon as it answers', async () => {
+  test('the page stops saying that as soon as the chain answers', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await world.rpc.down()
     await world.pass(LOOK_SECONDS)
@@ -331,7 +331,7 @@ describe('while the chain does not answer', () => {
     await page.getByText(SILENT).waitFor({ state: 'hidden' })
   })
 
-  test('a wallet that cannot read it says just that, and goes on later', async () => {
+  test('a wallet that cannot read the chain pays nothing, and can pay later', async () => {
     const draft = await draftOf(alice, { asset: 'WFLR' })
     const wallet = await open(draft, {}, { rpcUrl: world.rpc.url })
     await world.rpc.down()
@@ -344,7 +344,7 @@ describe('while the chain does not answer', () => {
     await world.confirmAll()
   })
 
-  test('what was sent before is never called unpaid', async () => {
+  test('a transaction that was sent before is never reported as unpaid', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const wallet = await open(draft, {}, { rpcUrl: world.rpc.url })
     await page.route('**/confirm', (route) => route.abort())
@@ -367,7 +367,7 @@ describe('without a wallet', () => {
     expect(problems).toEqual([])
   })
 
-  test('a phone is led to a wallet app first, and sees no code to scan', async () => {
+  test('a phone is offered a wallet app first, and no QR code', async () => {
     const draft = await draftOf(alice)
     await open(draft, undefined, { hasTouch: true })
     const app = page.getByRole('link', { name: 'Open in MetaMask' })
@@ -380,7 +380,7 @@ describe('without a wallet', () => {
     expect(problems).toEqual([])
   })
 
-  test('a wide screen folds the payment details, and shows the code for a phone', async () => {
+  test('a wide screen folds the payment details, and shows a QR code', async () => {
     await open(await draftOf(alice), undefined, { width: 1200 })
     await page.locator('img.qr').waitFor()
     expect(await shown('Transaction data').count()).toBe(0)
@@ -389,7 +389,7 @@ describe('without a wallet', () => {
     await says('Transaction data')
   })
 
-  test('a payment from elsewhere is seen at once', async () => {
+  test('a payment from elsewhere is shown at once', async () => {
     const draft = await draftOf(alice, { asset: 'XRP' })
     await open(draft)
     await says('Waiting for the payment.')
@@ -399,7 +399,7 @@ describe('without a wallet', () => {
     await says(/10,000 credits added/)
   })
 
-  test('and without any script everything is on the page, with a link to look again', async () => {
+  test('and without scripts all details are on the page, with a link to refresh it', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await open(draft, undefined, { script: false })
     expect(await page.getByText(draft.handle, { exact: true }).count()).toBeGreaterThan(0)
@@ -412,7 +412,7 @@ describe('without a wallet', () => {
   })
 })
 
-describe('the time that is left', () => {
+describe('the time of a quote', () => {
   test('is counted on the page, and the page changes at its end', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await world.pass(597)
@@ -423,7 +423,7 @@ describe('the time that is left', () => {
     expect(await button(/^Pay /).count()).toBe(0)
   })
 
-  test('over, a new quote for the same is one press away, three times', async () => {
+  test('expired, a new quote for the same can be made by one press, three times', async () => {
     const draft = await draftOf(alice, { asset: 'FLR', credits: 20_000 })
     await world.pass(600)
     await open(draft, undefined, { script: false })
@@ -440,7 +440,7 @@ describe('the time that is left', () => {
     expect(await button('New quote').count()).toBe(0)
   })
 
-  test('over, there is no new quote before new terms are accepted', async () => {
+  test('expired, there is no new quote before new terms are accepted', async () => {
     const carol = await buyer(world, 'carol')
     const draft = await draftOf(carol, { asset: 'FLR' })
     await world.pass(600)
@@ -452,7 +452,7 @@ describe('the time that is left', () => {
     expect(new URL(page.url()).pathname).toBe(`/pay/${draft.handle}`)
   })
 
-  test('over, a payment still counts and the page says how', async () => {
+  test('expired, a payment still counts and the page says how', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await world.pass(600)
     await open(draft)

@@ -32,7 +32,7 @@ const statusOf = async ({ handle }: TopupDraft, query = '') => {
 }
 
 describe('the pay page', () => {
-  test('shows everything to pay a token with, and to scan it elsewhere', async () => {
+  test('shows approval, transaction and QR code of a payment in a token', async () => {
     const draft = await draftOf(alice, { asset: 'WFLR', credits: 12_345 })
     const { status, headers, html } = await pageOf(draft)
     expect(status).toBe(200)
@@ -78,7 +78,7 @@ describe('the pay page', () => {
     expect(html.indexOf('class="qr"')).toBeLessThan(html.indexOf('class="tag"'))
   })
 
-  test('sums up what is bought, in credits and dollars, with the slots that follow', async () => {
+  test('sums up the order in credits and dollars, with the slots that are bought', async () => {
     const body = { asset: 'WDG', then: { slots: 2, periods: 1 } }
     const { text } = readingOf(await pageOf(await draftOf(alice, body)))
     expect(text).toContain('10,000 credits 10\u00a0USD')
@@ -90,7 +90,7 @@ describe('the pay page', () => {
     expect(readingOf(await pageOf(more)).text).not.toContain('The smallest top-up')
   })
 
-  test('folds what only a payment by hand needs', async () => {
+  test('folds what is needed only for a payment by hand', async () => {
     const { html } = await pageOf(await draftOf(alice, { asset: 'WFLR' }))
     const folded = html.split('<details class="more">').slice(1).join('')
     expect(folded).toContain('Transaction data')
@@ -99,7 +99,7 @@ describe('the pay page', () => {
     expect(html.indexOf('id="send"')).toBeLessThan(html.indexOf('Transaction data'))
   })
 
-  test('is a receipt once it is paid, with dollars, payer and the next step', async () => {
+  test('is a receipt with dollars and payer once it is paid', async () => {
     const draft = await draftOf(alice, { asset: 'WDG' })
     await world.pay(draft)
     await world.confirmAll()
@@ -113,7 +113,7 @@ describe('the pay page', () => {
     expect(answer.html).not.toContain('id="send"')
   })
 
-  test('says what slots the credits bought, and what they left', async () => {
+  test('says which slots the credits bought, and how many credits are left', async () => {
     const draft = await draftOf(alice, { asset: 'FLR', then: { slots: 1, periods: 1 } })
     await world.pay(draft)
     await world.confirmAll()
@@ -122,7 +122,7 @@ describe('the pay page', () => {
     expect(text).toContain('Left of the top-up 9,500 credits (9.50\u00a0USD)')
   })
 
-  test('shows the clock of the link, and keeps it on the way to a wallet app', async () => {
+  test('shows times in the time zone of its link, and keeps it in the link to a wallet app', async () => {
     const draft = await draftOf(alice)
     expect((await pageOf(draft)).html).toMatch(/locked until [^<]*UTC/)
     const { html } = await pageOf(draft, '?lang=de&tz=Asia%2FKolkata')
@@ -131,7 +131,7 @@ describe('the pay page', () => {
     expect((await pageOf(draft, '?tz=nowhere')).html).toMatch(/locked until [^<]*UTC/)
   })
 
-  test('runs nothing inline and loads nothing from elsewhere', async () => {
+  test('has no inline scripts and loads nothing from other hosts', async () => {
     const { headers, html } = await pageOf(await draftOf(alice))
     expect(headers['content-security-policy']).toContain("script-src 'self'")
     expect(html).not.toMatch(
@@ -145,7 +145,7 @@ describe('the pay page', () => {
     expect((await get('/scripts/')).status).toBe(404)
   })
 
-  test('shows nothing of the wallet but its short address', async () => {
+  test('shows only the short address of the wallet', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const { html } = await pageOf(draft)
     expect(html).not.toContain(draft.wallet)
@@ -224,7 +224,7 @@ describe('the status', () => {
     'WFLR',
     'FLR',
     'XRP',
-  ])('of one paid in part in %s keeps the way to pay the rest, while the quote runs', async (asset) => {
+  ])('of a partial payment in %s offers to pay the remainder while the quote is valid', async (asset) => {
     const draft = await draftOf(alice, { asset })
     const rest = BigInt(draft.amount) / 4n
     await world.pay(draft, BigInt(draft.amount) - rest)
@@ -258,7 +258,7 @@ describe('the status', () => {
     expect((await statusOf(draft)).text).toContain('worth less than one credit')
   })
 
-  test('does not ask to write to support about a transaction that paid another address', async () => {
+  test('of a transaction that paid another address says that no payment arrived', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const { bob, carol } = world.devnet.people
     const [from, to] = [bob.account.address, carol.account.address]
@@ -270,7 +270,7 @@ describe('the status', () => {
     expect(html).not.toContain('recorded')
   })
 
-  test('says in words why one failed, and lets it be tried again', async () => {
+  test('says why a transaction failed, and offers to pay again', async () => {
     const draft = await draftOf(alice, { asset: 'WFLR' })
     await world.contracts.setPaused(true)
     const txHash = await world.pay(draft)
@@ -280,7 +280,7 @@ describe('the status', () => {
     expect((await pageOf(draft)).html).toContain('data-wallet=')
   })
 
-  test('of an unknown transaction leaves all ways to pay', async () => {
+  test('of an unknown transaction keeps all ways to pay', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const txHash = `0x${'1f'.repeat(32)}`
     await alice.request('POST', `/topup/${draft.handle}/confirm`, { txHash })
@@ -297,7 +297,7 @@ describe('the status', () => {
     expect((await pageOf(draft)).html).toContain(shortened)
   })
 
-  test('says when the quote is over, and the page offers nothing to pay', async () => {
+  test('says when the quote has expired, and the page offers no payment', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await world.pass(600)
     expect((await statusOf(draft)).text).toContain('nothing is lost')
@@ -306,7 +306,7 @@ describe('the status', () => {
     expect(html).not.toContain('<img class="qr"')
   })
 
-  test('leads on to another asset when its own has no price any more', async () => {
+  test('offers other assets when its own has no price', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await world.pass(600)
     const stale = new Date(world.clock.now().getTime() - 601_000)
@@ -333,7 +333,7 @@ describe('the status', () => {
   })
 })
 
-test('a link to no payment says so', async () => {
+test('an unknown link says that it belongs to no payment', async () => {
   for (const handle of [`0x${'ab'.repeat(32)}`, '0xab']) {
     const { status, html } = await get(`/pay/${handle}`)
     expect(status).toBe(404)
@@ -341,7 +341,7 @@ test('a link to no payment says so', async () => {
   }
 })
 
-test('a paused asset is not to be paid, and the page says so', async () => {
+test('the page of a paused asset says not to pay', async () => {
   const draft = await draftOf(alice, { asset: 'WFLR' })
   await world.contracts.setPaused(true)
   world.clock.advance(15)
@@ -351,7 +351,7 @@ test('a paused asset is not to be paid, and the page says so', async () => {
   await world.contracts.setPaused(false)
 })
 
-test('a chain that does not answer is named, also on pages of its other assets', async () => {
+test('a chain that does not answer is named on the pages of all its assets', async () => {
   const silent = 'The chain cannot be read right now. Your payment is safe'
   const drafts = [await draftOf(alice, { asset: 'FLR' }), await draftOf(alice, { asset: 'WDG' })]
   const ledger = await draftOf(alice, { asset: 'XRP' })
@@ -377,7 +377,7 @@ function isShown(html: string, sentence: string): boolean {
   return before !== html && !/<[^>]* hidden>$/.test(before)
 }
 
-test('the start page names what can be paid with now', async () => {
+test('the home page names the assets that can be used now', async () => {
   world.clock.advance(15)
   const { html } = await get('/')
   expect(html).toContain('Pay with WDG (+10%), WFLR, FXRP, FLR, and XRP.')

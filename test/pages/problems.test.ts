@@ -40,7 +40,7 @@ describe('the codes', () => {
     if (!isErrorCode(code)) throw new Error('filtered above')
     expect(statusOf(code)).toBe(status)
   })
-  test('are thrown with the kind they are listed with, everywhere', () => {
+  test('are thrown with their listed kind everywhere', () => {
     const thrown = /new AppError\(\s*'(\w+)',\s*'(\w+)'/g
     const wrong = globSync('{src,bot}/**/*.ts').flatMap((path) =>
       [...readFileSync(path, 'utf8').matchAll(thrown)]
@@ -49,7 +49,7 @@ describe('the codes', () => {
     )
     expect(wrong).toEqual([])
   })
-  test('are all there, each once, by status', () => {
+  test('have texts each, and are sorted by status', () => {
     const titles = Object.keys(texts).filter((key) => key.endsWith('.title'))
     expect(ERROR_CODES.toSorted()).toEqual(titles.map((key) => key.replace('.title', '')).sort())
     const statuses = ERROR_CODES.map(statusOf)
@@ -67,7 +67,7 @@ describe('/problems/<code>', () => {
       expect(html).not.toContain('{{')
     }
   })
-  test('shows an answer as the service gives it', async () => {
+  test('shows an example of the response', async () => {
     const { text } = await site.get('/problems/no_free_slot')
     expect(text).toContain('No free slot')
     expect(text).toContain('All 3 slots are in use.')
@@ -78,13 +78,13 @@ describe('/problems/<code>', () => {
       code: 'no_free_slot',
     })
   })
-  test('repeats a reference, and nothing that is none', async () => {
+  test('repeats a valid reference, and no other text', async () => {
     const { text } = await site.get('/problems/internal?ref=01JD-abc.9')
     expect(text).toContain('Reference 01JD-abc.9')
     const { html } = await site.get('/problems/internal?ref=%3Cscript%3Ealert(1)%3C/script%3E')
     expect(html).not.toContain('alert(1)')
   })
-  test('leads from an unknown code to all of them', async () => {
+  test('lists all codes for an unknown one', async () => {
     for (const code of ['nope', 'toString', '__proto__', '%3Cb%3E', 'field.required']) {
       const { status, text, html } = await site.get(`/problems/${code}`)
       expect(status).toBe(404)
@@ -92,7 +92,7 @@ describe('/problems/<code>', () => {
       for (const known of ERROR_CODES) expect(html).toContain(`href="/problems/${known}"`)
     }
   })
-  test('is where the type of an error leads', async () => {
+  test('is the URL in the type of an error', async () => {
     const answer = await site.get('/api/x402/account')
     const { type, title } = JSON.parse(answer.html)
     const page = await site.get(new URL(type).pathname)

@@ -59,7 +59,7 @@ async function get(url: string, headers: Record<string, string> = {}) {
 }
 
 describe('the list', () => {
-  test('has every provider with its weight and last rounds, the heaviest first', async () => {
+  test('lists every provider with its weight and last rounds, the heaviest first', async () => {
     const { status, text, html, headers } = await get('/providers')
     expect(status).toBe(200)
     expect(text).toMatch(/Anchor [\d.]+% \d+\/\d+ .*Alpha Oracle [\d.]+% \d+\/\d+/)
@@ -87,7 +87,7 @@ describe('the list', () => {
     expect(badge.html).toContain('aria-label="Anchor: 3/3"')
     expect([html, page.html].join('')).not.toContain('chip fine')
   })
-  test('is searched by a part of a name and by any address', async () => {
+  test('can be searched by a part of a name and by any address', async () => {
     const { text, html } = await get('/providers?q=alpha')
     expect(text).toContain('Alpha Oracle')
     expect(html).not.toContain(pathOf('Anchor'))
@@ -100,7 +100,7 @@ describe('the list', () => {
     const second = await get(String(first.headers.location))
     expect(second.headers.location).toBe(`${pathOf('Alpha Oracle')}?lang=de`)
   })
-  test('is there without the chain, without weights', async () => {
+  test('is shown while the chain does not answer, without weights', async () => {
     await world.primary.down()
     const { status, text } = await get('/providers')
     expect(status).toBe(200)
@@ -126,7 +126,7 @@ describe('the page of a provider', () => {
     ])
     expect(headers['cache-control']).toBe('public, max-age=60')
   })
-  test('says how many rounds had problems, and shows the picture to whom the link is sent', async () => {
+  test('says how many rounds had problems, and names its picture for link previews', async () => {
     const { text, html, headers } = await get(pathOf('Alpha Oracle'))
     expect(text).toMatch(/Last \d+ rounds: \d+ OK, \d+ with problems/)
     expect(text).toMatch(/Reward epoch \d+: registered, in the signing policy, weight [\d.]+%/)
@@ -145,7 +145,7 @@ describe('the page of a provider', () => {
     const badge = await get(`${pathOf('<i>Sly</i>"]')}/badge.svg`)
     expect(badge.html).not.toContain('<i>')
   })
-  test('leads into the wizard of the bot where there is one', async () => {
+  test('has links that start the bot’s form of a watch', async () => {
     const pages = fastify()
     const app = { ...world.app, botUsername: () => 'watchdog_test_bot' }
     await pages.register(registerPages, { app })
@@ -154,7 +154,7 @@ describe('the page of a provider', () => {
     const start = watchStart('provider-fsp', accounts('Alpha Oracle').identity.address)
     expect(payload).toContain(`href="https://t.me/watchdog_test_bot?start=${start}"`)
   })
-  test('is not found for an account, for nonsense and for a mistyped address', async () => {
+  test('is not found for other accounts, other texts and a mistyped address', async () => {
     const { address } = PEOPLE.bob.account
     const mistyped = address.replace(/[A-F]/, (letter) => letter.toLowerCase())
     for (const asked of [address, 'nobody', mistyped, '0x12']) {
@@ -196,7 +196,7 @@ describe('the files to embed', () => {
     ['rounds.svg?theme=light&rounds=100', 'image/svg+xml; charset=utf-8'],
     ['rounds.png', 'image/png'],
     ['share.png', 'image/png'],
-  ])('%s may be shown by other sites and is asked for again by its tag', async (file, type) => {
+  ])('%s can be embedded by other sites, and has an ETag', async (file, type) => {
     const { status, headers, bytes } = await get(`${pathOf('Alpha Oracle')}/${file}`)
     expect(status).toBe(200)
     expect(headers['content-type']).toBe(type)
@@ -221,7 +221,7 @@ describe('the files to embed', () => {
     expect(status).toBe(429)
     expect(Number(headers['retry-after'])).toBeGreaterThan(0)
   })
-  test('cost one look-up for many who ask at once, and none for addresses that are none', async () => {
+  test('ask the chain once for many requests at once, and never for invalid addresses', async () => {
     world.primary.resetCounts()
     const asked = `/providers/0x${'cd'.repeat(20)}/rounds.png`
     const answers = await Promise.all(Array.from({ length: 50 }, () => get(asked)))

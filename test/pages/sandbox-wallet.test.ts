@@ -10,7 +10,7 @@ import { openSite } from './site.ts'
 
 const WAIT_MS = 20_000
 
-describe('in a sandbox', () => {
+describe('the wallet in a sandbox', () => {
   let browser: Browser
   let world: World
   let page: Page
@@ -31,7 +31,7 @@ describe('in a sandbox', () => {
 
   const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true })
 
-  test('it signs in for a chat, which says so', async () => {
+  test('signs for a chat, which is linked', async () => {
     const ann = world.telegram.person({ firstName: 'Ann', languageCode: 'en' })
     const last = () => world.telegram.messages(ann.id).at(-1)
     world.telegram.send(ann.id, '/connect')
@@ -58,7 +58,7 @@ describe('in a sandbox', () => {
     expect(text).toContain(PEOPLE.bob.account.address)
   }, 60_000)
 
-  test('it stays connected in its tab, pays, and the credits come', async () => {
+  test('stays connected in its tab, and pays a top-up', async () => {
     await page.goto(await topupPage())
     await button(/^Pay /).click()
     await page.getByText('Send this transaction?').waitFor()
@@ -94,7 +94,7 @@ describe('in a sandbox', () => {
   }
 })
 
-test('no other service has it', async () => {
+test('a service outside of a sandbox has no wallet', async () => {
   const site = await openSite()
   for (const path of ['/sandbox/wallet.js', '/sandbox/wallet.css', '/sandbox/wallet/people']) {
     expect((await site.get(path)).status, path).toBe(404)

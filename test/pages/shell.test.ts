@@ -31,7 +31,7 @@ async function allPages(): Promise<string[]> {
 }
 
 describe('every page', () => {
-  test('loads nothing from elsewhere, runs nothing inline and is in no frame', async () => {
+  test('loads nothing from other hosts, has no inline scripts and cannot be framed', async () => {
     for (const path of await allPages()) {
       const { headers, html } = await site.get(path)
       expect(headers, path).toMatchObject({
@@ -58,7 +58,7 @@ describe('every page', () => {
       expect(html).toContain('<a class="skip" href="#content">')
     }
   })
-  test('is not kept where its address holds a code', async () => {
+  test('is not cached when its address contains a code', async () => {
     for (const path of await allPages()) {
       const { headers } = await site.get(path)
       const hasCode = /^\/(?:a|confirm|unsubscribe)\//.test(path)
@@ -78,7 +78,7 @@ describe('every page', () => {
 })
 
 describe('the language', () => {
-  test('is what the reader chose, then what the browser asks for, then English', async () => {
+  test('is the chosen one, then that of the browser, then English', async () => {
     const of = async (path: string, accept?: string) => {
       const headers = accept === undefined ? {} : { 'accept-language': accept }
       return (await site.get(path, headers)).headers['content-language']
@@ -88,7 +88,7 @@ describe('the language', () => {
     expect(await of('/?lang=xx', 'hi')).toBe('hi')
     expect(await of('/')).toBe('en')
   })
-  test('is the recipient’s before the browser’s', async () => {
+  test('of a recipient comes before that of the browser', async () => {
     const { path, id } = await site.mailbox({ locale: 'de' })
     const french = { 'accept-language': 'fr' }
     expect((await site.get(path, french)).headers['content-language']).toBe('de')
@@ -96,7 +96,7 @@ describe('the language', () => {
     expect((await site.get(alert.path, french)).headers['content-language']).toBe('de')
     expect((await site.get(`${path}?lang=bn`, french)).headers['content-language']).toBe('bn')
   })
-  test('can be chosen on every page and stays with the links', async () => {
+  test('can be chosen on every page and is kept by its links', async () => {
     const { html } = await site.get('/problems/not_found?lang=zh&ref=abc')
     for (const locale of LOCALES) {
       expect(html).toContain(`href="/problems/not_found?ref=abc&amp;lang=${locale}"`)
@@ -109,7 +109,7 @@ describe('the language', () => {
 })
 
 describe('files', () => {
-  test('are served for an hour, and nothing beside them', async () => {
+  test('are cached for an hour, and no other files are served', async () => {
     const { html } = await site.get('/')
     const style = /<link rel="stylesheet" href="([^"]+)">/.exec(html)?.[1] ?? ''
     const file = await site.get(style)
@@ -130,7 +130,7 @@ describe('files', () => {
   })
 })
 
-describe('an address that is none', () => {
+describe('an unknown address', () => {
   const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'accept-language': 'de' }
 
   test('is a page in the reader’s language for a browser', async () => {
@@ -153,7 +153,7 @@ describe('an address that is none', () => {
     expect(html).toContain('href="/elsewhere.example/x?lang=de"')
     expect(html).not.toContain('"//')
   })
-  test('is a problem for a program, and below /api/ for everybody', async () => {
+  test('is a problem document for a program, and below /api/ for browsers too', async () => {
     const asked = [
       ['/nowhere', {}],
       ['/nowhere', { accept: '*/*' }],
@@ -172,7 +172,7 @@ describe('an address that is none', () => {
 })
 
 describe('a request that no page answers', () => {
-  test('says what is wrong in the reader’s language', async () => {
+  test('is refused in the reader’s language', async () => {
     const json = { 'content-type': 'application/json' }
     const refused = await site.post('/confirm/none', '{}', { ...json, 'accept-language': 'en' })
     expect(refused.status).toBe(415)
