@@ -11,7 +11,7 @@ import { labelWidth } from '#src/telegram/buttons.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
 import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
-import { WALKED } from '../support/locales.ts'
+import { isEvery, WALKED } from '../support/locales.ts'
 
 const ROWS_MAX = 8
 /** Hundreds of presses take long on a busy machine. */
@@ -64,23 +64,24 @@ const APART = /^(?:new\.(?!start|type)|link\.|wallet\.use|stop\.(?:unlink|dataYe
 
 /**
  * Every screen is opened. Of the other verbs a limited number is pressed, and fewer that differ in
- * their row only.
+ * their row only: what a button does is the same in every language, so that the others press one of each.
  */
 const SCREENS = /\.(?:card|group|edit|more)$/
-const SAME_VERB_MAX = 4
-const SAME_MAX = 2
+const LIMITS = { whole: { verb: 4, same: 2 }, once: { verb: 1, same: 1 } } as const
+const limitsIn = (locale: Locale) => (locale === 'en' || isEvery ? LIMITS.whole : LIMITS.once)
 
 /** Number of pressed buttons by kind. */
 type Pressed = Map<string, number>
 
 /** Counts a button. @returns whether to press it */
-function isWanted(pressed: Pressed, data: string, only: RegExp): boolean {
+function isWanted(pressed: Pressed, locale: Locale, data: string, only: RegExp): boolean {
   const { verb, args } = unpacked(data) ?? { verb: 'none', args: {} }
   if (pressed.has(data) || APART.test(verb) || !only.test(verb)) return false
   const same = JSON.stringify([verb, { ...args, id: undefined }])
   const [ofVerb, ofSame] = [pressed.get(verb) ?? 0, pressed.get(same) ?? 0]
   const isScreen = SCREENS.test(verb) && !verb.startsWith('alert.')
-  if (!isScreen && (ofVerb >= SAME_VERB_MAX || ofSame >= SAME_MAX)) return false
+  const most = limitsIn(locale)
+  if (!isScreen && (ofVerb >= most.verb || ofSame >= most.same)) return false
   pressed.set(data, 1)
   pressed.set(verb, ofVerb + 1)
   pressed.set(same, ofSame + 1)
@@ -97,7 +98,7 @@ async function pressAll(
 ): Promise<void> {
   const waiting = [...dataOf(chat.last())]
   for (let data = waiting.shift(); data !== undefined; data = waiting.shift()) {
-    if (!isWanted(pressed, data, only)) continue
+    if (!isWanted(pressed, locale, data, only)) continue
     await press(world, chat, data)
     if (unpacked(data)?.verb === 'settings.langSet') {
       await changeChat(world.app.db, chat.id, { locale }, world.app.clock.now())

@@ -32,14 +32,6 @@ async function createHandler(app: App, telegram: TelegramApi): Promise<UpdateHan
   return updateHandler(app, bot)
 }
 
-/** Writes the bot's updates from Telegram into the inbox, and confirms them. */
-async function fetchAll(app: App, telegram: TelegramApi): Promise<void> {
-  const api = createApi({ token: BOT_TOKEN, apiRoot: telegram.url }, API_TIMEOUT_SECONDS)
-  const { signal } = new AbortController()
-  const offset = await fetchUpdates(app, api, { offset: 0, waitSeconds: 0 }, signal)
-  await fetchUpdates(app, api, { offset, waitSeconds: 0 }, signal)
-}
-
 /** A chat with the bot. */
 export interface Chatting {
   readonly id: number
@@ -73,8 +65,11 @@ export async function botWorld(
   const only = await serviceOnly(environment, given.clock)
   const app: App = { ...only.app, botUsername: () => BOT_NAME }
   let handler = await createHandler(app, telegram)
+  const api = createApi({ token: BOT_TOKEN, apiRoot: telegram.url }, API_TIMEOUT_SECONDS)
+  const { signal } = new AbortController()
+  let offset = 0
   const settle = async () => {
-    await fetchAll(app, telegram)
+    offset = await fetchUpdates(app, api, { offset, waitSeconds: 0 }, signal)
     await drainInbox(app, handler)
   }
 
