@@ -182,11 +182,11 @@ const C_CHAIN = [
   ['minDelayExcess', number],
 ] as const
 
-/** Possible hashes of a header, by the forms of headers known here. */
-export function headerHash(header: Fields): readonly string[] {
-  return [ETHEREUM, C_CHAIN].map((further) => {
+/** Whether a header has this hash, in one of the forms of headers known here. */
+export function hasHash(header: Fields, hash: string): boolean {
+  return [ETHEREUM, C_CHAIN].some((further) => {
     const present = further.filter(([name]) => header[name] !== undefined && header[name] !== null)
     const items = [...COMMON, ...present].map(([name, read]) => read(header[name]))
-    return `0x${keccak(rlp(items)).toString('hex')}`
+    return `0x${keccak(rlp(items)).toString('hex')}` === hash
   })
 }

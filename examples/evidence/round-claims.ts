@@ -156,6 +156,8 @@ export const rate: Check = async (protocol, claim, chainId) => {
   const voter = text(claim, 'provider')
   const isAnchor = claim['condition'] === 'mc-anchor'
   let [hits, possible, found] = [0, 0, 0]
+  // A round is judged once, although it is read again with more rounds before it.
+  const judged = new Map<number, ReturnType<typeof countsOf>>()
   // Where the chain stood still, rounds with evidence lie further back; the blocks between are few.
   for (let slack = RATE_SLACK; found < counted && slack <= SLACK_MAX; slack *= 4) {
     const span = { epoch, from: last + 1 - counted - slack, to: last, isPartial: true }
@@ -163,7 +165,9 @@ export const rate: Check = async (protocol, claim, chainId) => {
     ;[hits, possible, found] = [0, 0, 0]
     for (const one of rounds.toReversed()) {
       if (found === counted) break
-      const counts = countsOf(one, voter, { isAnchor, chainId })
+      const isKnown = judged.has(one.round)
+      const counts = isKnown ? judged.get(one.round) : countsOf(one, voter, { isAnchor, chainId })
+      judged.set(one.round, counts)
       if (counts === undefined) continue
       found += 1
       hits += counts[0]

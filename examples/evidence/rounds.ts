@@ -99,6 +99,7 @@ export async function collectRounds(
   const end = await protocol.firstBlockAt(windowsOf(first, length, to).complete)
   const roundAt = (at: number) => Math.floor((at - first) / length)
   const submission = new Set([...(await protocol.contracts('Submission', end)), ...others])
+  const own = sendersOf(rounds, voter)
   const blocks = await protocol.rpc.blocks(start, end)
   const times = new Map(blocks.map(({ number, at }) => [number, at]))
   // The block that completes the last round belongs to the next.
@@ -106,7 +107,8 @@ export async function collectRounds(
     for (const one of block.transactions) {
       if (!submission.has(one.to?.toLowerCase() ?? '')) continue
       const sender = protocol.rpc.sender(one)
-      if (await isReverted(protocol, rounds, voter, { ...one, block: block.number })) continue
+      // Whether it was reverted is asked for the judged provider; others' are taken from the blocks alone.
+      if (own.has(sender) && (await isReverted(protocol, one.hash, block.number))) continue
       const { hash, input } = one
       const to = String(one.to).toLowerCase()
       add(rounds, roundAt(block.at), { hash, from: sender, to, input }, block.at)
@@ -116,20 +118,15 @@ export async function collectRounds(
   return { rounds: [...rounds.values()].map(settle), blocks: [start, end] }
 }
 
-/** Whether a submission of the judged provider was reverted; others' are taken from the blocks alone. */
-async function isReverted(
-  { rpc }: Protocol,
-  rounds: ReadonlyMap<number, Round>,
-  voter: string,
-  { hash, from, block }: { readonly hash: string; readonly from: string; readonly block: number },
-): Promise<boolean> {
-  const sender = from.toLowerCase()
-  const isOwn = [...rounds.values()].some(({ policy }) =>
-    policy.members.some(
-      (one) => one.voter === voter && [one.submit, one.submitSignatures].includes(sender),
-    ),
-  )
-  if (!isOwn) return false
+/** Addresses from which a provider submits in these rounds. */
+function sendersOf(rounds: ReadonlyMap<number, Round>, voter: string): ReadonlySet<string> {
+  const policies = new Set([...rounds.values()].map(({ policy }) => policy))
+  const members = [...policies].flatMap((policy) => policy.members)
+  const own = members.filter((one) => one.voter === voter)
+  return new Set(own.flatMap(({ submit, submitSignatures }) => [submit, submitSignatures]))
+}
+
+async function isReverted({ rpc }: Protocol, hash: string, block: number): Promise<boolean> {
   const receipt = await rpc.receipt(hash, block)
   return Number(receipt['status']) !== 1
 }

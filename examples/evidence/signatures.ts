@@ -52,8 +52,15 @@ export function signaturesOf(
     digestOf(message),
   ]
   type Decoded = NonNullable<ReturnType<typeof decodeSigned>>
-  const signersOf = ({ signature, recovery }: Decoded) =>
-    (digests ?? []).map((digest) => recoverSigner(digest, signature, recovery))
+  /** The signer by each digest in turn, up to the member's own: the other digest is needed only for others. */
+  const signersOf = ({ signature, recovery }: Decoded) => {
+    const signers: (string | undefined)[] = []
+    for (const digest of digests ?? []) {
+      signers.push(recoverSigner(digest, signature, recovery))
+      if (signers.includes(signingPolicy)) break
+    }
+    return signers
+  }
   const isOther = ({ message: said }: Decoded) =>
     said !== undefined && message !== undefined && !said.equals(message)
   let [any, valid, wrong]: [Signatures['any'], Signatures['valid'], Signatures['wrong']] = [
