@@ -88,11 +88,10 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
   try {
     const client = connectClient(anvil.url, options.chainId)
     await furnish(client, options)
-    const isAutomined = options.blockTimeSeconds === undefined
-    const send = createSender(client, !isAutomined)
+    const send = createSender(client, options.blockTimeSeconds !== undefined)
     const chain = devnet(anvil.url, options.blockTimeSeconds, client, anvil.close, send)
     if (options.contracts !== true) return chain
-    const contracts = useContracts(await deployContracts(client, isAutomined), send)
+    const contracts = useContracts(await deployContracts(client, chain), send)
     const furnished: FurnishedDevnet = { ...chain, contracts }
     return furnished
   } catch (error) {

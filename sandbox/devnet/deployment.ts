@@ -20,7 +20,12 @@ import token from '../contracts/Token.json' with { type: 'json' }
 import wrapped from '../contracts/WrappedCoin.json' with { type: 'json' }
 import { PEOPLE } from './accounts.ts'
 import type { DevnetClient } from './client.ts'
-import { createSender, type Outgoing } from './sending.ts'
+import {
+  type CallOrCreation,
+  createBlockWriter,
+  readReceipts,
+  type WrittenChain,
+} from './fsp/writer.ts'
 
 /** Addresses of the contracts of payments. */
 export interface ContractPlaces {
@@ -69,6 +74,8 @@ const OPERATOR = getAddress('0x00000000000000000000000000000000000f1a01')
 const TREASURY = getAddress('0x00000000000000000000000000000000000f1a02')
 const PAY_TO = getAddress('0x00000000000000000000000000000000000f1a03')
 const OPERATOR_WEI = 1000n * 10n ** 18n
+/** More than each of the transactions needs. */
+const GAS = 2_500_000
 /** Initial amount of every token for each person. */
 const START_TOKENS = '100000'
 /** Realistic prices, in US dollars: `value / 10 ** decimals`. They are always fresh. */
@@ -87,30 +94,33 @@ export const PRICES = [
 /**
  * Deploys the router, three tokens and the mocks, in one block: tokens allowed, prices set, tokens minted
  * for each person.
- *
- * @param isAutomined whether each transaction creates its block at once
  */
 export async function deployContracts(
   client: DevnetClient,
-  isAutomined: boolean,
+  chain: WrittenChain,
 ): Promise<ContractPlaces> {
   const { data } = await client.call({ data: bytecodeOf(registry) })
   if (data === undefined) throw new Error('the contract registry did not construct')
   await client.setCode({ address: CONTRACT_REGISTRY_ADDRESS, bytecode: data })
   await client.setBalance({ address: OPERATOR, value: OPERATOR_WEI })
-
-  const creations = creationCodes()
   const places = placesOf(await client.getTransactionCount({ address: OPERATOR }))
-  const transactions = [...creations, ...setUp(places)].map((one) => ({ ...one, from: OPERATOR }))
-  if (isAutomined) await client.setAutomine(false)
-  const mined = await createSender(client, true)(...transactions)
-  if (isAutomined) await client.setAutomine(true)
-  const failed = mined.findIndex(({ status }) => status === 'reverted')
-  if (failed !== -1) throw new Error(`transaction ${failed} of the deployment failed`)
+  const calls = [...creationCodes(), ...setUp(places)]
+  const transactions = calls.map((one): CallOrCreation => ({ ...one, from: OPERATOR, gas: GAS }))
+  const writer = createBlockWriter(chain)
+  await writer.hold()
+  try {
+    const hashes = await writer.send(transactions)
+    await writer.ask([{ method: 'evm_mine', params: [] }])
+    const mined = await readReceipts(writer, hashes)
+    const failed = mined.findIndex((receipt) => receipt?.status !== '0x1')
+    if (failed !== -1) throw new Error(`transaction ${failed} of the deployment failed`)
+  } finally {
+    await writer.release()
+  }
   return places
 }
 
-type Unsigned = Omit<Outgoing, 'from'>
+type Unsigned = Omit<CallOrCreation, 'from'>
 
 /** In the order expected by `placesOf`. */
 function creationCodes(): readonly Unsigned[] {

@@ -33,7 +33,9 @@ export function createSender(client: DevnetClient, mine: boolean): Send {
   return async (...transactions) => {
     const hashes: Hash[] = []
     for (const { from, ...transaction } of transactions) {
-      hashes.push(await client.sendTransaction({ account: from, gas: GAS, ...transaction }))
+      // Without a chain to compare, its id is not asked for before each transaction.
+      const call = { account: from, gas: GAS, chain: null, ...transaction }
+      hashes.push(await client.sendTransaction(call))
     }
     if (mine) await client.mine({ blocks: 1 })
     return Promise.all(

@@ -2,7 +2,6 @@ import { Agent } from 'node:http'
 import { type Hex, numberToHex, size } from 'viem'
 import { z } from 'zod'
 import type { Address, Hash } from '#src/kernel/units.ts'
-import type { Devnet } from '../../devnet.ts'
 import { postJson } from '../post.ts'
 
 /** A transaction from any account, without its key. */
@@ -13,6 +12,16 @@ export interface Tx {
   readonly value?: bigint
   /** Gas limit; by default estimated from its data. */
   readonly gas?: number
+}
+
+/** A transaction; without `to` it creates a contract. */
+export type CallOrCreation = Omit<Tx, 'to'> & Partial<Pick<Tx, 'to'>>
+
+/** A local chain to write to. */
+export interface WrittenChain {
+  readonly rpcUrl: string
+  /** Interval between blocks; undefined while each transaction creates its own. */
+  readonly blockTimeSeconds: number | undefined
 }
 
 /** Sends many transactions at once and creates their blocks. Times are epoch seconds. */
@@ -27,7 +36,7 @@ export interface BlockWriter {
   /** Creates the next block, at a time later than the last block's; returns the transactions' hashes. */
   block(at: number, transactions: readonly Tx[]): Promise<readonly Hash[]>
   /** Sends transactions into the next block. */
-  send(transactions: readonly Tx[]): Promise<readonly Hash[]>
+  send(transactions: readonly CallOrCreation[]): Promise<readonly Hash[]>
   /** Creates empty blocks at an interval. */
   empty(blocks: number, secondsApart: number): Promise<void>
   /** Runs calls; results in order. */
@@ -82,9 +91,7 @@ export async function readReceipts(
  * Creates a writer for a chain. While it sends, its accounts must not be used by others. Long because
  * reading, sending and mining share the nonces and the head.
  */
-export function createBlockWriter(
-  devnet: Pick<Devnet, 'rpcUrl' | 'blockTimeSeconds'>,
-): BlockWriter {
+export function createBlockWriter(devnet: WrittenChain): BlockWriter {
   const nonces = new Map<Address, number>()
   const agent = new Agent({ keepAlive: true })
   let head: Head = { number: 0, timestamp: 0 }
@@ -102,7 +109,7 @@ export function createBlockWriter(
     return answers.map(({ result }) => result)
   }
 
-  async function send(transactions: readonly Tx[]): Promise<readonly Hash[]> {
+  async function send(transactions: readonly CallOrCreation[]): Promise<readonly Hash[]> {
     const unknown = [...new Set(transactions.map(({ from }) => from))].filter(
       (from) => !nonces.has(from),
     )
@@ -169,10 +176,10 @@ export function createBlockWriter(
   }
 }
 
-function toRequest({ from, to, data, value = 0n, gas }: Tx, nonce: number) {
+function toRequest({ from, to, data, value = 0n, gas }: CallOrCreation, nonce: number) {
   return {
     from,
-    to,
+    ...(to !== undefined && { to }),
     data,
     nonce: numberToHex(nonce),
     gasPrice: numberToHex(GAS_PRICE_WEI),
