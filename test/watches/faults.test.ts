@@ -1,4 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { RpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
 
@@ -11,10 +13,19 @@ const FLR = 10n ** 18n
 
 let world: WatchWorld
 
-beforeEach(async () => {
-  world = await watchWorld({ simulation: { providers: NAMES.map((name) => ({ name })) } })
-})
-afterEach(() => world.close())
+type WorldOptions = NonNullable<Parameters<typeof watchWorld>[0]>
+
+async function begin(options: WorldOptions = {}, names = NAMES): Promise<void> {
+  world = await watchWorld({
+    simulation: { providers: names.map((name) => ({ name })) },
+    ...options,
+  })
+}
+/** Each test of a group has a world of its own. */
+function eachInNewWorld(options: WorldOptions = {}): void {
+  beforeEach(() => begin(options))
+  afterEach(() => world.close())
+}
 
 const identity = (name: string) => world.simulation().provider(name).accounts.identity.address
 const watch = (type: string, name: string) => world.watch(type, { provider: identity(name) })
@@ -39,6 +50,8 @@ async function keepUptimeOpen(): Promise<void> {
 }
 
 describe('events that an endpoint leaves out', () => {
+  eachInNewWorld()
+
   test('are had from the other one: who signed is not said to have not', async () => {
     const echo = await watch('reward-signing', 'Echo')
     const alpha = await watch('reward-signing', 'Alpha')
@@ -50,11 +63,12 @@ describe('events that an endpoint leaves out', () => {
     expect(await world.events(echo.id)).toEqual([])
     expect(await world.events(alpha.id)).toEqual(['signing.uptime-open'])
   })
+})
 
-  test('are looked for again in each block that may have them, also at a single endpoint', async () => {
-    await world.close()
-    const simulation = { providers: NAMES.map((name) => ({ name })) }
-    world = await watchWorld({ simulation, isAlone: true })
+describe('events that the only endpoint leaves out', () => {
+  eachInNewWorld({ isAlone: true })
+
+  test('are looked for again in each block that may have them', async () => {
     const echo = await watch('reward-signing', 'Echo')
     await keepUptimeOpen()
     await world.see()
@@ -69,6 +83,8 @@ describe('events that an endpoint leaves out', () => {
 })
 
 describe('an endpoint that does not know a voter', () => {
+  eachInNewWorld()
+
   const withoutVoters = (proxy: RpcProxy) => {
     const voter = identity('Alpha').slice(2).toLowerCase()
     const other = identity('Bravo').slice(2).toLowerCase()
@@ -118,6 +134,27 @@ describe('an endpoint that does not know a voter', () => {
 })
 
 describe('a calculation that is published', () => {
+  let answer: { readonly status: number; readonly body: string }
+  let requests = 0
+  const server = createServer((_request, response) => {
+    requests += 1
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body)
+  })
+  let id = 0
+
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    await begin({ env: { PROVIDER_DATASET_URL: `http://127.0.0.1:${port}/{epoch}.json` } })
+    answer = { status: 404, body: '' }
+    id = (await watch('provider-eligibility', 'Alpha')).id
+    await world.see()
+  })
+  afterAll(async () => {
+    await world.close()
+    server.close()
+  })
+
   test.each([
     ['is not there', { status: 404, body: '' }],
     ['fails', { status: 500, body: 'oops' }],
@@ -133,27 +170,16 @@ describe('a calculation that is published', () => {
         ]),
       },
     ],
-  ])('and %s is no evidence', async (_name, answer) => {
-    const { createServer } = await import('node:http')
-    const server = createServer((_request, response) => {
-      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body)
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const place = server.address()
-    const port = typeof place === 'object' && place !== null ? place.port : 0
-    await world.close()
-    world = await watchWorld({
-      simulation: { providers: NAMES.map((name) => ({ name })) },
-      env: { PROVIDER_DATASET_URL: `http://127.0.0.1:${port}/{epoch}.json` },
-    })
-    const { id } = await watch('provider-eligibility', 'Alpha')
-    await world.see()
+  ])('and %s is no evidence', async (_name, given) => {
+    answer = given
+    requests = 0
+    world.restart()
     await world.pass(700)
     await world.pass(700)
+    expect(requests).toBeGreaterThan(0)
     expect(await world.events(id)).toEqual([])
     const { body } = await world.alice.request('GET', `/watches/${id}`)
     expect(body.lastObservation).toMatchObject({ registered: true, eligible: null })
-    server.close()
   })
 })
 
@@ -167,23 +193,49 @@ const faults: readonly [string, (proxy: RpcProxy) => unknown][] = [
   ['serves another chain', (proxy) => proxy.rewrite('eth_chainId', () => '0x1')],
 ]
 
+/** Each fault with a provider that fails meanwhile, in a reward epoch of its own. */
+const CASES = faults.map(([what, fail], index) => [what, fail, `Provider ${index}`] as const)
+
+/** One world for a group of faults: each test has new watches and a process that remembers nothing. */
+function allInOneWorld(): void {
+  beforeAll(() => begin({}, [...CASES.map(([, , name]) => name), 'Anchor']))
+  beforeEach(() => world.restart())
+  afterEach(async () => {
+    for (const proxy of both()) await proxy.up()
+    for (const { id } of (await world.alice.request('GET', '/watches')).body.data) {
+      await world.alice.request('DELETE', `/watches/${id}`)
+    }
+  })
+  afterAll(() => world.close())
+}
+
+const watchBalance = () => {
+  const target = { address: world.devnet.people.bob.account.address, asset: 'FLR' }
+  return world.watch('wallet-balance', target, { threshold: '100' })
+}
+
+async function payBob(): Promise<void> {
+  const { bob, carol } = world.devnet.people
+  await world.devnet.transfer(carol.account.address, bob.account.address, 500n * FLR)
+}
+
 describe('while one endpoint', () => {
-  test.each(faults)('%s, the other one is enough', async (_name, fail) => {
-    const { bob, carol } = world.devnet.people
-    const target = { address: bob.account.address, asset: 'FLR' }
-    const wallet = await world.watch('wallet-balance', target, { threshold: '100' })
+  allInOneWorld()
+
+  test.each(CASES)('%s, the other one is enough', async (_what, fail, name) => {
+    const wallet = await watchBalance()
     const feed = await world.watch(
       'feed-move',
       { feed: 'XRP/USD' },
       { percent: 5, windowSeconds: 600 },
     )
-    const alpha = await watch('provider-eligibility', 'Alpha')
+    const provider = await watch('provider-eligibility', name)
     await world.see()
     await fail(world.primary)
-    await world.simulation().behave('Alpha', 'unregistered')
+    await world.simulation().behave(name, 'unregistered')
     await world.simulation().playToEpochEnd()
     await look()
-    await world.devnet.transfer(carol.account.address, bob.account.address, 500n * FLR)
+    await payBob()
     await world.simulation().setFeed('XRP/USD', world.simulation().feed('XRP/USD') * 1.06)
     await world.pass(60)
     expect(await world.events(wallet.id)).toEqual(['wallet-balance.moved'])
@@ -191,38 +243,42 @@ describe('while one endpoint', () => {
     // A missing provider needs confirmation by a second endpoint, or time.
     await world.pass(60)
     await world.pass(60)
-    expect(await world.events(alpha.id)).toEqual(['provider.unregistered'])
+    expect(await world.events(provider.id)).toEqual(['provider.unregistered'])
+    await world.simulation().recover(name)
   })
+})
 
-  test.each(
-    faults,
-  )('and the other one %s, nothing is said, and all of it afterwards', async (name, fail) => {
-    const { bob, carol } = world.devnet.people
-    const target = { address: bob.account.address, asset: 'FLR' }
-    const wallet = await world.watch('wallet-balance', target, { threshold: '100' })
-    const alpha = await watch('provider-eligibility', 'Alpha')
+describe('while each endpoint', () => {
+  allInOneWorld()
+
+  test.each(CASES)('%s, nothing is said, and all of it afterwards', async (what, fail, name) => {
+    const wallet = await watchBalance()
+    const provider = await watch('provider-eligibility', name)
     await world.see()
     for (const proxy of both()) await fail(proxy)
     // An endpoint that was right is asked for its chain again within the hour.
-    if (name.includes('another chain')) world.clock.advance(3600)
-    await world.simulation().behave('Alpha', 'unregistered')
+    if (what.includes('another chain')) world.clock.advance(3600)
+    await world.simulation().behave(name, 'unregistered')
     await world.simulation().playToEpochEnd()
-    await world.devnet.transfer(carol.account.address, bob.account.address, 500n * FLR)
+    await payBob()
     await look()
     const alerts = async () =>
-      (await world.events()).filter((event) => !event.startsWith('fsp.monitoring'))
+      [...(await world.events(wallet.id)), ...(await world.events(provider.id))].filter(
+        (event) => !event.startsWith('fsp.monitoring'),
+      )
     expect(await alerts()).toEqual([])
     for (const proxy of both()) await proxy.up()
     world.clock.advance(3600)
     await world.see()
     await world.pass(60)
-    expect(await world.events(wallet.id)).toContain('wallet-balance.moved')
-    expect(await world.events(alpha.id)).toContain('provider.unregistered')
-    expect(await alerts()).toHaveLength(2)
+    expect(await alerts()).toEqual(['wallet-balance.moved', 'provider.unregistered'])
+    await world.simulation().recover(name)
   })
 })
 
 describe('a connection that breaks', () => {
+  eachInNewWorld()
+
   test('in the middle of a span loses nothing and repeats nothing', async () => {
     const alpha = await watch('reward-signing', 'Alpha')
     const echo = await watch('reward-signing', 'Echo')
