@@ -26,16 +26,19 @@ export interface PacedAccess extends ApiAccess {
   readonly pace: TelegramPace
 }
 
+interface BotOptions extends PacedAccess {
+  readonly app: App
+  /** Time after which a press is answered, although its handler still works. */
+  readonly patienceMs?: number
+}
+
 /** Creates the bot with all its features. It sends no request before it gets an update. */
-export function createBot({
-  app,
-  ...access
-}: { readonly app: App } & PacedAccess): Bot<BotContext> {
+export function createBot({ app, patienceMs, ...access }: BotOptions): Bot<BotContext> {
   const client = { apiRoot: access.apiRoot, timeoutSeconds: API_TIMEOUT_SECONDS }
   const bot = new Bot<BotContext>(access.token, { client })
   // The rate limiter wraps the counter, so only Telegram's own 429s are counted, not local ones.
   waitForTurns(countLimited(bot.api, app.meters.telegramLimited), access.pace)
-  bot.use(answering(app), flood(app), inlineQueries(app), identify(app), errors, guard)
+  bot.use(answering(app, patienceMs), flood(app), inlineQueries(app), identify(app), errors, guard)
   bot.use(questions(() => REGISTRY.flatMap((feature) => feature.questions ?? [])))
   for (const { composer } of REGISTRY) bot.use(composer)
   return bot

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { PATIENCE_MS } from '#bot/core/middleware/answering.ts'
 import { createRecipient } from '#src/recipients/service.ts'
 import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
@@ -10,7 +11,7 @@ let ann: Chatting
 let id: number
 
 beforeAll(async () => {
-  world = await botWorld()
+  world = await botWorld({}, { patienceMs: PATIENCE_MS })
   ann = await world.linked('alice')
   id = await world.addWatch('alice', { label: 'Treasury' })
 })

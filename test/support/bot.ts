@@ -24,10 +24,17 @@ import { giveCredits } from './credits.ts'
 import { BOT_NAME, BOT_TOKEN, serviceOnly } from './harness.ts'
 import { NO_PACE, ownPace } from './pace.ts'
 
+/** On a busy machine handlers take long, and tests read their answers. */
+const LONG_MS = 60_000
+
 /** The real bot, initialized, as the inbox uses it. */
-async function createHandler(app: App, telegram: TelegramApi): Promise<UpdateHandler> {
+async function createHandler(
+  app: App,
+  telegram: TelegramApi,
+  patienceMs = LONG_MS,
+): Promise<UpdateHandler> {
   const pace = ownPace(NO_PACE)
-  const bot = createBot({ app, token: BOT_TOKEN, apiRoot: telegram.url, pace })
+  const bot = createBot({ app, token: BOT_TOKEN, apiRoot: telegram.url, pace, patienceMs })
   bot.botInfo = await bot.api.getMe()
   return updateHandler(app, bot)
 }
@@ -50,13 +57,20 @@ export interface Chatting {
 /**
  * The service with a fresh database and the strict local Bot API, without chain and mail.
  *
- * @param given `clock`: of both; by default the service's stands and Telegram's is the machine's
+ * @param given `clock`: of both; by default the service's stands and Telegram's is the machine's.
+ *   `patienceMs`: time after which a press is answered before its handler does it; long by default
  */
 export async function botWorld(
   over: Readonly<Record<string, string>> = {},
-  given: { readonly clock?: TestClock; readonly firstName?: string } = {},
+  given: {
+    readonly clock?: TestClock
+    readonly firstName?: string
+    readonly patienceMs?: number
+  } = {},
 ) {
-  const telegram = await startTelegramApi({ token: BOT_TOKEN, username: BOT_NAME, ...given })
+  const { patienceMs, ...ofTelegram } = given
+  const account = { token: BOT_TOKEN, username: BOT_NAME }
+  const telegram = await startTelegramApi({ ...account, ...ofTelegram })
   const environment = {
     TELEGRAM_BOT_TOKEN: BOT_TOKEN,
     TELEGRAM_API_ROOT: telegram.url,
@@ -64,7 +78,7 @@ export async function botWorld(
   }
   const only = await serviceOnly(environment, given.clock)
   const app: App = { ...only.app, botUsername: () => BOT_NAME }
-  let handler = await createHandler(app, telegram)
+  let handler = await createHandler(app, telegram, patienceMs)
   const api = createApi({ token: BOT_TOKEN, apiRoot: telegram.url }, API_TIMEOUT_SECONDS)
   const { signal } = new AbortController()
   let offset = 0
@@ -83,7 +97,7 @@ export async function botWorld(
     },
     /** Replaces the bot by a new one, which has only stored state. */
     restart: async () => {
-      handler = await createHandler(app, telegram)
+      handler = await createHandler(app, telegram, patienceMs)
     },
     /** Lets the bot handle all pending updates. */
     settle,

@@ -6,10 +6,10 @@ import { describe, isRefused } from '#src/telegram/errors.ts'
 import type { BotContext, PressAnswer } from '../context.ts'
 
 /** Time after which a press gets an empty response, and the chat shows progress. */
-const PATIENCE_MS = 700
+export const PATIENCE_MS = 700
 
-/** Responds to every press once: by its handler, after the wait, or at the end. */
-export function answering(app: Pick<App, 'log'>): Middleware<BotContext> {
+/** Responds to every press once: by its handler, after `patienceMs`, or at the end. */
+export function answering(app: Pick<App, 'log'>, patienceMs = PATIENCE_MS): Middleware<BotContext> {
   return async (ctx, next) => {
     const answer = once(app, ctx)
     const waiting = createProgress(app, ctx)
@@ -18,7 +18,7 @@ export function answering(app: Pick<App, 'log'>): Middleware<BotContext> {
     const timer = setTimeout(() => {
       void answer()
       waiting.begin()
-    }, PATIENCE_MS)
+    }, patienceMs)
     try {
       await next()
     } finally {
