@@ -20,6 +20,8 @@ beforeEach(() => outbox.reset())
 
 afterAll(() => outbox.close())
 
+/** Most requests of the channel at once. */
+const PLACES = 256
 const BAD = -1001
 const GOOD = 4711
 
@@ -193,7 +195,8 @@ test('three hundred hanging hosts with different addresses do not delay a health
   await outbox.enqueue({ to: await outbox.recipient() })
   const before = hanging.left()
   await expect.poll(() => outbox.receiver.deliveries.length).toBe(1)
-  expect(hanging.left() - before).toBeLessThan(256)
+  // At the end of this round; on a busy machine the next one may end before the delivery is seen. There are five.
+  expect(hanging.left() - before).toBeLessThan(2 * PLACES)
   stop.abort()
   hanging.close()
   await run
