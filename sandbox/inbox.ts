@@ -3,8 +3,8 @@ import type { Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { SMTPServer, type SMTPServerAddress, type SMTPServerSession } from 'smtp-server'
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
-import { type Arrivals, createArrivals } from './arrivals.ts'
 import { type Mail, readMail } from './inbox/mail.ts'
+import { createReceivedItems, type ReceivedItems } from './received-items.ts'
 
 /** Responses to mail: accepted, `450` try later, `550` no such mailbox, or not listening. */
 export const INBOX_MODES = ['ok', 'temporary', 'permanent', 'down'] as const
@@ -26,9 +26,9 @@ export interface Inbox {
   /** Sets the response of one address; `undefined` resets it. */
   setMailbox(address: string, answer: MailboxAnswer | undefined): void
   /** The first matching mail, received before or later; rejects after the timeout, by default 5 s. */
-  waitFor: Arrivals<Mail>['waitFor']
+  waitFor: ReceivedItems<Mail>['waitFor']
   /** Calls the listener on every new mail and change of mode until the returned function is called. */
-  subscribe: Arrivals<Mail>['subscribe']
+  subscribe: ReceivedItems<Mail>['subscribe']
   /** Deletes all mails. */
   clear(): void
   close(): Promise<void>
@@ -50,16 +50,16 @@ const REFUSALS = {
 /** Starts a mail server on loopback. */
 export async function startInbox(options: InboxOptions = {}): Promise<Inbox> {
   const { port = 0, clock = systemClock } = options
-  const arrivals = createArrivals<Mail>('mail', (mail) => `to ${mail.to}: ${mail.subject}`)
+  const received = createReceivedItems<Mail>('mail', (mail) => `to ${mail.to}: ${mail.subject}`)
   const mailboxes = new Map<string, MailboxAnswer>()
   let mode: InboxMode = 'ok'
-  let received = 0
+  let count = 0
 
   const answerOf = (address: string) => mailboxes.get(address.toLowerCase()) ?? mode
   const keep = async (raw: Buffer, session: SMTPServerSession) => {
-    received += 1
-    const arrival = { id: received, receivedAt: clock.now(), envelope: envelopeOf(session) }
-    arrivals.add(await readMail(raw, arrival))
+    count += 1
+    const arrival = { id: count, receivedAt: clock.now(), envelope: envelopeOf(session) }
+    received.add(await readMail(raw, arrival))
   }
   const listen = (onPort: number) => listenForMail(onPort, answerOf, keep)
 
@@ -72,7 +72,7 @@ export async function startInbox(options: InboxOptions = {}): Promise<Inbox> {
   }
   return {
     url: `smtp://127.0.0.1:${ownPort}`,
-    mails: arrivals.all,
+    mails: received.all,
     get mode() {
       return mode
     },
@@ -80,17 +80,17 @@ export async function startInbox(options: InboxOptions = {}): Promise<Inbox> {
       mode = next
       if (next === 'down') await stop()
       else listener ??= await listen(ownPort)
-      arrivals.announce()
+      received.announce()
     },
     setMailbox: (address, answer) => {
       if (answer === undefined) mailboxes.delete(address.toLowerCase())
       else mailboxes.set(address.toLowerCase(), answer)
     },
-    waitFor: arrivals.waitFor,
-    subscribe: arrivals.subscribe,
-    clear: arrivals.clear,
+    waitFor: received.waitFor,
+    subscribe: received.subscribe,
+    clear: received.clear,
     close: async () => {
-      arrivals.close()
+      received.close()
       await stop()
     },
   }

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
-import { type Arrivals, createArrivals } from './arrivals.ts'
 import { listen, stopListening } from './loopback.ts'
+import { createReceivedItems, type ReceivedItems } from './received-items.ts'
 import {
   type RequestHeaders,
   type SignatureVerdict,
@@ -70,9 +70,9 @@ export interface Receiver {
   /** Sets the secret with which a hook verifies; `undefined` disables verification. */
   setSecret(hook: string, secret: string | undefined): void
   /** The first matching delivery, received before or later; rejects after the timeout, by default 5 s. */
-  waitFor: Arrivals<ReceivedRequest>['waitFor']
+  waitFor: ReceivedItems<ReceivedRequest>['waitFor']
   /** Calls the listener on every delivery and change until the returned function is called. */
-  subscribe: Arrivals<ReceivedRequest>['subscribe']
+  subscribe: ReceivedItems<ReceivedRequest>['subscribe']
   /** Deletes the deliveries and the remaining responses. */
   clear(): void
   close(): Promise<void>
@@ -97,21 +97,21 @@ const HOOK_PATH = /^\/hook\/([\w-]{1,64})$/
  */
 export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
   const { port = 0, secret, clock = systemClock } = options
-  const arrivals = createArrivals<ReceivedRequest>('delivery', describe)
+  const received = createReceivedItems<ReceivedRequest>('delivery', describe)
   const secrets = new Map<string, string>(secret === undefined ? [] : [[MAIN_HOOK, secret]])
   const nextAnswers: Answer[] = []
   const stopping = new AbortController()
   let usual: Answer | undefined
-  let received = 0
+  let count = 0
 
   const receive = async (request: IncomingMessage, hook: string): Promise<Answer> => {
     const rawBody = await buffer(request)
     const receivedAt = clock.now()
     const verdicts = check(request.headers, rawBody, secrets.get(hook), receivedAt)
     const answer = nextAnswers.shift() ?? usual ?? (isRefused(verdicts) ? 401 : 200)
-    received += 1
-    arrivals.add({
-      id: received,
+    count += 1
+    received.add({
+      id: count,
       receivedAt,
       hook,
       method: request.method ?? '',
@@ -128,16 +128,16 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
 
   return {
     url: (hook = MAIN_HOOK) => `${server.origin}/hook/${hook}`,
-    deliveries: arrivals.all,
+    deliveries: received.all,
     nextAnswers,
     secrets,
     answerNext: (...answers) => {
       nextAnswers.push(...answers)
-      arrivals.announce()
+      received.announce()
     },
     cancelAnswers: () => {
       nextAnswers.length = 0
-      arrivals.announce()
+      received.announce()
     },
     answerAlways: (answer) => {
       usual = answer
@@ -145,17 +145,17 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     setSecret: (hook, next) => {
       if (next === undefined) secrets.delete(hook)
       else secrets.set(hook, next)
-      arrivals.announce()
+      received.announce()
     },
-    waitFor: arrivals.waitFor,
-    subscribe: arrivals.subscribe,
+    waitFor: received.waitFor,
+    subscribe: received.subscribe,
     clear: () => {
       nextAnswers.length = 0
-      arrivals.clear()
+      received.clear()
     },
     close: async () => {
       stopping.abort()
-      arrivals.close()
+      received.close()
       await server.close()
     },
   }

@@ -1,9 +1,9 @@
 import type { Behaviour } from '../devnet/fsp/behaviours.ts'
 import type { PlayedRounds } from '../devnet/fsp/time-travel.ts'
 import type { WorldParts } from '../world/parts.ts'
-import { thenAlerts } from './alerts.ts'
 import { CHAT, INBOX, INDEX, RECEIVER, type Scenario, type ScenarioGroup } from './define.ts'
 import { alertsOf } from './providers.ts'
+import { runAndReportAlerts } from './report-alerts.ts'
 
 const NAME = 'Alpha'
 /** After the signal's default of fifteen minutes and one round, and before Alpha registers after twenty. */
@@ -41,7 +41,7 @@ export function epochScenarios(world: WorldParts): ScenarioGroup {
     look: [CHAT, INBOX, RECEIVER],
     waits: true,
     run: (note, signal) =>
-      thenAlerts(world, alertsOf(world), { note, signal }, async () => {
+      runAndReportAlerts(world, alertsOf(world), { note, signal }, async () => {
         await simulation.behave(NAME, behaviour)
         await then()
         note(stateText(world))

@@ -6,15 +6,16 @@ import { CHAT, INBOX, INDEX, type Scenario, type ScenarioGroup, secondsSince } f
 
 const RPC_DOWN_MS = 120_000
 const RETRY_AFTER_SECONDS = 10
-/** Longest wait for a refused message. */
-const RESEND_PATIENCE_MS = 60_000
+/** How long to wait until the bot sends a refused message again. */
+const RESEND_MAX_MS = 60_000
 
-/** Scenarios of failing outside services, which must lose nothing. */
+/** Scenarios in which an external service fails. No message may be lost. */
 export function faultScenarios(world: WorldParts): ScenarioGroup {
   const { rpc, telegram, inbox } = world
   return {
     title: 'Faults',
-    about: 'Something outside the service fails. Nothing is lost; what is late comes later.',
+    about:
+      'Something outside the service fails. No message is lost: it arrives when everything works again.',
     scenarios: [
       fault({
         id: 'rpc-down',
@@ -34,7 +35,8 @@ export function faultScenarios(world: WorldParts): ScenarioGroup {
         label: 'Telegram down',
         endLabel: 'Telegram up again',
         state: 'Telegram is down.',
-        follows: 'Nothing comes into chats and no button answers; mail and webhooks go on.',
+        follows:
+          'No message arrives in chats and buttons do not respond; mail and webhooks still work.',
         look: [CHAT, INBOX],
         begin: () => telegram.down(),
         end: () => telegram.up(),
@@ -45,12 +47,12 @@ export function faultScenarios(world: WorldParts): ScenarioGroup {
         endLabel: 'Mail up again',
         state: 'The mail server is down.',
         follows:
-          'Mails wait and are tried again after 5 s, 5 min, 30 min and so on; “+1 h” saves the waiting.',
+          'Mails wait and are tried again after 5 s, 5 min, 30 min and so on; press “+1 h” to skip the wait.',
         look: [INBOX, CHAT],
         begin: () => inbox.setMode('down'),
         end: () => (inbox.mode === 'down' ? inbox.setMode('ok') : Promise.resolve()),
-        // The inbox page can do the same.
-        onChange: (look) => inbox.subscribe(look),
+        // The inbox page can switch the mail server on, too.
+        onChange: (check) => inbox.subscribe(check),
         isOver: () => inbox.mode !== 'down',
       }),
     ],
@@ -64,8 +66,8 @@ interface Fault extends Pick<Scenario, 'id' | 'label' | 'follows' | 'look'> {
   end(): Promise<void>
   /** Ends automatically after this time. */
   readonly lastsMs?: number
-  /** Calls back when `isOver` should be checked, until the returned function is called. */
-  onChange?(look: () => void): () => void
+  /** Calls `check` after changes that may end the fault. The returned function ends that. */
+  onChange?(check: () => void): () => void
   isOver?(): boolean
 }
 
@@ -84,56 +86,56 @@ function fault({ endLabel, state, lastsMs, ...given }: Fault): Scenario {
       const ended = new AbortController()
       ending = ended
       const start = performance.now()
-      const stopLooking = given.onChange?.(() => {
+      const unsubscribe = given.onChange?.(() => {
         if (given.isOver?.()) ended.abort()
       })
       try {
         await given.begin()
-        note(lastsMs === undefined ? 'until it is ended' : `for ${lastsMs / 60_000} min`)
+        note(lastsMs === undefined ? 'until you end it' : `for ${lastsMs / 60_000} min`)
         await untilAborted(AbortSignal.any([ended.signal, signal]), lastsMs)
-        // The end of the world stops everything.
+        // When the whole sandbox stops, the fault need not be ended.
         if (!signal.aborted) await given.end()
       } finally {
-        stopLooking?.()
+        unsubscribe?.()
         ending = undefined
       }
-      note(`over after ${secondsSince(start)}`)
+      note(`ended after ${secondsSince(start)}`)
     },
   }
 }
 
-/** Refuses the next message, and checks whether it is sent later. */
+/** A scenario that refuses the next message, and reports whether the bot sends it again. */
 function tooManyRequests({ telegram }: WorldParts): Scenario {
-  let takingBack: AbortController | undefined
+  let waiting: AbortController | undefined
   return {
     id: 'telegram-429',
     label: 'Telegram 429',
-    follows: `The bot’s next message is refused with “retry after ${RETRY_AFTER_SECONDS}”, and sent that much later.`,
+    follows: `The bot’s next message is refused with “retry after ${RETRY_AFTER_SECONDS}”, and sent again after that time.`,
     look: [CHAT],
     lasting: () => {
-      const current = takingBack
+      const current = waiting
       return (
         current && {
           state: 'The next message will be refused.',
-          endLabel: 'Do not refuse it',
+          endLabel: 'Cancel',
           end: () => current.abort(),
         }
       )
     },
     run: async (note, signal) => {
-      if (takingBack !== undefined) return
+      if (waiting !== undefined) return
       const stop = new AbortController()
-      takingBack = stop
+      waiting = stop
       telegram.failNext('sendMessage', tooMany(RETRY_AFTER_SECONDS))
       const refused = await nextCall(
         telegram,
         (call) => call.refused?.code === 429,
         AbortSignal.any([stop.signal, signal]),
       )
-      takingBack = undefined
+      waiting = undefined
       if (refused === undefined) {
         telegram.clearFaults()
-        note('taken back')
+        note('cancelled')
         return
       }
       const start = performance.now()
@@ -141,16 +143,20 @@ function tooManyRequests({ telegram }: WorldParts): Scenario {
       const sent = await nextCall(
         telegram,
         (call) => call.refused === undefined && call.payload.chat_id === refused.payload.chat_id,
-        AbortSignal.any([signal, AbortSignal.timeout(RESEND_PATIENCE_MS)]),
+        AbortSignal.any([signal, AbortSignal.timeout(RESEND_MAX_MS)]),
       )
-      note(sent ? `sent after ${secondsSince(start)}` : 'not sent again')
+      note(
+        sent
+          ? `sent again after ${secondsSince(start)}`
+          : `not sent again within ${RESEND_MAX_MS / 1000} s`,
+      )
     },
   }
 }
 
 type CallMade = Extract<Change, { kind: 'call' }>['call']
 
-/** The next matching `sendMessage`; undefined when the signal was aborted before. */
+/** Waits for the next matching `sendMessage`; returns undefined if the signal aborts first. */
 async function nextCall(
   telegram: WorldParts['telegram'],
   fits: (call: CallMade) => boolean,
@@ -171,7 +177,7 @@ async function nextCall(
   }
 }
 
-/** Waits until the signal is aborted, or the timeout. */
+/** Waits until the signal aborts or the time is over. */
 async function untilAborted(signal: AbortSignal, ms = 2 ** 31 - 1): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => undefined)
 }

@@ -1,8 +1,8 @@
 import type { ControlPanel } from '../control-panel.ts'
 import type { WorldParts } from '../world/parts.ts'
-import { thenAlerts } from './alerts.ts'
 import { CHAT, INBOX, INDEX, RECEIVER, type Scenario, type ScenarioGroup } from './define.ts'
-import { ensureWatch } from './watching.ts'
+import { ensureWatch } from './ensure-watch.ts'
+import { runAndReportAlerts } from './report-alerts.ts'
 
 const FEED = 'FLR/USD'
 const WATCHED_PERCENT = 5
@@ -47,7 +47,7 @@ function move(world: WorldParts, percent: number): Scenario {
     waits: true,
     run: async (note, signal) => {
       const price = world.simulation.feed(FEED) * (1 + percent / 100)
-      await thenAlerts(
+      await runAndReportAlerts(
         world,
         { words: [FEED], events: ['feed-move.'] },
         { note, signal },

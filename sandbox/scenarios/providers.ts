@@ -1,9 +1,9 @@
 import type { ControlPanel } from '../control-panel.ts'
 import { BEHAVIOURS, type Behaviour } from '../devnet/fsp/behaviours.ts'
 import type { WorldParts } from '../world/parts.ts'
-import { thenAlerts } from './alerts.ts'
 import { CHAT, INBOX, RECEIVER, type Scenario, type ScenarioGroup } from './define.ts'
-import { ensureWatch } from './watching.ts'
+import { ensureWatch } from './ensure-watch.ts'
+import { runAndReportAlerts } from './report-alerts.ts'
 
 /** The provider with faults. */
 const NAME = 'Alpha'
@@ -29,7 +29,7 @@ export function providerScenarios(world: WorldParts, panel: ControlPanel): Scena
     look: [CHAT, INBOX, RECEIVER],
     waits: true,
     run: (note, signal) =>
-      thenAlerts(world, alertsOf(world), { note, signal }, async () => {
+      runAndReportAlerts(world, alertsOf(world), { note, signal }, async () => {
         await simulation.behave(NAME, ...behaviours)
         note(await playText(world, rounds))
       }),
@@ -109,7 +109,7 @@ export function providerScenarios(world: WorldParts, panel: ControlPanel): Scena
         look: [CHAT, INBOX, RECEIVER],
         waits: true,
         run: (note, signal) =>
-          thenAlerts(world, alertsOf(world), { note, signal }, async () => {
+          runAndReportAlerts(world, alertsOf(world), { note, signal }, async () => {
             await simulation.recover(NAME)
             note(await playText(world, ROUNDS))
           }),

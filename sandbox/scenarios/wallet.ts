@@ -1,8 +1,8 @@
 import { formatEther } from 'viem/utils'
 import type { Person } from '../devnet/accounts.ts'
 import type { WorldParts } from '../world/parts.ts'
-import { thenAlerts } from './alerts.ts'
 import { CHAT, INBOX, RECEIVER, type Scenario, type ScenarioGroup } from './define.ts'
+import { runAndReportAlerts } from './report-alerts.ts'
 
 const AMOUNT_FLR = 500
 const AMOUNT_WEI = BigInt(AMOUNT_FLR) * 10n ** 18n
@@ -52,9 +52,14 @@ function move(world: WorldParts, { from, to, ...shown }: Move): Scenario {
       if (has <= AMOUNT_WEI) {
         throw new Error(`${from.name} has only ${Number(formatEther(has)).toFixed(2)} FLR`)
       }
-      await thenAlerts(world, { words: ['FLR'], events: [EVENT] }, { note, signal }, async () => {
-        await transfer(address, to.account.address, AMOUNT_WEI)
-      })
+      await runAndReportAlerts(
+        world,
+        { words: ['FLR'], events: [EVENT] },
+        { note, signal },
+        async () => {
+          await transfer(address, to.account.address, AMOUNT_WEI)
+        },
+      )
     },
   }
 }

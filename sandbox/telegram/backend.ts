@@ -1,6 +1,6 @@
 import type { Clock } from '#src/kernel/clock.ts'
 import { type Changes, createChanges } from './changes.ts'
-import { type Chats, createChats } from './chats.ts'
+import { type Chats, createChats } from './chat-store.ts'
 import { createFaults, type Faults } from './faults.ts'
 import { createFiles, type Files } from './files.ts'
 import { createMessages, type Messages } from './messages.ts'

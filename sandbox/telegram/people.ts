@@ -1,5 +1,5 @@
 import type { Backend } from './backend.ts'
-import { memberOf, withMember } from './chats.ts'
+import { memberOf, withMember } from './chat-store.ts'
 import { addTopic } from './methods/chats.ts'
 import type {
   BotStatus,

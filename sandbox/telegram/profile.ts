@@ -1,5 +1,5 @@
 import type { Changes } from './changes.ts'
-import { isAdministrator, memberOf } from './chats.ts'
+import { isAdministrator, memberOf } from './chat-store.ts'
 import type { BotAccount, Chat } from './model.ts'
 
 /** One entry of the `/` menu. */

@@ -1,5 +1,5 @@
 import type { Backend } from './backend.ts'
-import { memberOf } from './chats.ts'
+import { memberOf } from './chat-store.ts'
 import { keptEntities } from './entities.ts'
 import { readMarkup } from './keyboard.ts'
 import { placeOf } from './methods/content.ts'

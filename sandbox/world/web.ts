@@ -5,7 +5,7 @@ import { inboxPage } from '../inbox/page.ts'
 import { serveLayout, topBar } from '../layout.ts'
 import { receiverPage } from '../receiver/page.ts'
 import { scenariosPage } from '../scenarios/page.ts'
-import { chatPages } from '../telegram-chat.ts'
+import { chatPages } from '../telegram-chat-page.ts'
 import type { WorldParts } from './parts.ts'
 
 /** The sandbox's pages. */

@@ -1,7 +1,7 @@
 import { fastify } from 'fastify'
 import { createProviderSimulation } from '#sandbox/devnet/provider-simulation.ts'
 import { startDevnet } from '#sandbox/devnet.ts'
-import { chatPages } from '#sandbox/telegram-chat.ts'
+import { chatPages } from '#sandbox/telegram-chat-page.ts'
 import { startProtocolData } from '#sandbox/world/protocol-data.ts'
 import { startXrpl } from '#sandbox/xrpl.ts'
 import { packed } from '#src/actions/codec.ts'

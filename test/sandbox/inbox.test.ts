@@ -143,7 +143,7 @@ describe('inbox', () => {
     const idle = connect(Number(new URL(inbox.url).port), '127.0.0.1')
     await once(idle, 'data')
     const dropped = once(idle, 'close')
-    const waiting = expect(inbox.waitFor(() => false)).rejects.toThrow('before the end')
+    const waiting = expect(inbox.waitFor(() => false)).rejects.toThrow('before it closed')
     await Promise.all([inbox.close(), inbox.close()])
     await Promise.all([dropped, waiting])
     await expect(send()).rejects.toMatchObject({ code: 'ESOCKET' })

@@ -277,7 +277,7 @@ describe('receiver', () => {
       expect(asked).rejects.toThrow('fetch failed'),
     )
     await receiver.waitFor(({ id }) => id === 2)
-    const waiting = expect(receiver.waitFor(() => false)).rejects.toThrow('before the end')
+    const waiting = expect(receiver.waitFor(() => false)).rejects.toThrow('before it closed')
     await Promise.all([receiver.close(), receiver.close()])
     await Promise.all([...hanging, waiting])
     await expect(deliver()).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } })

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { parseAbi } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { confirmLinkOf } from '#sandbox/inbox/mail.ts'
-import { thenAlerts } from '#sandbox/scenarios/alerts.ts'
+import { runAndReportAlerts } from '#sandbox/scenarios/report-alerts.ts'
 import { startWorld, type World } from '#sandbox/world.ts'
 import { feedId } from '#src/chain/feed-names.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
@@ -103,7 +103,7 @@ test('an answer to a person in the chat is not counted as an alert', async () =>
   const over = new AbortController()
   const isAnswer = ({ chatId, from, text }: { chatId: number; from: number; text: string }) =>
     chatId === ann && from === world.telegram.bot.id && text.includes('FLR')
-  const counted = thenAlerts(
+  const counted = runAndReportAlerts(
     world,
     { words: ['FLR'], events: [] },
     { note: (text) => notes.push(text), signal: over.signal },
@@ -120,14 +120,14 @@ test('an answer to a person in the chat is not counted as an alert', async () =>
   await new Promise((resolve) => setTimeout(resolve, 2000))
   over.abort()
   await counted
-  expect(notes).toEqual(['no alert came: nobody watches this, or something is down'])
+  expect(notes).toEqual(['no alert arrived: nobody watches this, or something is down'])
 })
 
-test('the next message is refused with 429, unless that is taken back', async () => {
+test('the next message is refused with 429, unless that is cancelled', async () => {
   // The bot sends nothing unprompted here, which would be refused in place of its answer.
   await press('Telegram 429')
-  await press('Do not refuse it')
-  await logged('Telegram 429 → taken back')
+  await press('Cancel')
+  await logged('Telegram 429 → cancelled')
   await press('Telegram 429')
   await page.getByText('The next message will be refused.').waitFor()
   const ann = world.telegramAccounts.people.get('ann')?.id ?? 0
@@ -201,7 +201,7 @@ test('a price moves, and its alert is awaited until it comes or the wait is canc
   await page.getByText('FLR/USD is at 0.0212.').waitFor()
   const stop = page.getByRole('button', { name: 'Stop waiting for what follows “FLR/USD +6 %”' })
   await stop.click()
-  await logged('FLR/USD +6 % → it is 0.0212 · no alert came')
+  await logged('FLR/USD +6 % → it is 0.0212 · no alert arrived')
   await stop.waitFor({ state: 'detached' })
 })
 
@@ -293,7 +293,7 @@ test('while the RPC is down the index says so, and one press ends it', async () 
   await page.getByRole('heading', { name: 'Down right now: Chain 14' }).waitFor()
   await open('/happen')
   await press('RPC back now')
-  await logged('RPC down 2 min → for 2 min · over after')
+  await logged('RPC down 2 min → for 2 min · ended after')
   await open('/')
   await page.getByRole('heading', { name: 'Everything is ready.' }).waitFor()
 })
@@ -304,7 +304,7 @@ test('Telegram and the mail server go down and come up again', async () => {
   await page.getByText('Telegram is down.').waitFor()
   await expect(fetch(world.telegram.url)).rejects.toThrow()
   await press('Telegram up again')
-  await logged('Telegram down → until it is ended · over after')
+  await logged('Telegram down → until you end it · ended after')
   expect((await fetch(world.telegram.url)).status).toBe(404)
 
   await press('Mail down')
@@ -312,7 +312,7 @@ test('Telegram and the mail server go down and come up again', async () => {
   expect(world.inbox.mode).toBe('down')
   // Ended on the inbox page instead of this page.
   await world.inbox.setMode('ok')
-  await logged('Mail down → until it is ended · over after')
+  await logged('Mail down → until you end it · ended after')
   await page.getByRole('button', { name: 'Mail down' }).waitFor()
 })
 

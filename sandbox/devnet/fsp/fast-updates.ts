@@ -7,13 +7,15 @@ import { type ProviderAccounts, pseudoRandom } from './provider.ts'
 import type { Tx } from './writer.ts'
 
 const VIRTUAL_PROVIDERS = 4096
+/** Expected number of updates in a block; the protocol calls it the expected sample size. */
 const UPDATES_PER_BLOCK = 1.5
 const GAS = 400_000
 
 /**
- * Price updates of a block by the members drawn for it: the heavier, the more often.
+ * Fast updates for one block, from the providers that sortition selects. A provider with a higher weight is selected
+ * more often.
  *
- * @param block the one they are drawn for, which must be the next
+ * @param block block of the sortition; must be the next block of the chain
  */
 export function fastUpdates(policy: KnownPolicy, block: number): readonly Tx[] {
   const sum = policy.members.reduce((all, { weight }) => all + weight, 0)
@@ -38,10 +40,9 @@ export function fastUpdates(policy: KnownPolicy, block: number): readonly Tx[] {
 }
 
 /**
- * A provider's update as input of `submitAndPass`; prefixed with the selector of `submitUpdates`, like the
- * FastUpdater.
+ * Calldata for `submitAndPass`, which passes it on to FastUpdater: it begins with the selector of `submitUpdates`.
  *
- * @param block the one it is drawn for: up to a few blocks before its own
+ * @param block block of the sortition; the transaction may be up to a few blocks later
  * @param deltas of four feeds a byte
  */
 export function signedUpdate(
@@ -54,12 +55,12 @@ export function signedUpdate(
   return fastUpdateBytes(update, signature)
 }
 
-/** Probability of being drawn at least once in a block. */
-function chanceOf(weight: number): number {
-  return 1 - (1 - UPDATES_PER_BLOCK / VIRTUAL_PROVIDERS) ** weight
+/** Probability that sortition selects at least one of a provider's virtual providers in a block. */
+function chanceOf(virtualProviders: number): number {
+  return 1 - (1 - UPDATES_PER_BLOCK / VIRTUAL_PROVIDERS) ** virtualProviders
 }
 
-/** An update that changes no price, with a made-up proof. */
+/** An update that changes no price, with a dummy sortition proof, which the local contract does not check. */
 function updateFor(block: number, deltas: Hex): FastUpdate {
   return {
     sortitionBlock: BigInt(block),

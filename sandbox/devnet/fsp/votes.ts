@@ -15,14 +15,18 @@ import { drawnHash, type ProviderAccounts } from './provider.ts'
 import { claimsOf } from './reward-tree.ts'
 import type { Tx } from './writer.ts'
 
-/** Made-up number of claims by weight in every epoch. */
+/** Number of weight-based claims in every epoch; made up. */
 const CLAIMS: readonly WeightBasedClaims[] = [{ rewardManagerId: 14n, noOfWeightBasedClaims: 12n }]
 const GAS = 600_000
 
-/** Builds a provider's vote, sent from its signing-policy address. */
+/**
+ * Builds the transaction of a provider's vote, from its signing-policy address.
+ *
+ * `isOther`: the vote is for another hash than that of the majority.
+ */
 export type Vote = (accounts: ProviderAccounts, isOther: boolean) => Tx
 
-/** Registers for an epoch. */
+/** Transaction that registers a provider for an epoch. */
 export function registration(
   accounts: ProviderAccounts,
   epoch: number,
@@ -32,7 +36,7 @@ export function registration(
   const voter = accounts.identity.address
   const { privateKey } = accounts.signingPolicy
   const signature = signBytes(privateKey, registrationHash(epoch, voter, chainId))
-  return sent(
+  return transactionOf(
     accounts,
     encodeFunctionData({
       abi: VOTERS_ABI,
@@ -43,12 +47,12 @@ export function registration(
   )
 }
 
-/** Pre-registers for an epoch. */
+/** Transaction that pre-registers a provider for an epoch. */
 export function preRegistration(accounts: ProviderAccounts, epoch: number, to: Hex): Tx {
   const voter = accounts.identity.address
   const { privateKey } = accounts.signingPolicy
   const signature = signBytes(privateKey, registrationHash(epoch, voter))
-  return sent(
+  return transactionOf(
     accounts,
     encodeFunctionData({
       abi: VOTERS_ABI,
@@ -59,12 +63,12 @@ export function preRegistration(accounts: ProviderAccounts, epoch: number, to: H
   )
 }
 
-/** Signs the policy of the next epoch. */
+/** Votes that sign the policy of the next epoch. */
 export function policyVote(epoch: number, bytes: Hex, chainId: number | undefined): Vote {
   const hash = policyHash(bytes, chainId)
   return (accounts) => {
     const signature = signBytes(accounts.signingPolicy.privateKey, hash)
-    return sent(
+    return transactionOf(
       accounts,
       encodeFunctionData({
         abi: FSP_ABI,
@@ -75,13 +79,13 @@ export function policyVote(epoch: number, bytes: Hex, chainId: number | undefine
   }
 }
 
-/** Votes on an epoch's uptime. */
+/** Votes about an epoch's uptime. */
 export function uptimeVote(epoch: number): Vote {
   return (accounts, isOther) => {
     const hash = isOther ? drawnHash('other uptime', epoch) : UPTIME_HASH
     const { privateKey } = accounts.signingPolicy
     const signature = signBytes(privateKey, uptimeVoteHash(epoch, hash))
-    return sent(
+    return transactionOf(
       accounts,
       encodeFunctionData({
         abi: FSP_ABI,
@@ -102,7 +106,7 @@ export function rewardsVote(epoch: number, root: Hash): Vote {
     const hash = isOther ? drawnHash('other rewards', epoch) : root
     const { privateKey } = accounts.signingPolicy
     const signature = signBytes(privateKey, rewardsVoteHash(epoch, CLAIMS, hash))
-    return sent(
+    return transactionOf(
       accounts,
       encodeFunctionData({
         abi: FSP_ABI,
@@ -113,7 +117,7 @@ export function rewardsVote(epoch: number, root: Hash): Vote {
   }
 }
 
-/** Creates the claims of an epoch for all its members. */
+/** Transactions that create the rewards of an epoch for the given providers. */
 export function offerRewards(
   epoch: number,
   oldest: number,
@@ -144,7 +148,7 @@ export function offerRewards(
   ]
 }
 
-/** Claims all rewards of an epoch. */
+/** Transactions with which a provider claims all its rewards of an epoch. */
 export function claimRewards(accounts: ProviderAccounts, epoch: number): readonly Tx[] {
   return claimsOf(accounts).map(({ owner, claimType }) => ({
     from: owner,
@@ -158,7 +162,7 @@ export function claimRewards(accounts: ProviderAccounts, epoch: number): readonl
   }))
 }
 
-function sent(
+function transactionOf(
   { signingPolicy }: ProviderAccounts,
   data: Hex,
   to: Hex = FSP.flareSystemsManager,

@@ -1,7 +1,7 @@
 import { h } from './dom.js'
 import { known } from './store.js'
 
-/** @import { CallView } from '../chat-view.ts' */
+/** @import { CallView } from '../chat-page-types.ts' */
 
 /**
  * Shown calls by sequence, so that opened ones stay open.

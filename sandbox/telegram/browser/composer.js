@@ -2,7 +2,7 @@ import { dialog, h } from './dom.js'
 import { act, known } from './store.js'
 import { suggestions } from './suggestions.js'
 
-/** @import { ChatView, GroupChatView, InlineView, MessageView, Page } from '../chat-view.ts' */
+/** @import { ChatView, GroupChatView, InlineView, MessageView, Page } from '../chat-page-types.ts' */
 
 /**
  * Elements below the messages.

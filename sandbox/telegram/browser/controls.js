@@ -2,7 +2,7 @@ import { dialog, h } from './dom.js'
 import { press } from './keyboard.js'
 import { act, known, messagesOf } from './store.js'
 
-/** @import { GroupChatView, MessageView, Page, PrivateChatView } from '../chat-view.ts' */
+/** @import { GroupChatView, MessageView, Page, PrivateChatView } from '../chat-page-types.ts' */
 
 /**
  * An entry of the menu: a heading, or a label with its action.

@@ -3,7 +3,7 @@ import { h } from './dom.js'
 import { avatar, bubble } from './messages.js'
 import { about, known, messagesOf } from './store.js'
 
-/** @import { ChatView, GroupChatView, MessageView, Page } from '../chat-view.ts' */
+/** @import { ChatView, GroupChatView, MessageView, Page } from '../chat-page-types.ts' */
 
 /** Distance from the end, in pixels, within which new messages scroll the view to the end. */
 const NEAR_END = 120

@@ -1,7 +1,7 @@
 import { copy, h } from './dom.js'
 
 /** @import { Entity } from '../model.ts' */
-/** @import { Viewer } from '../chat-view.ts' */
+/** @import { Viewer } from '../chat-page-types.ts' */
 
 /** @type {Readonly<Record<string, 'b' | 'i' | 'u' | 's'>>} */
 const TAG_OF = {

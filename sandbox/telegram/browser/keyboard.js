@@ -2,7 +2,7 @@ import { copy, h, toast } from './dom.js'
 import { act } from './store.js'
 
 /** @import { InlineButton } from '../model.ts' */
-/** @import { MessageView, Viewer } from '../chat-view.ts' */
+/** @import { MessageView, Viewer } from '../chat-page-types.ts' */
 
 /** Time after which the page reports a missing answer to a press. */
 const PATIENCE_MS = 15_000

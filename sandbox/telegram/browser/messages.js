@@ -3,7 +3,7 @@ import { richText } from './entities.js'
 import { keyboard } from './keyboard.js'
 import { known } from './store.js'
 
-/** @import { FileView, MessageView, ReplyView, Viewer } from '../chat-view.ts' */
+/** @import { FileView, MessageView, ReplyView, Viewer } from '../chat-page-types.ts' */
 
 /**
  * One message as Telegram shows it.

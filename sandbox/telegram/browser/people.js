@@ -2,7 +2,7 @@ import { dialog, h } from './dom.js'
 import { avatar } from './messages.js'
 import { act, known, messagesOf } from './store.js'
 
-/** @import { ChatView, MessageView } from '../chat-view.ts' */
+/** @import { ChatView, MessageView } from '../chat-page-types.ts' */
 
 const LANGUAGES = ['en', 'de', 'fr', 'bn', 'zh-hans', 'hi', 'ar', 'es', 'ja']
 

@@ -4,7 +4,7 @@ import { toast } from './dom.js'
 /** Number of calls shown. */
 const CALLS_SHOWN = 100
 
-/** @import { AboutView, ActResult, BotView, CallView, ChatView, MessageView, PageEvent } from '../chat-view.ts' */
+/** @import { AboutView, ActResult, BotView, CallView, ChatView, MessageView, PageEvent } from '../chat-page-types.ts' */
 
 /**
  * State of the page, updated by the server's events. `typing` contains end times.

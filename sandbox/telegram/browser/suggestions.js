@@ -1,7 +1,7 @@
 import { h } from './dom.js'
 import { about, act, known } from './store.js'
 
-/** @import { InlineView, Page } from '../chat-view.ts' */
+/** @import { InlineView, Page } from '../chat-page-types.ts' */
 
 /**
  * The list above the text field: matching commands, or results of an inline query.

@@ -1,6 +1,6 @@
 import { type Arguments, flag, integer, text } from '../arguments.ts'
 import type { Backend } from '../backend.ts'
-import { accessibleChat, isAdministrator, memberOf } from '../chats.ts'
+import { accessibleChat, isAdministrator, memberOf } from '../chat-store.ts'
 import type { Chat, GroupChat, Wire } from '../model.ts'
 import { badRequest } from '../refusal.ts'
 import { botMemberWire, fullChatWire, memberWire, messageWire, personWire } from '../wire.ts'

@@ -1,6 +1,6 @@
 import { type Arguments, flag, integer, isObject, json, text } from '../arguments.ts'
 import type { Backend } from '../backend.ts'
-import { accessibleChat } from '../chats.ts'
+import { accessibleChat } from '../chat-store.ts'
 import { keptEntities } from '../entities.ts'
 import { parseHtml } from '../html.ts'
 import { checkKeyboardFits, type Markup, readMarkup } from '../keyboard.ts'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Arguments, integer, isObject, json, text, textField } from '../arguments.ts'
 import type { Backend } from '../backend.ts'
-import { accessibleChat } from '../chats.ts'
+import { accessibleChat } from '../chat-store.ts'
 import { readFile } from '../files.ts'
 import { checkKeyboardFits } from '../keyboard.ts'
 import type { Chat, ChatMessage, Keyboard } from '../model.ts'

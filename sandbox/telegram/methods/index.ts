@@ -6,7 +6,7 @@ import { QUERIES } from './queries.ts'
 import { SENDING } from './sending.ts'
 import { UPDATES } from './updates.ts'
 
-/** Every implemented method. */
+/** All methods of the Bot API that the sandbox implements. */
 export const REGISTRY: readonly Method[] = [
   ...UPDATES,
   ...SENDING,

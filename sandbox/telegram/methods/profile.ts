@@ -1,6 +1,6 @@
 import { type Arguments, integer, isObject, json, text, textField } from '../arguments.ts'
 import type { Backend } from '../backend.ts'
-import { accessibleChat } from '../chats.ts'
+import { accessibleChat } from '../chat-store.ts'
 import type { BotCommand, CommandScope, ProfileText } from '../profile.ts'
 import { DEFAULT_SCOPE } from '../profile.ts'
 import { badRequest } from '../refusal.ts'

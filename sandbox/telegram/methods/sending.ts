@@ -1,5 +1,5 @@
 import { integer, text } from '../arguments.ts'
-import { accessibleChat } from '../chats.ts'
+import { accessibleChat } from '../chat-store.ts'
 import { readFile } from '../files.ts'
 import { badRequest } from '../refusal.ts'
 import { messageWire } from '../wire.ts'

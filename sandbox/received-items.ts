@@ -1,16 +1,16 @@
-/** Items received from outside, in order, with their waiters. */
-export interface Arrivals<Item> {
-  /** Oldest first. */
+/** Mails or webhook requests that a stand-in received, and the callers that wait for one. */
+export interface ReceivedItems<Item> {
+  /** All items, oldest first. */
   readonly all: readonly Item[]
   add(item: Item): void
   clear(): void
   /**
-   * The first matching item, received before or later.
+   * Returns the first matching item, and waits for it if it was not received yet.
    *
-   * @throws Error naming the items that were received instead, after the timeout or on close
+   * @throws Error that lists the items received instead, after the timeout or on close
    */
   waitFor(fits: (item: Item) => boolean, timeoutMs?: number): Promise<Item>
-  /** Calls the listener on every change until the returned function is called. */
+  /** Calls the listener on every change. The returned function ends that. */
   subscribe(listener: () => void): () => void
   /** Notifies every listener of a change. */
   announce(): void
@@ -25,15 +25,15 @@ interface Waiting<Item> {
 }
 
 /**
- * Creates a list of received items.
+ * Creates an empty list of received items.
  *
- * @param noun kind of the items, for messages
- * @param describe one short line about an item, for messages
+ * @param noun kind of the items, for error messages
+ * @param describe returns a short line about an item, for error messages
  */
-export function createArrivals<Item>(
+export function createReceivedItems<Item>(
   noun: string,
   describe: (item: Item) => string,
-): Arrivals<Item> {
+): ReceivedItems<Item> {
   const all: Item[] = []
   const waiting = new Set<Waiting<Item>>()
   const listeners = new Set<() => void>()
@@ -79,7 +79,7 @@ export function createArrivals<Item>(
     },
     announce,
     close: () => {
-      for (const one of waiting) one.reject('before the end')
+      for (const one of waiting) one.reject('before it closed')
       listeners.clear()
     },
   }

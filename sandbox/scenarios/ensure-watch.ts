@@ -1,7 +1,7 @@
 import type { ControlPanel, NewWatch } from '../control-panel.ts'
 import { CHAT, INDEX, type Scenario } from './define.ts'
 
-/** Creates a watch for Alice, unless it exists. */
+/** A scenario that creates watches for Alice, unless they exist. */
 export function ensureWatch(
   panel: ControlPanel,
   {
@@ -17,7 +17,7 @@ export function ensureWatch(
     run: async (note) => {
       for (const one of watches) {
         const isNew = await panel.watch(one)
-        note(`${isNew ? 'watches' : 'watched already'}: ${one.label}`)
+        note(`${isNew ? 'watch created' : 'watched already'}: ${one.label}`)
       }
     },
   }

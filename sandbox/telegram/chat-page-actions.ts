@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { TelegramApi } from '../telegram-api.ts'
-import type { ActResult } from './chat-view.ts'
+import type { ActResult } from './chat-page-types.ts'
 
 const ChatId = z.int()
 const Id = z.int().positive()

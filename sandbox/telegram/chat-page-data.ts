@@ -7,7 +7,7 @@ import type {
   MessageView,
   PageEvent,
   PersonView,
-} from './chat-view.ts'
+} from './chat-page-types.ts'
 import type {
   Call,
   CallbackAnswer,

@@ -3,22 +3,22 @@ import type { ChatMessage } from '../telegram/model.ts'
 import type { WorldParts } from '../world/parts.ts'
 import { secondsSince } from './define.ts'
 
-/** Properties by which alerts are recognized. */
+/** How to recognize the alerts that a scenario causes. */
 export interface AlertKind {
-  /** One of them is in the text of chats and mails. */
+  /** The text in chats and mails contains one of these words. */
   readonly words: readonly string[]
-  /** One of them is a prefix of the event in webhooks. */
+  /** The event in webhooks begins with one of these prefixes. */
   readonly events: readonly string[]
 }
 
-/** Time after the first alert in which others are awaited. */
-const MORE_MS = 5000
+/** How long to wait for further alerts after the first one. */
+const FURTHER_ALERTS_MS = 5000
 
 /**
- * Runs an action and reports once for each chat, mailbox and hook that an alert about it arrived. Waits for
- * the first one until the signal is aborted.
+ * Runs an action, and reports once for each chat, mailbox and hook that an alert about it arrived. Waits for the
+ * first alert until the signal aborts.
  */
-export async function thenAlerts(
+export async function runAndReportAlerts(
   world: WorldParts,
   kind: AlertKind,
   { note, signal }: { readonly note: (text: string) => void; readonly signal: AbortSignal },
@@ -40,20 +40,18 @@ export async function thenAlerts(
     signal.addEventListener('abort', giveUp, { once: true })
     if (signal.aborted) giveUp()
     await first.promise
-    await wait(MORE_MS, undefined, { signal }).catch(() => undefined)
+    await wait(FURTHER_ALERTS_MS, undefined, { signal }).catch(() => undefined)
   } finally {
     signal.removeEventListener('abort', giveUp)
     stopListening()
   }
-  if (seen.size === 0) note('no alert came: nobody watches this, or something is down')
+  if (seen.size === 0) note('no alert arrived: nobody watches this, or something is down')
 }
 
-/** Data of buttons that only messages of alerts have: the help of one, the acknowledgement of several. */
+/** Callback data of buttons that only alerts have: the help of an alert, acknowledging several alerts. */
 const ALERT_BUTTON = /^1:alert\.(help|ackAll)\b/
 
-/**
- * Whether the bot sent it unprompted about an alert. A recovery has no buttons and replies to its alert.
- */
+/** Whether a message is an alert or a recovery. A recovery has no buttons and replies to its alert. */
 function isAlert({ keyboard, replyTo }: Pick<ChatMessage, 'keyboard' | 'replyTo'>): boolean {
   const isPressable = keyboard
     .flat()
@@ -61,7 +59,7 @@ function isAlert({ keyboard, replyTo }: Pick<ChatMessage, 'keyboard' | 'replyTo'
   return isPressable || replyTo !== undefined
 }
 
-/** Calls back with the place of every received alert, until the returned function is called. */
+/** Calls `found` with the place of every received alert. The returned function ends that. */
 function listenForAlerts(
   { telegram, inbox, receiver }: WorldParts,
   { words, events }: AlertKind,

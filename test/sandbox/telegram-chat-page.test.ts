@@ -6,7 +6,7 @@ import { type Browser, chromium as launcher, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { addTelegramAccounts, type TelegramAccounts } from '#sandbox/telegram/accounts.ts'
 import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
-import { chatPages } from '#sandbox/telegram-chat.ts'
+import { chatPages } from '#sandbox/telegram-chat-page.ts'
 
 const TOKEN = '4242:test-token'
 const SYSTEM_CHROMIUM = '/usr/bin/chromium'

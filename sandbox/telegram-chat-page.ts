@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { serveTopic } from './live.ts'
-import { ChatAction, perform } from './telegram/chat-acts.ts'
-import { changeData, createOldButtons, snapshot } from './telegram/chat-data.ts'
+import { ChatAction, perform } from './telegram/chat-page-actions.ts'
+import { changeData, createOldButtons, snapshot } from './telegram/chat-page-data.ts'
 import type { TelegramApi } from './telegram-api.ts'
 
 /** HTML around the chat, inserted unescaped. */
