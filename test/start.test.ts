@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { lockKey } from '#src/db/lock.ts'
 import packageJson from '../package.json' with { type: 'json' }
+import { builtProgram } from './support/built-program.ts'
 import { freshDatabase } from './support/database.ts'
 import { PROCESS_ENVIRONMENT, testEnvironment } from './support/environment.ts'
-import { builtProgram } from './support/program.ts'
 import { FIRST_RELEASE, startFrom } from './support/releases.ts'
 
 const [, ...START] = packageJson.scripts.start.split(' ')

@@ -17,7 +17,7 @@ import { newCaller, provedLedger } from './billing/callers.ts'
 import { type BotWorld, botWorld, walletOf } from './support/bot.ts'
 import { testClock } from './support/clock.ts'
 import { BOT_TOKEN } from './support/harness.ts'
-import { startServiceProcess } from './support/process.ts'
+import { startServiceProcess } from './support/service-process.ts'
 
 const DUE_MESSAGES = 3
 

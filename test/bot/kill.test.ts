@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
-import { type ServiceProcess, startServiceProcess } from '../support/process.ts'
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
 
 const PEOPLE = 40
 

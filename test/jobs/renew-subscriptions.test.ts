@@ -8,7 +8,7 @@ import { fitChangedWallets } from '#src/watches/manage/slots.ts'
 import { giveCredits, spendCredits } from '../support/credits.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, signIn } from '../support/people.ts'
-import { startServiceProcess } from '../support/process.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 
 let service: Awaited<ReturnType<typeof serviceOnly>>
 let alice: Client

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { harness, type World } from '../support/harness.ts'
 import { type Client, signIn, withTrial } from '../support/people.ts'
-import { startServiceProcess } from '../support/process.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 
 /** The process may die at any moment: the alert exists once and arrives. */
 

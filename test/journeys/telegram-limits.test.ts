@@ -3,7 +3,7 @@ import { tooMany } from '#sandbox/telegram/faults.ts'
 import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
 import { openChat } from '../delivery/chat.ts'
 import { type Outbox, openOutbox } from '../delivery/outbox.ts'
-import { type ServiceProcess, startServiceProcess } from '../support/process.ts'
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
 
 /** Three processes with one bot token, before a Bot API that enforces its limits. */
 

@@ -15,7 +15,7 @@ import {
   write,
 } from '../../ops/rehearsal/load.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { type ServiceProcess, startServiceProcess } from '../support/process.ts'
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
 
 /**
  * A process of the previous release and one of the present release on one database under load. The

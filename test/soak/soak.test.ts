@@ -23,8 +23,8 @@ import { createRecipient } from '#src/recipients/service.ts'
 import { insertWatch, joinTarget } from '#src/watches/store.ts'
 import { testEnvironment } from '../support/environment.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
-import { type ServiceProcess, startServiceProcess } from '../support/process.ts'
 import { roomyFolder } from '../support/roomy-folder.ts'
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
 import { startCustomers, WEBHOOK_FAULTS } from './customers.ts'
 
 /**

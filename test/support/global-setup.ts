@@ -9,8 +9,8 @@ import { connect } from '#src/db/connection.ts'
 import { startEmbedded } from '#src/db/embedded/embedded.ts'
 import { migrate } from '#src/db/migrate.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
+import { buildPrograms, compileCacheOf, programPath } from './build-programs.ts'
 import { COMPILE_CACHE, QUICK_MODULES } from './compile-cache.ts'
-import { buildPrograms, compiledIn, programIn } from './programs.ts'
 import { roomyFolder } from './roomy-folder.ts'
 
 declare module 'vitest' {
@@ -84,10 +84,10 @@ async function makePrograms(): Promise<string | undefined> {
   await buildPrograms(ROOT, folder)
   const environment = {
     PATH: process.env['PATH'],
-    NODE_COMPILE_CACHE: compiledIn(folder),
+    NODE_COMPILE_CACHE: compileCacheOf(folder),
     NODE_OPTIONS: QUICK_MODULES,
   }
-  const path = programIn(folder, 'service')
+  const path = programPath(folder, 'service')
   const service = spawn(process.execPath, [path], {
     env: environment,
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { builtProgram } from './program.ts'
+import { builtProgram } from './built-program.ts'
 import { roomyFolder } from './roomy-folder.ts'
 
 /** The sandbox's program in a separate process, with its own folder for temporary files. */

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 
-/** Programs that tests start again and again, each with its source below the project's folder. */
+/** Programs that tests start often, each with its source below the project's folder. */
 export const PROGRAMS = {
   service: 'src/main.ts',
   sandbox: 'sandbox/main.ts',
@@ -14,15 +14,15 @@ export const PROGRAMS = {
 
 export type Program = keyof typeof PROGRAMS
 
-/** Packages that are loaded from their folders: with binaries, files or threads of their own. */
+/** Packages that are not bundled, because they have binaries, files or threads of their own. */
 const EXTERNAL = ['@resvg/resvg-js', 'pino', 'playwright-core', 'secp256k1', 'vitest']
 /** Defines `require` for bundled CommonJS packages. */
 const REQUIRE =
   "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);"
 
 /**
- * Writes each program as one file with the modules it shares with others beside it: the service is
- * then ready after a third of the processor time, because Node reads ten files in place of 2,000.
+ * Writes each program as one file, and beside it the modules that several programs share. The service then needs a
+ * third of the processor time to start, because Node reads ten files instead of 2,000.
  *
  * @param root the project's folder
  * @param folder output folder, below the project's `node_modules`, so that packages are found
@@ -39,15 +39,15 @@ export async function buildPrograms(root: string, folder: string): Promise<void>
     format: 'esm',
     target: 'node24',
     external: EXTERNAL,
-    // Some packages compare names of classes, such as node-fetch `AbortSignal`.
+    // Some packages compare the names of classes, for example node-fetch that of `AbortSignal`.
     keepNames: true,
     banner: { js: REQUIRE },
     logLevel: 'error',
     plugins: [
       {
-        name: 'places',
+        name: 'source-paths',
         setup: ({ onLoad }) => {
-          // Modules find their files beside their source, as they do unbundled.
+          // Modules find their files beside their source, as without a bundle.
           onLoad({ filter: /[\\/](?:src|bot|sandbox|test)[\\/][^?]*\.ts$/ }, async ({ path }) => {
             const code = await readFile(path, 'utf8')
             const contents = code
@@ -61,12 +61,12 @@ export async function buildPrograms(root: string, folder: string): Promise<void>
   })
 }
 
-/** Where `buildPrograms` wrote a program. */
-export function programIn(folder: string, program: Program): string {
+/** Path of a program that `buildPrograms` wrote. */
+export function programPath(folder: string, program: Program): string {
   return join(folder, `${program}.mjs`)
 }
 
-/** Cache of compiled modules of the programs in this folder. */
-export function compiledIn(folder: string): string {
+/** Folder with the compile cache of the programs in this folder. */
+export function compileCacheOf(folder: string): string {
   return join(folder, 'compiled')
 }

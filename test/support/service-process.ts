@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { findPort } from '#sandbox/world/ports.ts'
+import { builtProgram } from './built-program.ts'
 import { PROCESS_ENVIRONMENT, testEnvironment } from './environment.ts'
-import { builtProgram } from './program.ts'
 
 /** The service in a separate process, like `npm start`. */
 export interface ServiceProcess {
@@ -15,11 +15,11 @@ export interface ServiceProcess {
   readonly url: string
   /** Messages of its log lines so far, in order. */
   readonly messages: readonly string[]
-  /** Its log lines at `error`. */
+  /** Its log lines of level `error`. */
   readonly errors: readonly string[]
-  /** Stops it in order, by SIGTERM. */
+  /** Stops the process with SIGTERM. */
   stop(): Promise<void>
-  /** Sends SIGKILL and waits for its end. */
+  /** Ends the process with SIGKILL, and waits until it has ended. */
   kill(): Promise<void>
 }
 
@@ -33,8 +33,8 @@ function startIn(root: string): readonly string[] {
 }
 
 /**
- * Starts the service with the test environment and the given variables, and waits until it is ready: by
- * default as built for this run, and given a folder, its sources there, as `npm start` does.
+ * Starts the service with the test environment and the given variables, and waits until it is ready. By default it
+ * starts the program built for this run; with `root` it starts the sources in that folder, as `npm start` does.
  *
  * @param root folder of the code, such as that of another release
  */
