@@ -9,9 +9,9 @@ import type { Address } from '#src/kernel/units.ts'
 import { type Busy, watchBusy } from './busy.ts'
 import { withDatabase } from './database.ts'
 import { putLoad } from './load.ts'
-import { type BenchServer, startServer } from './process.ts'
 import { type Measurement, median } from './report.ts'
 import { findPostmaster } from './scale-cpu.ts'
+import { type BenchServer, startServer } from './start-server.ts'
 
 const ROUNDS = 5
 /** Sign-ins of a round, each of a wallet of its own. */

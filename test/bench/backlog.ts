@@ -10,8 +10,8 @@ import { createSecretBox } from '#src/kernel/secret-box.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { arrangeYear, withDatabase } from './database.ts'
 import { fillHooks, type Hook } from './delivery-hooks.ts'
-import { startServer } from './process.ts'
 import type { Measurement } from './report.ts'
+import { startServer } from './start-server.ts'
 
 const DEAD = 1000
 const ROWS_EACH = 1000

@@ -23,8 +23,8 @@ import {
 } from './catchup-chain.ts'
 import { withDatabase } from './database.ts'
 import { FLARE_CLOCK, PROVIDERS } from './fsp-blocks.ts'
-import { startServer } from './process.ts'
 import type { Measurement } from './report.ts'
+import { startServer } from './start-server.ts'
 
 const MINUTES_GOAL = 30
 /** Most concurrent requests to one endpoint, as `AT_ONCE_MAX` in `src/chain/pace.ts`. */

@@ -8,9 +8,9 @@ import { envelopeOf } from '../support/envelopes.ts'
 import { coresLine, eachLine, ownCpuMs, watchCores } from './busy.ts'
 import type { Hook } from './delivery-hooks.ts'
 import { type Arrival, arrived, type DeliveryScene, takeArrivals } from './delivery-scene.ts'
-import { startServer } from './process.ts'
 import { type Measurement, median } from './report.ts'
 import { cpuMsOf, databaseMs } from './scale-cpu.ts'
+import { startServer } from './start-server.ts'
 import { until } from './until.ts'
 
 const ROUNDS = 5

@@ -8,9 +8,9 @@ import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import { coresLine, ownCpuMs, watchCores } from './busy.ts'
 import type { Hook } from './delivery-hooks.ts'
 import { arrived, type DeliveryScene, takeArrivals } from './delivery-scene.ts'
-import { type BenchServer, startServer } from './process.ts'
 import type { Measurement } from './report.ts'
 import { cpuMsOf, databaseMs } from './scale-cpu.ts'
+import { type BenchServer, startServer } from './start-server.ts'
 
 const ALERTS_PER_SECOND = 200
 const SECONDS = 15

@@ -4,9 +4,9 @@ import { arrangeYear, withDatabase } from './database.ts'
 import { fillHooks } from './delivery-hooks.ts'
 import { benchRate } from './delivery-rate.ts'
 import { benchWaits } from './delivery-waits.ts'
-import { startServer } from './process.ts'
 import type { Measurement } from './report.ts'
 import { findPostmaster } from './scale-cpu.ts'
+import { startServer } from './start-server.ts'
 
 const WALLETS = 100
 const HANGING_HOSTS = 300

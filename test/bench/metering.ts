@@ -4,9 +4,9 @@ import { connect } from '#src/db/connection.ts'
 import { type Busy, busyLine, watchBusy } from './busy.ts'
 import { withDatabase } from './database.ts'
 import { putLoad } from './load.ts'
-import { type BenchServer, startServer } from './process.ts'
 import { type Measurement, median } from './report.ts'
 import { findPostmaster } from './scale-cpu.ts'
+import { type BenchServer, startServer } from './start-server.ts'
 
 const ROUNDS = 7
 const SECONDS = 2

@@ -6,9 +6,9 @@ import { connect } from '#src/db/connection.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
 import { type Busy, busyLine, watchBusy } from './busy.ts'
 import { withDatabase } from './database.ts'
-import { type BenchServer, startServer } from './process.ts'
 import { type Measurement, median } from './report.ts'
 import { findPostmaster } from './scale-cpu.ts'
+import { type BenchServer, startServer } from './start-server.ts'
 import { until } from './until.ts'
 
 const CHATS = 10_000

@@ -3,9 +3,9 @@ import { type Busy, busyLine, watchBusy } from './busy.ts'
 import { withDatabase } from './database.ts'
 import { type LoadResult, putLoad } from './load.ts'
 import { fillWallets, type Owner } from './metering.ts'
-import { type BenchServer, startServer } from './process.ts'
 import { type Measurement, median } from './report.ts'
 import { findPostmaster } from './scale-cpu.ts'
+import { type BenchServer, startServer } from './start-server.ts'
 
 const ROUNDS = 7
 const SECONDS = 2

@@ -11,15 +11,15 @@ import type { Measurement } from './report.ts'
 import { until } from './until.ts'
 
 const HOURS = 24
-const HOUR_S = 3600
+const HOUR_SECONDS = 3600
 const CHAIN_MIB_MAX = 500
 const PROCESS_MIB_MAX = 300
 const ROOT = new URL('../../', import.meta.url).pathname
 const [, ...START] = packageJson.scripts.sandbox.split(' ')
 
 /**
- * The sandbox over a simulated day, every hour of it played in full: the most memory of its chain and of its own
- * process; then what is left of it after SIGKILL and one more start.
+ * Runs the sandbox for 24 simulated hours, and measures the peak memory of anvil and of the sandbox process. Then
+ * kills it (SIGKILL), starts it again, and counts the files and processes of the first run that remain.
  */
 export async function benchSandbox(): Promise<readonly Measurement[]> {
   const folder = await mkdtemp(join(await roomyFolder(), 'watchdog-bench-'))
@@ -27,7 +27,7 @@ export async function benchSandbox(): Promise<readonly Measurement[]> {
   try {
     const first = await startSandbox(folder)
     await playDay(first)
-    const own = peakMiB(first.pid)
+    const sandbox = peakMiB(first.pid)
     const chain = peakMiB(first.chainPid)
     const before = await readdir(folder)
     first.child.kill('SIGKILL')
@@ -38,11 +38,14 @@ export async function benchSandbox(): Promise<readonly Measurement[]> {
     second.child.kill('SIGTERM')
     await once(second.child, 'exit')
     return [
-      memory('its chain', chain, CHAIN_MIB_MAX),
-      memory('its process', own, PROCESS_MIB_MAX),
-      count('files that the next start leaves after SIGKILL', left.length),
-      count('chains that live on after SIGKILL', processes.length),
-      count('files after an orderly stop', (await readdir(folder)).length),
+      memory('anvil', chain, CHAIN_MIB_MAX),
+      memory('the sandbox process', sandbox, PROCESS_MIB_MAX),
+      count('files of a killed sandbox that the next start does not remove', left.length),
+      count(
+        'anvil processes of a killed sandbox that still run after the next start',
+        processes.length,
+      ),
+      count('files left after SIGTERM', (await readdir(folder)).length),
     ]
   } finally {
     await rm(folder, { recursive: true, force: true })
@@ -81,9 +84,9 @@ async function playDay({ url, rpcUrl }: Sandbox): Promise<void> {
   let at = await chainTime(rpcUrl)
   for (let hour = 0; hour < HOURS; hour += 1) {
     const { status } = await fetch(`${url}happen/time-1h`, { method: 'POST', redirect: 'manual' })
-    if (status !== 303) throw new Error(`the hour was refused with ${status}`)
-    const end = at + HOUR_S
-    await until('an hour is over', async () => (await chainTime(rpcUrl)) >= end)
+    if (status !== 303) throw new Error(`POST /happen/time-1h responded with ${status}`)
+    const end = at + HOUR_SECONDS
+    await until('the chain is an hour further', async () => (await chainTime(rpcUrl)) >= end)
     at = await chainTime(rpcUrl)
   }
 }
@@ -103,7 +106,7 @@ async function chainTime(rpcUrl: string): Promise<number> {
   return Number((await response.json()).result.timestamp)
 }
 
-/** The anvil among the descendants of a process. */
+/** Process id of the anvil that is a descendant of a process. */
 function findChain(pid: number): number {
   const children = readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return []
@@ -121,11 +124,11 @@ function findChain(pid: number): number {
     for (const one of children) if (family.has(one.parent)) family.add(one.pid)
   }
   const chain = children.find((one) => one.program === 'anvil' && family.has(one.pid))
-  if (chain === undefined) throw new Error('the sandbox has no chain')
+  if (chain === undefined) throw new Error('the sandbox has no anvil process')
   return chain.pid
 }
 
-/** The most memory that a process had in RAM, in MiB. */
+/** Peak resident memory of a process, in MiB. */
 function peakMiB(pid: number): number {
   const [, kib] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kib) / 1024
@@ -139,10 +142,15 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function memory(what: string, value: number, most: number): Measurement {
+function memory(process: string, value: number, max: number): Measurement {
   return {
-    ...{ bench: 'sandbox', measure: `a simulated day: most memory of ${what}`, value, unit: 'MiB' },
-    ...{ floor: null, ratio: null, goal: `<= ${most} MiB`, met: value <= most },
+    ...{
+      bench: 'sandbox',
+      measure: `peak memory of ${process} over a simulated day`,
+      value,
+      unit: 'MiB',
+    },
+    ...{ floor: null, ratio: null, goal: `<= ${max} MiB`, met: value <= max },
   }
 }
 

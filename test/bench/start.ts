@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { startDevnet } from '#sandbox/devnet.ts'
-import { ROOT, startServiceProcess } from '../support/process.ts'
+import { ROOT, startServiceProcess } from '../support/service-process.ts'
 import { fillWatches, withDatabase } from './database.ts'
 import { type Measurement, median } from './report.ts'
 

@@ -9,7 +9,7 @@ export interface BenchServer {
   stop(): void
 }
 
-/** Starts a script beside this one; it prints its address when it listens. */
+/** Starts a script of this folder as a server. The script prints its address when it listens. */
 export async function startServer(name: string, ...given: readonly string[]): Promise<BenchServer> {
   const script = new URL(name, import.meta.url).pathname
   const child = spawn(process.execPath, [script, ...given], {
