@@ -5,7 +5,7 @@ import { sendSummaries } from '#src/jobs/send-summaries.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
 import { setByDatabase } from '../support/clock.ts'
-import { type AlertRoom, alertRoom } from './room.ts'
+import { type AlertWorld, alertWorld } from './alert-world.ts'
 
 /** Reminders and deferred messages where a clock is wrong. */
 
@@ -13,114 +13,114 @@ const LOW = 'credits.low-balance'
 const DAY_MINUTES = 1440
 const NIGHT = { enabled: true, from: '22:00', to: '07:00', criticalBypass: true }
 
-let room: AlertRoom
+let world: AlertWorld
 let watchId: number
 let watches = 0
 
 beforeAll(async () => {
-  room = await alertRoom()
+  world = await alertWorld()
 })
 beforeEach(async () => {
-  await room.sql`update tokens set expires_at = ${new Date('2090-01-01T00:00:00.000Z')}`
-  await room.sql`delete from deliveries`
-  await room.sql`delete from alerts`
+  await world.sql`update tokens set expires_at = ${new Date('2090-01-01T00:00:00.000Z')}`
+  await world.sql`delete from deliveries`
+  await world.sql`delete from alerts`
   const { version: _version, ...defaults } = DEFAULT_SETTINGS
-  await room.change(defaults)
+  await world.change(defaults)
   watches += 1
-  watchId = await room.watch(`Watch ${watches}`)
-  room.forget()
+  watchId = await world.watch(`Watch ${watches}`)
+  world.forgetMessages()
 })
-afterAll(() => room.close())
+afterAll(() => world.close())
 
 /** Sets the host's clock to the database's time plus a number of minutes. */
-const setOff = (minutes: number) => setByDatabase(room.clock, room.sql, minutes * MINUTE_MS)
+const setOff = (minutes: number) => setByDatabase(world.clock, world.sql, minutes * MINUTE_MS)
 
 /** Runs the jobs that depend on the clock, as the service does. */
 async function runJobs(): Promise<void> {
   const signal = new AbortController().signal
-  await sendReminders.run(room.app, signal, FULL_SCAN)
-  await sendSummaries.run(room.app, signal, FULL_SCAN)
-  await room.deliver()
+  await sendReminders.run(world.app, signal, FULL_SCAN)
+  await sendSummaries.run(world.app, signal, FULL_SCAN)
+  await world.deliver()
 }
 
 /** As `runJobs`, with the database's clock wrong as well, so that the error is not detected. */
 async function pass(): Promise<void> {
-  await room.remind()
-  await room.summarize()
-  await room.deliver()
+  await world.remind()
+  await world.summarize()
+  await world.deliver()
 }
 
 test('a host whose clock is a day off sends no reminder; afterwards each is sent once', async () => {
   await setOff(-20)
-  await room.notice(watchId, { event: LOW, severity: 'critical' })
-  await room.deliver()
-  expect(room.chatTexts()).toHaveLength(1)
+  await world.record(watchId, { event: LOW, severity: 'critical' })
+  await world.deliver()
+  expect(world.chatTexts()).toHaveLength(1)
   for (const minutes of [DAY_MINUTES, -DAY_MINUTES]) {
     await setOff(minutes)
     await runJobs()
-    expect(room.chatTexts()).toHaveLength(1)
+    expect(world.chatTexts()).toHaveLength(1)
   }
   await setOff(0)
   await runJobs()
   await runJobs()
-  expect(room.chatTexts()).toHaveLength(2)
+  expect(world.chatTexts()).toHaveLength(2)
   await setOff(4)
   await runJobs()
-  expect(room.chatTexts()).toHaveLength(2)
+  expect(world.chatTexts()).toHaveLength(2)
 })
 
 test('a host that is a day ahead sends no summary early; afterwards it comes once', async () => {
-  await room.change({ digest: '15m' })
+  await world.change({ digest: '15m' })
   await setOff(-20)
-  await room.notice(watchId, { event: LOW })
+  await world.record(watchId, { event: LOW })
   await setOff(-20 + DAY_MINUTES)
   await runJobs()
-  expect(room.chatTexts()).toEqual([])
+  expect(world.chatTexts()).toEqual([])
   await setOff(0)
   await runJobs()
   await runJobs()
-  expect(room.chatTexts()).toHaveLength(1)
+  expect(world.chatTexts()).toHaveLength(1)
 })
 
 test('a clock that is put back by a day delays no reminder, and sends none twice', async () => {
-  room.clock.set(new Date('2026-12-02T12:00:00.000Z'))
-  await room.notice(watchId, { event: LOW, severity: 'critical' })
-  await room.deliver()
-  room.clock.set(new Date('2026-12-01T12:00:00.000Z'))
+  world.clock.set(new Date('2026-12-02T12:00:00.000Z'))
+  await world.record(watchId, { event: LOW, severity: 'critical' })
+  await world.deliver()
+  world.clock.set(new Date('2026-12-01T12:00:00.000Z'))
   await pass()
-  expect(room.chatTexts()).toHaveLength(1)
-  room.clock.set(new Date('2026-12-01T12:14:59.000Z'))
+  expect(world.chatTexts()).toHaveLength(1)
+  world.clock.set(new Date('2026-12-01T12:14:59.000Z'))
   await pass()
-  expect(room.chatTexts()).toHaveLength(1)
-  room.clock.set(new Date('2026-12-01T12:15:00.000Z'))
+  expect(world.chatTexts()).toHaveLength(1)
+  world.clock.set(new Date('2026-12-01T12:15:00.000Z'))
   await pass()
   await pass()
-  expect(room.chatTexts()).toHaveLength(2)
+  expect(world.chatTexts()).toHaveLength(2)
 })
 
 test('a clock that is put back by a day delays no summary, and sends none twice', async () => {
-  await room.change({ quietHours: NIGHT })
+  await world.change({ quietHours: NIGHT })
   // The rescheduling by the change itself is complete.
-  await room.summarize()
-  room.clock.set(new Date('2026-12-04T23:00:00.000Z'))
-  await room.notice(watchId, { event: LOW })
-  room.clock.set(new Date('2026-12-03T23:00:00.000Z'))
+  await world.summarize()
+  world.clock.set(new Date('2026-12-04T23:00:00.000Z'))
+  await world.record(watchId, { event: LOW })
+  world.clock.set(new Date('2026-12-03T23:00:00.000Z'))
   await pass()
-  expect(room.chatTexts()).toEqual([])
-  room.clock.set(new Date('2026-12-04T07:00:00.000Z'))
+  expect(world.chatTexts()).toEqual([])
+  world.clock.set(new Date('2026-12-04T07:00:00.000Z'))
   await pass()
   await pass()
-  expect(room.chatTexts()).toHaveLength(1)
+  expect(world.chatTexts()).toHaveLength(1)
 })
 
 test('an alert of a time when the clock was a day ahead is escalated as late after it as any other', async () => {
-  const input = { name: 'Pager', channel: 'webhook', url: room.receiver.url('pager') }
-  const { body } = await room.alice.request('POST', '/recipients', input)
+  const input = { name: 'Pager', channel: 'webhook', url: world.receiver.url('pager') }
+  const { body } = await world.alice.request('POST', '/recipients', input)
   const changes = { escalateAfterMinutes: 15, escalateTo: [body.id] }
-  await room.alice.request('PATCH', `/watches/${watchId}`, changes)
-  const paged = () => room.receiver.deliveries.filter(({ hook }) => hook === 'pager').length
+  await world.alice.request('PATCH', `/watches/${watchId}`, changes)
+  const paged = () => world.receiver.deliveries.filter(({ hook }) => hook === 'pager').length
   await setOff(DAY_MINUTES)
-  await room.notice(watchId, { event: LOW })
+  await world.record(watchId, { event: LOW })
   const before = paged()
   for (const [minutes, count] of [
     [0, 0],

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { muteEpisode } from '#src/alerts/acknowledge.ts'
-import { type AlertRoom, alertRoom } from './room.ts'
+import { type AlertWorld, alertWorld } from './alert-world.ts'
 
 /** Unacknowledged alerts are sent to further recipients. */
 
-let room: AlertRoom
+let world: AlertWorld
 let watchId: number
 /** A webhook that is not a default recipient: it gets escalated alerts only. */
 let pager: number
@@ -13,90 +13,90 @@ const LOW = 'credits.low-balance'
 const BACK = 'credits.recovered'
 
 beforeAll(async () => {
-  room = await alertRoom()
-  await room.sql`update tokens set expires_at = ${new Date('2030-01-01T00:00:00.000Z')}`
-  const input = { name: 'Pager', channel: 'webhook', url: room.receiver.url('pager') }
-  pager = (await room.alice.request('POST', '/recipients', input)).body.id
+  world = await alertWorld()
+  await world.sql`update tokens set expires_at = ${new Date('2030-01-01T00:00:00.000Z')}`
+  const input = { name: 'Pager', channel: 'webhook', url: world.receiver.url('pager') }
+  pager = (await world.alice.request('POST', '/recipients', input)).body.id
 })
 beforeEach(async () => {
-  room.clock.advance(86_400)
-  await room.sql`update alerts set state = 'recovered', recovered_at = fired_at, escalate_at = null`
-  await room.sql`delete from deliveries`
-  const { body } = await room.alice.request('GET', '/watches')
-  for (const { id } of body.data) await room.alice.request('DELETE', `/watches/${id}`)
-  await room.sql`delete from recipients where name = 'Second'`
-  watchId = await room.watch('Credits')
+  world.clock.advance(86_400)
+  await world.sql`update alerts set state = 'recovered', recovered_at = fired_at, escalate_at = null`
+  await world.sql`delete from deliveries`
+  const { body } = await world.alice.request('GET', '/watches')
+  for (const { id } of body.data) await world.alice.request('DELETE', `/watches/${id}`)
+  await world.sql`delete from recipients where name = 'Second'`
+  watchId = await world.watch('Credits')
   await escalate({ escalateAfterMinutes: 15, escalateTo: [pager] })
-  room.forget()
+  world.forgetMessages()
 })
-afterAll(() => room.close())
+afterAll(() => world.close())
 
 async function escalate(changes: Record<string, unknown>): Promise<void> {
-  const { status, text } = await room.alice.request('PATCH', `/watches/${watchId}`, changes)
+  const { status, text } = await world.alice.request('PATCH', `/watches/${watchId}`, changes)
   expect([status, text]).toEqual([200, text])
 }
 async function minutes(count: number): Promise<void> {
-  room.clock.advance(count * 60)
-  await room.remind()
-  await room.deliver()
+  world.clock.advance(count * 60)
+  await world.remind()
+  await world.deliver()
 }
 /** Events that were sent to the further recipient. */
 const paged = () =>
-  room.receiver.deliveries
+  world.receiver.deliveries
     .filter(({ hook }) => hook === 'pager')
     .map(({ json }) => (json as { event: string }).event)
 const newest = async () => {
-  const [alert] = await room.alerts()
+  const [alert] = await world.alerts()
   if (alert === undefined) throw new Error('there is no alert')
   return alert
 }
 
 test('a recipient that is deleted leaves the escalations of its wallet', async () => {
-  const input = { name: 'Second', channel: 'webhook', url: room.receiver.url('second') }
-  const { id } = (await room.alice.request('POST', '/recipients', input)).body
+  const input = { name: 'Second', channel: 'webhook', url: world.receiver.url('second') }
+  const { id } = (await world.alice.request('POST', '/recipients', input)).body
   await escalate({ escalateTo: [pager, id] })
-  expect((await room.alice.request('DELETE', `/recipients/${id}`)).status).toBe(204)
-  const { body } = await room.alice.request('GET', `/watches/${watchId}`)
+  expect((await world.alice.request('DELETE', `/recipients/${id}`)).status).toBe(204)
+  const { body } = await world.alice.request('GET', `/watches/${watchId}`)
   expect(body).toMatchObject({ escalateAfterMinutes: 15, escalateTo: [pager] })
 })
 
 describe('an unacknowledged alert', () => {
   test('is sent to the further recipients after its minutes, once, and says why', async () => {
-    await room.notice(watchId, { event: LOW })
+    await world.record(watchId, { event: LOW })
     await minutes(14)
     expect(paged()).toEqual([])
-    await Promise.all([minutes(1), room.remind(), room.remind()])
+    await Promise.all([minutes(1), world.remind(), world.remind()])
     await minutes(0)
     expect(paged()).toEqual([LOW])
-    const delivery = room.receiver.deliveries.find(({ hook }) => hook === 'pager')
+    const delivery = world.receiver.deliveries.find(({ hook }) => hook === 'pager')
     expect(JSON.stringify(delivery?.json)).toContain('No one has acknowledged this alert.')
     await minutes(600)
     expect(paged()).toEqual([LOW])
   })
 
   test('is not sent again to those who got it', async () => {
-    await room.notice(watchId, { event: LOW })
+    await world.record(watchId, { event: LOW })
     await minutes(1)
-    const texts = room.chatTexts().length
-    const [own] = (await room.alice.request('GET', '/recipients')).body.data
+    const texts = world.chatTexts().length
+    const [own] = (await world.alice.request('GET', '/recipients')).body.data
     await escalate({ escalateTo: [pager, own.id] })
     await minutes(15)
     expect(paged()).toEqual([LOW])
-    expect(room.chatTexts()).toHaveLength(texts)
+    expect(world.chatTexts()).toHaveLength(texts)
   })
 
   test('recovers for the further recipients, too', async () => {
-    await room.notice(watchId, { event: LOW })
+    await world.record(watchId, { event: LOW })
     await minutes(15)
-    await room.notice(watchId, { event: BACK })
+    await world.record(watchId, { event: BACK })
     await minutes(0)
     expect(paged()).toEqual([LOW, BACK])
   })
 
   test('that became worse is one escalation, and the added recipients get later messages', async () => {
-    await room.notice(watchId, { event: LOW })
+    await world.record(watchId, { event: LOW })
     await minutes(10)
-    await room.notice(watchId, { event: LOW, severity: 'critical' })
+    await world.record(watchId, { event: LOW, severity: 'critical' })
     await minutes(5)
     expect(paged()).toEqual([LOW])
     await minutes(60)
@@ -104,10 +104,10 @@ describe('an unacknowledged alert', () => {
   })
 
   test('of severity info is not escalated, one that cannot recover is', async () => {
-    await room.notice(watchId, { event: 'wallet-balance.moved', severity: 'info' })
+    await world.record(watchId, { event: 'wallet-balance.moved', severity: 'info' })
     await minutes(60)
     expect(paged()).toEqual([])
-    await room.notice(watchId, { event: 'wallet-balance.moved' })
+    await world.record(watchId, { event: 'wallet-balance.moved' })
     await minutes(15)
     expect(paged()).toEqual(['wallet-balance.moved'])
   })
@@ -115,20 +115,20 @@ describe('an unacknowledged alert', () => {
 
 describe('an alert is not escalated', () => {
   test('once it is acknowledged, over REST in the name of the token; it is after that was removed', async () => {
-    await room.notice(watchId, { event: LOW })
+    await world.record(watchId, { event: LOW })
     const { id } = await newest()
     const path = `/alerts/${id}/acknowledge`
-    const { status, body } = await room.alice.request('POST', path)
+    const { status, body } = await world.alice.request('POST', path)
     expect(status).toBe(200)
     expect(body).toEqual({
       id,
-      acknowledgedAt: room.clock.now().toISOString(),
+      acknowledgedAt: world.clock.now().toISOString(),
       acknowledgedBy: expect.any(String),
     })
     expect(await newest()).toMatchObject({ acknowledgedBy: body.acknowledgedBy })
     await minutes(60)
     expect(paged()).toEqual([])
-    const removed = await room.alice.request('POST', path, { acknowledged: false })
+    const removed = await world.alice.request('POST', path, { acknowledged: false })
     expect(removed.body).toEqual({ id, acknowledgedAt: null, acknowledgedBy: null })
     await minutes(14)
     expect(paged()).toEqual([])
@@ -137,19 +137,19 @@ describe('an alert is not escalated', () => {
   })
 
   test('once it recovered, or its episode or watch is muted', async () => {
-    await room.notice(watchId, { event: LOW })
-    await room.notice(watchId, { event: BACK })
+    await world.record(watchId, { event: LOW })
+    await world.record(watchId, { event: BACK })
     await minutes(60)
     expect(paged()).toEqual([])
-    await room.notice(watchId, { event: LOW })
-    await muteEpisode(room.app, room.alice.caller, { id: (await newest()).id, muted: true })
+    await world.record(watchId, { event: LOW })
+    await muteEpisode(world.app, world.alice.caller, { id: (await newest()).id, muted: true })
     await minutes(60)
     expect(paged()).toEqual([])
   })
 
   test('before the mute of its watch ends', async () => {
-    await room.notice(watchId, { event: LOW })
-    const until = new Date(room.clock.now().getTime() + 3_600_000).toISOString()
+    await world.record(watchId, { event: LOW })
+    const until = new Date(world.clock.now().getTime() + 3_600_000).toISOString()
     await escalate({ mutedUntil: until })
     await minutes(30)
     expect(paged()).toEqual([])
@@ -159,8 +159,8 @@ describe('an alert is not escalated', () => {
   })
 
   test('later than a few minutes after the mute of its watch was taken back', async () => {
-    await room.notice(watchId, { event: LOW })
-    const until = new Date(room.clock.now().getTime() + 8 * 3_600_000).toISOString()
+    await world.record(watchId, { event: LOW })
+    const until = new Date(world.clock.now().getTime() + 8 * 3_600_000).toISOString()
     await escalate({ mutedUntil: until })
     await minutes(30)
     await escalate({ mutedUntil: null })
@@ -170,15 +170,15 @@ describe('an alert is not escalated', () => {
 
   test('before its minutes have passed since another alert stopped inhibiting it', async () => {
     const provider = '0x12ab4f00000000000000000000000000000fcd34'
-    const status = await room.watch('Status')
-    await room.notice(status, {
+    const status = await world.watch('Status')
+    await world.record(status, {
       event: 'provider.unregistered',
       severity: 'critical',
       data: { provider },
     })
-    await room.notice(watchId, { event: 'fsp.ftso-commit', data: { provider } })
+    await world.record(watchId, { event: 'fsp.ftso-commit', data: { provider } })
     await minutes(58)
-    await room.notice(status, { event: 'provider.recovered', data: { provider } })
+    await world.record(status, { event: 'provider.recovered', data: { provider } })
     await minutes(14)
     expect(paged()).toEqual([])
     await minutes(1)
@@ -186,11 +186,11 @@ describe('an alert is not escalated', () => {
   })
 
   test('while its episode is muted; it is after that ended', async () => {
-    await room.notice(watchId, { event: LOW })
+    await world.record(watchId, { event: LOW })
     const { id } = await newest()
-    await muteEpisode(room.app, room.alice.caller, { id, muted: true })
+    await muteEpisode(world.app, world.alice.caller, { id, muted: true })
     await minutes(60)
-    const unmute = () => muteEpisode(room.app, room.alice.caller, { id, muted: false })
+    const unmute = () => muteEpisode(world.app, world.alice.caller, { id, muted: false })
     await unmute()
     await minutes(14)
     expect(paged()).toEqual([])
@@ -201,7 +201,7 @@ describe('an alert is not escalated', () => {
   })
 
   test('where escalation was switched off meanwhile, or its recipient is gone', async () => {
-    await room.notice(watchId, { event: LOW })
+    await world.record(watchId, { event: LOW })
     await escalate({ escalateAfterMinutes: null })
     await minutes(60)
     expect(paged()).toEqual([])
@@ -214,7 +214,7 @@ describe('an alert is not escalated', () => {
       [{ escalateAfterMinutes: 4 }, '/escalateAfterMinutes'],
       [{ escalateAfterMinutes: 1441 }, '/escalateAfterMinutes'],
     ] as const) {
-      const { status, body } = await room.alice.request('PATCH', `/watches/${watchId}`, changes)
+      const { status, body } = await world.alice.request('PATCH', `/watches/${watchId}`, changes)
       expect([status, body.errors[0].pointer]).toEqual([400, pointer])
     }
   })

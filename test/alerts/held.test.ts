@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { muteChat } from '#src/alerts/settings-changes.ts'
 import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
-import { type AlertRoom, alertRoom } from './room.ts'
+import { type AlertWorld, alertWorld } from './alert-world.ts'
 
-let room: AlertRoom
+let world: AlertWorld
 let watchId: number
 
 const NIGHT = { enabled: true, from: '22:00', to: '07:00', criticalBypass: true }
@@ -11,56 +11,56 @@ const LOW = 'credits.low-balance'
 const BACK = 'credits.recovered'
 
 beforeAll(async () => {
-  room = await alertRoom()
-  watchId = await room.watch('Credits')
+  world = await alertWorld()
+  watchId = await world.watch('Credits')
 })
 beforeEach(async () => {
   const { version: _version, ...defaults } = DEFAULT_SETTINGS
-  await room.change(defaults)
-  await muteChat(room.app, { chatId: room.chat, minutes: 0 })
-  await room.sql`update alerts set state = 'recovered', recovered_at = fired_at, remind_at = null`
-  await room.sql`delete from deliveries where status in ('held', 'pending')`
-  room.forget()
+  await world.change(defaults)
+  await muteChat(world.app, { chatId: world.chat, minutes: 0 })
+  await world.sql`update alerts set state = 'recovered', recovered_at = fired_at, remind_at = null`
+  await world.sql`delete from deliveries where status in ('held', 'pending')`
+  world.forgetMessages()
 })
-afterAll(() => room.close())
+afterAll(() => world.close())
 
-const at = (time: string) => room.clock.set(new Date(time))
+const at = (time: string) => world.clock.set(new Date(time))
 async function pass(): Promise<void> {
-  await room.summarize()
-  await room.deliver()
+  await world.summarize()
+  await world.deliver()
 }
 
 describe('quiet hours', () => {
   test('hold what is not critical from chats and mailboxes, never from programs', async () => {
-    await room.change({ quietHours: NIGHT })
+    await world.change({ quietHours: NIGHT })
     at('2026-11-20T23:00:00.000Z')
-    await room.notice(watchId, { event: LOW })
-    await room.notice(watchId, { event: 'fsp.monitoring', severity: 'critical' })
+    await world.record(watchId, { event: LOW })
+    await world.record(watchId, { event: 'fsp.monitoring', severity: 'critical' })
     await pass()
-    expect(room.chatTexts()).toHaveLength(1)
-    expect(room.chatTexts()[0]).toContain('No data from the chain')
-    expect(room.hooks().toSorted()).toEqual([LOW, 'fsp.monitoring'])
-    const [, low] = await room.alerts()
+    expect(world.chatTexts()).toHaveLength(1)
+    expect(world.chatTexts()[0]).toContain('No data from the chain')
+    expect(world.hooks().toSorted()).toEqual([LOW, 'fsp.monitoring'])
+    const [, low] = await world.alerts()
     expect(low?.deliveries.map(({ channel, status }) => `${channel} ${status}`).toSorted()).toEqual(
       ['email held', 'telegram held', 'webhook delivered'],
     )
   })
 
   test('end in one summary: what still fires first, what recovered in one line with its end', async () => {
-    await room.change({ quietHours: NIGHT })
+    await world.change({ quietHours: NIGHT })
     at('2026-11-21T23:00:00.000Z')
-    await room.notice(watchId, { event: 'fsp.monitoring' })
-    room.clock.advance(600)
-    await room.notice(watchId, { event: 'fsp.monitoring.recovered' })
-    room.clock.advance(600)
-    await room.notice(watchId, { event: LOW })
+    await world.record(watchId, { event: 'fsp.monitoring' })
+    world.clock.advance(600)
+    await world.record(watchId, { event: 'fsp.monitoring.recovered' })
+    world.clock.advance(600)
+    await world.record(watchId, { event: LOW })
     at('2026-11-22T06:59:59.000Z')
     await pass()
-    expect(room.chatTexts()).toEqual([])
+    expect(world.chatTexts()).toEqual([])
     at('2026-11-22T07:00:00.000Z')
     await pass()
-    expect(room.chatTexts()).toHaveLength(1)
-    const text = room.chatTexts()[0] ?? ''
+    expect(world.chatTexts()).toHaveLength(1)
+    const text = world.chatTexts()[0] ?? ''
     const lines = text.split('\n').filter((line) => line !== '')
     expect(lines[0]).toBe('☀️ During quiet hours, 22:00 – 07:00')
     expect(lines[1]).toBe('2 alerts, 1 recovered automatically.')
@@ -68,98 +68,98 @@ describe('quiet hours', () => {
     expect(lines[3]).toContain('23:00 🟢')
     expect(lines[3]).toContain('No data from the chain · recovered after 10 min')
     expect(lines).toHaveLength(4)
-    expect(room.subjects()).toEqual(['During quiet hours, 22:00 – 07:00'])
-    expect(linksIn(room.inbox.mails[0]?.text)).not.toContain(`${room.app.publicUrl}/`)
+    expect(world.subjects()).toEqual(['During quiet hours, 22:00 – 07:00'])
+    expect(linksIn(world.inbox.mails[0]?.text)).not.toContain(`${world.app.publicUrl}/`)
     await pass()
-    expect(room.chatTexts()).toHaveLength(1)
+    expect(world.chatTexts()).toHaveLength(1)
   })
 
   test('that ended while the service was stopped are notified afterwards, once', async () => {
-    await room.change({ quietHours: NIGHT })
+    await world.change({ quietHours: NIGHT })
     at('2026-11-22T23:00:00.000Z')
-    await room.notice(watchId, { event: LOW })
+    await world.record(watchId, { event: LOW })
     at('2026-11-24T15:00:00.000Z')
-    await Promise.all([room.summarize(), room.summarize(), room.summarize()])
-    await room.deliver()
-    expect(room.chatTexts()).toHaveLength(1)
-    expect(room.chatTexts()[0]).toContain('22:00 – 07:00')
-    expect(room.subjects()).toHaveLength(1)
+    await Promise.all([world.summarize(), world.summarize(), world.summarize()])
+    await world.deliver()
+    expect(world.chatTexts()).toHaveLength(1)
+    expect(world.chatTexts()[0]).toContain('22:00 – 07:00')
+    expect(world.subjects()).toHaveLength(1)
   })
 
   test('give an alert the delivery status of its summary', async () => {
-    await room.change({ quietHours: NIGHT })
+    await world.change({ quietHours: NIGHT })
     at('2026-11-24T23:00:00.000Z')
-    await room.notice(watchId, { event: LOW })
+    await world.record(watchId, { event: LOW })
     const fates = async () => {
-      const [low] = await room.alerts()
+      const [low] = await world.alerts()
       const notified = low?.deliveries.filter(({ channel }) => channel !== 'webhook') ?? []
       return notified
         .map(({ channel, status, attempts }) => `${channel} ${status} ${attempts}`)
         .sort()
     }
     at('2026-11-25T07:00:00.000Z')
-    await room.summarize()
+    await world.summarize()
     expect(await fates()).toEqual(['email pending 0', 'telegram pending 0'])
-    room.inbox.setMailbox('ops@example.org', 'temporary')
-    await room.deliver()
+    world.inbox.setMailbox('ops@example.org', 'temporary')
+    await world.deliver()
     expect(await fates()).toEqual(['email retrying 1', 'telegram delivered 1'])
-    const [refused] = (await room.alerts())[0]?.deliveries.filter((one) => one.lastError) ?? []
+    const [refused] = (await world.alerts())[0]?.deliveries.filter((one) => one.lastError) ?? []
     expect(refused).toMatchObject({ channel: 'email', lastStatusCode: 450, deliveredAt: null })
-    room.inbox.setMailbox('ops@example.org', undefined)
-    room.clock.advance(10)
-    await room.deliver()
+    world.inbox.setMailbox('ops@example.org', undefined)
+    world.clock.advance(10)
+    await world.deliver()
     expect(await fates()).toEqual(['email delivered 2', 'telegram delivered 1'])
   })
 
   test('go by the clock of each reader', async () => {
-    await room.change({ quietHours: NIGHT, timezone: 'Asia/Kolkata' })
+    await world.change({ quietHours: NIGHT, timezone: 'Asia/Kolkata' })
     at('2026-11-25T16:30:00.000Z')
-    await room.notice(watchId, { event: LOW })
+    await world.record(watchId, { event: LOW })
     await pass()
     // The mailbox uses the wallet's time zone, where it is 22:00; the chat uses UTC.
-    expect(room.chatTexts()).toHaveLength(1)
-    expect(room.subjects()).toEqual([])
+    expect(world.chatTexts()).toHaveLength(1)
+    expect(world.subjects()).toEqual([])
     at('2026-11-26T01:30:00.000Z')
     await pass()
-    expect(room.subjects()).toEqual(['During quiet hours, 22:00 – 07:00'])
+    expect(world.subjects()).toEqual(['During quiet hours, 22:00 – 07:00'])
   })
 
   test('that are switched off let go of what they held', async () => {
-    await room.change({ quietHours: NIGHT })
+    await world.change({ quietHours: NIGHT })
     at('2026-11-26T23:00:00.000Z')
-    await room.notice(watchId, { event: LOW })
-    await room.change({ quietHours: { ...NIGHT, enabled: false } })
+    await world.record(watchId, { event: LOW })
+    await world.change({ quietHours: { ...NIGHT, enabled: false } })
     await pass()
-    expect(room.chatTexts()).toHaveLength(1)
+    expect(world.chatTexts()).toHaveLength(1)
   })
 
   test('that became longer hold longer', async () => {
-    await room.change({ quietHours: NIGHT })
+    await world.change({ quietHours: NIGHT })
     at('2026-11-27T23:00:00.000Z')
-    await room.notice(watchId, { event: LOW })
-    await room.change({ quietHours: { ...NIGHT, to: '09:00' } })
+    await world.record(watchId, { event: LOW })
+    await world.change({ quietHours: { ...NIGHT, to: '09:00' } })
     at('2026-11-28T08:00:00.000Z')
     await pass()
-    expect(room.chatTexts()).toEqual([])
+    expect(world.chatTexts()).toEqual([])
     at('2026-11-28T09:00:00.000Z')
     await pass()
-    expect(room.chatTexts()[0]).toContain('22:00 – 09:00')
+    expect(world.chatTexts()[0]).toContain('22:00 – 09:00')
   })
 })
 
 describe('a recovery while its alert is still held', () => {
   test('waits for the summary although quiet hours are over, and is told with its alert', async () => {
-    await room.change({ quietHours: NIGHT })
+    await world.change({ quietHours: NIGHT })
     at('2026-11-28T23:00:00.000Z')
-    await room.notice(watchId, { event: LOW })
+    await world.record(watchId, { event: LOW })
     // Quiet hours are over, and the job that sends summaries has not run yet.
     at('2026-11-29T07:00:01.000Z')
-    await room.notice(watchId, { event: BACK })
-    await room.deliver()
-    expect(room.chatTexts()).toEqual([])
-    expect(room.hooks()).toEqual([LOW, BACK])
+    await world.record(watchId, { event: BACK })
+    await world.deliver()
+    expect(world.chatTexts()).toEqual([])
+    expect(world.hooks()).toEqual([LOW, BACK])
     await pass()
-    const [text = '', ...others] = room.chatTexts()
+    const [text = '', ...others] = world.chatTexts()
     expect(others).toEqual([])
     expect(text).toMatch(/🟢 .* · recovered after 8/)
     expect(text.match(/🟢/g)).toHaveLength(1)
@@ -168,91 +168,91 @@ describe('a recovery while its alert is still held', () => {
 
   test('of a muted chat is told with its alert when the mute ends', async () => {
     at('2026-11-29T13:00:00.000Z')
-    await muteChat(room.app, { chatId: room.chat, minutes: 60 })
-    await room.notice(watchId, { event: LOW })
-    await muteChat(room.app, { chatId: room.chat, minutes: 0 })
-    room.clock.advance(360)
-    await room.notice(watchId, { event: BACK })
-    await room.deliver()
-    expect(room.chatTexts()).toEqual([])
+    await muteChat(world.app, { chatId: world.chat, minutes: 60 })
+    await world.record(watchId, { event: LOW })
+    await muteChat(world.app, { chatId: world.chat, minutes: 0 })
+    world.clock.advance(360)
+    await world.record(watchId, { event: BACK })
+    await world.deliver()
+    expect(world.chatTexts()).toEqual([])
     await pass()
-    expect(room.chatTexts()).toHaveLength(1)
-    expect(room.chatTexts()[0]).toContain('recovered after 6 min')
+    expect(world.chatTexts()).toHaveLength(1)
+    expect(world.chatTexts()[0]).toContain('recovered after 6 min')
   })
 
   test('is sent at once if something about its episode was sent', async () => {
-    await room.change({ digest: 'daily' })
+    await world.change({ digest: 'daily' })
     at('2026-11-29T15:00:00.000Z')
-    await room.notice(watchId, { event: LOW })
-    room.clock.advance(60)
-    await room.notice(watchId, { event: LOW, severity: 'critical' })
+    await world.record(watchId, { event: LOW })
+    world.clock.advance(60)
+    await world.record(watchId, { event: LOW, severity: 'critical' })
     await pass()
-    expect(room.chatTexts()).toHaveLength(1)
-    room.clock.advance(60)
-    await room.notice(watchId, { event: BACK, episodeSeverity: 'critical' })
+    expect(world.chatTexts()).toHaveLength(1)
+    world.clock.advance(60)
+    await world.record(watchId, { event: BACK, episodeSeverity: 'critical' })
     await pass()
-    expect(room.chatTexts()).toHaveLength(2)
-    expect(room.chatTexts()[1]).toContain('no longer below')
+    expect(world.chatTexts()).toHaveLength(2)
+    expect(world.chatTexts()[1]).toContain('no longer below')
   })
 })
 
 describe('a recovery after a summary', () => {
   test('says that its alert was held', async () => {
-    await room.change({ quietHours: NIGHT })
+    await world.change({ quietHours: NIGHT })
     at('2026-11-29T02:00:00.000Z')
-    await room.notice(watchId, { event: LOW })
+    await world.record(watchId, { event: LOW })
     at('2026-11-29T07:00:00.000Z')
     await pass()
-    room.forget()
-    room.clock.advance(900)
-    await room.notice(watchId, { event: BACK })
+    world.forgetMessages()
+    world.clock.advance(900)
+    await world.record(watchId, { event: BACK })
     await pass()
-    expect(room.chatTexts()[0]).toContain('while messages were held')
-    expect(room.chatTexts()[0]).toContain('Duration: 5 hours, 15 minutes.')
+    expect(world.chatTexts()[0]).toContain('while messages were held')
+    expect(world.chatTexts()[0]).toContain('Duration: 5 hours, 15 minutes.')
   })
 
   test('of what was sent before is counted as such, also in a digest', async () => {
     at('2026-11-29T12:00:00.000Z')
-    await room.notice(watchId, { event: LOW }, { event: 'fsp.monitoring' })
+    await world.record(watchId, { event: LOW }, { event: 'fsp.monitoring' })
     await pass()
-    room.forget()
-    await room.change({ digest: '1h' })
+    world.forgetMessages()
+    await world.change({ digest: '1h' })
     at('2026-11-29T13:05:00.000Z')
-    await room.notice(watchId, { event: BACK }, { event: 'fsp.monitoring.recovered' })
+    await world.record(watchId, { event: BACK }, { event: 'fsp.monitoring.recovered' })
     at('2026-11-29T14:00:00.000Z')
     await pass()
-    expect(room.chatTexts()[0]).toMatch(/^🗂️ 13:00 – 14:00: 2 recoveries\n+2 recoveries\.\n/)
-    expect(room.subjects()).toEqual(['13:00 – 14:00: 2 recoveries'])
-    room.forget()
+    expect(world.chatTexts()[0]).toMatch(/^🗂️ 13:00 – 14:00: 2 recoveries\n+2 recoveries\.\n/)
+    expect(world.subjects()).toEqual(['13:00 – 14:00: 2 recoveries'])
+    world.forgetMessages()
     at('2026-11-29T14:05:00.000Z')
-    await room.notice(watchId, { event: 'fsp.monitoring' })
-    await muteChat(room.app, { chatId: room.chat, minutes: 0 })
+    await world.record(watchId, { event: 'fsp.monitoring' })
+    await muteChat(world.app, { chatId: world.chat, minutes: 0 })
     at('2026-11-29T15:00:00.000Z')
     await pass()
-    room.forget()
+    world.forgetMessages()
     at('2026-11-29T15:05:00.000Z')
-    await room.notice(watchId, { event: 'fsp.monitoring.recovered' }, { event: LOW })
+    await world.record(watchId, { event: 'fsp.monitoring.recovered' }, { event: LOW })
     at('2026-11-29T16:00:00.000Z')
     await pass()
-    expect(room.chatTexts()[0]).toContain('1 alert and 1 recovery.')
-    expect(room.subjects()).toEqual(['15:00 – 16:00: 1 alert and 1 recovery'])
+    expect(world.chatTexts()[0]).toContain('1 alert and 1 recovery.')
+    expect(world.subjects()).toEqual(['15:00 – 16:00: 1 alert and 1 recovery'])
   })
 })
 
 describe('a digest', () => {
   test('names its time and how many alerts there were, watch by watch', async () => {
-    const other = await room.watch('Other')
-    await room.change({ digest: '1h' })
+    const other = await world.watch('Other')
+    await world.change({ digest: '1h' })
     at('2026-11-30T13:05:00.000Z')
-    await room.notice(watchId, { event: LOW })
-    room.clock.advance(60)
-    await room.notice(other, { event: LOW })
-    room.clock.advance(60)
-    await room.notice(watchId, { event: 'fsp.monitoring' })
+    await world.record(watchId, { event: LOW })
+    world.clock.advance(60)
+    await world.record(other, { event: LOW })
+    world.clock.advance(60)
+    await world.record(watchId, { event: 'fsp.monitoring' })
     at('2026-11-30T14:00:00.000Z')
     await pass()
-    expect(room.subjects()).toEqual(['13:00 – 14:00: 3 alerts'])
-    const [text = ''] = room.chatTexts()
+    expect(world.subjects()).toEqual(['13:00 – 14:00: 3 alerts'])
+    const [text = ''] = world.chatTexts()
     expect(text).toContain('🗂️ 13:00 – 14:00: 3 alerts')
     const watches = [...text.matchAll(/^\d\d:\d\d \S+ (Credits|Other): /gm)].map(
       ([, label]) => label,
@@ -261,24 +261,24 @@ describe('a digest', () => {
   })
 
   test('is not waited for by what is critical', async () => {
-    await room.change({ digest: 'daily' })
+    await world.change({ digest: 'daily' })
     at('2026-12-01T13:05:00.000Z')
-    await room.notice(watchId, { event: 'fsp.monitoring', severity: 'critical' })
+    await world.record(watchId, { event: 'fsp.monitoring', severity: 'critical' })
     await pass()
-    expect(room.chatTexts()).toHaveLength(1)
+    expect(world.chatTexts()).toHaveLength(1)
   })
 
   test('shows twenty lines and counts the rest', async () => {
-    await room.change({ digest: '15m' })
+    await world.change({ digest: '15m' })
     at('2026-12-02T13:01:00.000Z')
     for (let n = 0; n < 13; n++) {
-      room.clock.advance(1)
-      await room.notice(watchId, { event: 'wallet-balance.moved' })
-      await room.notice(watchId, { event: 'feed-move.threshold' })
+      world.clock.advance(1)
+      await world.record(watchId, { event: 'wallet-balance.moved' })
+      await world.record(watchId, { event: 'feed-move.threshold' })
     }
     at('2026-12-02T13:15:00.000Z')
     await pass()
-    const [text = ''] = room.chatTexts()
+    const [text = ''] = world.chatTexts()
     expect(text).toContain('13:00 – 13:15: 26 alerts')
     expect(text.match(/^13:01 /gm)).toHaveLength(20)
     expect(text).toContain('and 6 more')
@@ -288,27 +288,27 @@ describe('a digest', () => {
 describe('a chat that is muted', () => {
   test('gets no alert, not even a critical one; mail goes on; at the end it gets all of them', async () => {
     at('2026-12-03T13:05:00.000Z')
-    await muteChat(room.app, { chatId: room.chat, minutes: 60 })
-    await room.notice(watchId, { event: 'fsp.monitoring', severity: 'critical' })
-    room.clock.advance(16 * 60)
-    await room.remind()
+    await muteChat(world.app, { chatId: world.chat, minutes: 60 })
+    await world.record(watchId, { event: 'fsp.monitoring', severity: 'critical' })
+    world.clock.advance(16 * 60)
+    await world.remind()
     await pass()
-    expect(room.chatTexts()).toEqual([])
-    expect(room.subjects().length).toBeGreaterThanOrEqual(2)
+    expect(world.chatTexts()).toEqual([])
+    expect(world.subjects().length).toBeGreaterThanOrEqual(2)
     at('2026-12-03T14:05:00.000Z')
     await pass()
-    expect(room.chatTexts()).toHaveLength(1)
-    expect(room.chatTexts()[0]).toContain('While muted, 13:05 – 14:05')
+    expect(world.chatTexts()).toHaveLength(1)
+    expect(world.chatTexts()[0]).toContain('While muted, 13:05 – 14:05')
   })
 
   test('that ends early gets the missed alerts at once', async () => {
     at('2026-12-04T13:05:00.000Z')
-    await muteChat(room.app, { chatId: room.chat, minutes: 480 })
-    await room.notice(watchId, { event: LOW })
-    room.clock.advance(60)
-    await muteChat(room.app, { chatId: room.chat, minutes: 0 })
+    await muteChat(world.app, { chatId: world.chat, minutes: 480 })
+    await world.record(watchId, { event: LOW })
+    world.clock.advance(60)
+    await muteChat(world.app, { chatId: world.chat, minutes: 0 })
     await pass()
-    expect(room.chatTexts()).toHaveLength(1)
+    expect(world.chatTexts()).toHaveLength(1)
   })
 })
 
@@ -322,7 +322,7 @@ describe('very many held messages', () => {
 
   /** Copies the deferred deliveries of a recipient, as a noisy watch would create them. */
   async function multiply(): Promise<void> {
-    await room.sql`
+    await world.sql`
       insert into deliveries (id, wallet, recipient_id, watch_id, channel, lane, order_key, fired_at,
         position, envelope, kind, recovery, test, urgency, status, attempts, held_until, created_at)
       select gen_random_uuid(), wallet, recipient_id, watch_id, channel, lane, order_key, fired_at,
@@ -330,24 +330,24 @@ describe('very many held messages', () => {
       from deliveries, generate_series(1, ${MANY}) where status = 'held'`
   }
   const held = async () => {
-    const [row] = await room.sql<{ count: number; until: Date | null }[]>`
+    const [row] = await world.sql<{ count: number; until: Date | null }[]>`
       select count(*)::int as count, max(held_until) as until from deliveries
       where held_until is not null`
     return row
   }
 
   test('come in one small summary that counts them all and names twenty', async () => {
-    await room.change({ quietHours: NIGHT })
+    await world.change({ quietHours: NIGHT })
     at('2026-12-10T23:00:00.000Z')
-    await room.notice(watchId, { event: LOW })
+    await world.record(watchId, { event: LOW })
     await multiply()
     expect((await held())?.count).toBe(2 * (MANY + 1))
     at('2026-12-11T07:00:00.000Z')
     await pass()
-    expect(room.chatTexts()).toHaveLength(1)
-    expect(room.chatTexts()[0]).toContain('5,101 alerts')
-    expect(room.chatTexts()[0]).toContain('and 5,081 more')
-    const [summary] = await room.sql<{ items: number; bytes: number }[]>`
+    expect(world.chatTexts()).toHaveLength(1)
+    expect(world.chatTexts()[0]).toContain('5,101 alerts')
+    expect(world.chatTexts()[0]).toContain('and 5,081 more')
+    const [summary] = await world.sql<{ items: number; bytes: number }[]>`
       select json_array_length(envelope -> 'items') as items, octet_length(envelope::text) as bytes
       from deliveries where kind = 'summary' order by created_at desc, id desc limit 1`
     expect(summary?.items).toBe(20)
@@ -356,21 +356,21 @@ describe('very many held messages', () => {
   })
 
   test('are moved by a job and not by the request that mutes the chat', async () => {
-    await room.change({ quietHours: NIGHT })
+    await world.change({ quietHours: NIGHT })
     at('2026-12-12T23:00:00.000Z')
-    await room.notice(watchId, { event: LOW })
+    await world.record(watchId, { event: LOW })
     await multiply()
     const before = await held()
-    await muteChat(room.app, { chatId: room.chat, minutes: 1440 })
+    await muteChat(world.app, { chatId: world.chat, minutes: 1440 })
     expect(await held()).toEqual(before)
-    await Promise.all([room.summarize(), room.summarize()])
-    const [chat] = await room.sql<{ count: number }[]>`
+    await Promise.all([world.summarize(), world.summarize()])
+    const [chat] = await world.sql<{ count: number }[]>`
       select count(*)::int as count from deliveries
       where channel = 'telegram' and held_until = ${new Date('2026-12-14T07:00:00.000Z')}`
     expect(chat?.count).toBe(MANY + 1)
     at('2026-12-13T07:00:00.000Z')
     await pass()
-    expect(room.chatTexts()).toEqual([])
-    expect(room.subjects()).toHaveLength(1)
+    expect(world.chatTexts()).toEqual([])
+    expect(world.subjects()).toHaveLength(1)
   })
 })

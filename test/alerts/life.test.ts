@@ -13,9 +13,9 @@ import { listReaders } from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
 import type { Alert } from '../generated/api.ts'
 import { signIn } from '../support/people.ts'
-import { type AlertRoom, alertRoom } from './room.ts'
+import { type AlertWorld, alertWorld } from './alert-world.ts'
 
-let room: AlertRoom
+let world: AlertWorld
 let watchId: number
 let day = 0
 
@@ -24,57 +24,57 @@ const BACK = 'credits.recovered'
 const critical = { event: LOW, severity: 'critical' } as const
 
 beforeAll(async () => {
-  room = await alertRoom()
+  world = await alertWorld()
 })
 beforeEach(async () => {
   day += 1
-  room.clock.set(new Date(Date.UTC(2026, 11, day, 12)))
-  await room.sql`update alerts set remind_at = null`
-  await room.sql`update tokens set expires_at = ${new Date('2030-01-01T00:00:00.000Z')}`
+  world.clock.set(new Date(Date.UTC(2026, 11, day, 12)))
+  await world.sql`update alerts set remind_at = null`
+  await world.sql`update tokens set expires_at = ${new Date('2030-01-01T00:00:00.000Z')}`
   const { version: _version, ...defaults } = DEFAULT_SETTINGS
-  await room.change(defaults)
-  await room.deliver()
-  watchId = await room.watch(`Watch ${day}`)
-  room.forget()
+  await world.change(defaults)
+  await world.deliver()
+  watchId = await world.watch(`Watch ${day}`)
+  world.forgetMessages()
 })
-afterEach(() => room.alice.request('DELETE', `/watches/${watchId}`))
-afterAll(() => room.close())
+afterEach(() => world.alice.request('DELETE', `/watches/${watchId}`))
+afterAll(() => world.close())
 
-const minutes = (count: number) => room.clock.advance(count * 60)
+const minutes = (count: number) => world.clock.advance(count * 60)
 async function pass(): Promise<void> {
-  await room.remind()
-  await room.deliver()
+  await world.remind()
+  await world.deliver()
 }
 async function newest(): Promise<Alert> {
-  const [alert] = await room.alerts('?limit=1')
+  const [alert] = await world.alerts('?limit=1')
   if (alert === undefined) throw new Error('there is no alert')
   return alert
 }
 const by = (id: number, name = 'Ann') =>
-  acknowledgeAlert(room.app, room.alice.caller, { id, by: name })
+  acknowledgeAlert(world.app, world.alice.caller, { id, by: name })
 const oneLine = (text = '') => text.replaceAll(/\s+/g, ' ')
 
 describe('an unacknowledged critical alert', () => {
   test('is repeated after 15, 60 and 240 minutes, to people only', async () => {
-    await room.notice(watchId, critical)
+    await world.record(watchId, critical)
     const notified: number[] = []
     await pass()
-    room.forget()
+    world.forgetMessages()
     // Checked minutes: every fifth one, and those before and after a reminder.
     const checked = Array.from({ length: 300 }, (_, index) => index + 1).filter(
       (minute) => minute % 5 === 0 || [15, 60, 240].some((due) => Math.abs(due - minute) === 1),
     )
     for (const [index, minute] of checked.entries()) {
       minutes(minute - (checked[index - 1] ?? 0))
-      await room.remind()
-      if ([15, 60, 240].includes(minute)) await room.deliver()
-      if (room.chatTexts().length > notified.length) notified.push(minute)
+      await world.remind()
+      if ([15, 60, 240].includes(minute)) await world.deliver()
+      if (world.chatTexts().length > notified.length) notified.push(minute)
     }
-    await room.deliver()
+    await world.deliver()
     expect(notified).toEqual([15, 60, 240])
-    expect(room.hooks()).toEqual([])
-    expect(room.subjects()).toHaveLength(3)
-    const [first, second, third] = room.chatTexts().map(oneLine)
+    expect(world.hooks()).toEqual([])
+    expect(world.subjects()).toHaveLength(3)
+    const [first, second, third] = world.chatTexts().map(oneLine)
     expect(first).toContain('Still active:')
     expect(first).toContain('not acknowledged: reminder 1. Next reminder: 13:00.')
     expect(second).toContain('Active for 1 hour and not acknowledged: reminder 2.')
@@ -83,108 +83,108 @@ describe('an unacknowledged critical alert', () => {
   })
 
   test('is repeated once after the service stood still, also when several processes run', async () => {
-    await room.notice(watchId, critical)
+    await world.record(watchId, critical)
     await pass()
-    room.forget()
+    world.forgetMessages()
     minutes(120)
-    await Promise.all([room.remind(), room.remind(), room.remind()])
+    await Promise.all([world.remind(), world.remind(), world.remind()])
     await pass()
-    expect(room.chatTexts()).toHaveLength(1)
-    expect(oneLine(room.chatTexts()[0])).toContain('Next reminder: 16:00.')
+    expect(world.chatTexts()).toHaveLength(1)
+    expect(oneLine(world.chatTexts()[0])).toContain('Next reminder: 16:00.')
   })
 
   test('is repeated as a reply to the first message', async () => {
-    await room.notice(watchId, critical)
+    await world.record(watchId, critical)
     await pass()
     minutes(15)
     await pass()
-    const messages = room.telegram.messages(room.chat).slice(-2)
+    const messages = world.telegram.messages(world.chat).slice(-2)
     expect(messages[1]?.replyTo).toBe(messages[0]?.id)
   })
 
   test.each([
     ['it is acknowledged', (id: number) => by(id)],
-    ['it recovers', () => room.notice(watchId, { event: BACK })],
+    ['it recovers', () => world.record(watchId, { event: BACK })],
     [
       'it is silenced until it recovers',
-      (id: number) => muteEpisode(room.app, room.alice.caller, { id, muted: true }),
+      (id: number) => muteEpisode(world.app, world.alice.caller, { id, muted: true }),
     ],
-    ['its watch is deleted', () => room.alice.request('DELETE', `/watches/${watchId}`)],
+    ['its watch is deleted', () => world.alice.request('DELETE', `/watches/${watchId}`)],
     [
       'its watch is paused',
-      () => room.alice.request('PATCH', `/watches/${watchId}`, { status: 'paused' }),
+      () => world.alice.request('PATCH', `/watches/${watchId}`, { status: 'paused' }),
     ],
-    ['reminders are switched off', () => room.change({ repeat: { critical: [] } })],
+    ['reminders are switched off', () => world.change({ repeat: { critical: [] } })],
   ])('is not repeated when %s', async (_what, act: (id: number) => Promise<unknown>) => {
-    await room.notice(watchId, critical)
+    await world.record(watchId, critical)
     await pass()
     await act((await newest()).id)
-    await room.deliver()
-    room.forget()
+    await world.deliver()
+    world.forgetMessages()
     for (const wait of [15, 45, 180]) {
       minutes(wait)
       await pass()
     }
-    expect(room.chatTexts()).toEqual([])
-    expect(room.subjects()).toEqual([])
+    expect(world.chatTexts()).toEqual([])
+    expect(world.subjects()).toEqual([])
   })
 
   test('is repeated by the current settings', async () => {
-    await room.change({ repeat: { critical: [240] } })
-    await room.notice(watchId, critical)
+    await world.change({ repeat: { critical: [240] } })
+    await world.record(watchId, critical)
     await pass()
-    room.forget()
-    await room.change({ repeat: { critical: [5] } })
+    world.forgetMessages()
+    await world.change({ repeat: { critical: [5] } })
     minutes(5)
     await pass()
-    expect(room.chatTexts()).toHaveLength(1)
+    expect(world.chatTexts()).toHaveLength(1)
   })
 })
 
 test('a warning is not repeated', async () => {
-  await room.notice(watchId, { event: LOW })
+  await world.record(watchId, { event: LOW })
   await pass()
-  room.forget()
+  world.forgetMessages()
   minutes(60)
   await pass()
-  expect(room.chatTexts()).toEqual([])
+  expect(world.chatTexts()).toEqual([])
 })
 
 describe('acknowledging', () => {
   test('names the person in every message of the alert, and the first one if several do', async () => {
-    await room.notice(watchId, critical)
+    await world.record(watchId, critical)
     await pass()
     const { id } = await newest()
     expect(await by(id, 'Ann')).toMatchObject({ already: false, acknowledged: { by: 'Ann' } })
     minutes(1)
     expect(await by(id, 'Bob')).toMatchObject({ already: true, acknowledged: { by: 'Ann' } })
-    await room.deliver()
-    expect(oneLine(room.chatTexts()[0])).toContain('taken by Ann, 12:00')
+    await world.deliver()
+    expect(oneLine(world.chatTexts()[0])).toContain('taken by Ann, 12:00')
     expect(await newest()).toMatchObject({ state: 'acknowledged' })
   })
 
   test('can be undone, and the reminders continue', async () => {
-    await room.notice(watchId, critical)
+    await world.record(watchId, critical)
     await pass()
     const { id } = await newest()
     await by(id)
-    expect(await unacknowledgeAlert(room.app, room.alice.caller, { id })).toMatchObject({
+    expect(await unacknowledgeAlert(world.app, world.alice.caller, { id })).toMatchObject({
       acknowledged: null,
     })
     expect(await newest()).toMatchObject({ state: 'firing', acknowledgedAt: null })
-    room.forget()
+    world.forgetMessages()
     minutes(15)
     await pass()
-    expect(room.chatTexts()).toHaveLength(1)
+    expect(world.chatTexts()).toHaveLength(1)
   })
 
   test('is still shown after the alert recovers', async () => {
-    await room.notice(watchId, critical)
+    await world.record(watchId, critical)
     const { id } = await newest()
     await by(id)
     minutes(1)
-    await room.notice(watchId, { event: BACK })
-    const [recovery, alert] = await room.alerts('?limit=2')
+    await world.record(watchId, { event: BACK })
+    const [recovery, alert] = await world.alerts('?limit=2')
     expect(alert).toMatchObject({ id, state: 'recovered', durationSeconds: 60 })
     expect(alert?.acknowledgedAt).not.toBeNull()
     expect(recovery).toMatchObject({ recoveryOf: id, state: 'recovered' })
@@ -194,57 +194,57 @@ describe('acknowledging', () => {
     ['one alert', [LOW], [BACK]],
     ['several', [LOW, 'fsp.monitoring'], [BACK, 'fsp.monitoring.recovered']],
   ])('of %s is named in the recovery, in chat and mail', async (_of, events, recoveries) => {
-    await room.notice(watchId, ...events.map((event) => ({ event })))
+    await world.record(watchId, ...events.map((event) => ({ event })))
     await pass()
-    for (const { id } of await room.alerts(`?limit=${events.length}`)) await by(id)
-    await room.deliver()
-    room.forget()
+    for (const { id } of await world.alerts(`?limit=${events.length}`)) await by(id)
+    await world.deliver()
+    world.forgetMessages()
     minutes(1)
-    await room.notice(watchId, ...recoveries.map((event) => ({ event })))
+    await world.record(watchId, ...recoveries.map((event) => ({ event })))
     await pass()
     await pass()
-    expect(oneLine(room.chatTexts().at(-1))).toContain('12:00 to 12:01 UTC · taken by Ann')
-    expect(room.inbox.mails.at(-1)?.text).toContain('taken by Ann')
+    expect(oneLine(world.chatTexts().at(-1))).toContain('12:00 to 12:01 UTC · taken by Ann')
+    expect(world.inbox.mails.at(-1)?.text).toContain('taken by Ann')
   })
 
   test('of one message covers every alert in it', async () => {
-    await room.notice(watchId, critical, { event: 'fsp.monitoring' })
+    await world.record(watchId, critical, { event: 'fsp.monitoring' })
     await pass()
-    const message = room.telegram.messages(room.chat).at(-1)
-    const readers = await listReaders(room.app.db, room.alice.caller.wallet)
+    const message = world.telegram.messages(world.chat).at(-1)
+    const readers = await listReaders(world.app.db, world.alice.caller.wallet)
     const recipientId = readers.at(-1)?.id ?? 0
     const input = { recipientId, messageId: String(message?.id), by: 'Ann' }
-    const acted = await acknowledgeMessage(room.app, room.alice.caller, input)
+    const acted = await acknowledgeMessage(world.app, world.alice.caller, input)
     expect(acted).toHaveLength(2)
-    const states = (await room.alerts('?limit=2')).map(({ state }) => state)
+    const states = (await world.alerts('?limit=2')).map(({ state }) => state)
     expect(states).toEqual(['acknowledged', 'acknowledged'])
   })
 
   test('of one message is taken back as it is shown: by what is not over', async () => {
-    await room.notice(watchId, critical, { event: 'fsp.monitoring' })
+    await world.record(watchId, critical, { event: 'fsp.monitoring' })
     await pass()
-    const message = room.telegram.messages(room.chat).at(-1)
-    const readers = await listReaders(room.app.db, room.alice.caller.wallet)
+    const message = world.telegram.messages(world.chat).at(-1)
+    const readers = await listReaders(world.app.db, world.alice.caller.wallet)
     const input = { recipientId: readers.at(-1)?.id ?? 0, messageId: String(message?.id) }
-    const { caller } = room.alice
-    const shown = () => room.telegram.messages(room.chat).find(({ id }) => id === message?.id)
-    await room.notice(watchId, { event: 'fsp.monitoring.recovered' })
+    const { caller } = world.alice
+    const shown = () => world.telegram.messages(world.chat).find(({ id }) => id === message?.id)
+    await world.record(watchId, { event: 'fsp.monitoring.recovered' })
     await pass()
-    expect(await unacknowledgeMessage(room.app, caller, input)).toEqual([])
-    const [open] = (await room.alerts('?limit=5')).filter(({ state }) => state === 'firing')
-    await acknowledgeAlert(room.app, caller, { id: open?.id ?? 0, by: 'Ann' })
+    expect(await unacknowledgeMessage(world.app, caller, input)).toEqual([])
+    const [open] = (await world.alerts('?limit=5')).filter(({ state }) => state === 'firing')
+    await acknowledgeAlert(world.app, caller, { id: open?.id ?? 0, by: 'Ann' })
     await pass()
     expect(shown()?.text).toContain('Ann')
-    expect(await unacknowledgeMessage(room.app, caller, input)).toHaveLength(1)
+    expect(await unacknowledgeMessage(world.app, caller, input)).toHaveLength(1)
     await pass()
     expect(shown()?.text).not.toContain('Ann')
   })
 
   test('is refused to other wallets', async () => {
-    await room.notice(watchId, critical)
+    await world.record(watchId, critical)
     const { id } = await newest()
-    const bob = await signIn(room, 'bob')
-    await expect(acknowledgeAlert(room.app, bob.caller, { id, by: null })).rejects.toMatchObject({
+    const bob = await signIn(world, 'bob')
+    await expect(acknowledgeAlert(world.app, bob.caller, { id, by: null })).rejects.toMatchObject({
       code: 'not_found',
     })
   })
@@ -253,21 +253,21 @@ describe('acknowledging', () => {
 describe('several alerts of one message', () => {
   const all = (severity: 'warning' | 'critical') =>
     [LOW, 'fsp.monitoring'].map((event) => ({ event, severity }))
-  const last = (count: number) => room.telegram.messages(room.chat).slice(-count)
+  const last = (count: number) => world.telegram.messages(world.chat).slice(-count)
 
   test('whose severity increases get one message, and one reminder, as replies', async () => {
-    await room.notice(watchId, ...all('warning'))
+    await world.record(watchId, ...all('warning'))
     await pass()
     minutes(3)
-    room.forget()
-    await room.notice(watchId, ...all('critical'))
+    world.forgetMessages()
+    await world.record(watchId, ...all('critical'))
     await pass()
     minutes(15)
     await pass()
     await pass()
     const [first, raised, reminder] = last(3)
-    expect(room.chatTexts()).toHaveLength(2)
-    expect(room.subjects()).toHaveLength(2)
+    expect(world.chatTexts()).toHaveLength(2)
+    expect(world.subjects()).toHaveLength(2)
     expect(raised?.text).toMatch(/^🔴 .*: 2 alerts\nSeverity raised to critical/)
     expect(raised?.replyTo).toBe(first?.id)
     expect(reminder?.text).toMatch(/^🔴 Still active: .*: 2 alerts\n/)
@@ -283,87 +283,87 @@ describe('several alerts of one message', () => {
   })
 
   test('get no reminder after they are acknowledged', async () => {
-    await room.notice(watchId, ...all('critical'))
+    await world.record(watchId, ...all('critical'))
     await pass()
     minutes(15)
     await pass()
-    for (const { id } of await room.alerts('?limit=2')) await by(id)
-    await room.deliver()
+    for (const { id } of await world.alerts('?limit=2')) await by(id)
+    await world.deliver()
     const [reminder] = last(1)
     expect(reminder?.text).not.toContain('Still active')
     expect(reminder?.text).toContain('taken by')
-    room.forget()
+    world.forgetMessages()
     minutes(60)
     await pass()
-    expect(room.chatTexts()).toEqual([])
+    expect(world.chatTexts()).toEqual([])
   })
 })
 
 describe('a severity increase', () => {
   test('is a reply to the first message, and one acknowledgement covers both alerts', async () => {
-    await room.notice(watchId, { event: LOW })
+    await world.record(watchId, { event: LOW })
     await pass()
     minutes(3)
-    await room.notice(watchId, critical)
+    await world.record(watchId, critical)
     await pass()
-    const [warning, raised] = room.telegram.messages(room.chat).slice(-2)
+    const [warning, raised] = world.telegram.messages(world.chat).slice(-2)
     expect(raised?.text).toContain('Severity raised to critical')
     expect(raised?.replyTo).toBe(warning?.id)
     const { id } = await newest()
     await by(id)
-    const states = (await room.alerts('?limit=2')).map(({ state }) => state)
+    const states = (await world.alerts('?limit=2')).map(({ state }) => state)
     expect(states).toEqual(['acknowledged', 'acknowledged'])
   })
 
   test('has the duration since the start of the episode in every text', async () => {
-    await room.notice(watchId, { event: LOW })
+    await world.record(watchId, { event: LOW })
     await pass()
     minutes(10)
-    await room.notice(watchId, critical)
+    await world.record(watchId, critical)
     await pass()
     const raised = await newest()
-    room.forget()
+    world.forgetMessages()
     minutes(15)
     await pass()
-    expect(oneLine(room.chatTexts()[0])).toContain('Active for 25 minutes')
+    expect(oneLine(world.chatTexts()[0])).toContain('Active for 25 minutes')
     minutes(5)
-    await room.notice(watchId, { event: BACK })
+    await world.record(watchId, { event: BACK })
     await pass()
     await pass()
-    const alerts = await room.alerts('?limit=3')
+    const alerts = await world.alerts('?limit=3')
     expect(alerts.map(({ durationSeconds }) => durationSeconds)).toEqual([1800, 1800, 1800])
     expect(
-      room.telegram
-        .messages(room.chat)
+      world.telegram
+        .messages(world.chat)
         .slice(-4)
         .map(({ text }) => text),
     ).toEqual([
       ...Array.from({ length: 3 }, () => expect.stringMatching(/12:00.*12:30.*· 30 min/)),
       expect.stringMatching(/12:00.*12:30\sUTC\n[\s\S]*Duration: 30 minutes\./),
     ])
-    expect(room.inbox.mails.at(-1)?.text).toMatch(/Recovered · .* to 12:30\sUTC\n/)
+    expect(world.inbox.mails.at(-1)?.text).toMatch(/Recovered · .* to 12:30\sUTC\n/)
     const { body } = alerts.find(({ id }) => id === raised.id)?.rendered ?? {}
     expect(body).not.toContain('Duration')
-    const code = alertUrl(room.app, { alertId: raised.id, recipientId: null }).split('/').at(-1)
-    const page = await readLinked(room.app, code ?? '')
+    const code = alertUrl(world.app, { alertId: raised.id, recipientId: null }).split('/').at(-1)
+    const page = await readLinked(world.app, code ?? '')
     expect(page?.durationSeconds).toBe(1800)
   })
 })
 
 describe('a recovery', () => {
   test('states the duration of the episode and the other alerts of the watch that still fire', async () => {
-    await room.notice(watchId, { event: 'fsp.monitoring' })
+    await world.record(watchId, { event: 'fsp.monitoring' })
     minutes(2)
-    await room.notice(watchId, { event: LOW })
+    await world.record(watchId, { event: LOW })
     minutes(10)
-    await room.notice(watchId, { event: BACK })
+    await world.record(watchId, { event: BACK })
     await pass()
-    const text = oneLine(room.chatTexts().at(-1))
+    const text = oneLine(world.chatTexts().at(-1))
     expect(text).toContain('Duration: 10 minutes.')
     expect(text).toContain('Still active: No data from the chain (12 min).')
     expect(text).toMatch(/Recovered · .* · [\d:]+ to [\d:]+ UTC /)
     expect(text).not.toContain('since')
-    for (const notified of [text, room.inbox.mails.at(-1)?.text]) {
+    for (const notified of [text, world.inbox.mails.at(-1)?.text]) {
       expect(notified?.match(/10\s+min/g)).toHaveLength(1)
     }
     const recovery = await newest()
@@ -372,24 +372,24 @@ describe('a recovery', () => {
   })
 
   test('names an episode with a severity increase that still fires once, with its duration', async () => {
-    await room.notice(watchId, { event: 'fsp.ftso-commit' })
+    await world.record(watchId, { event: 'fsp.ftso-commit' })
     minutes(5)
-    await room.notice(watchId, { event: 'fsp.ftso-commit', severity: 'critical' })
-    await room.notice(watchId, { event: LOW })
+    await world.record(watchId, { event: 'fsp.ftso-commit', severity: 'critical' })
+    await world.record(watchId, { event: LOW })
     minutes(10)
-    await room.notice(watchId, { event: BACK })
+    await world.record(watchId, { event: BACK })
     await pass()
-    expect(oneLine(room.chatTexts().at(-1))).toMatch(/Still active: [^,.(]* \(15 min\)\./)
+    expect(oneLine(world.chatTexts().at(-1))).toMatch(/Still active: [^,.(]* \(15 min\)\./)
   })
 
   test('changes the message of its alert', async () => {
-    await room.notice(watchId, { event: LOW })
+    await world.record(watchId, { event: LOW })
     await pass()
     minutes(12)
-    await room.notice(watchId, { event: BACK })
+    await world.record(watchId, { event: BACK })
     await pass()
     await pass()
-    const [alert] = room.chatTexts()
+    const [alert] = world.chatTexts()
     expect(alert).toContain('🟢')
     expect(oneLine(alert)).toContain('12:00 to 12:12 UTC · 12 min')
   })
@@ -397,148 +397,148 @@ describe('a recovery', () => {
 
 describe('a mute', () => {
   test('of a watch expires, and signals that still fire are notified then', async () => {
-    await room.notice(watchId, { event: LOW })
+    await world.record(watchId, { event: LOW })
     await pass()
     const { id } = await newest()
-    const until = new Date(room.clock.now().getTime() + 3_600_000)
-    await muteWatchOf(room.app, room.alice.caller, { id, until })
+    const until = new Date(world.clock.now().getTime() + 3_600_000)
+    await muteWatchOf(world.app, world.alice.caller, { id, until })
     await pass()
-    expect(oneLine(room.chatTexts()[0])).toContain('🔕 until 13:00')
-    room.forget()
+    expect(oneLine(world.chatTexts()[0])).toContain('🔕 until 13:00')
+    world.forgetMessages()
     minutes(30)
-    await room.notice(watchId, { event: 'fsp.monitoring' })
+    await world.record(watchId, { event: 'fsp.monitoring' })
     await pass()
-    expect(room.chatTexts()).toEqual([])
+    expect(world.chatTexts()).toEqual([])
     expect((await newest()).deliveries.map(({ status }) => status)).toContain('muted')
     minutes(30)
-    await Promise.all([room.remind(), room.remind()])
+    await Promise.all([world.remind(), world.remind()])
     await pass()
-    expect(room.chatTexts()).toEqual([
+    expect(world.chatTexts()).toEqual([
       expect.stringMatching(/^🟠 Still active: Only 420 credits left\n/),
       expect.stringMatching(/^🟠 No data from the chain\n/),
     ])
-    const { body } = await room.alice.request('GET', `/watches/${watchId}`)
+    const { body } = await world.alice.request('GET', `/watches/${watchId}`)
     expect(body.mutedUntil).toBeNull()
-    room.forget()
+    world.forgetMessages()
     await pass()
-    expect(room.chatTexts()).toEqual([])
+    expect(world.chatTexts()).toEqual([])
   })
 
   test('of an episode suppresses everything but the recovery, and ends with it', async () => {
-    await room.notice(watchId, { event: LOW })
+    await world.record(watchId, { event: LOW })
     await pass()
     const { id } = await newest()
-    const muted = await muteEpisode(room.app, room.alice.caller, { id, muted: true })
+    const muted = await muteEpisode(world.app, world.alice.caller, { id, muted: true })
     expect(muted).toMatchObject({ muted: { until: 'recovered' } })
-    room.forget()
+    world.forgetMessages()
     minutes(1)
-    await room.notice(watchId, critical)
+    await world.record(watchId, critical)
     await pass()
-    expect(room.chatTexts()).toEqual([])
-    expect(room.hooks()).toEqual([LOW])
+    expect(world.chatTexts()).toEqual([])
+    expect(world.hooks()).toEqual([LOW])
     minutes(1)
-    await room.notice(watchId, { event: BACK })
+    await world.record(watchId, { event: BACK })
     minutes(1)
-    await room.notice(watchId, { event: LOW })
+    await world.record(watchId, { event: LOW })
     await pass()
-    expect(room.chatTexts()).toHaveLength(2)
+    expect(world.chatTexts()).toHaveLength(2)
   })
 })
 
 describe('a flapping signal', () => {
   test('has one message from its sixth change on, and one about its state when it settles', async () => {
     for (let change = 1; change <= 7; change++) {
-      await room.notice(watchId, { event: change % 2 === 1 ? LOW : BACK })
-      await room.deliver()
+      await world.record(watchId, { event: change % 2 === 1 ? LOW : BACK })
+      await world.deliver()
       minutes(2)
     }
-    await room.deliver()
-    expect(room.chatTexts()).toHaveLength(5)
-    const last = room.chatTexts().findLast((text) => text.includes('is flapping'))
+    await world.deliver()
+    expect(world.chatTexts()).toHaveLength(5)
+    const last = world.chatTexts().findLast((text) => text.includes('is flapping'))
     expect(oneLine(last)).toContain('7 changes since 12:00 UTC')
-    expect(room.hooks()).toHaveLength(7)
-    expect(room.subjects()).toHaveLength(5)
-    room.forget()
+    expect(world.hooks()).toHaveLength(7)
+    expect(world.subjects()).toHaveLength(5)
+    world.forgetMessages()
     minutes(30)
     await pass()
-    expect(room.chatTexts()).toHaveLength(1)
+    expect(world.chatTexts()).toHaveLength(1)
     // The last change had no message of its own before.
-    expect(room.chatTexts()[0]).toMatch(/^🟠 Only 420 credits left\n/)
+    expect(world.chatTexts()[0]).toMatch(/^🟠 Only 420 credits left\n/)
   })
 
   test('that settles after a recovery sends the recovery', async () => {
     for (let change = 1; change <= 6; change++) {
-      await room.notice(watchId, { event: change % 2 === 1 ? LOW : BACK })
+      await world.record(watchId, { event: change % 2 === 1 ? LOW : BACK })
       minutes(2)
     }
-    await room.deliver()
-    room.forget()
+    await world.deliver()
+    world.forgetMessages()
     minutes(30)
     await pass()
-    expect(room.subjects()).toHaveLength(1)
-    expect(room.subjects()[0]).toContain('Recovered: ')
+    expect(world.subjects()).toHaveLength(1)
+    expect(world.subjects()[0]).toContain('Recovered: ')
     minutes(60)
     await pass()
-    expect(room.subjects()).toHaveLength(1)
+    expect(world.subjects()).toHaveLength(1)
   })
 })
 
 describe('a watch that is deleted', () => {
   test('closes its open alerts without a message', async () => {
-    await room.notice(watchId, critical)
+    await world.record(watchId, critical)
     await pass()
-    room.forget()
-    await room.alice.request('DELETE', `/watches/${watchId}`)
+    world.forgetMessages()
+    await world.alice.request('DELETE', `/watches/${watchId}`)
     minutes(300)
     await pass()
-    expect(room.chatTexts()).toEqual([])
-    expect(room.subjects()).toEqual([])
+    expect(world.chatTexts()).toEqual([])
+    expect(world.subjects()).toEqual([])
     const closed = { event: LOW, state: 'closed', recoveredAt: null, durationSeconds: null }
     expect(await newest()).toMatchObject(closed)
-    expect(await room.alerts('?state=closed&limit=1')).toMatchObject([closed])
-    const { text } = await room.alice.request('GET', '/alerts/export?state=closed')
+    expect(await world.alerts('?state=closed&limit=1')).toMatchObject([closed])
+    const { text } = await world.alice.request('GET', '/alerts/export?state=closed')
     expect(text).toMatch(/,credits\.low-balance,critical,closed,/)
   })
 
   test('is shown in the chat message of each alert, which loses its Acknowledge button', async () => {
-    await room.notice(watchId, critical)
+    await world.record(watchId, critical)
     await pass()
-    const sent = room.telegram.messages(room.chat).at(-1)
+    const sent = world.telegram.messages(world.chat).at(-1)
     minutes(5)
-    await room.alice.request('DELETE', `/watches/${watchId}`)
+    await world.alice.request('DELETE', `/watches/${watchId}`)
     await pass()
-    const message = room.telegram.messages(room.chat).find(({ id }) => id === sent?.id)
+    const message = world.telegram.messages(world.chat).find(({ id }) => id === sent?.id)
     expect(oneLine(message?.text)).toMatch(/^⚪ .* · closed 12:05: watch deleted/)
     expect(message?.keyboard.flat().map(({ text }) => text)).not.toContain('Acknowledge')
   })
 
   test('closes every alert of a message, and shows it on the page of each', async () => {
-    await room.notice(watchId, critical, { event: 'fsp.monitoring' })
+    await world.record(watchId, critical, { event: 'fsp.monitoring' })
     await pass()
     const { id } = await newest()
-    await room.alice.request('DELETE', `/watches/${watchId}`)
+    await world.alice.request('DELETE', `/watches/${watchId}`)
     await pass()
-    expect(oneLine(room.chatTexts().at(-1))).toMatch(/^⚪ .*: 2 alerts .* · closed 12:00/)
-    const code = alertUrl(room.app, { alertId: id, recipientId: null }).split('/').at(-1) ?? ''
-    const { body } = await room.server.inject({ url: `/a/${code}` })
+    expect(oneLine(world.chatTexts().at(-1))).toMatch(/^⚪ .*: 2 alerts .* · closed 12:00/)
+    const code = alertUrl(world.app, { alertId: id, recipientId: null }).split('/').at(-1) ?? ''
+    const { body } = await world.server.inject({ url: `/a/${code}` })
     expect(body).toContain('the watch was deleted')
   })
 })
 
 describe('a link to an alert', () => {
   async function links() {
-    await room.notice(watchId, critical)
+    await world.record(watchId, critical)
     await pass()
     const { id } = await newest()
-    const readers = await listReaders(room.app.db, room.alice.caller.wallet)
+    const readers = await listReaders(world.app.db, world.alice.caller.wallet)
     const codeOf = (recipientId: number | null) =>
-      alertUrl(room.app, { alertId: id, recipientId }).split('/a/')[1] ?? ''
+      alertUrl(world.app, { alertId: id, recipientId }).split('/a/')[1] ?? ''
     return { id, codes: [...readers.map((reader) => codeOf(reader.id)), codeOf(null)] }
   }
 
   test('works for mailboxes and private chats, not for webhooks, for seven days', async () => {
     const { id, codes } = await links()
-    const actors = await Promise.all(codes.map((code) => findLinkedActor(room.app, code)))
+    const actors = await Promise.all(codes.map((code) => findLinkedActor(world.app, code)))
     expect(actors.map((actor) => actor?.by)).toEqual([
       expect.stringContaining('@example.org'),
       undefined,
@@ -547,24 +547,24 @@ describe('a link to an alert', () => {
     ])
     const actor = actors[0]
     if (actor === undefined) throw new Error('nobody may act')
-    await acknowledgeAlert(room.app, actor.caller, { id, by: actor.by })
-    const page = await readLinked(room.app, codes[0] ?? '')
+    await acknowledgeAlert(world.app, actor.caller, { id, by: actor.by })
+    const page = await readLinked(world.app, codes[0] ?? '')
     expect(page).toMatchObject({ mayAct: true, isOpen: true, state: 'acknowledged' })
     expect(page?.acknowledged?.by).toContain('@example.org')
     expect(page?.help.action).toMatch(/\S/)
     expect(page?.deliveries.map(({ channel }) => channel)).toContain('webhook')
     expect(page?.deliveries.every(({ to }) => to !== null)).toBe(true)
-    expect((await readLinked(room.app, codes[1] ?? ''))?.deliveries[0]?.to).toBeNull()
+    expect((await readLinked(world.app, codes[1] ?? ''))?.deliveries[0]?.to).toBeNull()
     minutes(7 * 24 * 60)
-    expect(await findLinkedActor(room.app, codes[0] ?? '')).toBeUndefined()
-    expect(await readLinked(room.app, codes[0] ?? '')).toMatchObject({ mayAct: false })
+    expect(await findLinkedActor(world.app, codes[0] ?? '')).toBeUndefined()
+    expect(await readLinked(world.app, codes[0] ?? '')).toMatchObject({ mayAct: false })
   })
 
   test('with a changed character is refused', async () => {
     const { codes } = await links()
     const code = `${codes[0]?.slice(0, -2)}AA`
-    expect(await readLinked(room.app, code)).toBeUndefined()
-    expect(await findLinkedActor(room.app, code)).toBeUndefined()
+    expect(await readLinked(world.app, code)).toBeUndefined()
+    expect(await findLinkedActor(world.app, code)).toBeUndefined()
   })
 })
 
@@ -573,23 +573,23 @@ describe('two missed votes', () => {
     ({ event: 'signing.missed', severity: 'critical', data: { rewardEpochId, vote } }) as const
 
   test('are acknowledged, repeated and recovered separately', async () => {
-    await room.notice(watchId, missed(451, 'uptime'))
+    await world.record(watchId, missed(451, 'uptime'))
     minutes(1)
-    await room.notice(watchId, missed(451, 'rewards'))
+    await world.record(watchId, missed(451, 'rewards'))
     await pass()
-    const [rewards, uptime] = await room.alerts('?limit=2')
+    const [rewards, uptime] = await world.alerts('?limit=2')
     await by(uptime?.id ?? 0)
-    await room.deliver()
-    room.forget()
+    await world.deliver()
+    world.forgetMessages()
     minutes(15)
     await pass()
-    expect(room.chatTexts()).toHaveLength(1)
+    expect(world.chatTexts()).toHaveLength(1)
     minutes(1)
-    await room.notice(watchId, {
+    await world.record(watchId, {
       event: 'signing.done',
       data: { rewardEpochId: 452, vote: 'uptime' },
     })
-    const [done, ...before] = await room.alerts('?limit=3')
+    const [done, ...before] = await world.alerts('?limit=3')
     expect(done).toMatchObject({ event: 'signing.done', recoveryOf: uptime?.id })
     expect(before.map(({ id, state }) => ({ id, state }))).toEqual([
       { id: rewards?.id, state: 'firing' },

@@ -1,43 +1,43 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ChatHooks, startChatHooks } from '#sandbox/chat-hooks.ts'
-import { type AlertRoom, alertRoom } from './room.ts'
+import { type AlertWorld, alertWorld } from './alert-world.ts'
 
 /** An alert in PagerDuty follows every change of the one here, by any person or by the service. */
 
 const LOW = 'credits.low-balance'
 const BACK = 'credits.recovered'
 
-let room: AlertRoom
+let world: AlertWorld
 let hooks: ChatHooks
 
 beforeAll(async () => {
-  ;[room, hooks] = await Promise.all([alertRoom(), startChatHooks()])
+  ;[world, hooks] = await Promise.all([alertWorld(), startChatHooks()])
   const url = hooks.pagerDutyUrl()
-  const { status } = await room.alice.request('PUT', '/channels/pagerduty', { url })
+  const { status } = await world.alice.request('PUT', '/channels/pagerduty', { url })
   expect(status).toBe(200)
 })
 afterAll(async () => {
   await hooks.close()
-  await room.close()
+  await world.close()
 })
 
 const actions = () => hooks.messages.map(({ action }) => action)
-const newest = async () => (await room.alerts('?limit=1'))[0]?.id
+const newest = async () => (await world.alerts('?limit=1'))[0]?.id
 async function deliverLater(): Promise<void> {
-  room.clock.advance(60)
-  await room.deliver()
+  world.clock.advance(60)
+  await world.deliver()
 }
 
 test('acknowledged here it is acknowledged there, and its recovery resolves it', async () => {
-  const watch = await room.watch('Credits')
-  await room.notice(watch, { event: LOW })
+  const watch = await world.watch('Credits')
+  await world.record(watch, { event: LOW })
   await deliverLater()
   expect(actions()).toEqual(['trigger'])
-  const answer = await room.alice.request('POST', `/alerts/${await newest()}/acknowledge`)
+  const answer = await world.alice.request('POST', `/alerts/${await newest()}/acknowledge`)
   expect(answer.status).toBe(200)
   await deliverLater()
   expect(actions()).toEqual(['acknowledge'])
-  await room.notice(watch, { event: BACK })
+  await world.record(watch, { event: BACK })
   await deliverLater()
   expect(actions()).toEqual(['resolve'])
   expect(hooks.refused).toEqual([])
@@ -45,16 +45,16 @@ test('acknowledged here it is acknowledged there, and its recovery resolves it',
 
 test('two alerts of one watch are two there, and a refused event is sent again', async () => {
   hooks.clear()
-  const watch = await room.watch('Credits of two')
+  const watch = await world.watch('Credits of two')
   hooks.failNext({ status: 500 })
-  await room.notice(watch, { event: LOW })
-  await room.deliver()
+  await world.record(watch, { event: LOW })
+  await world.deliver()
   expect(actions()).toEqual([])
   await deliverLater()
   expect(actions()).toEqual(['trigger'])
-  await room.notice(watch, { event: BACK })
+  await world.record(watch, { event: BACK })
   await deliverLater()
-  await room.notice(watch, { event: LOW })
+  await world.record(watch, { event: LOW })
   await deliverLater()
   expect(actions()).toEqual(['resolve', 'trigger'])
 })
@@ -69,26 +69,26 @@ const ENDS = DUTIES.map((duty) => ({ event: `fsp.${duty}.recovered` }))
 
 test('an outage of all duties is one incident, acknowledged and resolved as one', async () => {
   hooks.clear()
-  const watch = await room.watch('Silent')
-  await room.notice(watch, ...SILENCE)
+  const watch = await world.watch('Silent')
+  await world.record(watch, ...SILENCE)
   await deliverLater()
   expect(actions()).toEqual(['trigger'])
   expect(hooks.messages[0]?.shown).toContain('has sent nothing')
-  const open = await room.alerts('?limit=5')
-  for (const { id } of open.slice(1)) await room.alice.request('POST', `/alerts/${id}/acknowledge`)
+  const open = await world.alerts('?limit=5')
+  for (const { id } of open.slice(1)) await world.alice.request('POST', `/alerts/${id}/acknowledge`)
   await deliverLater()
   // One of them is nobody's yet.
   expect(actions()).toEqual(['trigger'])
-  await room.alice.request('POST', `/alerts/${open[0]?.id}/acknowledge`)
+  await world.alice.request('POST', `/alerts/${open[0]?.id}/acknowledge`)
   await deliverLater()
   expect(actions()).toEqual(['acknowledge'])
-  await room.notice(watch, ...ENDS.slice(0, 3))
+  await world.record(watch, ...ENDS.slice(0, 3))
   await deliverLater()
   expect(actions()).toEqual(['acknowledge'])
-  await room.notice(watch, ...ENDS.slice(3))
+  await world.record(watch, ...ENDS.slice(3))
   await deliverLater()
   expect(actions()).toEqual(['resolve'])
-  await room.notice(watch, ...SILENCE)
+  await world.record(watch, ...SILENCE)
   await deliverLater()
   expect(actions()).toEqual(['resolve', 'trigger'])
   expect(hooks.refused).toEqual([])
@@ -96,18 +96,18 @@ test('an outage of all duties is one incident, acknowledged and resolved as one'
 
 test('an outage whose incident refused a change is resolved at its end, not before', async () => {
   hooks.clear()
-  const watch = await room.watch('Refused')
-  await room.notice(watch, ...SILENCE)
+  const watch = await world.watch('Refused')
+  await world.record(watch, ...SILENCE)
   await deliverLater()
-  for (const { id } of await room.alerts('?limit=5')) {
-    await room.alice.request('POST', `/alerts/${id}/acknowledge`)
+  for (const { id } of await world.alerts('?limit=5')) {
+    await world.alice.request('POST', `/alerts/${id}/acknowledge`)
   }
   hooks.failNext({ status: 404 })
   await deliverLater()
-  await room.notice(watch, ...ENDS.slice(0, 4))
+  await world.record(watch, ...ENDS.slice(0, 4))
   await deliverLater()
   expect(actions()).not.toContain('resolve')
-  await room.notice(watch, ...ENDS.slice(4))
+  await world.record(watch, ...ENDS.slice(4))
   await deliverLater()
   expect(actions()).toEqual(['resolve'])
   expect(hooks.refused).toEqual([])
@@ -115,49 +115,49 @@ test('an outage whose incident refused a change is resolved at its end, not befo
 
 test('an incident is acknowledged when everything in it that is not over is', async () => {
   hooks.clear()
-  const watch = await room.watch('One is over')
-  await room.notice(watch, ...SILENCE)
+  const watch = await world.watch('One is over')
+  await world.record(watch, ...SILENCE)
   await deliverLater()
-  await room.notice(watch, ...ENDS.slice(0, 1))
+  await world.record(watch, ...ENDS.slice(0, 1))
   await deliverLater()
-  const open = (await room.alerts('?limit=20&state=firing')).filter(
+  const open = (await world.alerts('?limit=20&state=firing')).filter(
     ({ watchId, recoveredAt }) => watchId === watch && recoveredAt === null,
   )
   expect(open).toHaveLength(4)
-  for (const { id } of open) await room.alice.request('POST', `/alerts/${id}/acknowledge`)
+  for (const { id } of open) await world.alice.request('POST', `/alerts/${id}/acknowledge`)
   await deliverLater()
   expect(actions()).toEqual(['acknowledge'])
-  await room.notice(watch, ...ENDS.slice(1))
+  await world.record(watch, ...ENDS.slice(1))
   await deliverLater()
   expect(actions()).toEqual(['resolve'])
   // Leaves its slot to the next test.
-  await room.alice.request('DELETE', `/watches/${watch}`)
+  await world.alice.request('DELETE', `/watches/${watch}`)
 })
 
 test('a critical alert a moment after a warning is an incident of its own, and both are resolved', async () => {
   hooks.clear()
-  const watch = await room.watch('From bad to worse')
-  await room.notice(watch, { event: 'fsp.ftso-commit', severity: 'warning' })
-  await room.deliver()
-  room.clock.advance(2)
-  await room.notice(watch, { event: 'fsp.ftso-reveal', severity: 'critical' })
-  await room.deliver()
+  const watch = await world.watch('From bad to worse')
+  await world.record(watch, { event: 'fsp.ftso-commit', severity: 'warning' })
+  await world.deliver()
+  world.clock.advance(2)
+  await world.record(watch, { event: 'fsp.ftso-reveal', severity: 'critical' })
+  await world.deliver()
   await deliverLater()
   expect(actions()).toEqual(['trigger', 'trigger'])
   expect(hooks.messages.map(({ edits }) => edits)).toEqual([0, 0])
   const ends = ['fsp.ftso-commit.recovered', 'fsp.ftso-reveal.recovered']
-  await room.notice(watch, ...ends.map((event) => ({ event })))
+  await world.record(watch, ...ends.map((event) => ({ event })))
   await deliverLater()
   expect(actions()).toEqual(['resolve', 'resolve'])
 })
 
 test('alerts that an outage inhibits are no incidents', async () => {
   hooks.clear()
-  const watch = await room.watch('Not in the policy')
+  const watch = await world.watch('Not in the policy')
   const provider = { provider: '0x12ab4f00000000000000000000000000000fcd34' }
-  await room.notice(watch, { event: 'fsp.not-in-policy', data: provider })
+  await world.record(watch, { event: 'fsp.not-in-policy', data: provider })
   await deliverLater()
-  await room.notice(
+  await world.record(
     watch,
     ...SILENCE.map((one) => ({ ...one, data: { ...one.data, ...provider } })),
   )
@@ -168,23 +168,23 @@ test('alerts that an outage inhibits are no incidents', async () => {
 
 test('outages of two watches are two incidents, also if both end at once', async () => {
   hooks.clear()
-  const watches = [await room.watch('First'), await room.watch('Second')]
-  for (const watch of watches) await room.notice(watch, { event: LOW })
+  const watches = [await world.watch('First'), await world.watch('Second')]
+  for (const watch of watches) await world.record(watch, { event: LOW })
   await deliverLater()
   expect(actions()).toEqual(['trigger', 'trigger'])
-  for (const watch of watches) await room.notice(watch, { event: BACK })
+  for (const watch of watches) await world.record(watch, { event: BACK })
   await deliverLater()
   expect(actions()).toEqual(['resolve', 'resolve'])
 })
 
 test('an acknowledgement that PagerDuty refuses for now reaches it later', async () => {
   hooks.clear()
-  const watch = await room.watch('Credits of three')
-  await room.notice(watch, { event: LOW })
+  const watch = await world.watch('Credits of three')
+  await world.record(watch, { event: LOW })
   await deliverLater()
-  await room.alice.request('POST', `/alerts/${await newest()}/acknowledge`)
+  await world.alice.request('POST', `/alerts/${await newest()}/acknowledge`)
   hooks.failNext({ status: 503 })
-  await room.deliver()
+  await world.deliver()
   expect(actions()).toEqual(['trigger'])
   await deliverLater()
   expect(actions()).toEqual(['acknowledge'])
@@ -192,10 +192,10 @@ test('an acknowledgement that PagerDuty refuses for now reaches it later', async
 
 test('a deleted watch resolves its alert there', async () => {
   hooks.clear()
-  const watch = await room.watch('Credits of four')
-  await room.notice(watch, { event: LOW })
+  const watch = await world.watch('Credits of four')
+  await world.record(watch, { event: LOW })
   await deliverLater()
-  await room.alice.request('DELETE', `/watches/${watch}`)
+  await world.alice.request('DELETE', `/watches/${watch}`)
   await deliverLater()
   expect(actions()).toEqual(['resolve'])
 })

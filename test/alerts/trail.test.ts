@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createLogger } from '#src/log.ts'
-import { type AlertRoom, alertRoom } from './room.ts'
+import { type AlertWorld, alertWorld } from './alert-world.ts'
 
 /** The log of an alert, found by its id alone, from the evaluation to the receipt. */
 
@@ -11,50 +11,50 @@ const LOW = 'credits.low-balance'
 const BACK = 'credits.recovered'
 
 const lines: Line[] = []
-let room: AlertRoom
+let world: AlertWorld
 
 beforeAll(async () => {
-  room = await alertRoom(createLogger('info', { write: (line) => lines.push(JSON.parse(line)) }))
+  world = await alertWorld(createLogger('info', { write: (line) => lines.push(JSON.parse(line)) }))
 })
-afterAll(() => room.close())
+afterAll(() => world.close())
 
 const newest = async (): Promise<number> => {
-  const [row] = await room.sql`select max(id) as id from alerts`
+  const [row] = await world.sql`select max(id) as id from alerts`
   return row?.['id']
 }
 const linesOf = (alertId: number) => lines.filter((line) => line['alertId'] === alertId)
 const messagesOf = (alertId: number) => linesOf(alertId).map(({ msg }) => msg)
 async function minutes(count: number): Promise<void> {
-  room.clock.advance(count * 60)
-  await room.remind()
-  await room.deliver()
+  world.clock.advance(count * 60)
+  await world.remind()
+  await world.deliver()
 }
 
 test('an alert of the chain: its block, its deliveries, each attempt with its result', async () => {
-  const { bob, carol } = room.devnet.people
-  await room.alice.request('POST', '/watches', {
+  const { bob, carol } = world.devnet.people
+  await world.alice.request('POST', '/watches', {
     type: 'wallet-balance',
     label: 'Treasury',
     target: { address: bob.account.address, asset: 'FLR' },
     settings: { threshold: '100' },
   })
-  await room.observe()
-  await room.devnet.transfer(carol.account.address, bob.account.address, 500n * FLR)
-  await room.observe()
-  room.receiver.answerNext(500)
-  await room.deliver()
-  room.clock.advance(60)
-  await room.deliver()
+  await world.observe()
+  await world.devnet.transfer(carol.account.address, bob.account.address, 500n * FLR)
+  await world.observe()
+  world.receiver.answerNext(500)
+  await world.deliver()
+  world.clock.advance(60)
+  await world.deliver()
   const id = await newest()
   const [recorded, notified, ...attempts] = linesOf(id)
-  const [row] = await room.sql`select position, watch_id from alerts where id = ${id}`
+  const [row] = await world.sql`select position, watch_id from alerts where id = ${id}`
   expect(recorded).toMatchObject({
     msg: 'alert recorded',
     watchId: row?.['watch_id'],
     type: 'wallet-balance',
     position: Number(row?.['position']),
   })
-  const stored = await room.sql`
+  const stored = await world.sql`
     select id, recipient_id, channel from deliveries where alert_id = ${id} order by channel`
   expect(notified).toMatchObject({ msg: 'alert notified', kind: 'alert' })
   const planned = notified?.['deliveries'] as { deliveryId: string; channel: string }[]
@@ -75,23 +75,23 @@ test('an alert of the chain: its block, its deliveries, each attempt with its re
 })
 
 test('an episode: reminder, acknowledgement, changed message, escalation, recovery', async () => {
-  const input = { name: 'Pager', channel: 'webhook', url: room.receiver.url('pager') }
-  const pager = (await room.alice.request('POST', '/recipients', input)).body.id
-  const watchId = await room.watch('Credits')
+  const input = { name: 'Pager', channel: 'webhook', url: world.receiver.url('pager') }
+  const pager = (await world.alice.request('POST', '/recipients', input)).body.id
+  const watchId = await world.watch('Credits')
   const escalation = { escalateAfterMinutes: 90, escalateTo: [pager] }
-  await room.alice.request('PATCH', `/watches/${watchId}`, escalation)
-  await room.notice(watchId, { event: LOW, severity: 'critical' })
+  await world.alice.request('PATCH', `/watches/${watchId}`, escalation)
+  await world.record(watchId, { event: LOW, severity: 'critical' })
   const id = await newest()
-  await room.deliver()
+  await world.deliver()
   await minutes(61)
   await minutes(30)
   const acknowledge = (acknowledged: boolean) =>
-    room.alice.request('POST', `/alerts/${id}/acknowledge`, { acknowledged })
+    world.alice.request('POST', `/alerts/${id}/acknowledge`, { acknowledged })
   await acknowledge(true)
   await acknowledge(false)
-  await room.deliver()
-  await room.notice(watchId, { event: BACK })
-  await room.deliver()
+  await world.deliver()
+  await world.record(watchId, { event: BACK })
+  await world.deliver()
   const own = linesOf(id)
   const notified = own.filter(({ msg }) => msg === 'alert notified')
   expect(notified).toMatchObject([
@@ -110,7 +110,7 @@ test('an episode: reminder, acknowledgement, changed message, escalation, recove
 })
 
 test('every line of a delivery of an alert has the id of the alert', async () => {
-  const stored = await room.sql`select id, alert_id from deliveries where alert_id is not null`
+  const stored = await world.sql`select id, alert_id from deliveries where alert_id is not null`
   const alertOf = new Map(stored.map(({ id, alert_id }) => [id, alert_id]))
   const about = lines.filter(({ deliveryId }) => alertOf.has(deliveryId))
   expect(about.length).toBeGreaterThan(10)

@@ -17,8 +17,8 @@ import { confirmMailbox, linkChat } from '../support/destinations.ts'
 import { harness } from '../support/harness.ts'
 import { signIn } from '../support/people.ts'
 
-/** A firing or recovery, in the evaluator's form. */
-export interface Noticed {
+/** A firing or recovery, as the evaluator returns it. */
+export interface RecordedEvent {
   readonly event: string
   readonly severity?: Severity
   readonly data?: JsonObject
@@ -29,7 +29,7 @@ export interface Noticed {
 }
 
 /** A wallet with a chat, a mailbox and a webhook, and watches whose signals a test fires. */
-export async function alertRoom(log?: Logger) {
+export async function alertWorld(log?: Logger) {
   const world = await harness({}, log)
   const { app, clock } = world
   const alice = await signIn(world, 'alice')
@@ -44,28 +44,28 @@ export async function alertRoom(log?: Logger) {
   const signal = new AbortController().signal
   let position = 0
 
-  /** Forgets the messages of all recipients so far. */
-  const forget = () => {
+  /** Clears the messages that all recipients got so far. */
+  const forgetMessages = () => {
     world.inbox.clear()
     world.receiver.clear()
     for (const { id } of world.telegram.messages(chat)) seen.add(id)
   }
   const seen = new Set<number>()
-  forget()
+  forgetMessages()
 
   return {
     ...world,
     alice,
     chat,
-    forget,
+    forgetMessages,
     watch: async (label: string): Promise<number> => {
       const input = { type: 'credits-balance', label, target: {}, settings: { limit: 1 } }
       return (await alice.request('POST', '/watches', input)).body.id
     },
-    /** Fires or recovers signals of a watch, all in one observation, as the observer records it. */
-    notice: async (watchId: number, ...all: readonly Noticed[]): Promise<void> => {
+    /** Records alerts of a watch, all of one observation, and saves the states of their signals, as the observer does. */
+    record: async (watchId: number, ...all: readonly RecordedEvent[]): Promise<void> => {
       position += 1
-      const place = position
+      const observedPosition = position
       const at = clock.now()
       await app.db.transaction(async (tx) => {
         const watch = (await listForNotification(tx, [watchId])).get(watchId)
@@ -85,7 +85,7 @@ export async function alertRoom(log?: Logger) {
             isRecovery,
             isNotified: one.isNotified ?? true,
             episodeSeverity: one.episodeSeverity ?? null,
-            position: place,
+            position: observedPosition,
             firedAt: at,
           }
         })
@@ -103,12 +103,12 @@ export async function alertRoom(log?: Logger) {
       await sendSummaries(app, signal)
       await sendThrottleSummaries(app, signal)
     },
-    /** Present texts of the messages in the chat since `forget`. */
+    /** Current texts of the messages in the chat since `forgetMessages`. */
     chatTexts: () =>
       world.telegram
         .messages(chat)
         .filter(({ id, from }) => from === world.telegram.bot.id && !seen.has(id))
-        // Without direction marks.
+        // Remove the characters that set the direction of text.
         .map(({ text = '' }) => text.replaceAll(/[\u2066-\u2069]/g, '')),
     subjects: () => world.inbox.mails.map(({ subject }) => subject),
     hooks: () => world.receiver.deliveries.map(({ json }) => (json as { event: string }).event),
@@ -137,4 +137,4 @@ function stateOf(signal: string, severity: Severity, isRecovery: boolean, at: Da
   }
 }
 
-export type AlertRoom = Awaited<ReturnType<typeof alertRoom>>
+export type AlertWorld = Awaited<ReturnType<typeof alertWorld>>
