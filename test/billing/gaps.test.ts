@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { TopupDraft } from '../generated/api.ts'
+import { builtProgram } from '../support/built-program.ts'
 import { testClock } from '../support/clock.ts'
 import {
   buyer,
@@ -13,7 +14,6 @@ import {
   topupOf,
 } from '../support/pay-world.ts'
 import type { Client } from '../support/people.ts'
-import { builtProgram } from '../support/program.ts'
 import { startSeveringProxy } from '../support/severing-proxy.ts'
 
 /** A block that no endpoint returns with the transactions of its header. */

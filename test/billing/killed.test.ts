@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { chatOf, notices } from '../notices/notified.ts'
+import { builtProgram } from '../support/built-program.ts'
 import {
   buyer,
   draftOf,
@@ -12,7 +13,6 @@ import {
   topupOf,
 } from '../support/pay-world.ts'
 import type { Client } from '../support/people.ts'
-import { builtProgram } from '../support/program.ts'
 import { type SeveringProxy, startSeveringProxy } from '../support/severing-proxy.ts'
 
 /**

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type TestClock, testClock } from '../support/clock.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { type ServiceProcess, startServiceProcess } from '../support/process.ts'
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
 import { type Caller, newCaller, provedLedger } from './callers.ts'
 
 /** A process may die at any moment: no call is charged twice, and no answered one is free. */

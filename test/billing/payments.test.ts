@@ -15,7 +15,7 @@ import {
 } from '../support/pay-world.ts'
 import type { Client } from '../support/people.ts'
 
-/** Payments, confirmed by the payer or found by the service, and their results. */
+// How payments are found, recorded and credited.
 
 let world: PayWorld
 let alice: Client
@@ -43,7 +43,7 @@ describe('a payment as quoted', () => {
     ['FXRP', 10_000],
     ['FLR', 10_000],
     ['XRP', 10_000],
-  ])('in %s is found without a confirmation and credited', async (asset, credits) => {
+  ])('in %s is found and credited, although the payer does not confirm it', async (asset, credits) => {
     const draft = await draftOf(alice, { asset })
     const hash = await world.pay(draft)
     const before = await ledgerOf(alice)
@@ -62,7 +62,7 @@ describe('a payment as quoted', () => {
     expect(world.errors).toEqual([])
   })
 
-  test('adds its bonus as a separate entry', async () => {
+  test('in the service token adds the bonus as a separate ledger entry', async () => {
     const draft = await draftOf(alice, { asset: 'WDG', credits: 12_345 })
     const hash = await world.pay(draft)
     await world.confirmAll()
@@ -73,16 +73,24 @@ describe('a payment as quoted', () => {
     expect(bonus?.reference).toBe(topup?.reference.replace('topup', 'bonus'))
   })
 
-  test('by another wallet is credited to the owner of the top-up', async () => {
+  test('from another wallet is credited to the owner of the top-up', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const carol = world.devnet.people.carol.account.address
     await world.pay(draft, BigInt(draft.amount), carol)
     expect(await gained(() => world.confirmAll())).toBe(10_000)
   })
+
+  test('is credited at the quoted price if the market price changes', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    await world.contracts.setFeed('FLR/USD', 400_000n, 7)
+    await world.pay(draft)
+    expect(await gained(() => world.confirmAll())).toBe(10_000)
+    await world.contracts.setFeed('FLR/USD', 200_000n, 7)
+  })
 })
 
-describe('another amount than quoted', () => {
-  test('is credited at the locked price, less as well as more', async () => {
+describe('an amount other than quoted', () => {
+  test('is credited at the locked price, whether it is less or more', async () => {
     const less = await draftOf(alice, { asset: 'WFLR', credits: 10_000 })
     await world.pay(less, (BigInt(less.amount) * 3n) / 4n)
     const more = await draftOf(alice, { asset: 'FXRP', credits: 10_000 })
@@ -95,22 +103,14 @@ describe('another amount than quoted', () => {
     })
   })
 
-  test('keeps the price of the quote when the market moves', async () => {
+  test('is rounded down to whole credits', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
-    await world.contracts.setFeed('FLR/USD', 400_000n, 7)
-    await world.pay(draft)
-    expect(await gained(() => world.confirmAll())).toBe(10_000)
-    await world.contracts.setFeed('FLR/USD', 200_000n, 7)
-  })
-
-  test('rounds down to whole credits', async () => {
-    const draft = await draftOf(alice, { asset: 'FLR' })
-    // 0.05 FLR a credit.
+    // One credit costs 0.05 FLR.
     await world.pay(draft, parseEther('0.05') * 8n - 1n)
     expect(await gained(() => world.confirmAll())).toBe(7)
   })
 
-  test('is credited for each further payment, and the top-up shows all payments', async () => {
+  test('may be paid in two payments, which are both credited; the top-up shows their sum', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const first = await world.pay(draft, BigInt(draft.amount) / 2n)
     await world.confirmAll()
@@ -126,7 +126,7 @@ describe('another amount than quoted', () => {
 })
 
 describe('a late payment', () => {
-  test('is credited at the price at which it is seen', async () => {
+  test('in FLR is credited at the market price when the service sees it', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await world.pass(601)
     expect(await topupOf(alice, draft)).toMatchObject({ status: 'expired', txHash: null })
@@ -137,7 +137,7 @@ describe('a late payment', () => {
     await world.contracts.setFeed('FLR/USD', 200_000n, 7)
   })
 
-  test('in XRP is credited at that price too', async () => {
+  test('in XRP is credited at the market price when the service sees it', async () => {
     const draft = await draftOf(alice, { asset: 'XRP' })
     await world.pass(601)
     await world.contracts.setFeed('XRP/USD', 500_000n, 5)
@@ -146,7 +146,7 @@ describe('a late payment', () => {
     await world.contracts.setFeed('XRP/USD', 250_000n, 5)
   })
 
-  test('is not late when it was mined in time and found later', async () => {
+  test('gets the locked price if it was mined before the quote expired and only found later', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await world.pay(draft)
     await world.pass(3600)
@@ -155,7 +155,7 @@ describe('a late payment', () => {
     await world.contracts.setFeed('FLR/USD', 200_000n, 7)
   })
 
-  test('waits while no price is available, and is credited afterwards', async () => {
+  test('waits while no current price is available, and is credited afterwards', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await world.pass(601)
     await world.pay(draft)
@@ -173,28 +173,28 @@ describe('a late payment', () => {
 })
 
 describe('a payment beyond its quote', () => {
-  /** Pays quarters of a quote of 10,000 credits, after which the price halves. */
-  async function payFourths(...payments: readonly bigint[]): Promise<number> {
+  /** Quotes 10,000 credits, halves the market price, then makes payments of so many quarters of the quote. */
+  async function payQuarters(...payments: readonly bigint[]): Promise<number> {
     await world.sync()
     const draft = await draftOf(alice, { asset: 'FLR' })
     const before = await ledgerOf(alice)
     await world.contracts.setFeed('FLR/USD', 100_000n, 7)
-    for (const fourths of payments) await world.pay(draft, (BigInt(draft.amount) * fourths) / 4n)
+    for (const quarters of payments) await world.pay(draft, (BigInt(draft.amount) * quarters) / 4n)
     await world.confirmAll()
     await world.contracts.setFeed('FLR/USD', 200_000n, 7)
     return (await ledgerOf(alice)).balance - before.balance
   }
 
   test('is credited at the locked price up to 1.25 times the quote', async () => {
-    expect(await payFourths(5n)).toBe(12_500)
+    expect(await payQuarters(5n)).toBe(12_500)
   })
 
-  test('is credited at the locked price up to the quote, and at the current price beyond it', async () => {
-    expect(await payFourths(8n)).toBe(10_000 + 5000)
+  test('is credited at the locked price up to the quote and at the current price beyond', async () => {
+    expect(await payQuarters(8n)).toBe(10_000 + 5000)
   })
 
-  test('in several parts gets no more at the locked price than in one', async () => {
-    expect(await payFourths(4n, 4n)).toBe(10_000 + 5000)
+  test('gets the same credits in two transactions as in one', async () => {
+    expect(await payQuarters(4n, 4n)).toBe(10_000 + 5000)
   })
 
   test('waits while no current price is available', async () => {
@@ -211,8 +211,8 @@ describe('a payment beyond its quote', () => {
 })
 
 describe('a payment that cannot be credited', () => {
-  /** Checks the record of an unmatched payment, and that the operator's log has it. */
-  async function expectKept(hash: string, reason: string): Promise<void> {
+  /** Checks that a payment is recorded as unmatched, and logged as an error. */
+  async function expectUnmatched(hash: string, reason: string): Promise<void> {
     expect(await unmatched(world)).toContainEqual(
       expect.objectContaining({ tx_hash: hash, reason }),
     )
@@ -224,7 +224,7 @@ describe('a payment that cannot be credited', () => {
     ])
   }
 
-  test('in another token is rejected as a whole and kept', async () => {
+  test('in another token is rejected as a whole and recorded as unmatched', async () => {
     const draft = await draftOf(alice, { asset: 'WFLR' })
     const { contracts, devnet } = world
     const bob = devnet.people.bob.account.address
@@ -237,10 +237,10 @@ describe('a payment that cannot be credited', () => {
       paidAmount: '5000000',
       creditedCredits: 0,
     })
-    await expectKept(hash, 'wrong_asset')
+    await expectUnmatched(hash, 'wrong_asset')
   })
 
-  test('in FLR for a quote in a token is rejected too, and a second payment in the token is credited', async () => {
+  test('in FLR for a quote in a token is unmatched; a second payment in the token is credited', async () => {
     const draft = await draftOf(alice, { asset: 'WFLR' })
     const { contracts, devnet } = world
     const bob = devnet.people.bob.account.address
@@ -251,7 +251,7 @@ describe('a payment that cannot be credited', () => {
       draft.handle as Hash,
     )
     await world.confirmAll()
-    await expectKept(hash, 'wrong_asset')
+    await expectUnmatched(hash, 'wrong_asset')
     await world.pay(draft)
     await world.confirmAll()
     expect(await topupOf(alice, draft)).toMatchObject({
@@ -265,22 +265,22 @@ describe('a payment that cannot be credited', () => {
   test.each([
     'FXRP',
     'XRP',
-  ])('above the cap in %s is rejected as a whole and kept', async (asset) => {
+  ])('above the cap in %s is rejected as a whole and recorded as unmatched', async (asset) => {
     const draft = await draftOf(alice, { asset })
     const hash = await world.pay(draft, 1_000_000_001n)
     expect(await gained(() => world.confirmAll())).toBe(0)
     expect(await topupOf(alice, draft)).toMatchObject({ status: 'rejected', reason: 'over_cap' })
-    await expectKept(hash, 'over_cap')
+    await expectUnmatched(hash, 'over_cap')
   })
 
-  test('worth less than one credit is kept', async () => {
+  test('worth less than one credit is recorded as unmatched', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const hash = await world.pay(draft, 1n)
     expect(await gained(() => world.confirmAll())).toBe(0)
-    await expectKept(hash, 'too_small')
+    await expectUnmatched(hash, 'too_small')
   })
 
-  test('worth more than can be counted is kept, to the last unit', async () => {
+  test('above the largest amount of credits is recorded as unmatched, with its exact amount', async () => {
     const draft = await draftOf(alice, { asset: 'WDG' })
     const { contracts, devnet, database } = world
     const supply = await devnet.client.readContract({
@@ -301,7 +301,7 @@ describe('a payment that cannot be credited', () => {
     await contracts.mint(contracts.serviceToken, bob, most)
     const hash = await world.pay(draft, most)
     expect(await gained(() => world.confirmAll())).toBe(0)
-    await expectKept(hash, 'too_large')
+    await expectUnmatched(hash, 'too_large')
     expect(await topupOf(alice, draft)).toMatchObject({
       status: 'rejected',
       paidAmount: most.toString(),
@@ -311,13 +311,13 @@ describe('a payment that cannot be credited', () => {
     expect(row?.['amount_units']).toBe(most.toString())
   })
 
-  test('without a known top-up is kept', async () => {
+  test('with an unknown handle is recorded as unmatched', async () => {
     const { contracts, devnet } = world
     const bob = devnet.people.bob.account.address
     const nobody: Hash = `0x${'ab'.repeat(32)}`
     const { hash } = await contracts.pay(bob, nobody, contracts.wflr, 10n ** 18n)
     await world.confirmAll()
-    await expectKept(hash, 'unknown_reference')
+    await expectUnmatched(hash, 'unknown_reference')
     const [row] = await world.database
       .sql`select reference, payer, handle from topup_payments where tx_hash = ${hash}`
     expect(row).toMatchObject({ reference: nobody, payer: bob, handle: null })
@@ -325,30 +325,30 @@ describe('a payment that cannot be credited', () => {
 
   test.each<[string, Hash | undefined]>([
     ['without data', undefined],
-    ['with data that is no handle', '0x1234'],
-  ])('in plain FLR %s is kept, and the operator is alerted', async (_what, data) => {
+    ['with data that is not a handle', '0x1234'],
+  ])('in plain FLR %s is recorded as unmatched, and logged as an error', async (_what, data) => {
     const { contracts, devnet } = world
     const bob = devnet.people.bob.account.address
     const { hash } = await contracts.sendNative(bob, contracts.payTo, 3n * 10n ** 18n, data)
     await world.confirmAll()
-    await expectKept(hash, 'unknown_reference')
+    await expectUnmatched(hash, 'unknown_reference')
     const [row] = await world.database
       .sql`select way, reference, payer, handle from topup_payments where tx_hash = ${hash}`
     expect(row).toMatchObject({ way: 'native', reference: null, payer: bob, handle: null })
   })
 
   test.each([
-    ['with a tag that stands for nothing', { tag: 7 }],
-    ['without a tag', {}],
-  ])('in XRP %s is kept', async (_what, tag) => {
+    ['with an unknown destination tag', { tag: 7 }],
+    ['without a destination tag', {}],
+  ])('in XRP %s is recorded as unmatched', async (_what, tag) => {
     const { hash } = world.xrpl.deposit({ ...tag, drops: 5_000_000n })
     await world.settle()
-    await expectKept(hash, 'unknown_reference')
+    await expectUnmatched(hash, 'unknown_reference')
   })
 })
 
 describe('an XRP deposit', () => {
-  test('counts the delivered amount, not the one in the transaction', async () => {
+  test('is credited by the delivered amount, not by the `Amount` of the transaction', async () => {
     const draft = await draftOf(alice, { asset: 'XRP' })
     const tag = draft.destinationTag ?? undefined
     world.xrpl.deposit({ tag, drops: 40_000n, partialOfDrops: 999_000_000n })
@@ -365,7 +365,7 @@ describe('an XRP deposit', () => {
     expect(await unmatched(world)).toContainEqual(expect.objectContaining({ tx_hash: hash }))
   })
 
-  test('is found once, also on a later page of the list', async () => {
+  test('is found once, whichever page of the transaction list it is on', async () => {
     world.xrpl.limitPages(2)
     const drafts = []
     for (let n = 0; n < 5; n += 1) drafts.push(await draftOf(alice, { asset: 'XRP' }))
@@ -375,7 +375,7 @@ describe('an XRP deposit', () => {
     world.xrpl.limitPages(400)
   })
 
-  test('is found after an outage of the XRPL server, which does not delay payments on Flare', async () => {
+  test('is found after an outage of the XRPL server; payments on Flare are not delayed by it', async () => {
     const [xrp, flr] = [
       await draftOf(alice, { asset: 'XRP' }),
       await draftOf(alice, { asset: 'FLR' }),
@@ -393,8 +393,8 @@ describe('an XRP deposit', () => {
   })
 })
 
-describe('a block that is replaced', () => {
-  /** A payment in a transaction that can be sent again. */
+describe('a chain reorganization', () => {
+  /** A signed transaction with a payment, which can be sent several times. */
   async function signedPayment(amountWei: bigint, handle: string) {
     const { devnet, contracts } = world
     const { account } = devnet.people.bob
@@ -414,7 +414,7 @@ describe('a block that is replaced', () => {
     }
   }
 
-  test('removes a payment before it is credited, until its transaction is mined again', async () => {
+  test('removes an uncredited payment, which is credited once its transaction is mined again', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const payment = await signedPayment(BigInt(draft.amount), draft.handle)
     const hash = await payment.send()
@@ -439,14 +439,14 @@ describe('a block that is replaced', () => {
     expect(await topupOf(alice, draft)).toMatchObject({ status: 'credited', txHash: hash })
   })
 
-  test('abandons its payment when the transaction is not mined again in time', async () => {
+  test('lets the top-up expire if its transaction is not mined again in time', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await world.pay(draft)
     await world.settle()
     await world.devnet.reorg(1)
     await world.settle()
     expect((await topupOf(alice, draft)).status).toBe('submitted')
-    // A node may keep the transaction in its pool: then it is waited for a day.
+    // A node may still have the transaction in its pool, so the service waits a day for it.
     await world.pass(2 * 86_400)
     await world.settle()
     expect(await topupOf(alice, draft)).toMatchObject({
@@ -456,7 +456,7 @@ describe('a block that is replaced', () => {
     })
   })
 
-  test('causes no second credit when it was replaced after its payment was credited', async () => {
+  test('that is deeper than the confirmations credits no payment twice', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const payment = await signedPayment(BigInt(draft.amount), draft.handle)
     await payment.send()
@@ -482,7 +482,7 @@ describe('a transaction with several payments', () => {
     ['of different top-ups', [0, 1]],
     ['of different top-ups, in another order', [1, 0]],
     ['of one top-up, with equal amounts', [0, 0]],
-  ])('that is mined again in another block after one was credited keeps both: %s', async (_, order) => {
+  ])('keeps both payments if it is mined again in another block after one was credited: %s', async (_, order) => {
     const drafts = [await draftOf(alice, { asset: 'FLR' }), await draftOf(alice, { asset: 'FLR' })]
     const txHash = hashOf(String(3 + (order[0] ?? 0) * 2 + (order[1] ?? 0)))
     const inBlock = (number: number, hash: Hash, firstLog: number, of: readonly number[]) =>
@@ -522,14 +522,14 @@ describe('a transaction with several payments', () => {
 })
 
 describe('the scan', () => {
-  test('continues where it stopped, after any time', async () => {
+  test('continues where it stopped, also 300 blocks later', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await world.pay(draft)
     await world.devnet.mine(300)
     expect(await gained(() => world.settle())).toBe(10_000)
   }, 60_000)
 
-  test('stops before a block that no endpoint returns, and continues when it is returned', async () => {
+  test('stops at a block that no endpoint returns, and continues when an endpoint returns it', async () => {
     const [before, after] = [await draftOf(alice, { asset: 'FLR' }), await draftOf(alice)]
     await world.pay(before)
     await world.devnet.mine(40)
@@ -549,7 +549,7 @@ describe('the scan', () => {
     expect(await gained(() => world.settle())).toBe(11_000)
   }, 60_000)
 
-  test('credits once when many processes scan at the same time', async () => {
+  test('credits a payment once if eight scans run at the same time', async () => {
     const draft = await draftOf(alice, { asset: 'WDG' })
     await world.pay(draft)
     await world.devnet.mine(2)
@@ -558,7 +558,7 @@ describe('the scan', () => {
     )
   })
 
-  test('needs few requests while no block is new', async () => {
+  test('makes at most six requests while there is no new block', async () => {
     await world.confirmAll()
     world.rpc.resetCounts()
     await world.settle()

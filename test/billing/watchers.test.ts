@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { testClock } from '../support/clock.ts'
 import { buyer, draftOf, ledgerOf, type PayWorld, payWorld, topupOf } from '../support/pay-world.ts'
 import type { Client } from '../support/people.ts'
-import { type ServiceProcess, startServiceProcess } from '../support/process.ts'
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
 
 /** Several processes look for payments: one at a time, and another when that one dies. */
 
