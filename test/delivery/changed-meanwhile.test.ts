@@ -40,7 +40,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await outbox.reset()
-  target = await outbox.recipient()
+  target = await outbox.addRecipient()
 })
 
 afterAll(async () => {

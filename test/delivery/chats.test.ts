@@ -158,7 +158,7 @@ describe('alerts of one watch within five seconds', () => {
   })
 
   test('are sent separately on channels that programs read', async () => {
-    const target = await outbox.recipient()
+    const target = await outbox.addRecipient()
     await outbox.enqueue(...[1, 2, 3].map((alertId) => ({ to: target, alertId })))
     await outbox.deliver()
     expect(outbox.receiver.deliveries).toHaveLength(3)

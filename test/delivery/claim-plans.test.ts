@@ -33,7 +33,7 @@ let ids: readonly string[]
 beforeAll(async () => {
   outbox = await openOutbox()
   await retainDeliveries(outbox.deps)
-  const [id = ''] = await outbox.enqueue({ to: await outbox.recipient() })
+  const [id = ''] = await outbox.enqueue({ to: await outbox.addRecipient() })
   const run = outbox.database.sql
   await run`update deliveries set status = 'delivered', next_attempt_at = null where id = ${id}`
   await run`

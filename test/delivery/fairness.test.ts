@@ -160,7 +160,7 @@ test('a thousand outdated messages in one chat do not delay edits in other chats
 
 test('very many alerts due to a slow host are moved into its backlog, and others overtake them', async () => {
   const slow = await openHanging()
-  const target = await outbox.recipient(slow.urls(1)[0])
+  const target = await outbox.addRecipient(slow.urls(1)[0])
   const [id] = await outbox.enqueue({ to: target })
   await outbox.db.execute(sql`
     insert into deliveries (id, wallet, recipient_id, channel, lane, order_key, fired_at, position,
@@ -169,7 +169,7 @@ test('very many alerts due to a slow host are moved into its backlog, and others
       kind, recovery, test, 2, status, 0, next_attempt_at - interval '1 hour', created_at
     from deliveries, generate_series(1, 25000) n where id = ${id}`)
   await outbox.db.execute(sql`analyze deliveries`)
-  const good = await outbox.recipient()
+  const good = await outbox.addRecipient()
   const stop = new AbortController()
   const run = deliverDue(outboxDeps(outbox.db, { timeoutMs: 60_000 }), stop.signal)
   await outbox.enqueue({ to: good })
@@ -183,7 +183,7 @@ test('very many alerts due to a slow host are moved into its backlog, and others
 test('three hundred hanging hosts with different addresses do not delay a healthy one', async () => {
   const hanging = await openHanging()
   const dead = []
-  for (const url of hanging.urls(300)) dead.push(await outbox.recipient(url))
+  for (const url of hanging.urls(300)) dead.push(await outbox.addRecipient(url))
   await outbox.enqueue(...dead.flatMap((to) => Array.from({ length: 5 }, () => ({ to }))))
   // A round of them takes as long: long enough for a busy machine to begin another delivery in it.
   const deps = outboxDeps(outbox.db, { timeoutMs: 2000 })
@@ -192,7 +192,7 @@ test('three hundred hanging hosts with different addresses do not delay a health
   const stop = new AbortController()
   const run = deliverDue({ ...deps, sending }, stop.signal)
   await expect.poll(() => hanging.left()).toBeGreaterThan(250)
-  await outbox.enqueue({ to: await outbox.recipient() })
+  await outbox.enqueue({ to: await outbox.addRecipient() })
   const before = hanging.left()
   await expect.poll(() => outbox.receiver.deliveries.length).toBe(1)
   // At the end of this round; on a busy machine the next one may end before the delivery is seen. There are five.

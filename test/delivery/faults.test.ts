@@ -29,8 +29,8 @@ const AWAY = new DeliveryError('unreachable', { isOurFault: true })
 describe('a destination that cannot be opened', () => {
   test('fails alone and at once, is logged for the operator, and is not switched off', async () => {
     const quarantine = createQuarantine({ log: outbox.deps.log })
-    const bad = await outbox.recipient()
-    const good = await outbox.recipient()
+    const bad = await outbox.addRecipient()
+    const good = await outbox.addRecipient()
     await outbox.db.execute(sql`update recipients set destination = 'AAAA' where id = ${bad.id}`)
     await outbox.enqueue({ to: bad }, ...Array.from({ length: 20 }, () => ({ to: good })))
     await deliverDue({ ...outbox.deps, quarantine }, signal)
@@ -44,8 +44,8 @@ describe('a destination that cannot be opened', () => {
   })
 
   test('fails alone also if the stored value does not fit its channel', async () => {
-    const bad = await outbox.recipient()
-    const good = await outbox.recipient()
+    const bad = await outbox.addRecipient()
+    const good = await outbox.addRecipient()
     const sealed = outbox.box.seal('destination', JSON.stringify({ nonsense: true }))
     await outbox.db.execute(sql`update recipients set destination = ${sealed} where id = ${bad.id}`)
     await outbox.enqueue({ to: bad }, { to: good })
@@ -62,7 +62,7 @@ describe('a destination that cannot be opened', () => {
 
 describe('results', () => {
   test('are kept during an outage of the database, and nothing is sent twice', async () => {
-    const target = await outbox.recipient()
+    const target = await outbox.addRecipient()
     await outbox.enqueue(...Array.from({ length: 40 }, () => ({ to: target })))
     let refused = 0
     const db = withTransactions(outbox.db, () => {
@@ -81,8 +81,8 @@ describe('results', () => {
   })
 
   test('are all recorded when the notice of one fails', async () => {
-    const gone = await outbox.recipient(outbox.receiver.url('gone'))
-    const good = await outbox.recipient()
+    const gone = await outbox.addRecipient(outbox.receiver.url('gone'))
+    const good = await outbox.addRecipient()
     outbox.receiver.answerNext(410)
     await outbox.enqueue({ to: gone })
     await outbox.enqueue(...Array.from({ length: 5 }, () => ({ to: good })))
@@ -175,7 +175,7 @@ describe('an outage on our side', () => {
     const sending = createSending(deps.channels)
     const deliver = () => deliverDue({ ...deps, sending }, signal)
     const targets = []
-    for (const server of servers) targets.push(await outbox.recipient(server.url()))
+    for (const server of servers) targets.push(await outbox.addRecipient(server.url()))
     await outbox.enqueue(...targets.map((to) => ({ to })))
     await deliver()
     isUnavailable = true
@@ -208,7 +208,7 @@ describe('an outage on our side that a restart falls into', () => {
     const deps = { ...outboxDeps(outbox.db), clock: outbox.clock }
     const before = createSending(deps.channels)
     const targets = []
-    for (const server of servers) targets.push(await outbox.recipient(server.url()))
+    for (const server of servers) targets.push(await outbox.addRecipient(server.url()))
     await outbox.enqueue(...targets.map((to) => ({ to })))
     for (const seconds of [0, 7, 370]) {
       outbox.clock.advance(seconds)
@@ -269,7 +269,7 @@ describe('a clock that jumps', () => {
     const [right, wrong] = [processAhead(0), processAhead(1)]
     await right.clock.sync()
     outbox.clock.set(right.clock.now())
-    await outbox.enqueue({ to: await outbox.recipient(server.url()) })
+    await outbox.enqueue({ to: await outbox.addRecipient(server.url()) })
     const run = deliverDue(right, signal)
     await expect.poll(() => came).toBe(1)
     await deliverDue(wrong, signal)
@@ -297,7 +297,7 @@ describe('a clock that jumps', () => {
 
   test('a day ahead and back delays no retry by a day', async () => {
     outbox.receiver.answerNext(500)
-    await outbox.enqueue({ to: await outbox.recipient() })
+    await outbox.enqueue({ to: await outbox.addRecipient() })
     const sending = createSending(outbox.channels)
     outbox.clock.advance(DAY_MS / 1000)
     await deliverDue({ ...outbox.deps, sending }, signal)
@@ -318,7 +318,7 @@ describe('a clock that jumps', () => {
       await gate.promise
       response.end()
     })
-    await outbox.enqueue({ to: await outbox.recipient(server.url()) })
+    await outbox.enqueue({ to: await outbox.addRecipient(server.url()) })
     const deps = { ...outboxDeps(outbox.db, { timeoutMs: 60_000 }), clock: outbox.clock }
     const run = deliverDue(deps, signal)
     await expect.poll(() => came).toBe(1)
@@ -334,7 +334,7 @@ describe('a clock that jumps', () => {
   })
 
   test('back by an hour delays no delivery that was written before', async () => {
-    const target = await outbox.recipient()
+    const target = await outbox.addRecipient()
     await outbox.enqueue({ to: target })
     outbox.clock.advance(-3600)
     await outbox.deliver()
@@ -342,7 +342,7 @@ describe('a clock that jumps', () => {
   })
 
   test('back by an hour does not prevent another process from taking over the leases of a dead one', async () => {
-    const target = await outbox.recipient()
+    const target = await outbox.addRecipient()
     const [id] = await outbox.enqueue({ to: target })
     const leasedUntil = new Date(outbox.clock.now().getTime() + 60_000)
     await outbox.db.execute(sql`
@@ -389,7 +389,7 @@ describe('a reminder that waits in the outbox', () => {
 
 test('a delivery that is given up after its last attempt is retained, to be sent on request', async () => {
   outbox.receiver.answerAlways(503)
-  const target = await outbox.recipient()
+  const target = await outbox.addRecipient()
   const [id] = await outbox.enqueue({ to: target })
   for (let attempt = 1; attempt <= 8; attempt += 1) {
     await outbox.deliver()
@@ -401,7 +401,7 @@ test('a delivery that is given up after its last attempt is retained, to be sent
 })
 
 test('first attempts are sent while the backlogs of their channel cannot be read', async () => {
-  const target = await outbox.recipient()
+  const target = await outbox.addRecipient()
   const stop = new AbortController()
   let looks = 0
   const db = withStatements(outbox.db, (text) => {
@@ -418,7 +418,7 @@ test('first attempts are sent while the backlogs of their channel cannot be read
 test('a channel whose claims fail delays no other channel', async () => {
   const chats = openChats(outbox, () => undefined)
   const chat = await chats.link(1)
-  const hook = await outbox.recipient()
+  const hook = await outbox.addRecipient()
   await chats.notify([{ to: chat, alert: 1 }])
   await outbox.enqueue({ to: hook })
   const stateOf = () => Promise.reject(Object.assign(new Error('lost'), { code: '08006' }))

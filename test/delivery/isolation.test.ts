@@ -16,10 +16,10 @@ afterAll(() => outbox.close())
 describe('an endpoint that hangs', () => {
   test('delays no other destination with its backlog', async () => {
     const hanging = await openHanging()
-    const dead = await outbox.recipient(hanging.url())
+    const dead = await outbox.addRecipient(hanging.url())
     await outbox.enqueue(...Array.from({ length: 2000 }, () => ({ to: dead })))
     await whileDelivering([hanging], async () => {
-      const alive = await outbox.recipient()
+      const alive = await outbox.addRecipient()
       await outbox.enqueue(...Array.from({ length: 100 }, () => ({ to: alive })))
       await expect.poll(() => outbox.receiver.deliveries.length).toBe(100)
       expect(hanging.left()).toBe(0)
@@ -30,10 +30,10 @@ describe('an endpoint that hangs', () => {
   test('leaves places for others when many hang at once', async () => {
     const hanging = await Promise.all(Array.from({ length: 20 }, openHanging))
     const dead = []
-    for (const server of hanging) dead.push(await outbox.recipient(server.url()))
+    for (const server of hanging) dead.push(await outbox.addRecipient(server.url()))
     await outbox.enqueue(...dead.flatMap((to) => Array.from({ length: 50 }, () => ({ to }))))
     await whileDelivering(hanging, async () => {
-      await outbox.enqueue({ to: await outbox.recipient() })
+      await outbox.enqueue({ to: await outbox.addRecipient() })
       await expect.poll(() => outbox.receiver.deliveries.length).toBe(1)
       expect(hanging.map(({ left }) => left())).toEqual(hanging.map(() => 0))
     })
@@ -50,7 +50,7 @@ test('one host gets more places while it answers quickly', async () => {
     present -= 1
     response.end()
   })
-  const quick = await outbox.recipient(server.url())
+  const quick = await outbox.addRecipient(server.url())
   await outbox.enqueue(...Array.from({ length: 400 }, () => ({ to: quick })))
   await outbox.deliver()
   expect(most).toBeGreaterThan(8)

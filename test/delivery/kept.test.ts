@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await outbox.reset()
-  target = await outbox.recipient()
+  target = await outbox.addRecipient()
 })
 
 afterAll(() => outbox.close())
@@ -48,11 +48,11 @@ describe('a delivery to a destination that is off', () => {
     outbox.receiver.answerNext(500, 410)
     await outbox.enqueue({ to: target, title: 'failing' })
     await outbox.deliver()
-    await outbox.enqueue({ to: target, firedAt: 1, title: 'refused' })
+    await outbox.enqueue({ to: target, firedAfterSeconds: 1, title: 'refused' })
     await outbox.deliver()
     await outbox.enqueue(
-      { to: target, firedAt: 2, title: 'too late' },
-      { to: target, firedAt: 3, title: 'while off', status: 'disabled' },
+      { to: target, firedAfterSeconds: 2, title: 'too late' },
+      { to: target, firedAfterSeconds: 3, title: 'while off', status: 'disabled' },
     )
     await outbox.deliver()
     expect((await outbox.rows()).map(({ status }) => status)).toEqual([

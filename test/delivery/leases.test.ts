@@ -5,7 +5,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createSending } from '#src/delivery/sending.ts'
 import { deliverDue } from '#src/delivery/service.ts'
-import { builtProgram } from '../support/program.ts'
+import { builtProgram } from '../support/built-program.ts'
 import { type Outbox, openOutbox, outboxDeps, serve, type Target } from './outbox.ts'
 
 let outbox: Outbox
@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await outbox.reset()
-  target = await outbox.recipient()
+  target = await outbox.addRecipient()
 })
 
 afterAll(() => outbox.close())
@@ -25,7 +25,7 @@ afterAll(() => outbox.close())
 describe('a worker that is killed between claim and send', () => {
   test('loses no delivery: another worker sends it once after the lease', async () => {
     const [id] = await outbox.enqueue({ to: target, key: 'key' })
-    await outbox.enqueue({ to: target, key: 'key', firedAt: 1 })
+    await outbox.enqueue({ to: target, key: 'key', firedAfterSeconds: 1 })
     await killOnceItClaimed()
 
     await outbox.deliver()
@@ -60,7 +60,7 @@ describe('workers', () => {
       if (isFirst) await gate.promise
       response.writeHead(isFirst ? 500 : 200).end()
     })
-    await outbox.enqueue({ to: await outbox.recipient(server.url()) })
+    await outbox.enqueue({ to: await outbox.addRecipient(server.url()) })
     const slow = outbox.deliver()
     while (requests === 0) await wait(5)
     outbox.clock.advance(61)
@@ -84,7 +84,7 @@ describe('workers', () => {
       await gate?.promise
       response.writeHead(requests === 1 ? 200 : 500).end()
     })
-    await outbox.enqueue({ to: await outbox.recipient(server.url()) })
+    await outbox.enqueue({ to: await outbox.addRecipient(server.url()) })
     const first = outbox.deliver()
     while (requests === 0) await wait(5)
     outbox.clock.advance(61)
@@ -104,7 +104,7 @@ describe('workers', () => {
   test('keep a result that the database refuses, and do not send the delivery again meanwhile', async () => {
     const sending = createSending(outbox.deps.channels)
     const deliver = () => deliverDue({ ...outbox.deps, sending }, new AbortController().signal)
-    const [id, next] = await outbox.enqueue({ to: target }, { to: target, firedAt: 1 })
+    const [id, next] = await outbox.enqueue({ to: target }, { to: target, firedAfterSeconds: 1 })
     await outbox.db.execute(sql`alter table deliveries add constraint nothing_is_recorded
       check (status <> 'delivered' or id <> ${sql.raw(`'${id}'`)}) not valid`)
     await deliver()
@@ -141,7 +141,10 @@ describe('workers', () => {
   })
 
   test('get past a delivery that cannot be read', async () => {
-    const [broken, good] = await outbox.enqueue({ to: target }, { to: target, firedAt: 1 })
+    const [broken, good] = await outbox.enqueue(
+      { to: target },
+      { to: target, firedAfterSeconds: 1 },
+    )
     await outbox.db.execute(sql`update deliveries set envelope = '{}' where id = ${broken}`)
     await outbox.deliver()
     expect(await outbox.rows()).toMatchObject([
@@ -157,8 +160,8 @@ describe('workers', () => {
       await wait(100)
       response.end()
     })
-    const slow = await outbox.recipient(server.url())
-    await outbox.enqueue({ to: slow, key: 'key' }, { to: slow, key: 'key', firedAt: 1 })
+    const slow = await outbox.addRecipient(server.url())
+    await outbox.enqueue({ to: slow, key: 'key' }, { to: slow, key: 'key', firedAfterSeconds: 1 })
     await outbox.deliver(stop.signal)
     expect((await outbox.rows()).map(({ status }) => status)).toEqual(['delivered', 'pending'])
     await server.close()
@@ -167,7 +170,7 @@ describe('workers', () => {
   test('that are stopped release sends that do not end, without counting the attempt', async () => {
     const stop = new AbortController()
     const server = await serve(async () => stop.abort())
-    await outbox.enqueue({ to: await outbox.recipient(server.url()) })
+    await outbox.enqueue({ to: await outbox.addRecipient(server.url()) })
     const deps = outboxDeps(outbox.db, { timeoutMs: 60_000 })
     await deliverDue(deps, stop.signal)
     expect(await outbox.rows()).toMatchObject([

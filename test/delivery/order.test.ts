@@ -21,7 +21,7 @@ describe('deliveries of one key', () => {
   test('arrive one after another in the order of firing, with many workers', async () => {
     const { target, seen, close } = await openCounter()
     const keys = Array.from({ length: 25 }, (_, key) => `key ${key}`)
-    const drafts = keys.flatMap((key) => range(6).map((firedAt) => draft(target, key, firedAt)))
+    const drafts = keys.flatMap((key) => range(6).map((seconds) => draft(target, key, seconds)))
     await outbox.enqueue(...shuffled(drafts))
     await Promise.all(range(4).map(() => outbox.deliver()))
     await outbox.deliver()
@@ -32,7 +32,7 @@ describe('deliveries of one key', () => {
   })
 
   test('that fired at one instant arrive in the order of their positions', async () => {
-    const target = await outbox.recipient()
+    const target = await outbox.addRecipient()
     const drafts = range(20).map((position) => ({
       to: target,
       key: 'key',
@@ -45,9 +45,9 @@ describe('deliveries of one key', () => {
   })
 
   test('wait for a failed one until it is delivered or given up', async () => {
-    const target = await outbox.recipient()
+    const target = await outbox.addRecipient()
     outbox.receiver.answerNext(500)
-    await outbox.enqueue(...range(3).map((firedAt) => draft(target, 'key', firedAt)))
+    await outbox.enqueue(...range(3).map((seconds) => draft(target, 'key', seconds)))
     await outbox.deliver()
     expect(outbox.receiver.deliveries).toHaveLength(1)
     const [head, ...followers] = await outbox.rows()
@@ -62,7 +62,7 @@ describe('deliveries of one key', () => {
   })
 
   test('are sent after one that was given up', async () => {
-    const target = await outbox.recipient()
+    const target = await outbox.addRecipient()
     await outbox.enqueue(draft(target, 'key', 0), draft(target, 'key', 1))
     outbox.receiver.answerNext(...range(8).map(() => 500))
     for (let attempt = 1; attempt <= 8; attempt += 1) {
@@ -75,7 +75,7 @@ describe('deliveries of one key', () => {
   })
 
   test('of another key do not wait', async () => {
-    const target = await outbox.recipient()
+    const target = await outbox.addRecipient()
     outbox.receiver.answerNext(500)
     await outbox.enqueue(draft(target, 'a', 0))
     await outbox.deliver()
@@ -85,7 +85,7 @@ describe('deliveries of one key', () => {
   })
 
   test('are never left waiting by one that ends just when they are parked', async () => {
-    const target = await outbox.recipient()
+    const target = await outbox.addRecipient()
     const [head, follower] = await outbox.enqueue(draft(target, 'key', 0), draft(target, 'key', 1))
     if (head === undefined || follower === undefined) throw new Error('nothing was put in')
     const ended = {
@@ -124,9 +124,9 @@ describe('deliveries of one key', () => {
         await wait(1)
       }
     })
-    for (const firedAt of range(30)) {
-      await outbox.enqueue(...keys.map((key) => draft(target, key, firedAt)))
-      await wait(firedAt % 3)
+    for (const seconds of range(30)) {
+      await outbox.enqueue(...keys.map((key) => draft(target, key, seconds)))
+      await wait(seconds % 3)
     }
     const deadline = performance.now() + 10_000
     while (seen.count() < 300 && performance.now() < deadline) await wait(20)
@@ -159,11 +159,11 @@ async function openCounter(delayMs = 8) {
     count: () => arrived.length,
     orderOf: (key: string) => arrived.filter((one) => one.key === key).map(({ at }) => at),
   }
-  return { target: await outbox.recipient(server.url()), seen, close: server.close }
+  return { target: await outbox.addRecipient(server.url()), seen, close: server.close }
 }
 
-function draft(to: Draft['to'], key: string, firedAt: number): Draft {
-  return { to, key, firedAt, title: `${key} ${firedAt}` }
+function draft(to: Draft['to'], key: string, firedAfterSeconds: number): Draft {
+  return { to, key, firedAfterSeconds, title: `${key} ${firedAfterSeconds}` }
 }
 
 function titles(): string[] {

@@ -20,10 +20,11 @@ import { envelopeOf } from '../support/envelopes.ts'
 const WALLET = '0x3f12b8aC9d2e7F4b6A1c5D8e0F9a7B3c2d1eA91c'
 
 const NOON = new Date('2026-11-20T12:00:00.000Z')
+const RECIPIENTS_MAX = 15
 
 export const CALLER: Caller = { wallet: WALLET, scopes: ['read', 'write'], via: 'http' }
 
-/** Dependencies of a worker, in this process or another one, over a database. */
+/** Dependencies of a delivery worker on this database. A second call stands for another process. */
 export function outboxDeps(
   db: Db,
   { log = silentLogger, timeoutMs = 2000 }: { log?: Logger; timeoutMs?: number } = {},
@@ -63,7 +64,7 @@ export function outboxDeps(
   }
 }
 
-/** An outbox over a fresh database, and a customer's receiver. */
+/** An outbox in a new database, and a webhook receiver. */
 export async function openOutbox() {
   const [database, receiver] = await Promise.all([freshDatabase(), startReceiver()])
   const deps = outboxDeps(database.db)
@@ -75,22 +76,23 @@ export async function openOutbox() {
     receiver,
     /** One run of a worker. */
     deliver: (signal = new AbortController().signal) => deliverDue(deps, signal),
-    /** A recipient of the wallet, at this address. */
-    recipient: async (url = receiver.url()): Promise<Target> => {
+    /** Creates a webhook recipient with this URL. A wallet has at most 15; further ones get a wallet each. */
+    addRecipient: async (url = receiver.url()): Promise<Target> => {
       recipients += 1
       const wallet = CALLER.wallet
       const name = `Hook ${recipients}`
-      const caller: Caller = recipients > 15 ? { ...CALLER, wallet: walletOf(recipients) } : CALLER
+      const caller: Caller =
+        recipients > RECIPIENTS_MAX ? { ...CALLER, wallet: walletOf(recipients) } : CALLER
       const { id } = await createRecipient(deps, caller, { name, channel: 'webhook', url })
       return { id, partitionKey: new URL(url).host, wallet }
     },
-    /** Puts deliveries into the outbox; gives their ids. */
+    /** Puts deliveries into the outbox; returns their ids. */
     enqueue: async (...drafts: Draft[]): Promise<string[]> => {
       const deliveries = drafts.map((draft) => deliveryOf(draft, deps.clock.now()))
       await deps.db.transaction((tx) => enqueue(tx, deliveries))
       return deliveries.map(({ id }) => id)
     },
-    /** The present rows, oldest first. */
+    /** All rows of `deliveries`, oldest first. */
     rows: async () =>
       await deps.db.execute<Row>(sql`
         select id, status, attempts, recipient_id as "recipientId", order_key as "orderKey",
@@ -125,8 +127,7 @@ export interface Target {
 
 export interface Draft {
   readonly to: Target
-  /** Seconds after noon. */
-  readonly firedAt?: number
+  readonly firedAfterSeconds?: number
   readonly position?: number
   readonly key?: string
   readonly alertId?: number
@@ -149,7 +150,7 @@ export interface Row extends Record<string, unknown> {
 
 function deliveryOf(draft: Draft, now: Date): NewDelivery {
   const id = newDeliveryId(now)
-  const firedAt = new Date(Date.UTC(2026, 10, 20, 12, 0, draft.firedAt ?? 0))
+  const firedAt = new Date(NOON.getTime() + (draft.firedAfterSeconds ?? 0) * 1000)
   const title = draft.title ?? 'Balance changed'
   return {
     id,
@@ -170,7 +171,7 @@ function deliveryOf(draft: Draft, now: Date): NewDelivery {
   }
 }
 
-/** A web server of the test, for behaviour that the receiver lacks. */
+/** An HTTP server with a given handler, for responses that the receiver cannot give. */
 export async function serve(
   answer: (request: IncomingMessage, response: ServerResponse, body: string) => Promise<void>,
 ): Promise<{ url(path?: string): string; close(): Promise<void> }> {

@@ -23,7 +23,7 @@ beforeEach(async () => {
   }
   await outbox.db.execute(sql`truncate alerts`)
   await outbox.reset()
-  target = await outbox.recipient()
+  target = await outbox.addRecipient()
 })
 afterAll(() => outbox.close())
 
@@ -85,7 +85,7 @@ describe('deliveries', () => {
     outbox.clock.advance(24 * DAY_SECONDS)
     const [early] = await outbox.enqueue({ to: target, key: 'key' })
     outbox.clock.advance(3 * DAY_SECONDS)
-    const [late] = await outbox.enqueue({ to: target, key: 'key', firedAt: 1 })
+    const [late] = await outbox.enqueue({ to: target, key: 'key', firedAfterSeconds: 1 })
     expect(await rowsIn('deliveries')).toEqual({ deliveries_default: 2 })
 
     await retainDeliveries(outbox.deps)

@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await outbox.reset()
-  target = await outbox.recipient()
+  target = await outbox.addRecipient()
 })
 
 afterAll(() => outbox.close())
@@ -97,14 +97,14 @@ describe('a delivery', () => {
 
   test('that failed is retried as soon as its recipient accepts another one', async () => {
     outbox.receiver.answerAlways(500)
-    const other = await outbox.recipient(outbox.receiver.url('other'))
-    const [late] = await outbox.enqueue({ to: target }, { to: other, firedAt: 1 })
+    const other = await outbox.addRecipient(outbox.receiver.url('other'))
+    const [late] = await outbox.enqueue({ to: target }, { to: other, firedAfterSeconds: 1 })
     await outbox.deliver()
     outbox.clock.advance(7)
     await outbox.deliver()
     outbox.receiver.answerAlways(200)
     outbox.clock.advance(60)
-    await outbox.enqueue({ to: target, firedAt: 70 })
+    await outbox.enqueue({ to: target, firedAfterSeconds: 70 })
     await outbox.deliver()
     outbox.clock.advance(1)
     await outbox.deliver()
@@ -122,15 +122,15 @@ describe('a delivery', () => {
       refused += isPoison ? 1 : 0
       response.writeHead(isPoison ? 500 : 200).end()
     })
-    const picky = await outbox.recipient(server.url())
+    const picky = await outbox.addRecipient(server.url())
     await outbox.enqueue({ to: picky, title: 'Poison' })
     await outbox.deliver()
     outbox.clock.advance(7)
     await outbox.deliver()
     const [before] = await outbox.rows()
-    for (const firedAt of [1, 2, 3]) {
+    for (const seconds of [1, 2, 3]) {
       outbox.clock.advance(20)
-      await outbox.enqueue({ to: picky, firedAt })
+      await outbox.enqueue({ to: picky, firedAfterSeconds: seconds })
       await outbox.deliver()
     }
     const [after] = await outbox.rows()
@@ -150,7 +150,7 @@ describe('a delivery', () => {
     outbox.clock.advance(7)
     await outbox.deliver()
     const [before] = await outbox.rows()
-    await outbox.enqueue({ to: target, firedAt: 1 })
+    await outbox.enqueue({ to: target, firedAfterSeconds: 1 })
     await outbox.deliver()
     expect((await outbox.rows())[0]).toEqual(before)
   })
@@ -174,7 +174,7 @@ describe('a destination', () => {
   test('that answers “gone” is switched off, and nothing more is sent to it', async () => {
     outbox.receiver.answerNext(410)
     const key = 'one key'
-    await outbox.enqueue({ to: target, key }, { to: target, key, firedAt: 1 })
+    await outbox.enqueue({ to: target, key }, { to: target, key, firedAfterSeconds: 1 })
     await outbox.enqueue({ to: target })
     await outbox.deliver()
     outbox.clock.advance(10)

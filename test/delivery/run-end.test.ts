@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => outbox.close())
 
 test('a run does not end while a worker claims what came after its last look', async () => {
-  const target = await outbox.recipient()
+  const target = await outbox.addRecipient()
   const sending = createSending(outbox.channels)
   const discordLooked = Promise.withResolvers<void>()
   const isClaiming = Promise.withResolvers<void>()
@@ -32,7 +32,7 @@ test('a run does not end while a worker claims what came after its last look', a
   // The second look follows one that found nothing.
   await expect.poll(() => webhookLooks).toBeGreaterThan(1)
   const key = 'one key'
-  await outbox.enqueue({ to: target, key }, { to: target, key, firedAt: 1 })
+  await outbox.enqueue({ to: target, key }, { to: target, key, firedAfterSeconds: 1 })
   sending.wake('webhook')
   await isClaiming.promise
   // Now every other worker has found nothing.

@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await outbox.reset()
-  target = await outbox.recipient()
+  target = await outbox.addRecipient()
 })
 
 afterAll(() => outbox.close())
@@ -83,11 +83,11 @@ describe('a test of a webhook', () => {
     await outbox.deliver()
     const key = 'one key'
     outbox.receiver.answerNext(500, 500)
-    await outbox.enqueue({ to: target, key, firedAt: 1 })
+    await outbox.enqueue({ to: target, key, firedAfterSeconds: 1 })
     await outbox.deliver()
     outbox.clock.advance(7)
     await outbox.deliver()
-    await outbox.enqueue({ to: target, key, firedAt: 2 })
+    await outbox.enqueue({ to: target, key, firedAfterSeconds: 2 })
     await outbox.deliver()
     const [first, head, behind] = await outbox.rows()
     expect(first).toMatchObject({ status: 'retrying', attempts: 2 })
@@ -195,7 +195,7 @@ describe('the operator', () => {
 
 describe('the deliveries of alerts', () => {
   test('are listed by alert with their present status', async () => {
-    const other = await outbox.recipient(outbox.receiver.url('other'))
+    const other = await outbox.addRecipient(outbox.receiver.url('other'))
     outbox.receiver.answerNext(503)
     const [first] = await outbox.enqueue({ to: target, alertId: 1 })
     await outbox.deliver()
@@ -236,7 +236,7 @@ describe('the deliveries of alerts', () => {
     outbox.receiver.answerNext(503)
     await outbox.enqueue({ to: target, alertId: 1, key })
     await outbox.deliver()
-    const ids = await outbox.enqueue({ to: target, alertId: 2, key, firedAt: 1 })
+    const ids = await outbox.enqueue({ to: target, alertId: 2, key, firedAfterSeconds: 1 })
     await outbox.deliver()
     const [head, behind] = await outbox.rows()
     expect(behind).toMatchObject({ id: ids[0], status: 'pending', nextAttemptAt: null })

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { builtProgram } from '../support/program.ts'
+import { builtProgram } from '../support/built-program.ts'
 import { type Draft, type Outbox, openOutbox, serve, type Target } from './outbox.ts'
 
 /** Every delivery arrives in order, with any answers of the other side and any worker killed. */
@@ -34,13 +34,13 @@ afterAll(() => outbox.close())
 test('two thousand alerts survive refusals, hangs, resets and killed workers', async () => {
   const hosts = await Promise.all(Array.from({ length: HOSTS }, () => openCustomer()))
   const targets: Target[] = []
-  for (const { url } of hosts) targets.push(await outbox.recipient(url()))
+  for (const { url } of hosts) targets.push(await outbox.addRecipient(url()))
   const drafts = Array.from({ length: ALERTS }, (_, index): Draft => {
     const to = targets[index % HOSTS]
     if (to === undefined) throw new Error('no host')
     const key = `${index % HOSTS}.${Math.floor(index / HOSTS) % KEYS_PER_HOST}`
     const place = Math.floor(index / (HOSTS * KEYS_PER_HOST))
-    return { to, key, firedAt: place, title: `${key} ${place}` }
+    return { to, key, firedAfterSeconds: place, title: `${key} ${place}` }
   })
 
   const workers = createWorkers()

@@ -17,7 +17,7 @@ afterAll(() => outbox.close())
 
 test('a webhook that answers 410 is notified with what is retained for it, once', async () => {
   const chat = await chatOf(notified(), owner)
-  const hook = await outbox.recipient()
+  const hook = await outbox.addRecipient()
   await outbox.database.sql`truncate deliveries, notices`
   outbox.receiver.answerAlways({ status: 410 })
   for (const key of ['a', 'b', 'c']) await outbox.enqueue({ to: hook, key: `${hook.id} ${key}` })
