@@ -5,7 +5,7 @@ import { LOCALES } from '#src/kernel/locale.ts'
 import { envelopeOf, HOSTILE_TEXTS } from '../support/envelopes.ts'
 import { contextOf, WORLDS, type World } from './worlds.ts'
 
-/** The contract of all channels, tested for each against the real service or its stand-in. */
+/** What all channels must do, tested with each channel's stand-in of `worlds.ts`. */
 describe.each(CHANNEL_KEYS)('%s', (key) => {
   let world: World
 
@@ -32,28 +32,28 @@ describe.each(CHANNEL_KEYS)('%s', (key) => {
     expect(world.arrived().count).toBe(LOCALES.length)
   })
 
-  test('gives up a send that gets no answer', async () => {
+  test('reports a timeout as temporary if there is no response', async () => {
     const destination = world.destination()
     world.hang()
-    const error = await failure(world.hasty.send(destination, envelopeOf(), contextOf()))
+    const error = await failure(world.impatient.send(destination, envelopeOf(), contextOf()))
     expect(error).toMatchObject({ reason: 'timeout', permanent: false })
   })
 
-  test('is to be tried again after a connection that broke', async () => {
+  test('reports a broken connection as temporary', async () => {
     const destination = world.destination()
     world.reset()
     const error = await failure(world.channel.send(destination, envelopeOf(), contextOf()))
     expect(error).toMatchObject({ permanent: false, retryAfterIsMandatory: false })
   })
 
-  test('is to be tried again after a failure of the other side', async () => {
+  test('reports an error of the server as temporary', async () => {
     const destination = world.destination()
     world.fault()
     const error = await failure(world.channel.send(destination, envelopeOf(), contextOf()))
     expect(error).toMatchObject({ permanent: false, retryAfterIsMandatory: false })
   })
 
-  test('says when a destination is gone for good', async () => {
+  test('reports a destination that no longer exists as permanent', async () => {
     const destination = world.destination()
     world.gone(destination)
     const error = await failure(world.channel.send(destination, envelopeOf(), contextOf()))
@@ -62,7 +62,7 @@ describe.each(CHANNEL_KEYS)('%s', (key) => {
     expect(world.arrived().count).toBe(key === 'webhook' ? 1 : 0)
   })
 
-  test('says when to try again, and then delivers', async () => {
+  test('reports how long a busy server asks to wait, and sends to another destination', async () => {
     const destination = world.destination()
     world.busy()
     const error = await failure(world.channel.send(destination, envelopeOf(), contextOf()))
@@ -72,7 +72,7 @@ describe.each(CHANNEL_KEYS)('%s', (key) => {
     expect(world.arrived().text).toContain('242.5 FLR')
   })
 
-  test('delivers what is far too large, title included', async () => {
+  test('shortens a message that is too large, and keeps its title', async () => {
     const fields = Array.from({ length: 60 }, (_, index) => ({
       key: `field${index}`,
       label: `Label ${index}`,
@@ -88,7 +88,7 @@ describe.each(CHANNEL_KEYS)('%s', (key) => {
     expect(world.arrived().text).toContain('Balance changed')
   })
 
-  test('delivers hostile texts as texts, each in one message', async () => {
+  test('sends texts with markup or control characters, each in one message', async () => {
     for (const text of HOSTILE_TEXTS) {
       const fields = [{ key: 'x', label: text, value: text, href: text }]
       const message = { title: text, body: text, watchLabel: text, fields }
@@ -97,7 +97,7 @@ describe.each(CHANNEL_KEYS)('%s', (key) => {
     expect(world.arrived().count).toBe(HOSTILE_TEXTS.length)
   })
 
-  test('stops when it is aborted, without counting a failure of the receiver', async () => {
+  test('rejects with the reason of an abort', async () => {
     const stop = new AbortController()
     const destination = world.destination()
     world.hang()
@@ -106,15 +106,15 @@ describe.each(CHANNEL_KEYS)('%s', (key) => {
     await expect(sent).rejects.toThrow('stopped')
   })
 
-  test('refuses a destination that is none', async () => {
-    const send = world.channel.send(world.nonsense, envelopeOf(), contextOf())
+  test('refuses a malformed destination', async () => {
+    const send = world.channel.send(world.malformedDestination, envelopeOf(), contextOf())
     await expect(send).rejects.toThrow()
     expect(world.arrived().count).toBe(0)
-    expect(() => world.channel.mask(world.nonsense)).toThrow()
-    expect(() => world.channel.partitionKey(world.nonsense)).toThrow()
+    expect(() => world.channel.mask(world.malformedDestination)).toThrow()
+    expect(() => world.channel.partitionKey(world.malformedDestination)).toThrow()
   })
 
-  test('shows a destination without giving it away', () => {
+  test('masks a destination, and gives equal destinations one partition key', () => {
     const destination = world.destination()
     const mask = world.channel.mask(destination)
     expect(mask).toContain('…')
@@ -124,11 +124,11 @@ describe.each(CHANNEL_KEYS)('%s', (key) => {
     )
   })
 
-  test('is off where its outside service is not set up', async () => {
+  test('is unavailable if its external service is not configured', async () => {
     expect(world.channel.available()).toBe(true)
-    if (world.unset === undefined) return
-    expect(world.unset.available()).toBe(false)
-    const send = world.unset.send(world.destination(), envelopeOf(), contextOf())
+    if (world.unconfigured === undefined) return
+    expect(world.unconfigured.available()).toBe(false)
+    const send = world.unconfigured.send(world.destination(), envelopeOf(), contextOf())
     expect(await failure(send)).toMatchObject({ reason: 'unavailable', isOurFault: true })
   })
 })

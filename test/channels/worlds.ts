@@ -19,10 +19,8 @@ import { ownPace } from '../support/pace.ts'
 export const NOW = new Date('2026-11-20T12:00:00.000Z')
 export const WALLET = '0x3f12b8aC9d2e7F4b6A1c5D8e0F9a7B3c2d1eA91c'
 const TOKEN = '4242:test-token-of-the-local-bot-api-00000'
-/**
- * Timeout of sends without an answer; the others have a long one, because the machine may be busy.
- */
-const HASTE_MS = 300
+/** Timeout where a test expects one. Other sends have a long timeout, because the machine may be busy. */
+const SHORT_TIMEOUT_MS = 300
 
 /** Options of channels that post to addresses of this machine. */
 const POSTING = {
@@ -33,29 +31,29 @@ const POSTING = {
   allowPrivateUrls: true,
 }
 
-/** One channel with the other side of its messages. */
+/** One channel, with a stand-in for the service that receives its messages. */
 export interface World {
   readonly key: ChannelKey
   readonly channel: Channel<unknown>
   /** The same channel with a short timeout. */
-  readonly hasty: Channel<unknown>
-  /** The same channel without its outside service configured; undefined for one that needs none. */
-  readonly unset: Channel<unknown> | undefined
-  /** A new destination that accepts messages. */
+  readonly impatient: Channel<unknown>
+  /** The same channel without its external service configured; undefined if it needs none. */
+  readonly unconfigured: Channel<unknown> | undefined
+  /** Creates a destination that accepts messages. */
   destination(): unknown
   /** A value that is not a destination of this channel. */
-  readonly nonsense: unknown
-  /** Number of messages that arrived, and the text of the last. */
+  readonly malformedDestination: unknown
+  /** Number of messages that arrived, and the text of the last one. */
   arrived(): { readonly count: number; readonly text: string }
-  /** Leaves the next message without an answer. */
+  /** Does not respond to the next message. */
   hang(): void
   /** Breaks the connection during the next message. */
   reset(): void
-  /** Refuses the next message with a fault of the other side, such as 500. */
+  /** Responds to the next message with a server error, such as 500. */
   fault(): void
-  /** Makes the destination gone permanently. */
+  /** Removes the destination for good. */
   gone(destination: unknown): void
-  /** Refuses the next message temporarily, with a waiting time if the channel has one. */
+  /** Refuses the next message as the server is busy, with a time to wait if the channel's service gives one. */
   busy(): void
   readonly busyWaitSeconds: number | undefined
   close(): Promise<void>
@@ -90,13 +88,13 @@ export async function telegramWorld(
     key: 'telegram',
     telegram,
     channel: createChannels(made).telegram,
-    hasty: createChannels({ ...made, timeoutMs: HASTE_MS }).telegram,
-    unset: createChannels({ ...made, telegram: undefined }).telegram,
+    impatient: createChannels({ ...made, timeoutMs: SHORT_TIMEOUT_MS }).telegram,
+    unconfigured: createChannels({ ...made, telegram: undefined }).telegram,
     destination: () => {
       const { id } = telegram.person({ firstName: 'Ann', languageCode: 'en', started: true })
       return { chatId: id }
     },
-    nonsense: { chatId: 'ann' },
+    malformedDestination: { chatId: 'ann' },
     arrived: () => ({ count: sent().length, text: sent().at(-1)?.text ?? '' }),
     hang: () => telegram.failNext('sendMessage', 'hang'),
     reset: () => telegram.failNext('sendMessage', 'reset'),
@@ -140,13 +138,13 @@ export async function emailWorld(): Promise<EmailWorld> {
     key: 'email',
     inbox,
     channel: createChannels({ ...made, mailer: switching }).email,
-    hasty: createChannels({ ...made, mailer: switching, timeoutMs: HASTE_MS }).email,
-    unset: createChannels({ ...made, mailer: undefined }).email,
+    impatient: createChannels({ ...made, mailer: switching, timeoutMs: SHORT_TIMEOUT_MS }).email,
+    unconfigured: createChannels({ ...made, mailer: undefined }).email,
     destination: () => {
       mailbox += 1
       return { address: `ops${mailbox}@example.org` }
     },
-    nonsense: { address: 'ops@example.org\r\nBcc: all@example.org' },
+    malformedDestination: { address: 'ops@example.org\r\nBcc: all@example.org' },
     arrived: () => ({ count: inbox.mails.length, text: inbox.mails.at(-1)?.text ?? '' }),
     hang: () => {
       mailer = hanging
@@ -182,10 +180,10 @@ export async function webhookWorld(): Promise<WebhookWorld> {
     receiver,
     secret,
     channel: createChannels(POSTING).webhook,
-    hasty: createChannels({ ...POSTING, timeoutMs: HASTE_MS }).webhook,
-    unset: undefined,
+    impatient: createChannels({ ...POSTING, timeoutMs: SHORT_TIMEOUT_MS }).webhook,
+    unconfigured: undefined,
     destination: () => ({ url: receiver.url(), secret }),
-    nonsense: { url: receiver.url(), secret: 'short' },
+    malformedDestination: { url: receiver.url(), secret: 'short' },
     arrived: () => ({
       count: receiver.deliveries.length,
       text: receiver.deliveries.at(-1)?.rawBody.toString('utf8') ?? '',
@@ -209,7 +207,7 @@ export const slackWorld = () => hookWorld('slack')
 export const ntfyWorld = () => hookWorld('ntfy')
 export const pagerDutyWorld = () => hookWorld('pagerduty')
 
-/** The world of each channel. */
+/** How to start the stand-in of each channel. */
 export const WORLDS: Readonly<Record<ChannelKey, () => Promise<World>>> = {
   telegram: telegramWorld,
   email: emailWorld,
@@ -236,10 +234,10 @@ async function hookWorld(key: PostedMessage['service']): Promise<HookWorld> {
     key,
     hooks,
     channel: createChannels(POSTING)[key],
-    hasty: createChannels({ ...POSTING, timeoutMs: HASTE_MS })[key],
-    unset: undefined,
+    impatient: createChannels({ ...POSTING, timeoutMs: SHORT_TIMEOUT_MS })[key],
+    unconfigured: undefined,
     destination: () => ({ url: urls[key]() }),
-    nonsense: { url: 'https://example.org/api/webhooks/x?key=1' },
+    malformedDestination: { url: 'https://example.org/api/webhooks/x?key=1' },
     arrived: () => ({ count: hooks.messages.length, text: hooks.messages.at(-1)?.shown ?? '' }),
     hang: () => hooks.failNext('hang'),
     reset: () => hooks.failNext('reset'),
@@ -251,7 +249,7 @@ async function hookWorld(key: PostedMessage['service']): Promise<HookWorld> {
   }
 }
 
-/** A server that accepts connections and never answers; optionally it breaks them. */
+/** A server that accepts connections and never responds, or breaks them if asked. */
 async function startSilentServer(
   options: { isRude?: boolean } = {},
 ): Promise<{ url: string; close(): Promise<void> }> {
