@@ -18,25 +18,30 @@ import { BOT_TOKEN } from '../support/harness.ts'
 import { request } from '../support/people.ts'
 import { FIRST_RELEASE, MIGRATIONS, startFrom } from '../support/releases.ts'
 
-/** A database that the first release had filled, and the service of today over it. */
+// Migrates a database of the first release, and runs the current service on it.
 
+/** Dump of the database of the first release. */
 const FILE = join(import.meta.dirname, 'first-release.sql')
-/** Time at which that release stopped. */
+/** Time of the dump. */
 const STOPPED_AT = new Date('2026-11-20T12:05:35.000Z')
-/** Alice's chat, a chat that began to connect a wallet, and messages in the first of them. */
+/** Chat that is linked to Alice's wallet. */
 const ALICE_CHAT = 700000001
+/** Chat in which connecting a wallet was begun. */
 const EVE_CHAT = 700000003
+/** Message in Alice's chat with an alert. */
 const ALERT_MESSAGE = 14
+/** Message in Alice's chat with the draft of a watch. */
 const WIZARD_MESSAGE = 24
+/** Number of the last update that the first release received. */
 const LAST_UPDATE = 501000018
-/** Links and codes that users have: made by that release, for this database only. */
+/** Codes and a token that the first release issued, for this database only. Not secrets. */
 const LINK_CODE = 'SOf8nag18uHn5wUu7tSCMg'
 const OTHER_CODE = 'ntkjIGry57BC_LZG31JWow'
 const CONNECT_CODE = 'D8C2rNhmuj74bjlb3tZSEQ'
 const TOKEN = 'fwd_Php5egGfXqTmgzzstrqlEtLEcVTtXWnTWQSAoZNrfNG1jPTs0'
 const TOPUP_KEY = 'first-release-1'
-/** The alert of a watch that was paused, which could not recover any more. */
-const OF_PAUSED = 5
+/** Open alert of a paused watch. The first release never closed it; the migration does. */
+const PAUSED_ALERT_ID = 5
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -62,12 +67,12 @@ beforeAll(async () => {
   await sql.unsafe(await readFile(FILE, 'utf8'))
   before = await contents()
   await migrate(sql, MIGRATIONS)
-  // The messages of that release in the chat.
+  // The chat must have the messages whose ids are in the dump.
   telegram.person({ id: ALICE_CHAT, firstName: 'Ann', languageCode: 'en', started: true })
   telegram.person({ id: EVE_CHAT, firstName: 'Eve', languageCode: 'en', started: true })
   const api = createApi({ token: BOT_TOKEN, apiRoot: telegram.url }, 30)
   for (let id = 0; id < 30; ) id = (await api.sendMessage(ALICE_CHAT, 'as it was')).message_id
-  // Telegram had numbered updates up to this one; the bot knows them.
+  // Telegram must number new updates after those of the dump; the bot ignores numbers that it knows.
   for (let id = 0; id < LAST_UPDATE; ) id = telegram.send(EVE_CHAT, 'before').updateId ?? 0
   alice = world.chat(ALICE_CHAT)
 }, 60_000)
@@ -84,7 +89,7 @@ async function tablesOf(sql: FreshDatabase['sql']): Promise<readonly string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** Every row of every table, as PostgreSQL writes it. */
+/** Every row of every table, as JSON. */
 async function contents(): Promise<ReadonlyMap<string, readonly Row[]>> {
   const { sql } = world
   const tables = await tablesOf(sql)
@@ -96,9 +101,9 @@ async function contents(): Promise<ReadonlyMap<string, readonly Row[]>> {
   return new Map(await Promise.all(rows))
 }
 
-/** The columns of a row that the first release had. */
-function sameColumns(row: Row, of: Row): Row {
-  return Object.fromEntries(Object.keys(of).map((name) => [name, row[name]]))
+/** A row with only the columns of another one, which the first release wrote. */
+function sameColumns(row: Row, original: Row): Row {
+  return Object.fromEntries(Object.keys(original).map((name) => [name, row[name]]))
 }
 
 const sorted = (rows: readonly Row[]) =>
@@ -112,21 +117,21 @@ test('every table of the first release had rows', () => {
   for (const [name, rows] of before) expect([name, rows.length > 0]).toEqual([name, true])
 })
 
-test('no row is lost or changed, except alerts that nothing could have ended', async () => {
+test('no row is lost or changed, except open alerts of paused watches, which are closed', async () => {
   const after = await contents()
   for (const [name, rows] of before) {
     const [first] = rows
     const kept = (after.get(name) ?? []).map((row) => sameColumns(row, first ?? {}))
-    const isChanged = ({ id }: Row) => name === 'alerts' && id === OF_PAUSED
+    const isChanged = ({ id }: Row) => name === 'alerts' && id === PAUSED_ALERT_ID
     const unchanged = (all: readonly Row[]) => sorted(all.filter((row) => !isChanged(row)))
     expect([name, unchanged(kept)]).toEqual([name, unchanged(rows)])
     expect([name, kept.length]).toEqual([name, rows.length])
   }
-  const closed = after.get('alerts')?.find(({ id }) => id === OF_PAUSED)
+  const closed = after.get('alerts')?.find(({ id }) => id === PAUSED_ALERT_ID)
   expect(closed).toMatchObject({ state: 'closed', remind_at: null, told_at: expect.any(String) })
 })
 
-test('what is new is filled in: wallets of submissions, Telegram accounts that had a trial', async () => {
+test('a new column and a new table are filled: wallets of submissions, Telegram accounts that had a trial', async () => {
   const { sql } = world
   expect(await sql`select distinct wallet from topup_submissions`).toEqual([
     { wallet: walletOf('alice') },
@@ -136,7 +141,7 @@ test('what is new is filled in: wallets of submissions, Telegram accounts that h
   ])
 })
 
-test('the schema is that of a new database', async () => {
+test('the migrated schema is that of a new database', async () => {
   const schema = async ({ sql }: Pick<FreshDatabase, 'sql'>) => ({
     columns:
       await sql`select table_name, column_name, data_type, is_nullable, column_default, is_identity
@@ -152,25 +157,25 @@ test('the schema is that of a new database', async () => {
   expect(await schema(world)).toEqual(await schema(fresh))
 })
 
-test('the ledger adds up, and a renewal that failed is made up for', async () => {
+test('the ledger adds up, and a failed renewal is repeated once there are credits', async () => {
   const { clock, sql } = world
   const { app } = world.service
   const proof = await proveLedger(app, new AbortController().signal)
   expect(proof).toMatchObject({ wrong: [], wallets: 3 })
   await giveCredits(app, walletOf('carol'), 10_000)
-  const grace = () =>
+  const subscription = () =>
     sql`select status, term from subscriptions where wallet = ${walletOf('carol')}`
-  expect(await grace()).toEqual([{ status: 'grace', term: 1 }])
+  expect(await subscription()).toEqual([{ status: 'grace', term: 1 }])
   clock.advance(86_400)
   await renewDue(app, new AbortController().signal)
-  expect(await grace()).toEqual([{ status: 'active', term: 2 }])
+  expect(await subscription()).toEqual([{ status: 'active', term: 2 }])
   clock.set(STOPPED_AT)
   for (const name of ['alice', 'bob', 'carol'] as const) {
     await provedLedger(app.db, clock, walletOf(name))
   }
 })
 
-test('an update that came in before is answered', async () => {
+test('an update that the first release stored is answered', async () => {
   const count = alice.all().length
   await world.settle()
   expect(
@@ -181,7 +186,7 @@ test('an update that came in before is answered', async () => {
   ).toEqual([expect.stringContaining('Watchdog')])
 })
 
-test('a button under an old alert acknowledges it', async () => {
+test('a button under an alert of the first release acknowledges the alert', async () => {
   const press = world.telegram.pressRaw(ALICE_CHAT, ALERT_MESSAGE, '1:alert.ack:3')
   await world.settle()
   expect((await press.answer()).text).toContain('Acknowledged.')
@@ -189,14 +194,14 @@ test('a button under an old alert acknowledges it', async () => {
   expect(alert).toEqual({ state: 'acknowledged', acknowledged_by: 'Ann' })
 })
 
-test('a conversation continues where it stopped', async () => {
+test('a draft begun in the first release continues at its step', async () => {
   const press = world.telegram.pressRaw(ALICE_CHAT, WIZARD_MESSAGE, '1:new.pick:v12r:0')
   await world.settle()
   await press.answer()
   expect(alice.all().find(({ id }) => id === WIZARD_MESSAGE)?.text).toContain('· 2/3')
 })
 
-test('an old link code links a private chat; a group uses it up without being linked', async () => {
+test('a link code of the first release links a private chat; a code used in a group is spent and links nothing', async () => {
   const eve = world.chat(EVE_CHAT)
   await eve.say(`/start ${LINK_CODE}`)
   await eve.press('Link this chat')
@@ -209,13 +214,13 @@ test('an old link code links a private chat; a group uses it up without being li
   expect(eve.last().text).toContain('This link is no longer valid.')
 })
 
-test('an old page to connect a wallet opens', async () => {
+test('a connect link of the first release opens its page', async () => {
   const page = await world.server.inject({ url: `/connect/${CONNECT_CODE}` })
   expect(page.statusCode).toBe(200)
   expect(page.body).toContain('\u2068Ann\u2069, private')
 })
 
-test('an old token is valid, and its idempotency keys still return the stored answers', async () => {
+test('a token of the first release is valid, and its idempotency keys return the stored responses', async () => {
   const authorization = `Bearer ${TOKEN}`
   const account = await request(world, 'GET', '/account', undefined, { authorization })
   expect(account).toMatchObject({ status: 200, body: { wallet: walletOf('alice') } })
@@ -228,7 +233,7 @@ test('an old token is valid, and its idempotency keys still return the stored an
   expect(topup).toEqual({ asset: 'XRP', credits: '10000' })
 })
 
-test('waiting deliveries are sent as that release wrote them, deferred ones at their time', async () => {
+test('deliveries that were pending or retrying in the first release are sent; held ones stay held', async () => {
   const { clock, sql } = world
   await runFirst(world.service.app, sql, retain)
   clock.advance(600)
