@@ -8,12 +8,12 @@ import { createChain } from '#src/chain/client.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import {
   COSTLY_TOKEN,
+  encodedNumber,
+  encodedString,
   GAS_BURNER,
   REVERTER,
   respondingCode,
-  text,
   tokenCode,
-  word,
 } from './contracts.ts'
 
 const numbered = (number: number): Address => getAddress(numberToHex(number, { size: 20 }))
@@ -40,14 +40,14 @@ async function give(token: Address, holder: Address, units: bigint): Promise<voi
   await devnet.client.setStorageAt({
     address: token,
     index: pad(holder, { size: 32 }),
-    value: word(units),
+    value: encodedNumber(units),
   })
 }
 
 beforeAll(async () => {
   devnet = await startDevnet()
-  const good = tokenCode({ symbol: text('GOOD'), decimals: word(6n) })
-  const old = tokenCode({ symbol: stringToHex('OLD', { size: 32 }), decimals: word(18n) })
+  const good = tokenCode({ symbol: encodedString('GOOD'), decimals: encodedNumber(6n) })
+  const old = tokenCode({ symbol: stringToHex('OLD', { size: 32 }), decimals: encodedNumber(18n) })
   const codes: readonly [Address, `0x${string}`][] = [
     [GOOD, good],
     [OTHER, good],
@@ -245,7 +245,7 @@ describe('asset information', () => {
   test('is there once the token is deployed', async () => {
     const soon = numbered(0x4001)
     expect(await chain.assetInfo(soon)).toBeUndefined()
-    const bytecode = tokenCode({ symbol: text('SOON'), decimals: word(2n) })
+    const bytecode = tokenCode({ symbol: encodedString('SOON'), decimals: encodedNumber(2n) })
     await devnet.client.setCode({ address: soon, bytecode })
     await devnet.mine()
     expect(await chain.assetInfo(soon)).toEqual({ symbol: 'SOON', decimals: 2 })

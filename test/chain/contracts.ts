@@ -10,27 +10,24 @@ import {
   toFunctionSelector,
 } from 'viem'
 
-/**
- * Small contracts as bytecode written by hand, which needs no compiler. Tests set it with the
- * devnet.
- */
+// Small contracts in hand-written bytecode, so that tests need no compiler. Tests install them on the local chain.
 
-/** Uses up all gas it is given. JUMPDEST; PUSH1 0; JUMP. */
+/** A contract that uses up all its gas. JUMPDEST; PUSH1 0; JUMP. */
 export const GAS_BURNER: Hex = '0x5b600056'
 
-/** Reverts every call. PUSH1 0; PUSH1 0; REVERT. */
+/** A contract that reverts every call. PUSH1 0; PUSH1 0; REVERT. */
 export const REVERTER: Hex = '0x60006000fd'
 
 /**
- * Answers like `balanceOf` of a token, after using up about 100,000 gas: 3,846 rounds of 26 gas,
- * then the number stored for the requested account.
+ * A token of which `balanceOf` costs about 100,000 gas: a loop of 3,846 times 26 gas, then it returns the stored
+ * balance.
  */
 export const COSTLY_TOKEN: Hex = '0x610f065b6001900380600357506004355460005260206000f3'
 
-/** An answer: constant data, or the number stored for the requested account. */
+/** What a function returns: constant data, or the value in the storage slot of its argument. */
 type Answer = Hex | 'stored'
 
-/** A token. Balances are in storage, at the slot that has the account's own number. */
+/** A token. The balance of an account is in the storage slot whose number is the account's address. */
 export function tokenCode(answers: { readonly symbol: Hex; readonly decimals: Hex }): Hex {
   return respondingCode({
     'symbol()': answers.symbol,
@@ -40,17 +37,17 @@ export function tokenCode(answers: { readonly symbol: Hex; readonly decimals: He
 }
 
 /** A `string` as a contract returns it. */
-export function text(value: string): Hex {
+export function encodedString(value: string): Hex {
   return encodeAbiParameters([{ type: 'string' }], [value])
 }
 
 /** A number as a contract returns it. */
-export function word(value: bigint): Hex {
+export function encodedNumber(value: bigint): Hex {
   return numberToHex(value, { size: 32 })
 }
 
 /**
- * A contract wallet that accepts what `owner`'s key signed.
+ * A contract wallet that accepts signatures of `owner`.
  *
  * @see ERC-1271
  */
@@ -60,26 +57,26 @@ export function walletCode(owner: Address): Hex {
     '0x60a43560001a602052', // v
     '0x606435604052', // r
     '0x608435606052', // s
-    '0x60206080608060006001', // ecrecover, its answer at 0x80
+    '0x60206080608060006001', // ecrecover, with its result at 0x80
     '0x5afa50',
-    concat(['0x60805173', owner, '0x14']), // is it the owner?
-    '0x631626ba7e60e01b02', // the magic value, or zero
+    concat(['0x60805173', owner, '0x14']), // compare with the owner
+    '0x631626ba7e60e01b02', // return 0x1626ba7e if equal, else 0
     '0x60005260206000f3',
   ])
 }
 
-/** A factory that deploys a contract with this code at each call, and the contract's address. */
+/** A factory that deploys a contract with `code` at its first call, and the address of that contract. */
 export function factoryOf(
   factory: Address,
   code: Hex,
-): { readonly code: Hex; readonly deploys: Address } {
+): { readonly code: Hex; readonly deployedAddress: Address } {
   const creation = creationOf(code)
   const length = numberToHex(size(creation), { size: 2 })
   const copy = concat(['0x61', length, '0x60136000', '0x39'])
   const create = concat(['0x600061', length, '0x60006000f500'])
   return {
     code: concat([copy, create, creation]),
-    deploys: getContractAddress({
+    deployedAddress: getContractAddress({
       opcode: 'CREATE2',
       from: factory,
       salt: pad('0x', { size: 32 }),
@@ -93,35 +90,40 @@ function creationOf(code: Hex): Hex {
   return concat(['0x61', numberToHex(size(code), { size: 2 }), '0x80600c6000396000f3', code])
 }
 
-/** Code that answers each function with the given answer, and reverts for any other. */
+/** Code that returns the given answer of each function, and reverts a call of any other. */
 export function respondingCode(answers: Readonly<Record<string, Answer>>): Hex {
   const entries = Object.entries(answers)
   const head: Hex = '0x60003560e01c'
-  const selectLength = 11
+  const selectorLength = 11
   const bodyLength = size(STORED_BODY)
-  const bodiesAt = size(head) + entries.length * selectLength + size(REVERTER)
-  const blobsAt = bodiesAt + entries.length * bodyLength
-  let blobAt = blobsAt
-  const selects: Hex[] = []
+  const bodiesAt = size(head) + entries.length * selectorLength + size(REVERTER)
+  let constantAt = bodiesAt + entries.length * bodyLength
+  const selectors: Hex[] = []
   const bodies: Hex[] = []
-  const blobs: Hex[] = []
+  const constants: Hex[] = []
   for (const [index, [signature, answer]] of entries.entries()) {
     const bodyAt = numberToHex(bodiesAt + index * bodyLength, { size: 2 })
     // DUP1; PUSH4 selector; EQ; PUSH2 body; JUMPI
-    selects.push(concat(['0x8063', toFunctionSelector(signature), '0x1461', bodyAt, '0x57']))
+    selectors.push(concat(['0x8063', toFunctionSelector(signature), '0x1461', bodyAt, '0x57']))
     const isStored = answer === 'stored'
-    bodies.push(isStored ? STORED_BODY : constantBody(size(answer), blobAt))
+    bodies.push(isStored ? STORED_BODY : constantBody(size(answer), constantAt))
     if (isStored) continue
-    blobs.push(answer)
-    blobAt += size(answer)
+    constants.push(answer)
+    constantAt += size(answer)
   }
-  return concat([head, ...selects, REVERTER, ...bodies, ...blobs])
+  return concat([head, ...selectors, REVERTER, ...bodies, ...constants])
 }
 
-/** JUMPDEST; PUSH1 4; CALLDATALOAD; SLOAD; PUSH1 0; MSTORE; PUSH1 32; PUSH1 0; RETURN; padding */
+/**
+ * Returns the value of the slot that is the first argument. Padded to the length of the other body.
+ * JUMPDEST; PUSH1 4; CALLDATALOAD; SLOAD; PUSH1 0; MSTORE; PUSH1 32; PUSH1 0; RETURN; padding.
+ */
 const STORED_BODY: Hex = '0x5b6004355460005260206000f3000000'
 
-/** JUMPDEST; PUSH2 length; PUSH2 at; PUSH1 0; CODECOPY; PUSH2 length; PUSH1 0; RETURN */
+/**
+ * Returns constant data from the code.
+ * JUMPDEST; PUSH2 length; PUSH2 at; PUSH1 0; CODECOPY; PUSH2 length; PUSH1 0; RETURN.
+ */
 function constantBody(length: number, at: number): Hex {
   const lengthHex = numberToHex(length, { size: 2 })
   return concat([

@@ -13,7 +13,15 @@ import { type Devnet, startDevnet } from '#sandbox/devnet.ts'
 import type { Chain } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
-import { factoryOf, GAS_BURNER, REVERTER, text, tokenCode, walletCode, word } from './contracts.ts'
+import {
+  encodedNumber,
+  encodedString,
+  factoryOf,
+  GAS_BURNER,
+  REVERTER,
+  tokenCode,
+  walletCode,
+} from './contracts.ts'
 
 const numbered = (number: number): Address => getAddress(numberToHex(number, { size: 20 }))
 const { alice, bob } = PEOPLE
@@ -35,7 +43,7 @@ beforeAll(async () => {
   const codes: readonly [Address, Hex][] = [
     [WALLET, walletCode(alice.account.address)],
     [FACTORY, factory.code],
-    [TOKEN, tokenCode({ symbol: text('TOKEN'), decimals: word(18n) })],
+    [TOKEN, tokenCode({ symbol: encodedString('TOKEN'), decimals: encodedNumber(18n) })],
     [BURNER, GAS_BURNER],
     [BROKEN, REVERTER],
   ]
@@ -136,14 +144,14 @@ describe('a contract wallet that is not deployed yet', () => {
 
   test('accepts what its owner signed, and is still not deployed', async () => {
     const signature = await wrapped(bob)
-    const address = factory.deploys
+    const address = factory.deployedAddress
     expect(await chain.verifyMessage({ address, message: MESSAGE, signature })).toBe(true)
     expect(await devnet.client.getCode({ address })).toBeUndefined()
   })
 
   test('refuses a signature of another signer', async () => {
     const signature = await wrapped(alice)
-    const address = factory.deploys
+    const address = factory.deployedAddress
     expect(await chain.verifyMessage({ address, message: MESSAGE, signature })).toBe(false)
   })
 
@@ -196,7 +204,7 @@ describe('contracts that take their time', () => {
         data: '0x01',
         signature: await bob.account.signMessage({ message: MESSAGE }),
       })
-      const address = factory.deploys
+      const address = factory.deployedAddress
       expect(await two.verifyMessage({ address, message: MESSAGE, signature })).toBe(true)
       await proxy.up()
       proxy.resetCounts()
