@@ -40,13 +40,13 @@ async function change(credits: number): Promise<void> {
   world.clock.advance(1)
 }
 
-async function settings(over: Partial<Settings>) {
+async function changeSettings(over: Partial<Settings>) {
   const { body } = await alice.request<Settings>('GET', '/settings')
   const { version: _version, ...rest } = body
   return alice.request('PUT', '/settings', { ...rest, ...over })
 }
 
-/** The channels that the newest alert is for. */
+/** The newest alert, and the channels of its deliveries, sorted. */
 async function newest(): Promise<{ alert: Alert; channels: string[] }> {
   const { body } = await alice.request<AlertList>('GET', '/alerts?limit=1')
   const [alert] = body.data
@@ -54,32 +54,35 @@ async function newest(): Promise<{ alert: Alert; channels: string[] }> {
   return { alert, channels: alert.deliveries.map(({ channel }) => channel).toSorted() }
 }
 
-/** Status of the newest alert's delivery by channel. */
+/** Channel and status of each delivery of the newest alert. */
 async function statuses(): Promise<string[]> {
   const { alert } = await newest()
   return alert.deliveries.map(({ channel, status }) => `${channel} ${status}`).toSorted()
 }
 
-describe('the settings', () => {
-  test('hold messages for mailboxes in quiet hours, never for programs', async () => {
+describe('settings of a wallet', () => {
+  test('quiet hours defer alerts to mailboxes, not to webhooks', async () => {
     const quietHours = { enabled: true, from: '11:00', to: '13:00', criticalBypass: true }
-    expect(await settings({ quietHours })).toMatchObject({ status: 200, body: { quietHours } })
+    expect(await changeSettings({ quietHours })).toMatchObject({
+      status: 200,
+      body: { quietHours },
+    })
     await change(-900)
     expect(await statuses()).toEqual(['email held', 'webhook pending'])
     await change(900)
-    await settings({ quietHours: { ...quietHours, enabled: false } })
+    await changeSettings({ quietHours: { ...quietHours, enabled: false } })
   })
 
-  test('hold them for the digest', async () => {
-    expect(await settings({ digest: 'daily' })).toMatchObject({ body: { digest: 'daily' } })
+  test('a daily digest defers alerts to mailboxes, not to webhooks', async () => {
+    expect(await changeSettings({ digest: 'daily' })).toMatchObject({ body: { digest: 'daily' } })
     await change(-900)
     expect(await statuses()).toEqual(['email held', 'webhook pending'])
     await change(900)
-    await settings({ digest: 'off' })
+    await changeSettings({ digest: 'off' })
   })
 
-  test('keep what is below the lowest severity from mailboxes, never from programs', async () => {
-    await settings({ minSeverity: 'critical' })
+  test('alerts below the lowest severity are sent to webhooks, not to mailboxes', async () => {
+    await changeSettings({ minSeverity: 'critical' })
     await change(-900)
     const { alert, channels } = await newest()
     expect(alert.event).toBe('credits.low-balance')
@@ -88,8 +91,8 @@ describe('the settings', () => {
     expect((await newest()).channels).toEqual(['webhook'])
   })
 
-  test('send a recovery to each recipient of its alert, although it is only info', async () => {
-    await settings({ minSeverity: 'warning' })
+  test('a recovery goes to every recipient of its alert, although its own severity is info', async () => {
+    await changeSettings({ minSeverity: 'warning' })
     await change(-900)
     expect((await newest()).channels).toEqual(['email', 'webhook'])
     await change(900)
@@ -98,8 +101,8 @@ describe('the settings', () => {
     expect(channels).toEqual(['email', 'webhook'])
   })
 
-  test('keep recoveries from mailboxes when they are not wanted', async () => {
-    await settings({ recoveries: false })
+  test('with recoveries off, recoveries are sent to webhooks, not to mailboxes', async () => {
+    await changeSettings({ recoveries: false })
     await change(-900)
     await change(900)
     const { alert, channels } = await newest()

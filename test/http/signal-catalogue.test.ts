@@ -6,7 +6,7 @@ import tables from '../fixtures/signals.json' with { type: 'json' }
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, request, signIn, withTrial } from '../support/people.ts'
 
-/** The published tables, row by row: what each signal emits and how it can be tuned. */
+/** The specification's tables of signals and events: what each signal emits and how it can be tuned. */
 const published = z
   .strictObject({
     signals: z.array(
@@ -85,7 +85,7 @@ describe('the signal catalogue of GET /pricing', () => {
     }
   })
 
-  test('explains every signal, group and parameter by key and text', () => {
+  test('has the text key and a non-empty English text of every signal, group and parameter', () => {
     for (const { type, signal } of listed()) {
       const prefix = `signals:${type}.${signal.id}`
       const { help, group, parameters = [] } = signal
@@ -107,7 +107,7 @@ describe('the signal catalogue of GET /pricing', () => {
     }
   })
 
-  test('says nothing twice in the help of a signal', () => {
+  test('repeats no line in the help of a signal', () => {
     for (const { signal } of listed()) {
       const sentences = Object.values(signal.help).flatMap(({ def }) =>
         def.split('\n').map((line) => line.replace(/^(•|\d\.) /, '')),
@@ -124,7 +124,7 @@ describe('the events', () => {
     expect(EVENTS.toSorted()).toEqual([...single, ...pairs].toSorted())
   })
 
-  test('come from one signal each; only monitoring comes from none', () => {
+  test('belong to one signal each; only `fsp.monitoring` and its recovery belong to none', () => {
     const emitted = listed().flatMap(({ signal: { events } }) => [
       ...events.alerts,
       ...(events.recovery === undefined ? [] : [events.recovery]),
@@ -136,7 +136,7 @@ describe('the events', () => {
     ])
   })
 
-  test('and types of announced signals can narrow the list of alerts', async () => {
+  test('and watch types filter the list of alerts; an unknown event is refused', async () => {
     const query = '?type=provider-fsp&event=fsp.monitoring'
     expect(await alice.request('GET', `/alerts${query}`)).toMatchObject({
       status: 200,
