@@ -86,7 +86,7 @@ test('sends webhooks 1,200 alerts of a watch an hour, without any message about 
   expect(world.hooks()).toEqual([MOVED])
 })
 
-test('says so in one message, and counts what was not sent in one summary an hour', async () => {
+test('a used-up budget is announced in one message; one summary an hour counts the alerts that were not sent', async () => {
   await leave(0)
   await flood(5)
   await world.sql`delete from deliveries where kind <> 'notice'`
@@ -121,7 +121,7 @@ test('says so in one message, and counts what was not sent in one summary an hou
   expect(notices()[3]).toContain('at most 120 alerts an hour')
 })
 
-test('lets recoveries through, which say that their alert was no message of its own', async () => {
+test('a used-up budget lets recoveries through, which name the time of the alert that was not sent', async () => {
   await leave(0)
   await world.record(watchId, { event: LOW })
   world.clock.advance(60)
@@ -140,7 +140,7 @@ test('lets recoveries through, which say that their alert was no message of its 
   expect(row?.body).toContain('12:00')
 })
 
-test('counts each watch and recipient for itself', async () => {
+test('each watch and recipient has a budget of its own', async () => {
   const other = await world.watch('Other')
   await leave(0)
   await flood(1)
@@ -149,7 +149,7 @@ test('counts each watch and recipient for itself', async () => {
   await world.alice.request('DELETE', `/watches/${other}`)
 })
 
-test('counts what is deferred, and not what is muted', async () => {
+test('deferred alerts use the budget, muted ones do not', async () => {
   await world.change({ digest: '1h' })
   await leave(2)
   await flood(3)
@@ -164,7 +164,7 @@ test('counts what is deferred, and not what is muted', async () => {
   expect(spent?.count).toBe(0)
 })
 
-test('is exact however many processes write at once', async () => {
+test('the budget is exact when thirteen transactions use it at the same time', async () => {
   await leave(30)
   await Promise.all(Array.from({ length: 13 }, () => flood(3)))
   expect(await statuses()).toMatchObject({ 'email pending': 31, 'email throttled': 9 })
@@ -173,7 +173,7 @@ test('is exact however many processes write at once', async () => {
   expect(notices()).toHaveLength(1)
 })
 
-test('begins a new hour when the last one is over, also after the clock was set back', async () => {
+test('a new budget begins with each hour, also after the clock was set back', async () => {
   await leave(0)
   await flood(1)
   at('13:00')
@@ -186,7 +186,7 @@ test('begins a new hour when the last one is over, also after the clock was set 
   expect(await statuses()).toMatchObject({ 'email pending': 4, 'email throttled': 3 })
 })
 
-test('waits for the end of quiet hours with its summary, and counts on', async () => {
+test('the summary of a used-up budget waits for the end of quiet hours, and counts until then', async () => {
   await world.change({
     quietHours: { enabled: true, from: '22:00', to: '07:00', criticalBypass: true },
   })
@@ -210,7 +210,7 @@ test('waits for the end of quiet hours with its summary, and counts on', async (
   expect(world.subjects()).toEqual([expect.stringContaining('3 alerts were not sent')])
 })
 
-test('forgets its counts when a watch has been quiet, and when it is gone', async () => {
+test('the count of a budget is deleted after hours without an alert, also if the watch was deleted', async () => {
   await leave(0)
   await flood(1)
   await world.alice.request('DELETE', `/watches/${watchId}`)
@@ -238,7 +238,7 @@ test('a group never gets notices about credits', async () => {
   await world.sql`update recipients set chat_id = -chat_id where chat_id = ${-world.chat}`
 })
 
-test('a test that a group is sent shows no watch of credits, however new it is', async () => {
+test('a test message to a group shows no watch of credits, even if that is the newest watch', async () => {
   const example = async () => {
     const [row] = await world.sql<{ id: number }[]>`
       select id from recipients where channel = 'telegram'`

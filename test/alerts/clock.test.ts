@@ -113,7 +113,7 @@ test('a clock that is put back by a day delays no summary, and sends none twice'
   expect(world.chatTexts()).toHaveLength(1)
 })
 
-test('an alert of a time when the clock was a day ahead is escalated as late after it as any other', async () => {
+test('an alert recorded while the clock was a day ahead is escalated after the set minutes', async () => {
   const input = { name: 'Pager', channel: 'webhook', url: world.receiver.url('pager') }
   const { body } = await world.alice.request('POST', '/recipients', input)
   const changes = { escalateAfterMinutes: 15, escalateTo: [body.id] }

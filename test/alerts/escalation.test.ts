@@ -51,7 +51,7 @@ const newest = async () => {
   return alert
 }
 
-test('a recipient that is deleted leaves the escalations of its wallet', async () => {
+test('a deleted recipient is removed from the escalations of its wallet', async () => {
   const input = { name: 'Second', channel: 'webhook', url: world.receiver.url('second') }
   const { id } = (await world.alice.request('POST', '/recipients', input)).body
   await escalate({ escalateTo: [pager, id] })
@@ -74,7 +74,7 @@ describe('an unacknowledged alert', () => {
     expect(paged()).toEqual([LOW])
   })
 
-  test('is not sent again to those who got it', async () => {
+  test('is not sent again to recipients that got it', async () => {
     await world.record(watchId, { event: LOW })
     await minutes(1)
     const texts = world.chatTexts().length
@@ -85,7 +85,7 @@ describe('an unacknowledged alert', () => {
     expect(world.chatTexts()).toHaveLength(texts)
   })
 
-  test('recovers for the further recipients, too', async () => {
+  test('sends its recovery to the further recipients, too', async () => {
     await world.record(watchId, { event: LOW })
     await minutes(15)
     await world.record(watchId, { event: BACK })
@@ -93,7 +93,7 @@ describe('an unacknowledged alert', () => {
     expect(paged()).toEqual([LOW, BACK])
   })
 
-  test('that became worse is one escalation, and the added recipients get later messages', async () => {
+  test('is escalated once if its severity increases, and the added recipients get later messages', async () => {
     await world.record(watchId, { event: LOW })
     await minutes(10)
     await world.record(watchId, { event: LOW, severity: 'critical' })
@@ -103,7 +103,7 @@ describe('an unacknowledged alert', () => {
     expect(paged()).toEqual([LOW])
   })
 
-  test('of severity info is not escalated, one that cannot recover is', async () => {
+  test('of severity info is not escalated; an alert without a recovery event is', async () => {
     await world.record(watchId, { event: 'wallet-balance.moved', severity: 'info' })
     await minutes(60)
     expect(paged()).toEqual([])
@@ -114,7 +114,7 @@ describe('an unacknowledged alert', () => {
 })
 
 describe('an alert is not escalated', () => {
-  test('once it is acknowledged, over REST in the name of the token; it is after that was removed', async () => {
+  test('while it is acknowledged over REST; it is after the acknowledgement was removed', async () => {
     await world.record(watchId, { event: LOW })
     const { id } = await newest()
     const path = `/alerts/${id}/acknowledge`
@@ -136,7 +136,7 @@ describe('an alert is not escalated', () => {
     expect(paged()).toEqual([LOW])
   })
 
-  test('once it recovered, or its episode or watch is muted', async () => {
+  test('once it has recovered, or its episode is muted', async () => {
     await world.record(watchId, { event: LOW })
     await world.record(watchId, { event: BACK })
     await minutes(60)
@@ -158,7 +158,7 @@ describe('an alert is not escalated', () => {
     expect(paged()).toEqual([LOW])
   })
 
-  test('later than a few minutes after the mute of its watch was taken back', async () => {
+  test('later than five minutes after its watch was unmuted early', async () => {
     await world.record(watchId, { event: LOW })
     const until = new Date(world.clock.now().getTime() + 8 * 3_600_000).toISOString()
     await escalate({ mutedUntil: until })
@@ -168,7 +168,7 @@ describe('an alert is not escalated', () => {
     expect(paged()).toEqual([LOW])
   })
 
-  test('before its minutes have passed since another alert stopped inhibiting it', async () => {
+  test('before the set minutes have passed since another alert stopped inhibiting it', async () => {
     const provider = '0x12ab4f00000000000000000000000000000fcd34'
     const status = await world.watch('Status')
     await world.record(status, {
@@ -185,7 +185,7 @@ describe('an alert is not escalated', () => {
     expect(paged()).toEqual(['fsp.ftso-commit'])
   })
 
-  test('while its episode is muted; it is after that ended', async () => {
+  test('while its episode is muted; it is after the mute ended', async () => {
     await world.record(watchId, { event: LOW })
     const { id } = await newest()
     await muteEpisode(world.app, world.alice.caller, { id, muted: true })
@@ -200,14 +200,14 @@ describe('an alert is not escalated', () => {
     expect(paged()).toEqual([LOW])
   })
 
-  test('where escalation was switched off meanwhile, or its recipient is gone', async () => {
+  test('if escalation was switched off in the meantime', async () => {
     await world.record(watchId, { event: LOW })
     await escalate({ escalateAfterMinutes: null })
     await minutes(60)
     expect(paged()).toEqual([])
   })
 
-  test('to a recipient of another wallet or none', async () => {
+  test('by settings with an unknown recipient or minutes out of range, which are refused', async () => {
     for (const [changes, pointer] of [
       [{ escalateTo: [999_999] }, '/escalateTo/0'],
       [{ escalateTo: [pager, 999_999] }, '/escalateTo/1'],

@@ -27,7 +27,7 @@ function reader(blockAt: FspChain['blockAt']) {
 
 const block = { number: 7, hash: `0x${'22'.repeat(32)}`, at: new Date(0) } as const
 
-test('the chain is asked once for the evidence of an alert, however often it is read', async () => {
+test('the chain is read once for the evidence of an alert, however often the evidence is requested', async () => {
   let asked = 0
   const { evidence, pass } = reader(async () => {
     asked += 1
@@ -43,7 +43,7 @@ test('the chain is asked once for the evidence of an alert, however often it is 
   expect(asked).toBe(3)
 })
 
-test('a block that no endpoint has yet, and a failure, are soon asked for again', async () => {
+test('a block that no endpoint has yet is requested again soon, and so is one after a failure', async () => {
   const answers = [undefined, new AppError('upstream', 'dependency_unavailable'), block]
   const { evidence, pass } = reader(async () => {
     const answer = answers.shift()
@@ -56,7 +56,7 @@ test('a block that no endpoint has yet, and a failure, are soon asked for again'
   expect(await evidence.read({ ...ASKED, id: 1 })).toMatchObject({ blocks: { last: block } })
 })
 
-test('a few are read at once, and too many are refused', async () => {
+test('a few evidences are read at the same time, and requests beyond the limit are refused', async () => {
   const gate = Promise.withResolvers<typeof block>()
   let [running, most] = [0, 0]
   const { evidence } = reader(async () => {

@@ -59,7 +59,7 @@ test('is confirmed by the published calculation, and the script says that the ch
   })
 })
 
-test('is not checked without it, or with that of another reward epoch', async () => {
+test('is not checked without the published calculation, or with that of another reward epoch', async () => {
   const { rpcUrl, contracts } = world.devnet
   expect(await verify(evidence, [rpcUrl], contracts.registry)).toMatchObject({
     code: 2,
@@ -71,7 +71,7 @@ test('is not checked without it, or with that of another reward epoch', async ()
   expect((await check(evidence, '/nowhere/passes.json')).code).toBe(2)
 })
 
-test('is refuted about another provider, with other figures, and in the name of another event', async () => {
+test('is refuted if the provider, a figure or the event is changed', async () => {
   const bravo = world.simulation().provider('Bravo').accounts.identity.address
   const stranger = world.devnet.people.bob.account.address
   const of = (provider: string) =>

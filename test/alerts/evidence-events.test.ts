@@ -50,15 +50,15 @@ function isAccepted(stated: Stated): boolean {
   return resultOf(stated) !== 'refused'
 }
 
-test('every event with a claim is known, and so is its rule in every language', () => {
+test('every event with a claim exists, and its rule has a text in every language', () => {
   expect(JSON.parse(readFileSync(RULES_FILE, 'utf8'))).toEqual(evidenceRules())
   expect(new Set(ALL.map(({ event }) => event))).toEqual(new Set(Object.keys(evidenceRules())))
 })
 
-describe('of the evidence of an event', () => {
+describe('evidence of an event', () => {
   const each = ALL.map((stated) => [`${stated.event} ${stated.severity}`, stated] as const)
 
-  test.each(each)('%s: no other event is accepted', (_name, stated) => {
+  test.each(each)('%s: with another event it is refused', (_name, stated) => {
     const others = ALL.map(({ event }) => event).filter((event) => event !== stated.event)
     const unheard = ['fsp.unheard-of', 'constructor', `${stated.event}.recovered`]
     const accepted = [...new Set([...others, ...unheard])].filter((event) =>
@@ -67,7 +67,9 @@ describe('of the evidence of an event', () => {
     expect(accepted).toEqual([])
   })
 
-  test.each(each)('%s: another severity is refused, or left to the chain', (_name, stated) => {
+  test.each(
+    each,
+  )('%s: with another severity it is refused, or checked on the chain', (_name, stated) => {
     const left = SEVERITIES.filter((severity) => isAccepted({ ...stated, severity }))
     const results = left.map((severity) => resultOf({ ...stated, severity }))
     if (left.length === 1) return expect(results).toEqual([undefined])
@@ -79,7 +81,7 @@ describe('of the evidence of an event', () => {
     ])
   })
 
-  test.each(each)('%s: another rule is refused', (_name, stated) => {
+  test.each(each)('%s: with another rule it is refused', (_name, stated) => {
     const rule = stated.rule ?? ''
     for (const other of [null, '', `${rule} `, rule.replace(/\d+/, '9'), rule.toUpperCase()]) {
       if (other !== rule) expect(isAccepted({ ...stated, rule: other })).toBe(false)

@@ -6,14 +6,14 @@ import { recoverSigner } from '../../examples/evidence/secp256k1.ts'
 
 /** The script that checks evidence has no packages: its hash and its signatures are its own. */
 
-test('its hash is Keccak-256, at every length up to three blocks', () => {
+test('the hash of the example script is Keccak-256, at every length up to three blocks', () => {
   for (let length = 0; length < 3 * 136 + 2; length += 1) {
     const data = Uint8Array.from({ length }, (_, index) => (7 * index + length) % 256)
     expect([length, `0x${keccak(data).toString('hex')}`]).toEqual([length, keccak256(data)])
   }
 })
 
-test('it recovers the signer of a digest, and no signer from what is no signature', async () => {
+test('the example script recovers the signer of a hash, and none from a malformed signature', async () => {
   for (let number = 1; number <= 20; number += 1) {
     const digest = keccak(Buffer.from(`digest ${number}`))
     const account = privateKeyToAccount(`0x${digest.toString('hex')}`)

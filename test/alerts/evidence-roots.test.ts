@@ -41,7 +41,7 @@ test.each(SIGNED)('the sender of a %s transaction follows from its signature', a
   expect(senderOf(await asNode(one))).toBe(ACCOUNT.address.toLowerCase())
 })
 
-test('another content has another sender, and no signature none', async () => {
+test('changed content gives another sender, and a transaction without a signature gives none', async () => {
   const [, one] = SIGNED[0] ?? []
   const fields = await asNode(one as TransactionSerializable)
   expect(senderOf({ ...fields, nonce: '0x8' })).not.toBe(ACCOUNT.address.toLowerCase())

@@ -110,7 +110,7 @@ test('the chain confirms every alert', async () => {
   expect(found).toEqual([])
 }, 300_000)
 
-test('the script says in its exit code and its output what it found', async () => {
+test('the exit code and the output of the script tell its result', async () => {
   const evidence = await evidenceOf(await alertOf('fsp.ftso-commit', 'Mute'))
   const other = structuredClone(evidence)
   other.blocks.last['hash'] = `0x${'ab'.repeat(32)}`
@@ -165,7 +165,7 @@ function bothOf(change: (part: Record<string, unknown>) => void) {
   }
 }
 
-test('the chain refutes evidence with other calldata, blocks, transactions or figures', async () => {
+test('the chain refutes evidence with changed calldata, blocks, transactions or figures', async () => {
   const late = await alertOf('fsp.ftso-commit', 'Tardy')
   const missing = await alertOf('fsp.ftso-commit', 'Mute')
   const healthy = world.simulation().provider('Anchor').accounts.identity.address
@@ -261,7 +261,7 @@ test('the chain refutes evidence with other calldata, blocks, transactions or fi
   expect(results).toEqual(Object.fromEntries(Object.keys(results).map((name) => [name, 1])))
 }, 300_000)
 
-test('no alert is confirmed with another event, severity or rule', async () => {
+test('no alert is confirmed if its event, severity or rule is changed', async () => {
   const silent = await alertOf('fsp.ftso-commit', 'Gone')
   const single = await alertOf('fsp.ftso-commit', 'Mute')
   const codes = {
@@ -289,7 +289,7 @@ test('no alert is confirmed with another event, severity or rule', async () => {
   expect(codes).toEqual({ silence: 1, mildness: 2, event: 1, offence: 1, balance: 1, rule: 2 })
 }, 120_000)
 
-test('the chain confirms no forgery without substance', async () => {
+test('the chain confirms no forged evidence', async () => {
   const missing = await alertOf('fsp.ftso-commit', 'Mute')
   const silence = await alertOf('fsp.fast-updates')
   const anchor = world.simulation().provider('Anchor').accounts.identity.address
@@ -348,7 +348,7 @@ interface RpcBlock {
   transactions: { from: string; hash: string }[]
 }
 
-test('an endpoint that lies or has pruned its past is told as such', async () => {
+test('the script reports an endpoint that returns false data or has pruned old blocks', async () => {
   const missing = await alertOf('fsp.ftso-commit', 'Mute')
   const ofBlocks =
     (change: (block: RpcBlock) => void): Parameters<typeof changedEndpoint>[1] =>

@@ -31,7 +31,7 @@ async function pass(): Promise<void> {
 }
 
 describe('quiet hours', () => {
-  test('hold what is not critical from chats and mailboxes, never from programs', async () => {
+  test('defer alerts that are not critical to chats and mailboxes, not to programs', async () => {
     await world.change({ quietHours: NIGHT })
     at('2026-11-20T23:00:00.000Z')
     await world.record(watchId, { event: LOW })
@@ -46,7 +46,7 @@ describe('quiet hours', () => {
     )
   })
 
-  test('end in one summary: what still fires first, what recovered in one line with its end', async () => {
+  test('end in one summary: first the alerts that still fire, then each recovered alert in one line with its end', async () => {
     await world.change({ quietHours: NIGHT })
     at('2026-11-21T23:00:00.000Z')
     await world.record(watchId, { event: 'fsp.monitoring' })
@@ -74,7 +74,7 @@ describe('quiet hours', () => {
     expect(world.chatTexts()).toHaveLength(1)
   })
 
-  test('that ended while the service was stopped are notified afterwards, once', async () => {
+  test('that ended while the service was stopped are summarized once, when it runs again', async () => {
     await world.change({ quietHours: NIGHT })
     at('2026-11-22T23:00:00.000Z')
     await world.record(watchId, { event: LOW })
@@ -111,7 +111,7 @@ describe('quiet hours', () => {
     expect(await fates()).toEqual(['email delivered 2', 'telegram delivered 1'])
   })
 
-  test('go by the clock of each reader', async () => {
+  test('follow the time zone of each recipient', async () => {
     await world.change({ quietHours: NIGHT, timezone: 'Asia/Kolkata' })
     at('2026-11-25T16:30:00.000Z')
     await world.record(watchId, { event: LOW })
@@ -124,7 +124,7 @@ describe('quiet hours', () => {
     expect(world.subjects()).toEqual(['During quiet hours, 22:00 – 07:00'])
   })
 
-  test('that are switched off let go of what they held', async () => {
+  test('that are switched off release the alerts that they deferred', async () => {
     await world.change({ quietHours: NIGHT })
     at('2026-11-26T23:00:00.000Z')
     await world.record(watchId, { event: LOW })
@@ -133,7 +133,7 @@ describe('quiet hours', () => {
     expect(world.chatTexts()).toHaveLength(1)
   })
 
-  test('that became longer hold longer', async () => {
+  test('that are extended defer alerts until the new end', async () => {
     await world.change({ quietHours: NIGHT })
     at('2026-11-27T23:00:00.000Z')
     await world.record(watchId, { event: LOW })
@@ -147,8 +147,8 @@ describe('quiet hours', () => {
   })
 })
 
-describe('a recovery while its alert is still held', () => {
-  test('waits for the summary although quiet hours are over, and is told with its alert', async () => {
+describe('a recovery while its alert is still deferred', () => {
+  test('waits for the summary although quiet hours are over, and is shown there in the line of its alert', async () => {
     await world.change({ quietHours: NIGHT })
     at('2026-11-28T23:00:00.000Z')
     await world.record(watchId, { event: LOW })
@@ -166,7 +166,7 @@ describe('a recovery while its alert is still held', () => {
     expect(text).not.toContain('🟠')
   })
 
-  test('of a muted chat is told with its alert when the mute ends', async () => {
+  test('in a muted chat is shown together with its alert when the mute ends', async () => {
     at('2026-11-29T13:00:00.000Z')
     await muteChat(world.app, { chatId: world.chat, minutes: 60 })
     await world.record(watchId, { event: LOW })
@@ -180,7 +180,7 @@ describe('a recovery while its alert is still held', () => {
     expect(world.chatTexts()[0]).toContain('recovered after 6 min')
   })
 
-  test('is sent at once if something about its episode was sent', async () => {
+  test('is sent at once if any alert of its episode was sent', async () => {
     await world.change({ digest: 'daily' })
     at('2026-11-29T15:00:00.000Z')
     await world.record(watchId, { event: LOW })
@@ -197,7 +197,7 @@ describe('a recovery while its alert is still held', () => {
 })
 
 describe('a recovery after a summary', () => {
-  test('says that its alert was held', async () => {
+  test('says that its alert was deferred', async () => {
     await world.change({ quietHours: NIGHT })
     at('2026-11-29T02:00:00.000Z')
     await world.record(watchId, { event: LOW })
@@ -211,7 +211,7 @@ describe('a recovery after a summary', () => {
     expect(world.chatTexts()[0]).toContain('Duration: 5 hours, 15 minutes.')
   })
 
-  test('of what was sent before is counted as such, also in a digest', async () => {
+  test('of an alert that was sent before is counted as a recovery in the digest', async () => {
     at('2026-11-29T12:00:00.000Z')
     await world.record(watchId, { event: LOW }, { event: 'fsp.monitoring' })
     await pass()
@@ -240,7 +240,7 @@ describe('a recovery after a summary', () => {
 })
 
 describe('a digest', () => {
-  test('names its time and how many alerts there were, watch by watch', async () => {
+  test('shows its period and the number of alerts, grouped by watch', async () => {
     const other = await world.watch('Other')
     await world.change({ digest: '1h' })
     at('2026-11-30T13:05:00.000Z')
@@ -260,7 +260,7 @@ describe('a digest', () => {
     expect(watches).toEqual(['Credits', 'Credits', 'Other'])
   })
 
-  test('is not waited for by what is critical', async () => {
+  test('does not defer critical alerts', async () => {
     await world.change({ digest: 'daily' })
     at('2026-12-01T13:05:00.000Z')
     await world.record(watchId, { event: 'fsp.monitoring', severity: 'critical' })
@@ -286,7 +286,7 @@ describe('a digest', () => {
 })
 
 describe('a chat that is muted', () => {
-  test('gets no alert, not even a critical one; mail goes on; at the end it gets all of them', async () => {
+  test('gets no alert, not even a critical one, until the mute ends, and then all; mail is not affected', async () => {
     at('2026-12-03T13:05:00.000Z')
     await muteChat(world.app, { chatId: world.chat, minutes: 60 })
     await world.record(watchId, { event: 'fsp.monitoring', severity: 'critical' })
@@ -316,7 +316,7 @@ function linksIn(text = ''): readonly string[] {
   return text.match(/https?:\/\/\S+/g) ?? []
 }
 
-describe('very many held messages', () => {
+describe('very many deferred messages', () => {
   /** More than one statement moves or removes. */
   const MANY = 5_100
 
@@ -336,7 +336,7 @@ describe('very many held messages', () => {
     return row
   }
 
-  test('come in one small summary that counts them all and names twenty', async () => {
+  test('are sent in one short summary that counts all of them and lists twenty', async () => {
     await world.change({ quietHours: NIGHT })
     at('2026-12-10T23:00:00.000Z')
     await world.record(watchId, { event: LOW })
@@ -355,7 +355,7 @@ describe('very many held messages', () => {
     expect((await held())?.count).toBe(0)
   })
 
-  test('are moved by a job and not by the request that mutes the chat', async () => {
+  test('are rescheduled by a job, not by the request that mutes the chat', async () => {
     await world.change({ quietHours: NIGHT })
     at('2026-12-12T23:00:00.000Z')
     await world.record(watchId, { event: LOW })

@@ -73,7 +73,7 @@ test.each<[string, () => Promise<unknown>]>([
   }
 })
 
-test('an alert that is known is skipped and takes no number', async () => {
+test('an alert that is already stored is skipped and uses no id', async () => {
   const numbers = async () => {
     const [row] = await database.db.execute<{ last: string }>(
       sql`select last_value::text as last from alerts_id_seq`,

@@ -82,7 +82,7 @@ describe('an unacknowledged critical alert', () => {
     expect(third).not.toContain('Next reminder')
   })
 
-  test('is repeated once after the service stood still, also when several processes run', async () => {
+  test('is repeated once after the service was stopped for a while, also by several processes at once', async () => {
     await world.record(watchId, critical)
     await pass()
     world.forgetMessages()
@@ -129,7 +129,7 @@ describe('an unacknowledged critical alert', () => {
     expect(world.subjects()).toEqual([])
   })
 
-  test('is repeated by the current settings', async () => {
+  test('is repeated at the times that the settings have when they are due', async () => {
     await world.change({ repeat: { critical: [240] } })
     await world.record(watchId, critical)
     await pass()
@@ -151,7 +151,7 @@ test('a warning is not repeated', async () => {
 })
 
 describe('acknowledging', () => {
-  test('names the person in every message of the alert, and the first one if several do', async () => {
+  test('shows the person in every message of the alert; if several persons acknowledge, the first one', async () => {
     await world.record(watchId, critical)
     await pass()
     const { id } = await newest()
@@ -193,7 +193,7 @@ describe('acknowledging', () => {
   test.each([
     ['one alert', [LOW], [BACK]],
     ['several', [LOW, 'fsp.monitoring'], [BACK, 'fsp.monitoring.recovered']],
-  ])('of %s is named in the recovery, in chat and mail', async (_of, events, recoveries) => {
+  ])('of %s is mentioned in the recovery, in chat and mail', async (_of, events, recoveries) => {
     await world.record(watchId, ...events.map((event) => ({ event })))
     await pass()
     for (const { id } of await world.alerts(`?limit=${events.length}`)) await by(id)
@@ -220,7 +220,7 @@ describe('acknowledging', () => {
     expect(states).toEqual(['acknowledged', 'acknowledged'])
   })
 
-  test('of one message is taken back as it is shown: by what is not over', async () => {
+  test('of a message that has a recovered alert is undone for the alerts that still fire', async () => {
     await world.record(watchId, critical, { event: 'fsp.monitoring' })
     await pass()
     const message = world.telegram.messages(world.chat).at(-1)
@@ -250,12 +250,12 @@ describe('acknowledging', () => {
   })
 })
 
-describe('several alerts of one message', () => {
+describe('several alerts in one message', () => {
   const all = (severity: 'warning' | 'critical') =>
     [LOW, 'fsp.monitoring'].map((event) => ({ event, severity }))
   const last = (count: number) => world.telegram.messages(world.chat).slice(-count)
 
-  test('whose severity increases get one message, and one reminder, as replies', async () => {
+  test('get one message about their severity increases, and one reminder, as replies', async () => {
     await world.record(watchId, ...all('warning'))
     await pass()
     minutes(3)
@@ -371,7 +371,7 @@ describe('a recovery', () => {
     expect(recovery.durationSeconds).toBe(600)
   })
 
-  test('names an episode with a severity increase that still fires once, with its duration', async () => {
+  test('lists another episode that still fires once, with its whole duration, also after a severity increase', async () => {
     await world.record(watchId, { event: 'fsp.ftso-commit' })
     minutes(5)
     await world.record(watchId, { event: 'fsp.ftso-commit', severity: 'critical' })
@@ -396,7 +396,7 @@ describe('a recovery', () => {
 })
 
 describe('a mute', () => {
-  test('of a watch expires, and signals that still fire are notified then', async () => {
+  test('of a watch ends at its time, and alerts that still fire are sent then', async () => {
     await world.record(watchId, { event: LOW })
     await pass()
     const { id } = await newest()
@@ -424,7 +424,7 @@ describe('a mute', () => {
     expect(world.chatTexts()).toEqual([])
   })
 
-  test('of an episode suppresses everything but the recovery, and ends with it', async () => {
+  test('of an episode suppresses all messages except the recovery, and ends with the recovery', async () => {
     await world.record(watchId, { event: LOW })
     await pass()
     const { id } = await newest()
@@ -446,7 +446,7 @@ describe('a mute', () => {
 })
 
 describe('a flapping signal', () => {
-  test('has one message from its sixth change on, and one about its state when it settles', async () => {
+  test('has one message from its sixth change on, and another about its state when it settles', async () => {
     for (let change = 1; change <= 7; change++) {
       await world.record(watchId, { event: change % 2 === 1 ? LOW : BACK })
       await world.deliver()
@@ -536,7 +536,7 @@ describe('a link to an alert', () => {
     return { id, codes: [...readers.map((reader) => codeOf(reader.id)), codeOf(null)] }
   }
 
-  test('works for mailboxes and private chats, not for webhooks, for seven days', async () => {
+  test('lets mailboxes and private chats act for seven days; that of a webhook does not', async () => {
     const { id, codes } = await links()
     const actors = await Promise.all(codes.map((code) => findLinkedActor(world.app, code)))
     expect(actors.map((actor) => actor?.by)).toEqual([

@@ -54,11 +54,11 @@ async function pass(): Promise<void> {
 }
 const notified = () => [world.chatTexts().length, world.subjects().length]
 
-describe('what was never sent because its watch was muted', () => {
+describe('an alert that was not sent because its watch was muted', () => {
   test.each([
     'warning',
     'critical',
-  ] as const)('comes after the quiet hours in which the mute ended: a %s alert', async (severity) => {
+  ] as const)('is sent after the quiet hours in which the mute ended: a %s alert', async (severity) => {
     await world.change({ quietHours: { ...NIGHT, criticalBypass: false } })
     at('20:00')
     await mute(instant('04:00', 1))
@@ -74,7 +74,7 @@ describe('what was never sent because its watch was muted', () => {
     expect(world.chatTexts()[0]).toContain('Only 420 credits left')
   })
 
-  test('comes at once, as an alert, when the mute is taken back', async () => {
+  test('is sent at once, as an alert, when the mute is removed', async () => {
     await mute(instant('12:00', 7))
     await world.record(watchId, { event: LOW })
     await pass()
@@ -89,7 +89,7 @@ describe('what was never sent because its watch was muted', () => {
     expect(notified()).toEqual([1, 1])
   })
 
-  test('comes once, however many look at once and however often the watch is muted', async () => {
+  test('is sent once, however many jobs run at the same time and however often the watch is muted', async () => {
     await mute(instant('13:00'))
     await world.record(watchId, { event: LOW })
     at('13:00')
@@ -105,7 +105,7 @@ describe('what was never sent because its watch was muted', () => {
     expect(world.chatTexts()).toEqual([expect.stringMatching(/^🟠 Still active:/)])
   })
 
-  test('comes also where nothing can be over: a balance that moved', async () => {
+  test('is sent also if its event has no recovery, such as a moved balance', async () => {
     await mute(instant('13:00'))
     await world.record(watchId, { event: 'wallet-balance.moved' })
     await pass()
@@ -114,7 +114,7 @@ describe('what was never sent because its watch was muted', () => {
     expect(notified()).toEqual([1, 1])
   })
 
-  test('is the recovery, where the alert was sent before the mute', async () => {
+  test('is followed by its recovery, if it was sent before the mute', async () => {
     await world.record(watchId, { event: LOW })
     await pass()
     world.forgetMessages()
@@ -129,7 +129,7 @@ describe('what was never sent because its watch was muted', () => {
     expect(world.chatTexts().at(-1)).toContain('🟢')
   })
 
-  test('is nothing where it came and went during the mute', async () => {
+  test('is never sent if it recovers during the mute', async () => {
     await mute(instant('14:00'))
     await world.record(watchId, { event: LOW })
     at('13:00')
@@ -139,7 +139,7 @@ describe('what was never sent because its watch was muted', () => {
     expect(notified()).toEqual([0, 0])
   })
 
-  test('waits for a watch that is paused to run again', async () => {
+  test('waits until its paused watch is active again', async () => {
     await mute(instant('13:00'))
     await world.record(watchId, { event: LOW })
     await world.alice.request('PATCH', `/watches/${watchId}`, { status: 'paused' })
@@ -151,7 +151,7 @@ describe('what was never sent because its watch was muted', () => {
     expect(notified()).toEqual([1, 1])
   })
 
-  test('is what became worse while its episode was silenced, when that is taken back', async () => {
+  test('is sent when the mute of its episode is removed, if it is a severity increase', async () => {
     await world.record(watchId, { event: LOW })
     await pass()
     const [first] = await world.alerts('?limit=1')
@@ -167,7 +167,7 @@ describe('what was never sent because its watch was muted', () => {
   })
 })
 
-test('an alert without recovery is never reminded of, whatever its severity', async () => {
+test('an alert without recovery event has no reminders, whatever its severity', async () => {
   await world.record(watchId, {
     event: 'feed-move.threshold',
     severity: 'critical',
@@ -181,7 +181,7 @@ test('an alert without recovery is never reminded of, whatever its severity', as
   expect(notified()).toEqual([0, 0])
 })
 
-test('a recovery weighs as much as its alert, also when the history was deleted meanwhile', async () => {
+test('a recovery has the effective severity of its alert, also if the alert was deleted in the meantime', async () => {
   await world.change({ minSeverity: 'warning' })
   await world.record(watchId, { event: LOW, severity: 'critical' })
   await pass()
@@ -210,8 +210,8 @@ test('a signal that settles in quiet hours is notified after them', async () => 
   expect(notified()).toEqual([1, 1])
 })
 
-describe('a chat whose mute is taken back', () => {
-  test('gets critical alerts at once, also with a digest; the others wait for it', async () => {
+describe('a chat that is unmuted early', () => {
+  test('gets critical alerts at once, also with a digest; other alerts wait for the digest', async () => {
     await world.change({ digest: 'daily', digestAt: '09:00', repeat: { critical: [] } })
     await muteChat(world.app, { chatId: world.chat, minutes: 60 })
     await world.record(watchId, { event: 'fsp.monitoring', severity: 'critical' })
@@ -228,7 +228,7 @@ describe('a chat whose mute is taken back', () => {
     expect(world.chatTexts()[1]).toContain('Only 420 credits left')
   })
 
-  test('gets critical alerts in quiet hours that let them through, and the rest after them', async () => {
+  test('gets critical alerts in quiet hours that let them through, and other alerts afterwards', async () => {
     await world.change({ quietHours: NIGHT, repeat: { critical: [] } })
     at('21:00')
     await muteChat(world.app, { chatId: world.chat, minutes: 600 })
@@ -243,7 +243,7 @@ describe('a chat whose mute is taken back', () => {
     expect(world.chatTexts()).toHaveLength(2)
   })
 
-  test('gets notices at once, which never wait for a digest', async () => {
+  test('gets notices at once; they never wait for a digest', async () => {
     await world.change({ digest: 'daily', digestAt: '09:00' })
     await muteChat(world.app, { chatId: world.chat, minutes: 60 })
     const [reader] = await world.sql<{ id: number }[]>`

@@ -25,7 +25,7 @@ async function pageOfMail() {
   return page
 }
 
-test('the button of a mail about several alerts leads to a list of them, with their states', async () => {
+test('the button of a mail about several alerts opens a page that lists the other alerts and their states', async () => {
   const watch = await world.watch('Node A')
   const other = await world.watch('Node B')
   await world.record(other, { event: REVEAL })
@@ -50,7 +50,7 @@ test('the button of a mail about several alerts leads to a list of them, with th
   expect((await pageOfMail()).mayAct).toBe(true)
 })
 
-test('a link without a recipient lists none, and an alert that cannot be read is left out', async () => {
+test('a page opened by a link without a recipient lists no other alerts; unreadable alerts are left out', async () => {
   const { message, others } = await pageOfMail()
   expect(others).toHaveLength(1)
   const link = alertUrl(world.app, { alertId: message.alertId ?? 0, recipientId: null })

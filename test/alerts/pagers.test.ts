@@ -28,7 +28,7 @@ async function deliverLater(): Promise<void> {
   await world.deliver()
 }
 
-test('acknowledged here it is acknowledged there, and its recovery resolves it', async () => {
+test('an alert acknowledged in the service is acknowledged in PagerDuty, and its recovery resolves it there', async () => {
   const watch = await world.watch('Credits')
   await world.record(watch, { event: LOW })
   await deliverLater()
@@ -43,7 +43,7 @@ test('acknowledged here it is acknowledged there, and its recovery resolves it',
   expect(hooks.refused).toEqual([])
 })
 
-test('two alerts of one watch are two there, and a refused event is sent again', async () => {
+test('two episodes of one watch are two incidents, and an event that PagerDuty refused is sent again', async () => {
   hooks.clear()
   const watch = await world.watch('Credits of two')
   hooks.failNext({ status: 500 })
@@ -94,7 +94,7 @@ test('an outage of all duties is one incident, acknowledged and resolved as one'
   expect(hooks.refused).toEqual([])
 })
 
-test('an outage whose incident refused a change is resolved at its end, not before', async () => {
+test('an outage is resolved when all its alerts recover, although PagerDuty refused the acknowledgement', async () => {
   hooks.clear()
   const watch = await world.watch('Refused')
   await world.record(watch, ...SILENCE)
@@ -113,7 +113,7 @@ test('an outage whose incident refused a change is resolved at its end, not befo
   expect(hooks.refused).toEqual([])
 })
 
-test('an incident is acknowledged when everything in it that is not over is', async () => {
+test('an incident is acknowledged when all its open alerts are', async () => {
   hooks.clear()
   const watch = await world.watch('One is over')
   await world.record(watch, ...SILENCE)
@@ -151,7 +151,7 @@ test('a critical alert a moment after a warning is an incident of its own, and b
   expect(actions()).toEqual(['resolve', 'resolve'])
 })
 
-test('alerts that an outage inhibits are no incidents', async () => {
+test('alerts that an outage inhibits open no incidents', async () => {
   hooks.clear()
   const watch = await world.watch('Not in the policy')
   const provider = { provider: '0x12ab4f00000000000000000000000000000fcd34' }
@@ -190,7 +190,7 @@ test('an acknowledgement that PagerDuty refuses for now reaches it later', async
   expect(actions()).toEqual(['acknowledge'])
 })
 
-test('a deleted watch resolves its alert there', async () => {
+test('deleting a watch resolves its alert in PagerDuty', async () => {
   hooks.clear()
   const watch = await world.watch('Credits of four')
   await world.record(watch, { event: LOW })

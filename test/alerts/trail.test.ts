@@ -30,7 +30,7 @@ async function minutes(count: number): Promise<void> {
   await world.deliver()
 }
 
-test('an alert of the chain: its block, its deliveries, each attempt with its result', async () => {
+test('the log of an alert has its block, its deliveries, and each attempt with its result', async () => {
   const { bob, carol } = world.devnet.people
   await world.alice.request('POST', '/watches', {
     type: 'wallet-balance',
@@ -74,7 +74,7 @@ test('an alert of the chain: its block, its deliveries, each attempt with its re
   ])
 })
 
-test('an episode: reminder, acknowledgement, changed message, escalation, recovery', async () => {
+test('the log of an episode has its reminder, acknowledgement, changed message, escalation and recovery', async () => {
   const input = { name: 'Pager', channel: 'webhook', url: world.receiver.url('pager') }
   const pager = (await world.alice.request('POST', '/recipients', input)).body.id
   const watchId = await world.watch('Credits')
@@ -109,7 +109,7 @@ test('an episode: reminder, acknowledgement, changed message, escalation, recove
   expect(messagesOf(recovery)).toContain('delivery attempted')
 })
 
-test('every line of a delivery of an alert has the id of the alert', async () => {
+test('every log line about a delivery of an alert has the id of the alert', async () => {
   const stored = await world.sql`select id, alert_id from deliveries where alert_id is not null`
   const alertOf = new Map(stored.map(({ id, alert_id }) => [id, alert_id]))
   const about = lines.filter(({ deliveryId }) => alertOf.has(deliveryId))
