@@ -77,7 +77,7 @@ describe('a challenge', () => {
     })
   })
 
-  test('is another one each time', async () => {
+  test('is different each time', async () => {
     const input = ChallengeRequest.decode({ wallet: alice.account.address })
     const made = [await createChallenge(deps, input), await createChallenge(deps, input)]
     expect(new Set(made.map(({ nonce }) => nonce)).size).toBe(2)
@@ -91,18 +91,18 @@ describe('a challenge', () => {
     ['a label that turns the text around', { wallet: WALLET, label: 'a\u202eb' }],
     ['a label of two lines', { wallet: WALLET, label: 'a\nb' }],
     ['another property', { wallet: WALLET, admin: true }],
-  ])('is not made with %s', (_, body) => {
+  ])('is not created with %s', (_, body) => {
     expect(ChallengeRequest.safeParse(body).success).toBe(false)
   })
 
-  test('may have a label of 40 characters, whatever their size', () => {
+  test('may have a label of 40 characters, however many bytes each has', () => {
     const body = { wallet: WALLET, label: '🙂'.repeat(40) }
     expect(ChallengeRequest.safeParse(body).success).toBe(true)
   })
 })
 
 describe('an exchange', () => {
-  test('gives a token of the wallet with the scopes that were signed, for 30 days', async () => {
+  test('returns a token of the wallet with the signed scopes, valid for 30 days', async () => {
     const issued = await signIn(deps, alice, { scopes: ['write'], label: 'deploy script' })
     expect(issued.wallet).toBe(alice.account.address)
     expect(issued.scopes).toEqual(['read', 'write'])
@@ -117,7 +117,7 @@ describe('an exchange', () => {
     expect(listed).toMatchObject({ label: 'deploy script', prefix: issued.token.slice(0, 8) })
   })
 
-  test('needs no endpoint for a plain account', async () => {
+  test('calls no RPC endpoint for a plain account', async () => {
     await proxy.down()
     expect((await signIn(deps, alice)).scopes).toEqual(['read'])
   })
@@ -144,7 +144,7 @@ describe('an exchange', () => {
     })
   })
 
-  test('of one nonce, a hundred times at once, gives exactly one token', async () => {
+  test('of one nonce, a hundred times at once, returns exactly one token', async () => {
     const signed = await signedChallenge(deps, alice)
     const outcomes = await Promise.all(
       Array.from({ length: 100 }, () => codeOf(exchangeToken(deps, signed))),
@@ -166,7 +166,7 @@ describe('an exchange', () => {
       'a nonce that was never given',
       (text: string) => text.replace(/[0-9a-f]{32}/, 'a'.repeat(32)),
     ],
-  ])('refuses a message with %s, even well signed, and spends nothing', async (_, change) => {
+  ])('refuses a message with %s, even if its signature is valid, and does not spend the challenge', async (_, change) => {
     const signed = await signedChallenge(deps, alice)
     const message = change(signed.message)
     const signature = await alice.account.signMessage({ message })
@@ -197,7 +197,7 @@ describe('an exchange', () => {
     ['no signature at all', async () => 'signature'],
     ['an empty one', async () => '0x'],
     ['zeros', async () => `0x${'00'.repeat(65)}`],
-  ])('refuses %s, and the challenge is spent', async (_, sign) => {
+  ])('refuses %s, and spends the challenge', async (_, sign) => {
     const signed = await signedChallenge(deps, alice)
     const signature = await sign(signed.message)
     await expect(exchangeToken(deps, { message: signed.message, signature })).rejects.toMatchObject(
@@ -219,7 +219,7 @@ describe('an exchange', () => {
     }
   })
 
-  test('takes no message or signature that is too long to be one', () => {
+  test('refuses a message or signature that is too long', () => {
     const parses = (message: string, signature: string) =>
       TokenRequest.safeParse({ message, signature }).success
     expect(parses('m'.repeat(4096), `0x${'ab'.repeat(4096)}`)).toBe(true)
@@ -227,7 +227,7 @@ describe('an exchange', () => {
     expect(parses('m', `0x${'ab'.repeat(4097)}`)).toBe(false)
   })
 
-  test('leaves no trace of the token in the database', async () => {
+  test('does not store the secret of the token', async () => {
     const { token } = await signIn(deps, alice)
     const rows = await database.sql`select * from tokens`
     const secret = token.slice(8)
@@ -243,7 +243,7 @@ describe('a contract wallet', () => {
     expect(issued.wallet).toBe(WALLET)
   })
 
-  test('is asked once for a challenge that is sent many times at once', async () => {
+  test('is called once for a challenge that is exchanged many times at once', async () => {
     const signed = await signedChallenge(deps, alice, { wallet: WALLET })
     const outcomes = await Promise.all(
       Array.from({ length: 50 }, () => codeOf(exchangeToken(deps, signed))),
@@ -253,7 +253,7 @@ describe('a contract wallet', () => {
     expect(await tokensOf(WALLET)).toHaveLength(1)
   })
 
-  test('is refused with another key', async () => {
+  test('is refused with a signature of another key', async () => {
     const signed = await signedChallenge(deps, bob, { wallet: WALLET })
     expect(await codeOf(exchangeToken(deps, signed))).toBe('invalid_signature')
   })
@@ -262,7 +262,7 @@ describe('a contract wallet', () => {
     ['cannot be reached', (rpc: RpcProxy) => rpc.down()],
     ['does not answer', (rpc: RpcProxy) => rpc.hang()],
     ['is overloaded', (rpc: RpcProxy) => rpc.failNext(9, { status: 503 })],
-  ])('can send the same again after the chain %s', async (_, fail) => {
+  ])('can repeat its request after the chain %s', async (_, fail) => {
     const signed = await signedChallenge(deps, alice, { wallet: WALLET })
     await fail(proxy)
     await expect(exchangeToken(deps, signed)).rejects.toMatchObject({
@@ -277,7 +277,7 @@ describe('a contract wallet', () => {
 })
 
 describe('the eleventh active token', () => {
-  test('is refused, and made from the same message once another is revoked', async () => {
+  test('is refused, and issued for the same message once another token is revoked', async () => {
     for (let made = 0; made < 10; made += 1) await signIn(deps, alice)
     const signed = await signedChallenge(deps, alice)
     await expect(exchangeToken(deps, signed)).rejects.toMatchObject({
@@ -290,7 +290,7 @@ describe('the eleventh active token', () => {
     expect(await exchangeToken(deps, signed)).toMatchObject({ wallet: alice.account.address })
   })
 
-  test('is not made by asking for thirty at once', async () => {
+  test('is not issued to thirty requests at once', async () => {
     const signed = await Promise.all(Array.from({ length: 30 }, () => signedChallenge(deps, alice)))
     const outcomes = await Promise.all(signed.map((one) => codeOf(exchangeToken(deps, one))))
     expect(outcomes.filter((outcome) => outcome === 'token_limit_reached')).toHaveLength(20)
@@ -309,7 +309,7 @@ describe('the eleventh active token', () => {
 describe('challenges of several wallets, exchanged at the same time,', () => {
   const walletOf = (owner: Person) => owner.account.address
 
-  test('each have their own end', async () => {
+  test('each have a result of their own', async () => {
     for (let made = 0; made < 10; made += 1) await signIn(deps, alice)
     const label = '{"a", b\\}'
     const [full, wrong, fitting] = await Promise.all([
@@ -332,7 +332,7 @@ describe('challenges of several wallets, exchanged at the same time,', () => {
     expect(await codeOf(exchangeToken(deps, wrong))).toBe('nonce_used')
   })
 
-  test('do not wait for a wallet whose tokens another process holds', async () => {
+  test('do not wait for a wallet whose tokens another process has locked', async () => {
     const [first, second] = await Promise.all([
       signedChallenge(deps, alice),
       signedChallenge(deps, bob),
@@ -352,7 +352,7 @@ describe('challenges of several wallets, exchanged at the same time,', () => {
     expect(await waiting).toMatchObject({ wallet: walletOf(alice) })
   })
 
-  test('fail alone when their token cannot be stored', async () => {
+  test('do not fail because the token of one wallet cannot be stored', async () => {
     await database.sql.unsafe(`
       create function refuse() returns trigger language plpgsql as $$
       begin raise exception 'no room'; end $$;
@@ -369,8 +369,8 @@ describe('challenges of several wallets, exchanged at the same time,', () => {
   })
 })
 
-describe('signing in for something else than a token', () => {
-  test('does it in the transaction that spends the challenge', async () => {
+describe('signing in for a purpose other than a token', () => {
+  test('runs its work in the transaction that spends the challenge', async () => {
     const signed = await signedChallenge(deps, alice, { scopes: ['write'], label: 'my chat' })
     const done = await signInAnd(deps, signed, async (_tx, { wallet, scopes, label }) => ({
       wallet,
@@ -386,7 +386,7 @@ describe('signing in for something else than a token', () => {
     expect(await tokensOf(alice.account.address)).toEqual([])
   })
 
-  test('spends nothing when that fails', async () => {
+  test('does not spend the challenge if that work fails', async () => {
     const signed = await signedChallenge(deps, alice)
     const failing = signInAnd(deps, signed, () => Promise.reject(new Error('no room')))
     await expect(failing).rejects.toThrow('no room')

@@ -50,7 +50,7 @@ beforeEach(async () => {
 })
 
 describe('a token', () => {
-  test('is refused in other forms without asking the database', async () => {
+  test('is refused without a database query if it is malformed', async () => {
     const { token } = await signIn(deps, alice)
     const gone = connect(database.url)
     await gone.close()
@@ -69,7 +69,7 @@ describe('a token', () => {
     await expect(authenticate(without, token)).rejects.not.toMatchObject(refused)
   })
 
-  test('is refused when it is of our form and was never issued', async () => {
+  test('is refused if it is well-formed but was never issued', async () => {
     await expect(authenticate(deps, createToken())).rejects.toMatchObject(refused)
   })
 
@@ -82,7 +82,7 @@ describe('a token', () => {
     expect((await listed(alice))[0]?.status).toBe('expired')
   })
 
-  test('shows when it was last used, to the minute', async () => {
+  test('shows the time of its last use, to the minute', async () => {
     const { token } = await signIn(deps, alice)
     expect((await listed(alice))[0]?.lastUsedAt).toBeNull()
     const firstUse = clock.now()
@@ -95,7 +95,7 @@ describe('a token', () => {
     expect((await listed(alice))[0]?.lastUsedAt).toEqual(clock.now())
   })
 
-  test('is not written to while its last use is fresh', async () => {
+  test('causes no write while the stored time of its last use is recent', async () => {
     const { token } = await signIn(deps, alice)
     const version = async () => (await database.sql`select xmin::text as v from tokens`)[0]?.v
     await authenticate(deps, token)
@@ -107,7 +107,7 @@ describe('a token', () => {
 })
 
 describe('the list of tokens', () => {
-  test('shows what each one is, and no secret', async () => {
+  test('shows the properties of each token, and no secret', async () => {
     const { token } = await signIn(deps, alice, { scopes: ['spend'], label: 'till' })
     const list = await listTokens(deps, asCaller(alice))
     const [entry] = list.data
@@ -129,7 +129,7 @@ describe('the list of tokens', () => {
     })
   })
 
-  test('has active ones first, then the newest', async () => {
+  test('has active tokens first, then the newest', async () => {
     const names: string[] = ['first', 'second', 'third', 'fourth']
     for (const label of names) {
       await signIn(deps, alice, { label })
@@ -148,7 +148,7 @@ describe('the list of tokens', () => {
     ])
   })
 
-  test('has fifty at most, and never leaves out an active one', async () => {
+  test('has at most fifty tokens, and always all active ones', async () => {
     const { token } = await signIn(deps, alice, { label: 'oldest' })
     for (let made = 0; made < 60; made += 1) {
       clock.advance(1)
@@ -161,14 +161,14 @@ describe('the list of tokens', () => {
     expect(tokens.slice(1).every(({ status }) => status === 'revoked')).toBe(true)
   })
 
-  test("has nobody else's", async () => {
+  test('has no tokens of other wallets', async () => {
     await signIn(deps, alice)
     expect(await listed(bob)).toEqual([])
   })
 })
 
-describe('revoking', () => {
-  test('holds from the next request on, in every process', async () => {
+describe('revoking a token', () => {
+  test('takes effect with the next request, in every process', async () => {
     const { token } = await signIn(deps, alice)
     const id = await idOf(token)
     const elsewhere = connect(database.url)
@@ -178,7 +178,7 @@ describe('revoking', () => {
     await elsewhere.close()
   })
 
-  test('twice is fine and keeps the first time', async () => {
+  test('twice succeeds, and the time of the first stays', async () => {
     const { token } = await signIn(deps, alice)
     const id = await idOf(token)
     await revokeToken(deps, asCaller(alice), { id })
@@ -188,7 +188,7 @@ describe('revoking', () => {
     expect((await listed(alice))[0]).toMatchObject({ status: 'revoked', revokedAt })
   })
 
-  test("finds neither somebody else's token nor one that never was", async () => {
+  test('finds neither a token of another wallet nor an unknown id', async () => {
     const { token } = await signIn(deps, alice)
     const id = await idOf(token)
     const notFound = { kind: 'not_found', code: 'not_found' }
@@ -198,8 +198,8 @@ describe('revoking', () => {
   })
 })
 
-describe('pruning', () => {
-  test('forgets tokens ninety days after they ended, and no others', async () => {
+describe('pruning of tokens and challenges', () => {
+  test('deletes tokens ninety days after they ended, and no others', async () => {
     const { token } = await signIn(deps, alice, { label: 'revoked' })
     await revokeToken(deps, asCaller(alice), { id: await idOf(token) })
     clock.advance(DAY)
@@ -222,7 +222,7 @@ describe('pruning', () => {
     expect((await listed(alice)).map(({ label }) => label)).toEqual(['active'])
   })
 
-  test('forgets challenges a day after they expired', async () => {
+  test('deletes challenges a day after they expired', async () => {
     const signed = await signedChallenge(deps, alice)
     clock.advance(DAY + 5 * MINUTE)
     await pruneSignIns(deps)
