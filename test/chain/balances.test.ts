@@ -93,7 +93,7 @@ describe('balances', () => {
     expect(proxy.count('eth_call')).toBe(2)
   })
 
-  test('are those at the end of the block, not later ones', async () => {
+  test('are those at the end of the given block, not of a later one', async () => {
     const holder = numbered(0x2001)
     await devnet.transfer(alice, holder, 100n)
     const before = await chain.confirmedBlock(1)
@@ -113,7 +113,7 @@ describe('balances', () => {
     ['fails', BROKEN],
     ['answers nothing', EMPTY],
     ['does not exist', NO_CONTRACT],
-  ])('are unknown for a token that %s, and known for the others', async (_, bad) => {
+  ])('are unknown of a token that %s, and known of the others', async (_, bad) => {
     await give(GOOD, alice, 7n)
     await devnet.mine()
     const asked: readonly BalanceQuery[] = [
@@ -148,7 +148,7 @@ describe('balances', () => {
     ])
   })
 
-  test('of many are requested 500 at a time', async () => {
+  test('of many accounts are requested 500 at a time', async () => {
     const asked = Array.from(
       { length: 1201 },
       (_, place): BalanceQuery => ({ address: numbered(0x100000 + place), asset: 'FLR' }),
@@ -162,7 +162,7 @@ describe('balances', () => {
     expect(proxy.count('eth_call')).toBe(3)
   })
 
-  test('are all there of a token that needs more gas for many accounts than a request has', async () => {
+  test('are complete even if a token needs more gas for many accounts than one request allows', async () => {
     const last = numbered(0x200000 + 499)
     const asked = Array.from(
       { length: 500 },
@@ -197,7 +197,7 @@ describe('balances', () => {
     )
   })
 
-  test('are not available where Multicall3 is not', async () => {
+  test('are not available without Multicall3', async () => {
     const without = createChain({
       rpcUrls: [proxy.url],
       chainId: 14,
@@ -209,7 +209,7 @@ describe('balances', () => {
     )
   })
 
-  test('end with the reason of a caller who gives up', async () => {
+  test('are rejected with the reason of the caller that aborts', async () => {
     proxy.hang()
     const controller = new AbortController()
     const reason = new Error('stopping')
@@ -220,7 +220,7 @@ describe('balances', () => {
 })
 
 describe('asset information', () => {
-  test('is read from the token, old kind or new', async () => {
+  test('is read from a token, whether its symbol is `string` or `bytes32`', async () => {
     expect(await chain.assetInfo(GOOD)).toEqual({ symbol: 'GOOD', decimals: 6 })
     expect(await chain.assetInfo(OLD)).toEqual({ symbol: 'OLD', decimals: 18 })
   })
@@ -242,7 +242,7 @@ describe('asset information', () => {
     expect(await chain.assetInfo(address)).toBeUndefined()
   })
 
-  test('is there once the token is deployed', async () => {
+  test('exists as soon as the token is deployed', async () => {
     const soon = numbered(0x4001)
     expect(await chain.assetInfo(soon)).toBeUndefined()
     const bytecode = tokenCode({ symbol: encodedString('SOON'), decimals: encodedNumber(2n) })
@@ -251,7 +251,7 @@ describe('asset information', () => {
     expect(await chain.assetInfo(soon)).toEqual({ symbol: 'SOON', decimals: 2 })
   })
 
-  test('is not guessed when no endpoint answers', async () => {
+  test('is unavailable while no endpoint responds', async () => {
     await proxy.down()
     await expect(chain.assetInfo(GOOD)).rejects.toThrow('dependency_unavailable')
   })

@@ -15,7 +15,7 @@ beforeAll(() => {
 })
 
 describe('a committed contract', () => {
-  test('belongs to a source', () => {
+  test('has a source file', () => {
     expect(COMMITTED.length).toBeGreaterThan(5)
     expect(COMMITTED).toEqual([...compiled.keys()].toSorted())
   })
@@ -31,7 +31,7 @@ describe('a committed contract', () => {
 })
 
 describe("the router's interface", () => {
-  test('is the one agreed', () => {
+  test('equals the agreed interface', () => {
     for (const entry of AGREED_ROUTER_ABI) expect(shapes(router.abi)).toContainEqual(shapeOf(entry))
     const functions = router.abi.filter(({ type }) => type === 'function')
     expect(functions).toHaveLength(
@@ -44,7 +44,7 @@ describe("the router's interface", () => {
     expect(payable.map(({ name }) => name)).toEqual(['payNative'])
   })
 
-  test('is read by its own names', () => {
+  test('has the functions and errors that the service reads', () => {
     for (const entry of ROUTER_ABI) expect(shapes(router.abi)).toContainEqual(shapeOf(entry))
     const errors = (abi: readonly { readonly type: string }[]) =>
       abi.filter(({ type }) => type === 'error').length

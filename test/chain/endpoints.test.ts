@@ -74,7 +74,7 @@ const failures: readonly [string, (proxy: RpcProxy) => unknown, string][] = [
 describe('with a second endpoint', () => {
   test.each(
     failures,
-  )('the second one is asked when the first %s, and the log has the reason', async (_, fail, reason) => {
+  )('it is asked if the first endpoint %s, and the reason is logged', async (_, fail, reason) => {
     await fail(primary)
     const { number } = await chainOf(primary.url, secondary.url).confirmedBlock(2)
     expect(number).toBe(9)
@@ -87,7 +87,7 @@ describe('with a second endpoint', () => {
     ])
   })
 
-  test('only the first one is asked while it answers', async () => {
+  test('only the first endpoint is asked while that works', async () => {
     const chain = chainOf(primary.url, secondary.url)
     await chain.confirmedBlock(1)
     await chain.confirmedBlock(1)
@@ -95,7 +95,7 @@ describe('with a second endpoint', () => {
     expect(secondary.counts()).toEqual({})
   })
 
-  test('an endpoint that failed is not asked for half a minute', async () => {
+  test('an endpoint that failed is not asked for thirty seconds', async () => {
     const chain = chainOf(primary.url, secondary.url)
     await primary.down()
     await chain.confirmedBlock(1)
@@ -120,7 +120,7 @@ describe('with a second endpoint', () => {
     ])
   })
 
-  test('a resting endpoint is asked when no other answers', async () => {
+  test('an endpoint in this pause is asked if no other endpoint responds', async () => {
     const chain = chainOf(primary.url, secondary.url)
     await primary.down()
     await chain.confirmedBlock(1)
@@ -138,7 +138,7 @@ describe('with a second endpoint', () => {
   })
 })
 
-describe('while no endpoint answers, the chain', () => {
+describe('while no endpoint responds, the chain', () => {
   test('is unavailable, with a Retry-After', async () => {
     const chain = chainOf(primary.url, secondary.url)
     await primary.down()
@@ -162,7 +162,7 @@ describe('while no endpoint answers, the chain', () => {
     expect(said('warn')).toHaveLength(1)
   })
 
-  test('is available again as soon as one answers', async () => {
+  test('is available again as soon as an endpoint responds', async () => {
     const chain = chainOf(primary.url)
     await primary.down()
     await expect(chain.confirmedBlock(1)).rejects.toThrow('dependency_unavailable')
@@ -170,7 +170,7 @@ describe('while no endpoint answers, the chain', () => {
     expect((await chain.confirmedBlock(1)).number).toBe(await tip())
   })
 
-  test('gives up within the timeout when an answer never ends', async () => {
+  test('gives up within the timeout if a response never ends', async () => {
     const slow = await startDripping()
     await expect(chainOf(slow.url).confirmedBlock(1)).rejects.toMatchObject({
       cause: { message: 'endpoint 0: timeout' },
@@ -239,7 +239,7 @@ describe('an endpoint of another chain', () => {
 })
 
 describe('a caller that aborts', () => {
-  test('gets its own reason, and the endpoint does not count as failed', async () => {
+  test('gets the reason of its abort, and the endpoint does not count as failed', async () => {
     primary.hang()
     const controller = new AbortController()
     const reason = new Error('no longer needed')
@@ -250,7 +250,7 @@ describe('a caller that aborts', () => {
     expect(secondary.counts()).toEqual({})
   })
 
-  test('causes no request when it aborted before', async () => {
+  test('causes no request if it aborted before', async () => {
     const reason = new Error('no longer needed')
     const asked = chainOf(primary.url).confirmedBlock(1, AbortSignal.abort(reason))
     await expect(asked).rejects.toBe(reason)
@@ -258,7 +258,7 @@ describe('a caller that aborts', () => {
   })
 })
 
-test('keeps the keys of an address out of errors and log', async () => {
+test("the keys in an endpoint's address appear in no error and no log line", async () => {
   const url = primary.url.replace('http://', 'http://user:password-1@')
   primary.failNext(99, { code: -32000, message: 'no such project: key-0123456789' })
   const chain = chainOf(`${url}/v1/key-0123456789?token=token-9876543210`)
@@ -298,7 +298,7 @@ describe('the newest block', () => {
     expect(secondary.count('eth_blockNumber')).toBe(1)
   })
 
-  test('comes from another endpoint when one does not advance', async () => {
+  test('comes from another endpoint if one does not advance', async () => {
     const chain = chainOf(primary.url, secondary.url)
     const { number } = await chain.confirmedBlock(1)
     primary.rewrite('eth_blockNumber', () => `0x${number.toString(16)}`)
@@ -341,7 +341,7 @@ describe('the chain for requests of anonymous callers', () => {
 })
 
 describe('settings of one endpoint', () => {
-  test('headers are sent to this endpoint only and never logged, also if it returns them', async () => {
+  test('headers are sent to their endpoint only, and never logged, even if the endpoint returns them', async () => {
     const keys: (string | undefined)[] = []
     const keyed = createServer((request, response) => {
       keys.push(String(request.headers['x-api-key']))

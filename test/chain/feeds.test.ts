@@ -62,14 +62,14 @@ describe('the price of a feed', () => {
     })
   })
 
-  test('is the newest one, with its present decimals', async () => {
+  test('is the newest price, with its current decimals', async () => {
     await contracts.setFeed('FLR/USD', 1n, 6, AT)
     await chain.feedPrice('FLR/USD')
     await contracts.setFeed('FLR/USD', 22n, 7, AT)
     expect(await chain.feedPrice('FLR/USD')).toMatchObject({ value: 22n, decimals: 7 })
   })
 
-  test('is undefined when older than 10 minutes, and its age is logged', async () => {
+  test('is undefined if it is older than 10 minutes, and its age is logged', async () => {
     await contracts.setFeed('FLR/USD', 1n, 6, minutesBefore(10))
     expect(await chain.feedPrice('FLR/USD')).toMatchObject({ value: 1n })
     clock.advance(1)
@@ -91,23 +91,23 @@ describe('the price of a feed', () => {
     ])
   })
 
-  test('of one feed does not depend on another', async () => {
+  test('of one feed is known although another feed is out of date', async () => {
     await contracts.setFeed('FLR/USD', 1n, 6, minutesBefore(11))
     expect(await chain.feedPrice('FLR/USD')).toBeUndefined()
     expect(await chain.feedPrice('XRP/USD')).toMatchObject({ decimals: 5 })
   })
 
-  test('is undefined when it is zero', async () => {
+  test('is undefined if it is zero', async () => {
     await contracts.setFeed('FLR/USD', 0n, 6, AT)
     expect(await chain.feedPrice('FLR/USD')).toBeUndefined()
   })
 
-  test('is none where the feed does not exist', async () => {
+  test('is undefined if the feed does not exist', async () => {
     await name(await deployFeeds())
     expect(await chain.feedPrice('FLR/USD')).toBeUndefined()
   })
 
-  test('is read also where reading costs something', async () => {
+  test('is read also if the contract charges a fee for it', async () => {
     const abi = parseAbi(['function setFeePerFeed(uint256 fee)'])
     const data = encodeFunctionData({ abi, args: [10n ** 30n] })
     await contracts.sendNative(alice, contracts.ftsoV2, 0n, data)
@@ -116,7 +116,7 @@ describe('the price of a feed', () => {
 })
 
 describe('the contract of the feeds', () => {
-  test('is read from the registry once in 10 minutes', async () => {
+  test('is looked up in the registry every 10 minutes', async () => {
     await chain.feedPrice('FLR/USD')
     await chain.feedPrice('FLR/USD')
     expect(proxy.count('eth_call')).toBe(3)
@@ -128,7 +128,7 @@ describe('the contract of the feeds', () => {
     expect(await chain.feedPrice('FLR/USD')).toMatchObject({ value: 9n })
   })
 
-  test('is read again as soon as the known contract does not answer', async () => {
+  test('is looked up again as soon as the known contract fails', async () => {
     await chain.feedPrice('FLR/USD')
     const moved = await deployFeeds()
     await notify(moved, setFeedData({ name: 'FLR/USD', value: 9n, decimals: 1 }))
@@ -147,7 +147,7 @@ describe('the contract of the feeds', () => {
   })
 })
 
-test('a price is not guessed when no endpoint answers', async () => {
+test('a price is unavailable while no endpoint responds', async () => {
   await proxy.down()
   await expect(chain.feedPrice('FLR/USD')).rejects.toMatchObject({ code: 'dependency_unavailable' })
   const both = createChain({ rpcUrls: [proxy.url, devnet.rpcUrl], chainId: 14, log, clock })
@@ -190,13 +190,13 @@ describe("the router's state", () => {
     })
   })
 
-  test('does not exist of anything else', async () => {
+  test('does not exist for another address', async () => {
     for (const address of [alice, contracts.wflr, contracts.registry]) {
       expect(await chain.routerState(address, [contracts.wflr])).toBeUndefined()
     }
   })
 
-  test('is not guessed when no endpoint answers', async () => {
+  test('is unavailable while no endpoint responds', async () => {
     proxy.hang()
     const quick = createChain({ rpcUrls: [proxy.url], chainId: 14, log, clock, timeoutMs: 100 })
     await expect(quick.routerState(contracts.router, [])).rejects.toMatchObject({

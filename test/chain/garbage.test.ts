@@ -57,7 +57,7 @@ describe('a call answered with garbage', () => {
 describe('the list of contracts', () => {
   test.each([
     1, 2,
-  ])('is kept when all of %s endpoints return an empty one', async (endpointCount) => {
+  ])('stays as it was if all of %s endpoints return an empty list', async (endpointCount) => {
     const { registry } = devnet.contracts
     const names = createContractAddresses({ registry, endpointCount, clock, log: silentLogger })
     const endpoints = createEndpoints({
@@ -77,7 +77,7 @@ describe('the list of contracts', () => {
     expect(await find()).toBe(before)
   })
 
-  test('is read from the next endpoint when one returns an empty one', async () => {
+  test('is read from the next endpoint if one returns an empty list', async () => {
     const { registry } = devnet.contracts
     const names = createContractAddresses({
       registry,
@@ -102,8 +102,8 @@ describe('the list of contracts', () => {
   })
 })
 
-describe('a contract of today', () => {
-  test('is found while what earlier processes saw cannot be read', async () => {
+describe('the current address of a contract', () => {
+  test('is known before the stored former addresses are loaded', async () => {
     const { registry } = devnet.contracts
     const stored = Promise.withResolvers<Record<string, `0x${string}`[]>>()
     const names = createContractAddresses({
@@ -141,7 +141,7 @@ describe('a validator', () => {
     await node.close()
   })
 
-  test('without a connection status of the node does not count as offline', async () => {
+  test('without a connection status does not count as offline', async () => {
     const node = await startNode({ nodeID: 'NodeID-A', endTime: '1790000000' })
     const found = await createPChain({ url: node.url, log: silentLogger }).validators(['NodeID-A'])
     expect(found?.get('NodeID-A')?.connected).toBeNull()

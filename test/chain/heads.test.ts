@@ -98,7 +98,7 @@ describe('new heads', () => {
     )
   })
 
-  test('are subscribed to with the headers of the endpoint', async () => {
+  test('are subscribed to with the configured HTTP headers of the endpoint', async () => {
     const one = await endpoint()
     follow([one.url])
     await expect.poll(() => one.connections[0]?.asked).toHaveLength(1)
@@ -109,7 +109,7 @@ describe('new heads', () => {
     })
   })
 
-  test('are polled again when the endpoint that was read has no new block yet', async () => {
+  test('cause another poll if the polled endpoint does not have the block yet', async () => {
     const one = await endpoint()
     const { heads, state } = follow([one.url])
     await expect.poll(() => one.connections.length).toBe(1)
@@ -123,7 +123,7 @@ describe('new heads', () => {
     expect(state.warnings).toEqual([])
   })
 
-  test('that are confirmed keep the connection, whatever their number', async () => {
+  test('that polls confirm keep the connection open, however many they are', async () => {
     const one = await endpoint()
     const { heads, state } = follow([one.url])
     await expect.poll(() => one.connections.length).toBe(1)
@@ -136,7 +136,7 @@ describe('new heads', () => {
     expect(heads.nextMs(2000)).toBe(2000)
   })
 
-  test('of a hundred blocks during one reading keep the connection, and share the reading', async () => {
+  test('of a hundred blocks during one poll keep the connection open, and share the poll', async () => {
     const one = await endpoint((socket) => {
       for (let number = 1; number <= 100; number += 1) socket.send(headOf(number))
     })
@@ -151,7 +151,7 @@ describe('new heads', () => {
     expect(state.warnings).toEqual([])
   })
 
-  test('five that no reading finds end the connection', async () => {
+  test('of five blocks that no poll finds close the connection', async () => {
     const one = await endpoint()
     const { heads, state } = follow([one.url], { pausesMs: { min: 60_000, max: 60_000 } })
     await expect.poll(() => one.connections.length).toBe(1)
@@ -167,7 +167,7 @@ describe('new heads', () => {
     expect(JSON.stringify(state.warnings)).not.toMatch(/key-7f|secret/)
   })
 
-  test('that were read already cause no reading', async () => {
+  test('of blocks that were read already cause no poll', async () => {
     const one = await endpoint()
     const { heads, state } = follow([one.url])
     await expect.poll(() => one.connections.length).toBe(1)
@@ -185,8 +185,8 @@ describe('new heads', () => {
 
   test.each([
     ['old heads', headOf(7)],
-    ['answers', '{"id":1,"result":"0x1"}'],
-  ])('a flood of %s ends the connection', async (_, message) => {
+    ['responses', '{"id":1,"result":"0x1"}'],
+  ])('close the connection if there are too many messages: %s', async (_, message) => {
     const one = await endpoint((socket) => {
       for (let count = 0; count < 2000; count += 1) socket.send(message)
     })
@@ -200,16 +200,16 @@ describe('new heads', () => {
 
   test.each([
     ['far ahead', headOf(50_000), 'too far ahead'],
-    ['no JSON', 'head!', 'malformed'],
+    ['not JSON', 'head!', 'malformed'],
     [
-      'of another form',
+      'of another shape',
       '{"method":"eth_subscription","params":{"result":{"number":7}}}',
       'malformed',
     ],
     ['a refusal', '{"id":1,"error":{"code":-32601,"message":"no"}}', 'malformed'],
     ['a number of 400 digits', headOf(10).replace('0xa"', `0x${'f'.repeat(400)}"`), 'malformed'],
-    ['larger than any head', JSON.stringify({ id: 1, result: 'x'.repeat(100_000) }), 'closed'],
-  ])('%s cause no reading, and the connection ends', async (_, message, reason) => {
+    ['larger than a head can be', JSON.stringify({ id: 1, result: 'x'.repeat(100_000) }), 'closed'],
+  ])('cause no poll and close the connection if a message is %s', async (_, message, reason) => {
     const one = await endpoint((socket) => socket.send(message))
     const { heads, state } = follow([one.url], { pausesMs: { min: 60_000, max: 60_000 } })
     heads.read(10)
@@ -217,7 +217,7 @@ describe('new heads', () => {
     expect(state.woken).toBe(0)
   })
 
-  test('of an endpoint that is silent or closes are subscribed to again, which is logged once', async () => {
+  test('are subscribed to again if an endpoint is silent or closes, which is logged once', async () => {
     const silent = await endpoint()
     const closing = await endpoint((socket) => socket.close())
     const gone = await endpoint()
@@ -241,7 +241,7 @@ describe('new heads', () => {
     expect(right.connections).toHaveLength(1)
   })
 
-  test('end with their follower', async () => {
+  test('end when their follower stops', async () => {
     const one = await endpoint()
     const { stop } = follow([one.url])
     await expect.poll(() => one.connections.length).toBe(1)

@@ -70,7 +70,7 @@ describe('events of many blocks', () => {
     await limited.close()
   })
 
-  test('are requested in steps below 30 only if the endpoint demands it', async () => {
+  test('are requested in steps below 30 only if the endpoint requires it', async () => {
     const notified = await startLimited(7, tooMany)
     const payments = await chainAt(notified.url).paymentsBetween(0, tip, places)
     expect(payments.map(({ handle }) => handle)).toEqual(HANDLES)
@@ -78,7 +78,7 @@ describe('events of many blocks', () => {
     await notified.close()
   })
 
-  test('are unavailable where an endpoint limits spans below 30 blocks without saying so', async () => {
+  test('are unavailable if an endpoint limits spans to fewer than 30 blocks without an error that says so', async () => {
     const limited = await startLimited(29, () => 'block range is too wide')
     await expect(chainAt(limited.url).paymentsBetween(0, tip, places)).rejects.toMatchObject({
       code: 'dependency_unavailable',
@@ -110,7 +110,7 @@ describe('events of many blocks', () => {
     await limited.close()
   })
 
-  test('are not requested in smaller steps because of another failure', async () => {
+  test('are not requested in smaller steps after a failure of another kind', async () => {
     const limited = await startLimited(0, () => 'internal error')
     await expect(chainAt(limited.url).paymentsBetween(0, tip, places)).rejects.toThrow()
     expect(limited.refused()).toBe(1)

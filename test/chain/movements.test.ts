@@ -81,7 +81,7 @@ test('for one transfer of a token both accounts get the transaction and the coun
   ])
 })
 
-test('for several transfers to one account only the counterparty is given', async () => {
+test('for several transfers to one account only the counterparty is returned', async () => {
   const found = await behind([alice], 'FLR', async () => {
     await devnet.transfer(alice, bob, FLR)
     await devnet.transfer(alice, bob, FLR)
@@ -89,7 +89,7 @@ test('for several transfers to one account only the counterparty is given', asyn
   expect(found).toEqual([{ transactionHash: null, counterparty: bob }])
 })
 
-test('for transfers to several accounts neither transaction nor counterparty is given', async () => {
+test('for transfers to several accounts neither transaction nor counterparty is returned', async () => {
   const found = await behind([alice], token, async () => {
     await send(alice, bob, FLR)
     await send(alice, carol, FLR)
@@ -97,12 +97,12 @@ test('for transfers to several accounts neither transaction nor counterparty is 
   expect(found).toEqual([UNKNOWN])
 })
 
-test('for a minted token the transaction is given and no counterparty', async () => {
+test('for a minted token the transaction is returned and no counterparty', async () => {
   const found = await behind([bob], token, () => devnet.contracts.mint(token, bob, FLR))
   expect(found).toEqual([{ transactionHash: expect.stringMatching(/^0x/), counterparty: null }])
 })
 
-test('for coins that no transaction of the account explains nothing is given', async () => {
+test('for coins that no transaction of the account explains nothing is returned', async () => {
   const found = await behind([bob], 'FLR', async () => {
     const balance = await devnet.client.getBalance({ address: bob })
     await devnet.client.setBalance({ address: bob, value: balance + 77n * FLR })

@@ -93,7 +93,7 @@ describe('a transaction through the router', () => {
     expect(new Set(indices || []).size).toBe(3)
   })
 
-  test('may pay coins: a payment in FLR, of a contract wallet too, found by the scan as well', async () => {
+  test('may pay in FLR, also from a contract wallet, and the scan finds the payment', async () => {
     const wallet = await deployContractWallet(devnet, bob)
     const { router: to } = contracts
     const call = { from: bob, wallet, to, value: 77n, data: payNativeData(HANDLE) }
@@ -112,7 +112,7 @@ describe('a transaction through the router', () => {
     expect(await chain.paymentsBetween(block.number - 1, block.number, one)).toEqual(payments)
   })
 
-  test('of coins that failed has the handle that it was to pay', async () => {
+  test('with coins that failed has the handle of its top-up', async () => {
     await contracts.setPaused(true)
     const data = payNativeData(HANDLE)
     const failed = await sendOne({ from: bob, to: contracts.router, data })
@@ -124,7 +124,7 @@ describe('a transaction through the router', () => {
     })
   })
 
-  test('to another receiver is no payment', async () => {
+  test('to another receiver is not a payment', async () => {
     const other = await deployRouter()
     const paid = await payThrough(other)
     expect(await chain.transactionPayments(paid.hash, places)).toMatchObject({
@@ -137,7 +137,7 @@ describe('a transaction through the router', () => {
     })
   })
 
-  test('is no payment while no router is known', async () => {
+  test('is not a payment while no router is known', async () => {
     const paid = await contracts.pay(alice, HANDLE, contracts.wflr, 5n)
     const nowhere = { router: undefined, payTo: undefined }
     expect(await chain.transactionPayments(paid.hash, nowhere)).toMatchObject({
@@ -146,7 +146,7 @@ describe('a transaction through the router', () => {
     })
   })
 
-  test('may be of 2^256 - 1', async () => {
+  test('may pay 2^256 - 1 units', async () => {
     const all = 2n ** 256n - 1n
     const { client } = devnet
     const slot = keccak256(concat([toHex(BigInt(bob), { size: 32 }), toHex(1n, { size: 32 })]))
@@ -197,7 +197,7 @@ describe('a plain transfer', () => {
     expect(await chain.paymentsBetween(block, block, places)).toMatchObject(payments)
   })
 
-  test('of zero is no payment', async () => {
+  test('of zero is not a payment', async () => {
     const paid = await contracts.sendNative(alice, contracts.payTo, 0n, HANDLE)
     const facts = await chain.transactionPayments(paid.hash, places)
     expect(facts).toMatchObject({ status: 'mined', payments: [] })
@@ -205,12 +205,12 @@ describe('a plain transfer', () => {
     expect(await chain.paymentsBetween(block, block, places)).toEqual([])
   })
 
-  test('to another receiver is none', async () => {
+  test('to another receiver is not counted', async () => {
     const paid = await contracts.sendNative(alice, bob, 5n, HANDLE)
     expect(await chain.transactionPayments(paid.hash, places)).toMatchObject({ payments: [] })
   })
 
-  test('made by a contract inside a transaction is none', async () => {
+  test('made by a contract inside a transaction is not a payment', async () => {
     const inner = { target: contracts.payTo, allowFailure: false, value: 7n, callData: HANDLE }
     const before = await devnet.client.getBalance({ address: contracts.payTo })
     const data = encodeFunctionData({
@@ -228,7 +228,7 @@ describe('a plain transfer', () => {
 })
 
 describe('a failed transaction', () => {
-  test('has the router’s error, and the handle that it was to pay', async () => {
+  test('through the router has the router’s error, and the handle of its top-up', async () => {
     await contracts.setPaused(true)
     const paid = await contracts.pay(alice, HANDLE, contracts.wflr, 5n)
     await contracts.setPaused(false)
@@ -240,7 +240,7 @@ describe('a failed transaction', () => {
     })
   })
 
-  test('has the token’s error', async () => {
+  test('through the router has the token’s error', async () => {
     const paid = await sendOne({ from: bob, to: contracts.router, data: payData(HANDLE, 5n) })
     expect(await chain.transactionPayments(paid.hash, places)).toMatchObject({
       status: 'reverted',
@@ -249,7 +249,7 @@ describe('a failed transaction', () => {
     })
   })
 
-  test('of a plain transfer has its handle', async () => {
+  test('with a plain transfer has the handle of its top-up', async () => {
     const address = getAddress(toHex(0xdead1, { size: 20 }))
     await devnet.client.setCode({ address, bytecode: REVERTER })
     const paid = await contracts.sendNative(alice, address, 5n, HANDLE)
@@ -263,7 +263,7 @@ describe('a failed transaction', () => {
     expect(await chain.paymentsBetween(block, block, here)).toEqual([])
   })
 
-  test('of anything else has no handle', async () => {
+  test('of any other kind has no handle', async () => {
     const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: 'mint', args: [bob, 1n] })
     const paid = await sendOne({ from: bob, to: contracts.router, data })
     expect(await chain.transactionPayments(paid.hash, places)).toMatchObject({
@@ -272,7 +272,7 @@ describe('a failed transaction', () => {
     })
   })
 
-  test('has no reason where the endpoint cannot go back', async () => {
+  test('has no reason if the endpoint lacks the state of its block', async () => {
     await contracts.setPaused(true)
     const paid = await contracts.pay(alice, HANDLE, contracts.wflr, 5n)
     await contracts.setPaused(false)
@@ -295,7 +295,7 @@ describe('a transaction', () => {
     expect(await chain.transactionPayments(hash, places)).toMatchObject({ status: 'mined' })
   })
 
-  test('is unknown only if no endpoint knows it', async () => {
+  test('is unknown only if no endpoint has it', async () => {
     const unknown = handle('nobody sent this')
     const both = chainAt(proxy.url, second.url)
     expect(await both.transactionPayments(unknown, places)).toEqual({ status: 'unknown' })
@@ -313,7 +313,7 @@ describe('a transaction', () => {
     await expect(both.transactionPayments(paid.hash, places)).rejects.toMatchObject(unavailable)
   })
 
-  test('is unknown after its block was replaced', async () => {
+  test('is unknown after a reorganization removed its block', async () => {
     const paid = await contracts.pay(alice, HANDLE, contracts.wflr, 5n)
     const number = Number(paid.blockNumber)
     const before = await chain.blockAt(number)
@@ -326,7 +326,7 @@ describe('a transaction', () => {
     expect(after?.hash).not.toBe(paid.blockHash)
   })
 
-  test('is not judged by an endpoint whose answers do not fit together', async () => {
+  test('is not judged by an endpoint whose results contradict each other', async () => {
     const paid = await contracts.pay(alice, HANDLE, contracts.wflr, 5n)
     const other = handle('another block')
     proxy.rewrite('eth_getBlockByNumber', (block) => ({ ...Object(block), hash: other }))
@@ -376,7 +376,7 @@ describe('payments between two blocks', () => {
     expect(payments[2]?.block).toEqual(block && (await blockOf(block)))
   })
 
-  test('are read from events and heads only while no top-up is in coins', async () => {
+  test('are read from events and headers only, if no top-up can be paid in coins', async () => {
     const paid = await contracts.pay(alice, HANDLE, contracts.fxrp, 1n)
     await devnet.mine(50)
     const tip = Number(await devnet.client.getBlockNumber())
@@ -390,7 +390,7 @@ describe('payments between two blocks', () => {
     expect(proxy.count('eth_getBlockByNumber')).toBe(52)
   })
 
-  test('in coins only need no events', async () => {
+  test('need no events if they can only be in coins', async () => {
     await contracts.pay(alice, HANDLE, contracts.fxrp, 1n)
     const paid = await contracts.sendNative(alice, contracts.payTo, 1n, HANDLE)
     const to = Number(paid.blockNumber)
@@ -406,7 +406,7 @@ describe('payments between two blocks', () => {
     expect(proxy.counts()).toEqual({})
   })
 
-  test('are not cut short by an endpoint that is behind', async () => {
+  test('are complete although an endpoint is behind', async () => {
     const paid = await contracts.pay(alice, HANDLE, contracts.fxrp, 1n)
     const number = Number(paid.blockNumber)
     proxy.rewrite('eth_blockNumber', () => toHex(number - 1))
@@ -415,7 +415,7 @@ describe('payments between two blocks', () => {
     expect(await both.paymentsBetween(number, number, places)).toHaveLength(1)
   })
 
-  test('are not lost by an endpoint that hides events', async () => {
+  test('are complete although an endpoint leaves out events', async () => {
     const paid = await contracts.pay(alice, HANDLE, contracts.fxrp, 1n)
     await devnet.mine(3)
     const number = Number(paid.blockNumber)
@@ -429,7 +429,7 @@ describe('payments between two blocks', () => {
     }
   })
 
-  test('are not mixed out of two versions of a block', async () => {
+  test('are not taken from two versions of a block', async () => {
     const paid = await contracts.pay(alice, HANDLE, contracts.fxrp, 1n)
     const number = Number(paid.blockNumber)
     const other = handle('another block')
@@ -440,7 +440,7 @@ describe('payments between two blocks', () => {
     }
   })
 
-  test('end with the reason of a caller who gives up', async () => {
+  test('are rejected with the reason of the caller that aborts', async () => {
     proxy.hang()
     const controller = new AbortController()
     const reason = new Error('stopping')
@@ -538,29 +538,29 @@ async function paidLogIndex({ hash }: MinedTransaction): Promise<number | undefi
   return logs.find(({ address }) => getAddress(address) === contracts.router)?.logIndex
 }
 
-describe('a balance of an old block', () => {
+describe('a balance at an old block', () => {
   const pruned = { code: -32000, message: 'missing trie node' }
   const failing = { code: -32603, message: 'internal error' }
   const read = () => chainAt(proxy.url, second.url).balanceAt(bob, 1)
 
-  test('is read from the endpoint that keeps its state', async () => {
+  test('is read from the endpoint that still has the state of the block', async () => {
     proxy.failNext(10, pruned, 'eth_getBalance')
     expect(await read()).toBeGreaterThan(0n)
   })
 
-  test('is pruned only if every endpoint says so', async () => {
+  test('counts as pruned only if every endpoint reports that', async () => {
     proxy.failNext(10, pruned, 'eth_getBalance')
     second.failNext(10, pruned, 'eth_getBalance')
     expect(await read()).toBeUndefined()
   })
 
-  test('is requested later while one endpoint has no state and the other fails', async () => {
+  test('is temporarily unavailable if one endpoint has no state and the other fails', async () => {
     proxy.failNext(10, pruned, 'eth_getBalance')
     second.failNext(10, failing, 'eth_getBalance')
     await expect(read()).rejects.toMatchObject(unavailable)
   })
 
-  test('is no balance where the answer is no number', async () => {
+  test('is unavailable if the result is not a number', async () => {
     proxy.rewrite('eth_getBalance', () => 'a lot')
     second.rewrite('eth_getBalance', () => null)
     await expect(read()).rejects.toMatchObject(unavailable)

@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 afterEach(() => stopListening(server))
 
-test('a file is read, and an unchanged one is not sent again (304)', async () => {
+test('a published file is read, and not downloaded again while it is unchanged (304)', async () => {
   const sent: number[] = []
   answer = (request, response) => {
     const isSame = request.headers['if-none-match'] === '"one"'
@@ -40,7 +40,7 @@ test('a file is read, and an unchanged one is not sent again (304)', async () =>
   expect(sent).toEqual([200, 304, 200])
 })
 
-test('a missing file (404) is absent and not logged', async () => {
+test('a missing file (404) counts as absent and is not logged', async () => {
   answer = (_request, response) => response.writeHead(404).end()
   expect(await published().read(url, Schema)).toEqual({ is: 'absent' })
   expect(lines).toEqual([])
@@ -57,7 +57,7 @@ test.each<[string, RequestListener, string]>([
     'it redirects: name the final address',
   ],
   ['never ends', (_, response) => response.write('{'), 'The operation was aborted due to timeout'],
-])('an answer that %s counts as failed and is logged once', async (_name, listener, reason) => {
+])('a response that %s counts as failed and is logged once', async (_name, listener, reason) => {
   answer = listener
   const source = published()
   expect(await source.read(url, Schema)).toEqual({ is: 'failed' })
@@ -68,7 +68,7 @@ test.each<[string, RequestListener, string]>([
   expect(lines.at(-1)).toBe('info publication answers again')
 })
 
-test('a caller that aborts gets its own reason', async () => {
+test('a caller that aborts gets the reason of its abort', async () => {
   answer = () => undefined
   const controller = new AbortController()
   const reason = new Error('no longer needed')

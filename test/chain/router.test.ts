@@ -109,7 +109,7 @@ describe('a payment', () => {
     expect(await allowance(contracts.wflr, alice)).toBe(0n)
   })
 
-  test('of one handle may be repeated, also by other payers', async () => {
+  test('for one handle may be repeated, also by other payers', async () => {
     const all = [
       await contracts.pay(alice, HANDLE, contracts.wflr, 1n),
       await contracts.pay(alice, HANDLE, contracts.wflr, 2n),
@@ -119,7 +119,7 @@ describe('a payment', () => {
     expect(await balance(contracts.wflr, contracts.treasury)).toBe(3n)
   })
 
-  test('may be all that there can be of a token', async () => {
+  test('may be the largest amount that a token can have', async () => {
     const all = 2n ** 256n - 1n
     const token = await deploy(silentToken, [], [])
     await send(bob, token, 'mint', [alice, all])
@@ -162,7 +162,7 @@ describe('a payment', () => {
     })
   })
 
-  test('is refused, in the token’s own words, for too little approved or owned', async () => {
+  test('is refused with the token’s error if the approval or balance is too small', async () => {
     await send(alice, contracts.wflr, 'approve', [contracts.router, 9n])
     expect(await refusal(alice, pay(contracts.wflr, 10n))).toEqual([
       'ERC20InsufficientAllowance',
@@ -176,7 +176,7 @@ describe('a payment', () => {
     ])
   })
 
-  test('takes tokens of the caller only', async () => {
+  test('takes tokens from the caller only', async () => {
     await send(alice, contracts.wflr, 'approve', [contracts.router, 10n])
     expect(await refusal(bob, pay(contracts.wflr, 10n))).toEqual([
       'ERC20InsufficientAllowance',
@@ -223,7 +223,7 @@ describe('a payment in coins', () => {
     ])
   })
 
-  test('names the contract wallet that makes it as its payer', async () => {
+  test('has the contract wallet that sends it as its payer', async () => {
     const wallet = await deployContractWallet(devnet, bob)
     const { router: to } = contracts
     const hash = await execute(devnet, { from: bob, wallet, to, value: 5n, data: native })
@@ -233,7 +233,7 @@ describe('a payment in coins', () => {
     ])
   })
 
-  test('of zero is refused, and any while payments are paused', async () => {
+  test('is refused if it is zero, and while payments are paused', async () => {
     expect(await refused(0n)).toEqual(['ZeroAmount', undefined])
     await contracts.setPaused(true)
     expect(await refused(1n)).toEqual(['IsPaused', undefined])
@@ -250,7 +250,7 @@ describe('a payment in coins', () => {
     expect(await coins(treasury)).toBe(7n)
   })
 
-  test('is refused when the treasury pays once more in between', async () => {
+  test('is refused if the treasury makes another payment during it', async () => {
     const { treasury, odd } = await oddTreasury()
     await announceTreasury(treasury, 'setAnswer', [odd, native])
     expect(await refused(7n, odd)).toEqual(['ForwardingFailed', undefined])
@@ -310,7 +310,7 @@ describe('a token', () => {
     })
   })
 
-  test('must be a contract to be accepted, and can be removed when it no longer is one', async () => {
+  test('must be a contract to be accepted, and can be removed when it is no longer a contract', async () => {
     const { operator } = contracts
     const set = (on: boolean) => call('setAllowed', [bob, on])
     expect(await refusal(operator, set(true))).toEqual(['NoContract', [bob]])
@@ -326,7 +326,7 @@ describe('a token', () => {
 })
 
 describe('the owner', () => {
-  test('is the one given at deployment, and only the owner may allow and pause', async () => {
+  test('is set at deployment, and is the only one who may accept tokens and pause', async () => {
     expect(await read('owner')).toBe(contracts.operator)
     for (const data of [
       call('setAllowed', [contracts.wflr, false]),
@@ -339,7 +339,7 @@ describe('the owner', () => {
     }
   })
 
-  test('changes only when the next one accepts', async () => {
+  test('changes only when the next owner accepts', async () => {
     await notify(contracts.operator, 'transferOwnership', [alice])
     expect(await read('owner')).toBe(contracts.operator)
     expect(await read('pendingOwner')).toBe(alice)
@@ -366,7 +366,7 @@ describe('the owner', () => {
     ])
   })
 
-  test('may be changed to another payer, or withdrawn', async () => {
+  test('can replace the proposed next owner, or withdraw the proposal', async () => {
     await notify(contracts.operator, 'transferOwnership', [alice])
     await notify(contracts.operator, 'transferOwnership', [bob])
     expect(await refusal(alice, call('acceptOwnership', []))).toEqual([
@@ -378,7 +378,7 @@ describe('the owner', () => {
     expect(await read('owner')).toBe(contracts.operator)
   })
 
-  test('leaves a trace of every decision', async () => {
+  test('causes an event with every decision', async () => {
     const { operator, wflr } = contracts
     expect(await notify(operator, 'setAllowed', [wflr, false])).toEqual([
       { eventName: 'AllowedSet', args: { token: wflr, on: false } },

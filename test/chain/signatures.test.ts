@@ -60,7 +60,7 @@ afterEach(() => proxy.close())
 const unavailable = { kind: 'upstream', code: 'dependency_unavailable' }
 
 describe('a plain account', () => {
-  test('is recognized without asking any endpoint', async () => {
+  test('is recognized without a request to an endpoint', async () => {
     await proxy.down()
     const signature = await alice.account.signMessage({ message: MESSAGE })
     const { address } = alice.account
@@ -68,7 +68,7 @@ describe('a plain account', () => {
     expect(proxy.counts()).toEqual({})
   })
 
-  test('does not prove another account', async () => {
+  test('does not prove control of another account', async () => {
     const signature = await alice.account.signMessage({ message: MESSAGE })
     const { address } = bob.account
     expect(await chain.verifyMessage({ address, message: MESSAGE, signature })).toBe(false)
@@ -115,7 +115,7 @@ describe('a contract wallet', () => {
     }
   })
 
-  test('may have a signature of 4096 bytes and none longer', async () => {
+  test('may have a signature of 4096 bytes, but not a longer one', async () => {
     const signature = await alice.account.signMessage({ message: MESSAGE })
     const filled = (bytes: number) => concat([signature, `0x${'00'.repeat(bytes - 65)}`])
     const verify = (bytes: number) =>
@@ -128,7 +128,7 @@ describe('a contract wallet', () => {
     ['knows nothing of signatures', TOKEN],
     ['fails', BROKEN],
     ['burns all gas', BURNER],
-  ])('accepts nothing when its contract %s', async (_, address) => {
+  ])('accepts nothing if its contract %s', async (_, address) => {
     const signature = await alice.account.signMessage({ message: MESSAGE })
     expect(await chain.verifyMessage({ address, message: MESSAGE, signature })).toBe(false)
   })
@@ -155,14 +155,14 @@ describe('a contract wallet that is not deployed yet', () => {
     expect(await chain.verifyMessage({ address, message: MESSAGE, signature })).toBe(false)
   })
 
-  test('is not another address that its factory does not deploy', async () => {
+  test('must have the address that its factory deploys to', async () => {
     const signature = await wrapped(bob)
     const address = numbered(0x9999)
     expect(await chain.verifyMessage({ address, message: MESSAGE, signature })).toBe(false)
   })
 })
 
-describe('when no endpoint answers', () => {
+describe('when no endpoint gives a valid response', () => {
   test.each([
     ['does not take connections', (rpc: RpcProxy) => rpc.down()],
     ['answers 502', (rpc: RpcProxy) => rpc.failNext(99, { status: 502 })],
@@ -172,8 +172,8 @@ describe('when no endpoint answers', () => {
       (rpc: RpcProxy) =>
         rpc.failNext(9, { code: -32000, message: 'execution aborted (timeout = 5s)' }, 'eth_call'),
     ],
-    ['answers nonsense', (rpc: RpcProxy) => rpc.rewrite('eth_call', () => '0x')],
-    ['never answers', (rpc: RpcProxy) => rpc.hang()],
+    ['returns an empty result', (rpc: RpcProxy) => rpc.rewrite('eth_call', () => '0x')],
+    ['never responds', (rpc: RpcProxy) => rpc.hang()],
   ])('a wallet is neither accepted nor refused: the endpoint %s', async (_, fail) => {
     await fail(proxy)
     const signature = await alice.account.signMessage({ message: MESSAGE })
@@ -183,15 +183,15 @@ describe('when no endpoint answers', () => {
   })
 })
 
-describe('contracts that take their time', () => {
+describe('contracts that are slow', () => {
   test.each([
-    ['answers too late', (rpc: RpcProxy) => rpc.hang()],
+    ['responds too late', (rpc: RpcProxy) => rpc.hang()],
     [
-      'breaks the call off',
+      'aborts the call',
       (rpc: RpcProxy) =>
         rpc.failNext(9, { code: -32000, message: 'execution aborted (timeout = 5s)' }, 'eth_call'),
     ],
-  ])('do not pass over an endpoint afterwards that %s', async (_, fail) => {
+  ])('do not cause a pause for an endpoint that %s', async (_, fail) => {
     const other = await startRpcProxy(devnet.rpcUrl)
     try {
       const rpcUrls = [proxy.url, other.url]

@@ -109,32 +109,32 @@ describe('a span of blocks', () => {
     expect(transactions).toBeGreaterThan(6)
   })
 
-  test('has the events that an endpoint left out, from another one', async () => {
+  test('has the events that an endpoint left out, from another endpoint', async () => {
     primary.emptyLogs()
     expect((await read([primary, secondary])).paid).toEqual(paidIn)
   })
 
-  test('has the events that an endpoint left out of a range, by asking for their block', async () => {
+  test('has the events that an endpoint left out of a range, by requesting those of each block', async () => {
     primary.rewrite('eth_getLogs', (result, params) =>
       JSON.stringify(params).includes('blockHash') ? result : [],
     )
     expect((await read([primary])).paid).toEqual(paidIn)
   })
 
-  test('has the transactions that an endpoint left out, from another one', async () => {
+  test('has the transactions that an endpoint left out, from another endpoint', async () => {
     const { transactions } = await read([secondary])
     leaveOutATransaction(primary)
     secondary.resetCounts()
     expect((await read([primary, secondary])).transactions).toBe(transactions)
   })
 
-  test('requests blocks from one endpoint only while nothing is missing', async () => {
+  test('is requested from one endpoint only, while nothing is missing', async () => {
     await read([primary, secondary])
     expect(primary.count('eth_getBlockByNumber')).toBe(tip + 1)
     expect(secondary.count('eth_getBlockByNumber')).toBe(0)
   })
 
-  test('is unsure of a block whose transactions no endpoint has in full', async () => {
+  test('marks a block as unsure if no endpoint has all its transactions', async () => {
     leaveOutATransaction(primary)
     leaveOutATransaction(secondary)
     const { unsure } = await read([primary, secondary])
@@ -145,7 +145,7 @@ describe('a span of blocks', () => {
   const otherData = (logs: unknown) =>
     Array.from(Object(logs), (log) => ({ ...Object(log), data: `0x${'00'.repeat(32)}` }))
 
-  test('has the events that receipts prove where endpoints have different ones', async () => {
+  test('has the events that receipts prove if endpoints return different events', async () => {
     primary.rewrite('eth_getLogs', otherData)
     const { unsure, paid, data } = await read([primary, secondary])
     expect(unsure).toEqual([])
@@ -153,20 +153,20 @@ describe('a span of blocks', () => {
     expect(data).toEqual((await read([secondary])).data)
   })
 
-  test('is not sure of a block of which endpoints have different events and no receipts', async () => {
+  test('marks a block as unsure if endpoints return different events and no receipts', async () => {
     secondary.rewrite('eth_getLogs', otherData)
     for (const proxy of [primary, secondary]) proxy.rewrite('eth_getBlockReceipts', () => null)
     expect((await read([primary, secondary])).unsure).toEqual(paidIn)
   })
 
-  test('is uncertain about a block whose receipts do not match its header', async () => {
+  test('marks a block as unsure if its receipts do not match its header', async () => {
     primary.rewrite('eth_getLogs', () => [])
     primary.rewrite('eth_getBlockReceipts', (receipts) => Array.from(Object(receipts)).slice(1))
     const { unsure } = await read([primary])
     expect(unsure).toEqual(expect.arrayContaining([...paidIn]))
   })
 
-  test('has the events of a block that an endpoint returned in part', async () => {
+  test('has all events of a block of which an endpoint returned a part', async () => {
     primary.rewrite('eth_getLogs', (logs) => Array.from(Object(logs)).slice(1))
     expect((await read([primary, secondary])).paid).toEqual(paidIn)
   })
@@ -185,7 +185,7 @@ describe('a span of blocks', () => {
     await Promise.all([one.close(), other.close()])
   })
 
-  test('is read from endpoints that answer garbage, as long as one does not', async () => {
+  test('is read although all endpoints but one return garbage', async () => {
     for (const method of ['eth_blockNumber', 'eth_getLogs', 'eth_getBlockByNumber']) {
       primary.rewrite(method, () => null)
     }

@@ -73,7 +73,7 @@ describe('deposits', () => {
     expect(await xrpl.deposits(second.upTo)).toEqual({ payments: [], upTo: second.upTo })
   })
 
-  test('go on without any when ledgers close without any', async () => {
+  test('are read on when ledgers close without any deposit', async () => {
     const { upTo } = await xrpl.deposits(undefined)
     const newest = server.closeLedger(5)
     expect(await xrpl.deposits(upTo)).toEqual({ payments: [], upTo: newest })
@@ -92,7 +92,7 @@ describe('deposits', () => {
     expect(payments.map(({ tag }) => tag)).toEqual([null, 0])
   })
 
-  test('can be all the XRP there is', async () => {
+  test('can be all XRP that exist', async () => {
     server.deposit({ tag: 1, drops: 10n ** 17n })
     const { payments } = await xrpl.deposits(undefined)
     expect(payments[0]?.amountUnits).toBe(10n ** 17n)
@@ -122,13 +122,13 @@ describe('deposits', () => {
     ])
   })
 
-  test('are not payments that failed', async () => {
+  test('leave out payments that failed', async () => {
     server.deposit({ tag: 1, drops: 5n, result: 'tecPATH_PARTIAL' })
     expect((await xrpl.deposits(undefined)).payments).toEqual([])
     expect(lines).toEqual([])
   })
 
-  test('are not payments that no validated ledger has', async () => {
+  test('leave out payments that no validated ledger has', async () => {
     server.submit({ tag: 1, drops: 5n })
     const before = await xrpl.deposits(undefined)
     expect(before.payments).toEqual([])
@@ -145,7 +145,7 @@ describe('deposits', () => {
     expect(server.count('account_tx')).toBe(4)
   })
 
-  test('of a long history are read in several runs, each once', async () => {
+  test('of a long history are read in several runs, each deposit once', async () => {
     server.limitPages(2)
     for (let tag = 1; tag <= 60; tag += 1) {
       server.submit({ tag, drops: 1n })
@@ -164,14 +164,14 @@ describe('deposits', () => {
     expect(times).toBeGreaterThan(2)
   })
 
-  test('are none, up to the ledger known, from a server that is behind', async () => {
+  test('of a server that is behind are empty, and the known ledger stays', async () => {
     server.deposit({ tag: 1, drops: 1n })
     const { upTo } = await xrpl.deposits(undefined)
     server.lag(1)
     expect(await xrpl.deposits(upTo)).toEqual({ payments: [], upTo })
   })
 
-  test('are not skipped when the server lacks ledgers', async () => {
+  test('are not skipped if the server lacks ledgers', async () => {
     const { upTo } = await xrpl.deposits(undefined)
     server.deposit({ tag: 1, drops: 1n })
     server.forgetBefore(server.closeLedger(4))
@@ -180,7 +180,7 @@ describe('deposits', () => {
     expect((await xrpl.deposits(undefined)).payments).toEqual([])
   })
 
-  test('of an account that does not exist yet are none', async () => {
+  test('of an account that does not exist yet are an empty list', async () => {
     await server.close()
     server = await startXrpl({ clock, balanceDrops: 0n })
     const fresh = createXrpl({ url: server.url, address: server.address, log })
@@ -226,7 +226,7 @@ describe('a transaction', () => {
     expect(await xrpl.transaction(hash)).toMatchObject({ status: 'mined', payments: [{ asset }] })
   })
 
-  test('that was never made is unknown', async () => {
+  test('that does not exist is unknown', async () => {
     expect(await xrpl.transaction('AB'.repeat(32))).toEqual({ status: 'unknown' })
   })
 
@@ -236,7 +236,7 @@ describe('a transaction', () => {
     `0x${'ab'.repeat(32)}`,
     '../../etc',
     'Z'.repeat(64),
-  ])('named %j is unknown without a request', async (hash) => {
+  ])('with the malformed hash %j is unknown without a request', async (hash) => {
     expect(await xrpl.transaction(hash)).toEqual({ status: 'unknown' })
     expect(server.count('tx')).toBe(0)
   })
@@ -252,7 +252,7 @@ test('the balance is that of the newest validated ledger', async () => {
 })
 
 describe('a server of the first version of the interface', () => {
-  test('is understood, although it identifies ledgers by number only', async () => {
+  test('can be read, although it identifies ledgers by number only', async () => {
     server.deposit({ tag: 3, drops: 8n, partialOfDrops: 90n })
     const old = await startVersionOne(server.url)
     const reader = createXrpl({ url: old.url, address: server.address, log })
@@ -271,12 +271,12 @@ describe('a server of the first version of the interface', () => {
 describe('a server that fails', () => {
   test.each([
     ['does not take connections', () => server.down()],
-    ['never answers', () => server.hang()],
-    ['answers too late', () => server.delay(600)],
-    ['answers 503', () => server.failNext(9, { status: 503 })],
-    ['wants us to slow down', () => server.failNext(9, 'slowDown')],
+    ['never responds', () => server.hang()],
+    ['responds too late', () => server.delay(600)],
+    ['responds with 503', () => server.failNext(9, { status: 503 })],
+    ['asks for fewer requests', () => server.failNext(9, 'slowDown')],
     ['is not in the network', () => server.failNext(9, 'noNetwork')],
-  ])('leaves every answer unknown: it %s', async (_, fail) => {
+  ])('causes the error that the service is unavailable: it %s', async (_, fail) => {
     const { hash } = server.deposit({ tag: 1, drops: 1n })
     await fail()
     await expect(xrpl.deposits(undefined)).rejects.toMatchObject(unavailable)
@@ -285,12 +285,12 @@ describe('a server that fails', () => {
     await server.up()
   })
 
-  test('returns no deposits while it is not synced', async () => {
+  test('causes the same error while it is not synced', async () => {
     server.setSynced(false)
     await expect(xrpl.deposits(undefined)).rejects.toMatchObject(unavailable)
   })
 
-  test('is logged once, and once again when it answers', async () => {
+  test('is logged once, and once again when it works', async () => {
     server.failNext(3, 'tooBusy')
     for (const _ of [1, 2, 3]) await expect(xrpl.balanceUnits()).rejects.toThrow()
     await xrpl.balanceUnits()
@@ -311,7 +311,7 @@ describe('a server that fails', () => {
     expect(everything).not.toMatch(/password-1|key-0123456789/)
   })
 
-  test('is not blamed when the caller gives up', async () => {
+  test('does not count as failed if the caller aborts', async () => {
     server.hang()
     const controller = new AbortController()
     const reason = new Error('stopping')
