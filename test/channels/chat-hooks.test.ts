@@ -47,7 +47,7 @@ describe('a Discord address', () => {
 })
 
 describe('a Slack address', () => {
-  test('is one that Slack shows, and no other', () => {
+  test('is accepted only in the form that Slack shows', () => {
     expect(real.slack.form?.check({ url: SLACK })).toEqual([])
     for (const url of [
       SLACK.replace('https', 'http'),
@@ -61,7 +61,7 @@ describe('a Slack address', () => {
     }
   })
 
-  test('is shown without the part that lets one write', () => {
+  test('is masked without its secret part', () => {
     expect(real.slack.mask({ url: SLACK })).toBe('slack …CDEF')
     expect(real.discord.mask({ url: DISCORD })).toBe('discord …6789')
     expect(real.slack.partitionKey({ url: SLACK })).not.toContain('aB3dE5fG7hI9')
@@ -99,7 +99,7 @@ describe('in Discord', () => {
     expect(bodyOf(world)).not.toHaveProperty('flags')
   })
 
-  test('a list has the pages of its alerts as links, not as text', async () => {
+  test('a list links the pages of its alerts from words, not as bare URLs', async () => {
     const items = [itemOf(1), itemOf(2)]
     await sendEnvelope(world.channel, world.destination(), envelopeOf({ kind: 'group', items }))
     const { description } = DiscordBody.parse(bodyOf(world)).embeds[0] ?? {}
@@ -107,12 +107,12 @@ describe('in Discord', () => {
     expect(description).not.toContain('\\[')
   })
 
-  test('info and recoveries arrive without a sound', async () => {
+  test('messages of severity info and recoveries are silent', async () => {
     await send(world, { severity: 'info' })
     expect(bodyOf(world)).toMatchObject({ flags: 4096 })
   })
 
-  test('a message can be changed, and one that is gone stays gone', async () => {
+  test('a message can be edited, and a deleted message is not sent again', async () => {
     const destination = world.destination()
     const envelope = envelopeOf({ message: { severity: 'warning' } })
     const { messageId = '' } = await world.channel.send(destination, envelope, contextOf())
@@ -130,7 +130,7 @@ describe('in Discord', () => {
     expect(world.hooks.messages).toHaveLength(0)
   })
 
-  test('a webhook that is deleted is switched off', async () => {
+  test('a deleted webhook is a permanent failure', async () => {
     const destination = world.destination()
     world.gone(destination)
     const refused = { reason: 'gone', permanent: true, becomes: 'disabled', isOurFault: false }
@@ -139,12 +139,12 @@ describe('in Discord', () => {
     )
   })
 
-  test.each([401, 403, 404, 410])('%i is final', async (status) => {
+  test.each([401, 403, 404, 410])('%i is a permanent failure', async (status) => {
     world.hooks.failNext({ status })
     await expect(send(world)).rejects.toMatchObject({ permanent: true, statusCode: status })
   })
 
-  test('a limit is kept to the second, without requests before it ends', async () => {
+  test('a rate limit is obeyed to the second, without requests before it ends', async () => {
     const destination = world.destination()
     world.busy()
     const again = () => world.channel.send(destination, envelopeOf(), contextOf())
@@ -159,7 +159,7 @@ describe('in Discord', () => {
     expect(world.hooks.messages).toHaveLength(0)
   })
 
-  test('a limit of the network in front of it is read from its header', async () => {
+  test('a rate limit of the network in front of Discord is read from its header', async () => {
     world.hooks.failNext({ status: 429, headers: { 'Retry-After': '90' }, body: '<html>' })
     await expect(send(world)).rejects.toMatchObject({
       retryAfterIsMandatory: true,
@@ -177,7 +177,7 @@ describe('in Slack', () => {
 
   afterEach(() => world.close())
 
-  test('an alert says the same as on other channels, without mentions', async () => {
+  test('an alert has the same text as on other channels, without mentions', async () => {
     await send(world, { severity: 'critical', watchLabel: '<!channel> & <@U1>' })
     const body = JSON.stringify(bodyOf(world))
     expect(body).toContain('&lt;!channel&gt; &amp; &lt;@U1&gt;')
@@ -186,12 +186,12 @@ describe('in Slack', () => {
     expect(body).toContain('<https://watchdog.example.org/a/abc123|Details>')
   })
 
-  test.each([403, 404, 410])('%i is final', async (status) => {
+  test.each([403, 404, 410])('%i is a permanent failure', async (status) => {
     world.hooks.failNext({ status })
     await expect(send(world)).rejects.toMatchObject({ permanent: true, statusCode: status })
   })
 
-  test('what was written cannot be changed', () => {
+  test('a sent message cannot be edited', () => {
     expect(world.channel.edit).toBeUndefined()
   })
 })
@@ -200,7 +200,7 @@ describe.each([
   ['discord', discordWorld],
   ['slack', slackWorld],
 ] as const)('%s', (_key, start) => {
-  test('takes groups, roll-ups, summaries and notices, however many messages they hold', async () => {
+  test('groups, roll-ups, summaries and notices are sent, however many messages they have', async () => {
     const world = await start()
     const items = Array.from({ length: 45 }, (_, index) => itemOf(index))
     for (const kind of ['group', 'rollup', 'summary', 'notice', 'raised', 'reminder'] as const) {

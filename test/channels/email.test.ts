@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => world.close())
 
 describe('a mail', () => {
-  test('says who it is from, what it is, and how to end it', async () => {
+  test('has its sender, subject, date and language, and links to unsubscribe', async () => {
     const unsubscribeUrl = 'https://watchdog.example.org/unsubscribe/abc'
     const mail = await sent({}, { unsubscribeUrl })
     expect(mail.from).toContain('watchdog@example.org')
@@ -39,7 +39,7 @@ describe('a mail', () => {
     expect(second?.messageId).toBe(first?.messageId)
   })
 
-  test('has another Message-ID for another reader and for another alert', async () => {
+  test('has a Message-ID of its own for each recipient and each alert', async () => {
     const address = 'ops@example.org'
     const other = envelopeOf({ message: { alertId: 4712 } })
     await world.channel.send({ address }, envelopeOf(), contextOf())
@@ -50,7 +50,7 @@ describe('a mail', () => {
     expect(names.join()).not.toContain('other')
   })
 
-  test('that answers an alert belongs to its thread', async () => {
+  test('that replies to an alert is in its thread', async () => {
     const destination = world.destination()
     const { messageId } = await world.channel.send(destination, envelopeOf(), contextOf())
     const recovery = envelopeOf({
@@ -67,7 +67,7 @@ describe('a mail', () => {
     expect(answer?.messageId).not.toBe(messageId)
   })
 
-  test('that answers one of a group belongs to the group’s thread', async () => {
+  test('that replies to an alert of a group is in the thread of the group', async () => {
     const destination = world.destination()
     const items = [4711, 4712].map((alertId) => envelopeOf({ message: { alertId } }).message)
     const group = envelopeOf({ kind: 'group', items })
@@ -82,7 +82,7 @@ describe('a mail', () => {
     expect(answer && referencesOf(answer)).toEqual([inGroup[1], messageId])
   })
 
-  test('with several recoveries belongs to the thread of their alerts', async () => {
+  test('with several recoveries is in the thread of their alerts', async () => {
     const destination = world.destination()
     const { messageId = '' } = await world.channel.send(destination, envelopeOf(), contextOf())
     const items = [4713, 4714].map((alertId) => {
@@ -105,7 +105,7 @@ describe('a mail', () => {
     expect(grouped && headerOf(grouped, 'In-Reply-To')).toBe(answersMessageId)
   })
 
-  test('that reminds of a raised alert answers the mail of that', async () => {
+  test('that reminds of a severity increase replies to the mail about that', async () => {
     const destination = world.destination()
     const raised = envelopeOf({ kind: 'raised', answers: 4711, message: { alertId: 4712 } })
     const { messageId } = await world.channel.send(destination, raised, contextOf())
@@ -116,7 +116,7 @@ describe('a mail', () => {
     expect(mail?.messageId).not.toBe(messageId)
   })
 
-  test('puts no foreign name into its thread', async () => {
+  test('does not use a malformed Message-ID for its thread', async () => {
     const answersMessageId = '<x@y>\r\nBcc: victim@example.org'
     await world.channel.send(
       world.destination(),
@@ -128,7 +128,7 @@ describe('a mail', () => {
     expect(mail && headerOf(mail, 'In-Reply-To')).toMatch(/^<alert-4711-[0-9a-f]{24}@/)
   })
 
-  test('goes to one address, whatever its texts try to add', async () => {
+  test('goes to one address only, whatever its texts contain', async () => {
     const evil = 'Hi\r\nBcc: victim@example.org\r\nContent-Type: text/html\r\n\r\n<b>x</b>'
     const mail = await sent({ title: evil, body: evil, watchLabel: evil, event: 'x' })
     expect(mail.envelope.to).toEqual([mail.to])
@@ -151,19 +151,19 @@ describe('a mail', () => {
     expect(world.inbox.mails).toHaveLength(0)
   })
 
-  test('to a server that is down is tried again and not held against the mailbox', async () => {
+  test('to a server that is down fails temporarily, and not as a fault of the mailbox', async () => {
     await world.inbox.setMode('down')
     const send = world.channel.send(world.destination(), envelopeOf(), contextOf())
     await expect(send).rejects.toMatchObject({ permanent: false, isOurFault: true })
   })
 
-  test('shows a mailbox by its first character and its host', () => {
+  test('masks a mailbox as its first character and its host', () => {
     expect(world.channel.mask({ address: 'ops@example.org' })).toBe('o…@example.org')
     expect(world.channel.partitionKey({ address: 'ops@EXAMPLE.org' })).toBe('example.org')
   })
 })
 
-test('the time for a mail begins when a connection is free for it, not while it waits for one', async () => {
+test('the timeout of a mail begins when a connection is free, not while the mail waits for one', async () => {
   const signals: AbortSignal[] = []
   const release = Promise.withResolvers<void>()
   const mailer = {
@@ -186,12 +186,12 @@ test('the time for a mail begins when a connection is free for it, not while it 
   expect(signals).toHaveLength(MAIL_CONNECTIONS + 1)
 })
 
-test('a channel has as many mails on their way as connections', () => {
+test('the channel sends as many mails at a time as it has connections', () => {
   expect(world.channel.limits.room).toBe(MAIL_CONNECTIONS)
 })
 
 describe('the mail that asks for consent', () => {
-  test('asks, and carries no way to act without the page', async () => {
+  test('asks for consent, and has no link that acts without the page', async () => {
     const mailer = createTransport({ url: world.inbox.url })
     const deps = {
       mailer,

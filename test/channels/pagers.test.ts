@@ -25,7 +25,7 @@ describe('an address of PagerDuty', () => {
     expect(real.pagerduty.form?.check({ url })).toEqual([])
   })
 
-  test('is stored as an integration URL, also when the key alone is given', () => {
+  test('is stored as an integration URL, also if only the key is entered', () => {
     const form = real.pagerduty.form
     expect(form?.make({ url: KEY }).destination).toEqual({ url: US })
     expect(form?.change({ url: US }, { url: KEY }, new Date(0))).toBeUndefined()
@@ -50,7 +50,7 @@ describe('an address of PagerDuty', () => {
     ])
   })
 
-  test('keeps its key out of the mask and of the partition', () => {
+  test('shows its key neither in the mask nor in the partition key', () => {
     expect(real.pagerduty.mask({ url: US })).toBe('pagerduty …E5fG')
     expect(real.pagerduty.partitionKey({ url: US })).not.toContain(KEY.slice(0, 8))
   })
@@ -84,7 +84,7 @@ describe('a topic of ntfy', () => {
     expect(real.ntfy.form?.check({ url })).toEqual([{ pointer: '/url', code: 'ntfy_url' }])
   })
 
-  test('shows the end of a topic only if it cannot be guessed from it', () => {
+  test('shows the end of a topic only if the topic cannot be guessed from that', () => {
     expect(real.ntfy.mask({ url: TOPIC })).toBe('ntfy.sh/…8a11')
     expect(real.ntfy.mask({ url: 'https://ntfy.sh/alerts' })).toBe('ntfy.sh/…')
     expect(real.ntfy.mask({ url: `${TOPIC}?auth=${BASIC}` })).not.toContain(BASIC.slice(-4))
@@ -115,7 +115,7 @@ describe('ntfy', () => {
     expect(notification()).toMatchObject({ priority, click: envelope.message.link })
   })
 
-  test('a protected topic is written to with its login, which stands in no address', async () => {
+  test('requests to a protected topic send its login as a header, not in the URL', async () => {
     const posted: unknown[] = []
     const { ntfy } = await import('#src/channels/ntfy.ts')
     const channel = ntfy.create({
@@ -130,7 +130,7 @@ describe('ntfy', () => {
     expect(posted).toEqual([{ url: 'https://ntfy.sh/', authorization: 'Basic YW5uOnNlY3JldA==' }])
   })
 
-  test('a text in any script stays below the bytes from which it would be an attachment', async () => {
+  test('a text in any script stays below the size from which ntfy makes an attachment of it', async () => {
     for (const body of ['界'.repeat(5000), '👩‍👩‍👧‍👦'.repeat(900), 'ক'.repeat(5000)]) {
       await world.channel.send(world.destination(), envelopeOf({ message: { body } }), contextOf())
     }
@@ -138,7 +138,7 @@ describe('ntfy', () => {
     expect(world.arrived().count).toBe(3)
   })
 
-  test('a refusal without a time is waited for', async () => {
+  test('after a 429 without Retry-After the wait is 60 seconds', async () => {
     world.hooks.failNext({ status: 429 })
     const send = world.channel.send(world.destination(), envelopeOf(), contextOf())
     await expect(send).rejects.toMatchObject({ retryAfterSeconds: 60, retryAfterIsMandatory: true })
@@ -193,7 +193,7 @@ describe('PagerDuty', () => {
     expect(world.hooks.refused).toEqual([])
   })
 
-  test('an outage with several alerts is one, from its start to its end', async () => {
+  test('an outage with several alerts is one incident from its start to its end', async () => {
     const destination = world.destination()
     const cause = { kind: 'silent', since: '2026-11-20T12:57:00.000Z', rounds: 2 } as const
     const outage = groupOf([4713, 4711, 4712], { cause })
@@ -231,7 +231,7 @@ describe('PagerDuty', () => {
     expect(actions()).toEqual(['resolve'])
   })
 
-  test('a mute changes nothing there', async () => {
+  test('a mute changes nothing in PagerDuty', async () => {
     const destination = world.destination()
     await world.channel.send(destination, envelopeOf(), contextOf())
     const receipt = await edit(destination, envelopeOf(), { muted: { until: 'recovered' } })
@@ -239,7 +239,7 @@ describe('PagerDuty', () => {
     expect(world.hooks.messages).toMatchObject([{ edits: 0, action: 'trigger' }])
   })
 
-  test('two tests are two alerts, marked as tests', async () => {
+  test('two test messages are two incidents, marked as tests', async () => {
     const destination = world.destination()
     for (const last of ['1', '2']) {
       const deliveryId = `0b8c6a4e-6f0e-4f0e-9a43-0d9b1f3c2a1${last}`
@@ -250,7 +250,7 @@ describe('PagerDuty', () => {
     expect(world.arrived().text).toMatch(/^🧪/)
   })
 
-  test('a key that PagerDuty no longer knows switches the destination off; another fault does not', async () => {
+  test('a key that PagerDuty no longer knows is a permanent failure; a refused payload is not', async () => {
     const destination = world.destination()
     world.hooks.failNext({ status: 400, body: '{"errors":["\'payload\' is invalid"]}' })
     const once = world.channel.send(destination, envelopeOf(), contextOf())
@@ -260,7 +260,7 @@ describe('PagerDuty', () => {
     await expect(twice).rejects.toMatchObject({ permanent: true, reason: 'gone' })
   })
 
-  test('it is not notified of roll-ups, summaries and notices', async () => {
+  test('roll-ups, summaries, notices and reminders are not sent', async () => {
     for (const kind of ['rollup', 'summary', 'notice', 'reminder'] as const) {
       const send = async () =>
         world.channel.send(world.destination(), envelopeOf({ kind }), contextOf())

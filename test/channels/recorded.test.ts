@@ -38,7 +38,7 @@ describe.each(CHANNEL_KEYS)('%s', (key) => {
   })
 })
 
-test('has every kind of delivery of that release', () => {
+test('has recorded deliveries of every kind', () => {
   const kinds = new Set(STORED.map(({ kind }) => kind))
   expect([...kinds].toSorted()).toEqual(['alert', 'notice', 'raised', 'reminder', 'summary'])
 })

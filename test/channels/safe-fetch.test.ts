@@ -33,7 +33,7 @@ describe('a post to a name', () => {
     })
   })
 
-  test('is refused when one of its addresses is private, in either family', async () => {
+  test('is refused if one of its addresses is private, whether IPv4 or IPv6', async () => {
     names.answer('both.example.org', ['93.184.216.34', '192.168.0.1'])
     await expect(post('https://both.example.org/')).rejects.toMatchObject({
       reason: 'private_address',
@@ -44,26 +44,26 @@ describe('a post to a name', () => {
     })
   })
 
-  test('asks once, in the step that connects, so that a second answer cannot differ', async () => {
+  test('is resolved once, when connecting, so that no second lookup can return another address', async () => {
     names.answer('hook.example.org', ['127.0.0.1'])
     await post('https://hook.example.org/').catch(() => undefined)
     expect(names.questions).toEqual(['hook.example.org A', 'hook.example.org AAAA'])
   })
 
-  test('does not know the names of this machine', async () => {
+  test('is not resolved by the hosts file of this machine', async () => {
     await expect(post('https://localhost.localdomain/')).rejects.toMatchObject({
       reason: 'unknown_host',
     })
     expect(names.questions).toContain('localhost.localdomain A')
   })
 
-  test('that cannot be resolved says so', async () => {
+  test('that cannot be resolved fails as an unknown host', async () => {
     await expect(post('https://nowhere.example.org/')).rejects.toMatchObject({
       reason: 'unknown_host',
     })
   })
 
-  test('that no name server answers for gives up in time', async () => {
+  test('times out if no name server responds', async () => {
     names.silence()
     await expect(post('https://hook.example.org/', 500)).rejects.toMatchObject({
       reason: 'timeout',
@@ -71,7 +71,7 @@ describe('a post to a name', () => {
   })
 })
 
-test('returns the address that a name resolved to, so that names of one server are grouped', async () => {
+test('reports the addresses that a name resolved to, so that hosts on one server can be grouped', async () => {
   const resolved: unknown[] = []
   names.answer('hook.example.org', ['93.184.216.34'])
   const send = createSafeSend({

@@ -78,7 +78,7 @@ describe('a webhook to an address of this machine', () => {
     expect(names.questions).toEqual([])
   })
 
-  test('is never sent by a text that two readers read differently', async () => {
+  test('is never sent because of a URL that parsers read differently', async () => {
     for (const url of [
       'https://example.org\\@127.0.0.1:8443/',
       'https://example.org#@127.0.0.1:8443/',
@@ -126,7 +126,7 @@ describe('a webhook to an address of the network around this machine', () => {
     'http://example.org/',
     'https://example.org:80/',
     'https://example.org:8080/',
-  ])('is never sent on another way: %s', async (url) => {
+  ])('is never sent with another scheme or port: %s', async (url) => {
     expect(await refusalOf(post(url))).toMatchObject({ reason: 'url' })
     expect(names.questions).toEqual([])
   })
@@ -146,7 +146,7 @@ describe('a webhook to a name', () => {
     ['100.64.0.1'],
     ['fd00::1'],
     ['fe80::1'],
-  ])('that leads to %s is never sent', async (address) => {
+  ])('that resolves to %s is never sent', async (address) => {
     names.answer('hook.example.org', [address])
     const error = await refusalOf(post('https://hook.example.org:8443/'))
     expect(error).toMatchObject({ reason: 'private_address', permanent: false })
@@ -158,14 +158,14 @@ describe('a webhook to a name', () => {
     [['127.0.0.1', '93.184.216.34']],
     [['93.184.216.34', '::1']],
     [['2606:2800:220:1::1', '127.0.0.1']],
-  ])('with mixed answers is never sent: %j', async (addresses) => {
+  ])('that resolves to public and private addresses is never sent: %j', async (addresses) => {
     names.answer('hook.example.org', addresses)
     const error = await refusalOf(post('https://hook.example.org:8443/'))
     expect(error).toMatchObject({ reason: 'private_address' })
     expect(visits).toBe(0)
   })
 
-  test('that answers otherwise the second time is asked once, and goes where it was checked', async () => {
+  test('that resolves differently the second time is resolved once per request, and the checked address is used', async () => {
     names.answer('hook.example.org', ['93.184.216.34'], ['127.0.0.1'])
     await refusalOf(post('https://hook.example.org:8443/'))
     expect(names.questions).toEqual(['hook.example.org A', 'hook.example.org AAAA'])
@@ -176,7 +176,7 @@ describe('a webhook to a name', () => {
     expect(visits).toBe(0)
   })
 
-  test('in other letters, or behind credentials, is what it leads to', async () => {
+  test('in other letters, or after credentials, is checked by what it resolves to', async () => {
     names.answer('hook.example.org', ['127.0.0.1'])
     for (const url of [
       'https://HOOK.example.ORG:8443/',
@@ -201,7 +201,7 @@ describe('every channel that posts to a typed address', () => {
     allowPrivateUrls: false,
   })
 
-  test('refuses one of this machine when it is set and when it is used', async () => {
+  test('refuses an address of this machine in its form and when sending', async () => {
     const url = 'https://127.0.0.1:8443/api/webhooks/12345678901/aB3-_aB3-_aB3-_aB3-_'
     const slackUrl = 'https://127.0.0.1:8443/services/T0ABCDEF/B0ABCDEF/aB3dE5fG7hI9'
     for (const [channel, destination] of [
@@ -218,7 +218,7 @@ describe('every channel that posts to a typed address', () => {
   })
 })
 
-test('the socket would have noticed', async () => {
+test('the test server notices a connection if private addresses are allowed', async () => {
   const send = createSafeSend({ allowPrivate: true })
   const { signal } = new AbortController()
   const sent = send('https://127.0.0.1:8443/', { headers: {}, body: '{}', signal })

@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => world.close())
 
 describe('an alert in a chat', () => {
-  test('has its buttons, no link preview, and no sound when it is only info', async () => {
+  test('has its buttons and no link preview, and is silent if its severity is info', async () => {
     const chatId = await sent({})
     const message = world.telegram.lastMessage(chatId)
     expect(message?.keyboard[0]).toEqual([
@@ -30,7 +30,7 @@ describe('an alert in a chat', () => {
     expect(message?.text).toContain('#4711')
   })
 
-  test('has a sound when it is a warning or critical, and none when it is over', async () => {
+  test('has a sound if it is a warning or critical, and is silent if it has recovered', async () => {
     const silent = async (over: Partial<Message>) =>
       world.telegram.lastMessage(await sent(over))?.silent
     expect(await silent({ severity: 'warning' })).toBe(false)
@@ -38,27 +38,27 @@ describe('an alert in a chat', () => {
     expect(await silent({ severity: 'critical', event: 'provider.recovered' })).toBe(true)
   })
 
-  test('gives the link as text where no button can hold it', async () => {
+  test('has the link as text if no button can have it', async () => {
     const message = world.telegram.lastMessage(await sent({ link: 'http://localhost:8080/a/x' }))
     expect(JSON.stringify(message?.keyboard)).not.toContain('localhost')
     expect(message?.text).toContain('http://localhost:8080/a/x')
   })
 
-  test('goes into its topic', async () => {
+  test('is sent to its topic', async () => {
     const { forum, threadId } = makeForum()
     const receipt = await send({ chatId: forum, threadId })
     expect(receipt).toEqual({ messageId: String(world.telegram.lastMessage(forum)?.id) })
     expect(world.telegram.lastMessage(forum)?.threadId).toBe(threadId)
   })
 
-  test('leads to its watch in the bot', async () => {
+  test('has a button that opens its watch in the bot', async () => {
     const message = world.telegram.lastMessage(await sent({}))
     expect(message?.entities).toContainEqual(
       expect.objectContaining({ type: 'text_link', url: 'https://t.me/watchdog_bot?start=w42' }),
     )
   })
 
-  test('has one clock in a group: every time of the message names its offset', async () => {
+  test('shows in a group the offset of its time zone with every time', async () => {
     const { forum } = makeForum()
     await send({ chatId: forum })
     const message = world.telegram.lastMessage(forum)
@@ -67,8 +67,8 @@ describe('an alert in a chat', () => {
   })
 })
 
-describe('an answer', () => {
-  test('is a reply to the message it answers', async () => {
+describe('a reply', () => {
+  test('refers to the message of its alert', async () => {
     const destination = world.destination()
     const { messageId = '' } = await world.channel.send(destination, envelopeOf(), contextOf())
     const recovery = envelopeOf({
@@ -82,7 +82,7 @@ describe('an answer', () => {
     expect(message?.silent).toBe(true)
   })
 
-  test('arrives all the same when what it answers is gone', async () => {
+  test('is sent although the message it refers to was deleted', async () => {
     const destination = world.destination()
     const context = contextOf({ answersMessageId: '999' })
     await world.channel.send(destination, envelopeOf({ answers: 4711 }), context)
@@ -91,10 +91,10 @@ describe('an answer', () => {
   })
 })
 
-describe('a message that is changed', () => {
+describe('a message that is edited', () => {
   const acknowledged = { at: new Date('2026-11-20T13:05:00Z'), by: 'Ann' }
 
-  test('says what became of its alert', async () => {
+  test('shows that its alert was acknowledged and that it recovered', async () => {
     const { destination, messageId } = await notified()
     const receipt = await edit(destination, messageId, { acknowledged })
     expect(receipt).toEqual({ messageId })
@@ -113,14 +113,14 @@ describe('a message that is changed', () => {
     expect(after?.keyboard).toHaveLength(1)
   })
 
-  test('may look so already, or be gone', async () => {
+  test('may already have the new text, or be deleted', async () => {
     const { destination, messageId } = await notified()
     await edit(destination, messageId, {})
     expect(await edit(destination, messageId, {})).toEqual({ messageId })
     expect(await edit(destination, '999', { acknowledged })).toEqual({})
   })
 
-  test('is left alone once its group has become another chat, whose ids name other messages', async () => {
+  test('is not edited after its group became a supergroup, in which the ids belong to other messages', async () => {
     const { id } = world.telegram.person({ firstName: 'Ann', languageCode: 'en' })
     const group = world.telegram.group({ title: 'Node crew', members: [id], admins: [id] })
     const { messageId = '' } = await send({ chatId: group.id })
@@ -132,14 +132,14 @@ describe('a message that is changed', () => {
     expect(shown?.text).not.toContain('acknowledged')
   })
 
-  test('ends with the chat', async () => {
+  test('fails permanently if the chat blocked the bot', async () => {
     const { destination, messageId } = await notified()
     world.gone(destination)
     const refused = { reason: 'blocked', permanent: true, becomes: 'blocked' }
     await expect(edit(destination, messageId, { acknowledged })).rejects.toMatchObject(refused)
   })
 
-  test('waits as long as the Bot API says', async () => {
+  test('waits as long as the Bot API asks for', async () => {
     const { destination, messageId } = await notified()
     world.telegram.failNext('editMessageText', {
       error_code: 429,
@@ -180,7 +180,7 @@ describe('a picture', () => {
     expect(world.telegram.lastMessage(forum)?.file).toMatchObject({ kind: 'photo' })
   })
 
-  test('is not sent alone, and says why it could not be sent', async () => {
+  test('is not sent without its message, and reports the reason', async () => {
     const destination = world.destination()
     const { messageId = '' } = await world.channel.send(destination, envelopeOf(), contextOf())
     await expect(reply(destination, '999')).rejects.toMatchObject({ statusCode: 400 })
@@ -195,8 +195,8 @@ describe('a picture', () => {
   })
 })
 
-describe('an alert that is refused in its form', () => {
-  test('is sent once more as plain text', async () => {
+describe('an alert that the Bot API refuses as malformed', () => {
+  test('is sent again as plain text', async () => {
     refuse("Bad Request: can't parse entities: Unsupported start tag")
     const chatId = await sent({})
     const message = world.telegram.lastMessage(chatId)
@@ -205,7 +205,7 @@ describe('an alert that is refused in its form', () => {
     expect(payload()).not.toHaveProperty('parse_mode')
   })
 
-  test('is sent without the link on a button, which is text then', async () => {
+  test('is sent again with the link as text instead of a button', async () => {
     refuse("Bad Request: inline keyboard button URL 'x' is invalid: Wrong HTTP URL")
     const message = world.telegram.lastMessage(await sent({}))
     expect(message?.keyboard[0]).toEqual([
@@ -214,7 +214,7 @@ describe('an alert that is refused in its form', () => {
     expect(message?.text).toContain('https://watchdog.example.org/a/abc123')
   })
 
-  test('is sent without any button when none is taken', async () => {
+  test('is sent again without buttons if every button is refused', async () => {
     refuse('Bad Request: BUTTON_DATA_INVALID')
     refuse('Bad Request: BUTTON_DATA_INVALID')
     const message = world.telegram.lastMessage(await sent({}))
@@ -222,7 +222,7 @@ describe('an alert that is refused in its form', () => {
     expect(message?.text).toContain('https://watchdog.example.org/a/abc123')
   })
 
-  test('goes to the chat when its topic is closed, and from then on', async () => {
+  test('is sent to the chat if its topic is closed, and so are later alerts', async () => {
     const { forum, threadId } = makeForum()
     world.telegram.closeTopic(forum, threadId)
     const receipt = await send({ chatId: forum, threadId })
@@ -230,7 +230,7 @@ describe('an alert that is refused in its form', () => {
     expect(world.telegram.lastMessage(forum)?.threadId).toBeUndefined()
   })
 
-  test('goes to the chat when its topic is deleted', async () => {
+  test('is sent to the chat if its topic is deleted', async () => {
     const { forum, threadId } = makeForum()
     world.telegram.deleteTopic(forum, threadId)
     expect(await send({ chatId: forum, threadId })).toMatchObject({
@@ -239,7 +239,7 @@ describe('an alert that is refused in its form', () => {
     })
   })
 
-  test('follows a group that became a supergroup', async () => {
+  test('is sent to the supergroup that its group became', async () => {
     const { id } = world.telegram.person({ firstName: 'Ann', languageCode: 'en' })
     const group = world.telegram.group({ title: 'Node crew', members: [id], admins: [id] })
     const moved = world.telegram.migrate(group.id)
@@ -250,15 +250,15 @@ describe('an alert that is refused in its form', () => {
     expect(world.telegram.lastMessage(moved.id)?.text).toContain('Balance changed')
   })
 
-  test('is not tried for ever', async () => {
+  test('is sent again only once', async () => {
     for (let time = 0; time < 9; time += 1) refuse("Bad Request: can't parse entities: no")
     await expect(sent({})).rejects.toMatchObject({ reason: 'refused', permanent: false })
     expect(calls()).toBe(2)
   })
 })
 
-describe('a chat that is gone or closed to us', () => {
-  test('is blocked for ever when the bot was thrown out', async () => {
+describe('a chat that does not exist or refuses the bot', () => {
+  test('is marked as blocked if the bot was removed', async () => {
     const { forum } = makeForum()
     world.telegram.kick(forum)
     await expect(send({ chatId: forum })).rejects.toMatchObject({
@@ -268,7 +268,7 @@ describe('a chat that is gone or closed to us', () => {
     })
   })
 
-  test('is switched off when there is no such chat', async () => {
+  test('is switched off if it does not exist', async () => {
     await expect(send({ chatId: 1 })).rejects.toMatchObject({
       reason: 'chat_not_found',
       permanent: true,
@@ -276,7 +276,7 @@ describe('a chat that is gone or closed to us', () => {
     })
   })
 
-  test('is kept where the bot may only read', async () => {
+  test('stays on if the bot may only read', async () => {
     const { forum } = makeForum()
     world.telegram.mute(forum)
     await expect(send({ chatId: forum })).rejects.toMatchObject({
@@ -286,8 +286,8 @@ describe('a chat that is gone or closed to us', () => {
   })
 })
 
-describe('floods', () => {
-  test('are waited out without asking again', async () => {
+describe('rate limits of Telegram', () => {
+  test('are waited for without another request', async () => {
     const destination = world.destination()
     world.busy()
     await expect(send(destination)).rejects.toMatchObject({
@@ -303,7 +303,7 @@ describe('floods', () => {
     expect(calls()).toBe(before)
   })
 
-  test('of several chats at once are the bot’s: no chat is asked until they are over', async () => {
+  test('of several chats at once apply to the whole bot: nothing is sent until they are over', async () => {
     const own = await telegramWorld()
     const sendTo = (destination: unknown) =>
       own.channel.send(destination, envelopeOf(), contextOf())
@@ -328,7 +328,7 @@ describe('floods', () => {
     await own.close()
   })
 
-  test('do not happen: a chat gets one message a second', async () => {
+  test('are avoided: a chat gets one message a second', async () => {
     const paced = await telegramWorld()
     const destination = paced.destination()
     const startedAt = performance.now()
@@ -340,7 +340,7 @@ describe('floods', () => {
   })
 })
 
-test('a Bot API that is down is not held against the chat', async () => {
+test('a Bot API that is down is a temporary failure, and not a fault of the chat', async () => {
   const destination = world.destination()
   await world.telegram.down()
   await expect(send(destination)).rejects.toMatchObject({ permanent: false, isOurFault: true })

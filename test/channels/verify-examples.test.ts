@@ -41,7 +41,7 @@ describe('the published test vector', () => {
     expect(headerOf('webhook-signature')).toBe(signStandard(SECRET, id, SENT_AT, body))
   })
 
-  test('is good for a customer who follows the description', () => {
+  test('is valid for a customer who follows the description', () => {
     const headers = Object.fromEntries(
       HEADERS.trim()
         .split('\n')
@@ -52,7 +52,7 @@ describe('the published test vector', () => {
     expect(verifyStandard(headers, BODY, SECRET, now)).toMatchObject({ ok: true })
   })
 
-  test('stands in the README, with the signature of the shortest body', () => {
+  test('is in the README, with the signature of the shortest body', () => {
     expect(README).toContain(SECRET)
     expect(README).toContain(String(SENT_AT))
     expect(README).toContain(sign(SECRET, SENT_AT, '{"payloadVersion":2}'))
@@ -189,7 +189,7 @@ test('the client reads every field of the payload that the service writes', asyn
   expect(Object.keys(read).toSorted()).toEqual(Object.keys(WebhookPayload.shape).toSorted())
 })
 
-test('the check in the README refuses a request without a signature, and takes a good one', async () => {
+test('the check in the README refuses a request without a signature, and accepts a valid one', async () => {
   const script = /```js\n(import [^`]*(?:`[^`\n]*`[^`]*)*)\n```/.exec(README)?.[1]
   const file = join(temporary, 'readme.mjs')
   writeFileSync(file, `${script}\nexport { isGenuine }\n`)

@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => world.close())
 
 describe('a delivery', () => {
-  test('carries signatures a customer finds good, over the very bytes', async () => {
+  test('has signatures that are valid for the exact bytes of the body', async () => {
     await world.channel.send(world.destination(), envelopeOf(), contextOf({ attempt: 2 }))
     const [delivery] = world.receiver.deliveries
     expect(delivery?.verdicts).toMatchObject({
@@ -32,7 +32,7 @@ describe('a delivery', () => {
     })
   })
 
-  test('carries the headers that are published, and no other of ours', async () => {
+  test('has the published headers, and no others of the service', async () => {
     const rotating = rotateSecret(
       { url: world.receiver.url(), secret: world.secret },
       makeSecret(),
@@ -52,7 +52,7 @@ describe('a delivery', () => {
     ])
   })
 
-  test('is good for the old and the new secret while one replaces the other', async () => {
+  test('has signatures of the old and the new secret during a rotation', async () => {
     const next = makeSecret()
     const destination = rotateSecret({ url: world.receiver.url(), secret: world.secret }, next, NOW)
     await world.channel.send(destination, envelopeOf(), contextOf())
@@ -69,7 +69,7 @@ describe('a delivery', () => {
 })
 
 describe('a rotation', () => {
-  test('lasts 24 hours on the wire, to the millisecond', async () => {
+  test('sends both signatures for exactly 24 hours', async () => {
     const next = makeSecret()
     const destination = rotateSecret({ url: world.receiver.url(), secret: world.secret }, next, NOW)
     const day = 86_400_000
@@ -99,7 +99,7 @@ describe('a rotation', () => {
   })
 })
 
-describe('what sums up or is about the service', () => {
+describe('a message that is not an alert', () => {
   test.each([
     'reminder',
     'group',
@@ -114,7 +114,7 @@ describe('what sums up or is about the service', () => {
 })
 
 describe('an endpoint', () => {
-  test('that refuses connections fails with the word for it', async () => {
+  test('that refuses connections fails with the reason `refused`', async () => {
     const url = world.receiver.url()
     await world.receiver.close()
     await expect(sendTo(url)).rejects.toMatchObject({ reason: 'refused', permanent: false })
@@ -125,7 +125,7 @@ describe('an endpoint', () => {
     await expect(sendTo(world.receiver.url())).rejects.toMatchObject({ reason: 'reset' })
   })
 
-  test('that redirects is not followed', async () => {
+  test('that redirects fails, and the redirect is not followed', async () => {
     const headers = { Location: world.receiver.url('other') }
     world.receiver.answerNext({ status: 307, headers })
     await expect(sendTo(world.receiver.url())).rejects.toMatchObject({
@@ -135,7 +135,7 @@ describe('an endpoint', () => {
     expect(world.receiver.deliveries).toHaveLength(1)
   })
 
-  test('that answers with an endless body has taken the delivery, and is cut off', async () => {
+  test('that responds with an endless body counts as delivered, and the connection is closed', async () => {
     let sentBytes = 0
     const isCut = Promise.withResolvers<void>()
     const server = await serve((_request, response) => {
@@ -156,7 +156,7 @@ describe('an endpoint', () => {
     await server.close()
   })
 
-  test('that never ends its body has taken the delivery', async () => {
+  test('that never ends its response counts as delivered', async () => {
     const server = await serve((_request, response) => {
       response.writeHead(200)
       response.write('begun')
@@ -165,7 +165,7 @@ describe('an endpoint', () => {
     await server.close()
   })
 
-  test('that talks something else than HTTP fails', async () => {
+  test('that does not speak HTTP fails', async () => {
     const server = await serve((_request, response) => {
       response.socket?.end('SSH-2.0-OpenSSH_9.9\r\n\r\n')
     })
