@@ -73,7 +73,7 @@ async function failureOf(call: Promise<unknown>): Promise<WatchdogError> {
 }
 
 describe('a call', () => {
-  test('sends the token, the language and its parameters, and returns the answer', async () => {
+  test('sends the token, the language and its parameters, and returns the result', async () => {
     answers = [json(200, { data: [], nextCursor: null }, { ratelimit: '"read";r=1;t=2' })]
     const heads: AnswerHead[] = []
     const onAnswer = (head: AnswerHead) => heads.push(head)
@@ -90,25 +90,25 @@ describe('a call', () => {
     expect(heads[0]?.headers.get('ratelimit')).toBe('"read";r=1;t=2')
   })
 
-  test('writes a parameter of the path so that it stays one segment', async () => {
+  test('encodes a parameter of the path so that it stays one segment', async () => {
     answers = [json(200, {})]
     await client().testChannel('../a b?c')
     expect(requests[0]?.url).toBe('/api/x402/channels/..%2Fa%20b%3Fc/test')
   })
 
-  test('returns nothing for an answer without a body', async () => {
+  test('returns undefined for a response without a body', async () => {
     answers = [text(204, '')]
     expect(await client().deleteWatch(7)).toBeUndefined()
   })
 
-  test('names the problem of a refusal by its code', async () => {
+  test('throws an error with the code of the problem', async () => {
     answers = [problem(409, 'no_free_slot')]
     const error = await failureOf(client().createWatch(WATCH))
     expect(error).toMatchObject({ code: 'no_free_slot', status: 409, requestId: 'r-1', errors: [] })
     expect(error.message).toBe('T: D')
   })
 
-  test('says that an answer is not one of the service', async () => {
+  test('throws an error of its own if the response is not from the service', async () => {
     answers = [text(200, '<html>'), text(404, '<html>')]
     for (const status of [200, 404]) {
       const error = await failureOf(client().getStats())
@@ -131,7 +131,7 @@ describe('retries', () => {
     expect(requests.length).toBe(3)
   })
 
-  test('repeat a keyed call with the same key, which is another one for the next call', async () => {
+  test('repeat a call with its idempotency key; the next call has a new key', async () => {
     answers = [cut, problem(503, 'dependency_unavailable', AT_ONCE), json(201, {}), json(201, {})]
     await client().createWatch(WATCH)
     await client().createWatch(WATCH)
@@ -155,12 +155,12 @@ describe('retries', () => {
     expect(requests.length).toBe(2)
   })
 
-  test('never repeat a refusal that would come again', async () => {
+  test('never repeat a refusal that is final', async () => {
     answers = [problem(400, 'validation_failed')]
     expect((await failureOf(client().getStats())).code).toBe('validation_failed')
   })
 
-  test('end after their number', async () => {
+  test('end after the set number', async () => {
     const refused = problem(503, 'dependency_unavailable', AT_ONCE)
     answers = [refused, refused, refused]
     expect((await failureOf(client().getStats())).status).toBe(503)
@@ -174,7 +174,7 @@ describe('retries', () => {
     expect(requests.length).toBe(1)
   })
 
-  test('begin again after a time-out, and say so when there are none left', async () => {
+  test('follow a timeout, and the last timeout is thrown', async () => {
     answers = [silence, json(200, {})]
     await client({ timeoutMs: 50 }).getStats()
     answers = [silence]
@@ -183,8 +183,8 @@ describe('retries', () => {
   })
 })
 
-describe('a signal', () => {
-  test('ends a call, with its own reason', async () => {
+describe('an abort signal', () => {
+  test('ends a call with the reason of the abort', async () => {
     const control = new AbortController()
     const reason = new Error('the user left')
     answers = [() => control.abort(reason)]
@@ -193,7 +193,7 @@ describe('a signal', () => {
     expect(requests.length).toBe(1)
   })
 
-  test('ends the wait for another attempt', async () => {
+  test('ends the wait for the next attempt', async () => {
     const control = new AbortController()
     answers = [
       (request, response) => {
@@ -209,7 +209,7 @@ describe('pages', () => {
   const page = (ids: number[], nextCursor: string | null) =>
     json(200, { data: ids.map((id) => ({ id })), nextCursor })
 
-  test('come one after the other, with the filter, as they are needed', async () => {
+  test('are requested one after the other when they are needed, with the filter', async () => {
     answers = [page([1, 2], 'a'), page([3], null)]
     const ids: number[] = []
     for await (const { id } of client().allWatches({ limit: 2 })) ids.push(id)
@@ -220,7 +220,7 @@ describe('pages', () => {
     expect(requests.length).toBe(3)
   })
 
-  test('that repeat end with an error, not never', async () => {
+  test('end with an error if a cursor repeats', async () => {
     answers = [page([1], 'a'), page([1], 'b'), page([1], 'a')]
     const read = async () => {
       for await (const _one of client().allAlerts());
@@ -230,7 +230,7 @@ describe('pages', () => {
 })
 
 describe('the token', () => {
-  test('is in no text of a client and of its errors', async () => {
+  test('appears in no text of a client or of its errors', async () => {
     answers = [cut, problem(401, 'invalid_token')]
     const watchdog = client({ retries: 0 })
     const errors = [await failureOf(watchdog.getAccount()), await failureOf(watchdog.getAccount())]

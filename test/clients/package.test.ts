@@ -64,7 +64,7 @@ test('the package has its code, its types, its README and licence, and no depend
   }
 })
 
-test('its types fit the programs of the README', async () => {
+test('the programs of the README compile with the types of the package', async () => {
   const options = ['--noEmit', '--strict', '--skipLibCheck', '--allowJs', '--checkJs']
   const target = ['--target', 'es2024', '--module', 'nodenext', '--types', 'node']
   const tsc = join(MODULES, '.bin/tsc')
@@ -94,7 +94,7 @@ test('the first program of the README signs in and creates a watch', async () =>
   expect(second.stdout).toBe('all slots are taken\n1 wallet-balance\n')
 })
 
-test('the second program of the README takes a genuine webhook once and refuses another', async () => {
+test('the second program of the README accepts a genuine webhook once and refuses a forged one', async () => {
   const secret = makeSecret()
   const port = await freePort()
   const env = { PATH: process.env.PATH, WEBHOOK_SECRET: secret, PORT: String(port) }

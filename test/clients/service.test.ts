@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 describe('sign-in', () => {
-  test('gives a client with the scopes that were asked for', async () => {
+  test('returns a client with the requested scopes', async () => {
     expect(alice.issued.scopes.toSorted()).toEqual(['read', 'spend', 'write'])
     const { wallet } = await alice.watchdog.getAccount()
     expect(wallet).toBe(PEOPLE.alice.account.address)
@@ -49,7 +49,7 @@ describe('sign-in', () => {
   })
 })
 
-test('a watch is created, told by webhook and found in the list of alerts', async () => {
+test('a new watch fires an alert, which arrives by webhook and is in the list of alerts', async () => {
   const { watchdog } = alice
   const { currentVersion } = await watchdog.getTerms()
   await watchdog.acceptTerms({ version: currentVersion })
@@ -77,7 +77,7 @@ test('a watch is created, told by webhook and found in the list of alerts', asyn
   expect(alerts).toEqual([webhook.alertId])
 })
 
-test('a purchase is charged once for one key', async () => {
+test('a purchase is charged once per idempotency key', async () => {
   const { watchdog } = alice
   await giveCredits(world.app, PEOPLE.alice.account.address, 50_000)
   const replays: (string | null)[] = []
@@ -94,7 +94,7 @@ test('a purchase is charged once for one key', async () => {
   expect(balanceCredits).toBe(50_000 - first.totalCredits)
 })
 
-test('a change is refused when somebody else changed the watch before', async () => {
+test('a change is refused if the watch was changed in the meantime', async () => {
   const { watchdog } = alice
   const tags: (string | null)[] = []
   const onAnswer = ({ headers }: { headers: Headers }) => void tags.push(headers.get('etag'))

@@ -27,7 +27,7 @@ const reasonOf = (request: WebhookRequest) =>
   )
 
 describe('verifyWebhook', () => {
-  test.each(EVENTS)('takes %s with its data', async (event) => {
+  test.each(EVENTS)('accepts %s with its data', async (event) => {
     const data = findEventSource(event)?.signal.examples[event]
     if (data === undefined) throw new Error(`${event} has no example`)
     const envelope = envelopeOf()
@@ -52,7 +52,7 @@ describe('verifyWebhook', () => {
     expect([show, wrong].map((one) => typeof one)).toEqual(['function', 'function'])
   })
 
-  test('takes bytes, a text and the headers of fetch', async () => {
+  test('accepts the body as bytes or text, and the headers of fetch', async () => {
     const body = payload(envelopeOf())
     const bytes = new TextEncoder().encode(body)
     const { headers } = signed(body)
@@ -65,20 +65,20 @@ describe('verifyWebhook', () => {
     }
   })
 
-  test('takes one of several secrets, and refuses an empty one', async () => {
+  test('accepts a signature of any of several secrets, and refuses an empty secret', async () => {
     const body = payload(envelopeOf())
     expect(await reasonOf(signed(body, { secret: [makeSecret(), SECRET] }))).toBe('valid')
     expect(await reasonOf(signed(body, { secret: [makeSecret()] }))).toBe('wrong signature')
     expect(await reasonOf(signed(body, { secret: '' }))).toBeInstanceOf(TypeError)
   })
 
-  test('refuses what is signed but no payload of this version', async () => {
+  test('refuses a signed body that is not a payload of this version', async () => {
     for (const body of ['', '[]', 'null', '{', '{"payloadVersion":3}']) {
       expect(await reasonOf(signed(body))).toBe('unknown payload')
     }
   })
 
-  test('refuses a time that is no number', async () => {
+  test('refuses a timestamp that is not a number', async () => {
     const body = payload(envelopeOf())
     expect(await reasonOf(signed(body, { nowSeconds: Number.NaN }))).toBe('too old or too new')
   })
