@@ -68,7 +68,7 @@ describe('values', () => {
     expect(await database.db.select().from(things)).toEqual([values])
   })
 
-  test('are dates, arrays and JSON in plain statements too, in both directions', async () => {
+  test('may be dates, arrays and JSON in plain SQL statements too, as parameters and in results', async () => {
     const [row] = await database.db.execute(query`
       select ${query.param(madeAt)}::timestamptz as at, array_agg(made_at) as instants,
         ${query.param([1, 2])}::int[] as numbers, ${query.param({ b: [1] })}::jsonb as json,
@@ -83,14 +83,14 @@ describe('values', () => {
     })
   })
 
-  test('are dates for postgres.js as well', async () => {
+  test('of dates are also accepted by postgres.js', async () => {
     const [row] = await database.sql`select ${madeAt}::timestamptz as at`
     expect(row).toEqual({ at: madeAt })
   })
 })
 
 describe('a transaction', () => {
-  test('can be passed to a store as its database, and so can a nested one', async () => {
+  test('can be passed to a store as its database, and so can a nested transaction', async () => {
     await database.db.transaction(async (tx) => {
       await insertThing(tx, 10)
       await tx.transaction((inner) => insertThing(inner, 11))
@@ -122,7 +122,7 @@ describe('a transaction', () => {
     expect(await countThings(database.db, 33, 33)).toBe(1)
   })
 
-  test('rejects when its work caught the error of a failed statement', async () => {
+  test('rejects even if its work caught the error of a failed statement', async () => {
     await insertThing(database.db, 40)
     const work = database.db.transaction(async (tx) => {
       await insertThing(tx, 41)
@@ -244,7 +244,7 @@ describe('the pool', () => {
     await close()
   })
 
-  test('lets a transaction begin although plain queries never pause', async () => {
+  test('lets a transaction begin although plain queries arrive without a pause', async () => {
     const { db, close } = connect(database.url, { max: 2 })
     const stop = new AbortController()
     const load = Array.from({ length: 8 }, async () => {
@@ -285,7 +285,7 @@ describe('the pool', () => {
 })
 
 describe('a server that is frozen', () => {
-  test('fails a statement after its timeout, and the one that waits for its connection too', async () => {
+  test('fails a statement after its timeout, and also the statement that waits for its connection', async () => {
     const { hostname, port } = new URL(database.url)
     const proxy = await startSeveringProxy({ host: hostname, port: Number(port) })
     const url = new URL(database.url)
@@ -341,7 +341,7 @@ describe('transact', () => {
     expect(runs).toBe(1)
   })
 
-  test('repeats an insert whose partition was created meanwhile', async () => {
+  test('repeats an insert if its partition was created in the meantime', async () => {
     const { db } = database
     await db.execute(query`create table lots (id integer primary key) partition by range (id)`)
     await db.execute(query`create table lots_default partition of lots default`)
@@ -370,7 +370,7 @@ describe('transact', () => {
     expect([...(await db.execute(query`select id from lots_1`))]).toEqual([{ id: 1 }])
   })
 
-  test('throws a broken check of a table at once', async () => {
+  test('throws the violation of a check constraint at once', async () => {
     const { db } = database
     await db.execute(query`create table less (id integer check (id < 5))`)
     let runs = 0
@@ -423,7 +423,7 @@ describe('waitForDatabase', () => {
     await close()
   })
 
-  test('does not wait for what waiting cannot heal', async () => {
+  test('does not wait if the error cannot end by waiting', async () => {
     const url = new URL(database.url)
     url.pathname = '/there_is_no_such_database'
     const { sql, close } = connect(url.href)
@@ -434,7 +434,7 @@ describe('waitForDatabase', () => {
   })
 })
 
-test('a caller that waits too long for a connection is refused, other callers are not', async () => {
+test('a caller that waits too long for a connection gets an error; callers that may wait longer do not', async () => {
   const crowded = connect(database.url, { max: 1, waitMs: 50 })
   const other = crowded.openPool({ max: 1 })
   const free = Promise.withResolvers<void>()

@@ -190,7 +190,7 @@ describe('an embedded database', () => {
 })
 
 describe.runIf(isLinux)('the server of an embedded database', () => {
-  test('is not root, does not inherit the environment, and gets no SIGINT of the parent', async () => {
+  test('does not run as root, does not inherit the environment, and gets no SIGINT of the parent process', async () => {
     await prepare()
     vi.stubEnv('SECRET_KEY', 'not for the server')
     await start()
@@ -213,7 +213,7 @@ describe.runIf(isLinux)('the server of an embedded database', () => {
     expect(await query(again.url, 'select one from kept')).toEqual([{ one: 1 }])
   })
 
-  test('is stopped by the next service if it outlived its own', async () => {
+  test('is stopped by the next service if it still runs after its own service ended', async () => {
     await prepare()
     const service = await startElsewhere()
     await query(service.url, 'create table kept as select 1 as one')
@@ -246,7 +246,7 @@ describe.runIf(isLinux)('the server of an embedded database', () => {
     other.kill()
   })
 
-  test('is reported when it ends unexpectedly', async () => {
+  test('is reported if it ends unexpectedly', async () => {
     await prepare()
     const database = await start()
     process.kill(await postmasterPid(), 'SIGINT')
@@ -259,7 +259,7 @@ describe.runIf(isLinux)('the server of an embedded database', () => {
 })
 
 describe.runIf(isRoot && isLinux)('as root, below a folder that is closed to others', () => {
-  test('the database is kept in another folder, found again, and logged once', async () => {
+  test('the database is created in another folder, found there again, and the folder is logged once', async () => {
     const closed = join(base, 'closed')
     await mkdir(closed, { mode: 0o700 })
     dataDir = join(closed, 'data')
@@ -273,7 +273,7 @@ describe.runIf(isRoot && isLinux)('as root, below a folder that is closed to oth
     expect(infos).toHaveLength(1)
   })
 
-  test('the programs are copied to a folder where they can run, and refused if others could change them', async () => {
+  test('the programs of PostgreSQL are copied to a folder where they can run, and refused if others could change them', async () => {
     const app = join(base, 'closed/app')
     await mkdir(join(app, 'node_modules'), { recursive: true })
     await chmod(join(base, 'closed'), 0o700)

@@ -45,7 +45,7 @@ async function statementsOf(reads: () => Promise<unknown>): Promise<number> {
 }
 
 describe('reads at the same time', () => {
-  test('share one statement, and each gets its own row or none', async () => {
+  test('share one statement, and each returns its own row or undefined', async () => {
     const names = ['1', '2', '301', '2', '3']
     let rows: unknown[] = []
     const statements = await statementsOf(async () => {
@@ -55,7 +55,7 @@ describe('reads at the same time', () => {
     expect(statements).toBe(1)
   })
 
-  test('of more keys than one statement takes get all their rows', async () => {
+  test('of more keys than one statement takes return all their rows', async () => {
     const names = Array.from({ length: 300 }, (_, index) => String(index + 1))
     const rows = await Promise.all(names.map((name) => find(db, name)))
     expect(rows.map((row) => row?.value)).toEqual(names.map(Number))
@@ -76,7 +76,7 @@ describe('reads at the same time', () => {
     await Promise.all(Array.from({ length: 20 }, work))
   })
 
-  test('fail alone when their key cannot be read', async () => {
+  test('fail one by one if a key cannot be read', async () => {
     const [good, bad, other] = await Promise.allSettled(
       ['1', 'x', '2'].map((name) => find(db, name)),
     )
@@ -85,7 +85,7 @@ describe('reads at the same time', () => {
     expect(other).toMatchObject({ value: { value: 2 } })
   })
 
-  test('fail together when their connection is lost, and later ones do not', async () => {
+  test('fail together if their connection is lost; later reads do not', async () => {
     const other = connect(database.url)
     const stuck = () => database.sql<{ pid: number }[]>`
       select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`

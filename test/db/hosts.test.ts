@@ -37,7 +37,7 @@ test('a host that refuses connections is skipped at once', async () => {
   await connection.close()
 })
 
-test('a host that never answers is skipped, also by later connections', async () => {
+test('a host that never responds is skipped, also by later connections', async () => {
   const silent = await silentHost()
   const connection = connect(withFirst(silent.host))
   const select = () => connection.db.execute('select pg_sleep(0.1)')

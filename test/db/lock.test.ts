@@ -134,7 +134,7 @@ describe('a fencing number', () => {
     await database.sql`truncate written`
   })
 
-  test('is greater for every later holder, and a write with an older one is refused', async () => {
+  test('rises with every holder, and a write with an older number is refused', async () => {
     const other = connect(database.url)
     const first = await tryLock(database.sql, 'fenced')
     const early = await first?.drawFence()
@@ -178,7 +178,7 @@ describe('a fencing number', () => {
     await other.close()
   })
 
-  test('blocked by the transaction of a frozen holder does not block other locks', async () => {
+  test('that is blocked by the transaction of a frozen holder does not block other locks', async () => {
     const other = connect(database.url)
     const first = await tryLock(database.sql, 'kept back')
     const early = await first?.drawFence()
@@ -203,7 +203,7 @@ describe('a fencing number', () => {
     await other.close()
   })
 
-  test('ends the transactions under it when its lock is lost', async () => {
+  test('ends the transactions that use it when its lock is lost', async () => {
     const lock = await tryLock(database.sql, 'ended')
     const fence = await lock?.drawFence()
     assert(fence !== undefined)
@@ -223,7 +223,7 @@ describe('a fencing number', () => {
     expect(await written()).toEqual([])
   })
 
-  test('is drawn again after the holder was skipped, before its work continues', async () => {
+  test('is drawn again after the holder was replaced, before its work continues', async () => {
     const stop = new AbortController()
     const numbers: number[] = []
     const work = whileHolding(database.sql, 'passed over', stop.signal, async (_signal, lock) => {

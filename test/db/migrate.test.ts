@@ -79,7 +79,7 @@ test('dates are still read as dates after migrating on the same connection', asy
   expect(await database.sql`select ${at}::timestamptz as at`).toEqual([{ at }])
 })
 
-test('a change of a table waits for its users in short attempts, so that later users hardly wait', async () => {
+test('a migration waits for the lock of a table in short attempts, so that other statements wait only briefly', async () => {
   await migrate(database.sql, folder)
   await addMigration('0001_more', 2000, 'alter table first add column more integer')
   const [reader, other] = [connect(database.url), connect(database.url)]
@@ -105,7 +105,7 @@ test('a change of a table waits for its users in short attempts, so that later u
   await Promise.all([reader.close(), other.close()])
 })
 
-test('statements of a migration wait two seconds for a table, and as long as they need otherwise', async () => {
+test('statements of a migration wait two seconds for a lock, and have no time limit otherwise', async () => {
   const read = "select current_setting('lock_timeout'), current_setting('statement_timeout')"
   await addMigration('0001_second', 2000, `create table second (lock, statement) as ${read}`)
   await migrate(database.sql, folder)

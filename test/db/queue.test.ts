@@ -52,7 +52,7 @@ async function finish(id: number): Promise<void> {
 
 const sorted = (ids: readonly number[]) => ids.toSorted((a, b) => a - b)
 
-test('a claim takes at most its limit, the longest due first, and counts the attempt', async () => {
+test('a claim takes at most as many items as its limit, those longest due first, and counts the attempts', async () => {
   await addDue(5)
   const first = await claimDue(2)
   expect(sorted(first.map(({ id }) => id))).toEqual([1, 2])
@@ -72,7 +72,7 @@ test('an item is not claimed before it is due, nor again within its lease', asyn
   expect(await claimDue(10)).toMatchObject([{ id: 1, attempts: 2 }])
 })
 
-test('each item has one claim while two pools claim concurrently', async () => {
+test('each item is claimed once while two pools claim concurrently', async () => {
   await addDue(200)
   const other = connect(database.url)
   const claims = Array.from({ length: 40 }, (_, at) =>
@@ -85,7 +85,7 @@ test('each item has one claim while two pools claim concurrently', async () => {
   await other.close()
 })
 
-test('two processes share the items, and those of a killed one are claimed after its lease', async () => {
+test('two processes share the items, and those of a killed process are claimed after its lease', async () => {
   await addDue(10)
   const args = [database.url, String(clock.now().getTime()), String(LEASE_MS), '5']
   const children = [0, 1].map(() => fork(new URL('./claim-queue.ts', import.meta.url), args))
@@ -107,7 +107,7 @@ test('the times of a claim follow the given clock, not the clock of the host', a
   expect(await claimDue(1)).toMatchObject([{ dueAt: new Date('2036-01-01T00:00:30.000Z') }])
 })
 
-test('a rescheduled item is due at its new time; one removed from the queue is not due again', async () => {
+test('a rescheduled item is due at its new time; an item removed from the queue is not due again', async () => {
   await addDue(2)
   const [first, second] = await claimDue(2)
   if (first === undefined || second === undefined) throw new Error('two items are due')
@@ -136,7 +136,7 @@ test('an item that always fails delays no other', async () => {
   expect(await claimDue(10)).toMatchObject([{ id: 1, attempts: 4 }])
 })
 
-test('after the abort no further item is yielded; the remaining ones are due after their lease', async () => {
+test('after the abort no further item is yielded; the remaining items are due after their lease', async () => {
   await addDue(5)
   const stop = new AbortController()
   const seen: number[] = []

@@ -48,7 +48,7 @@ describe('a transaction fails and is rolled back', () => {
     expect(forgetViolations()).toHaveLength(1)
   })
 
-  test('when it requests a second connection of its pool', async () => {
+  test('when it asks for a second connection of its pool', async () => {
     const work = transact(database.db, async () => {
       await database.db.execute(query`select 1`)
     })
@@ -57,7 +57,7 @@ describe('a transaction fails and is rolled back', () => {
   })
 })
 
-test('work that continues after the transaction does not belong to it', async () => {
+test('work that continues after a transaction does not count as inside it', async () => {
   const ended = Promise.withResolvers<void>()
   const later = await transact(database.db, async () => ({
     answer: ended.promise.then(() => fetch(url)),

@@ -65,7 +65,7 @@ async function whileWriting(
   await writing
 }
 
-test('a single process holds all slices; each one that joins gets its share', async () => {
+test('a single process holds all slices; each process that joins gets a share', async () => {
   const name = newName()
   const all = [member(name), member(name), member(name)] as const
   expect(await settle(all.slice(0, 1))).toEqual([SLICES])
@@ -75,7 +75,7 @@ test('a single process holds all slices; each one that joins gets its share', as
   expect(new Set(held).size).toBe(SLICES)
 })
 
-test('a process that stops gives its slices up at once', async () => {
+test('a process that stops releases its slices at once', async () => {
   const name = newName()
   const [one, other] = [member(name), member(name)]
   await settle([one, other])
@@ -85,7 +85,7 @@ test('a process that stops gives its slices up at once', async () => {
   expect(one.held()).toHaveLength(SLICES)
 })
 
-test('a dead process is skipped, and its later writes are refused', async () => {
+test('the slices of a dead process are taken over, and its later writes are refused', async () => {
   const name = newName()
   const [former, next] = [member(name), member(name)]
   await former.share()
@@ -99,7 +99,7 @@ test('a dead process is skipped, and its later writes are refused', async () => 
   await write(next, [3, 4])
 })
 
-test('a process that died before the clock of the database was put back is skipped', async () => {
+test('the slices of a process that died before the clock of the database was put back are taken over', async () => {
   const name = newName()
   const [former, next] = [member(name), member(name)]
   await former.share()
@@ -124,7 +124,7 @@ test('a slice is not taken over while its owner writes for it', async () => {
   await expect(write(former, [7])).rejects.toBeInstanceOf(FenceError)
 })
 
-test('renewing and giving up do not wait for the owner’s own transaction', async () => {
+test('renewing and releasing slices do not wait for a transaction of their owner', async () => {
   const name = newName()
   const [one, other] = [member(name), member(name)]
   await one.share()
@@ -152,7 +152,7 @@ test('a slice that was lost and taken again has a new fence', async () => {
   await write(one, returned)
 })
 
-test('a process that was skipped and continues gets a share again', async () => {
+test('a process that lost its slices and continues gets a share again', async () => {
   const name = newName()
   const [former, next] = [member(name), member(name)]
   await former.share()
@@ -163,7 +163,7 @@ test('a process that was skipped and continues gets a share again', async () => 
   await write(next, next.held())
 })
 
-test('no slice is lost when the answer of the database is lost with its connection', async () => {
+test('no slice is lost if the connection breaks before the result of the database arrives', async () => {
   const name = newName()
   const other = connect(database.url, { max: 1 })
   const one = createSlices({ ...other, name, wakes: [] })
@@ -197,7 +197,7 @@ test('a membership is renewed while all connections of the pool are taken', asyn
   await busy.close()
 })
 
-test('a renewal whose connection was lost is followed by one on another', async () => {
+test('after a renewal lost its connection, the next one uses another connection', async () => {
   const name = newName()
   const [one, other] = [member(name), member(name)]
   await one.share()
@@ -211,7 +211,7 @@ test('a renewal whose connection was lost is followed by one on another', async 
   expect(other.held()).toEqual([])
 })
 
-test('a process that has not shared for half a minute is a member no longer', async () => {
+test('a process that has not renewed its membership for thirty seconds is no longer a member', async () => {
   const name = newName()
   const [one, other] = [member(name), member(name)]
   await one.renew()
