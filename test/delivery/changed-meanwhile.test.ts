@@ -71,7 +71,7 @@ const claims = {
 
 test.each(
   Object.entries(claims),
-)('%s claims every delivery that another session changed meanwhile', async (_name, claim) => {
+)('%s claims every delivery that another session changed during the claim', async (_name, claim) => {
   const ids = await enqueueInThreePartitions()
   const now = outbox.clock.now()
   const leasedUntil = new Date(now.getTime() + 60_000)

@@ -90,7 +90,7 @@ describe('alerts of one watch within five seconds', () => {
     expect(own.shown()).toEqual([[1], [2], [3]])
   })
 
-  test('of one signal keep their order in it', async () => {
+  test('of one signal are in order in the message', async () => {
     await chat.notify(...[1, 2, 3].map((alert) => ({ alert, signal: 'balance' })))
     await chat.deliver()
     expect(chat.shown()).toEqual([[1, 2, 3]])
@@ -107,7 +107,7 @@ describe('alerts of one watch within five seconds', () => {
     expect(chat.shown()).toEqual([[1, 2]])
   })
 
-  test('are sent as a new message when the message they would join is gone, or cannot be changed', async () => {
+  test('are sent as a new message if the message they would join was deleted or cannot be edited', async () => {
     await chat.notify({ alert: 1 })
     await chat.deliver()
     chat.clear()
@@ -121,7 +121,7 @@ describe('alerts of one watch within five seconds', () => {
     expect(await statuses()).toEqual(['delivered', 'delivered', 'delivered'])
   })
 
-  test('are not lost when changing the message fails for a while', async () => {
+  test('are not lost if editing the message fails for a while', async () => {
     await chat.notify({ alert: 1 })
     await chat.deliver()
     chat.refuse(DOWN)
@@ -169,7 +169,7 @@ describe('more than six messages a minute', () => {
   const storm = (from: number, count: number) =>
     Array.from({ length: count }, (_, index) => ({ alert: from + index, watch: from + index }))
 
-  test('become one roll-up that is edited until fewer alerts come', async () => {
+  test('become one roll-up that is edited until there are fewer alerts', async () => {
     await chat.notify(...storm(1, 9))
     await chat.deliver()
     expect(chat.shown()).toEqual([[1], [2], [3], [4], [5], [6], [7, 8, 9]])
@@ -184,7 +184,7 @@ describe('more than six messages a minute', () => {
     expect(new Set(await statuses())).toEqual(new Set(['delivered']))
   })
 
-  test('are counted across workers, and critical alerts in them are sent in time', async () => {
+  test('are counted across workers, and critical alerts among them are sent in time', async () => {
     await chat.notify(...storm(1, 6))
     await chat.deliver()
     await chat.notify({ alert: 20, watch: 20, severity: 'info' })
@@ -248,7 +248,7 @@ describe('a recovery', () => {
 })
 
 describe('a message that was sent', () => {
-  test('is changed when its alert is acknowledged, in every chat, once', async () => {
+  test('is edited once in every chat when its alert is acknowledged', async () => {
     await chat.notify({ alert: 1 })
     await chat.deliver()
     const acknowledged = { at: outbox.clock.now(), by: 'Ann' }
@@ -260,7 +260,7 @@ describe('a message that was sent', () => {
     expect(await alertsOfMessage(outbox.db, [chat.id], '1')).toEqual([1])
   })
 
-  test('is changed again until that works, and shows the latest state then', async () => {
+  test('is edited again until that succeeds, and then shows the latest state', async () => {
     await chat.notify({ alert: 1 })
     await chat.deliver()
     outbox.states.set(1, { acknowledged: { at: outbox.clock.now(), by: 'Ann' } })

@@ -77,7 +77,7 @@ describe('a chat that refuses everything', () => {
   })
 })
 
-test('as many failing chats as the channel has places do not delay a healthy chat', async () => {
+test("as many failing chats as the channel's concurrency limit do not delay a healthy chat", async () => {
   const chats = openChats(outbox, (chatId) => (chatId < 0 ? NO_RIGHTS : undefined))
   const bad = []
   for (let chat = 1; chat <= 30; chat += 1) bad.push(await chats.link(-chat))
@@ -110,7 +110,7 @@ test('a chat that must wait for an hour delays no other chat', async () => {
   expect(chats.alertsIn(GOOD)).toEqual([1])
 })
 
-test('chats that wait for a change of a dead worker take no place of others', async () => {
+test('chats whose messages a dead worker was editing do not delay other chats', async () => {
   const chats = openChats(outbox, () => undefined)
   const waiting = []
   for (let chat = 1; chat <= 30; chat += 1) waiting.push(await chats.link(-chat))
@@ -158,7 +158,7 @@ test('a thousand outdated messages in one chat do not delay edits in other chats
     .toBe(1)
 })
 
-test('very many alerts due to a slow host are moved into its backlog, and others overtake them', async () => {
+test('very many alerts for a slow host are moved into its backlog, and do not delay other hosts', async () => {
   const slow = await openHanging()
   const target = await outbox.addRecipient(slow.urls(1)[0])
   const [id] = await outbox.enqueue({ to: target })

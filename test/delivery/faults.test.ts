@@ -26,8 +26,8 @@ const dialect = new PgDialect()
 const NOON = new Date('2026-11-20T12:00:00.000Z')
 const AWAY = new DeliveryError('unreachable', { isOurFault: true })
 
-describe('a destination that cannot be opened', () => {
-  test('fails alone and at once, is logged for the operator, and is not switched off', async () => {
+describe('a destination that cannot be decrypted', () => {
+  test('fails at once without effect on others, is counted for the operator, and is not switched off', async () => {
     const quarantine = createQuarantine({ log: outbox.deps.log })
     const bad = await outbox.addRecipient()
     const good = await outbox.addRecipient()
@@ -43,7 +43,7 @@ describe('a destination that cannot be opened', () => {
     expect(row).toMatchObject({ status: 'active' })
   })
 
-  test('fails alone also if the stored value does not fit its channel', async () => {
+  test('fails without effect on others also if the stored value does not fit its channel', async () => {
     const bad = await outbox.addRecipient()
     const good = await outbox.addRecipient()
     const sealed = outbox.box.seal('destination', JSON.stringify({ nonsense: true }))
@@ -60,7 +60,7 @@ describe('a destination that cannot be opened', () => {
   })
 })
 
-describe('results', () => {
+describe('results of deliveries', () => {
   test('are kept during an outage of the database, and nothing is sent twice', async () => {
     const target = await outbox.addRecipient()
     await outbox.enqueue(...Array.from({ length: 40 }, () => ({ to: target })))
@@ -80,7 +80,7 @@ describe('results', () => {
     )
   })
 
-  test('are all recorded when the notice of one fails', async () => {
+  test('are all recorded although a notice about one of them fails', async () => {
     const gone = await outbox.addRecipient(outbox.receiver.url('gone'))
     const good = await outbox.addRecipient()
     outbox.receiver.answerNext(410)
@@ -98,7 +98,7 @@ describe('results', () => {
     expect(statuses).toEqual([...Array.from({ length: 5 }, () => 'delivered'), 'failed'])
   })
 
-  test('are written when the state of one alert cannot be read', async () => {
+  test('are recorded although the state of one alert cannot be read', async () => {
     const chats = openChats(outbox, () => undefined)
     const [bad, good] = [await chats.link(1), await chats.link(2)]
     await chats.notify([
@@ -162,7 +162,7 @@ describe('an outage on our side', () => {
     expect(chats.alertsIn(1)).toEqual([1])
   })
 
-  test('is assumed for webhooks when hosts that answered before do not answer, and no other one does', async () => {
+  test('is assumed for webhooks if no host responds of those that responded before', async () => {
     let isUnavailable = false
     const open = () =>
       serve(async (request, response) => {
@@ -195,7 +195,7 @@ describe('an outage on our side', () => {
   })
 })
 
-describe('an outage on our side that a restart falls into', () => {
+describe('an outage on our side during which the process is restarted', () => {
   /** Lets webhooks on three hosts fail until they wait for half an hour. */
   async function fail() {
     const world = { isUnavailable: true }
@@ -353,7 +353,7 @@ describe('a clock that jumps', () => {
   })
 })
 
-describe('a reminder that waits in the outbox', () => {
+describe('a reminder that is pending in the outbox', () => {
   test.each([
     ['acknowledged', { acknowledged: { at: new Date(), by: 'Ann' } }],
     ['over', { recoveredAt: new Date() }],
@@ -387,7 +387,7 @@ describe('a reminder that waits in the outbox', () => {
   })
 })
 
-test('a delivery that is given up after its last attempt is retained, to be sent on request', async () => {
+test('a delivery that failed after its last attempt is retained', async () => {
   outbox.receiver.answerAlways(503)
   const target = await outbox.addRecipient()
   const [id] = await outbox.enqueue({ to: target })

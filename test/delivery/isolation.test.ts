@@ -27,7 +27,7 @@ describe('an endpoint that hangs', () => {
     })
   })
 
-  test('leaves places for others when many hang at once', async () => {
+  test('leaves capacity for others when many endpoints hang at once', async () => {
     const hanging = await Promise.all(Array.from({ length: 20 }, openHanging))
     const dead = []
     for (const server of hanging) dead.push(await outbox.addRecipient(server.url()))
@@ -40,7 +40,7 @@ describe('an endpoint that hangs', () => {
   })
 })
 
-test('one host gets more places while it answers quickly', async () => {
+test('a host gets more concurrent requests while it responds quickly', async () => {
   let present = 0
   let most = 0
   const server = await serve(async (_request, response) => {

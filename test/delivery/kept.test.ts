@@ -37,14 +37,14 @@ function missed(count: number) {
   return Array.from({ length: count }, (_, index) => ({
     to: target,
     alertId: index + 1,
-    firedAt: index,
+    firedAfterSeconds: index,
     title: `Missed ${index}`,
     status: 'disabled' as const,
   }))
 }
 
 describe('a delivery to a destination that is off', () => {
-  test('is retained, and so are those that waited when it was switched off and the one that failed', async () => {
+  test('is retained, and so are those that were pending when the destination was switched off and the failed one', async () => {
     outbox.receiver.answerNext(500, 410)
     await outbox.enqueue({ to: target, title: 'failing' })
     await outbox.deliver()
@@ -65,7 +65,7 @@ describe('a delivery to a destination that is off', () => {
     expect(await listRetained(outbox.deps, STRANGER, target.id)).toEqual([])
   })
 
-  test('is sent once on request when the destination is on again, oldest first', async () => {
+  test('is sent once on request when the destination is on again', async () => {
     await outbox.enqueue(...missed(4))
     await switchTo('disabled')
     expect(await refusal(sendRetained(outbox.deps, CALLER, target.id))).toBe('recipient_not_active')
@@ -78,7 +78,7 @@ describe('a delivery to a destination that is off', () => {
     expect(await keptTitles()).toEqual([])
   })
 
-  test('is bounded: the newest hundred, a week long', async () => {
+  test('is retained for a week; at most the newest hundred are', async () => {
     await outbox.enqueue(...missed(105))
     expect(await keptTitles()).toHaveLength(100)
     expect((await keptTitles())[0]).toBe('Missed 104')
@@ -89,7 +89,7 @@ describe('a delivery to a destination that is off', () => {
     expect(await keptTitles()).toEqual([])
   })
 
-  test('can be let go of', async () => {
+  test('can be discarded', async () => {
     await outbox.enqueue(...missed(3))
     expect(await dropRetained(outbox.db, STRANGER, target.id)).toBe(0)
     expect(await dropRetained(outbox.db, CALLER, target.id)).toBe(3)
@@ -113,7 +113,7 @@ describe('a chat that blocks the bot', () => {
     stopped.length = 0
   })
 
-  test('is reported to another recipient once, and gets its retained messages when it is unblocked', async () => {
+  test('is reported once, and its alerts are retained, but not its notices', async () => {
     const send = () => deliverDue({ ...chat.deps, notices }, new AbortController().signal)
     chat.refuse(BLOCKED)
     await chat.notify({ alert: 1, watch: 1 }, { alert: 2, watch: 2 }, { alert: 3, watch: 3 })
@@ -128,7 +128,7 @@ describe('a chat that blocks the bot', () => {
     expect(kept.map(({ alertId }) => alertId)).toEqual([4, 3, 2, 1])
   })
 
-  test('gets the missed alerts in the order they fired', async () => {
+  test('gets its retained alerts on request, in the order in which they fired', async () => {
     const severities = ['info', 'critical', 'warning'] as const
     await chat.notify(
       ...severities.map((severity, index) => ({

@@ -75,7 +75,7 @@ describe('workers', () => {
     await server.close()
   })
 
-  test('whose lease ended leave the delivery to its present holder', async () => {
+  test('whose lease ended leave the delivery to its current holder', async () => {
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
     let requests = 0
     const server = await serve(async (_request, response) => {
@@ -101,7 +101,7 @@ describe('workers', () => {
     await server.close()
   })
 
-  test('keep a result that the database refuses, and do not send the delivery again meanwhile', async () => {
+  test('keep a result that the database refuses, and do not send the delivery again in the meantime', async () => {
     const sending = createSending(outbox.deps.channels)
     const deliver = () => deliverDue({ ...outbox.deps, sending }, new AbortController().signal)
     const [id, next] = await outbox.enqueue({ to: target }, { to: target, firedAfterSeconds: 1 })
@@ -140,7 +140,7 @@ describe('workers', () => {
     expect(await outbox.rows()).toMatchObject([{ status: 'delivered', attempts: 2 }])
   })
 
-  test('get past a delivery that cannot be read', async () => {
+  test('deliver the others if one delivery cannot be read', async () => {
     const [broken, good] = await outbox.enqueue(
       { to: target },
       { to: target, firedAfterSeconds: 1 },
@@ -167,7 +167,7 @@ describe('workers', () => {
     await server.close()
   })
 
-  test('that are stopped release sends that do not end, without counting the attempt', async () => {
+  test('that are stopped release deliveries whose sends do not end, without counting the attempt', async () => {
     const stop = new AbortController()
     const server = await serve(async () => stop.abort())
     await outbox.enqueue({ to: await outbox.addRecipient(server.url()) })

@@ -44,7 +44,7 @@ describe('deliveries of one key', () => {
     expect(titles()).toEqual(range(20).map((position) => `key ${position}`))
   })
 
-  test('wait for a failed one until it is delivered or given up', async () => {
+  test('wait for a failed delivery until it is delivered or has failed for good', async () => {
     const target = await outbox.addRecipient()
     outbox.receiver.answerNext(500)
     await outbox.enqueue(...range(3).map((seconds) => draft(target, 'key', seconds)))
@@ -61,7 +61,7 @@ describe('deliveries of one key', () => {
     expect(titles()).toEqual(['key 0', 'key 0', 'key 1', 'key 2'])
   })
 
-  test('are sent after one that was given up', async () => {
+  test('are sent after a delivery that failed for good', async () => {
     const target = await outbox.addRecipient()
     await outbox.enqueue(draft(target, 'key', 0), draft(target, 'key', 1))
     outbox.receiver.answerNext(...range(8).map(() => 500))
@@ -84,7 +84,7 @@ describe('deliveries of one key', () => {
     expect(titles()).toEqual(['a 0', 'b 0'])
   })
 
-  test('are never left waiting by one that ends just when they are parked', async () => {
+  test('are never left waiting if the delivery before them ends while they are parked', async () => {
     const target = await outbox.addRecipient()
     const [head, follower] = await outbox.enqueue(draft(target, 'key', 0), draft(target, 'key', 1))
     if (head === undefined || follower === undefined) throw new Error('nothing was put in')
@@ -114,7 +114,7 @@ describe('deliveries of one key', () => {
     expect(titles()).toEqual(['key 1'])
   })
 
-  test('are never left waiting while new ones arrive', async () => {
+  test('are never left waiting while new deliveries arrive', async () => {
     const { target, seen, close } = await openCounter(2)
     const keys = range(10).map((key) => `key ${key}`)
     const stop = new AbortController()

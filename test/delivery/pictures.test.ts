@@ -135,7 +135,7 @@ test('is sent once for an outage, once for its end, and again for the next outag
   expect(pictures()).toHaveLength(3)
 })
 
-test('an end without a picture of the outage has none', async () => {
+test('the end of an outage has no picture if the outage had none', async () => {
   await fail('ftso-commit')
   world.clock.advance(MINUTE)
   await fail('ftso-reveal')
@@ -167,14 +167,14 @@ test.each<readonly [string, () => Promise<void>]>([
       world.clock.advance(6 * MINUTE)
     },
   ],
-])('is never sent into %s', async (_, change) => {
+])('is never sent to %s', async (_, change) => {
   await fail(...DUTIES)
   await change()
   await runJob()
   expect(pictures()).toEqual([])
 })
 
-test('is given up when Telegram refuses it, without effect on its alert', async () => {
+test('is not sent again if Telegram refuses it, and its alert is not affected', async () => {
   world.telegram.failNext({ method: 'sendPhoto' }, { error_code: 500, description: 'Internal' })
   await fail(...DUTIES)
   const count = chat.all().length
@@ -193,7 +193,7 @@ test('is not sent when its alert was deleted', async () => {
   expect(pictures()).toEqual([])
 })
 
-test('what is known of pictures is kept for 30 days', async () => {
+test('the records of pictures are deleted after 30 days', async () => {
   const count = async () => (await world.app.db.execute(sql`select 1 from outage_pictures`)).length
   await fail(...DUTIES)
   await runJob()

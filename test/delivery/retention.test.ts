@@ -68,7 +68,7 @@ function record(...candidates: AlertCandidate[]): Promise<void> {
 }
 
 describe('deliveries', () => {
-  test('have partitions for this week and the next, and are in that of their time', async () => {
+  test('have partitions for this week and the next, and are stored in the partition of their time', async () => {
     await retainDeliveries(outbox.deps)
     const parts = ['deliveries_20261119_20261126', 'deliveries_20261126_20261203']
     expect(await partsOf('deliveries')).toEqual(parts)
@@ -80,7 +80,7 @@ describe('deliveries', () => {
     expect((await outbox.rows()).map(({ status }) => status)).toEqual(['delivered', 'delivered'])
   })
 
-  test('of weeks without a partition are stored in the default one, and moved later', async () => {
+  test('of weeks without a partition are stored in the default partition, and moved later', async () => {
     await retainDeliveries(outbox.deps)
     outbox.clock.advance(24 * DAY_SECONDS)
     const [early] = await outbox.enqueue({ to: target, key: 'key' })
@@ -106,7 +106,7 @@ describe('deliveries', () => {
     expect(sent).toEqual([early, late])
   })
 
-  test('are kept for 30 days, and no partition is made for longer ago', async () => {
+  test('are deleted after 30 days, and no partition is created for older times', async () => {
     await retainDeliveries(outbox.deps)
     await outbox.enqueue({ to: target })
     outbox.clock.set(new Date('2026-12-25T23:59:59.999Z'))
@@ -129,7 +129,7 @@ describe('deliveries', () => {
     expect(await partsOf('sent_messages')).toHaveLength(6)
   })
 
-  test('of the default partition are deleted at the same age', async () => {
+  test('in the default partition are deleted at the same age', async () => {
     await outbox.enqueue(...Array.from({ length: 2100 }, () => ({ to: target })))
     outbox.clock.advance(DAY_SECONDS)
     await outbox.enqueue({ to: target })
@@ -160,7 +160,7 @@ describe('deliveries', () => {
     expect(await rowsIn('deliveries')).toEqual({ deliveries_20261119_20261126: 21 })
   })
 
-  test('keep their messages in chats as long as themselves', async () => {
+  test('are stored as long as their rows of sent messages', async () => {
     await retainDeliveries(outbox.deps)
     await writeMessages(1)
     expect(await rowsIn('sent_messages')).toEqual({ sent_messages_20261119_20261126: 1 })
@@ -202,7 +202,7 @@ describe('alerts', () => {
     expect(parts).toHaveLength(2)
   })
 
-  test('are kept for 400 days, across weeks without the job', async () => {
+  test('are deleted after 400 days, also if the job did not run for weeks', async () => {
     await retainAlerts(outbox.deps)
     await record(raisedAt(outbox.clock.now(), 1))
     outbox.clock.advance(300 * DAY_SECONDS)
@@ -218,7 +218,7 @@ describe('alerts', () => {
   })
 })
 
-test('an observation that is replayed uses up no number of an alert', async () => {
+test('an observation that is replayed uses no id of an alert', async () => {
   const now = outbox.clock.now()
   await record(raisedAt(now, 9001))
   for (let again = 0; again < 5; again++) await record(raisedAt(now, 9001))

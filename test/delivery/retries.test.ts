@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterAll(() => outbox.close())
 
 describe('a delivery', () => {
-  test('is sent once and then done', async () => {
+  test('is sent once', async () => {
     const [id] = await outbox.enqueue({ to: target })
     await outbox.deliver()
     await outbox.deliver()
@@ -44,7 +44,7 @@ describe('a delivery', () => {
     expect(await outbox.rows()).toMatchObject([{ status: 'delivered', attempts: 3 }])
   })
 
-  test('is not tried again before its time', async () => {
+  test('is not attempted again before its time', async () => {
     outbox.receiver.answerNext(503)
     await outbox.enqueue({ to: target })
     await outbox.deliver()
@@ -61,7 +61,7 @@ describe('a delivery', () => {
     expect(outbox.receiver.deliveries).toHaveLength(2)
   })
 
-  test('waits for the Retry-After, at most twice its step', async () => {
+  test('waits for the time in Retry-After, at most twice its own retry interval', async () => {
     outbox.receiver.answerNext({ status: 429, headers: { 'Retry-After': '8' } })
     await outbox.enqueue({ to: target })
     await outbox.deliver()
@@ -73,7 +73,7 @@ describe('a delivery', () => {
     expect(await due()).toBe('2026-11-20T12:10:08.000Z')
   })
 
-  test('is given up after eight attempts in about 28 hours', async () => {
+  test('fails after eight attempts in about 28 hours', async () => {
     outbox.receiver.answerAlways(500)
     await outbox.enqueue({ to: target })
     let hours = 0
@@ -95,7 +95,7 @@ describe('a delivery', () => {
     expect(outbox.receiver.deliveries).toHaveLength(8)
   })
 
-  test('that failed is retried as soon as its recipient accepts another one', async () => {
+  test('that failed is retried as soon as its recipient accepts another delivery', async () => {
     outbox.receiver.answerAlways(500)
     const other = await outbox.addRecipient(outbox.receiver.url('other'))
     const [late] = await outbox.enqueue({ to: target }, { to: other, firedAfterSeconds: 1 })
@@ -115,7 +115,7 @@ describe('a delivery', () => {
     ])
   })
 
-  test('that fails again in an early try keeps its planned time and number of attempts', async () => {
+  test('that fails again in an early attempt keeps its planned time and its number of attempts', async () => {
     let refused = 0
     const server = await serve(async (_request, response, body) => {
       const isPoison = body.includes('Poison')
@@ -143,7 +143,7 @@ describe('a delivery', () => {
     await server.close()
   })
 
-  test('with a wait of the receiver is not tried early', async () => {
+  test('is not attempted early if the receiver asked to wait', async () => {
     outbox.receiver.answerNext(500, { status: 429, headers: { 'Retry-After': '600' } })
     await outbox.enqueue({ to: target })
     await outbox.deliver()
@@ -155,14 +155,14 @@ describe('a delivery', () => {
     expect((await outbox.rows())[0]).toEqual(before)
   })
 
-  test('that is held or muted is kept and not sent', async () => {
+  test('that is held or muted is not sent', async () => {
     await outbox.enqueue({ to: target, status: 'held' }, { to: target, status: 'muted' })
     await outbox.deliver()
     expect(outbox.receiver.deliveries).toHaveLength(0)
     expect((await outbox.rows()).map(({ status }) => status).sort()).toEqual(['held', 'muted'])
   })
 
-  test('arrives as it was written, with any text', async () => {
+  test('arrives with exactly the text that was written', async () => {
     const title = 'a \u0000 b \ud800 c \u202e "quoted" \\ {x,y} NULL'
     await outbox.enqueue({ to: target, title })
     await outbox.deliver()
@@ -171,7 +171,7 @@ describe('a delivery', () => {
 })
 
 describe('a destination', () => {
-  test('that answers “gone” is switched off, and nothing more is sent to it', async () => {
+  test('that responds with 410 is switched off, and nothing more is sent to it', async () => {
     outbox.receiver.answerNext(410)
     const key = 'one key'
     await outbox.enqueue({ to: target, key }, { to: target, key, firedAfterSeconds: 1 })

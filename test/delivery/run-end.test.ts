@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => outbox.close())
 
-test('a run does not end while a worker claims what came after its last look', async () => {
+test('a run does not end while a worker claims deliveries that were written after the other workers found none', async () => {
   const target = await outbox.addRecipient()
   const sending = createSending(outbox.channels)
   const discordLooked = Promise.withResolvers<void>()

@@ -22,8 +22,8 @@ beforeEach(async () => {
 
 afterAll(() => outbox.close())
 
-describe('a test of a webhook', () => {
-  test('is a real message, marked as a test, and answers at once', async () => {
+describe('a test message to a webhook', () => {
+  test('is a real message, marked as a test, and its result is returned at once', async () => {
     const result = await sendTest(outbox.deps, CALLER, target.id)
     expect(result).toEqual({
       deliveryId: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -57,7 +57,7 @@ describe('a test of a webhook', () => {
     ])
   })
 
-  test('that fails returns the reason, and is not repeated', async () => {
+  test('that fails returns the reason, and is not sent again', async () => {
     outbox.receiver.answerNext(500)
     expect(await sendTest(outbox.deps, CALLER, target.id)).toMatchObject({
       status: 'failed',
@@ -75,7 +75,7 @@ describe('a test of a webhook', () => {
     expect(recipient?.lastFailureAt).not.toBeNull()
   })
 
-  test('that arrives makes waiting deliveries due, except those with a wait of the receiver', async () => {
+  test('that succeeds makes retrying deliveries due, except those for which the receiver asked to wait', async () => {
     outbox.receiver.answerNext(500, { status: 429, headers: { 'Retry-After': '600' } })
     await outbox.enqueue({ to: target })
     await outbox.deliver()
@@ -110,14 +110,14 @@ describe('a test of a webhook', () => {
     ])
   })
 
-  test('whose answer is “gone” switches the destination off', async () => {
+  test('that gets a 410 switches the destination off', async () => {
     outbox.receiver.answerNext(410)
     await sendTest(outbox.deps, CALLER, target.id)
     const recipient = await findRecipient(outbox.deps, CALLER, target.id)
     expect(recipient).toMatchObject({ status: 'disabled', statusReason: 'gone' })
   })
 
-  test('is refused for a destination that is off, another wallet’s or none', async () => {
+  test('is refused for a destination that is off, belongs to another wallet or does not exist', async () => {
     const changes = { status: 'disabled' } as const
     await updateRecipient(outbox.deps, CALLER, { id: target.id, changes })
     const stranger = { ...CALLER, wallet: `0x${'ab'.repeat(20)}` } as const
@@ -128,8 +128,8 @@ describe('a test of a webhook', () => {
   })
 })
 
-describe('a test of another channel', () => {
-  test('is queued, tried once, and not repeated', async () => {
+describe('a test message to another channel', () => {
+  test('is queued, attempted once, and not sent again', async () => {
     let sends = 0
     const telegram = {
       ...outbox.channels.telegram,
@@ -168,7 +168,7 @@ describe('a test of another channel', () => {
 })
 
 describe('the operator', () => {
-  test('sees what is due, since when, and what attempts came to', async () => {
+  test('sees how many deliveries are due, since when, and the results of attempts', async () => {
     const tally = createTally()
     outbox.receiver.answerNext(200, 500, 410)
     await outbox.enqueue({ to: target }, { to: target }, { to: target })
@@ -194,7 +194,7 @@ describe('the operator', () => {
 })
 
 describe('the deliveries of alerts', () => {
-  test('are listed by alert with their present status', async () => {
+  test('are listed by alert with their current status', async () => {
     const other = await outbox.addRecipient(outbox.receiver.url('other'))
     outbox.receiver.answerNext(503)
     const [first] = await outbox.enqueue({ to: target, alertId: 1 })
@@ -231,7 +231,7 @@ describe('the deliveries of alerts', () => {
     ])
   })
 
-  test('show the next attempt of the delivery that they wait for', async () => {
+  test('behind another delivery show the next attempt of that delivery', async () => {
     const key = 'one key'
     outbox.receiver.answerNext(503)
     await outbox.enqueue({ to: target, alertId: 1, key })

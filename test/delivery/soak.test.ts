@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 afterAll(() => outbox.close())
 
-test('two thousand alerts survive refusals, hangs, resets and killed workers', async () => {
+test('two thousand alerts are delivered in spite of refusals, hangs, resets and killed workers', async () => {
   const hosts = await Promise.all(Array.from({ length: HOSTS }, () => openCustomer()))
   const targets: Target[] = []
   for (const { url } of hosts) targets.push(await outbox.addRecipient(url()))

@@ -39,7 +39,7 @@ function deliver(): Promise<void> {
   return deliverDue({ ...outbox.deps, channels }, new AbortController().signal)
 }
 
-test('a group is one message that gets more lines, whose lines recover one by one, with one reply at the end', async () => {
+test('a group is one message that gets more lines; each line recovers separately, and the last recovery is a reply', async () => {
   const person = telegram.person({ firstName: 'Ann', languageCode: 'en', started: true })
   const chat = await openChat(outbox, { chatId: person.id })
   const notify = async (...drafts: readonly ChatDraft[]) => {
@@ -75,7 +75,7 @@ test('a group is one message that gets more lines, whose lines recover one by on
   expect(messages()[1]).toMatchObject({ silent: true, replyTo: messages()[0]?.id })
 }, 60_000)
 
-test('a group that became another chat is moved for all its wallets by the first message there', async () => {
+test('a Telegram group that became a supergroup is moved for all its wallets by the first message to it', async () => {
   const { id } = telegram.person({ firstName: 'Bob', languageCode: 'en' })
   const group = telegram.group({ title: 'Node crew', members: [id], admins: [id] })
   const [first, second] = await Promise.all(
