@@ -33,7 +33,7 @@ describe('the terms', () => {
     expect(answer).toMatchObject({ status: 409, body: { code: 'terms_version_changed' } })
   })
 
-  test('keep the time of their first acceptance', async () => {
+  test('have the time of their first acceptance, also after a second one', async () => {
     const accept = () => alice.request('POST', '/account/terms', { version: '2026-11' })
     const first = await accept()
     expect(first).toMatchObject({
@@ -99,7 +99,7 @@ describe('GET /account', () => {
 })
 
 describe('GET /stats', () => {
-  test('gives totals without sign-in, at most once a minute', async () => {
+  test('returns totals without sign-in, computed at most once a minute', async () => {
     const first = await request(service, 'GET', '/stats')
     expect(first).toMatchObject({ status: 200, body: { wallets: 1, deliverySuccessRate24h: null } })
     service.clock.advance(30)

@@ -46,7 +46,7 @@ function at(alerts: readonly Alert[], index: number): Alert {
 const ids = (alerts: readonly { id: number }[]) => alerts.map(({ id }) => id)
 
 describe('GET /alerts', () => {
-  test('is narrowed by every filter', async () => {
+  test('applies every filter', async () => {
     const all = await list()
     expect(all).toHaveLength(5)
     const { firedAt } = at(all, 2)
@@ -64,7 +64,7 @@ describe('GET /alerts', () => {
     }
   })
 
-  test('pages through a filter, and refuses its cursor for another', async () => {
+  test('pages through the result of a filter, and refuses the cursor for another filter', async () => {
     const first = await alice.request('GET', '/alerts?limit=2&severity=info')
     expect(first.body.nextCursor.length).toBeLessThanOrEqual(24)
     const cursor = encodeURIComponent(first.body.nextCursor)
@@ -84,7 +84,7 @@ describe('GET /alerts', () => {
 })
 
 describe('GET /alerts/export', () => {
-  test('gives the same rows as CSV without formulas', async () => {
+  test('returns the same rows as CSV without formulas', async () => {
     const { status, headers, text } = await alice.request('GET', '/alerts/export')
     expect(status).toBe(200)
     expect(headers['content-type']).toBe('text/csv; charset=utf-8')
@@ -96,7 +96,7 @@ describe('GET /alerts/export', () => {
     expect(rows[0]).toContain(`"'=SUM(A1), ""quoted"""`)
   })
 
-  test('is narrowed by the filters of the list', async () => {
+  test('applies the filters of the list', async () => {
     const { text } = await alice.request('GET', '/alerts/export?severity=critical')
     expect(text.trimEnd().split('\r\n')).toHaveLength(1)
   })
@@ -161,7 +161,7 @@ describe('POST /message-preview', () => {
     expect(body.renderedMessage.severity).toBe(expected)
   })
 
-  test('does not know another wallet’s watch', async () => {
+  test('does not find another wallet’s watch', async () => {
     const [watch] = (await alice.request('GET', '/watches')).body.data
     const body = { event: 'wallet-balance.moved', watchId: watch.id }
     expect((await bob.request('POST', '/message-preview', body)).status).toBe(404)
@@ -169,7 +169,7 @@ describe('POST /message-preview', () => {
 })
 
 describe('a test of a recipient', () => {
-  test('has an example of the newest watch that notifies it, and is marked as a test', async () => {
+  test('has an example alert of the newest watch that notifies the recipient, and is marked as a test', async () => {
     const { receiver } = world
     const { body: hook } = await alice.request('POST', '/recipients', {
       ...{ name: 'Hook', channel: 'webhook', url: receiver.url('hook') },
@@ -201,7 +201,7 @@ describe('a test of a recipient', () => {
 })
 
 describe('DELETE /alerts', () => {
-  test('need a selection', async () => {
+  test('requires a selection', async () => {
     for (const path of ['/alerts', '/alerts?severity=info']) {
       expect(await alice.request('DELETE', path)).toMatchObject({
         status: 400,

@@ -28,7 +28,7 @@ async function sendBytes(bytes: string): Promise<string> {
 const sendHead = (line: string, ...headers: readonly string[]) =>
   sendBytes([line, 'host: x', 'connection: close', ...headers, '', ''].join('\r\n'))
 
-describe('every answer', () => {
+describe('every response', () => {
   const NOSNIFF = /^x-content-type-options: nosniff\r?$/im
 
   test.each([
@@ -75,7 +75,7 @@ describe('a request target', () => {
     'http://example.org/api/x402/pricing',
     'https://127.0.0.1/docs',
     '*',
-  ])('that does not begin with a slash is not found: %s', async (target) => {
+  ])('without a slash at its start is not found: %s', async (target) => {
     const method = target === '*' ? 'OPTIONS' : 'GET'
     const answer = await sendHead(`${method} ${target} HTTP/1.1`)
     expect(answer).toMatch(/^HTTP\/1\.1 404 /)
@@ -130,11 +130,11 @@ describe('a refusal of the framework', () => {
       'content-type: ;;',
       'content-length: 0',
     ],
-  ])('is the client’s, never a 500: %s', async (_what, line, ...headers) => {
+  ])('has a 4xx status, never a 500: %s', async (_what, line, ...headers) => {
     expect(await sendHead(line, ...headers)).toMatch(/^HTTP\/1\.1 4\d\d /)
   })
 
-  test('of an unreadable request is a problem document with its status', async () => {
+  test('of an unreadable request is a problem document with that status', async () => {
     const answer = await sendBytes('what is this\r\n\r\n')
     expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/)
     expect(answer).toContain('Content-Type: application/problem+json')

@@ -34,7 +34,7 @@ test('a connection without a request does not delay the closing', async () => {
   await ended
 })
 
-test('a running request is answered, and its connection is closed afterwards', async () => {
+test('a running request gets its response, and its connection is closed afterwards', async () => {
   const socket = await connected(await listening())
   socket.setEncoding('utf8').write('GET /slow HTTP/1.1\r\nhost: localhost\r\n\r\n')
   await wait(ANSWER_MS / 3)

@@ -45,7 +45,7 @@ describe('a transaction that pays', () => {
     'WFLR',
     'FXRP',
     'FLR',
-  ])('in %s answers 202 until it is deep enough, then 200', async (asset) => {
+  ])('in %s gets a 202 until it has enough confirmations, then a 200', async (asset) => {
     const draft = await draftOf(alice, { asset })
     const hash = await world.pay(draft)
     expect(await confirm(alice, draft, hash)).toMatchObject({
@@ -75,7 +75,7 @@ describe('a transaction that pays', () => {
     ).toBe(draft.credits + draft.bonusCredits)
   })
 
-  test('in XRP answers 200 at once: a validated ledger is final', async () => {
+  test('in XRP gets a 200 at once, because a validated ledger is final', async () => {
     const draft = await draftOf(alice, { asset: 'XRP' })
     const hash = await world.pay(draft)
     expect(await confirm(alice, draft, hash)).toMatchObject({
@@ -84,7 +84,7 @@ describe('a transaction that pays', () => {
     })
   })
 
-  test('confirmed again has the same answer, without a request to the chain', async () => {
+  test('that is confirmed again gets the same response, without a request to the chain', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const hash = await world.pay(draft)
     await world.devnet.mine(3)
@@ -119,7 +119,7 @@ describe('a transaction that pays', () => {
     expect((await confirm(alice, draft, hash)).status).toBe(200)
   })
 
-  test('does not change a credited top-up when an unknown transaction is named', async () => {
+  test('is not replaced if an unknown transaction is submitted afterwards', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const hash = await world.pay(draft)
     await world.devnet.mine()
@@ -149,7 +149,7 @@ describe('a transaction that pays', () => {
     expect(await gained(alice, () => world.confirmAll())).toBe(0)
   })
 
-  test('late is credited at the price of now', async () => {
+  test('after the quote expired is credited at the current price', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await world.pass(700)
     const hash = await world.pay(draft)
@@ -162,7 +162,7 @@ describe('a transaction that pays', () => {
     await world.contracts.setFeed('FLR/USD', 200_000n, 7)
   })
 
-  test('beside another one has its own answer', async () => {
+  test('beside another transaction gets a response of its own', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const first = await world.pay(draft)
     await world.confirmAll()
@@ -187,7 +187,7 @@ describe('a transaction that does not pay this top-up', () => {
     body: { code: 'topup_state', topupStatus, reason },
   })
 
-  test('is refused when it paid another top-up, before and after that one is credited', async () => {
+  test('is refused if it paid another top-up, before and after that is credited', async () => {
     const [paid, other] = [
       await draftOf(alice, { asset: 'FLR' }),
       await draftOf(bob, { asset: 'FLR' }),
@@ -204,7 +204,7 @@ describe('a transaction that does not pay this top-up', () => {
     expect(world.errors).toEqual([])
   })
 
-  test('is refused across assets too', async () => {
+  test('is refused if it paid another top-up in XRP', async () => {
     const [xrp, xrp2] = [
       await draftOf(alice, { asset: 'XRP' }),
       await draftOf(bob, { asset: 'XRP' }),
@@ -217,7 +217,7 @@ describe('a transaction that does not pay this top-up', () => {
     })
   })
 
-  test('is failed when it was reverted; another transaction is accepted', async () => {
+  test('is reported as failed if it reverted; another transaction is accepted', async () => {
     const draft = await draftOf(alice, { asset: 'WFLR' })
     await world.contracts.setPaused(true)
     const hash = await world.pay(draft)
@@ -238,7 +238,7 @@ describe('a transaction that does not pay this top-up', () => {
     expect((await topupOf(alice, draft)).status).toBe('credited')
   })
 
-  test('that failed on the XRP Ledger is failed', async () => {
+  test('is reported as failed if it failed on the XRP Ledger', async () => {
     const draft = await draftOf(alice, { asset: 'XRP' })
     const tag = draft.destinationTag ?? undefined
     const { hash } = world.xrpl.deposit({ tag, drops: 5n, result: 'tecPATH_PARTIAL' })
@@ -247,7 +247,7 @@ describe('a transaction that does not pay this top-up', () => {
     )
   })
 
-  test('is rejected when it paid another address, or named no top-up', async () => {
+  test('is rejected if it paid another address, or without a handle', async () => {
     const { devnet, contracts } = world
     const [bobs, carols] = [devnet.people.bob.account.address, devnet.people.carol.account.address]
     const draft = await draftOf(alice, { asset: 'FLR' })
@@ -268,7 +268,7 @@ describe('a transaction that does not pay this top-up', () => {
     expect(await gained(alice, () => world.confirmAll())).toBe(0)
   })
 
-  test('is rejected when its reference is unknown, and its payment is kept as unmatched', async () => {
+  test('is rejected if its handle is unknown, and its payment is recorded as unmatched', async () => {
     const { devnet, contracts } = world
     const draft = await draftOf(alice, { asset: 'FLR' })
     const bobs = devnet.people.bob.account.address
@@ -317,7 +317,7 @@ describe('a transaction that does not pay this top-up', () => {
 
   const notFound = { status: 'draft', reason: 'transaction_not_found' }
 
-  test('of another chain is not seen, is waited for, then given up', async () => {
+  test('of another chain is not found; the top-up waits for it, then expires', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const { hash } = world.xrpl.deposit({ tag: 5, drops: 4_000_000n })
     expect(await confirm(alice, draft, hash)).toMatchObject({
@@ -361,7 +361,7 @@ test('a mistyped hash leaves the quote open, and the right one is accepted', asy
 })
 
 describe('a confirmation', () => {
-  test('of a top-up of another wallet, or of none, is not found', async () => {
+  test('of a top-up of another wallet, or of an unknown top-up, is not found', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const hash = await world.pay(draft)
     const notFound = { status: 404, body: { code: 'not_found' } }
@@ -390,7 +390,7 @@ describe('a confirmation', () => {
     expect(body.errors[0].pointer).toBe('/txHash')
   })
 
-  test('answers 503 while the chain is unavailable, and works afterwards', async () => {
+  test('gets a 503 while the chain is unavailable, and works afterwards', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const hash = await world.pay(draft)
     await world.devnet.mine()

@@ -84,7 +84,7 @@ async function costOf(act: () => Promise<unknown>): Promise<number> {
 }
 
 describe('a call to a metered resource', () => {
-  test('is forwarded to its upstream, answered, and charged', async () => {
+  test('is forwarded to its upstream, whose response is returned, and charged', async () => {
     upstream.answer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/csv', etag: '"7"', 'x-own': 'yes' })
       response.end('a,b\n')
@@ -119,7 +119,7 @@ describe('a call to a metered resource', () => {
     expect(upstream.asked).toMatchObject([{ method, body: body ?? '' }])
   })
 
-  test('is forwarded by HEAD with the length of what is not sent', async () => {
+  test('is forwarded as HEAD, and has the length of the body that is not sent', async () => {
     upstream.answer((_request, response) => {
       response.writeHead(200, { 'content-length': '1234' })
       response.end()
@@ -207,7 +207,9 @@ describe('a call to a metered resource', () => {
     expect(upstream.asked).toHaveLength(1)
   })
 
-  test.each([204, 304, 400, 404, 429, 451])('is charged when it answers %i', async (status) => {
+  test.each([
+    204, 304, 400, 404, 429, 451,
+  ])('is charged if the upstream responds with %i', async (status) => {
     upstream.answer((_request, response) => {
       response.writeHead(status, { 'x-own': 'yes' })
       response.end(status < 400 ? undefined : 'theirs')
@@ -240,7 +242,7 @@ describe('bodies', () => {
     expect(upstream.asked[0]?.headers['content-type']).toBe(type === '' ? undefined : type)
   })
 
-  test('of unknown length go through', async () => {
+  test('of unknown length are forwarded', async () => {
     const request = ask({
       port,
       host: '127.0.0.1',
@@ -297,7 +299,9 @@ describe('an upstream that fails', () => {
     return JSON.parse(answer.text)
   }
 
-  test.each([500, 502, 503, 599])('with %i is a problem of ours, and free', async (status) => {
+  test.each([
+    500, 502, 503, 599,
+  ])('with %i becomes a problem document of this service, and is free', async (status) => {
     upstream.answer((_request, response) => {
       response.writeHead(status, {
         'x-own': 'yes',
@@ -321,7 +325,7 @@ describe('an upstream that fails', () => {
     expect(upstream.asked).toHaveLength(1)
   })
 
-  test('because it is unreachable causes our own problem document, and costs nothing', async () => {
+  test('because it is unreachable causes a problem document of this service, and costs nothing', async () => {
     const before = await balanceOf()
     const answer = await send('/data/providers-rewards/x')
     expect(answer.status).toBe(503)
@@ -329,7 +333,7 @@ describe('an upstream that fails', () => {
     expect(await balanceOf()).toBe(before)
   })
 
-  test('because it closes the connection causes our own problem document, and costs nothing', async () => {
+  test('because it closes the connection causes a problem document of this service, and costs nothing', async () => {
     upstream.answer((request) => request.socket.destroy())
     const before = await balanceOf()
     const answer = await send('/data/ftso-analytics/x', { method: 'POST', body: 'x' })
@@ -337,7 +341,7 @@ describe('an upstream that fails', () => {
     expect(await balanceOf()).toBe(before)
   })
 
-  test('because it does not answer causes our own problem document, and costs nothing', async () => {
+  test('because it does not respond causes a problem document of this service, and costs nothing', async () => {
     const server = Fastify()
     const { app } = service
     server.setErrorHandler((error, request, reply) => answerError(app, error, request, reply))
@@ -352,7 +356,7 @@ describe('an upstream that fails', () => {
     await server.close()
   })
 
-  test('in the middle of its answer costs nothing', async () => {
+  test('in the middle of its response costs nothing', async () => {
     upstream.answer((request, response) => {
       response.writeHead(200, { 'content-length': '100' })
       response.write('half')
@@ -365,7 +369,7 @@ describe('an upstream that fails', () => {
     expect(body.ledger.data).toMatchObject([{ type: 'refund', deltaCredits: 1 }])
   })
 
-  test('many times at once gives everything back', async () => {
+  test('many times at once is refunded each time', async () => {
     upstream.answer((_request, response) => {
       response.writeHead(500)
       response.end()
@@ -379,7 +383,7 @@ describe('an upstream that fails', () => {
   })
 })
 
-describe('a client that goes', () => {
+describe('a client that closes its connection', () => {
   test.each([
     ['before the answer', 30],
     ['in the middle of it', 80],
@@ -417,7 +421,7 @@ describe('an address', () => {
     '/data/ftso-analyticsx',
     '/data/',
     '/data',
-  ])('that is no resource here is 404 and free: %s', async (path) => {
+  ])('of an unknown resource is 404 and free: %s', async (path) => {
     expect(
       await costOf(async () => {
         const answer = await send(path)
@@ -448,7 +452,7 @@ describe('an address', () => {
     expect(upstream.asked).toEqual([])
   })
 
-  test('of any form is answered, and never leads outside of the base of its upstream', async () => {
+  test('of any form gets a response, and never leads outside of the base path of its upstream', async () => {
     const piece = fc.oneof(
       fc.constantFrom(
         '..',
@@ -485,7 +489,7 @@ describe('an address', () => {
     )
   })
 
-  test('is guarded like any metered route', async () => {
+  test('is charged like any metered route', async () => {
     const authorization = `Bearer fwd_${'x'.repeat(49)}`
     const refused = await send('/data/ftso-analytics/x', { headers: { authorization } })
     expect(refused.status).toBe(401)

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 describe('GET /pricing', () => {
-  test('answers the published numbers without sign-in', async () => {
+  test('returns the published numbers without sign-in', async () => {
     const { status, body } = await request<PricingDocument>(service, 'GET', '/pricing')
     expect(status).toBe(200)
     expect(body).toMatchObject({
@@ -82,7 +82,7 @@ describe('GET /pricing', () => {
     }
   })
 
-  test('answers 304 while nothing changed', async () => {
+  test('responds with 304 while nothing has changed', async () => {
     const first = await request(service, 'GET', '/pricing')
     const again = await request(service, 'GET', '/pricing', undefined, {
       'if-none-match': String(first.headers.etag),
@@ -148,7 +148,7 @@ describe('GET /openapi.json', () => {
     expect(header('webhook-signature')).toMatchObject({ required: true })
   })
 
-  test('lists 304 for cacheable answers, and 404 for objects that a body names', async () => {
+  test('lists 304 for cacheable responses, and 404 for objects that a request body names', async () => {
     const { body } = await request(service, 'GET', '/openapi.json')
     const answers = (path: string, method: string) =>
       Object.keys(body.paths[path][method].responses)
@@ -196,7 +196,7 @@ describe('GET /openapi.json', () => {
     expect(own.filter((text, index) => text === source[index])).toEqual([])
   })
 
-  test('is built once per language, and keeps its ETag while unchanged', async () => {
+  test('is built once per language, and has the same ETag while it is unchanged', async () => {
     const tagIn = async (locale: string) =>
       String((await request(service, 'GET', `/openapi.json?locale=${locale}`)).headers.etag)
     const tags = await Promise.all(LOCALES.map(tagIn))

@@ -81,7 +81,7 @@ test('a healthy service is ready and calls its monitor', async () => {
   ])
 })
 
-test('a chain without new blocks and a type without data degrade it, and the monitor gets the reason', async () => {
+test('a chain without new blocks or a watch type without data degrades the service, and the monitor gets the reason', async () => {
   await headAt(ago(91))
   await service.sql`
     insert into observation_cursors (type, failing_since) values ('feed-move', ${ago(91)})`
@@ -101,7 +101,7 @@ test('a chain without new blocks and a type without data degrade it, and the mon
 test.each([
   [-1, 'clock of this host is 86400 s behind that of the database'],
   [1, 'clock of this host is 86400 s ahead of that of the database'],
-])('a host clock that is %d day off degrades it', async (days, problem) => {
+])('a host clock that is %d day off degrades the service', async (days, problem) => {
   await setByDatabase(service.clock, service.sql, days * DAY_MS)
   await headAt(service.clock.now())
   await canary()
@@ -113,7 +113,7 @@ test.each([
   expect(calls.at(-1)).toMatchObject({ path: '/check/fail', body: `clock: ${problems[0].problem}` })
 })
 
-test('clocks of the host and the database that are behind the chain degrade it', async () => {
+test('clocks of the host and the database that are behind the chain degrade the service', async () => {
   await headAt(ago(-600))
   const problem = 'clocks of this host and the database are 600 s behind the newest block'
   expect(await ready()).toMatchObject({
@@ -124,13 +124,13 @@ test('clocks of the host and the database that are behind the chain degrade it',
   expect(await ready()).toMatchObject({ status: 'ok' })
 })
 
-test('a monitor that refuses causes no failure', async () => {
+test('a monitor that refuses the call causes no failure', async () => {
   status = 500
   await beat()
   expect(calls.map(({ path }) => path)).toEqual(['/check/start', '/check'])
 })
 
-test('a migration that is not applied is down', async () => {
+test('a service with a migration that is not applied is down', async () => {
   await service.sql`
     create table held as select * from drizzle.__drizzle_migrations order by id desc limit 1`
   await service.sql`delete from drizzle.__drizzle_migrations where id in (select id from held)`
@@ -143,7 +143,7 @@ test('a migration that is not applied is down', async () => {
   expect(await ready()).toMatchObject({ status: 'ok' })
 })
 
-test('deliveries that wait too long degrade it', async () => {
+test('deliveries that wait too long degrade the service', async () => {
   const at = ago(121)
   await service.sql`
     insert into deliveries (id, wallet, alert_id, recipient_id, channel, lane, order_key, fired_at,
@@ -172,7 +172,7 @@ test('the stored progress is read once for all checks', async () => {
   expect(asked).toBe(1)
 })
 
-test('a check that fails is reported as a problem itself', async () => {
+test('a check that throws is reported as a problem', async () => {
   await service.sql`alter table observation_cursors rename to elsewhere`
   expect(await ready()).toMatchObject({
     status: 'degraded',

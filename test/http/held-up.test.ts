@@ -58,7 +58,7 @@ async function nobodyElseWaits(send: (n: number) => Promise<{ status: number }>,
   return statuses
 }
 
-describe('while the chain does not answer, another wallet is answered beside', () => {
+describe('while the chain does not respond, another wallet is served beside', () => {
   test('many requests for credits with a key', async () => {
     const statuses = await nobodyElseWaits(
       (n) => alice.request('POST', '/topup', { asset: 'FLR' }, { 'idempotency-key': `topup ${n}` }),
@@ -112,7 +112,7 @@ describe('a database that cannot serve a request', () => {
     headers: { 'retry-after': expect.stringMatching(/^\d+$/) },
   }
 
-  test('is given up before ten seconds are over', async () => {
+  test('is stopped by a statement timeout of nine seconds', async () => {
     const [set] = await service.app.db.execute(query`show statement_timeout`)
     expect(set).toEqual({ statement_timeout: '9s' })
   })

@@ -26,7 +26,7 @@ const newWatch = (address: string = alice.caller.wallet) => ({
 const digest = (filter: unknown) =>
   createHash('sha256').update(canonicalJson(filter)).digest('base64url').slice(0, 6)
 
-describe('what a client sends never ends in 500', () => {
+describe('no input of a client causes a 500', () => {
   test.each([
     `/account?cursor=zzzzzzzzzzz.1.${digest({})}`,
     `/account?cursor=zzzzzzzzzz.1.${digest({})}`,
@@ -49,7 +49,7 @@ describe('what a client sends never ends in 500', () => {
     '0000-01-01T00:00:00Z',
     '1969-12-31T23:59:59.999Z',
     '9999-12-31T23:59:59-23:59',
-  ])('%s is no time in a query or a body', async (time) => {
+  ])('%s is refused as a time in a query or a body', async (time) => {
     for (const path of ['/account?from=', '/account?to=', '/alerts?from=', '/alerts?to=']) {
       const answer = await alice.request('GET', path + encodeURIComponent(time))
       expect([path, answer.status, answer.body.errors?.[0]?.code]).toEqual([path, 400, 'instant'])
@@ -63,7 +63,7 @@ describe('what a client sends never ends in 500', () => {
     }
   })
 
-  test('the first and the last instant of those years are times', async () => {
+  test('the first and the last accepted instant are accepted', async () => {
     for (const time of ['1970-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z']) {
       expect((await alice.request('GET', `/account?from=${time}`)).status).toBe(200)
       expect((await alice.request('GET', `/alerts?from=${time}`)).status).toBe(200)
@@ -75,7 +75,7 @@ describe('what a client sends never ends in 500', () => {
 
   const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
 
-  test('a body nested 33 levels deep is refused, one of 32 is read', async () => {
+  test('a body nested 33 levels deep is refused, a body of 32 levels is read', async () => {
     const preview = (levels: number) =>
       alice.request(
         'POST',
@@ -91,13 +91,13 @@ describe('what a client sends never ends in 500', () => {
     }
   })
 
-  test('a body that is deep and repeated under a key is refused before it is compared', async () => {
+  test('a body that is too deep is refused also with an idempotency key', async () => {
     const body = `{"type":"wallet-balance","target":${'['.repeat(30_000)}${']'.repeat(30_000)}}`
     const answer = await alice.request('POST', '/watches', body, { 'idempotency-key': 'deep' })
     expect(answer.body.errors[0]).toMatchObject({ code: 'too_deep' })
   })
 
-  test('text that PostgreSQL cannot store is refused where it stands', async () => {
+  test('text that PostgreSQL cannot store is refused, and the problem points to it', async () => {
     const event = 'wallet-balance.moved'
     for (const [data, pointer, code] of [
       ['{"a":"\\u0000"}', '/data/a', 'control_characters'],
@@ -127,7 +127,7 @@ describe('an address', () => {
     ['POST /watches', (one: string) => alice.request('POST', '/watches', newWatch(one))],
   ] as const
 
-  test.each(uses)('with a wrong checksum is a typing error: %s', async (_name, use) => {
+  test.each(uses)('with a wrong checksum is refused: %s', async (_name, use) => {
     const answer = await use(wrong)
     expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
     expect(answer.body.errors).toMatchObject([{ code: 'checksum' }])

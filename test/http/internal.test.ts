@@ -24,7 +24,7 @@ const server = createInternalServer(
 )
 afterAll(() => server.close())
 
-test('metrics show what can be read, and nothing else of their own', async () => {
+test('metrics show the readings that succeed, and no others', async () => {
   const { statusCode, payload } = await server.inject({ method: 'GET', url: '/metrics' })
   expect(statusCode).toBe(200)
   expect(payload).toMatch(/^watchdog_known 7$/m)
@@ -38,7 +38,7 @@ test.each([
   '/readyz',
   '/metrics',
   '/nothing',
-])('%s forbids to guess its type', async (url) => {
+])('%s forbids content type sniffing', async (url) => {
   const { headers } = await server.inject({ method: 'GET', url })
   expect(headers['x-content-type-options']).toBe('nosniff')
 })

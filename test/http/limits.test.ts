@@ -22,7 +22,7 @@ async function times<T>(count: number, send: () => Promise<T>): Promise<T[]> {
 }
 
 describe('rate limits', () => {
-  test('report how many requests are left, and refuse the one too many', async () => {
+  test('report how many requests are left, and refuse the first request above the limit', async () => {
     const from = '192.0.2.10'
     const [first, ...others] = await times(10, () => challenge(from))
     expect(first?.headers).toMatchObject({
@@ -36,18 +36,18 @@ describe('rate limits', () => {
     expect(refused.headers.ratelimit).toMatch(/^"challenge";r=0;t=\d+$/)
   })
 
-  test('hold up no other client', async () => {
+  test('do not affect other clients', async () => {
     expect((await challenge('192.0.2.11')).status).toBe(200)
   })
 
-  test('count a whole IPv6 network as one', async () => {
+  test('count an IPv6 network as one client', async () => {
     await times(5, () => challenge('2001:db8:0:1::1'))
     await times(5, () => challenge('2001:db8:0:1::2'))
     expect((await challenge('2001:db8:0:1::3')).status).toBe(429)
     expect((await challenge('2001:db8:0:2::1')).status).toBe(200)
   })
 
-  test('let a wallet sign in as often as it likes, and guess ten times', async () => {
+  test('do not count a successful sign-in, and allow ten failed ones', async () => {
     const from = '192.0.2.12'
     const guess = () =>
       request(service, 'POST', '/auth/token', { message: 'x', signature: '0x00' }, {}, from)
@@ -67,13 +67,13 @@ describe('rate limits', () => {
     expect((await guess()).status).toBe(429)
   })
 
-  test('do not count what was refused for its form', async () => {
+  test('do not count requests that are refused as malformed', async () => {
     const from = '192.0.2.13'
     await times(20, () => request(service, 'POST', '/auth/challenge', {}, {}, from))
     expect((await challenge(from)).status).toBe(200)
   })
 
-  test('count tests per target, however its address is written and whichever token asks', async () => {
+  test('count test messages per target, however its address is written and whichever token is used', async () => {
     const receiver = await startReceiver({ clock: service.clock })
     const from = '192.0.2.14'
     const alice = await signIn(service, 'alice', ['write'], from)
@@ -105,7 +105,7 @@ describe('rate limits', () => {
     await receiver.close()
   })
 
-  test('are not counted for targets that are not there, only for the caller', async () => {
+  test('count requests for unknown targets against the caller only', async () => {
     const bob = await signIn(service, 'bob', ['write'], '192.0.2.17')
     const answers = await times(12, () => bob.request('POST', '/recipients/2147483647/test'))
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404))
@@ -121,8 +121,8 @@ describe('rate limits', () => {
   })
 })
 
-describe('what is public', () => {
-  test('may be read by a page of any origin, what is not may not', async () => {
+describe('a public operation', () => {
+  test('may be read by a page of any origin; an operation that needs a token may not', async () => {
     for (const path of ['/pricing', '/openapi.json', '/stats']) {
       const { headers } = await request(service, 'GET', path)
       expect(headers['access-control-allow-origin']).toBe('*')
@@ -133,7 +133,7 @@ describe('what is public', () => {
     expect(headers).not.toHaveProperty('access-control-allow-origin')
   })
 
-  test('comes as JSON or not at all', async () => {
+  test('responds with JSON only', async () => {
     const accept = (value: string) =>
       request(service, 'GET', '/stats', undefined, { accept: value })
     expect(await accept('text/html')).toMatchObject({

@@ -127,14 +127,14 @@ describe('a guarded route', () => {
     expect((await call('ftso-analytics', { from: '::ffff:192.0.2.1' })).notified[2]).toBe('48')
   })
 
-  test('runs nothing before it is charged', async () => {
+  test('runs no handler before the call is charged', async () => {
     const before = handled
     expect(await call('ftso-analytics', { token: bob.token })).toMatchObject({ status: 402 })
     expect(await call('ftso-analytics', { token: `${bob.token}x` })).toMatchObject({ status: 401 })
     expect(handled).toBe(before)
   })
 
-  test('takes a token with the scope read', async () => {
+  test('accepts a token with the scope read', async () => {
     const carol = await signIn(world, 'carol', [])
     expect(await call('ftso-analytics', { token: carol.token })).toMatchObject({ status: 200 })
   })
@@ -144,7 +144,7 @@ describe('a guarded route', () => {
     ['a scheme that is none of ours', 'Basic YTpi'],
     ['no token', 'Bearer'],
     ['a mistyped token', `Bearer fwd_${'x'.repeat(49)}`],
-  ])('refuses %s and takes no free call of the network for it', async (_name, authorization) => {
+  ])('refuses %s and does not count a free call of the network for it', async (_name, authorization) => {
     const from = strangers.pop() ?? ''
     const answer = await call('ftso-analytics', { from, headers: { authorization } })
     expect(answer).toMatchObject({ status: 401, body: { code: 'invalid_token' } })
@@ -165,7 +165,7 @@ describe('a guarded route', () => {
     })
   })
 
-  test('refuses a token in its address before it takes anything', async () => {
+  test('refuses a token in the URL before it charges anything', async () => {
     const from = '192.0.2.94'
     const answer = await call(`ftso-analytics?access_token=${alice.token}`, { from })
     expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
@@ -181,7 +181,7 @@ describe('a handler that fails', () => {
     ['refuses', 400],
     ['answers?status=500', 500],
     ['answers?status=503', 503],
-  ])('gives its price back: %s', async (path, status) => {
+  ])('gets its price refunded: %s', async (path, status) => {
     const before = await balanceOf(bob)
     const answer = await call(path, { token: bob.token })
     expect(answer).toMatchObject({ status, notified: ['0', String(before), '0'] })
@@ -192,7 +192,7 @@ describe('a handler that fails', () => {
     expect(refund?.reference).toBe(`refund:${usage?.reference}`)
   })
 
-  test('gives a free call back, with a token and without', async () => {
+  test('gets its free call refunded, with and without a token', async () => {
     const from = '192.0.2.93'
     expect(await call('throws', { from })).toMatchObject({
       status: 500,
@@ -205,7 +205,7 @@ describe('a handler that fails', () => {
     'answers?status=404',
     'answers?status=429',
     'answers?status=301',
-  ])('keeps its price when it answers: %s', async (path) => {
+  ])('is charged if it responds: %s', async (path) => {
     const answer = await call(path, { token: bob.token })
     expect(answer.notified[0]).toBe('2')
     const { body } = await bob.request<Account>('GET', '/account?limit=1')
@@ -235,7 +235,7 @@ describe('402', () => {
     })
   })
 
-  test('says what the wallet has and what the call costs', async () => {
+  test('has the credits of the wallet and the price of the call', async () => {
     const has = await balanceOf(bob)
     for (let left = has; left >= 10; left -= 10) {
       await call('rewards-intelligence-reports', { token: bob.token })
@@ -331,7 +331,7 @@ describe('402', () => {
     expect(header.length).toBeLessThan(8000)
   })
 
-  test('speaks the reader’s language in its body', async () => {
+  test('has a body in the reader’s language', async () => {
     const { body, headers } = await call('providers-rewards', {
       ...poor,
       headers: { 'accept-language': 'de-AT,de;q=0.9' },
@@ -362,7 +362,7 @@ describe('402', () => {
     ['that is empty', 'x-payment', ''],
     ['that is long and not ASCII', 'x-payment', '\u00ff'.repeat(3000)],
     ['of version 2', 'payment-signature', 'e30='],
-  ])('answers a call with a payment %s and takes nothing', async (_name, name, value) => {
+  ])('is the response to a call with a payment %s, and nothing is charged', async (_name, name, value) => {
     const { token } = alice
     const before = await balanceOf(alice)
     const answer = await call('ftso-analytics', { token, headers: { [name]: value } })
@@ -382,13 +382,13 @@ describe('402', () => {
     expect(await balanceOf(alice)).toBe(before)
   })
 
-  test('with a payment and a token that opens nothing is 401', async () => {
+  test('with a payment and an invalid token is a 401 instead', async () => {
     const headers = { 'x-payment': 'e30=' }
     const token = `fwd_${'x'.repeat(49)}`
     expect(await call('ftso-analytics', { token, headers })).toMatchObject({ status: 401 })
   })
 
-  test('with a payment takes no free call', async () => {
+  test('with a payment counts no free call', async () => {
     const from = '198.51.100.8'
     const answer = await call('ftso-analytics', { from, headers: { 'x-payment': 'e30=' } })
     expect(answer.body.freeTier).toMatchObject({ used: 0 })
@@ -403,7 +403,7 @@ interface Offer {
 }
 
 describe('with billing off', () => {
-  test('calls pass without a charge, with any token or none', async () => {
+  test('calls are free, with any token or none', async () => {
     const free = await serviceOnly({ BILLING_ENABLED: 'false' })
     addRoutes(free)
     for (const headers of [{}, { authorization: 'Bearer nonsense' }, { 'x-payment': 'e30=' }]) {

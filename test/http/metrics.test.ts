@@ -100,7 +100,7 @@ test('the time from an alert to its channel, and the outbox', async () => {
   expect(values.has('watchdog_alert_to_sent_seconds_count{channel="email"}')).toBe(false)
 })
 
-test('answers 429 of Telegram, to alerts and to the bot', async () => {
+test('responses 429 of Telegram, to alerts and to the bot', async () => {
   const count = async () => (await scrape(world)).get('watchdog_telegram_limited_total') ?? 0
   expect(await count()).toBe(0)
   const { bob, carol } = world.devnet.people
@@ -160,7 +160,7 @@ test('credits sold and spent', async () => {
   }
 })
 
-test('a second scrape within five seconds asks nothing again for outbox and ledger', async () => {
+test('a second scrape within five seconds does not query outbox and ledger again', async () => {
   let asked = 0
   const db = new Proxy(world.app.db, {
     get(target, name, receiver) {
@@ -178,7 +178,7 @@ test('a second scrape within five seconds asks nothing again for outbox and ledg
   expect(asked).toBe(first)
 })
 
-test('the age of a delivery is that of the moment it was read, also some seconds later', async () => {
+test('the age of a delivery is that at the time of the query, also some seconds later', async () => {
   const only = await serviceOnly()
   try {
     const name = 'watchdog_deliveries_oldest_due_seconds{channel="webhook"}'
@@ -228,7 +228,7 @@ describe('rules and dashboard', () => {
     }
   })
 
-  test('no metric has a label that Prometheus sets: it would be renamed', async () => {
+  test('no metric has a label that Prometheus itself sets and would therefore rename', async () => {
     for (const [name, labels] of await labelsByMetric()) {
       if (!name.startsWith('watchdog_')) continue
       expect([name, labels.filter((label) => added.includes(label))]).toEqual([name, []])

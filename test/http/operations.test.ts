@@ -34,7 +34,7 @@ describe('every operation', () => {
     expect(answer.headers['www-authenticate']).toBe('Bearer')
   })
 
-  test.each(guarded)('%s refuses a token that is made up', async (_name, { method }, path) => {
+  test.each(guarded)('%s refuses an unknown token', async (_name, { method }, path) => {
     const authorization = `Bearer fwd_${'x'.repeat(49)}`
     const answer = await request(service, method, path, undefined, { authorization })
     expect(answer).toMatchObject({ status: 401, body: { code: 'invalid_token' } })
@@ -50,7 +50,7 @@ describe('every operation', () => {
     }
   })
 
-  test.each(routed)('%s refuses a query it does not know', async (_name, { method }, path) => {
+  test.each(routed)('%s refuses an unknown query parameter', async (_name, { method }, path) => {
     const answer = await writer.request(method, `${path}?surprise=1`)
     expect(answer.status).toBe(400)
     expect(answer.body.errors).toContainEqual(
@@ -62,7 +62,7 @@ describe('every operation', () => {
   const send = (path: string, method: string, body: unknown, headers = {}) =>
     writer.request(method, path, body, headers)
 
-  test.each(withBody)('%s needs a body of JSON', async (_name, { method }, path) => {
+  test.each(withBody)('%s needs a JSON body', async (_name, { method }, path) => {
     const invalid = await send(path, method, '{"half":')
     expect(invalid).toMatchObject({ status: 400, body: { code: 'malformed_json' } })
     const other = await send(path, method, 'a=b', { 'content-type': 'text/plain' })
@@ -77,9 +77,9 @@ describe('every operation', () => {
     }
   })
 
-  test.each(
-    routed.filter(([, { body }]) => body),
-  )('%s refuses a property it does not know', async (_name, { method }, path) => {
+  test.each(routed.filter(([, { body }]) => body))('%s refuses an unknown property', async (_name, {
+    method,
+  }, path) => {
     const answer = await send(path, method, { surprise: 1, type: 'wallet-balance' })
     expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
     expect(answer.body.errors).toContainEqual(
@@ -92,7 +92,7 @@ describe('every operation', () => {
 
   test.each(
     withId.map((operation) => [`${operation.method} ${operation.path}`, operation] as const),
-  )('%s refuses an id that is none, and does not know one of another wallet', async (_name, {
+  )('%s refuses a malformed id, and does not find an id of another wallet', async (_name, {
     method,
     path = '',
     body,
@@ -106,7 +106,7 @@ describe('every operation', () => {
     expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } })
   })
 
-  test('an address that is none is not found, and another method not allowed', async () => {
+  test('an unknown path is not found, and another method is not allowed', async () => {
     expect(await request(service, 'GET', '/nowhere')).toMatchObject({
       status: 404,
       body: { code: 'not_found' },
@@ -130,14 +130,14 @@ describe('every operation', () => {
     })
   })
 
-  test('a token in the address is refused', async () => {
+  test('a token in the URL is refused', async () => {
     const answer = await request(service, 'GET', `/pricing?key=${reader.token}`)
     expect(answer.status).toBe(400)
     expect(answer.body.errors[0].code).toBe('token_in_query')
     expect(answer.text).not.toContain(reader.token)
   })
 
-  test('a problem speaks the reader’s language and keeps its code', async () => {
+  test('a problem is in the reader’s language and has the same code in each', async () => {
     const answer = await request(service, 'GET', '/watches', undefined, {
       'accept-language': 'fr-CH, de;q=0.5',
       'x-request-id': 'abc-123',

@@ -23,7 +23,7 @@ async function fresh(): Promise<PricingDocument> {
   return pricing()
 }
 
-test('shows every way to pay with its price, router and caps', async () => {
+test('shows every payment option with its price, router and caps', async () => {
   const { contracts, xrpl } = world
   const { assets, nativeFlr, nativeXrp } = await fresh()
   const open = { available: true, paused: false }
@@ -75,7 +75,7 @@ test('shows every way to pay with its price, router and caps', async () => {
   })
 })
 
-test('offers every metered resource whole: resource, description, price and ways to pay', async () => {
+test('shows every metered resource with its description, price and payment options', async () => {
   const { resources } = await fresh()
   expect(resources.map(({ resource, priceCredits }) => [resource, priceCredits])).toEqual([
     ['rewards-intelligence-reports', 10],
@@ -92,7 +92,7 @@ test('offers every metered resource whole: resource, description, price and ways
   }
 })
 
-test('asks the chain once for many readers, and again after 15 seconds', async () => {
+test('reads the chain once for many requests, and again after 15 seconds', async () => {
   await fresh()
   world.rpc.resetCounts()
   await Promise.all(Array.from({ length: 30 }, pricing))
@@ -113,7 +113,7 @@ test('rounds the amount up', async () => {
   await world.contracts.setFeed('XRP/USD', 250_000n, 5)
 })
 
-test('shows a paused router and a token it does not take', async () => {
+test('shows a paused router, and a token that the router does not accept', async () => {
   const { contracts } = world
   await contracts.setPaused(true)
   await contracts.setAllowed(contracts.wflr, false)
@@ -130,7 +130,7 @@ test('shows a paused router and a token it does not take', async () => {
   await contracts.setAllowed(contracts.wflr, true)
 })
 
-test('shows what we hold enough of as paused', async () => {
+test('shows an asset as paused if the service holds too much of it', async () => {
   const { contracts, xrpl } = world
   await contracts.mint(contracts.fxrp, contracts.treasury, 4_997_000_000n)
   const almost = await fresh()
@@ -159,7 +159,7 @@ test('offers nothing at a price older than ten minutes', async () => {
   await world.contracts.setFeed('FLR/USD', 200_000n, 7)
 })
 
-test('is answered while a chain is down, with what needs it not available', async () => {
+test('responds while a chain is down, and shows what depends on it as unavailable', async () => {
   await world.xrpl.down()
   let document = await fresh()
   expect(document.nativeXrp.available).toBe(false)
@@ -174,7 +174,7 @@ test('is answered while a chain is down, with what needs it not available', asyn
   expect((await fresh()).nativeFlr.available).toBe(true)
 })
 
-test('takes no token that counts in other units than the price list', async () => {
+test('refuses a token whose decimals differ from the price list', async () => {
   const { wflr, fxrp } = world.contracts
   const other = await payWorldWith({ WFLR_ADDRESS: fxrp, FXRP_ADDRESS: wflr })
   expect(other.errors).toContainEqual(

@@ -28,7 +28,7 @@ async function insertAlert(sql: Sql, wallet: string, label: string): Promise<voi
   await sql`insert into alerts ${sql(row)}`
 }
 
-test('lists of alerts come from the copy of the database, and from the database if that fails', async () => {
+test('lists of alerts are read from the replica, and from the primary database if the replica fails', async () => {
   const alice = await signIn(service, 'alice')
   const list = () => alice.request('GET', '/alerts')
   await insertAlert(service.sql, alice.caller.wallet, 'in the database')

@@ -48,13 +48,13 @@ async function connected(server: Server): Promise<Socket> {
 const halfABody = (path: string) =>
   `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{`
 
-test('a body that does not come whole in time is answered 408 and cut', async () => {
+test('a request whose body does not arrive in time gets a 408, and its connection is closed', async () => {
   const socket = await connected(serverWith({ requestMs: 50 }))
   socket.write(halfABody('/api/x402/auth/token'))
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 408/)
 })
 
-test('a slow body to /data is left to its own, longer time', async () => {
+test('a slow body to /data has a longer timeout of its own', async () => {
   const server = serverWith({ requestMs: 50 })
   server.post('/data/test', async () => 'whole')
   const socket = await connected(server)
@@ -69,7 +69,7 @@ test('a slow body to /data is left to its own, longer time', async () => {
   socket.destroy()
 })
 
-test('a client that does not read its answer is cut', async () => {
+test('the connection of a client that does not read its response is closed', async () => {
   const server = serverWith({ stillMs: 100 })
   const ended = Promise.withResolvers<void>()
   server.get('/endless', (_request, reply) => {
@@ -94,7 +94,7 @@ async function readSlowly(socket: Socket): Promise<number> {
   return bytes
 }
 
-test('a client that reads a little of its answer now and then is cut', async () => {
+test('the connection of a client that reads too slowly is closed', async () => {
   const server = serverWith({ readMs: 100 }, { readBytesPerSecond: 1e12 })
   const ended = Promise.withResolvers<void>()
   server.get('/endless', (_request, reply) => {
@@ -109,7 +109,7 @@ test('a client that reads a little of its answer now and then is cut', async () 
   await reading
 })
 
-test('a client that reads slowly, but fast enough for the size of its answer, gets it whole', async () => {
+test('a client that reads slowly, but fast enough for the size of its response, gets all of it', async () => {
   const server = serverWith({ readMs: 10 }, { readBytesPerSecond: 2048 })
   const size = 16_000_000
   server.get('/large', (_request, reply) => reply.send('x'.repeat(size)))
@@ -118,7 +118,7 @@ test('a client that reads slowly, but fast enough for the size of its answer, ge
   expect(await readSlowly(socket)).toBeGreaterThan(size)
 })
 
-test('an answer that waits for an upstream does not count as slow reading', async () => {
+test('time in which a response waits for an upstream does not count as slow reading', async () => {
   const server = serverWith({ readMs: 10 }, { readBytesPerSecond: 1e12 })
   const more = Promise.withResolvers<void>()
   async function* slowly() {
@@ -140,7 +140,7 @@ test('an answer that waits for an upstream does not count as slow reading', asyn
   expect(await text(socket)).toContain('last')
 })
 
-test('connections beyond those of one address are refused, and there is room when one ends', async () => {
+test('connections above the limit of an address are refused until one of them ends', async () => {
   const server = serverWith({}, { connectionsPerAddress: 2 })
   server.get('/here', async () => 'here')
   const first = await connected(server)

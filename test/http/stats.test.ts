@@ -99,7 +99,7 @@ describe('the public figures', () => {
     expect(totalsOf(await count())).toEqual([4, 1258, 58, 5])
   })
 
-  test('read nothing of the ledger that the proof has counted or an hour kept', async () => {
+  test('read no ledger entries that the proof or a stored hour has counted', async () => {
     await buy(1, 1000, 5)
     service.clock.advance(3 * 3600)
     await count()
@@ -110,7 +110,7 @@ describe('the public figures', () => {
     expect(totalsOf(await count())).toEqual([1, 1010, 4, 1])
   })
 
-  test('keep the totals of the proof and forget the hours before it', async () => {
+  test('are based on the totals of the proof, and the hours before the proof are deleted', async () => {
     await buy(1, 1000, 5)
     service.clock.advance(16 * 3600)
     await count()
@@ -123,7 +123,7 @@ describe('the public figures', () => {
     expect(await hours()).toHaveLength(0)
   })
 
-  test('are counted once for all who ask at once, and read as one row by other processes', async () => {
+  test('are counted once for concurrent readers, and read as one row by other processes', async () => {
     const first = fresh()
     await readStats(first.app)
     const one = first.asked.length
@@ -137,7 +137,7 @@ describe('the public figures', () => {
     expect(other.asked).toHaveLength(1)
   })
 
-  test('are asked for again after a failure', async () => {
+  test('are counted again after a failure', async () => {
     const { app } = fresh()
     const down = new Error('database gone')
     let isDown = true
@@ -153,14 +153,14 @@ describe('the public figures', () => {
     expect(totalsOf(await readStats(broken))).toEqual([0, 0, 0, 0])
   })
 
-  test('are counted from zero when the clock was put back', async () => {
+  test('are counted anew after the clock was put back', async () => {
     const { app } = fresh()
     const before = await readStats(app)
     service.clock.set(new Date(before.asOf.getTime() - 86_400_000))
     expect((await readStats(app)).asOf).not.toEqual(before.asOf)
   })
 
-  test('come over HTTP without sign-in, at most a minute old', async () => {
+  test('are returned over HTTP without sign-in, at most a minute old', async () => {
     service.clock.advance(120)
     const ask = async () => (await request<Stats>(service, 'GET', '/stats')).body
     const first = await ask()

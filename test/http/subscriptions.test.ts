@@ -28,7 +28,7 @@ const list = async (client = alice) => (await client.request('GET', '/subscripti
 const account = async () => (await alice.request('GET', '/account')).body
 
 describe('GET /subscriptions/quote', () => {
-  test('says the price, the discounts, the time and what is missing', async () => {
+  test('returns the price, the discounts, the term and the missing credits', async () => {
     await give(40_000)
     const answer = await alice.request('GET', '/subscriptions/quote?quantity=10&periods=12')
     expect(answer).toMatchObject({ status: 200 })
@@ -68,7 +68,7 @@ describe('GET /subscriptions/quote', () => {
 })
 
 describe('POST /subscriptions', () => {
-  test('pays slots from the balance and shows them everywhere', async () => {
+  test('pays for slots with credits, and every view shows the slots', async () => {
     await give(10_000)
     const bought = await buy({ quantity: 3, periods: 6, expectedCredits: 8100 })
     expect(bought.status).toBe(201)
@@ -109,7 +109,7 @@ describe('POST /subscriptions', () => {
     })
   })
 
-  test('needs the terms in force', async () => {
+  test('requires acceptance of the current terms', async () => {
     await give(10_000, bob)
     expect(await bob.request('POST', '/subscriptions', { quantity: 1, periods: 1 })).toMatchObject({
       status: 403,
@@ -117,7 +117,7 @@ describe('POST /subscriptions', () => {
     })
   })
 
-  test('says how many credits are missing, and takes none', async () => {
+  test('reports how many credits are missing, and charges none', async () => {
     await give(7000)
     const refused = await buy({ quantity: 3, periods: 6 })
     expect(refused).toMatchObject({
@@ -152,7 +152,7 @@ describe('POST /subscriptions', () => {
     expect((await buy({ quantity: 1, periods: 1 })).status).toBe(201)
   })
 
-  test('leaves no room for a trial beyond 20 slots, and keeps it for later', async () => {
+  test('allows no trial while there are 20 slots; the trial stays available', async () => {
     await give(100_000)
     await buy({ quantity: 20, periods: 1 })
     expect(await alice.request('POST', '/subscriptions/trial')).toMatchObject({
@@ -162,12 +162,12 @@ describe('POST /subscriptions', () => {
     expect((await list()).trial.available).toBe(true)
   })
 
-  test('names the missing credits before a changed price and the limit', async () => {
+  test('reports missing credits rather than a changed price or the limit', async () => {
     const refused = await buy({ quantity: 20, periods: 120, expectedCredits: 1 })
     expect(refused).toMatchObject({ status: 402 })
   })
 
-  test('spends no credit twice, however many buy at once', async () => {
+  test('spends no credit twice in concurrent purchases', async () => {
     await give(2600)
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => buy({ quantity: 1, periods: 1 })),
@@ -178,7 +178,7 @@ describe('POST /subscriptions', () => {
     expect(await account()).toMatchObject({ balanceCredits: 100, slots: { purchased: 5 } })
   })
 
-  test('keeps the limit, however many buy at once', async () => {
+  test('keeps the limit of slots in concurrent purchases', async () => {
     await give(100_000)
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => buy({ quantity: 3, periods: 1 })),
@@ -189,7 +189,7 @@ describe('POST /subscriptions', () => {
     expect(await account()).toMatchObject({ balanceCredits: 91_000, slots: { purchased: 18 } })
   })
 
-  test('buys once per idempotency key, and keeps a refusal', async () => {
+  test('buys once per idempotency key, and replays a refusal', async () => {
     await give(600)
     const key = { 'idempotency-key': 'one' }
     const [first, second] = [
@@ -224,7 +224,7 @@ describe('POST /subscriptions', () => {
 })
 
 describe('GET /subscriptions', () => {
-  test('lists its own by id, page by page', async () => {
+  test('lists the wallet’s own subscriptions by id, in pages', async () => {
     await give(10_000)
     for (const quantity of [1, 2, 3]) await buy({ quantity, periods: 1 })
     const first = (await alice.request('GET', '/subscriptions?limit=2')).body
@@ -254,7 +254,7 @@ describe('PATCH /subscriptions', () => {
     spender = await signIn(service, 'alice', ['spend'])
   })
 
-  test('switches renewing of one or of all on and off', async () => {
+  test('switches renewal of one or of all subscriptions on and off', async () => {
     await give(10_000)
     const { body: first } = await buy({ quantity: 1, periods: 1 })
     const { body: second } = await buy({ quantity: 2, periods: 1 })
@@ -273,7 +273,7 @@ describe('PATCH /subscriptions', () => {
     expect(off.body.data).toMatchObject([{ autoRenew: false }, { autoRenew: false }])
   })
 
-  test('needs spend alone to switch on and write alone to switch off', async () => {
+  test('needs the scope spend to switch renewal on, and write to switch it off', async () => {
     expect((await patch(spender, { autoRenew: true })).status).toBe(200)
     expect((await patch(saver, { autoRenew: false })).status).toBe(200)
     expect(await patch(saver, { autoRenew: true })).toMatchObject({
@@ -286,7 +286,7 @@ describe('PATCH /subscriptions', () => {
     })
   })
 
-  test('knows the wallet’s own subscriptions only', async () => {
+  test('finds the wallet’s own subscriptions only', async () => {
     await give(10_000)
     const { body } = await buy({ quantity: 1, periods: 1 })
     for (const id of [body.id, body.id + 1000]) {

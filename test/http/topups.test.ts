@@ -125,7 +125,7 @@ describe('POST /topup', () => {
     await world.contracts.setFeed('FLR/USD', 200_000n, 7)
   })
 
-  test('answers a repeat with the same key with the same quote', async () => {
+  test('returns the same quote for a repeated request with the same key', async () => {
     const headers = { 'idempotency-key': 'topup-1' }
     const first = await create({ asset: 'XRP' }, headers)
     const again = await create({ asset: 'XRP' }, headers)
@@ -157,7 +157,7 @@ describe('POST /topup', () => {
     expect(body.errors).toEqual([expect.objectContaining({ pointer, code })])
   })
 
-  test('names everything that is wrong at once', async () => {
+  test('reports all errors of a request at once', async () => {
     const { status, body } = await create({ asset: 'USDT', credits: 5, memo: 'x' })
     expect([status, body.code]).toEqual([400, 'validation_failed'])
     expect(body.errors.map(({ pointer }: { pointer: string }) => pointer).toSorted()).toEqual([
@@ -167,7 +167,7 @@ describe('POST /topup', () => {
     ])
   })
 
-  test('needs the terms, but not to say that an asset does not exist', async () => {
+  test('requires acceptance of the terms; an unknown asset is refused before that', async () => {
     const carol = await signIn(world, 'carol')
     expect(await carol.request('POST', '/topup', {})).toMatchObject({
       status: 403,
@@ -176,7 +176,7 @@ describe('POST /topup', () => {
     expect((await carol.request('POST', '/topup', { asset: 'USDT' })).status).toBe(400)
   })
 
-  test('answers 503 while the chain is down, and keeps nothing', async () => {
+  test('responds with 503 while the chain is down, and stores nothing', async () => {
     await world.rpc.down()
     const headers = { 'idempotency-key': 'topup-down' }
     expect(await create({ asset: 'FLR' }, headers)).toMatchObject({
@@ -188,7 +188,7 @@ describe('POST /topup', () => {
   })
 })
 
-describe('an asset that is not to be had', () => {
+describe('an asset that cannot be used for payment', () => {
   // Open quotes of other tests would count against the caps.
   beforeEach(() => world.sql`truncate topups, topup_payments`)
 
@@ -197,7 +197,7 @@ describe('an asset that is not to be had', () => {
     return [status, body.code]
   }
 
-  test('is refused when its price is older than ten minutes, and again offered when it is not', async () => {
+  test('is refused while its price is older than ten minutes, and offered again afterwards', async () => {
     await world.sync()
     const now = world.clock.now().getTime()
     await world.contracts.setFeed('FLR/USD', 200_000n, 7, new Date(now - 601_000))
@@ -210,7 +210,7 @@ describe('an asset that is not to be had', () => {
     await world.contracts.setFeed('FLR/USD', 200_000n, 7)
   })
 
-  test('is refused while the router does not take it, and FLR is quoted in its place', async () => {
+  test('is refused while the router does not accept it, and FLR is quoted instead', async () => {
     const { contracts } = world
     await contracts.setAllowed(contracts.serviceToken, false)
     expect(await refusal('WDG')).toEqual([409, 'asset_unavailable'])
@@ -218,7 +218,7 @@ describe('an asset that is not to be had', () => {
     await contracts.setAllowed(contracts.serviceToken, true)
   })
 
-  test('is refused while the router is paused, and FLR is quoted in its place', async () => {
+  test('is refused while the router is paused, and FLR is quoted instead', async () => {
     await world.contracts.setPaused(true)
     for (const asset of ['WDG', 'WFLR', 'FXRP']) {
       expect(await refusal(asset)).toEqual([409, 'asset_paused'])
@@ -233,7 +233,7 @@ describe('an asset that is not to be had', () => {
     expect(await refusal(asset, 2_500_001)).toEqual([409, 'cap_exceeded'])
   })
 
-  test('is refused when open quotes would fill the service’s cap, and not when they are over', async () => {
+  test('is refused while open quotes fill the service’s cap, and offered again when they have expired', async () => {
     const most = { asset: 'FXRP', credits: 2_500_000 }
     const drafts: TopupDraft[] = []
     for (let quotes = 0; quotes < 5; quotes += 1) drafts.push((await create(most)).body)
@@ -245,7 +245,7 @@ describe('an asset that is not to be had', () => {
     expect(await refusal('FXRP')).toEqual([409, 'cap_exceeded'])
   })
 
-  test('is not taken away from others by one who asks often', async () => {
+  test('stays available to others although one caller asks for many quotes', async () => {
     const most = { asset: 'FXRP', credits: 2_500_000 }
     for (let quotes = 0; quotes < 5; quotes += 1) await create(most)
     for (let quotes = 0; quotes < 4; quotes += 1) {
@@ -254,7 +254,7 @@ describe('an asset that is not to be had', () => {
     expect((await bob.request('POST', '/topup', most)).body.code).toBe('cap_exceeded')
   })
 
-  test('is not used up by many wallets that never paid', async () => {
+  test('stays available although many wallets that never paid ask for quotes', async () => {
     const most = { asset: 'FXRP', credits: 2_500_000 }
     expect((await bob.request('POST', '/topup', most)).status).toBe(201)
     // Quotes of wallets that never paid.
@@ -297,8 +297,8 @@ describe('an asset that is not to be had', () => {
   })
 })
 
-describe('a service without ways to pay', () => {
-  test('quotes nothing and says so in the pricing document', async () => {
+describe('a service without payment options', () => {
+  test('quotes nothing, and its pricing document shows every asset as unavailable', async () => {
     const service = await serviceOnly()
     const client = await buyer(service, 'alice')
     for (const asset of ['WDG', 'WFLR', 'FXRP', 'FLR', 'XRP']) {
@@ -332,7 +332,7 @@ describe('a service without ways to pay', () => {
 })
 
 describe('GET /topup/{handle}', () => {
-  test('shows the draft and where it stands, to its owner alone', async () => {
+  test('shows the top-up and its status to its owner only', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     expect(await topupOf(alice, draft)).toEqual({
       ...draft,
@@ -359,18 +359,18 @@ describe('GET /topup/{handle}', () => {
     `0x${'a'.repeat(65)}`,
     `0x${'g'.repeat(64)}`,
     'a'.repeat(64),
-  ])('refuses a handle that is none: %s', async (handle) => {
+  ])('refuses a malformed handle: %s', async (handle) => {
     const { status, body } = await alice.request('GET', `/topup/${handle}`)
     expect([status, body.errors?.[0]?.pointer]).toEqual([400, '/handle'])
   })
 
-  test('knows a handle in any case', async () => {
+  test('finds a handle in upper or lower case', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const upper = `0x${draft.handle.slice(2).toUpperCase()}`
     expect((await topupOf(alice, { handle: upper })).handle).toBe(draft.handle)
   })
 
-  test('says when the quote is over, to the second', async () => {
+  test('shows the quote as expired, to the second', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const expiresAt = new Date(draft.expiresAt).getTime()
     const at = async (offsetMs: number): Promise<Topup['status']> => {

@@ -55,26 +55,26 @@ describe('POST /watches', () => {
     })
   })
 
-  test('refuses when every slot is taken', async () => {
+  test('is refused while every slot is taken', async () => {
     await create()
     const answer = await create()
     expect(answer).toMatchObject({ status: 409, body: { code: 'no_free_slot' } })
     expect(answer.body.detail).toContain('Your only slot is in use')
   })
 
-  test('gives one slot to one of many that ask at once', async () => {
+  test('gives one free slot to one of many concurrent requests', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => create()))
     const statuses = answers.map(({ status }) => status).sort()
     expect(statuses).toEqual([201, ...Array(9).fill(409)])
   })
 
-  test('needs a slot', async () => {
+  test('is refused without a slot', async () => {
     const answer = await bob.request('POST', '/watches', balance)
     expect(answer).toMatchObject({ status: 409, body: { code: 'no_free_slot' } })
     expect(answer.body.detail).toContain('no slots yet')
   })
 
-  test('creates one watch for twenty requests with one key, and replays its answer', async () => {
+  test('creates one watch for twenty requests with one key, and replays the response', async () => {
     const headers = { 'idempotency-key': 'one-watch' }
     const send = () => alice.request('POST', '/watches', balance, headers)
     const answers = await Promise.all(Array.from({ length: 20 }, send))
@@ -89,7 +89,7 @@ describe('POST /watches', () => {
     expect((await alice.request('GET', '/watches')).body.data).toHaveLength(1)
   })
 
-  test('refuses a used key with another body, and forgets it after a day', async () => {
+  test('refuses a used key with another body, and accepts it again after a day', async () => {
     const headers = { 'idempotency-key': 'reused' }
     const first = await alice.request('POST', '/watches', balance, headers)
     const other = { ...balance, label: 'Other' }
@@ -100,7 +100,7 @@ describe('POST /watches', () => {
     expect((await alice.request('POST', '/watches', other, headers)).status).toBe(201)
   })
 
-  test('keeps a refusal for its key, too', async () => {
+  test('replays a refusal for its key, too', async () => {
     await create()
     const headers = { 'idempotency-key': 'refused' }
     const first = await alice.request('POST', '/watches', balance, headers)
@@ -152,13 +152,13 @@ describe('POST /watches', () => {
       '/target/asset',
       'not_a_token',
     ],
-  ])('refuses %s by name', async (_name, over, pointer, code) => {
+  ])('refuses %s, and names the field', async (_name, over, pointer, code) => {
     const answer = await create(over)
     expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
     expect(answer.body.errors).toContainEqual(expect.objectContaining({ pointer, code }))
   })
 
-  test('works while the chain does not answer: the first value it sees is the baseline', async () => {
+  test('works while the chain does not respond: the first observed value is the baseline', async () => {
     await world.rpc.down()
     const { status } = await create()
     await world.rpc.up()
@@ -167,7 +167,7 @@ describe('POST /watches', () => {
 })
 
 describe('PATCH /watches/{id}', () => {
-  test('changes what is named and nothing else', async () => {
+  test('changes the given fields and no others', async () => {
     const { body: before } = await create({ label: 'Treasury' })
     const { status, body } = await alice.request('PATCH', `/watches/${before.id}`, {
       settings: { direction: 'down' },
@@ -193,7 +193,7 @@ describe('PATCH /watches/{id}', () => {
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ pointer: '/target' }] } })
   })
 
-  test('refuses settings that make no sense together with the rest', async () => {
+  test('refuses settings that contradict the stored ones', async () => {
     const { body } = await create()
     const settings = { threshold: '-5' }
     const answer = await alice.request('PATCH', `/watches/${body.id}`, { settings })
@@ -221,7 +221,7 @@ describe('PATCH /watches/{id}', () => {
     expect(await patch('Second')).toMatchObject({ status: 412, body: { code: 'etag_mismatch' } })
   })
 
-  test('with several tags in If-Match changes what still has one of them', async () => {
+  test('with several tags in If-Match changes a watch that still has one of them', async () => {
     const { body } = await create()
     const tagNow = async () =>
       String((await alice.request('GET', `/watches/${body.id}`)).headers.etag)
@@ -240,7 +240,7 @@ describe('PATCH /watches/{id}', () => {
     expect(await patch('')).toBe(412)
   })
 
-  test('loses no change when many come at once', async () => {
+  test('loses no change when many arrive at once', async () => {
     const { body } = await create()
     await Promise.all([
       alice.request('PATCH', `/watches/${body.id}`, { settings: { threshold: '7' } }),
@@ -256,7 +256,7 @@ describe('PATCH /watches/{id}', () => {
 })
 
 describe('GET /watches/{id}', () => {
-  test('answers 304 while nothing changed', async () => {
+  test('responds with 304 while nothing has changed', async () => {
     const { body } = await create()
     const { headers } = await alice.request('GET', `/watches/${body.id}`)
     const again = await alice.request('GET', `/watches/${body.id}`, undefined, {
@@ -271,7 +271,7 @@ describe('GET /watches/{id}', () => {
 })
 
 describe('another wallet’s watch', () => {
-  test('is not found, whatever is asked', async () => {
+  test('is not found by any operation', async () => {
     const { body } = await create()
     const path = `/watches/${body.id}`
     for (const [method, payload] of [

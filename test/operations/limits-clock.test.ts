@@ -22,13 +22,13 @@ async function count(key: string, ms: number) {
   return { points, leftMs: expire.getTime() - now.getTime() }
 }
 
-test('a count that began while the clock was a day ahead starts anew', async () => {
+test('a count that began while the clock was a day ahead starts again at zero', async () => {
   await count('challenge:192.0.2.7', 24 * 60 * MINUTE_MS)
   expect(await count('challenge:192.0.2.7', 0)).toEqual({ points: 1, leftMs: MINUTE_MS })
   expect(await count('challenge:192.0.2.7', 1)).toEqual({ points: 2, leftMs: MINUTE_MS - 1 })
 })
 
-test('a count goes on while clocks differ by less than its window, and ends with its time', async () => {
+test('a count continues while clocks differ by less than its window, and ends with the window', async () => {
   await count('token:192.0.2.7', MINUTE_MS - 1)
   expect(await count('token:192.0.2.7', 0)).toEqual({ points: 2, leftMs: 2 * MINUTE_MS - 1 })
   expect(await count('token:192.0.2.7', 2 * MINUTE_MS - 1)).toEqual({

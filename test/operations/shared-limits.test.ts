@@ -35,7 +35,7 @@ async function admitted(rate: RateClass, key: string, requests: number): Promise
   return results.filter(({ status }) => status === 'fulfilled').length
 }
 
-describe('limits over several processes', () => {
+describe('rate limits of several processes', () => {
   test.each([
     'challenge',
     'token',
@@ -47,11 +47,11 @@ describe('limits over several processes', () => {
     expect(await admitted(rate, 'another client', 4)).toBe(4)
   })
 
-  test('let each process count general requests for itself', async () => {
+  test('are separate in each process for general requests', async () => {
     expect(await admitted('act', 'one client', 200)).toBe(120)
   })
 
-  test('hold at the front door, whichever process answers', async () => {
+  test('are shared at the HTTP interface, whichever process handles the request', async () => {
     const ask = (service: Service) =>
       request(
         service as never,
@@ -66,7 +66,7 @@ describe('limits over several processes', () => {
     expect(statuses).toEqual([...Array<number>(10).fill(200), 429, 429])
   })
 
-  test('take back a success, wherever it was counted', async () => {
+  test('uncount a success, whichever process counted it', async () => {
     for (let n = 0; n < 40; n += 1) {
       const { limits } = (n % 2 === 0 ? one : other).app
       await limits.admit('token', 'a regular')
@@ -74,7 +74,7 @@ describe('limits over several processes', () => {
     }
   })
 
-  test('are asked no more than their number by one process that is flooded', async () => {
+  test('cause no more queries than their limit in a process that is flooded', async () => {
     const before = await statements()
     await Promise.allSettled(
       Array.from({ length: 500 }, () => one.app.limits.admit('quote', 'a flood')),
@@ -89,7 +89,7 @@ describe('limits over several processes', () => {
     return row?.points ?? 0
   }
 
-  test('refuse sign-in and payments while the database does not answer, and nothing else', async () => {
+  test('refuse sign-in and payments while the database does not respond, and nothing else', async () => {
     const gone = connect('postgres://nobody@127.0.0.1:1/nothing')
     const limits = createLimits(gone)
     for (const rate of ['challenge', 'token', 'payment', 'quote', 'test'] as const) {
@@ -100,7 +100,7 @@ describe('limits over several processes', () => {
     await gone.close()
   })
 
-  test('leave no old counts behind', async () => {
+  test('delete old counts', async () => {
     await one.app.limits.admit('test', 'soon forgotten')
     await one.database.sql`
       update rate_counts set expire = ${new Date(one.clock.now().getTime() - 2 * 3_600_000)}
