@@ -160,7 +160,7 @@ describe('deliveries', () => {
     expect(await rowsIn('deliveries')).toEqual({ deliveries_20261119_20261126: 21 })
   })
 
-  test('are stored as long as their rows of sent messages', async () => {
+  test('have sent messages, which are deleted at the same age', async () => {
     await retainDeliveries(outbox.deps)
     await writeMessages(1)
     expect(await rowsIn('sent_messages')).toEqual({ sent_messages_20261119_20261126: 1 })

@@ -122,7 +122,7 @@ test('no reminder of an end is sent early or lost while the clock is ahead', asy
   }
 })
 
-test('what was paid, reminded or suspended is not so again after both clocks were put back', async () => {
+test('nothing is charged, reminded of or suspended a second time after both clocks were put back', async () => {
   // The verbs themselves: the database is as wrong as the host.
   const pass = async () => {
     await remindDue(service.app, signal)

@@ -86,7 +86,7 @@ describe('when slots end', () => {
     expect(await statuses()).toBe('a active, b active, c active, d suspended')
   })
 
-  test('of the trial, only its watch is suspended', async () => {
+  test('if the trial ends, only its watch is suspended', async () => {
     await alice.request('POST', '/subscriptions/trial')
     await buy(1, 12)
     for (const label of ['a', 'b']) await watchNew(label)
@@ -146,7 +146,7 @@ describe('when slots end', () => {
     expect(await statuses()).toBe('a paused, b active')
   })
 
-  test('a suspended watch has another ETag', async () => {
+  test('a watch has another ETag after it was suspended', async () => {
     await buy(1)
     const id = await watchNew('a')
     const tag = async () => (await alice.request('GET', `/watches/${id}`)).headers.etag
@@ -156,7 +156,7 @@ describe('when slots end', () => {
     expect(await tag()).not.toBe(before)
   })
 
-  test('no watch of another wallet is touched', async () => {
+  test('no watch of another wallet is changed', async () => {
     const bob = await signIn(service, 'bob')
     await bob.request('POST', '/account/terms', { version: '2026-11' })
     await giveCredits(service.app, bob.caller.wallet, 5000)

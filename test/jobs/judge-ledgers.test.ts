@@ -83,7 +83,7 @@ test('each of two hundred watches of one ledger is judged', async () => {
   expect(row).toEqual({ watches: 200, alerted: 200 })
 })
 
-describe('a watch of the own credits', () => {
+describe('a watch on the wallet’s credits', () => {
   test('has an empty target and a default label', async () => {
     const id = await watchCredits(500)
     expect((await alice.request('GET', `/watches/${id}`)).body).toMatchObject({
@@ -113,7 +113,7 @@ describe('a watch of the own credits', () => {
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ pointer }] } })
   })
 
-  test('alerts strictly below the limit, and recovers at it, at the time of the entry', async () => {
+  test('fires below the limit and recovers at the limit, at the time of the ledger entry', async () => {
     const id = await watchCredits(500)
     await judge()
     service.clock.advance(60)
@@ -159,7 +159,7 @@ describe('a watch of the own credits', () => {
     })
   })
 
-  test('judges the credits present at its creation, at the time of the run', async () => {
+  test('judges the credits at its creation, at the time of the run', async () => {
     await watchCredits(1001)
     service.clock.advance(60)
     await judge()
@@ -178,7 +178,7 @@ describe('a watch of the own credits', () => {
     expect(await events(carol)).toEqual([LOW, AGAIN])
   })
 
-  test('misses no entry between two runs, and keeps the order of entries of one instant', async () => {
+  test('misses no entry between two runs, and judges entries of one instant in order', async () => {
     await watchCredits(500)
     await judge()
     for (let round = 0; round < 3; round += 1) {
@@ -207,7 +207,7 @@ describe('a watch of the own credits', () => {
     ])
   })
 
-  test('judges more entries than one read returns', async () => {
+  test('judges all entries, also if they are more than one query returns', async () => {
     await watchCredits(500)
     await judge()
     for (let count = 0; count < 520; count += 1) await spend(1)
@@ -215,7 +215,7 @@ describe('a watch of the own credits', () => {
     expect(await alertsOf()).toMatchObject([{ data: { balanceCredits: 499 } }])
   }, 60_000)
 
-  test('raises no alert twice in any number of runs', async () => {
+  test('fires no alert twice in any number of runs', async () => {
     await watchCredits(500)
     await judge()
     await spend(600)
@@ -235,7 +235,7 @@ describe('a watch of the own credits', () => {
     expect(await events(bob)).toEqual([])
   })
 
-  test('reads only notified wallets first, then all', async () => {
+  test('is read in a run for notified wallets if its wallet is among them, and in every full scan', async () => {
     await watchCredits(500)
     await watchCredits(500, bob)
     await judge()
@@ -258,7 +258,7 @@ describe('a watch of the own credits', () => {
     expect(await events()).toEqual([LOW, AGAIN, LOW, AGAIN])
   })
 
-  test('raises no alert while paused, and starts from a new baseline when resumed', async () => {
+  test('fires no alert while paused, and starts from a new baseline when resumed', async () => {
     const id = await watchCredits(500)
     await judge()
     await alice.request('PATCH', `/watches/${id}`, { status: 'paused' })
@@ -273,7 +273,7 @@ describe('a watch of the own credits', () => {
     ])
   })
 
-  test('raises no alert while suspended, and starts from a new baseline when there is a slot', async () => {
+  test('fires no alert while suspended, and starts from a new baseline when there is a slot', async () => {
     await watchCredits(500)
     await judge()
     service.clock.advance(30 * DAY_SECONDS)
@@ -299,7 +299,7 @@ describe('a watch of the own credits', () => {
     expect(alert.data.nextRenewal).toEqual({ at: '2026-12-20T12:00:00.000Z', credits: 4500 })
   })
 
-  test('is not notified of a change that is rolled back', async () => {
+  test('fires no alert for a change that is rolled back', async () => {
     await watchCredits(500)
     await judge()
     const broken = transact(service.app.db, async (tx) => {
@@ -420,7 +420,7 @@ describe('an alert that the cooldown defers', () => {
     expect(await events()).toHaveLength(3)
   })
 
-  test('is not raised if its condition is over at the end of the cooldown', async () => {
+  test('is not fired if its condition is over at the end of the cooldown', async () => {
     const id = await watchCredits(500, alice, { cooldownSeconds })
     await judge()
     await spend(600)
@@ -450,7 +450,7 @@ describe('an alert that the cooldown defers', () => {
   })
 })
 
-test('a new watch is judged by the present balance, not by earlier entries', async () => {
+test('a new watch is judged by the current credits, not by earlier entries', async () => {
   await watchCredits(5000)
   await judge()
   await spend(900)
@@ -462,7 +462,7 @@ test('a new watch is judged by the present balance, not by earlier entries', asy
   expect(new Set(limits)).toEqual(new Set([5000]))
 })
 
-test('a wallet whose watches cannot be read does not stop the others', async () => {
+test('a wallet whose watches cannot be read does not stop the judging of other wallets', async () => {
   const broken = await watchCredits(5000, alice)
   await watchCredits(5000, bob)
   await service.sql`update watches set settings = '{"limit":"x"}' where id = ${broken}`

@@ -87,7 +87,7 @@ describe('a subscription that renews itself', () => {
     expect(await balance()).toBe(1000)
   })
 
-  test('without credits has three days of grace, is tried three times, and ends', async () => {
+  test('without credits has three days of grace, in which its renewal is tried three times, and ends', async () => {
     await give(1500)
     await buy({ quantity: 3, periods: 1, autoRenew: true })
     for (const label of ['a', 'b', 'c']) await watchNew(label)
@@ -147,7 +147,7 @@ describe('a subscription that renews itself', () => {
     expect(await balance()).toBe(0)
   })
 
-  test('in grace keeps its slots when switched off, is not retried then, and is retried when switched on', async () => {
+  test('in grace keeps its slots if renewal is switched off, and is only retried while renewal is on', async () => {
     await give(1500)
     await buy({ quantity: 3, periods: 1, autoRenew: true })
     await day(0)
@@ -162,7 +162,7 @@ describe('a subscription that renews itself', () => {
     expect(await balance()).toBe(0)
   })
 
-  test('switched off in grace ends with the grace', async () => {
+  test('ends with its grace if renewal is switched off during it', async () => {
     await give(1500)
     await buy({ quantity: 3, periods: 1, autoRenew: true })
     await day(0)
@@ -209,7 +209,7 @@ describe('a subscription that renews itself', () => {
     expect(data.every(({ endsAt }: { endsAt: string }) => endsAt === NEXT_END)).toBe(true)
   })
 
-  test('is renewed in order of its end while the credits last', async () => {
+  test('is renewed before those that end later, while the credits last', async () => {
     await give(3000)
     await buy({ quantity: 2, periods: 1, autoRenew: true })
     await buy({ quantity: 3, periods: 1, autoRenew: true })
@@ -235,7 +235,7 @@ describe('a subscription that does not renew itself', () => {
     expect(await balance()).toBe(3500)
   })
 
-  test('that is over cannot be switched on again', async () => {
+  test('that has ended cannot be switched on again', async () => {
     await give(5000)
     const { id } = await buy({ quantity: 3, periods: 1 })
     await day(0)

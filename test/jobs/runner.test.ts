@@ -105,7 +105,7 @@ test('a job that failed runs again soon, with the payloads of the failed run and
   })
 })
 
-test('a request for full scans starts one in every job, once for a run in progress', async () => {
+test('a request for full scans causes one full scan in every job, also in a job that is running', async () => {
   const held = Promise.withResolvers<void>()
   const [quick, slow] = [
     recording({ wakeOn: 'runner_test_quick' }),
@@ -163,7 +163,7 @@ test('a flood of payloads during failures stays bounded', async () => {
   })
 })
 
-test('a job hears what is notified while it runs', async () => {
+test('a job is told of notifications that arrive while it runs', async () => {
   const heard: string[] = []
   const held = Promise.withResolvers<void>()
   const { job, runs } = recording({ onNotify: (_app, payload) => heard.push(payload) })

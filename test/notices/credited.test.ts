@@ -16,7 +16,7 @@ beforeEach(async () => {
 })
 afterAll(() => world.close())
 
-test('a credited payment is notified with its bonus and the balance', async () => {
+test('a notice about a credited payment has its bonus and the credits', async () => {
   const draft = await draftOf(alice, { asset: 'WDG' })
   await world.pay(draft)
   await world.settle()
@@ -39,7 +39,7 @@ test('a credited payment is notified with its bonus and the balance', async () =
   ])
 })
 
-test('a payment that buys slots is notified with them and with the remaining balance', async () => {
+test('a notice about a payment that bought slots has the slots and the remaining credits', async () => {
   const balance = async () => (await alice.request('GET', '/account')).body.balanceCredits
   const before = await balance()
   const draft = await draftOf(alice, { asset: 'FLR', then: { slots: 1, periods: 1 } })
@@ -54,7 +54,7 @@ test('a payment that buys slots is notified with them and with the remaining bal
   ])
 })
 
-test('a payment that cannot buy the slots is notified with the reason', async () => {
+test('a notice about a payment that could not buy the slots has the reason', async () => {
   const then = { slots: 20, periods: 12 }
   const draft = await draftOf(alice, { asset: 'FLR', then })
   await world.pay(draft)
@@ -64,7 +64,7 @@ test('a payment that cannot buy the slots is notified with the reason', async ()
   )
 })
 
-test('a payment is notified once, also by several processes', async () => {
+test('a payment has one notice, also with several processes', async () => {
   const draft = await draftOf(alice, { asset: 'WFLR' })
   const txHash = await world.pay(draft)
   await world.devnet.mine(2, 1)

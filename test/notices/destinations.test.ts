@@ -56,8 +56,8 @@ const failed = (recipientId: number, over: Partial<AttemptOutcome> = {}): Attemp
   ...over,
 })
 
-describe('a mailbox whose reader refused', () => {
-  test('is gone, and its owner is notified in the chat, once', async () => {
+describe('a mailbox whose reader declined', () => {
+  test('is removed, and its owner is notified once in the chat', async () => {
     const address = 'night@example.org'
     const input = { name: 'Night shift', channel: 'email', address } as const
     const { id, target } = await createRecipient(room.deps, owner.caller, input)
@@ -81,7 +81,7 @@ describe('a mailbox whose reader refused', () => {
 })
 
 describe('a destination that was added', () => {
-  test('is notified to the wallet’s other recipients, with its rights and its maker, and not to itself', async () => {
+  test('is announced to the wallet’s other recipients, with its rights and who added it, and not to itself', async () => {
     const mailbox = await mailboxOf(notified, owner)
     await forget()
     const chat = await chatOf(notified, owner)
@@ -107,14 +107,14 @@ describe('a destination that was added', () => {
     ])
   })
 
-  test('is notified once, also when the same chat is linked again', async () => {
+  test('is announced once, also if the same chat is linked again', async () => {
     await chatOf(notified, owner)
     await chatOf(notified, owner, { id: 1002 })
     await chatOf(notified, owner, { id: 1002 })
     expect(await titles(notified)).toHaveLength(1)
   })
 
-  test('and is called by its own address is named once', async () => {
+  test('has its address once in the notice, if that is also its name', async () => {
     await chatOf(notified, owner)
     const address = 'Alice@Example.org'
     for (const input of [
@@ -161,7 +161,7 @@ describe('a destination that was added', () => {
     ])
   })
 
-  test('as the wallet’s own channel is notified, and not again when it is set again', async () => {
+  test('as the wallet’s own channel is announced, and not again if it is set again', async () => {
     await chatOf(notified, owner)
     const setup = { key: 'webhook', setup: { url: URL_A } }
     await configureChannel(room.deps, owner.caller, setup)
@@ -171,7 +171,7 @@ describe('a destination that was added', () => {
     ])
   })
 
-  test('is notified to the wallet’s default private chats that are on, and to nothing else', async () => {
+  test('is announced to the wallet’s default private chats that are on, and to no other recipient', async () => {
     const ann = await chatOf(notified, owner)
     const bob = await chatOf(notified, owner, { id: 1002 })
     await chatOf(notified, owner, { id: -1003 })
@@ -190,7 +190,7 @@ describe('a destination that was added', () => {
     expect((await notices(notified)).map(({ recipientId }) => recipientId)).toEqual([ann, bob])
   })
 
-  test('is notified whatever the minimum severity of alerts is', async () => {
+  test('is announced whatever the lowest severity of alerts is', async () => {
     const chat = await chatOf(notified, owner)
     const changes = { minSeverity: 'critical' } as const
     await updateRecipient(room.deps, owner.caller, { id: chat, changes })
@@ -198,7 +198,7 @@ describe('a destination that was added', () => {
     expect(await titles(notified)).toHaveLength(1)
   })
 
-  test('is not notified when it is not added', async () => {
+  test('is not announced if it could not be added', async () => {
     await chatOf(notified, owner)
     const work = room.db.transaction(async (tx) => {
       await createRecipient({ ...room.deps, db: tx }, owner.caller, {
@@ -214,7 +214,7 @@ describe('a destination that was added', () => {
 })
 
 describe('a destination that is off', () => {
-  test('after days of failures is notified elsewhere, with the last answer and the retained alerts', async () => {
+  test('after days of failures has a notice to other recipients, with the last response and the retained alerts', async () => {
     const chat = await chatOf(notified, owner)
     const id = await hook()
     await forget()
@@ -245,7 +245,7 @@ describe('a destination that is off', () => {
     ])
   })
 
-  test('because it is gone is explained in words', async () => {
+  test('because it no longer exists is explained in words', async () => {
     await chatOf(notified, owner)
     const id = await hook()
     await forget()
@@ -271,7 +271,7 @@ describe('a destination that is off', () => {
     ])
   })
 
-  test('as a chat that blocked the bot is notified to the others, once', async () => {
+  test('because a chat blocked the bot has one notice to the other recipients', async () => {
     const mailbox = await mailboxOf(notified, owner)
     await chatOf(notified, owner)
     await forget()
@@ -285,7 +285,7 @@ describe('a destination that is off', () => {
     ])
   })
 
-  test('because its reader unsubscribed is notified to the others, once', async () => {
+  test('because its reader unsubscribed has one notice to the other recipients', async () => {
     const chat = await chatOf(notified, owner)
     const mailbox = await mailboxOf(notified, owner)
     await forget()
@@ -310,15 +310,15 @@ describe('a destination that is off', () => {
     ])
   })
 
-  test('and is the only one has no notice', async () => {
+  test('has no notice if it is the only recipient', async () => {
     await chatOf(notified, owner)
     await blockChat(room.deps, 1001, room.clock.now())
     expect(await titles(notified)).toEqual([])
   })
 })
 
-describe('a reader', () => {
-  test('is written in the reader’s language and time zone', async () => {
+describe('a reader of notices', () => {
+  test('gets them in the reader’s language and time zone', async () => {
     await chatOf(notified, owner, { locale: 'en', timezone: 'Asia/Kathmandu' })
     await hook()
     expect((await notices(notified))[0]).toMatchObject({
@@ -327,7 +327,7 @@ describe('a reader', () => {
     })
   })
 
-  test('is notified at once, in quiet hours too, of an added destination', async () => {
+  test('is notified at once of an added destination, also in quiet hours', async () => {
     await chatOf(notified, owner, { timezone: 'Asia/Tokyo' })
     const quietHours = { enabled: true, from: '22:00', to: '07:00', criticalBypass: true }
     const { version: _, ...settings } = { ...DEFAULT_SETTINGS, quietHours }
@@ -343,7 +343,7 @@ describe('a reader', () => {
 describe('a wallet’s readers of notices', () => {
   const webhook = { name: 'Pager', channel: 'webhook', url: URL_A } as const
 
-  test('are its mailboxes where it has no private chat, and never Discord, Slack or a group', async () => {
+  test('are its mailboxes if it has no private chat, and never Discord, Slack or a group', async () => {
     const mailbox = await mailboxOf(notified, owner)
     await chatOf(notified, owner, { id: -1003 })
     const discord = { name: 'Crew', channel: 'discord', default: true } as const
@@ -354,14 +354,14 @@ describe('a wallet’s readers of notices', () => {
     expect((await notices(notified)).map(({ recipientId }) => recipientId)).toEqual([mailbox])
   })
 
-  test('are its mailboxes when the first private chat is linked, so that no stranger links one unseen', async () => {
+  test('are its mailboxes when the first private chat is linked, so that no stranger can link a chat unnoticed', async () => {
     const mailbox = await mailboxOf(notified, owner)
     await forget()
     await chatOf(notified, owner)
     expect((await notices(notified)).map(({ recipientId }) => recipientId)).toEqual([mailbox])
   })
 
-  test('are without the person who added the destination in the chat', async () => {
+  test('do not include the person who added the destination in the chat', async () => {
     await chatOf(notified, owner)
     const bob = await chatOf(notified, owner, { id: 1002 })
     await mailboxOf(notified, owner)
@@ -371,7 +371,7 @@ describe('a wallet’s readers of notices', () => {
     expect((await notices(notified)).map(({ recipientId }) => recipientId)).toEqual([bob])
   })
 
-  test('are none when the only person with a chat added the destination', async () => {
+  test('are nobody if the only person with a chat added the destination', async () => {
     await chatOf(notified, owner)
     await mailboxOf(notified, owner)
     await forget()

@@ -15,7 +15,7 @@ beforeEach(async () => {
 })
 afterAll(() => outbox.close())
 
-test('a webhook that answers 410 is notified with what is retained for it, once', async () => {
+test('a webhook that responds with 410 has one notice, with the number of retained alerts', async () => {
   const chat = await chatOf(notified(), owner)
   const hook = await outbox.addRecipient()
   await outbox.database.sql`truncate deliveries, notices`

@@ -36,7 +36,7 @@ test('a chat that was linked is shown in the mailbox, with a way to remove it', 
   expect(mail?.html).not.toContain('rec.delete')
 })
 
-test('slots that end are shown in the chat, in the mailbox once the chat is off, and never by the webhook', async () => {
+test('a notice about slots that end goes to the chat, to the mailbox if the chat is off, and never to the webhook', async () => {
   await giveCredits(world.app, alice.caller.wallet, 1500)
   await alice.request('POST', '/subscriptions', { quantity: 3, periods: 1 })
   world.inbox.clear()

@@ -61,7 +61,7 @@ async function watchNew(...labels: string[]): Promise<void> {
 }
 
 describe('slots that end', () => {
-  test('are notified 7 days and 1 day before, to the millisecond, and each once', async () => {
+  test('have one notice 7 days and one 1 day before their end, to the millisecond', async () => {
     await give(1500)
     await buy(3)
     await watchNew('a', 'b', 'c')
@@ -86,7 +86,7 @@ describe('slots that end', () => {
     })
   })
 
-  test('are notified once after a stop of days, and not when they have ended meanwhile', async () => {
+  test('have one notice after the service was stopped for days, and none if they have ended in the meantime', async () => {
     await give(1500)
     await buy(3)
     await day(-0.5)
@@ -99,7 +99,7 @@ describe('slots that end', () => {
     expect((await titles(service)).filter((title) => title.startsWith('slots-end'))).toHaveLength(1)
   })
 
-  test('are notified once by two concurrent processes', async () => {
+  test('have one notice with two concurrent processes', async () => {
     await give(1500)
     await buy(3)
     service.clock.set(new Date(END.getTime() - 7 * DAY_MS))
@@ -107,7 +107,7 @@ describe('slots that end', () => {
     expect(await titles(service)).toHaveLength(1)
   })
 
-  test('name only the watches that stop, and say so when none does', async () => {
+  test('have a notice that lists only the watches that stop, or says that none does', async () => {
     await give(5000)
     await buy(1, false, 2)
     await buy(2)
@@ -121,7 +121,7 @@ describe('slots that end', () => {
     ])
   })
 
-  test('name five watches and count the others', async () => {
+  test('have a notice that lists five watches and counts the others', async () => {
     await give(5000)
     await buy(7)
     await watchNew('a', 'b', 'c', 'd', 'e', 'f', 'g')
@@ -131,7 +131,7 @@ describe('slots that end', () => {
     )
   })
 
-  test('are announced 3 days before when their renewal is covered, and receipted afterwards', async () => {
+  test('have a notice 3 days before a renewal that is covered, and a receipt afterwards', async () => {
     await give(1500)
     await buy(3, true)
     await give(1600)
@@ -156,7 +156,7 @@ describe('slots that end', () => {
     ])
   })
 
-  test('are not announced 3 days before when they do not renew, or the balance is short', async () => {
+  test('have no notice 3 days before if they do not renew, or the credits do not suffice', async () => {
     await give(2500)
     await buy(3)
     await buy(2, true)
@@ -169,7 +169,7 @@ describe('slots that end', () => {
     expect(await titles(service)).toHaveLength(4)
   })
 
-  test('are announced once when the service was stopped on the third day', async () => {
+  test('have one notice about their renewal if the service was stopped on the third day before', async () => {
     await give(1500)
     await buy(3, true)
     await give(1500)
@@ -178,7 +178,7 @@ describe('slots that end', () => {
     expect(await titles(service)).toEqual(['renewal-ahead: Auto-renew on Dec 20, 2026: 3 slots'])
   })
 
-  test('renewed for several terms after a long stop are receipted together', async () => {
+  test('renewed for several terms after a long stop have one receipt', async () => {
     await give(1500)
     await buy(3, true)
     await give(3000)
@@ -191,7 +191,7 @@ describe('slots that end', () => {
     ])
   })
 
-  test('are notified with the missing credits when the balance does not cover their renewal', async () => {
+  test('have a notice with the missing credits if the credits do not cover their renewal', async () => {
     await give(1500)
     await buy(3, true)
     await give(420)
@@ -216,7 +216,7 @@ describe('slots that end', () => {
     ])
   })
 
-  test('count what earlier renewals will take', async () => {
+  test('have a notice that takes into account the credits of earlier renewals', async () => {
     await give(1000)
     await buy(1, true)
     service.clock.advance(60)
@@ -232,7 +232,7 @@ describe('slots that end', () => {
     ])
   })
 
-  test('are notified by the current state when renewal was switched off or on in between', async () => {
+  test('have a notice by the current state if renewal was switched off or on in between', async () => {
     await give(1500)
     await buy(3, true)
     await give(1500)
@@ -254,7 +254,7 @@ describe('slots that end', () => {
     ])
   })
 
-  test('are notified again in the next term', async () => {
+  test('have a notice again in the next term', async () => {
     await give(3000)
     await buy(3, true)
     await day(0)
@@ -264,7 +264,7 @@ describe('slots that end', () => {
     expect((await titles(service)).slice(1)).toEqual([reminded, reminded])
   })
 
-  test('lead to renewing: in a private chat by a button', async () => {
+  test('have a notice that leads to renewal, in a private chat by a button', async () => {
     await give(1500)
     await buy(3)
     const { body } = await alice.request('GET', '/subscriptions')
@@ -280,7 +280,7 @@ describe('slots that end', () => {
 })
 
 describe('a renewal that fails', () => {
-  test('is notified at each try, with the missing credits, the next try and what stops', async () => {
+  test('has a notice at each try, with the missing credits, the next try and the watches that stop', async () => {
     await give(1500)
     await buy(3, true)
     await give(420)
@@ -314,7 +314,7 @@ describe('a renewal that fails', () => {
     expect((await titles(service)).slice(3)).toEqual(['suspended: 2 watches suspended'])
   })
 
-  test('is notified once for missed tries, and not at all when it is over', async () => {
+  test('has one notice for missed tries, and none if its grace has ended', async () => {
     await give(1500)
     await buy(3, true)
     await day(1.5)
@@ -330,7 +330,7 @@ describe('a renewal that fails', () => {
     expect(await titles(service)).toEqual(['suspended: 1 watch suspended'])
   })
 
-  test('is notified once by concurrent processes', async () => {
+  test('has one notice with concurrent processes', async () => {
     await give(1500)
     await buy(3, true)
     service.clock.set(END)
@@ -340,7 +340,7 @@ describe('a renewal that fails', () => {
 })
 
 describe('watches that lose their slot', () => {
-  test('are named when they are suspended and when they run again, each once', async () => {
+  test('are listed in one notice when they are suspended, and in one when they run again', async () => {
     await give(5000)
     await buy(2)
     await watchNew('a', 'b')
@@ -374,7 +374,7 @@ describe('watches that lose their slot', () => {
     ])
   })
 
-  test('are notified that they run again when another one is deleted', async () => {
+  test('have a notice that they run again if another watch is deleted', async () => {
     await give(5000)
     await buy(1, false, 2)
     await buy(1)
@@ -393,7 +393,7 @@ describe('watches that lose their slot', () => {
 describe('the trial', () => {
   const trial = () => alice.request('POST', '/subscriptions/trial')
 
-  test('is notified 2 days before its end and at its end, each once', async () => {
+  test('has one notice 2 days before its end and one at its end', async () => {
     await trial()
     await watchNew('Node A')
     await day(-2 - 1 / DAY_MS, TRIAL_END)
@@ -427,7 +427,7 @@ describe('the trial', () => {
     ])
   })
 
-  test('that ended while no process ran is notified once, as ended', async () => {
+  test('that ended while no process ran has one notice, which says that it has ended', async () => {
     await trial()
     await watchNew('Node A')
     await day(9, TRIAL_END)
@@ -435,7 +435,7 @@ describe('the trial', () => {
     expect(await titles(service)).toEqual(['trial-ended: Your trial has ended'])
   })
 
-  test('and slots that ended while no process ran are notified each with its own watches', async () => {
+  test('and slots that ended while no process ran have a notice each, with their own watches', async () => {
     await give(2000)
     await trial()
     await buy(2)
@@ -454,7 +454,7 @@ describe('the trial', () => {
     ])
   })
 
-  test('stops no watch that has another slot', async () => {
+  test('ends with a notice that lists no watch that has another slot', async () => {
     await give(1000)
     await trial()
     await watchNew('Node A')
@@ -467,7 +467,7 @@ describe('the trial', () => {
     ])
   })
 
-  test('is notified once by processes that run at the same time', async () => {
+  test('has one notice with concurrent processes', async () => {
     await trial()
     service.clock.set(new Date(TRIAL_END.getTime() - 2 * DAY_MS))
     await Promise.all(Array.from({ length: 4 }, () => remindDue(service.app, signal)))

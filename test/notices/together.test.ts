@@ -59,7 +59,7 @@ async function sent(): Promise<{ readonly title: string; readonly body: string }
 }
 
 describe('notices within ten minutes', () => {
-  test('are one message after the first, which is sent at once', async () => {
+  test('are sent in one message, except the first notice, which is sent at once', async () => {
     await chatOf(world, alice)
     await renewed(1)
     expect((await sent()).map(({ title }) => title)).toEqual(['1 slot renewed until Dec 20, 2026'])
@@ -82,7 +82,7 @@ describe('notices within ten minutes', () => {
     expect(await sent()).toHaveLength(2)
   })
 
-  test('that follow such a message wait for the next one', async () => {
+  test('that follow such a message wait for the next message', async () => {
     await chatOf(world, alice)
     await renewed(1)
     minutes(1)
@@ -106,7 +106,7 @@ describe('notices within ten minutes', () => {
     expect(await sent()).toHaveLength(2)
   })
 
-  test('have the worst as their heading, and every button that has one meaning', async () => {
+  test('have the most severe notice as their heading, and each button whose meaning is unambiguous', async () => {
     await chatOf(world, alice)
     await renewed(1)
     await resumed()
@@ -127,7 +127,7 @@ describe('notices within ten minutes', () => {
     expect(together?.buttons.flat().map(({ label }) => label)).toEqual(['Get slots', 'Watches'])
   })
 
-  test('wait in each reader for its own', async () => {
+  test('are collected for each recipient separately', async () => {
     await chatOf(world, alice)
     await renewed(1)
     await world.sql`truncate recipients`
@@ -140,7 +140,7 @@ describe('notices within ten minutes', () => {
 describe('notices about the safety of the account', () => {
   const link = (id: number) => chatOf(world, alice, { id })
 
-  test('do not wait for others, but for each other', async () => {
+  test('do not wait for other notices, but are collected with each other', async () => {
     await link(1001)
     await renewed(1)
     const others = async () => (await sent()).map(({ title }) => title.replace(/ to .*/, ''))
@@ -156,7 +156,7 @@ describe('notices about the safety of the account', () => {
     ).toBeGreaterThan(2)
   })
 
-  test('are not collected into quiet hours, which would hold them', async () => {
+  test('are not collected if quiet hours would then defer them', async () => {
     await link(1001)
     const { body } = await alice.request('GET', '/settings')
     const { version: _version, ...settings } = body
@@ -171,7 +171,7 @@ describe('notices about the safety of the account', () => {
 })
 
 describe('a stop of the process', () => {
-  test('loses and repeats nothing', async () => {
+  test('loses and repeats no notice', async () => {
     await chatOf(world, alice)
     await renewed(1)
     minutes(1)

@@ -99,7 +99,7 @@ async function notify(wallet: Address, recipientId: number, title: string): Prom
 const written = () => telegram.messages(forum).filter(({ from }) => from === telegram.bot.id)
 const words = () => written().map(({ text }) => text.split('\n')[0])
 
-test('a chat whose topic was deleted learns where its alerts go now, and how to change that', async () => {
+test('a chat whose topic was deleted is notified where its alerts go now, and how to change that', async () => {
   const id = await link(CALLER.wallet)
   await notify(CALLER.wallet, id, 'First')
   expect(written()[0]?.threadId).toBe(threadId)
