@@ -60,11 +60,11 @@ test('every run takes the same pictures', async () => {
   expect(changed.map(([name]) => name)).toEqual([])
 })
 
-test('each loads at once', () => {
+test('each picture is small enough to load at once', () => {
   for (const [name, bytes] of first) expect(bytes.length, name).toBeLessThan(BYTES_MAX)
 })
 
-test('the README shows each of them, and says in words what is seen', () => {
+test('the README shows each picture, with a text of what it shows', () => {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
   for (const name of first.keys()) {
     expect(readFileSync(join(ROOT, FOLDER, name)).length).toBeLessThan(BYTES_MAX)

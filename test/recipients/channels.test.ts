@@ -75,7 +75,7 @@ describe('the wallet’s channels', () => {
     const listed = await listChannels(room.deps, caller)
     expect(listed[2]).toEqual(again)
   })
-  test('keep the signing secret when the same address is set again', async () => {
+  test('keep the signing secret if the same address is set again', async () => {
     const { secret } = await put('webhook', { url: URL_A })
     await put('webhook', { url: URL_A })
     const id = await getChannelRecipientId(room.deps, caller, { key: 'webhook' })
@@ -87,12 +87,12 @@ describe('the wallet’s channels', () => {
     const after = (await openDestinations(room.deps, [id])).get(id)?.destination
     expect(after).toMatchObject({ secret, nextSecret: rotated.secret })
   })
-  test('have one recipient each after concurrent requests', async () => {
+  test('have one recipient each, also after concurrent requests', async () => {
     const works = Array.from({ length: 10 }, () => put('webhook', { url: URL_A }))
     const shown = (await Promise.all(works)).filter(({ secret }) => secret !== undefined)
     expect(shown).toHaveLength(1)
   })
-  test('are default recipients; a mailbox once its reader has agreed', async () => {
+  test('are default recipients; a mailbox is one after its reader has agreed', async () => {
     await put('webhook', { url: URL_A })
     expect(await put('email', { address: 'own@example.org' })).toMatchObject({ status: 'pending' })
     expect(await notified()).toEqual(['webhook'])
@@ -101,7 +101,7 @@ describe('the wallet’s channels', () => {
     expect(await notified()).toEqual(['webhook', 'email'])
     expect(await notified([123])).toEqual(['webhook', 'email'])
   })
-  test('are not found among the recipients with a name', async () => {
+  test('are not in the list of named recipients', async () => {
     await put('webhook', { url: URL_A })
     const id = await getChannelRecipientId(room.deps, caller, { key: 'webhook' })
     expect(await findRecipient(room.deps, caller, id)).toBeUndefined()
@@ -134,7 +134,7 @@ describe('the wallet’s channels', () => {
     ).toMatchObject({ errors: [{ pointer: '/rotateSecret', code: 'unknown' }] })
     expect(ChannelSetup.safeParse({ url: URL_A, secret: 'whsec_mine' }).success).toBe(false)
   })
-  test('show the linked chat that is active, and remove it', async () => {
+  test('show the active linked chat, which can be removed', async () => {
     const link = (id: number) =>
       linkChat(room.deps, {
         wallet: caller.wallet,
@@ -177,7 +177,7 @@ const failed = (
 })
 const record = (outcomes: readonly AttemptOutcome[]) => recordOutcomes(room.deps, outcomes)
 
-describe('outcomes', () => {
+describe('results of deliveries', () => {
   const hook = () =>
     createRecipient(room.deps, caller, { name: 'Pager', channel: 'webhook', url: URL_A })
   const read = (id: number) => findRecipient(room.deps, caller, id)
@@ -192,7 +192,7 @@ describe('outcomes', () => {
       lastFailureAt: at(1),
     })
   })
-  test('of a former address are not shown for the new one', async () => {
+  test('of a former address are not shown for the new address', async () => {
     await put('webhook', { url: URL_A })
     const id = await getChannelRecipientId(room.deps, caller, { key: 'webhook' })
     await record([failed(id, 1), ok(id, 2)])
@@ -221,7 +221,7 @@ describe('outcomes', () => {
     expect(await read(id)).toMatchObject({ status: 'active' })
     expect(await record([failed(id, 290)])).toMatchObject([{ id, status: 'disabled' }])
   })
-  test('switch off at once a destination that is gone, and mark a chat that blocked the bot', async () => {
+  test('switch off a destination at once if it no longer exists, and mark a chat that blocked the bot', async () => {
     const [one, two] = [await hook(), await hook()]
     const stopped = await record([
       failed(one.id, 0, { reason: 'gone', disable: 'disabled' }),
@@ -303,7 +303,7 @@ describe('settings', () => {
     expect(await getSettings(room.deps, caller)).toMatchObject({ locale: 'bn', version: 2 })
     expect(await replace(defaults)).toEqual({ ...DEFAULT_SETTINGS, version: 3 })
   })
-  test('refuse a change of an outdated version', async () => {
+  test('refuse a change that names an outdated version', async () => {
     await replace(defaults, 1)
     expect(await refusal(replace(defaults, 1))).toMatchObject({
       kind: 'stale',

@@ -64,8 +64,8 @@ const link = async (request: Request = {}, by = caller) => claim(await makeCode(
 const links = () => chatLinks(room.deps, chatId)
 const NOT_VALID = { kind: 'not_found', code: 'link_not_valid' }
 
-describe('a link', () => {
-  test('leads to the bot, privately and in a group, for 15 minutes', async () => {
+describe('a link code', () => {
+  test('has links to the bot for a private chat and for a group, for 15 minutes', async () => {
     const made = await createTelegramLink(room.deps, caller, {})
     const code = made.url.replace('https://t.me/watchdog_test_bot?start=', '')
     expect(code).toMatch(/^[\w-]{22}$/)
@@ -80,7 +80,7 @@ describe('a link', () => {
     expect(rows).toHaveLength(1)
     expect(JSON.stringify(rows)).not.toContain(code)
   })
-  test('offers what it was made for, without being used by a look', async () => {
+  test('shows its rights, and is not used up by that', async () => {
     const code = await makeCode({ name: 'Phone', scopes: ['spend'] })
     const offer = {
       wallet: caller.wallet,
@@ -92,7 +92,7 @@ describe('a link', () => {
     expect(await peek(code)).toMatchObject(offer)
     expect(await peek(code)).toMatchObject(offer)
   })
-  test('is not made for rights its maker does not hold, or without a bot', async () => {
+  test('is not created with rights that its creator lacks, or without a bot', async () => {
     const writer: Caller = { ...caller, scopes: ['read', 'write'] }
     const spend = createTelegramLink(room.deps, writer, { scopes: ['spend'] })
     expect(await refusal(spend)).toMatchObject({
@@ -106,7 +106,7 @@ describe('a link', () => {
       code: 'channel_unavailable',
     })
   })
-  test('works once, not after 15 minutes, not after a refusal', async () => {
+  test('works once, and not after 15 minutes or after a refusal', async () => {
     const used = await makeCode()
     await claim(used, { id: chatId + 500_000 })
     const late = await makeCode()
@@ -119,7 +119,7 @@ describe('a link', () => {
       expect(await refusal(peek(code))).toMatchObject(NOT_VALID)
     }
   })
-  test('answers the same claim made again as it did the first time, at once and later', async () => {
+  test('returns the same result if the same request is repeated, at once or later', async () => {
     const code = await makeCode({ scopes: ['read'] })
     const answers = await Promise.all([claim(code), claim(code), claim(code)])
     room.clock.advance(16 * 60)
@@ -130,13 +130,13 @@ describe('a link', () => {
     expect(await links()).toHaveLength(1)
     expect(await refusal(peek(code))).toMatchObject(NOT_VALID)
   })
-  test('says again that the chat was linked before, when it was', async () => {
+  test('returns in a repetition, too, that the chat had been linked before', async () => {
     await link()
     room.clock.advance(1)
     const code = await makeCode()
     expect([(await claim(code)).again, (await claim(code)).again]).toEqual([true, true])
   })
-  test('that was used answers no other caller, and none once the chat is unlinked', async () => {
+  test('that was used works for no other caller, and for nobody after the chat is unlinked', async () => {
     const code = await makeCode()
     await claim(code)
     expect(await refusal(claim(code, { id: chatId + 1 }))).toMatchObject(NOT_VALID)
@@ -147,14 +147,14 @@ describe('a link', () => {
     expect(await refusal(claim(code))).toMatchObject(NOT_VALID)
     expect(await links()).toEqual([])
   })
-  test('that was refused is not taken for one that linked the chat', async () => {
+  test('that was refused does not count as one that linked the chat', async () => {
     await link()
     room.clock.advance(1)
     const code = await makeCode()
     await refuse(code)
     expect(await refusal(claim(code))).toMatchObject(NOT_VALID)
   })
-  test('gives one chat to one of many who press at once', async () => {
+  test('links one chat if many persons press at once', async () => {
     const code = await makeCode()
     const works = Array.from({ length: 10 }, (_, index) =>
       refusal(claim(code, { id: 9000 + index })),
@@ -163,14 +163,14 @@ describe('a link', () => {
     expect(done).toHaveLength(1)
     expect((await listRecipients(room.deps, caller, {})).data).toHaveLength(1)
   })
-  test('stays good when the wallet has twenty recipients', async () => {
+  test('stays valid if the wallet has twenty recipients', async () => {
     const hook = { name: 'A', channel: 'webhook', url: 'https://example.org/a' } as const
     for (let made = 0; made < 20; made += 1) await createRecipient(room.deps, caller, hook)
     const code = await makeCode()
     expect(await refusal(claim(code))).toMatchObject({ code: 'recipient_limit_reached' })
     expect(await peek(code)).toMatchObject({ wallet: caller.wallet })
   })
-  test('for a group works in the group that showed it first and nowhere else', async () => {
+  test('for a group works only in the group in which it was opened first', async () => {
     const [crew, other] = [-chatId, -chatId - 500_000]
     const code = await makeGroupCode()
     expect(await refusal(peek(code))).toMatchObject(NOT_VALID)
@@ -183,18 +183,18 @@ describe('a link', () => {
     }
     expect(await claim(code, { id: crew })).toMatchObject({ wallet: caller.wallet })
   })
-  test('for a group is bound to one of many groups that show it at once', async () => {
+  test('for a group is bound to one group if it is opened in many groups at once', async () => {
     const code = await makeGroupCode()
     const groups = Array.from({ length: 10 }, (_, index) => -(chatId * 100 + index))
     const shown = await Promise.all(groups.map((id) => refusal(peek(code, id))))
     expect(shown.filter((one) => one === 'nothing was refused')).toHaveLength(1)
   })
-  test('for a private chat is used up when a group shows it', async () => {
+  test('for a private chat is used up if it is opened in a group', async () => {
     const code = await makeCode()
     expect(await refusal(peek(code, -chatId))).toMatchObject(NOT_VALID)
     expect(await refusal(claim(code))).toMatchObject(NOT_VALID)
   })
-  test('links one chat, though it has a code for each kind', async () => {
+  test('links one chat, although it has a code for each kind of chat', async () => {
     const made = await createTelegramLink(room.deps, caller, {})
     const code = codeIn(made.url, 'start')
     const groupCode = codeIn(made.groupUrl, 'startgroup')
@@ -204,7 +204,7 @@ describe('a link', () => {
     )
     expect(done).toHaveLength(1)
   })
-  test('follows the group that becomes another chat before the link is confirmed', async () => {
+  test('works in the supergroup that the group became before the link was confirmed', async () => {
     const code = await makeGroupCode()
     await peek(code, -chatId)
     await moveChat(
@@ -214,7 +214,7 @@ describe('a link', () => {
     expect(await refusal(claim(code, { id: -chatId }))).toMatchObject(NOT_VALID)
     expect(await claim(code, { id: -1_000_000_000_000 - chatId })).toMatchObject({ again: false })
   })
-  test('is forgotten a day after it ended', async () => {
+  test('is deleted a day after it ended', async () => {
     await makeCode()
     const count = async () => (await room.database.sql`select 1 from link_codes`).length
     room.clock.advance(86_400)
@@ -250,7 +250,7 @@ describe('a linked chat', () => {
       [{ id: recipient.id, channel: 'telegram', partitionKey: String(chatId) }],
     ])
   })
-  test('keeps its recipient and gets new rights when it is linked again', async () => {
+  test('has the same recipient and gets the new rights when it is linked again', async () => {
     const first = await link({ name: 'Phone' })
     await blockChat(room.deps, chatId, room.clock.now())
     const again = await link({ scopes: ['read'] })
@@ -262,7 +262,7 @@ describe('a linked chat', () => {
     })
     expect(await links()).toMatchObject([{ scopes: ['read'], name: 'Phone', linkedBy: 77 }])
   })
-  test('may belong to several wallets, and leave one or all', async () => {
+  test('may be linked to several wallets, and be unlinked from one or all', async () => {
     const other = stranger()
     await link()
     await link({}, other)
@@ -288,7 +288,7 @@ describe('a linked chat', () => {
     await unblockChat(room.db, chatId, room.clock.now())
     expect(await links()).toMatchObject([{ status: 'disabled' }])
   })
-  test('chooses language, clock and topic for all its wallets', async () => {
+  test('has one language, time zone and topic for all its wallets', async () => {
     const one = await link()
     await link({}, stranger())
     const input = { chatId, locale: 'ar', timezone: 'Asia/Dubai', threadId: 12 } as const
@@ -301,7 +301,7 @@ describe('a linked chat', () => {
     expect(opened?.destination).toEqual({ chatId })
     expect(await links()).toMatchObject([{ locale: 'ar', threadId: null }, { locale: 'ar' }])
   })
-  test('is followed when the group becomes another chat', async () => {
+  test('stays linked when the group becomes a supergroup', async () => {
     const [from, to] = [-chatId, -1_000_000_000_000 - chatId]
     await claim(await makeGroupCode(), { id: from, threadId: 3 })
     await moveChat({ ...room.deps, sentMessages }, { from, to })
@@ -314,7 +314,7 @@ describe('a linked chat', () => {
     ['\u202eevil\u0000 crew\n', 'evil crew'],
     ['\u200f', 'Telegram'],
     ['👩‍🚀'.repeat(30), expect.any(String)],
-  ])('titled %j has a name that can be typed', async (title, name) => {
+  ])('titled %j has a name without control characters', async (title, name) => {
     const { recipient } = await claim(await makeCode(), { title })
     expect(recipient.name).toEqual(name)
     expect(Label.safeParse(recipient.name).success).toBe(true)

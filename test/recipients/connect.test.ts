@@ -90,7 +90,7 @@ describe('a code', () => {
     expect(JSON.stringify(rows)).not.toContain(code)
   })
 
-  test('ends when its chat gets another, and after 15 minutes', async () => {
+  test('ends when its chat gets another code, and after 15 minutes', async () => {
     const first = await makeCode()
     const second = await makeCode()
     expect(await refusal(peekConnectCode(deps, first.code))).toEqual(NOT_VALID)
@@ -105,7 +105,7 @@ describe('a code', () => {
     expect(await links()).toEqual([])
   })
 
-  test('is forgotten a day after its end', async () => {
+  test('is deleted a day after its end', async () => {
     await makeCode()
     const count = async () => {
       const sql = room.database.sql
@@ -121,7 +121,7 @@ describe('a code', () => {
 })
 
 describe('a signed challenge', () => {
-  test('links the chat with the scopes that were signed and the zone of the browser', async () => {
+  test('links the chat with the signed scopes and the time zone of the browser', async () => {
     const { code } = await makeCode()
     const consent = await signed()
     const claim = { code, ...consent, timezone: 'Asia/Kolkata' }
@@ -146,7 +146,7 @@ describe('a signed challenge', () => {
     expect(await links()).toHaveLength(1)
   })
 
-  test('gives a chat that is linked already the new rights', async () => {
+  test('gives the new rights to a chat that is already linked', async () => {
     const first = await makeCode()
     await claimConnectCode(deps, { code: first.code, ...(await signed()) })
     const second = await makeCode({ spend: true })
@@ -155,7 +155,7 @@ describe('a signed challenge', () => {
     expect((await links()).map(({ scopes }) => scopes)).toEqual([['read', 'write', 'spend']])
   })
 
-  test('of another wallet links nothing and leaves the code', async () => {
+  test('of another wallet links nothing, and the code stays valid', async () => {
     const { code } = await makeCode()
     const forged = await signed(connectScopes(false), privateKeyToAccount(generatePrivateKey()))
     expect(await refusal(claimConnectCode(deps, { code, ...forged }))).toMatchObject({
@@ -166,7 +166,7 @@ describe('a signed challenge', () => {
     expect(await links()).toHaveLength(1)
   })
 
-  test('that cannot be checked now stays good', async () => {
+  test('that cannot be checked now stays valid', async () => {
     const { code } = await makeCode()
     const consent = await signed()
     isChainDown = true
@@ -178,7 +178,7 @@ describe('a signed challenge', () => {
     expect(await links()).toHaveLength(1)
   })
 
-  test('links one chat only, also of many that come at once', async () => {
+  test('links only one chat, also in concurrent requests', async () => {
     const codes = await Promise.all(
       [1, 2, 3, 4].map((number) => makeCode({ id: chatId * 1000 + number })),
     )
@@ -189,7 +189,7 @@ describe('a signed challenge', () => {
     expect(claims.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   })
 
-  test('of another wallet does not work on a code that is used', async () => {
+  test('of another wallet does not work with a code that is used', async () => {
     const { code } = await makeCode()
     await claimConnectCode(deps, { code, ...(await signed()) })
     wallet = privateKeyToAccount(generatePrivateKey())
@@ -244,7 +244,7 @@ describe('the chat', () => {
     expect(await news()).toMatchObject([{ messageId: 77, end: 'linked' }])
   })
 
-  test('is notified that the page’s reader declined, and nothing can be linked any more', async () => {
+  test('is notified that the page’s reader declined, and the code is no longer valid', async () => {
     const { code } = await makeCode()
     await refuseConnectCode(deps, code)
     expect(await peekConnectCode(deps, code)).toMatchObject({ state: 'refused' })
@@ -252,7 +252,7 @@ describe('the chat', () => {
     expect(await news()).toMatchObject([{ end: 'refused', wallet: undefined }])
   })
 
-  test('is notified later when that fails, for a limited time', async () => {
+  test('is notified later if the message fails, for a limited time', async () => {
     const { code } = await makeCode()
     await claimConnectCode(deps, { code, ...(await signed()) })
     const failing = () =>

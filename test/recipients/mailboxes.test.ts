@@ -67,7 +67,7 @@ async function stopCode(id: number): Promise<string> {
 }
 
 describe('a new mailbox', () => {
-  test('waits, is asked once, and is on when its reader agrees', async () => {
+  test('is pending, gets one mail that asks for consent, and is active when its reader agrees', async () => {
     const made = await pending({ locale: 'de' })
     expect(made).toMatchObject({ status: 'pending', verifiedAt: null, locale: 'de' })
     expect(made).not.toHaveProperty('secret')
@@ -91,13 +91,13 @@ describe('a new mailbox', () => {
       verifiedAt: room.clock.now(),
     })
   })
-  test('looking at the link changes nothing', async () => {
+  test('does not change when the link is opened', async () => {
     const { id } = await pending()
     await room.sendMails()
     await findConsent(room.deps, room.newestCode(address))
     expect(await read(id)).toMatchObject({ status: 'pending' })
   })
-  test('agrees once; again is fine, also when the link is over by then', async () => {
+  test('is confirmed once; a second confirmation succeeds, also after the link has expired', async () => {
     const id = await confirmed()
     const code = room.newestCode(address)
     const { verifiedAt } = (await read(id)) ?? {}
@@ -115,7 +115,7 @@ describe('a new mailbox', () => {
     expect(await refuseEmail(room.deps, room.newestCode(address))).toMatchObject({ state: 'over' })
     expect(await read(id)).toMatchObject({ status: 'pending' })
   })
-  test('is removed when its reader refuses', async () => {
+  test('is removed when its reader declines', async () => {
     const { id } = await pending()
     await room.sendMails()
     expect(await refuseEmail(room.deps, room.newestCode(address))).toMatchObject({
@@ -143,7 +143,7 @@ describe('a new mailbox', () => {
 })
 
 describe('a changed address', () => {
-  test('waits again, and the old link works no more', async () => {
+  test('is pending again, and the old link no longer works', async () => {
     const id = await confirmed()
     const old = room.newestCode(address)
     const changed = await change(id, { address: `new-${address}` })
@@ -155,7 +155,7 @@ describe('a changed address', () => {
     expect(await confirmEmail(room.deps, code)).toMatchObject({ state: 'confirmed' })
     expect(await read(id)).toMatchObject({ status: 'active' })
   })
-  test('calls off the mail to the former one', async () => {
+  test('cancels the mail to the former address', async () => {
     await room.inbox.setMode('down')
     const { id } = await pending()
     await change(id, { address: `new-${address}` })
@@ -164,14 +164,14 @@ describe('a changed address', () => {
     expect(mailsTo(address)).toHaveLength(0)
     expect(mailsTo(`new-${address}`)).toHaveLength(1)
   })
-  test('is the same in another case', async () => {
+  test('counts as unchanged if only upper and lower case differ', async () => {
     const id = await confirmed()
     expect(await change(id, { address: address.toUpperCase() })).toMatchObject({ status: 'active' })
   })
 })
 
 describe('a mail server', () => {
-  test('that is down loses nothing', async () => {
+  test('that is down loses no mail: it is sent later', async () => {
     await room.inbox.setMode('down')
     const { id } = await pending()
     await room.sendMails()
@@ -185,7 +185,7 @@ describe('a mail server', () => {
     await confirmEmail(room.deps, room.newestCode(address))
     expect(await read(id)).toMatchObject({ status: 'active' })
   })
-  test('that refuses the mailbox ends it, and says why', async () => {
+  test('that refuses the mailbox switches it off, with the reason', async () => {
     room.inbox.setMailbox(address, 'permanent')
     const { id } = await pending()
     await room.sendMails()
@@ -197,7 +197,7 @@ describe('a mail server', () => {
     expect(status).toBe('pending')
     expect(statusReason).toEqual(expect.any(String))
   })
-  test('gets the mails beside one whose address cannot be read', async () => {
+  test('gets the other mails if one address cannot be read', async () => {
     const { id } = await pending()
     const other = { name: 'Desk', channel: 'email', address: `other-${address}` } as const
     await createRecipient(room.deps, stranger(), other)
@@ -219,7 +219,7 @@ describe('a mail server', () => {
     expect(arrived).toHaveLength(15)
     expect(new Set(arrived.map(({ to }) => to)).size).toBe(15)
   })
-  test('that takes over from a process that died gets the mail again', async () => {
+  test('gets the mail again after the sending process died', async () => {
     await pending()
     const died = AbortSignal.abort(new Error('the process dies'))
     const { mailer } = room.mail
@@ -243,7 +243,7 @@ describe('a mail server', () => {
   })
 })
 
-describe('asking again', () => {
+describe('asking for consent again', () => {
   const again = (id: number) => resendConfirmation(room.deps, caller, id)
 
   test('is possible after five minutes and three times a day', async () => {
@@ -263,7 +263,7 @@ describe('asking again', () => {
     room.clock.advance(300)
     expect(await refusal(again(id))).toMatchObject({ retryAfterSeconds: 86_400 - 900 })
   })
-  test('goes by address: deleting and creating does not write more often', async () => {
+  test('is counted per address, also if the recipient is deleted and created again', async () => {
     for (let made = 0; made < 5; made += 1) {
       const { id } = await pending()
       await room.sendMails()
@@ -276,7 +276,7 @@ describe('asking again', () => {
     expect(mailsTo(address)).toHaveLength(2)
     expect(await read(id)).toMatchObject({ status: 'pending' })
   })
-  test('does not double what waits for the mail server', async () => {
+  test('does not send a second mail while the first one waits for the mail server', async () => {
     await room.inbox.setMode('down')
     const { id } = await pending()
     await room.sendMails()
@@ -286,7 +286,7 @@ describe('asking again', () => {
     await room.sendMails()
     expect(mailsTo(address)).toHaveLength(1)
   })
-  test('is also what switching on a mailbox does that never agreed', async () => {
+  test('happens also if a mailbox that never agreed is switched on', async () => {
     const { id } = await pending()
     await room.sendMails()
     expect(await change(id, { status: 'active' })).toMatchObject({ status: 'pending' })
@@ -296,7 +296,7 @@ describe('asking again', () => {
     await room.sendMails()
     expect(mailsTo(address)).toHaveLength(2)
   })
-  test('is for the owner alone, and nothing for one that agreed', async () => {
+  test('is possible for the owner only, and sends nothing to a mailbox that has agreed', async () => {
     const id = await confirmed()
     room.clock.advance(3600)
     await again(id)
@@ -306,7 +306,7 @@ describe('asking again', () => {
       code: 'not_found',
     })
   })
-  test('is counted for two days and forgotten then', async () => {
+  test('is counted for two days, then the count is deleted', async () => {
     await pending()
     await room.sendMails()
     const count = async () => {
@@ -324,7 +324,7 @@ describe('asking again', () => {
 })
 
 describe('unsubscribing', () => {
-  test('ends all mail, twice is fine, and can be taken back', async () => {
+  test('ends all mail, succeeds twice, and can be undone', async () => {
     const id = await confirmed()
     const code = await stopCode(id)
     expect(await findSubscription(room.deps, code)).toMatchObject({ on: true })
@@ -334,7 +334,7 @@ describe('unsubscribing', () => {
     expect(await resubscribe(room.deps, code)).toMatchObject({ on: true })
     expect(await read(id)).toMatchObject({ status: 'active', statusReason: null })
   })
-  test('holds against the owner: only a new consent switches it on', async () => {
+  test('cannot be undone by the owner: only a new consent switches the mailbox on', async () => {
     const id = await confirmed()
     await unsubscribe(room.deps, await stopCode(id))
     expect(await change(id, { status: 'active' })).toMatchObject({ status: 'pending' })
@@ -343,20 +343,20 @@ describe('unsubscribing', () => {
     await confirmEmail(room.deps, room.newestCode(address))
     expect(await read(id)).toMatchObject({ status: 'active' })
   })
-  test('of a mailbox the owner switched off holds when it is switched on again', async () => {
+  test('of a mailbox that the owner switched off stays in force when it is switched on again', async () => {
     const id = await confirmed()
     await change(id, { status: 'disabled' })
     await unsubscribe(room.deps, await stopCode(id))
     expect(await read(id)).toMatchObject({ status: 'disabled', statusReason: 'by_owner' })
     expect(await change(id, { status: 'active' })).toMatchObject({ status: 'pending' })
   })
-  test('can leave critical alerts', async () => {
+  test('can leave critical alerts on', async () => {
     const id = await confirmed()
     const limited = await limitMail(room.deps, await stopCode(id), 'critical')
     expect(limited).toMatchObject({ on: true, minSeverity: 'critical' })
     expect(await read(id)).toMatchObject({ status: 'active', minSeverity: 'critical' })
   })
-  test('works with links of old mails, until the address changes', async () => {
+  test('works with the links of old mails until the address changes', async () => {
     const id = await confirmed()
     const code = await stopCode(id)
     room.clock.advance(400 * 86_400)
@@ -378,7 +378,7 @@ describe('for every caller', () => {
     }
     expect(mailsTo(address)).toHaveLength(3)
   })
-  test('deleting while the mail server is asked gives no mail more', async () => {
+  test('a mailbox that is deleted while a mail is being sent gets no further mail', async () => {
     const { mailer } = room.mail
     // Mails left by other tests.
     await room.sendMails()
@@ -396,7 +396,7 @@ describe('for every caller', () => {
     }
     expect(mailsTo(address)).toHaveLength(1)
   })
-  test('subaddresses of a mailbox count together', async () => {
+  test('subaddresses of a mailbox count as one mailbox', async () => {
     const tagged = (tag: number) => address.replace('@', `+${tag}@`)
     for (let tag = 0; tag < 4; tag += 1) await askFor(tagged(tag))
     expect(await refusal(askFor(tagged(4)))).toMatchObject({ code: 'rate_limited' })
@@ -405,7 +405,7 @@ describe('for every caller', () => {
     const sent = Array.from({ length: 5 }, (_, tag) => mailsTo(tagged(tag)).length)
     expect(sent.reduce((sum, mails) => sum + mails)).toBe(3)
   })
-  test('a Google mailbox is one mailbox, wherever its dots are', async () => {
+  test('a Google mailbox counts as one mailbox, wherever its dots are', async () => {
     const spellings = ['night.desk@gmail.com', 'nightdesk@gmail.com', 'n.ight.desk@googlemail.com']
     for (const spelling of spellings) await askFor(spelling)
     await askFor('Night.Desk+7@Gmail.com')
@@ -429,7 +429,7 @@ describe('for every caller', () => {
     const sent = room.inbox.mails.filter(({ to }) => to.startsWith('desk') && to.endsWith(address))
     expect(sent).toHaveLength(20)
   })
-  test('a mailbox whose reader refused is not asked again for 90 days, by no wallet', async () => {
+  test('a mailbox whose reader declined is not asked again for 90 days, by any wallet', async () => {
     const other = await askFor(address)
     await pending()
     await room.sendMails()

@@ -34,7 +34,7 @@ async function stored(id: number) {
 }
 
 describe('a webhook recipient', () => {
-  test('is on at once and shows its secret only when it is made', async () => {
+  test('is active at once, and shows its secret only when it is created', async () => {
     const caller = stranger()
     const { secret, ...shown } = await hook(caller)
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
@@ -57,7 +57,7 @@ describe('a webhook recipient', () => {
     expect(await findRecipient(room.deps, caller, shown.id)).toEqual(shown)
     expect((await stored(shown.id)).secret).toBe(secret)
   })
-  test('is on or off since it was switched, whatever else is changed', async () => {
+  test('has the time of its last switch, which no other change alters', async () => {
     const caller = stranger()
     const { id } = await hook(caller)
     const since = async () => (await getDestination(room.deps, caller, id)).switchedAt
@@ -84,7 +84,7 @@ describe('a webhook recipient', () => {
     await recordOutcomes(room.deps, [{ ...failed, at: room.clock.now() }])
     expect(await since()).toEqual(failing)
   })
-  test('keeps nothing readable in the table', async () => {
+  test('has no readable destination or secret in the table', async () => {
     const { id, secret = '' } = await hook(stranger())
     const [row] = await room.database.sql`select * from recipients where id = ${id}`
     expect(JSON.stringify(row)).not.toContain(secret)
@@ -98,7 +98,7 @@ describe('a webhook recipient', () => {
     const notified = await hook(caller, { locale: 'ar', timezone: 'Asia/Dubai' })
     expect(notified).toMatchObject({ locale: 'ar', timezone: 'Asia/Dubai' })
   })
-  test('lets both secrets sign after a rotation', async () => {
+  test('signs with both secrets after a rotation', async () => {
     const caller = stranger()
     const { id, secret } = await hook(caller)
     const changes = { rotateSecret: true }
@@ -111,7 +111,7 @@ describe('a webhook recipient', () => {
       rotatedAt: room.clock.now().toISOString(),
     })
   })
-  test('changes and shows nothing for the same address', async () => {
+  test('changes nothing and shows no secret if the same address is set', async () => {
     const caller = stranger()
     const { id } = await hook(caller)
     const before = await stored(id)
@@ -120,7 +120,7 @@ describe('a webhook recipient', () => {
     expect(shown).not.toHaveProperty('secret')
     expect(await stored(id)).toEqual(before)
   })
-  test('has another secret at another address', async () => {
+  test('gets a new secret if another address is set', async () => {
     const caller = stranger()
     const { id, secret } = await hook(caller)
     const changes = { url: 'https://other.example.org/b' }
@@ -145,7 +145,7 @@ describe('a webhook recipient', () => {
   })
 })
 
-describe('bodies', () => {
+describe('request bodies', () => {
   test.each([
     [{ channel: 'webhook' }, [{ pointer: '/url', code: 'required' }]],
     [
@@ -169,19 +169,19 @@ describe('bodies', () => {
     '"a"@example.org',
     `${'a'.repeat(65)}@example.org`,
     'a@example.org\u0000',
-  ])('refuse the address %j', (address) => {
+  ])('with the address %j are refused', (address) => {
     const body = { name: 'A', channel: 'email', address }
     expect(NewRecipient.safeParse(body).error?.issues[0]).toMatchObject({
       path: ['address'],
       params: { code: 'email' },
     })
   })
-  test('refuse what is not known: properties, languages, time zones, statuses', () => {
+  test('with unknown properties, languages, time zones or statuses are refused', () => {
     const wrong = [{ a: 1 }, { locale: 'xx' }, { timezone: 'Mars/Base' }, { status: 'blocked' }]
     for (const changes of wrong) expect(RecipientChanges.safeParse(changes).success).toBe(false)
     expect(RecipientChanges.safeParse({ timezone: 'Asia/Kathmandu' }).success).toBe(true)
   })
-  test('refer Telegram to its link, and offer no channel that is off', async () => {
+  test('for Telegram are refused with a hint to its link, and for a channel that is off with no offer', async () => {
     const caller = stranger()
     const telegram = { name: 'A', channel: 'telegram' } as const
     expect(await refusal(createRecipient(room.deps, caller, telegram))).toMatchObject({
@@ -198,7 +198,7 @@ describe('bodies', () => {
 })
 
 describe('a wallet’s recipients', () => {
-  test('are at most twenty, however many are asked for at once', async () => {
+  test('are at most twenty, also in concurrent requests', async () => {
     const caller = stranger()
     const wishes = Array.from({ length: 40 }, () => refusal(hook(caller)))
     const refused = (await Promise.all(wishes)).filter((one) => one !== 'nothing was refused')
@@ -239,7 +239,7 @@ describe('a wallet’s recipients', () => {
     expect(await refusal(deleteRecipient(room.deps, other, id))).toMatchObject(notFound)
     expect(await listUnknownRecipients(room.deps, other, [id, 999_999])).toEqual([id, 999_999])
   })
-  test('change only the named fields', async () => {
+  test('change only in the given fields', async () => {
     const caller = stranger()
     const { secret: _, ...before } = await hook(caller)
     room.clock.advance(60)
@@ -247,7 +247,7 @@ describe('a wallet’s recipients', () => {
     const after = await updateRecipient(room.deps, caller, { id: before.id, changes })
     expect(after).toEqual({ ...before, name: 'Desk', minSeverity: 'warning', default: true })
   })
-  test('are forgotten by watches when they are deleted', async () => {
+  test('are removed from watches when they are deleted', async () => {
     const caller = stranger()
     const [one, two] = [await hook(caller), await hook(caller)]
     const { sql } = room.database
@@ -264,7 +264,7 @@ describe('a wallet’s recipients', () => {
       await sql`select recipient_ids from watches where wallet = ${caller.wallet} order by id`
     expect(rows.map((row) => row.recipient_ids)).toEqual([null, [two.id]])
   })
-  test('go off and on by their owner', async () => {
+  test('can be switched off and on by their owner', async () => {
     const caller = stranger()
     const { id } = await hook(caller)
     const set = (status: 'active' | 'disabled') =>
@@ -275,7 +275,7 @@ describe('a wallet’s recipients', () => {
 })
 
 describe('the recipients of an alert', () => {
-  test('is answered for many wallets at once, in the order asked', async () => {
+  test('are returned for many wallets at once, in the requested order', async () => {
     const [alice, bob] = [stranger(), stranger()]
     const one = await hook(alice, { default: true })
     const two = await hook(alice, { minSeverity: 'critical' })
@@ -307,7 +307,7 @@ describe('the recipients of an alert', () => {
       },
     ])
   })
-  test('takes one query for 5,000 wallets and shares equal answers', async () => {
+  test('take one query for 5,000 wallets, and equal results are shared', async () => {
     const caller = stranger()
     await hook(caller, { default: true })
     const wallets = Array.from({ length: 4_999 }, () => stranger().wallet)
