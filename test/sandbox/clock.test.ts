@@ -120,7 +120,7 @@ const watchStates = async () =>
 
 // Only against hanging: long jumps play many reward epochs.
 describe('a jump', { timeout: 180_000 }, () => {
-  test('an alert of quiet hours comes in their summary after a jump to their end', async () => {
+  test('an alert during quiet hours is in their summary after a jump to their end', async () => {
     const panel = createControlPanel(world)
     const { telegram, telegramAccounts } = world
     const ann = createPhone(telegram, telegramAccounts.people.get('ann')?.id ?? 0)
@@ -146,7 +146,7 @@ describe('a jump', { timeout: 180_000 }, () => {
     await said('During quiet hours')
   })
 
-  test('small jumps in a row and two at once add up, and repeat nothing', async () => {
+  test('small jumps in a row and two concurrent jumps add up, and repeat nothing', async () => {
     const before = world.clock.now().getTime()
     for (const seconds of [1, 59, 600, 301]) await world.skip(() => seconds)
     await Promise.all([world.skip(() => DAY), world.skip(() => DAY)])
@@ -196,7 +196,7 @@ describe('a jump', { timeout: 180_000 }, () => {
     await said('700 FLR')
   })
 
-  test('a jump of 100 days deletes what is kept for 30 days', async () => {
+  test('a jump of 100 days deletes data that is stored for 30 days', async () => {
     const deliveries = async (customer: Awaited<ReturnType<typeof alice>>) => {
       const path = '/alerts?limit=100'
       const { data } = await customer.call('GET', path, { status: 200, body: Alerts })
@@ -211,7 +211,7 @@ describe('a jump', { timeout: 180_000 }, () => {
       .toEqual(before.map(() => 0))
   })
 
-  test('no jump failed a job', () => {
+  test('no job failed because of a jump', () => {
     expect(errors).toEqual([])
   })
 })

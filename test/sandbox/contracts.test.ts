@@ -63,7 +63,7 @@ beforeAll(async () => {
 })
 afterAll(() => devnet.close())
 
-test('the deployment is one block, and nothing moves before that', async () => {
+test('the deployment is one block, and the next block is that of the first transaction', async () => {
   const fresh = await startDevnet({ contracts: true })
   expect(await fresh.client.getBlockNumber()).toBe(1n)
   await fresh.transfer(alice, bob, 1n)
@@ -84,7 +84,7 @@ describe('the stand-in for the contract registry', () => {
   const read = { abi: REGISTRY, address: CONTRACT_REGISTRY_ADDRESS } as const
   const hash = (name: string) => keccak256(encodeAbiParameters([{ type: 'string' }], [name]))
 
-  test('finds contracts by name and by hash, where the real one is', async () => {
+  test('finds contracts by name and by hash, at the address of the real registry', async () => {
     const { client } = devnet
     const known = [contracts.ftsoV2, contracts.wflr, NOBODY]
     const names = ['FtsoV2', 'WNat', 'Nothing']
@@ -117,7 +117,7 @@ describe('the stand-in for FtsoV2', () => {
   const flr = feedId('FLR/USD')
   const xrp = feedId('XRP/USD')
 
-  test('gives feeds one by one and together, also in 18 decimals', async () => {
+  test('returns feeds one by one and together, also with 18 decimals', async () => {
     const { client } = devnet
     await contracts.setFeed('FLR/USD', 12_345n, 6, new Date('2026-11-20T14:59:00Z'))
     await contracts.setFeed('XRP/USD', 3n, -2, new Date('2026-11-20T14:58:00Z'))
@@ -145,12 +145,12 @@ describe('the stand-in for FtsoV2', () => {
     expect(await client.readContract(one)).toEqual([5n, 0, timestamp])
   })
 
-  test('knows no other feeds', async () => {
+  test('has no other feeds', async () => {
     const other = read({ functionName: 'getFeedById', args: [feedId('LUNC/USD')] })
     await expect(devnet.client.readContract(other)).rejects.toThrow('feed does not exist')
   })
 
-  test('gives a feed another name, and still knows the old one', async () => {
+  test('renames a feed, and still accepts the old name', async () => {
     const { client } = devnet
     const [from, to] = [feedId('SGB/USD'), feedId('SGBX/USD')]
     const before = await client.readContract(read({ functionName: 'getFeedById', args: [from] }))
@@ -169,7 +169,7 @@ describe('the stand-in for FtsoV2', () => {
 })
 
 describe('the tokens', () => {
-  test('are known by symbol and decimals, and everybody has some', async () => {
+  test('have symbol and decimals, and every person has some', async () => {
     const { client } = devnet
     const tokens = [
       [contracts.serviceToken, 'WDG', 18],
@@ -189,7 +189,7 @@ describe('the tokens', () => {
     }
   })
 
-  test('of coins are made from coins and turned back into them', async () => {
+  test('that wrap coins can be wrapped and unwrapped', async () => {
     const { client } = devnet
     const { wflr } = contracts
     const balance = () =>
@@ -212,8 +212,8 @@ describe('the tokens', () => {
   })
 })
 
-describe('a chain that makes a block every so often', () => {
-  test('can be paid on without waiting for it', async () => {
+describe('a chain with a block time', () => {
+  test('allows payments without waiting for the next block', async () => {
     const ticking = await startDevnet({ contracts: true, blockTimeSeconds: 3600 })
     const { pay, fxrp, setPaused, mint } = ticking.contracts
     expect(await pay(alice, HANDLE, fxrp, 5n)).toMatchObject({ status: 'success' })

@@ -21,14 +21,14 @@ async function deadPid(): Promise<number> {
   return child.pid ?? 0
 }
 
-test('a folder is gone after its world', async () => {
+test('the folder of a sandbox is deleted when it stops', async () => {
   const dir = await makeDataDir(base)
   expect(await readdir(base)).toHaveLength(1)
   await dir.remove()
   expect(await readdir(base)).toEqual([])
 })
 
-test('folders of killed worlds are removed, with databases that are elsewhere', async () => {
+test('folders of killed sandboxes are removed, with their databases in other places', async () => {
   const elsewhere = join(base, 'elsewhere')
   const stale = join(base, `watchdog-sandbox-${host}-${await deadPid()}-aBcDeF`)
   await mkdir(elsewhere)
@@ -39,7 +39,7 @@ test('folders of killed worlds are removed, with databases that are elsewhere', 
   expect(await readdir(base)).toEqual([dir.path.slice(base.length + 1)])
 })
 
-test('folders of worlds that live, of other machines and of others stay', async () => {
+test('folders of running sandboxes, of other machines and of other programs stay', async () => {
   const pid = await deadPid()
   const kept = [
     `watchdog-sandbox-${host}-${process.pid}-aBcDeF`,

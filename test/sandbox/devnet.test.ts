@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => devnet.close())
 
 describe('devnet', () => {
-  it('is chain 14 and starts at the time it is given', async () => {
+  it('is chain 14 and starts at the given time', async () => {
     expect(await devnet.client.getChainId()).toBe(14)
     const { timestamp } = await devnet.client.getBlock({ blockNumber: 0n })
     expect(timestamp).toBe(BigInt(STARTS_AT.getTime() / 1000))
@@ -69,7 +69,7 @@ describe('devnet', () => {
     await proxy.close()
   })
 
-  it('moves coins and answers with the block they moved in', async () => {
+  it('moves coins and returns the block of the transfer', async () => {
     const before = await devnet.client.getBalance({ address: bob })
     const mined = await devnet.transfer(alice, bob, parseEther('500'))
     expect(await devnet.client.getBalance({ address: bob })).toBe(before + parseEther('500'))
@@ -87,7 +87,7 @@ describe('devnet', () => {
     expect(await devnet.client.getBalance({ address: nobody })).toBeLessThan(parseEther('1'))
   })
 
-  it('has a Multicall3 that answers viem and aggregate3', async () => {
+  it('has a Multicall3 that works with viem and with aggregate3', async () => {
     const contract = { address: MULTICALL3_ADDRESS, abi: MULTICALL3 } as const
     const [number, chainId, balance, failed] = await devnet.client.multicall({
       contracts: [
@@ -126,7 +126,7 @@ describe('devnet', () => {
     expect(after.timestamp - middle.timestamp).toBe(90n)
   })
 
-  it('lets time jump', async () => {
+  it('can jump in time', async () => {
     const before = await devnet.client.getBlock()
     await devnet.increaseTime(3600)
     const after = await devnet.client.getBlock()
@@ -146,7 +146,7 @@ describe('devnet', () => {
     await expect(devnet.revert(id)).rejects.toThrow('used up')
   })
 
-  it('replaces blocks in a reorganisation and drops what was in them', async () => {
+  it('replaces blocks in a reorganization, without their transactions', async () => {
     const mined = await devnet.transfer(alice, bob, 5n)
     const before = await devnet.client.getBalance({ address: bob })
     await devnet.reorg(1)
@@ -177,7 +177,7 @@ describe('devnet', () => {
     }
   })
 
-  it('says why it does not start', async () => {
+  it('reports why it does not start', async () => {
     await expect(startDevnet({ anvilPath: '/nowhere/anvil' })).rejects.toThrow(/not found/)
     const { port } = new URL(devnet.rpcUrl)
     await expect(startDevnet({ port: Number(port) })).rejects.toThrow(/in use/)
@@ -207,7 +207,7 @@ describe('the end of a devnet', () => {
     expect(await readdir(files)).toEqual([])
   })
 
-  it('comes with the end of our process, even by SIGKILL', async () => {
+  it('follows the end of the process that started it, also by SIGKILL', async () => {
     const child = spawn(process.execPath, ['--input-type=module', '--eval', RUN_A_DEVNET], {
       env: { TMPDIR: files },
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -236,7 +236,7 @@ describe('the proxy before the chain', () => {
       cacheTime: 0,
     })
 
-  it('passes calls on and counts them, those in batches too', async () => {
+  it('forwards calls and counts them, also in batches', async () => {
     proxy.resetCounts()
     const expected = await devnet.client.getBlockNumber()
     expect(await client().getBlockNumber()).toBe(expected)
@@ -247,7 +247,7 @@ describe('the proxy before the chain', () => {
     expect(proxy.count('eth_getLogs')).toBe(0)
   })
 
-  it('breaks connections while it is down and serves again after', async () => {
+  it('breaks connections while it is down, and works again afterwards', async () => {
     await proxy.down()
     await expect(fetch(proxy.url)).rejects.toThrow('fetch failed')
     await expect(client().getChainId()).rejects.toThrow('HTTP request failed')
@@ -263,7 +263,7 @@ describe('the proxy before the chain', () => {
     expect(await client().getChainId()).toBe(14)
   })
 
-  it('breaks a request in hand when it goes down', async () => {
+  it('breaks a running request when it goes down', async () => {
     proxy.hang()
     proxy.resetCounts()
     const asked = fetch(proxy.url, { method: 'POST', body: callOf('eth_chainId') })
@@ -274,7 +274,7 @@ describe('the proxy before the chain', () => {
     await proxy.up()
   })
 
-  it('answers the next requests with a status', async () => {
+  it('responds to the next requests with a given status', async () => {
     proxy.failNext(2, { status: 429 })
     const statuses = []
     for (const _ of [1, 2, 3]) {
@@ -285,7 +285,7 @@ describe('the proxy before the chain', () => {
     expect(statuses).toEqual([429, 429, 200])
   })
 
-  it('refuses one method with a JSON-RPC error, and does not pass that call on', async () => {
+  it('responds to one method with a JSON-RPC error, and does not forward the call', async () => {
     const before = await devnet.client.getBlockNumber()
     proxy.failNext(1, { code: -32005, message: 'limit exceeded' }, 'evm_mine')
     const batch = [call('eth_chainId', 1), call('evm_mine', 2)]
@@ -300,14 +300,14 @@ describe('the proxy before the chain', () => {
     expect(await client().getBlockNumber()).toBe(before)
   })
 
-  it('hangs until the caller gives up', async () => {
+  it('hangs until the caller aborts', async () => {
     proxy.hang()
     await expect(client().getChainId()).rejects.toThrow('took too long')
     await proxy.up()
     expect(await client().getChainId()).toBe(14)
   })
 
-  it('answers late', async () => {
+  it('responds late', async () => {
     proxy.delay(500)
     await expect(client().getChainId()).rejects.toThrow('took too long')
     proxy.delay(20)
@@ -326,7 +326,7 @@ describe('the proxy before the chain', () => {
     expect(await client().getLogs({ address, fromBlock: 0n })).toHaveLength(1)
   })
 
-  it('answers one method differently', async () => {
+  it('changes the result of one method', async () => {
     proxy.rewrite('eth_blockNumber', (result) => `0x${(BigInt(`${result}`) - 1n).toString(16)}`)
     expect(await client().getBlockNumber()).toBe((await devnet.client.getBlockNumber()) - 1n)
     expect(await client(true).getChainId()).toBe(14)

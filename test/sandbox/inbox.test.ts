@@ -69,12 +69,12 @@ describe('inbox', () => {
     expect(mail.raw.toString()).toContain('Message-ID: <two@watchdog.test>\r\n')
   })
 
-  it('does not make up a part that is not there', async () => {
+  it('does not invent a missing part', async () => {
     expect(await sendAndRead({ html: undefined })).toMatchObject({ html: undefined })
     expect(await sendAndRead({ text: undefined })).toMatchObject({ text: undefined })
   })
 
-  it('gives a mail that is here and one that is still to come', async () => {
+  it('waits for a mail, whether it has arrived or is still to arrive', async () => {
     const coming = inbox.waitFor(({ subject }) => subject === 'Second')
     await send({ subject: 'First' })
     expect(await inbox.waitFor(({ subject }) => subject === 'First')).toBe(inbox.mails[0])
@@ -82,21 +82,21 @@ describe('inbox', () => {
     expect(await coming).toBe(inbox.mails[1])
   })
 
-  it('says what was there when the mail one waits for does not come', async () => {
+  it('reports which mails arrived if the expected one does not', async () => {
     await send({ subject: 'First' })
     await expect(inbox.waitFor(() => false, 20)).rejects.toThrow(
       'no such mail within 20 ms; there is\n  to "Ops" <ops@example.org>: First',
     )
   })
 
-  it('forgets mails on request', async () => {
+  it('deletes mails on request', async () => {
     await send()
     inbox.clear()
     expect(inbox.mails).toEqual([])
     await expect(inbox.waitFor(() => true, 20)).rejects.toThrow('there is none')
   })
 
-  it('refuses with 450 or 550 and keeps nothing', async () => {
+  it('refuses mails with 450 or 550, and stores none', async () => {
     await inbox.setMode('temporary')
     await expect(send()).rejects.toMatchObject({ responseCode: 450 })
     await inbox.setMode('permanent')
@@ -106,7 +106,7 @@ describe('inbox', () => {
     expect(await send()).toMatchObject({ accepted: ['ops@example.org'] })
   })
 
-  it('lets one mailbox answer otherwise than the rest', async () => {
+  it('can respond differently for one mailbox', async () => {
     inbox.setMailbox('Gone@Example.org', 'permanent')
     inbox.setMailbox('busy@example.org', 'temporary')
     const to = ['ops@example.org', 'gone@example.org', 'busy@example.org']
@@ -117,7 +117,7 @@ describe('inbox', () => {
     expect(await send({ to: 'gone@example.org' })).toMatchObject({ rejected: [] })
   })
 
-  it('is not there while it is down, at the same address afterwards', async () => {
+  it('does not accept connections while it is down, and has the same address afterwards', async () => {
     const idle = connect(Number(new URL(inbox.url).port), '127.0.0.1')
     await once(idle, 'data')
     const dropped = once(idle, 'close')
@@ -139,7 +139,7 @@ describe('inbox', () => {
     socket.destroy()
   })
 
-  it('ends with everybody who is connected or waiting', async () => {
+  it('ends all connections and waiting callers when it closes', async () => {
     const idle = connect(Number(new URL(inbox.url).port), '127.0.0.1')
     await once(idle, 'data')
     const dropped = once(idle, 'close')
@@ -150,7 +150,7 @@ describe('inbox', () => {
   })
 })
 
-describe('what a reader can do with a mail', () => {
+describe('actions of a mail’s reader', () => {
   it('finds the link that confirms an address', async () => {
     expect(confirmLinkOf(await sendAndRead())).toBe('https://watch.test/confirm/abc.def')
     expect(confirmLinkOf(await sendAndRead({ text: 'https://watch.test/a/1' }))).toBeUndefined()
@@ -183,7 +183,7 @@ describe('what a reader can do with a mail', () => {
     server.close()
   })
 
-  it('has no one-click where the mail does not offer it', async () => {
+  it('has no one-click link if the mail does not offer it', async () => {
     const mail = await sendAndRead({
       headers: { 'List-Unsubscribe': '<https://watch.test/unsubscribe/x>' },
     })
@@ -229,7 +229,7 @@ describe('inbox page', () => {
     expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
   })
 
-  it('lets no script run and nothing load from elsewhere', async () => {
+  it('lets no script run and loads nothing from other hosts', async () => {
     await send()
     const { headers } = await fetch(`${base}/inbox`)
     expect(headers.get('content-security-policy')).toContain(
@@ -241,7 +241,7 @@ describe('inbox page', () => {
     expect(html).not.toMatch(/ on[a-z]+=/)
   })
 
-  it('shows the mail as someone who prefers dark or light sees it, on a phone or not', async () => {
+  it('shows the mail in dark or light, in the width of a phone or a computer', async () => {
     await send({
       html:
         '<html><head><meta name="color-scheme" content="light dark"><style>' +
@@ -252,7 +252,7 @@ describe('inbox page', () => {
     expect(dark).toMatch(/frame dark phone.*content=&quot;dark&quot;.*min-width: 0/s)
   })
 
-  it('links a reply to what it answers', async () => {
+  it('links a reply to the mail it replies to', async () => {
     await send({ subject: 'Alert', messageId: '<alert@watchdog.test>' })
     await send({ subject: 'Re: Alert', inReplyTo: '<alert@watchdog.test>' })
     expect(await page()).toContain('<dt>Reply to</dt><dd><a href="/inbox?mail=1"><bdi>Alert</bdi>')
@@ -265,7 +265,7 @@ describe('inbox page', () => {
     )
   })
 
-  it('unsubscribes with one click and says what was answered', async () => {
+  it('unsubscribes with one click, and shows the response', async () => {
     await send({
       headers: {
         'List-Unsubscribe': `<${base}/nobody-here>`,
@@ -282,14 +282,14 @@ describe('inbox page', () => {
     expect((await post('/inbox/mails/9/unsubscribe')).status).toBe(404)
   })
 
-  it('switches how mail is taken', async () => {
+  it('switches how the server responds to mail', async () => {
     expect((await post('/inbox/mode', { mode: 'permanent' })).status).toBe(303)
     expect(inbox.mode).toBe('permanent')
     expect(await page()).toContain('value="permanent" aria-pressed="true"')
     expect((await post('/inbox/mode', { mode: 'sideways' })).status).toBe(400)
   })
 
-  it('gives the source of a mail and deletes all', async () => {
+  it('returns the source of a mail, and deletes all mails', async () => {
     await send()
     expect(await page('/inbox/mails/1/source')).toBe(inbox.mails[0]?.raw.toString())
     expect((await fetch(`${base}/inbox/mails/9/source`)).status).toBe(404)
@@ -321,7 +321,7 @@ describe('the files of every page', () => {
 
   afterAll(() => app.close())
 
-  it('are served beside the page, small enough together', async () => {
+  it('are served with the page, and are small enough together', async () => {
     const answers = await Promise.all(
       ['/inbox', '/layout.css', '/arrivals.css', '/layout.js'].map((url) => app.inject({ url })),
     )

@@ -40,7 +40,7 @@ function press(sample: string, redirect: 'follow' | 'manual'): Promise<Response>
   return fetch(`${world.url}/home/sample`, { method: 'POST', body, redirect })
 }
 
-test('the index leads to every page that needs nothing, and each is there', async () => {
+test('the index links every page that needs no example, and each exists', async () => {
   const links = await listed()
   const pages = ['Start page', 'Documentation', 'Problems']
   expect([...links.keys()]).toEqual(expect.arrayContaining(pages))
@@ -51,7 +51,7 @@ test('the index leads to every page that needs nothing, and each is there', asyn
 
 test.each(
   Object.entries(SAMPLES),
-)('a press leads to a page of the kind %s, which is there', async (sample, [path, says]) => {
+)('a button leads to an existing page of the kind %s', async (sample, [path, says]) => {
   const pressed = await press(sample, 'manual')
   expect(pressed.headers.get('location')).toBe(`/#sample-${sample}`)
   const { html } = await read(world.url)
@@ -62,7 +62,7 @@ test.each(
   expect(page.html).toContain(says)
 })
 
-test('a page there is none of is refused with a word', async () => {
+test('a kind of page without an example is refused with a message', async () => {
   const response = await press('none', 'follow')
   expect(await response.text()).toContain('There is no page called none.')
 })

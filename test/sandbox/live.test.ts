@@ -45,7 +45,7 @@ async function write(url: string, body: string): Promise<number> {
   return status
 }
 
-test('any number of tabs is kept up to date, whatever page they show', async () => {
+test('any number of tabs gets updates, whatever page they show', async () => {
   const context = await browser.newContext()
   const tabs = []
   for (let tab = 0; tab < TABS; tab++) {
@@ -62,7 +62,7 @@ test('any number of tabs is kept up to date, whatever page they show', async () 
   await context.close()
 })
 
-test('what is written to chats and pagers can be read, with what was refused', async () => {
+test('the page of chats and pagers shows accepted and refused messages', async () => {
   hooks.clear()
   const page = await browser.newPage()
   await page.goto(`${base}/hooks`)

@@ -48,7 +48,7 @@ async function validators(...nodeIDs: readonly string[]) {
   return response.json()
 }
 
-test('what an epoch came to is published some hours after its end, and not before', async () => {
+test('the data of an epoch is published some hours after its end, and not before', async () => {
   expect((await passesOf(EPOCH - 1)).status).toBe(200)
   expect((await rewardsOf(EPOCH - 1)).status).toBe(200)
   expect((await passesOf(EPOCH)).status).toBe(404)
@@ -60,7 +60,7 @@ test('what an epoch came to is published some hours after its end, and not befor
   expect((await rewardsOf(EPOCH)).status).toBe(200)
 })
 
-test('the rewards are those that are voted for, with everybody’s own claims', async () => {
+test('the rewards are those that are voted for, with the claims of each provider', async () => {
   const rewards = await (await rewardsOf(EPOCH)).json()
   const merkleRoot = await devnet.client.readContract({
     address: FSP.flareSystemsManager,
@@ -80,7 +80,7 @@ test('the rewards are those that are voted for, with everybody’s own claims', 
   ])
 })
 
-test('everybody is eligible, unless that is what is wrong with them', async () => {
+test('every provider is eligible, except with a behaviour against it', async () => {
   const eligible = async (epoch: number) => {
     const rows: { dataProviderName: string; eligibleForReward: boolean }[] = await (
       await passesOf(epoch)
@@ -103,7 +103,7 @@ test('everybody is eligible, unless that is what is wrong with them', async () =
   await simulation.recover('Alpha')
 })
 
-test('what did not change is not sent again', async () => {
+test('unchanged data is not sent again (304)', async () => {
   const first = await passesOf(EPOCH)
   const etag = first.headers.get('etag') ?? ''
   const url = data.passesUrl.replace('{epoch}', `${EPOCH}`)
@@ -114,7 +114,7 @@ test('what did not change is not sent again', async () => {
   await simulation.recover('Bravo')
 })
 
-test('validators come from their nodes; one that is gone is absent', async () => {
+test('validators are listed by their nodes; a removed validator is absent', async () => {
   const node = (name: string) => nodeIdText(simulation.provider(name).accounts.nodeIds[0] ?? '0x')
   const ids = async (...asked: readonly string[]) => {
     const { result } = await validators(...asked)
@@ -132,7 +132,7 @@ test('validators come from their nodes; one that is gone is absent', async () =>
   })
 })
 
-test('anything else is not there', async () => {
+test('other paths are not found', async () => {
   const { status } = await fetch(`${data.rewardsUrl}${EPOCH}/passes.txt`)
   expect(status).toBe(404)
   const response = await fetch(`${data.pChainUrl}/ext/bc/P`, { method: 'POST', body: 'no JSON' })

@@ -89,7 +89,7 @@ const nameOf = (address: string) =>
 const identity = (name: string) => simulation.provider(name).accounts.identity.address
 const manager = { address: FSP.flareSystemsManager, abi: VIEWS } as const
 
-test('an epoch is prepared two hours before its end and ends in time', async () => {
+test('the next epoch is prepared two hours before an epoch ends, and the epoch ends in time', async () => {
   await begin()
   await simulation.playToEpochEnd()
   const [acquisition] = await all('RandomAcquisitionStarted')
@@ -215,7 +215,7 @@ describe('a provider with a behaviour', () => {
     ['misses-uptime-vote', [NAMES.slice(1), NAMES]],
     ['misses-rewards-vote', [NAMES, NAMES.slice(1)]],
     ['other-vote', [NAMES, NAMES]],
-  ])('“%s” does not count in the vote that it concerns', async (behaviour, [uptime, rewards]) => {
+  ])('“%s” keeps its vote from counting, or casts none', async (behaviour, [uptime, rewards]) => {
     await begin()
     await simulation.behave('Alpha', behaviour)
     await simulation.playToEpochEnd()

@@ -72,7 +72,7 @@ const isFinal = (round: number) =>
     args: [100n, BigInt(round)],
   })
 
-test('rounds follow the clock, and playing a round in between skips no step of the current one', async () => {
+test('rounds follow the clock, and playing a round in between skips no step of the current round', async () => {
   const { round } = simulation
   await pass(170)
   // In the middle of a round: after its commits, before its reveals.

@@ -146,7 +146,7 @@ async function eventsSince(since: bigint) {
   return parseEventLogs({ abi: [...RELAY, ...UPDATES], logs })
 }
 
-describe('the stand-ins', () => {
+describe('the contracts of the sandbox', () => {
   const PLACES: Readonly<Record<string, `0x${string}`>> = FSP
   const all = Object.entries(selectors).flatMap(([place, ids]) =>
     Object.entries(ids).map(([what, id]) => [place, what, id] as const),
@@ -168,11 +168,11 @@ describe('the stand-ins', () => {
   })
 })
 
-describe('the founding', () => {
+describe('the first reward epoch', () => {
   const manager = { address: FSP.flareSystemsManager, abi: MANAGER } as const
   const voters = { address: FSP.voterRegistry, abi: VOTERS } as const
 
-  test('is in the present reward epoch, with Flare’s times', async () => {
+  test('is the current reward epoch, with Flare’s times', async () => {
     const { client } = devnet
     const read = (functionName: 'getCurrentRewardEpochId' | 'getCurrentVotingEpochId') =>
       client.readContract({ ...manager, functionName })
@@ -184,7 +184,7 @@ describe('the founding', () => {
     expect(simulation).toMatchObject({ rewardEpoch: EPOCH, round: ROUND + 1 })
   })
 
-  test.each([EPOCH - 1, EPOCH])('has everybody in the policy of epoch %i', async (epoch) => {
+  test.each([EPOCH - 1, EPOCH])('has all providers in the policy of epoch %i', async (epoch) => {
     const { client } = devnet
     const args = [BigInt(epoch)] as const
     const [all, weights] = await client.readContract({
@@ -223,7 +223,7 @@ describe('the founding', () => {
     expect(Number(at)).toBe(ROUND_START(EPOCH * 3360) + 600)
   })
 
-  test('what is not decided yet fails, as on Flare', async () => {
+  test('has calls about what is not decided yet revert, as on Flare', async () => {
     const { client } = devnet
     const voter = simulation.provider('Alpha').accounts.identity.address
     await expect(
@@ -246,7 +246,7 @@ describe('the founding', () => {
 const HEALTHY = ['commit@75 100:32', 'reveal@110 100:68 200:3', 'sign@137 100:66 200:69']
 
 describe('a round', () => {
-  test('has everybody’s commits, reveals and signatures in time, and is final for both protocols', async () => {
+  test('has the commits, reveals and signatures of all providers in time, and is final for both protocols', async () => {
     const since = await head()
     const { first, last, complete } = await simulation.playRounds(4)
     expect([first, last, complete]).toEqual([ROUND + 1, ROUND + 4, ROUND + 3])
@@ -266,7 +266,7 @@ describe('a round', () => {
     expect(updates.length).toBeGreaterThan(0)
   })
 
-  test('leaves no minute without a block', async () => {
+  test('has a block in every minute', async () => {
     const since = await head()
     await simulation.playRounds(3)
     const times: number[] = []
@@ -331,7 +331,7 @@ describe('a round', () => {
       args: [100n, BigInt(round)],
     })
 
-  test('is not final when most do not sign', async () => {
+  test('is not final if most providers do not sign', async () => {
     for (const name of NAMES.slice(0, 3)) await simulation.behave(name, 'wrong-key')
     const { first } = await simulation.playRounds(2)
     for (const name of NAMES) await simulation.recover(name)
@@ -340,7 +340,7 @@ describe('a round', () => {
     expect(await isFinal(next)).toBe(true)
   })
 
-  describe('in the bytes of what is sent', () => {
+  describe('in the calldata of its transactions', () => {
     /** The payloads of Alpha in a round, by `commit 100` and so on. */
     async function payloads(behaviour?: Behaviour): Promise<{ round: number; of: Payloads }> {
       const since = await head()
@@ -404,14 +404,14 @@ describe('a round', () => {
       }
     }
 
-    test('what is revealed is what was committed to, unless it mismatches', async () => {
+    test('the reveal matches the commit, except with the behaviour of a mismatch', async () => {
       const good = await payloads()
       expect(committed(good.round, good.of['reveal 100'] ?? '0x')).toBe(good.of['commit 100'])
       const bad = await payloads('reveal-mismatch')
       expect(committed(bad.round, bad.of['reveal 100'] ?? '0x')).not.toBe(bad.of['commit 100'])
     })
 
-    test('the signing policy’s address has signed, under the present digest', async () => {
+    test('the signing-policy address has signed, with the current form of the digest', async () => {
       const { identity, signingPolicy } = simulation.provider('Alpha').accounts
       const by = async (behaviour?: Behaviour) => {
         const { round, of } = await payloads(behaviour)
@@ -424,7 +424,7 @@ describe('a round', () => {
       expect(former.bound).not.toBe(signingPolicy.address)
     })
 
-    test('the deprecated form carries another result', async () => {
+    test('the deprecated form has another result', async () => {
       const { round, of } = await payloads('other-result')
       const root = await devnet.client.readContract({
         address: FSP.relay,
@@ -448,7 +448,7 @@ describe('a round', () => {
       expect(slice(of['sign 200'] ?? '0x', 66)).toBe('0x000303')
     })
 
-    test('prices are near the feeds’, unless they are out of band', async () => {
+    test('prices are near those of the feeds, except with the behaviour of prices out of band', async () => {
       const price = (payload: Hex = '0x') => hexToNumber(slice(payload, 32, 36)) - 2 ** 31
       const good = price((await payloads()).of['reveal 100'])
       const bad = price((await payloads('anchors-out-of-band')).of['reveal 100'])

@@ -34,7 +34,7 @@ describe('a signature as the specification describes it', () => {
     }
   })
 
-  it('is refused with any byte of it, the body, the timestamp or the secret changed', () => {
+  it('is refused if any byte of the signature, the body, the timestamp or the secret is changed', () => {
     const parts = [headers['x-watchdog-signature'], BODY.toString('latin1'), '1767323045', SECRET]
     const change = fc
       .nat({ max: parts.length - 1 })
@@ -81,7 +81,7 @@ describe('a signature of Standard Webhooks', () => {
   }
   const now = new Date(1614265330_000)
 
-  it('is accepted, also as one of several', () => {
+  it('is accepted, also among several signatures', () => {
     expect(verifyStandard(headers, body, secret, now)).toEqual({ ok: true, ageSeconds: 0 })
     const several = `v1a,AAAA v1,Zm9v ${headers['webhook-signature']}`
     const answer = verifyStandard({ ...headers, 'webhook-signature': several }, body, secret, now)
@@ -145,7 +145,7 @@ function deliver(headers = signed(SECRET), url = receiver.url()): Promise<Respon
 }
 
 describe('receiver', () => {
-  it('keeps a delivery as it came and says that its signatures are good', async () => {
+  it('stores a delivery as it arrived, and reports its signatures as valid', async () => {
     const { status } = await deliver()
     expect(status).toBe(200)
     expect(receiver.deliveries).toMatchObject([
@@ -167,7 +167,7 @@ describe('receiver', () => {
     expect(receiver.deliveries[0]?.rawBody.equals(BODY)).toBe(true)
   })
 
-  it('answers 401 when no signature fits', async () => {
+  it('responds with 401 if no signature is valid', async () => {
     expect((await deliver(signed(OTHER_SECRET))).status).toBe(401)
     expect(receiver.deliveries[0]).toMatchObject({
       verdicts: { watchdog: { reason: 'mismatch' }, standard: { reason: 'mismatch' } },
@@ -176,7 +176,7 @@ describe('receiver', () => {
     expect((await deliver({})).status).toBe(401)
   })
 
-  it('accepts the new secret while the old one is still signed with', async () => {
+  it('accepts the new secret while deliveries are still signed with the old one', async () => {
     receiver.setSecret('main', OTHER_SECRET)
     const old = signed(SECRET)
     const next = signed(OTHER_SECRET, { 'webhook-id': old['webhook-id'] ?? '' })
@@ -192,7 +192,7 @@ describe('receiver', () => {
     })
   })
 
-  it('has a secret for each hook and checks nothing where there is none', async () => {
+  it('has a secret for each hook, and checks nothing for a hook without one', async () => {
     receiver.setSecret('ops', OTHER_SECRET)
     expect((await deliver(signed(OTHER_SECRET), receiver.url('ops'))).status).toBe(200)
     expect((await deliver(signed(SECRET), receiver.url('ops'))).status).toBe(401)
@@ -206,19 +206,19 @@ describe('receiver', () => {
     ])
   })
 
-  it('has nothing outside its hooks', async () => {
+  it('has no other paths than its hooks', async () => {
     expect((await deliver(signed(SECRET), new URL('/other', receiver.url()).href)).status).toBe(404)
     expect(receiver.deliveries).toEqual([])
   })
 
-  it('keeps a body that is not JSON', async () => {
+  it('stores a body that is not JSON', async () => {
     await fetch(receiver.url('raw'), { method: 'POST', body: new Uint8Array([0xff, 0x00, 0x7b]) })
     const [delivery] = receiver.deliveries
     expect(delivery?.json).toBeUndefined()
     expect([...(delivery?.rawBody ?? [])]).toEqual([0xff, 0x00, 0x7b])
   })
 
-  it('answers the next deliveries as configured, then as usual', async () => {
+  it('responds to the next deliveries as configured, then as usual', async () => {
     receiver.answerNext(500, { status: 429, headers: { 'retry-after': '60' }, body: 'slow down' })
     expect((await deliver()).status).toBe(500)
     const second = await deliver()
@@ -240,7 +240,7 @@ describe('receiver', () => {
     expect(receiver.deliveries).toMatchObject([{ answer: 'reset' }])
   })
 
-  it('never answers', async () => {
+  it('can leave a request without a response', async () => {
     receiver.answerNext('hang')
     const signal = AbortSignal.timeout(300)
     const asked = fetch(receiver.url(), {
@@ -253,14 +253,14 @@ describe('receiver', () => {
     expect(receiver.deliveries).toMatchObject([{ answer: 'hang' }])
   })
 
-  it('answers late', async () => {
+  it('can respond late', async () => {
     receiver.answerNext({ status: 204, delayMs: 200 })
     const from = performance.now()
     expect((await deliver()).status).toBe(204)
     expect(performance.now() - from).toBeGreaterThan(190)
   })
 
-  it('gives a delivery that is here and one that is still to come', async () => {
+  it('waits for a delivery, whether it has arrived or is still to arrive', async () => {
     const coming = receiver.waitFor(({ hook }) => hook === 'ops')
     await deliver()
     expect(await receiver.waitFor(({ hook }) => hook === 'main')).toBe(receiver.deliveries[0])
@@ -271,7 +271,7 @@ describe('receiver', () => {
     )
   })
 
-  it('ends with everybody who is connected or waiting', async () => {
+  it('ends all connections and waiting callers when it closes', async () => {
     receiver.answerNext('hang', { status: 200, delayMs: 60_000 })
     const hanging = [deliver(), deliver()].map((asked) =>
       expect(asked).rejects.toThrow('fetch failed'),
@@ -300,7 +300,7 @@ describe('receiver page', () => {
   const post = (path: string, form: Record<string, string> = {}) =>
     fetch(base + path, { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' })
 
-  it('lists deliveries, newest first, with event, attempt, verdict and answer', async () => {
+  it('lists deliveries, newest first, with event, attempt, verdict and response', async () => {
     expect(await page()).toContain('No delivery yet')
     await deliver()
     await deliver(signed(OTHER_SECRET))
@@ -347,7 +347,7 @@ describe('receiver page', () => {
     expect(html).toContain(`{&quot;x&quot;:&quot;${escaped}&quot;}`)
   })
 
-  it('chooses the next answers and takes them back', async () => {
+  it('sets the next responses and removes them', async () => {
     for (const answer of ['500', '429 Retry-After 60', 'hang']) {
       expect((await post('/receiver/answers', { answer })).status).toBe(303)
     }
@@ -359,7 +359,7 @@ describe('receiver page', () => {
     expect((await post('/receiver/answers', { answer: 'maybe' })).status).toBe(400)
   })
 
-  it('sets and removes the secret of a hook and never shows all of it', async () => {
+  it('sets and removes the secret of a hook, and never shows all of the secret', async () => {
     await post('/receiver/secret', { hook: ' ops ', secret: ` ${OTHER_SECRET}\n` })
     expect(receiver.secrets.get('ops')).toBe(OTHER_SECRET)
     const html = await page()

@@ -49,7 +49,7 @@ test('the index shows that everything runs, and no token before a sign-in', asyn
   expect(await page.content()).not.toContain('fwd_')
 })
 
-test('the links of the index lead to pages that are there', async () => {
+test('the links of the index lead to existing pages', async () => {
   const links = await page
     .locator('main a')
     .evaluateAll((all) => all.map((a) => Reflect.get(a, 'href')))
@@ -59,7 +59,7 @@ test('the links of the index lead to pages that are there', async () => {
   }
 })
 
-test('one press signs Alice in and brings the link into Ann’s chat, where it works', async () => {
+test('one press signs Alice in and opens her link in Ann’s chat, where it works', async () => {
   await press('Link Ann’s chat')
   await page.waitForURL(/\/chat\?person=ann/)
   await press('Start')
@@ -81,7 +81,7 @@ test('the steps are ticked off as they are done', async () => {
   await page.locator('#step-destinations', { hasText: 'done' }).waitFor()
 })
 
-test('a move leads to alerts in chat, mailbox and webhook, and the log says when', async () => {
+test('a move of FLR leads to alerts in chat, mailbox and webhook, and the log says after how long', async () => {
   await open('/happen')
   await press('Move 500 FLR out')
   await logged('Move 500 FLR out → alert')
@@ -97,7 +97,7 @@ test('a move leads to alerts in chat, mailbox and webhook, and the log says when
   expect(world.receiver.deliveries.every(({ answer }) => answer === 200)).toBe(true)
 })
 
-test('an answer to a person in the chat is not counted as an alert', async () => {
+test('a reply to a person in the chat does not count as an alert', async () => {
   const ann = world.telegramAccounts.people.get('ann')?.id ?? 0
   const notes: string[] = []
   const over = new AbortController()
@@ -137,7 +137,7 @@ test('the next message is refused with 429, unless that is cancelled', async () 
   expect(refused).toHaveLength(1)
 })
 
-test('a top-up is asked for, paid by halves and credited, and its page is on the index', async () => {
+test('a top-up is created, paid in halves and credited, and its page is linked on the index', async () => {
   await open('/happen')
   await press('Pay the newest top-up')
   await logged('Pay the newest top-up → nobody has asked for a top-up yet')
@@ -161,7 +161,7 @@ test('XRP with the tag of a top-up is credited', async () => {
   await logged('Deposit XRP → 4 XRP paid · 10,000 credits after')
 })
 
-test('calls for data are free until the free ones are used up', async () => {
+test('calls for data are free until the free calls are used up', async () => {
   await press('1 metered call')
   await logged('0 credits charged · 49 free calls left · balance 25,000')
   await press('Use up the free calls')
@@ -170,7 +170,7 @@ test('calls for data are free until the free ones are used up', async () => {
   await logged('1 credit charged · 0 free calls left · balance 24,999')
 })
 
-test('time passes for the chain and everybody else together', async () => {
+test('time passes for the chain and all other parts together', async () => {
   const before = world.clock.now().getTime()
   await press('+1 h')
   await logged('+1 h → it is')
@@ -186,7 +186,7 @@ test('time passes for the chain and everybody else together', async () => {
   await logged('to 07:00 → it is 07:00:0')
 })
 
-test('after time has passed alerts still come, signed at the time of the world', async () => {
+test('after time has passed alerts still arrive, signed at the time of the sandbox', async () => {
   const seen = world.receiver.deliveries.length
   await press('Move 500 FLR in')
   const isNew = (one: { readonly id: number }) => one.id > seen
@@ -194,7 +194,7 @@ test('after time has passed alerts still come, signed at the time of the world',
   expect(verdicts).toMatchObject({ watchdog: { ok: true }, standard: { ok: true } })
 })
 
-test('a price moves, and its alert is awaited until it comes or the wait is cancelled', async () => {
+test('a price moves, and the scenario waits for its alert until it arrives or the wait is cancelled', async () => {
   await open('/happen')
   await press('FLR/USD +6 %')
   await logged('FLR/USD +6 % → it is 0.0212 …')
@@ -205,7 +205,7 @@ test('a price moves, and its alert is awaited until it comes or the wait is canc
   await stop.waitFor({ state: 'detached' })
 })
 
-test('a feed that stands still is stale for each reader, until it moves again', async () => {
+test('a feed that stands still is out of date until it moves again', async () => {
   await press('Feed stands still 12 min')
   await page.getByText('FLR/USD has not been updated for 12 minutes').waitFor()
   const { simulation, devnet } = world
@@ -239,7 +239,7 @@ test('a provider does something wrong for some rounds, and is healthy again', as
   expect(alpha.behaviours.size).toBe(0)
 })
 
-test('a provider’s watcher gets what is wrong with it, and the recovery', async () => {
+test('a watch of a provider sends alerts about its faults, and their recovery', async () => {
   await press('Alice watches Alpha')
   await logged('watches: Alpha’s rounds · watches: Alpha’s standing · watches: Alpha’s votes')
   await press('Alice watches Alpha')
@@ -259,7 +259,7 @@ test('a provider’s watcher gets what is wrong with it, and the recovery', asyn
   await notified('fsp.ftso-commit.recovered')
 })
 
-test('a price’s watcher gets its move', async () => {
+test('a watch of a price sends an alert about its move', async () => {
   await press('Alice watches FLR/USD')
   await logged('watches: FLR/USD by 5 %')
   const seen = world.receiver.deliveries.length
@@ -275,7 +275,7 @@ test('a price’s watcher gets its move', async () => {
   await logged('FLR/USD +12 % → it is 0.023744 · alert')
 })
 
-test('the reward epoch ends, and the next one goes on in the time of the world', async () => {
+test('the reward epoch ends, and the next one begins at the time of the sandbox', async () => {
   const { rewardEpoch } = world.simulation
   await press('Next reward epoch')
   await logged(`Reward epoch ${rewardEpoch + 1}, round`)
@@ -316,7 +316,7 @@ test('Telegram and the mail server go down and come up again', async () => {
   await page.getByRole('button', { name: 'Mail down' }).waitFor()
 })
 
-test('a link to the bot opens in Ann’s chat, another one does not', async () => {
+test('a link to the bot opens in Ann’s chat, another link does not', async () => {
   await open('/')
   const link = page.getByRole('textbox')
   await link.fill(`https://t.me/${world.telegram.bot.username}?start=menu`)
@@ -334,7 +334,7 @@ test('links to the bot on the service’s pages lead to the sandbox’s chat', a
   expect(html).not.toContain('t.me/')
 })
 
-test('after 30 days Alice’s token is over, and she gets another', async () => {
+test('after 30 days Alice’s token has expired, and she gets another', async () => {
   const shownToken = async () => {
     await open('/')
     return (await page.locator('#curl-token').textContent())?.match(/fwd_\w+/)?.[0] ?? ''
@@ -349,13 +349,13 @@ test('after 30 days Alice’s token is over, and she gets another', async () => 
   expect(await shownToken()).not.toBe(before)
 })
 
-test('after all that time every way to pay is still open', async () => {
+test('after all that time every payment option is still available', async () => {
   const pricing = await (await fetch(`${world.service.publicUrl}/api/x402/pricing`)).json()
   const open = { available: true, paused: false }
   expect(pricing).toMatchObject({ assets: [open, open, open], nativeFlr: open, nativeXrp: open })
 })
 
-test('nothing of another name happens', async () => {
+test('an unknown scenario is refused', async () => {
   const { status } = await fetch(`${world.url}/happen/earthquake`, { method: 'POST' })
   expect(status).toBe(404)
 })

@@ -16,7 +16,7 @@ import {
 useTelegram()
 
 describe('polling', () => {
-  test('brings commands with their entities and takes the reply', async () => {
+  test('returns commands with their entities, and the bot can reply', async () => {
     bot.command('start', (ctx) => ctx.reply(`Hello ${ctx.from?.first_name}: ${ctx.match}`))
     await polling()
     const chat = ann(false)
@@ -25,7 +25,7 @@ describe('polling', () => {
     expect(api.lastMessage(chat)).toMatchObject({ text: 'Hello Ann: abc_123', at: NOON })
   })
 
-  test('gives an unconfirmed update again', async () => {
+  test('returns an unconfirmed update again', async () => {
     const chat = ann()
     api.send(chat, 'one')
     api.send(chat, 'two')
@@ -37,7 +37,7 @@ describe('polling', () => {
     expect(api.pendingUpdates).toBe(1)
   })
 
-  test('brings only the types that were asked for', async () => {
+  test('returns only the requested types of updates', async () => {
     await bot.api.getUpdates({ allowed_updates: ['callback_query'] })
     const chat = ann()
     expect(api.send(chat, 'unheard').updateId).toBeUndefined()
@@ -55,7 +55,7 @@ describe('polling', () => {
     })
   })
 
-  test('loses presses after 150 s and other updates after a day', async () => {
+  test('drops presses after 150 s and other updates after a day', async () => {
     const chat = ann()
     const { message_id } = await bot.api.sendMessage(chat, 'x', {
       reply_markup: new InlineKeyboard().text('A', 'a'),
@@ -70,7 +70,7 @@ describe('polling', () => {
 })
 
 describe('tokens and methods', () => {
-  test('knows its own token only', async () => {
+  test('accepts its own token only', async () => {
     const other = new Bot('4242:other', { client: { apiRoot: api.url } })
     expect(await refusal(other.api.getMe())).toEqual({ code: 401, text: 'Unauthorized' })
     const malformed = await fetch(`${api.url}/botnonsense/getMe`)
@@ -80,7 +80,7 @@ describe('tokens and methods', () => {
     ])
   })
 
-  test('refuses unknown methods and takes known ones in any case', async () => {
+  test('refuses unknown methods, and accepts known methods in upper or lower case', async () => {
     const call = async (method: string) => (await fetch(`${api.url}/bot${TOKEN}/${method}`)).json()
     expect(await call('sendPigeon')).toEqual({
       ok: false,
@@ -95,7 +95,7 @@ describe('tokens and methods', () => {
     ['application/json', '[1]'],
     ['multipart/form-data; boundary=x', 'no form'],
     ['text/plain', 'chat_id=1'],
-  ])('refuses a body of %s that cannot be read', async (contentType, body) => {
+  ])('refuses a malformed body of %s', async (contentType, body) => {
     const headers = { 'content-type': contentType }
     const address = `${api.url}/bot${TOKEN}/sendMessage`
     const response = await fetch(address, { method: 'POST', headers, body })
@@ -148,12 +148,12 @@ describe('texts', () => {
     expect(await refusal(call)).toEqual({ code: 400, text: `Bad Request: ${expected}` })
   })
 
-  test('refuse markup this server does not know', async () => {
+  test('refuse markup that this server does not implement', async () => {
     const call = bot.api.sendMessage(ann(), '*x*', { parse_mode: 'MarkdownV2' })
     expect((await refusal(call)).text).toBe('Bad Request: unsupported parse_mode')
   })
 
-  test('keeps 4096 units after markup, entities, silence and the preview setting', async () => {
+  test('allow 4,096 units without markup, and keep entities, silence and the preview setting', async () => {
     const chat = ann()
     const body = 'x'.repeat(4096)
     const sent = await bot.api.sendMessage(chat, `<b>${body}</b>`, {
@@ -169,7 +169,7 @@ describe('texts', () => {
     expect(api.lastMessage(chat)?.silent).toBe(true)
   })
 
-  test('removes embeddings and keeps isolates', async () => {
+  test('lose direction embeddings and keep isolates', async () => {
     const sent = await bot.api.sendMessage(ann(), 'a\u202eb\u202c \u2068x\u2069')
     expect(sent.text).toBe('ab \u2068x\u2069')
   })
@@ -226,7 +226,7 @@ describe('keyboards', () => {
     expect((await refusal(send([webApp], group.id))).text).toBe('Bad Request: BUTTON_TYPE_INVALID')
   })
 
-  test('takes every kind of button the bot uses', async () => {
+  test('accepts every kind of button that the bot uses', async () => {
     const chat = ann()
     await send(
       [
@@ -291,7 +291,7 @@ describe('presses', () => {
     expect((await refusal(bot.api.answerCallbackQuery(late.queryId))).text).toBe(tooOld)
   })
 
-  test('may be forged, and may be on a message that is gone', async () => {
+  test('may be forged, and may be on a deleted message', async () => {
     const chat = ann()
     const { message_id } = await bot.api.sendMessage(chat, 'x')
     await bot.api.deleteMessage(chat, message_id)
@@ -320,7 +320,7 @@ describe('edits and deletions', () => {
     expect(api.lastMessage(chat)).toMatchObject({ text: 'two', keyboard: [[{ text: 'B' }]] })
   })
 
-  test('are refused when nothing changes, or nothing is there', async () => {
+  test('are refused if nothing changes, or the message does not exist', async () => {
     const chat = ann()
     const theirs = api.send(chat, 'mine').message.id
     const { message_id } = await bot.api.sendMessage(chat, 'same')
@@ -334,7 +334,7 @@ describe('edits and deletions', () => {
     )
   })
 
-  test('delete what a person typed, but nothing older than two days', async () => {
+  test('delete messages of a person, but none older than two days', async () => {
     const chat = ann()
     const typed = api.send(chat, '0xabc').message.id
     await bot.api.deleteMessage(chat, typed)
@@ -346,7 +346,7 @@ describe('edits and deletions', () => {
     )
   })
 
-  test('refuse a reply to a missing message unless it may be missing', async () => {
+  test('refuse a reply to a missing message unless `allow_sending_without_reply` is set', async () => {
     const chat = ann()
     const reply = { message_id: 77 }
     expect((await refusal(bot.api.sendMessage(chat, 'x', { reply_parameters: reply }))).text).toBe(
@@ -360,7 +360,7 @@ describe('edits and deletions', () => {
 })
 
 describe('photos and documents', () => {
-  test('take a picture with a caption, as multipart', async () => {
+  test('are accepted with a caption, as multipart', async () => {
     const chat = ann()
     const png = await QRCode.toBuffer('http://127.0.0.1:8080/pay/x', { width: 400 })
     const sent = await bot.api.sendPhoto(chat, new InputFile(png, 'qr.png'), {
@@ -381,7 +381,7 @@ describe('photos and documents', () => {
     expect((await refusal(edit)).text).toBe('Bad Request: there is no text in the message to edit')
   })
 
-  test('refuse what is no picture, and captions above 1024', async () => {
+  test('are refused if a picture is not an image, or a caption has more than 1,024 units', async () => {
     const chat = ann()
     const text = new InputFile(Buffer.from('id;when\n1;now\n'), 'alerts.csv')
     expect((await refusal(bot.api.sendPhoto(chat, text))).text).toBe(

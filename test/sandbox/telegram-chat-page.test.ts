@@ -138,7 +138,7 @@ describe('the chat page', () => {
     await page.getByRole('status').filter({ hasText: 'Got 1:forged:zz' }).waitFor()
   })
 
-  test('shows what was written as text, whatever it says', async () => {
+  test('shows texts of people as text, also if they contain markup', async () => {
     const evil = '<img src=x onerror="document.title=1">'
     const person = api.person({ firstName: evil, languageCode: 'en', started: true })
     api.send(person.id, evil)
@@ -216,7 +216,7 @@ describe('the chat page', () => {
     expect(message).toMatchObject({ from: idOf('devi'), threadId: topic?.id })
   })
 
-  test.each([320, 360])('keeps all of itself within %i pixels', async (width) => {
+  test.each([320, 360])('fits into a width of %i pixels', async (width) => {
     await page.setViewportSize({ width, height: 780 })
     const forum = accounts.opsForum.id
     api.addBot(forum)
@@ -243,7 +243,7 @@ describe('the chat page', () => {
     })
   })
 
-  test('takes acts as JSON only and says what was wrong with them', async () => {
+  test('accepts actions as JSON only, and reports what is wrong with them', async () => {
     const post = (body: string, contentType: string) =>
       app.inject({
         method: 'POST',

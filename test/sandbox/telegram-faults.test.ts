@@ -34,7 +34,7 @@ describe('a webhook', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
   }
 
-  test('brings updates to a grammY bot, with the secret', async () => {
+  test('sends updates to a grammY bot, with the secret', async () => {
     bot.command('ping', (ctx) => ctx.reply('pong'))
     await bot.init()
     const handle = webhookCallback(bot, 'http', { secretToken: 's3cret' })
@@ -54,7 +54,7 @@ describe('a webhook', () => {
     })
   })
 
-  test('repeats an update until it is taken, and keeps the order of a chat', async () => {
+  test('repeats an update until it is accepted, and keeps the order of updates of a chat', async () => {
     const got: string[] = []
     let fails = 2
     const url = await listen(async (request) => {
@@ -94,7 +94,7 @@ describe('a webhook', () => {
 })
 
 describe('faults', () => {
-  test('happen as ordered and then no more', async () => {
+  test('happen as often as requested', async () => {
     const chat = ann()
     const send = () => bot.api.sendMessage(chat, 'x')
     api.failNext('sendMessage', tooMany(7))
@@ -110,7 +110,7 @@ describe('faults', () => {
     expect(api.calls.map((call) => call.refused?.code ?? 200)).toEqual([429, 500, 0, 0, 200])
   })
 
-  test('lose the answer of a call that was carried out', async () => {
+  test('lose the response of a call that was executed', async () => {
     const chat = ann()
     api.failNext('sendMessage', 'lost')
     await expect(bot.api.sendMessage(chat, 'x')).rejects.toThrow(HttpError)
@@ -140,7 +140,7 @@ describe('faults', () => {
     expect(await api.waitFor(() => api.lastMessage(chat))).toMatchObject({ text: 'pong' })
   })
 
-  test('enforce the flood limits when asked', async () => {
+  test('enforce the rate limits on request', async () => {
     await start({ rates: true })
     const chat = ann()
     for (const text of ['1', '2', '3']) await bot.api.sendMessage(chat, text)

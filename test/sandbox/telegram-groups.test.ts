@@ -3,8 +3,8 @@ import { ann, api, bot, polling, refusal, useTelegram } from './telegram-setup.t
 
 useTelegram()
 
-describe('who may be written to', () => {
-  test('no one who has not written, and no unknown chat', async () => {
+describe('the bot may write to', () => {
+  test('nobody who has not written to the bot, and no unknown chat', async () => {
     const chat = ann(false)
     const toStranger = async (id: number) => await refusal(bot.api.sendMessage(id, 'x'))
     expect(await toStranger(1)).toEqual({ code: 400, text: 'Bad Request: chat not found' })
@@ -16,7 +16,7 @@ describe('who may be written to', () => {
     })
   })
 
-  test('no one who blocked the bot, which learns of it', async () => {
+  test('nobody who blocked the bot, which gets an update about the block', async () => {
     const chat = ann()
     api.block(chat)
     expect(await refusal(bot.api.sendMessage(chat, 'x'))).toEqual({
@@ -34,7 +34,7 @@ describe('who may be written to', () => {
 })
 
 describe('groups', () => {
-  test('keep from the bot what is not meant for it', () => {
+  test('do not send the bot messages that are not for it (privacy mode)', () => {
     const [a, b] = [ann(), api.person({ firstName: 'Ben', languageCode: 'de' }).id]
     const { id } = api.group({ title: 'Node crew', members: [b], admins: [a] })
     const heard = (text: string, options = {}) =>
@@ -66,7 +66,7 @@ describe('groups', () => {
     )
   })
 
-  test('refuse a bot that was thrown out, muted, or may not pin', async () => {
+  test('refuse a bot that was removed, was muted or may not pin', async () => {
     const { id } = api.group({ title: 'Node crew', members: [ann()] })
     const { message_id } = await bot.api.sendMessage(id, 'x')
     expect((await refusal(bot.api.pinChatMessage(id, message_id))).text).toBe(
@@ -83,7 +83,7 @@ describe('groups', () => {
     })
   })
 
-  test('move to a supergroup and name it', async () => {
+  test('become a supergroup, whose id is in the errors', async () => {
     const { id } = api.group({ title: 'Node crew', members: [ann()] })
     const moved = api.migrate(id)
     const error = await bot.api.sendMessage(id, 'x').catch((problem: unknown) => problem)
@@ -100,7 +100,7 @@ describe('groups', () => {
     ])
   })
 
-  test('have topics that close and go', async () => {
+  test('have topics that can be closed and deleted', async () => {
     const { id } = api.group({ title: 'Ops forum', members: [ann()], isForum: true })
     const topic = api.topic(id, 'Alerts')
     const send = (thread: number) => bot.api.sendMessage(id, 'x', { message_thread_id: thread })
@@ -118,7 +118,7 @@ describe('groups', () => {
     expect(await send(made.message_thread_id)).toMatchObject({ is_topic_message: true })
   })
 
-  test('let a bot in through a startgroup link', async () => {
+  test('add a bot through a startgroup link', async () => {
     const a = ann()
     const { id } = api.group({ title: 'Node crew', members: [a], bot: 'left' })
     api.addBot(id, { from: a, payload: 'abc' })
@@ -170,7 +170,7 @@ describe('the profile', () => {
 })
 
 describe('inline queries', () => {
-  test('show results, and a chosen one is posted', async () => {
+  test('show results, and the chosen result is posted', async () => {
     bot.on('inline_query', (ctx) =>
       ctx.answerInlineQuery(
         [

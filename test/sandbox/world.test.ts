@@ -34,7 +34,7 @@ async function expectNothingLeft(sandbox: SandboxProcess): Promise<void> {
 }
 
 describe('sandbox', { timeout: 60_000 }, () => {
-  it('that is killed ends with its processes, and the next one removes its files', async () => {
+  it('that is killed ends with its processes, and the next sandbox removes its files', async () => {
     const killed = await start(['--port', '0'])
     await killed.printed(/Ready after [\d.]+ s/)
     expect(await killed.processes()).not.toEqual([])
@@ -49,7 +49,7 @@ describe('sandbox', { timeout: 60_000 }, () => {
     await expectNothingLeft(killed)
   })
 
-  it('starts a whole world, shows its pages, and leaves nothing when it is stopped', async () => {
+  it('starts all parts, shows its pages, and leaves nothing behind when it is stopped', async () => {
     const sandbox = await start(['--port', '0'])
     await sandbox.printed(/Ready after [\d.]+ s/)
     await sandbox.printed('Stop with Ctrl-C')
@@ -102,7 +102,7 @@ describe('sandbox', { timeout: 60_000 }, () => {
     await expectNothingLeft(sandbox)
   })
 
-  it('leaves nothing when its terminal is closed', async () => {
+  it('leaves nothing behind when its terminal is closed', async () => {
     const sandbox = await start(['--port', '0'])
     await sandbox.printed('Stop with Ctrl-C')
     sandbox.closeOutput()
@@ -111,21 +111,21 @@ describe('sandbox', { timeout: 60_000 }, () => {
     await expectNothingLeft(sandbox)
   })
 
-  it('says why it does not start and leaves nothing', async () => {
+  it('reports why it does not start, and leaves nothing behind', async () => {
     const sandbox = await start(['--port', '0'], { ANVIL_PATH: '/nowhere/anvil' })
     expect(await sandbox.exit()).toEqual({ code: 1, signal: null })
     expect(sandbox.output()).toContain('The sandbox does not start: anvil ended')
     await expectNothingLeft(sandbox)
   })
 
-  it('does not start on another port than the one that was asked for', async () => {
+  it('does not start on a port other than the requested one', async () => {
     const sandbox = await start(['--port', `${await takenPort()}`])
     expect(await sandbox.exit()).toEqual({ code: 1, signal: null })
     expect(sandbox.output()).toContain('EADDRINUSE')
     await expectNothingLeft(sandbox)
   })
 
-  it('takes a free port when none was asked for', async () => {
+  it('uses a free port if none was requested', async () => {
     const taken = await takenPort()
     const found = await findPort(taken)
     expect(found).not.toBe(taken)
@@ -134,7 +134,7 @@ describe('sandbox', { timeout: 60_000 }, () => {
     expect(await findPort(found)).toBe(found)
   })
 
-  it.each([[['fly']], [['--port', 'x']]])('explains itself when called with %j', async (args) => {
+  it.each([[['fly']], [['--port', 'x']]])('prints its usage when called with %j', async (args) => {
     const sandbox = await start(args)
     expect(await sandbox.exit()).toEqual({ code: 2, signal: null })
     expect(sandbox.output()).toContain('Usage:')
@@ -142,7 +142,7 @@ describe('sandbox', { timeout: 60_000 }, () => {
 })
 
 describe('tour', { timeout: 90_000 }, () => {
-  it('goes from signing in to a deleted watch, every step holds, and nothing is left', async () => {
+  it('runs from sign-in to a deleted watch, every step succeeds, and nothing is left behind', async () => {
     const sandbox = await start(['tour'])
     const { code } = await sandbox.exit()
     expect(sandbox.output()).toMatch(/^(?: ✓ .*\n){28}\nAll 28 steps held, after [\d.]+ s\.\n$/)
@@ -150,7 +150,7 @@ describe('tour', { timeout: 90_000 }, () => {
     await expectNothingLeft(sandbox)
   })
 
-  it('ends with a failure, and leaves nothing, when it is broken off', async () => {
+  it('ends with a failure, and leaves nothing behind, when it is aborted', async () => {
     const sandbox = await start(['tour'])
     await sandbox.printed('A world starts')
     sandbox.signal('SIGINT')
