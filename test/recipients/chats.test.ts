@@ -314,7 +314,7 @@ describe('a linked chat', () => {
     ['\u202eevil\u0000 crew\n', 'evil crew'],
     ['\u200f', 'Telegram'],
     ['👩‍🚀'.repeat(30), expect.any(String)],
-  ])('titled %j has a name without control characters', async (title, name) => {
+  ])('titled %j gets a valid name', async (title, name) => {
     const { recipient } = await claim(await makeCode(), { title })
     expect(recipient.name).toEqual(name)
     expect(Label.safeParse(recipient.name).success).toBe(true)

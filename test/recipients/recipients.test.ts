@@ -181,7 +181,7 @@ describe('request bodies', () => {
     for (const changes of wrong) expect(RecipientChanges.safeParse(changes).success).toBe(false)
     expect(RecipientChanges.safeParse({ timezone: 'Asia/Kathmandu' }).success).toBe(true)
   })
-  test('for Telegram are refused with a hint to its link, and for a channel that is off with no offer', async () => {
+  test('for Telegram or for a channel that is unavailable are refused, each with its own code', async () => {
     const caller = stranger()
     const telegram = { name: 'A', channel: 'telegram' } as const
     expect(await refusal(createRecipient(room.deps, caller, telegram))).toMatchObject({

@@ -103,7 +103,7 @@ const balances = fc.record({
   }),
 })
 
-describe('a backtest gives the alerts of the live watch', () => {
+describe('a backtest returns the alerts of the live watch', () => {
   test('of balances, if it reads the blocks that were observed', async () => {
     const property = fc.asyncProperty(balances, async ({ moves, thresholds, cooldowns }) => {
       await world?.close()

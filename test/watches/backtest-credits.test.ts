@@ -73,7 +73,7 @@ async function enter(credits: number): Promise<void> {
   else if (taken > 0) await spendCredits(service.app, wallet, taken)
 }
 
-test('a backtest gives the alerts of a watch of credits that ran meanwhile, however seldom it looked', async () => {
+test('a backtest returns the alerts that a watch of credits fired in that time, however seldom it was judged', async () => {
   const property = fc.asyncProperty(history, async ({ steps, watches: wanted }) => {
     await begin()
     const watches = []

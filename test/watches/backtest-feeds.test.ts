@@ -47,7 +47,7 @@ async function setPrices(moves: readonly number[]): Promise<void> {
   }
 }
 
-test('a backtest gives the alerts of a watch of a feed that ran meanwhile', async () => {
+test('a backtest returns the alerts that a watch of the feed fired in that time', async () => {
   const property = fc.asyncProperty(history, async ({ watches: wanted, steps }) => {
     await world.sql`truncate feed_points, watches, targets, alerts cascade`
     await setPrices(FEEDS.map(() => 0))

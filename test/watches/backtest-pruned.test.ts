@@ -21,7 +21,7 @@ async function backtest(asset: string) {
   return { ...found, gaps }
 }
 
-test('the states that are kept are the history, and the answer says what is missing', async () => {
+test('the history is the stored states, and the result says what is missing', async () => {
   const { devnet, alice } = world
   const { wallet } = alice.caller
   await devnet.mine(1500, 2)

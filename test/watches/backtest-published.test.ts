@@ -52,7 +52,7 @@ async function rounds() {
 }
 
 describe('a backtest of eligibility', () => {
-  test('tells of a registration that is lost and back, from the stored rounds', async () => {
+  test('has the alerts of a registration that is lost and back, from the stored rounds', async () => {
     world = await roundWorld([], { unwatched: ['Alpha', 'Bravo'] })
     const alpha = await watch('provider-eligibility', 'Alpha')
     await rounds()
@@ -79,7 +79,7 @@ describe('a backtest of eligibility', () => {
     expect((await backtest('provider-eligibility', 'Bravo')).alerts).toEqual([])
   })
 
-  test('tells of eligibility that ends when a calculation is published again, from the stored publications', async () => {
+  test('has the alerts of eligibility that ends when a calculation is published again, from the stored publications', async () => {
     world = await roundWorld([], { unwatched: ['Alpha', 'Bravo'] })
     const alpha = await watch('provider-eligibility', 'Alpha')
     await rounds()
@@ -99,7 +99,7 @@ describe('a backtest of eligibility', () => {
     expect((await backtest('provider-eligibility', 'Bravo')).alerts).toEqual([])
   })
 
-  test('says that nothing is stored about a provider before its first round', async () => {
+  test('reports that nothing is stored about a provider before its first round', async () => {
     world = await roundWorld([], { unwatched: ['Alpha'] })
     const { observations, gaps } = await backtest('provider-eligibility', 'Alpha')
     expect({ observations, gaps: gaps.map(({ code }: { code: string }) => code) }).toEqual({

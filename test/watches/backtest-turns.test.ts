@@ -30,7 +30,7 @@ function backtest({ caller }: Client) {
   return service.app.backtests.run(caller, { watch, meant: {}, days: 7 })
 }
 
-test('a wallet that starts fifty backtests at once gets ten, and another its own before them', async () => {
+test('a wallet that starts fifty backtests at once gets ten, and another wallet gets its backtest before those end', async () => {
   const ended: string[] = []
   const note = (name: string) => () => ended.push(name)
   const many = Array.from({ length: AT_ONCE }, () => backtest(alice))
@@ -53,7 +53,7 @@ test('a wallet that starts fifty backtests at once gets ten, and another its own
   await backtest(alice)
 })
 
-test('each key has one at a time, and those of all keys go in the order in which they came', async () => {
+test('each key has one turn at a time, and turns of all keys are in the order of their requests', async () => {
   const turns = createKeyedLimiter({
     each: { atOnce: 1, waitingMax: 5 },
     all: { atOnce: 2, waitingMax: 5 },

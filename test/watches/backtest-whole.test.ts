@@ -48,7 +48,7 @@ const history = fc.record({
   areRecoveriesNotified: four(fc.boolean()),
 })
 
-test('a backtest gives the alerts of a watch of a provider that ran meanwhile', async () => {
+test('a backtest returns the alerts that a watch of the provider fired in that time', async () => {
   const property = fc.asyncProperty(history, async (played) => {
     await world?.close()
     const running = await roundWorld([], { unwatched: PROVIDERS })

@@ -83,7 +83,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 describe('a backtest', () => {
-  test('tells what a watch of a provider notified that ran meanwhile', async () => {
+  test('returns the alerts that a watch of the provider fired in that time', async () => {
     for (const [name] of CASES) {
       const { body: watch } = await world.alice.request('GET', `/watches/${world.watchOf(name)}`)
       const live = (await world.alerts(name)).map(notified)
@@ -92,7 +92,7 @@ describe('a backtest', () => {
     }
   })
 
-  test('tells what a watch of a feed notified', async () => {
+  test('returns the alerts that a watch of the feed fired', async () => {
     const live = (await world.notified(feed.id)).map(notified)
     expect(live.length).toBeGreaterThan(0)
     expect(await replayed(FEED)).toEqual(live)
@@ -118,7 +118,7 @@ describe('a backtest', () => {
     expect((await replayed(body)).at(-1)).toEqual(live.at(-1))
   })
 
-  test('refuses what a new watch is refused for, in the same words', async () => {
+  test('refuses the same input as a new watch, with the same errors', async () => {
     for (const body of [
       { ...FEED, settings: { percent: -1, windowSeconds: 120 } },
       { ...FEED, target: { feed: 'NOT/THERE' } },
@@ -141,7 +141,7 @@ describe('a backtest', () => {
     expect((await world.alice.request('GET', '/watches')).body).toEqual(watches.body)
   })
 
-  test('is written in the language of the request', async () => {
+  test('has texts in the language of the request', async () => {
     const headers = { 'accept-language': 'de' }
     const { body } = await world.alice.request('POST', '/watches/backtest', FEED, headers)
     expect(body.gaps[0].text).toBe(
@@ -167,7 +167,7 @@ describe('a backtest', () => {
     expect(pruned).toMatchObject({ from: null, gaps: [{ code: 'no_archive' }], alerts: [] })
   })
 
-  test('says so when the chain does not answer', async () => {
+  test('reports that the chain does not respond', async () => {
     const target = { address: world.alice.caller.wallet, asset: 'FLR' }
     const body = { type: 'wallet-balance', target, settings: { threshold: '1' } }
     for (const rpc of [world.primary, world.secondary]) rpc.refuseShare(1, 503)

@@ -62,7 +62,7 @@ async function rounds(): Promise<number> {
 }
 
 describe('a provider that does its duty', () => {
-  test('causes no alert while one endpoint leaves its transactions out', async () => {
+  test('causes no alert while one endpoint leaves out its transactions', async () => {
     await begin()
     hideTransactionsOf('Healthy', world.primary)
     const before = await rounds()
@@ -88,7 +88,7 @@ describe('a provider that does its duty', () => {
     60_000,
   )
 
-  test('causes no alert while no endpoint has its transactions, and the log says why', async () => {
+  test('causes no alert while no endpoint has its transactions, and the reason is logged', async () => {
     const lines: string[] = []
     const note = (_fields: object, message: string) => lines.push(message)
     const log: Logger = { ...silentLogger, warn: note }
@@ -109,7 +109,7 @@ describe('a provider that does its duty', () => {
   }, 60_000)
 })
 
-test('a failing provider is notified and every other watch is evaluated while the first endpoint answers calls with null', async () => {
+test('a failing provider fires its alert, and all other watches are evaluated, while the first endpoint returns null for calls', async () => {
   await begin()
   const { address } = world.devnet.people.bob.account
   const make = async (type: string, target: object, settings: object) => {
@@ -143,7 +143,7 @@ test('a failing provider is notified and every other watch is evaluated while th
 /** Rounds with refusals; `npm run test:soak` plays more of them. */
 const ROUNDS = process.env['SOAK'] === 'whole' ? 100 : 10
 
-test('at one refused request in five at both endpoints no round is judged late by a minute', async () => {
+test('no round is judged a minute late while both endpoints refuse one request in five', async () => {
   await begin()
   for (const proxy of [world.primary, world.secondary]) proxy.refuseShare(0.2, 429)
   const { timing, round: first } = world.simulation()

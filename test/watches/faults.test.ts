@@ -52,7 +52,7 @@ async function keepUptimeOpen(): Promise<void> {
 describe('events that an endpoint leaves out', () => {
   eachInNewWorld()
 
-  test('are had from the other one: who signed is not said to have not', async () => {
+  test('are read from the other endpoint: no alert says that a provider that signed did not', async () => {
     const echo = await watch('reward-signing', 'Echo')
     const alpha = await watch('reward-signing', 'Alpha')
     await keepUptimeOpen()
@@ -68,7 +68,7 @@ describe('events that an endpoint leaves out', () => {
 describe('events that the only endpoint leaves out', () => {
   eachInNewWorld({ isAlone: true })
 
-  test('are looked for again in each block that may have them', async () => {
+  test('are requested again for each block that may have them', async () => {
     const echo = await watch('reward-signing', 'Echo')
     await keepUptimeOpen()
     await world.see()
@@ -91,7 +91,7 @@ describe('an endpoint that does not know a voter', () => {
     proxy.rewrite('eth_call', (result) => String(result).replaceAll(voter, other))
   }
 
-  test('is not believed while the other one knows it', async () => {
+  test('is not believed while the other endpoint knows the voter', async () => {
     const { id } = await watch('provider-eligibility', 'Alpha')
     await world.see()
     withoutVoters(world.primary)
@@ -99,7 +99,7 @@ describe('an endpoint that does not know a voter', () => {
     expect(await world.events(id)).toEqual([])
   })
 
-  test('is not believed at once while the other one is away, and is in the end', async () => {
+  test('is not believed at once while the other endpoint is down, but after a while', async () => {
     const { id } = await watch('provider-eligibility', 'Alpha')
     await world.see()
     withoutVoters(world.primary)
@@ -111,7 +111,7 @@ describe('an endpoint that does not know a voter', () => {
     expect(await world.events(id)).toEqual(['provider.unregistered'])
   })
 
-  test('is believed when the other one says so too', async () => {
+  test('is believed if the other endpoint says the same', async () => {
     const { id } = await watch('provider-eligibility', 'Alpha')
     await world.see()
     for (const proxy of both()) withoutVoters(proxy)
@@ -119,7 +119,7 @@ describe('an endpoint that does not know a voter', () => {
     expect(await world.events(id)).toEqual(['provider.unregistered'])
   })
 
-  test('makes no alert with a list that is empty', async () => {
+  test('causes no alert if it returns an empty list', async () => {
     const { id } = await watch('provider-eligibility', 'Alpha')
     await world.see()
     for (const proxy of both()) {
@@ -133,7 +133,7 @@ describe('an endpoint that does not know a voter', () => {
   })
 })
 
-describe('a calculation that is published', () => {
+describe('a published calculation', () => {
   let answer: { readonly status: number; readonly body: string }
   let requests = 0
   const server = createServer((_request, response) => {
@@ -170,7 +170,7 @@ describe('a calculation that is published', () => {
         ]),
       },
     ],
-  ])('and %s is no evidence', async (_name, given) => {
+  ])('that %s is no evidence', async (_name, given) => {
     answer = given
     requests = 0
     world.restart()
@@ -222,7 +222,7 @@ async function payBob(): Promise<void> {
 describe('while one endpoint', () => {
   allInOneWorld()
 
-  test.each(CASES)('%s, the other one is enough', async (_what, fail, name) => {
+  test.each(CASES)('%s, the other endpoint is enough', async (_what, fail, name) => {
     const wallet = await watchBalance()
     const feed = await world.watch(
       'feed-move',
@@ -251,7 +251,7 @@ describe('while one endpoint', () => {
 describe('while each endpoint', () => {
   allInOneWorld()
 
-  test.each(CASES)('%s, nothing is said, and all of it afterwards', async (what, fail, name) => {
+  test.each(CASES)('%s, no alert fires, and all alerts fire afterwards', async (what, fail, name) => {
     const wallet = await watchBalance()
     const provider = await watch('provider-eligibility', name)
     await world.see()
@@ -279,7 +279,7 @@ describe('while each endpoint', () => {
 describe('a connection that breaks', () => {
   eachInNewWorld()
 
-  test('in the middle of a span loses nothing and repeats nothing', async () => {
+  test('in the middle of a span loses no alert and repeats none', async () => {
     const alpha = await watch('reward-signing', 'Alpha')
     const echo = await watch('reward-signing', 'Echo')
     await keepUptimeOpen()

@@ -14,7 +14,7 @@ const price = (name: string, value: number) =>
   world.devnet.contracts.setFeed(name, BigInt(value), 5)
 
 describe('a watch of a feed', () => {
-  test('notifies a move once per window, with what it compared', async () => {
+  test('fires once per window on a move, with the compared prices', async () => {
     const five = await world.watch(
       'feed-move',
       { feed: 'XRP/USD' },
@@ -60,7 +60,7 @@ describe('a watch of a feed', () => {
     ])
   })
 
-  test('reads every feed at every tick, all of them in one request', async () => {
+  test('is observed together with all feeds at every tick, in one request', async () => {
     await world.watch('feed-move', { feed: 'FLR/USD' }, { percent: 5, windowSeconds: 600 })
     await world.watch('feed-move', { feed: 'FLR/USD' }, { percent: 7, windowSeconds: 900 })
     await world.pass(30)
@@ -72,7 +72,7 @@ describe('a watch of a feed', () => {
     expect(world.primary.count('eth_call')).toBe(2)
   })
 
-  test('of a feed that stands still has no data, and the others have', async () => {
+  test('on a feed that stands still has no data; watches on other feeds have', async () => {
     const still = await world.watch(
       'feed-move',
       { feed: 'FLR/USD' },
@@ -99,7 +99,7 @@ describe('a watch of a feed', () => {
     expect(await world.events(still.id)).toEqual(before)
   })
 
-  test('is on the intended feed, and lists the feeds there are', async () => {
+  test('is on the intended feed, and an unknown feed is refused with the list of feeds', async () => {
     const made = async (feed: string) =>
       (await world.watch('feed-move', { feed }, { percent: 5, windowSeconds: 60 })).target
     expect(await made('xrp')).toEqual({ feed: 'XRP/USD' })
@@ -149,7 +149,7 @@ describe('a watch of a feed', () => {
     expect(await world.events(watch.id)).toHaveLength(1)
   })
 
-  test('keeps its window over a restart of the service', async () => {
+  test('has the same window after a restart of the service', async () => {
     const watch = await world.watch(
       'feed-move',
       { feed: 'XRP/USD' },
@@ -166,8 +166,8 @@ describe('a watch of a feed', () => {
   })
 })
 
-describe('prices that were seen', () => {
-  test('are thinned out with their age, and the same window still compares with the same price', async () => {
+describe('stored prices', () => {
+  test('are thinned out with age, and a window still compares with the same price', async () => {
     const { app, sql } = world
     const feed = '0x01000000000000000000000000000000000000ff00'
     const end = new Date('2026-12-20T00:00:00Z')
@@ -186,7 +186,7 @@ describe('prices that were seen', () => {
     expect(await count()).toBe(25 * 120 + 6 * 24 * 12 + 1)
   })
 
-  test('are all compared with by windows of up to a day, and one in five minutes by longer ones', async () => {
+  test('are all used by windows of up to a day, and one in five minutes by longer windows', async () => {
     const target = { feed: 'FLR/USD' }
     await world.watch('feed-move', target, { percent: 900, windowSeconds: 604_800 })
     await world.pass(300)

@@ -72,7 +72,7 @@ describe('a watch that cannot be read', () => {
     ['signals', `update watches set signals = '{"no":"list"}' where id = `],
     ['state', `update signal_states set state = '{"no":1}' where watch_id = `],
     ['phase', `update signal_states set phase = 'none' where watch_id = `],
-  ])('by its %s is set aside alone: its neighbours and later types are judged', async (_part, spoil) => {
+  ])('by its %s is quarantined alone: other watches and later types are judged', async (_part, spoil) => {
     const world = await begin()
     const { carol, bob } = world.devnet.people
     const watch = (address: string) =>
@@ -95,7 +95,7 @@ describe('a watch that cannot be read', () => {
     expect(world.app.quarantine.read()).toContainEqual({ kind: 'watch', rows: 1 })
   })
 
-  test('of which an alert cannot be recorded is set aside alone, too', async () => {
+  test('of which an alert cannot be recorded is quarantined alone, too', async () => {
     const world = await begin()
     const { carol, bob } = world.devnet.people
     const target = { address: carol.account.address, asset: 'FLR' }
@@ -115,7 +115,7 @@ describe('a watch that cannot be read', () => {
     expect(await world.events(good.id)).not.toEqual([])
   })
 
-  test('does not keep a target from going on when its last observation cannot be read', async () => {
+  test('does not stop a target whose last observation cannot be read', async () => {
     const world = await begin()
     const { carol, bob } = world.devnet.people
     const target = { address: carol.account.address, asset: 'FLR' }
@@ -129,8 +129,8 @@ describe('a watch that cannot be read', () => {
   })
 })
 
-describe('a type that throws', () => {
-  test('fails alone: other types are evaluated, and its own recipients are notified after a while', async () => {
+describe('a watch type that throws', () => {
+  test('fails alone: other types are evaluated, and recipients of its watches are notified after a while', async () => {
     const world = await begin()
     const provider = identityIn(world)('Alpha')
     const broken = await world.watch('provider-eligibility', { provider })
@@ -158,7 +158,7 @@ describe('a type that throws', () => {
     expect(cursors.map(({ works }) => works)).toEqual([false, true])
   })
 
-  test('by facts that are behind what was judged is noted as failing', async () => {
+  test('because its data is behind what was judged is recorded as failing', async () => {
     const world = await roundWorld(['Alpha'])
     closing.push(world.close)
     await world.simulation().playRounds(4)
@@ -181,7 +181,7 @@ describe('a data host', () => {
       ...over,
     }))
 
-  test('that accepts and says nothing holds up no watch', async () => {
+  test('that accepts connections and never responds delays no watch', async () => {
     const host = await dataHost()
     const world = await begin({ PROVIDER_DATASET_URL: host.passesUrl })
     const asked = Promise.withResolvers<void>()
@@ -229,7 +229,7 @@ describe('a data host', () => {
     expect(count).toBe(1)
   })
 
-  test('that publishes half of the providers is not believed, and the rest later is', async () => {
+  test('that publishes half of the providers is not believed until it publishes all', async () => {
     const host = await dataHost()
     const world = await begin({ PROVIDER_DATASET_URL: host.passesUrl })
     const { id } = await world.watch('provider-eligibility', {
@@ -250,7 +250,7 @@ describe('a data host', () => {
     expect(await world.events(id)).toEqual(['provider.eligibility-lost'])
   })
 
-  test('that publishes one unreadable row gives no verdict on that provider', async () => {
+  test('that publishes one unreadable row causes no alert about that provider', async () => {
     const host = await dataHost()
     const world = await begin({ PROVIDER_DATASET_URL: host.passesUrl })
     const { id } = await world.watch('provider-eligibility', {
@@ -273,7 +273,7 @@ describe('a data host', () => {
     expect(await world.events(other.id)).toEqual(['provider.eligibility-lost'])
   })
 
-  test('that never gives the rewards is not waited for longer than two hours after the first vote', async () => {
+  test('that never publishes the rewards is waited for until two hours after the first vote', async () => {
     const host = await dataHost()
     const world = await begin({ REWARD_DATA_URLS: host.rewardsUrl })
     host.answers((_request, response) => response.writeHead(500).end())
@@ -292,8 +292,8 @@ describe('a data host', () => {
   })
 })
 
-describe('an alert that the cooldown holds back', () => {
-  test('is notified of the end, although nothing was observed again', async () => {
+describe('an alert that the cooldown defers', () => {
+  test('is fired when the cooldown ends, although nothing was observed again', async () => {
     const world = await begin()
     const provider = identityIn(world)('Alpha')
     const { id } = await world.watch(
@@ -353,7 +353,7 @@ describe('two processes', () => {
     expect(await streak()).toBe(2)
   })
 
-  test('never take progress back: who lost the lock opens a new session', async () => {
+  test('never set progress back: a process that lost the lock begins a new session', async () => {
     const world = await roundWorld(['Alpha'])
     closing.push(world.close)
     const progress = async () => {
@@ -384,7 +384,7 @@ describe('two processes', () => {
     expect(from[0]).toBeGreaterThan(Number(row?.['first']))
   })
 
-  test('write only for slices that they hold: what is judged for a lost one is refused', async () => {
+  test('write only for slices that they hold: writes for a lost slice are refused', async () => {
     const world = await begin()
     const { carol, bob } = world.devnet.people
     const target = { address: carol.account.address, asset: 'FLR' }
@@ -406,7 +406,7 @@ describe('two processes', () => {
     expect(await world.events(id)).not.toEqual([])
   })
 
-  test('remember prices and votes, and raise alarms, only as the one that holds the lock', async () => {
+  test('store prices and votes, and fire outage alerts, only while holding the lock', async () => {
     const world = await begin()
     await world.watch('feed-move', { feed: 'XRP/USD' }, { percent: 5, windowSeconds: 600 })
     const provider = identityIn(world)('Alpha')

@@ -42,7 +42,7 @@ async function lookFor(seconds: number, every = 15): Promise<void> {
 const health = async (id: number) =>
   (await world.alice.request('GET', `/watches/${id}`)).body.health
 
-test('a clock that is put back behind the chain is reported, once each time, and raises nothing', async () => {
+test('a clock that is put back behind the chain is logged once each time, and causes no alert', async () => {
   const errors: string[] = []
   const log = { ...silentLogger, error: (_: unknown, text: string) => void errors.push(text) }
   const other = await watchWorld({ log })
@@ -65,7 +65,7 @@ test('a clock that is put back behind the chain is reported, once each time, and
 })
 
 describe('when no endpoint answers', () => {
-  test('a clock that jumps between a look and what is made of it proves nothing', async () => {
+  test('a clock that jumps between a check and its evaluation causes no outage alert', async () => {
     await balance()
     await world.see()
     await Promise.all([world.primary.down(), world.secondary.down()])
@@ -81,7 +81,7 @@ describe('when no endpoint answers', () => {
     expect(await world.events()).toEqual([])
   })
 
-  test('every watch that reads the chain says so after 90 seconds, and when it is over', async () => {
+  test('every watch that reads the chain fires after 90 seconds, and recovers', async () => {
     const watches = [await balance(), await balance(), await price()]
     const credits = await world.watch('credits-balance', {}, { limit: 1 })
     await world.see()
@@ -120,7 +120,7 @@ describe('when no endpoint answers', () => {
     expect(await world.events()).toHaveLength(6)
   })
 
-  test('it becomes critical after ten minutes, once', async () => {
+  test('the alert becomes critical after ten minutes, once', async () => {
     const { id } = await balance()
     await world.see()
     await Promise.all([world.primary.down(), world.secondary.down()])
@@ -138,7 +138,7 @@ describe('when no endpoint answers', () => {
     ])
   })
 
-  test('it is notified once although the service restarts in the middle of it', async () => {
+  test('the outage fires once although the service restarts during it', async () => {
     const { id } = await balance()
     await world.see()
     await Promise.all([world.primary.down(), world.secondary.down()])
@@ -154,7 +154,7 @@ describe('when no endpoint answers', () => {
     expect(await world.events(id)).toEqual(['fsp.monitoring', 'fsp.monitoring.recovered'])
   })
 
-  test('a paused watch sends nothing, and one that is paused meanwhile still sends the end', async () => {
+  test('a paused watch sends nothing, and a watch paused during the outage still sends its recovery', async () => {
     const [paused, later] = [await balance(), await balance()]
     await world.see()
     await world.alice.request('PATCH', `/watches/${paused.id}`, { status: 'paused' })
@@ -168,7 +168,7 @@ describe('when no endpoint answers', () => {
     expect(await world.events(later.id)).toEqual(['fsp.monitoring', 'fsp.monitoring.recovered'])
   })
 
-  test('what happened meanwhile is notified when there is data again', async () => {
+  test('alerts about what happened in that time fire when there is data again', async () => {
     const { id } = await balance()
     await world.see()
     await Promise.all([world.primary.down(), world.secondary.down()])
@@ -184,8 +184,8 @@ describe('when no endpoint answers', () => {
   })
 })
 
-describe('when no new block comes', () => {
-  test('watches say so after 90 seconds, and when one comes', async () => {
+describe('when there is no new block', () => {
+  test('watches fire after 90 seconds, and recover with the next block', async () => {
     const { id } = await balance()
     await world.see()
     await lookFor(75)
@@ -199,7 +199,7 @@ describe('when no new block comes', () => {
     expect(await world.events(id)).toEqual(['fsp.monitoring', 'fsp.monitoring.recovered'])
   })
 
-  test('an endpoint without new blocks is skipped while another has them', async () => {
+  test('an endpoint without new blocks is skipped while another endpoint has them', async () => {
     const { id } = await balance()
     await world.see()
     const stands = await world.devnet.client.getBlockNumber()
@@ -212,8 +212,8 @@ describe('when no new block comes', () => {
   })
 })
 
-describe('when one kind of question fails', () => {
-  test('the watches that ask it say so, and the others go on', async () => {
+describe('when one kind of request fails', () => {
+  test('the watches that need it fire, and others are evaluated', async () => {
     const [one, other] = [await balance(), await price()]
     await world.see()
     // Feeds are read through their contract, balances through Multicall3.
@@ -250,7 +250,7 @@ describe('time without data', () => {
     expect(severityOf(since, at(86_410))).toBeNull()
   })
 
-  test('is notified at 90 seconds and critical at ten minutes', () => {
+  test('fires at 90 seconds and becomes critical at ten minutes', () => {
     expect([89, 90, 599, 600].map((seconds) => severityOf(at(0), at(seconds)))).toEqual([
       null,
       'warning',

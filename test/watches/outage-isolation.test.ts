@@ -62,7 +62,7 @@ async function fireWithout(fails: (candidate: AlertCandidate) => boolean): Promi
   )
 }
 
-test('a watch that cannot be read keeps no other from being told of an outage', async () => {
+test('a watch that cannot be read does not prevent alerts of other watches about an outage', async () => {
   const [bad, good] = [await balance(), await balance()]
   await world.see()
   await world.sql`update watches set min_severity = 'none' where id = ${bad.id}`
@@ -75,7 +75,7 @@ test('a watch that cannot be read keeps no other from being told of an outage', 
 test.each([
   ['data', { state: '{"no":1}', phase: 'firing' }],
   ['phase', { state: '{}', phase: 'gone' }],
-])('a state whose %s cannot be read keeps no watch from the end of an outage but its own', async (_, row) => {
+])('a state whose %s cannot be read prevents only the recovery of its own watch', async (_, row) => {
   const [bad, good] = [await balance(), await balance()]
   await world.see()
   await bothDown()
@@ -92,7 +92,7 @@ test.each([
   expect(await world.events(bad.id)).toEqual(['fsp.monitoring', 'fsp.monitoring', RECOVERED])
 })
 
-test('a watch whose alert or recovery cannot be raised is left out alone', async () => {
+test('a watch whose alert or recovery cannot be recorded is left out alone', async () => {
   const [first, bad, last] = [await balance(), await balance(), await balance()]
   await world.see()
   const cannotRaise = ({ watch }: AlertCandidate) => watch.id === bad.id
@@ -109,7 +109,7 @@ test('a watch whose alert or recovery cannot be raised is left out alone', async
   expect(await world.events(bad.id)).not.toContain(RECOVERED)
 })
 
-test('a type whose outage cannot be recorded fails alone', async () => {
+test('a watch type whose outage cannot be recorded fails alone', async () => {
   const [bad, good] = [await balance(), await price()]
   await world.see()
   await fail()

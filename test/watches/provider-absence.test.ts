@@ -41,7 +41,7 @@ async function absentUntil(minutes: number): Promise<void> {
   await world.simulation().playTo(since + minutes * MINUTE, { inFull: true })
 }
 
-test('a registration that is missing when an absence of 19 minutes ends is notified, and so is its recovery', async () => {
+test('a registration that is missing when the service starts again after 19 minutes fires an alert, and recovers', async () => {
   await world.behave('Unregistered', 'unregistered')
   await world.behave('Late', 'late-registration')
   await absentUntil(19)
@@ -61,7 +61,7 @@ test('a registration that is missing when an absence of 19 minutes ends is notif
   expect(await news()).toEqual({ Unregistered: ['fsp.not-in-policy critical'] })
 })
 
-test('a registration that came late during an absence is notified with its recovery', async () => {
+test('a registration that came late while the service was stopped fires an alert and recovers', async () => {
   await world.simulation().recover('Unregistered')
   await absentUntil(29)
   world.restart()
@@ -78,7 +78,7 @@ test('a registration that came late during an absence is notified with its recov
   expect(await news()).toEqual({ Unregistered: ['fsp.not-in-policy.recovered info'] })
 })
 
-test('fast updates that were missing through an absence are notified, and so is their end', async () => {
+test('fast updates that were missing while the service was stopped fire an alert, and recover', async () => {
   await world.behave('Mute', 'no-fast-updates')
   const { round, timing } = world.simulation()
   const begins = timing.firstRoundStart + round * timing.roundSeconds

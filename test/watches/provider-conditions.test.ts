@@ -62,14 +62,14 @@ async function news(): Promise<Readonly<Record<string, readonly string[]>>> {
   return Object.fromEntries(all.filter(([, events]) => events.length > 0))
 }
 
-test('nothing is notified while the conditions are met', async () => {
+test('no alert fires while the conditions are met', async () => {
   // Watches judge from their first observation on.
   await play(4)
   await play(GOOD_ROUNDS)
   expect(await news()).toEqual({})
 }, 60_000)
 
-test('each condition that is no longer met is notified, several at once too', async () => {
+test('each condition that is no longer met fires an alert, also several at once', async () => {
   for (const name of NAMES) {
     for (const behaviour of BEHAVIOURS[name]) await world.behave(name, behaviour)
   }
@@ -114,7 +114,7 @@ test('each condition that is no longer met is notified, several at once too', as
   expect(await validatorsOf('Offline')).toEqual([{ nodeId, listed: true }])
 }, 60_000)
 
-test('each recovers once, and the healthy one beside them gets no alert', async () => {
+test('each alert recovers once, and a healthy provider has none', async () => {
   for (const name of NAMES) await world.simulation().recover(name)
   await play(ROUNDS_AFTER)
   const over = (...ids: readonly string[]) => ids.map((id) => `fsp.${id}.recovered info`)

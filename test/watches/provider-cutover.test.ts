@@ -62,7 +62,7 @@ test('after a restart between the move and the next epoch providers are known by
   expect(await world.events('Healthy')).toEqual([])
 })
 
-test('a provider that is not in the newer registry is notified in that time', async () => {
+test('a provider that is not in the newer registry has an alert in that time', async () => {
   const since = world.simulation().registrationSince ?? 0
   await world.simulation().playTo(since + 18 * 60, { inFull: true })
   world.restart()
@@ -71,7 +71,7 @@ test('a provider that is not in the newer registry is notified in that time', as
   expect(await world.events('Healthy')).toEqual([])
 })
 
-test('after a restart around the beginning of the epoch rounds of the former Relay are judged as ever', async () => {
+test('after a restart around the beginning of the epoch rounds of the former Relay are judged as before', async () => {
   await world.simulation().playToEpochEnd()
   world.restart()
   await world.simulation().playRounds(3)

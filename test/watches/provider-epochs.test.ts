@@ -51,7 +51,7 @@ test('an open registration causes no alert for 15 minutes', async () => {
   expect(await news()).toEqual({})
 })
 
-test('then an unregistered provider is notified, and its late registration, too', async () => {
+test('after that an unregistered provider fires an alert, and recovers when it registers', async () => {
   await afterOpening(18)
   expect(await news()).toEqual({
     Unregistered: ['fsp.registration critical'],
@@ -68,7 +68,7 @@ test('then an unregistered provider is notified, and its late registration, too'
   expect(await news()).toEqual({ Late: ['fsp.registration.recovered info'] })
 })
 
-test('a provider that is not in the next policy is notified when the policy is fixed', async () => {
+test('a provider that is not in the next policy fires an alert when the policy is initialized', async () => {
   await afterOpening(34)
   expect(await news()).toEqual({
     Unregistered: ['fsp.not-in-policy critical'],
@@ -101,7 +101,7 @@ test('rounds around the beginning of an epoch are judged by the policy of each',
   expect(commits).toContainEqual([1, 'ok'])
 })
 
-test('rewards that wait for more than a day are notified, until they are claimed', async () => {
+test('rewards that are unclaimed for more than a day fire an alert, which recovers when they are claimed', async () => {
   await world.simulation().playToPublication()
   await world.simulation().playRounds(4)
   await world.scan()
@@ -118,7 +118,7 @@ test('rewards that wait for more than a day are notified, until they are claimed
   expect(await news()).toEqual({ Collector: ['fsp.rewards-unclaimed.recovered info'] })
 })
 
-test('who is registered and in the policy again has recovered', async () => {
+test('a provider that is registered and in the policy again recovers', async () => {
   await world.simulation().recover('Unregistered')
   await world.simulation().recover('Pushed')
   await world.simulation().recover('Late')

@@ -121,14 +121,14 @@ test('a fast update that is too long for the feeds is notified with that as its 
   expect(more).toEqual([])
 })
 
-test('a call that lost the race is not notified', async () => {
+test('a call that failed because another was earlier causes no alert', async () => {
   await world.behave('Charlie', 'normal-reverts')
   await play(3)
   await world.simulation().recover('Charlie')
   expect(await world.alerts('Charlie')).toEqual([])
 })
 
-test('the reason is asked elsewhere where one endpoint has forgotten the state', async () => {
+test('the reason is requested from another endpoint if one has pruned the state', async () => {
   await relay('Delta', badV)
   world.primary.failNext(999, PRUNED, 'eth_call')
   await play(2)

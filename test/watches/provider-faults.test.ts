@@ -65,7 +65,7 @@ async function missCommits(disturb: (step: number) => Promise<void> | void): Pro
 }
 
 describe('while no endpoint answers', () => {
-  test('a healthy provider causes only the outage alert, and every round is read afterwards', async () => {
+  test('a watch of a healthy provider has only the outage alert, and every round is read afterwards', async () => {
     await Promise.all(both().map((proxy) => proxy.down()))
     for (let round = 0; round < 3; round += 1) {
       await world.simulation().playRounds(1)
@@ -82,7 +82,7 @@ describe('while no endpoint answers', () => {
     await news('Mute')
   })
 
-  test('for a moment, no alert is raised', async () => {
+  test('for a moment only, no alert fires', async () => {
     for (const proxy of both()) proxy.failNext(99, { status: 502 }, 'eth_getLogs')
     const { round, timing } = world.simulation()
     const begins = timing.firstRoundStart + round * timing.roundSeconds
@@ -103,7 +103,7 @@ describe('while no endpoint answers', () => {
 describe('a provider that misses its commits', () => {
   const EXPECTED = ['fsp.ftso-commit warning', 'fsp.ftso-commit.recovered info']
 
-  test('is notified once when the process restarts in the middle of rounds', async () => {
+  test('fires one alert if the process restarts in the middle of rounds', async () => {
     await missCommits(() => world.restart())
     expect(await news('Mute')).toEqual(EXPECTED)
     expect(await news('Healthy')).toEqual([])
@@ -115,7 +115,7 @@ describe('a provider that misses its commits', () => {
     ['breaks off in the middle', () => breakOff()],
     ['says that blocks are empty', () => emptyBlocks()],
     ['leaves events out', () => world.primary.emptyLogs()],
-  ])('is notified once when an endpoint %s', async (_name, disturb) => {
+  ])('fires one alert if an endpoint %s', async (_name, disturb) => {
     await missCommits(disturb)
     expect(await fresh('Mute')).toEqual(EXPECTED)
     expect(await fresh('Healthy')).toEqual([])
@@ -137,7 +137,7 @@ describe('a provider that misses its commits', () => {
     )
   }
 
-  test('is not notified again when the same blocks are read again', async () => {
+  test('fires no second alert if the same blocks are read again', async () => {
     const before = await world.notified()
     await world.sql`update fsp_progress set resume_from = 0`
     world.restart()
@@ -181,7 +181,7 @@ test('rounds missed during a pause are judged afterwards, each by the policy of 
   expect(kept.length).toBeGreaterThanOrEqual(8)
 })
 
-test('a round costs one request per block, one per block with watched calls for receipts, and few others', async () => {
+test('a round costs one request per block, one more per block with watched calls (for receipts), and few others', async () => {
   const rounds = 4
   await world.simulation().playRounds(2)
   await world.scan()

@@ -85,13 +85,13 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 describe('providers on a chain', () => {
-  test('no alert while every provider fulfils its duties', async () => {
+  test('no alert fires while every provider fulfils its duties', async () => {
     await world.simulation().playRounds(5)
     await scan()
     for (const [name] of CASES) expect([name, await notified(name)]).toEqual([name, []])
   })
 
-  test('each fault raises exactly its own alert, with its severity', async () => {
+  test('each fault fires exactly its own alert, with its severity', async () => {
     const simulation = world.simulation()
     // Silence takes longer to detect than the other faults.
     await simulation.behave('Silent', 'no-fast-updates')
@@ -105,7 +105,7 @@ describe('providers on a chain', () => {
     expect(found).toEqual(CASES.map(([name, , events]) => [name, [...events].sort()]))
   })
 
-  test('each recovers, once, when it does everything right again', async () => {
+  test('each alert recovers once when the provider fulfils its duties again', async () => {
     const simulation = world.simulation()
     for (const [name, behaviour] of CASES) await simulation.recover(name, behaviour)
     await simulation.playRounds(24)
@@ -194,14 +194,14 @@ describe('GET /provider-fsp', () => {
     expect(rounds[0].ftso).toEqual({ commit: 'ok', reveal: 'ok', signature: 'ok' })
   })
 
-  test('answers for an address that is no provider’s', async () => {
+  test('returns a result for an address of no provider', async () => {
     const { body } = await world.alice.request('GET', `/provider-fsp?provider=0x${'12'.repeat(20)}`)
     expect(body).toMatchObject({ registered: false, inPolicy: false })
     expect(body).toHaveProperty('validators')
     expect(body.rounds[0].ftso.commit).toBe('unknown')
   })
 
-  test('gives what is stored when the chain does not answer, and says so', async () => {
+  test('returns the stored data if the chain does not respond, and says so', async () => {
     const { identity } = world.simulation().provider('Mute').accounts
     await Promise.all([world.primary.down(), world.secondary.down()])
     const path = `/provider-fsp?provider=${identity.address}&rounds=30`
@@ -211,7 +211,7 @@ describe('GET /provider-fsp', () => {
     expect(body.rounds).toHaveLength(30)
   })
 
-  test('calls no provider unregistered while the chain does not answer', async () => {
+  test('reports no provider as unregistered while the chain does not respond', async () => {
     await Promise.all([world.primary.down(), world.secondary.down()])
     const path = `/provider-fsp?provider=0x${'12'.repeat(20)}`
     const { body } = await world.alice.request('GET', path)
@@ -242,7 +242,7 @@ describe('GET /providers/{provider}/metrics', () => {
     }
   })
 
-  test('is refused for a provider that the wallet does not watch, and for another wallet', async () => {
+  test('is refused for a provider that the wallet does not watch', async () => {
     const unwatched = await world.alice.request('GET', pathOf('Anchor'))
     expect([unwatched.status, unwatched.body.code]).toEqual([404, 'provider_not_watched'])
     const bob = await signIn(world, 'bob')
@@ -250,7 +250,7 @@ describe('GET /providers/{provider}/metrics', () => {
     expect([foreign.status, foreign.body.code]).toEqual([404, 'provider_not_watched'])
   })
 
-  test('needs neither the chain nor a second reading within ten seconds', async () => {
+  test('needs neither the chain nor a second query within ten seconds', async () => {
     await Promise.all([world.primary.down(), world.secondary.down()])
     const spied = vi.spyOn(world.app.facts.rounds, 'newest')
     const first = await world.alice.request('GET', pathOf('Tardy'))

@@ -56,13 +56,13 @@ async function nameOthers(first: number): Promise<void> {
   expect(status).toBe('success')
 }
 
-test('new addresses alone are neither silence nor an empty account', async () => {
+test('an announced change of addresses causes no alert of silence or of a low balance', async () => {
   await nameOthers(0xa1fa00)
   await play(12)
   expect(await world.events('Alpha')).toEqual([])
 })
 
-test('the silence of the key in force is notified', async () => {
+test('the silence of the address in force fires an alert', async () => {
   await world.behave('Alpha', 'no-fast-updates')
   await play(8)
   expect(await world.events('Alpha')).toEqual(['fsp.fast-updates critical'])
@@ -71,7 +71,7 @@ test('the silence of the key in force is notified', async () => {
   expect((await world.events('Alpha')).slice(1)).toEqual(['fsp.fast-updates.recovered info'])
 })
 
-test('the account in force that runs empty is notified', async () => {
+test('a low balance of the account in force fires an alert', async () => {
   await world.behave('Alpha', 'low-balance')
   await play(2)
   const [low] = (await world.alerts('Alpha')).slice(2)

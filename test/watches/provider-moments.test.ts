@@ -79,7 +79,7 @@ async function silence(): Promise<Record<string, unknown>> {
   return row?.['silence']
 }
 
-test('a silence that ends in the block that completes the round is notified, and so is its end', async () => {
+test('a silence that ends in the block that completes the round fires an alert, and recovers', async () => {
   await news('Heavy')
   const first = begins()
   await throughSubmission(first + 1)
@@ -105,7 +105,7 @@ test('a silence that ends in the block that completes the round is notified, and
   expect(Number(alert?.data['blocksSinceUpdate'])).toBeGreaterThan(25)
 })
 
-test('the moments of a round are observed wherever the look before ended', async () => {
+test('moments between two rounds are observed, wherever the previous scan ended', async () => {
   const provider = world.simulation().provider('Heavy').accounts.identity.address
   const { rounds } = world.running().facts
   const [row] = await world.sql`
@@ -141,7 +141,7 @@ test.each(['directly', 'through a contract'])('an update that is sent %s counts'
   expect(await silence()).toMatchObject({ lastUpdateBlock: sent })
 })
 
-test('a registration that comes 40 seconds late, between two round ends, is notified, and so is its arrival', async () => {
+test('a registration that is 40 seconds late, between two rounds, fires an alert, and recovers', async () => {
   await world.behave('Late', 'unregistered')
   await world.simulation().playToRegistration()
   await world.scan()

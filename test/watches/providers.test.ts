@@ -34,7 +34,7 @@ async function lookUntil(hours: number, from = 0): Promise<void> {
 const when = ({ firedAt }: Notified) => (new Date(firedAt).getTime() / 1000 - ends()) / HOUR
 
 describe('a watch of eligibility', () => {
-  test('notifies when registration is lost at the switch of the epoch, and when it is back', async () => {
+  test('fires when registration is lost at the switch of the epoch, and recovers when it is back', async () => {
     await begin()
     const alpha = await watch('provider-eligibility', 'Alpha')
     const bravo = await watch('provider-eligibility', 'Bravo')
@@ -55,7 +55,7 @@ describe('a watch of eligibility', () => {
     expect(await world.events(bravo.id)).toEqual([])
   })
 
-  test('notifies when the published calculation no longer counts the provider', async () => {
+  test('fires if the published calculation no longer counts the provider', async () => {
     await begin()
     const alpha = await watch('provider-eligibility', 'Alpha')
     const bravo = await watch('provider-eligibility', 'Bravo')
@@ -73,7 +73,7 @@ describe('a watch of eligibility', () => {
     expect(await world.events(bravo.id)).toEqual([])
   })
 
-  test('knows nothing of eligibility where no calculation is named', async () => {
+  test('judges no eligibility if no source of calculations is configured', async () => {
     await begin({ PROVIDER_DATASET_URL: '' })
     const alpha = await watch('provider-eligibility', 'Alpha')
     await world.see()
@@ -86,7 +86,7 @@ describe('a watch of eligibility', () => {
     expect(body.lastObservation).toMatchObject({ registered: true, eligible: null })
   })
 
-  test('is on the provider, whichever of its addresses was given', async () => {
+  test('watches the provider, whichever of its addresses was given', async () => {
     await begin()
     const { accounts } = world.simulation().provider('Charlie')
     for (const role of ['submit', 'submitSignatures', 'signingPolicy', 'delegation'] as const) {
@@ -99,7 +99,7 @@ describe('a watch of eligibility', () => {
 })
 
 describe('a watch of reward signing', () => {
-  test('says nothing of a provider that signs', async () => {
+  test('does not fire for a provider that signs', async () => {
     await begin()
     const alpha = await watch('reward-signing', 'Alpha')
     await world.see()
@@ -108,7 +108,7 @@ describe('a watch of reward signing', () => {
     expect(await world.events(alpha.id)).toEqual([])
   })
 
-  test('notifies a vote that was concluded without the signature', async () => {
+  test('fires if a vote was concluded without the signature', async () => {
     await begin()
     const alpha = await watch('reward-signing', 'Alpha')
     await world.simulation().behave('Alpha', 'misses-uptime-vote')
@@ -133,7 +133,7 @@ describe('a watch of reward signing', () => {
     expect(concluded - opened).toBeLessThan(HOUR * 1000)
   })
 
-  test('notifies a vote for another result than the one that won', async () => {
+  test('fires on a vote for a result other than the accepted one', async () => {
     await begin()
     const alpha = await watch('reward-signing', 'Alpha')
     await world.simulation().behave('Alpha', 'other-vote')
@@ -143,7 +143,7 @@ describe('a watch of reward signing', () => {
     expect(await world.events(alpha.id)).toEqual(['signing.missed', 'signing.missed'])
   })
 
-  test('notifies an open uptime vote after two hours, and its signature', async () => {
+  test('fires on an open uptime vote after two hours, and recovers with the signature', async () => {
     await begin()
     const alpha = await watch('reward-signing', 'Alpha')
     const echo = await watch('reward-signing', 'Echo')
@@ -163,7 +163,7 @@ describe('a watch of reward signing', () => {
     expect(await world.events(alpha.id)).toEqual(['signing.uptime-open', 'signing.done'])
   })
 
-  test('notifies unsigned rewards two hours after they were seen, and again after twelve', async () => {
+  test('fires on unsigned rewards two hours after they were published, and again after twelve', async () => {
     await begin()
     const alpha = await watch('reward-signing', 'Alpha')
     for (const name of NAMES.slice(0, 3))
@@ -186,7 +186,7 @@ describe('a watch of reward signing', () => {
     expect((await world.events(alpha.id)).at(-1)).toBe('signing.done')
   })
 
-  test('counts rewards as published at the first vote on them where no source is configured', async () => {
+  test('counts rewards as published at the first vote on them if no source is configured', async () => {
     await begin({ REWARD_DATA_URLS: '' })
     const alpha = await watch('reward-signing', 'Alpha')
     for (const name of NAMES.slice(0, 3))
@@ -197,7 +197,7 @@ describe('a watch of reward signing', () => {
     expect(await world.events(alpha.id)).toEqual(['signing.rewards-open'])
   })
 
-  test('counts them as not published while there is no vote on them, however long the vote is open', async () => {
+  test('counts rewards as not published while there is no vote on them, however long the vote is open', async () => {
     await begin({ REWARD_DATA_URLS: '' })
     const alpha = await watch('reward-signing', 'Alpha')
     for (const name of NAMES) await world.simulation().behave(name, 'misses-rewards-vote')
@@ -208,7 +208,7 @@ describe('a watch of reward signing', () => {
     expect(await world.events(alpha.id)).toEqual([])
   })
 
-  test('notifies after a stop of hours what was concluded meanwhile, once', async () => {
+  test('fires once after hours without the service, for votes that were concluded in that time', async () => {
     await begin()
     const alpha = await watch('reward-signing', 'Alpha')
     await world.simulation().behave('Alpha', 'misses-uptime-vote', 'misses-rewards-vote')

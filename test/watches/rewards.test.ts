@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-test('rewards of one beneficiary and type are stored once, and a repeated claim ends their wait', async () => {
+test('rewards of one beneficiary and type are stored once, and a repeated claim marks them as claimed', async () => {
   const { db } = database
   const voter = getAddress(`0x${'1'.repeat(40)}`)
   const claim = { rewardEpoch: 450, beneficiary: voter, claimType: 0 }
