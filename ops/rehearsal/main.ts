@@ -2,7 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { startReceiver } from '#sandbox/receiver.ts'
 import { connect } from '#src/db/connection.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
-import { ROOT, type ServiceProcess, startServiceProcess } from '../../test/support/service-process.ts'
+import {
+  ROOT,
+  type ServiceProcess,
+  startServiceProcess,
+} from '../../test/support/service-process.ts'
 import { HAS_BOUNCER, startBouncer } from './bouncer.ts'
 import { type Cluster, PROGRAMS, startCluster, startStandby } from './cluster.ts'
 import { ask, call, judge, newLoad, PERSON, signIn, walletOf, watchCredits, write } from './load.ts'
