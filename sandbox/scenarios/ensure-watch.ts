@@ -17,7 +17,7 @@ export function ensureWatch(
     run: async (note) => {
       for (const one of watches) {
         const isNew = await panel.watch(one)
-        note(`${isNew ? 'watch created' : 'watched already'}: ${one.label}`)
+        note(`${isNew ? 'watches' : 'watched already'}: ${one.label}`)
       }
     },
   }

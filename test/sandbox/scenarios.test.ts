@@ -241,9 +241,7 @@ test('a provider does something wrong for some rounds, and is healthy again', as
 
 test('a watch of a provider sends alerts about its faults, and their recovery', async () => {
   await press('Alice watches Alpha')
-  await logged(
-    'watch created: Alpha’s rounds · watch created: Alpha’s standing · watch created: Alpha’s votes',
-  )
+  await logged('watches: Alpha’s rounds · watches: Alpha’s standing · watches: Alpha’s votes')
   await press('Alice watches Alpha')
   await logged('watched already: Alpha’s rounds')
   // Rounds before the watch was made do not count.
@@ -263,7 +261,7 @@ test('a watch of a provider sends alerts about its faults, and their recovery', 
 
 test('a watch of a price sends an alert about its move', async () => {
   await press('Alice watches FLR/USD')
-  await logged('watch created: FLR/USD by 5 %')
+  await logged('watches: FLR/USD by 5 %')
   const seen = world.receiver.deliveries.length
   // Its first price is the baseline.
   await press('+1 min')
