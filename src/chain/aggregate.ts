@@ -1,6 +1,7 @@
 /**
- * Encoding of Multicall3's `aggregate3`. A batch has hundreds of calls with one layout, and viem takes fifty times as
- * long for it as joining texts does; answers of any other layout are left to viem.
+ * Encoding of Multicall3's `aggregate3`. A batch has hundreds of calls with the same layout. viem takes
+ * fifty times as long to encode them as joining strings does. Results with any other layout are decoded by
+ * viem.
  */
 import { decodeFunctionResult, type Hex, multicall3Abi } from 'viem'
 import type { Address } from '#src/kernel/units.ts'
@@ -11,7 +12,7 @@ const AGGREGATE3 = '0x82ad56cb'
 const WORD = 64
 const TRUE = word(1)
 const FALSE = word(0)
-/** Bytes of a call's, and of a result's, fixed part. */
+/** Bytes of the fixed part of a call. */
 const CALL_HEAD = word(96)
 const RESULT_HEAD = word(64)
 const LIST_HEAD = word(32)
@@ -39,15 +40,15 @@ export function encodeCalls(
   return `${AGGREGATE3}${LIST_HEAD}${word(calls.length)}${offsets.join('')}${bodies.join('')}`
 }
 
-/** Call data of a function whose only parameter is an address. */
+/** Calldata of a function whose only parameter is an address. */
 export function encodeAddressCall(selector: Hex, address: Address): Hex {
   return `${selector}${addressWord(address)}`
 }
 
 /**
- * Results of `aggregate3`, in order.
+ * Decodes the results of `aggregate3`, in order.
  *
- * @throws viem's error of an answer that is none
+ * @throws viem's error when the result is not one of `aggregate3`
  */
 export function decodeResults(answer: Hex): readonly CallResult[] {
   return (
@@ -56,9 +57,12 @@ export function decodeResults(answer: Hex): readonly CallResult[] {
   )
 }
 
-/** Results in the layout that contracts use: one after another, without gaps. undefined for any other answer. */
+/**
+ * Decodes results in the layout that contracts use: one after another, without gaps. Returns undefined for
+ * any other layout.
+ */
 function decodeUsual(data: Hex): readonly CallResult[] | undefined {
-  // An endpoint may have answered with anything.
+  // An endpoint may return anything.
   if (!/^0x[0-9a-f]+$/i.test(data)) return undefined
   const answer = data.toLowerCase()
   const wordAt = (place: number) => answer.slice(place, place + WORD)
@@ -94,7 +98,7 @@ function addressWord(address: Address): string {
   return address.slice(2).toLowerCase().padStart(WORD, '0')
 }
 
-/** The number in a word, if it is less than 2^32. */
+/** Returns the number in a word, or undefined from 2^32 on. */
 function smallNumber(text: string): number | undefined {
   return /^0{56}[0-9a-f]{8}$/.test(text) ? Number.parseInt(text.slice(-8), 16) : undefined
 }

@@ -8,7 +8,7 @@ const Bytes = z
 const Amount = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/)
 const Item = z.looseObject({}).nullable()
 
-/** Schema of each used method's answer; parts of an item are validated where they are used. */
+/** Schema of the result of each method that is used. Parts of an item are validated where they are used. */
 const ANSWERS: Readonly<Record<string, z.ZodType>> = {
   eth_blockNumber: Amount,
   eth_call: Bytes,
@@ -24,11 +24,11 @@ const ANSWERS: Readonly<Record<string, z.ZodType>> = {
 }
 
 /**
- * Checks that an answer has the shape of its method, before it is parsed.
+ * Checks that a result has the shape that its method returns, before it is parsed.
  *
- * @throws EndpointError when it has not: the endpoint is at fault, not the caller
+ * @throws EndpointError when the result is malformed: the endpoint is at fault, not the caller
  */
 export function checkAnswer(method: string, answer: unknown): void {
   const fits = ANSWERS[method]?.safeParse(answer).success ?? answer !== undefined
-  if (!fits) throw new EndpointError('answer of another shape')
+  if (!fits) throw new EndpointError('malformed response')
 }

@@ -14,7 +14,7 @@ export interface BalanceSource {
   readonly multicallAddress: Address
 }
 
-/** A query and its index among all queries. */
+/** A balance query, with its index among all queries. */
 interface Asked extends BalanceQuery {
   readonly place: number
 }
@@ -25,18 +25,18 @@ const TOKEN_BALANCE = toFunctionSelector(getAbiItem({ abi: TOKEN_ABI, name: 'bal
 const BATCH_SIZE = 500
 const BATCHES_AT_ONCE = 4
 /**
- * Upper limit of the batches repeated for one token that makes them fail: anybody can deploy one that
- * answers for some accounts only.
+ * Maximum number of batches that are repeated because of one token. Anybody can deploy a token that returns
+ * balances of some accounts only.
  */
 const TRIES_PER_TOKEN = 24
 
 /**
- * Balances in the smallest unit at the end of `block`, in the given order; undefined where a contract
+ * Reads balances in the smallest unit at the end of `block`, in the given order; undefined where a contract
  * returned no number.
  *
- * A token that burns all gas makes the other calls of its batch fail too. So failed calls are repeated,
- * apart from other tokens: a bad token affects no other answer. A token that needs much gas is queried in
- * smaller batches.
+ * A token that burns all gas makes the other calls of its batch fail too. Failed calls are therefore
+ * repeated in batches of one token, so that a bad token affects no other token. A token that needs much gas
+ * is queried in smaller batches.
  *
  * @throws AppError upstream `dependency_unavailable`
  */
@@ -82,7 +82,10 @@ export async function readBalances(
   return asked.map(({ place }) => found.get(place))
 }
 
-/** For each query the balance, `failed` when the call failed, `none` when it returned something else. */
+/**
+ * Returns for each query the balance, `failed` when the call failed, or `none` when the call returned no
+ * number.
+ */
 function readOneBatch(
   { endpoints, multicallAddress }: BalanceSource,
   batch: readonly Asked[],

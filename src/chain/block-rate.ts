@@ -2,10 +2,15 @@
 const NEW_WEIGHT = 0.2
 /** Samples before the rate is used. */
 const SAMPLES_MIN = 3
-/** Limits of a sample: one outside comes from a pause of the chain or of this process and is ignored. */
+/**
+ * Limits of a sample. A time outside them comes from a pause of the chain or of this process, and is
+ * ignored.
+ */
 const PERIOD_MS_MIN = 200
 const PERIOD_MS_MAX = 15_000
-/** Share of a period after which the next block is first read, and readings per period from then on. */
+/**
+ * Share of a period after which the next block is first read. From then on there are `READINGS_PER_PERIOD`.
+ */
 const FIRST_READING = 0.75
 const READINGS_PER_PERIOD = 8
 const READING_MS_MIN = 100
@@ -22,7 +27,7 @@ export interface BlockRate {
   readonly samples: number
 }
 
-/** Before the first reading. */
+/** The rate before the first reading. */
 export const NO_RATE: BlockRate = { newest: 0, newestAtMs: 0, periodMs: undefined, samples: 0 }
 
 /** The rate after a reading of the newest block. */
@@ -38,9 +43,9 @@ export function learnRate(rate: BlockRate, newest: number, atMs: number): BlockR
 }
 
 /**
- * Time until the newest block is read again: shortly before the next one is expected, then several times
- * in each period, so that a block is read soon after it is there. At most `longestMs`, which is also the
- * answer while the rate is unknown or the chain has stopped.
+ * Time until the newest block is read again: shortly before the next one is expected, then several times in
+ * each period, so that a block is read soon after it exists. At most `longestMs`, which is also returned
+ * while the rate is unknown or the chain has stopped.
  */
 export function nextReadingMs(rate: BlockRate, nowMs: number, longestMs: number): number {
   const { periodMs, samples, newestAtMs } = rate

@@ -1,6 +1,6 @@
 import type { BlockRef, Chain } from './chain.ts'
 
-/** Requests of one search; a search by halves over a day of blocks needs seventeen. */
+/** Maximum number of requests of one search. A binary search over a day of blocks needs seventeen. */
 const REQUESTS_MAX = 60
 /** Blocks by which a search first goes back. */
 const FIRST_STEP = 64
@@ -8,9 +8,9 @@ const FIRST_STEP = 64
 /**
  * Finds the first block at or after a time.
  *
- * @param after a block at or after that time; the search goes back from it
+ * @param after a block at or after the requested time; the search goes back from this block
  * @returns undefined where the endpoints lack a block of the search
- * @throws AppError upstream
+ * @throws AppError upstream when no endpoint answers
  */
 export async function firstBlockAt(
   chain: Pick<Chain, 'blockAt'>,

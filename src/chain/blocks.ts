@@ -6,7 +6,10 @@ import type { RpcClient } from './endpoints.ts'
 import { EndpointError } from './failures.ts'
 import { Quantity } from './quantity.ts'
 
-/** The last second of the year 9999, which a `Date` and the database can represent. */
+/**
+ * Latest block time that is accepted: the end of the year 9999, which a `Date` and the database can
+ * represent.
+ */
 const SECONDS_MAX = 253_402_300_799n
 const Block = z.object({
   number: Quantity.refine((number) => number <= BigInt(Number.MAX_SAFE_INTEGER)),
@@ -15,12 +18,13 @@ const Block = z.object({
 })
 
 /**
- * The newest block with `confirmations` blocks counted from this endpoint's tip, itself included.
+ * Reads the newest block that has `confirmations` confirmations at this endpoint; its tip has one
+ * confirmation.
  *
- * Block 0 while the chain is shorter than that. Endpoints may be behind each other, so both reads use this
- * one.
+ * Block 0 while the chain is shorter than that. Both requests go to the same endpoint, because another
+ * endpoint may be behind.
  *
- * @throws EndpointError when the endpoint lacks the block it just counted
+ * @throws EndpointError when the endpoint does not return that block
  */
 export async function readConfirmedBlock(
   client: RpcClient,
@@ -29,11 +33,14 @@ export async function readConfirmedBlock(
   const tip = z.decode(Quantity, await client.request({ method: 'eth_blockNumber' }))
   const number = confirmedNumber(Number(tip), confirmations)
   const block = await readBlock(client, number)
-  if (block === undefined) throw new EndpointError(`block ${number} is not there`)
+  if (block === undefined) throw new EndpointError(`block ${number} is missing`)
   return block
 }
 
-/** This endpoint's canonical block of that number; undefined when it has none. */
+/**
+ * Reads the block with this number on the endpoint's canonical chain; undefined when the endpoint has no
+ * such block.
+ */
 export async function readBlock(client: RpcClient, number: number): Promise<BlockRef | undefined> {
   const block = await client.request({
     method: 'eth_getBlockByNumber',
@@ -43,25 +50,27 @@ export async function readBlock(client: RpcClient, number: number): Promise<Bloc
 }
 
 /**
- * Checks that an endpoint has all blocks up to `number`, because its empty answers for later ones mean
- * nothing.
+ * Checks that an endpoint has all blocks up to `number`. An endpoint that is behind returns empty results
+ * for blocks that it does not have; these must not be read as "no events".
  *
- * @throws EndpointError when it is behind
+ * @throws EndpointError when the endpoint is behind
  */
 export async function requireBlock(client: RpcClient, number: number): Promise<void> {
   const tip = z.decode(Quantity, await client.request({ method: 'eth_blockNumber' }))
-  if (tip < BigInt(number)) throw new EndpointError(`is behind: no block ${number} yet`)
+  if (tip < BigInt(number)) throw new EndpointError(`endpoint is behind: it has no block ${number} yet`)
 }
 
-/** The number of the newest block with that many confirmations, itself included; at least 0. */
+/**
+ * Number of the newest block with that many confirmations (the tip has one); 0 while the chain is shorter.
+ */
 export function confirmedNumber(tip: number, confirmations: number): number {
   return Math.max(tip - confirmations + 1, 0)
 }
 
 /**
- * Parses a block of a JSON-RPC answer.
+ * Parses a block of a JSON-RPC result.
  *
- * @throws ZodError
+ * @throws ZodError when the result is not a valid block
  */
 export function toBlockRef(answer: unknown): BlockRef {
   const { number, hash, timestamp } = Block.parse(answer)

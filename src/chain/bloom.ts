@@ -5,7 +5,7 @@ const BLOOM_BYTES = 256
 /**
  * Whether a block may contain an event with this address or topic, by the bloom filter of its header.
  *
- * false is certain; true may be a false positive.
+ * A result of false is certain; true may be a false positive.
  *
  * @see Ethereum yellow paper, 4.3.1
  */

@@ -11,13 +11,13 @@ export interface Call {
 
 /** Block and value of a call. */
 export interface CallOptions {
-  /** State at the end of this block; by default of the newest. */
+  /** Calls in the state at the end of this block; by default of the newest block. */
   readonly block?: number | undefined
-  /** Coins paid by the call, which need not exist; 0 by default. */
+  /** Coins sent with the call, 0 by default. The caller need not own them. */
   readonly value?: bigint
 }
 
-/** Calls a contract; undefined when it reverts or does not exist. */
+/** Calls a contract; returns undefined when the call reverts or the contract does not exist. */
 export async function readCall(
   client: RpcClient,
   { to, data }: Call,

@@ -4,7 +4,7 @@ import type { FeedEntry, FeedList } from './feed-names.ts'
 import type { LogReader } from './logs.ts'
 import type { ContractAddresses } from './registry.ts'
 
-/** One block: enough to name it and to notice that it was replaced. */
+/** Reference to a block: enough to identify the block and to notice that it was replaced. */
 export interface BlockRef {
   readonly number: number
   readonly hash: Hash
@@ -43,8 +43,9 @@ export interface BalanceMovement {
 /**
  * One payment found on a chain, before it is judged.
  *
- * `txHash` and `logIndex` identify it: the event's own index for the router, 0 for plain transfers and the
- * XRP Ledger, which have one payment per transaction, -1 for coins received in another way.
+ * `txHash` and `logIndex` identify the payment: the index of the event for the router, 0 for plain
+ * transfers and the XRP Ledger, which have one payment per transaction, -1 for coins received in another
+ * way.
  */
 export interface Payment {
   /** `internal`: coins sent by a contract; see `internal-transfers.ts`. */
@@ -85,13 +86,13 @@ export type PaymentTransactionStatus =
       readonly block: BlockRef
       /** Revert reason, short and printable; null when it is unavailable. */
       readonly reason: string | null
-      /** The handle it was to pay, if its data contains one. */
+      /** The handle that the transaction was to pay, if its data contains one. */
       readonly handle: Hash | null
     }
   | {
       readonly status: 'mined'
       readonly block: BlockRef
-      /** Empty when it paid nothing to the service's addresses. */
+      /** Empty when the transaction paid nothing to the service's addresses. */
       readonly payments: readonly Payment[]
     }
 
@@ -112,7 +113,7 @@ export interface FeedReading extends FeedPrice, FeedEntry {}
 /** State of a payment router. */
 export interface PaymentRouterState {
   readonly paused: boolean
-  /** Whether it has `payNative`; older versions lack it. */
+  /** Whether the router has `payNative`; older versions lack this function. */
   readonly takesCoins: boolean
   readonly treasury: Address
   /** For each requested token, in order. */
@@ -158,13 +159,13 @@ export interface ChainAccess {
  */
 export interface Chain {
   /**
-   * The newest block with `confirmations` blocks counted from the tip, itself included (1: the tip). Can be
-   * older than an earlier result, if an endpoint that is behind answered.
+   * The newest block with `confirmations` confirmations; the tip has one confirmation. Can be older than an
+   * earlier result, if an endpoint that is behind answered.
    */
   confirmedBlock(confirmations: number, signal?: AbortSignal): Promise<BlockRef>
   /**
    * Balances in the smallest unit at the end of `block`, in the given order; batched through Multicall3.
-   * undefined for queries without an answer (not a token, call failed).
+   * undefined where the call failed or the contract is not a token.
    */
   balances(
     queries: readonly BalanceQuery[],
@@ -172,27 +173,30 @@ export interface Chain {
     signal?: AbortSignal,
   ): Promise<readonly (bigint | undefined)[]>
   /**
-   * Causes of changed balances in the blocks after `after`, up to `upTo`, in the given order; nulls over
-   * spans of more than 200 blocks.
+   * Causes of changed balances in the blocks after `after`, up to `upTo`, in the given order; null for all
+   * of them when the span has more than 200 blocks.
    */
   movements(
     changes: readonly ChangedBalance[],
     span: { readonly after: number; readonly upTo: number },
     signal?: AbortSignal,
   ): Promise<readonly BalanceMovement[]>
-  /** Symbol and decimals; undefined when the address is not a token. Cached, because they never change. */
+  /**
+   * Symbol and decimals; undefined when the address is not a token. Cached, because symbol and decimals
+   * never change.
+   */
   assetInfo(asset: Asset, signal?: AbortSignal): Promise<AssetInfo | undefined>
   /**
-   * Whether `signature` over `message` (EIP-191) is `address`'s: locally for plain accounts, by ERC-1271 or
-   * ERC-6492 through the RPC for contract wallets. false for malformed signatures.
+   * Whether `address` signed `message` (EIP-191). Signatures of plain accounts are checked locally, those
+   * of contract wallets through the RPC by ERC-1271 or ERC-6492. False for malformed signatures.
    */
   verifyMessage(
     input: { readonly address: Address; readonly message: string; readonly signature: string },
     signal?: AbortSignal,
   ): Promise<boolean>
   /**
-   * Payments of a transaction to these addresses. `unknown` only after every endpoint was asked. Its block
-   * was canonical when it was read; `blockAt` tells whether it still is.
+   * Payments of a transaction to these addresses. `unknown` only after every endpoint was asked. The block
+   * of the transaction was canonical when it was read; `blockAt` tells whether it still is.
    */
   transactionPayments(
     txHash: Hash,
@@ -225,9 +229,7 @@ export interface Chain {
    * is pruned everywhere. Rejects when an endpoint refuses and no other answers.
    */
   balanceAt(holder: Address, block: number, signal?: AbortSignal): Promise<bigint | undefined>
-  /**
-   * As `balanceAt`, of any asset; null where the token's contract returned no number at that block.
-   */
+  /** Like `balanceAt`, for any asset; null where the token's contract returned no number at that block. */
   pastBalance(
     query: BalanceQuery,
     block: number,
@@ -235,18 +237,18 @@ export interface Chain {
   ): Promise<bigint | null | undefined>
   /** Whether there is a contract at the address now. */
   isContract(address: Address, signal?: AbortSignal): Promise<boolean>
-  /** The canonical block of that number; undefined while the chain is shorter. */
+  /** The canonical block with that number; undefined while the chain is shorter. */
   blockAt(number: number, signal?: AbortSignal): Promise<BlockRef | undefined>
   /**
    * A feed's price; undefined when there is none, or when it is older than 10 minutes by the service's
    * clock.
    */
   feedPrice(name: FeedName, signal?: AbortSignal): Promise<FeedPrice | undefined>
-  /** The chain's feeds; undefined when it does not list them. Refreshed every 10 minutes. */
+  /** The chain's feeds; undefined when the chain does not list its feeds. Refreshed every 10 minutes. */
   feedList(signal?: AbortSignal): Promise<FeedList | undefined>
   /**
-   * Prices at the end of `block`, of feeds by name or id, in the given order, in one request unless one of
-   * them fails. undefined for unknown feeds, and for prices of 0 or older than 10 minutes by the block's
+   * Prices at the end of `block`, of feeds by name or id, in the given order, in one request unless a feed
+   * makes it fail. undefined for unknown feeds, and for prices of 0 or older than 10 minutes by the block's
    * time.
    */
   feedPrices(

@@ -47,7 +47,7 @@ export interface ChainOptions {
   readonly limits?: WorkLimits
   /** Counts requests and records the newest block, for the operator. */
   readonly meters?: Meters
-  /** Recovers plain accounts' signatures beside the event loop; omitted: in this thread. */
+  /** Recovers the signers of plain accounts' signatures in other threads; if omitted, in this thread. */
   readonly recovery?: Pick<RecoveryPool, 'recoverOne'>
 }
 
@@ -59,7 +59,7 @@ const STANDSTILL_MS = 10_000
  * that takes.
  */
 const VERIFICATIONS = { atOnce: 3, waitingMax: 12 } as const
-/** Upper limit of the cached tokens, because anybody can request any address. */
+/** Maximum number of cached tokens, because anybody can request any address. */
 const REMEMBERED_TOKENS_MAX = 10_000
 
 /**
@@ -123,7 +123,8 @@ export function createChain({
       const { endpoint, ...block } = heard.reduce((one, other) =>
         other.number > one.number ? other : one,
       )
-      // A tip that no endpoint has any more was an error of the endpoint that reported it: it is forgotten.
+      // A tip that no endpoint has any more was an error of the endpoint that reported it, so it is
+      // forgotten.
       const isGone = !isQuick && block.number < newest.number
       if (block.number > newest.number || isGone) newest = { number: block.number, atMs: nowMs }
       meters?.seen({ endpoint, at: block.at })

@@ -11,7 +11,7 @@ export const MULTICALL3_ADDRESS: Address = '0xcA11bde05977b3631167028862bE2a1739
 /** Decimals of the chain's own coin, FLR. */
 export const NATIVE_DECIMALS = 18
 
-/** Multicall3's view of an account's coins; called through `aggregate3` like any other. */
+/** Multicall3's view of an account's coins; called through `aggregate3` like any other function. */
 export const NATIVE_BALANCE_ABI = parseAbi([
   'function getEthBalance(address account) view returns (uint256)',
 ])
@@ -39,7 +39,8 @@ export const CONTRACT_REGISTRY_ABI = parseAbi([
 ])
 
 /**
- * The used functions of the price feeds. Reading can cost a fee, which an `eth_call` only has to name.
+ * The used functions of the price feeds. Reading can cost a fee; an `eth_call` only has to state the fee as
+ * its value.
  *
  * @see flare-foundation/flare-smart-contracts-v2, `FtsoV2Interface`
  */

@@ -20,18 +20,18 @@ import { type ConcurrencyLimit, createConcurrencyLimit } from './pace.ts'
 import { Quantity } from './quantity.ts'
 
 /**
- * One endpoint, for the requests of one read. Each request has a timeout of its own; a refused one is
- * retried a few times. Every answer is validated against its method.
+ * One endpoint, for the requests of one read. Each request has its own timeout; a refused request is
+ * retried a few times. Every result is validated by the schema of its method.
  */
 export type RpcClient = Client<HttpTransport>
 
-/** The JSON-RPC endpoints of one chain, of which the first that answers is used. */
+/** The JSON-RPC endpoints of one chain. The first endpoint that responds is used. */
 export interface Endpoints {
   readonly count: number
   /**
    * Runs `read` on one endpoint after another until it succeeds; all requests of a run go to one endpoint.
    *
-   * An endpoint that failed rests for a while: the others are tried before it.
+   * An endpoint that failed rests for a while: until then the other endpoints are tried first.
    *
    * @param limitMs timeout of each request, if shorter than the usual one
    * @throws AppError upstream `dependency_unavailable` when all of them failed
@@ -43,9 +43,9 @@ export interface Endpoints {
     limitMs?: number,
   ): Promise<T>
   /**
-   * Runs `read` on endpoints until an answer is sufficient; if none is, returns one of the others.
+   * Runs `read` on endpoints until a result is sufficient; if no result is, returns one that is not.
    *
-   * For queries whose empty answer proves nothing: another endpoint may have seen more.
+   * For queries whose empty result proves nothing, because another endpoint may have seen more.
    *
    * @throws as `ask` does, when no endpoint gave any answer
    */
@@ -55,8 +55,8 @@ export interface Endpoints {
     signal: AbortSignal | undefined,
   ): Promise<T>
   /**
-   * As `askUntil`, with a flag whether the answer is final: false when it is not sufficient and another
-   * endpoint, which might have known more, did not answer.
+   * Like `askUntil`, with a flag whether the result is final: false when it is not sufficient and another
+   * endpoint, which might have known more, did not respond.
    *
    * @throws as `ask` does, when no endpoint gave any answer
    */
@@ -66,8 +66,8 @@ export interface Endpoints {
     signal: AbortSignal | undefined,
   ): Promise<{ readonly answer: T; readonly isSure: boolean }>
   /**
-   * The answers of all endpoints, asked concurrently; empty when none answers. For facts that must
-   * not depend on a single endpoint. Resting endpoints are asked only while no other is left.
+   * Returns the results of all endpoints, which are asked concurrently; empty when none responds. For facts
+   * that must not depend on a single endpoint. Resting endpoints are asked only while no other is left.
    *
    * @throws the signal's reason when the caller aborts
    */
@@ -85,7 +85,7 @@ export interface EndpointOptions {
   readonly rpcHeaders?: readonly Readonly<Record<string, string>>[] | undefined
   /** Timeout of one request to each endpoint, by position, where it is not `timeoutMs`. */
   readonly rpcTimeoutsMs?: readonly (number | undefined)[] | undefined
-  /** Endpoints of any other chain are never used. */
+  /** The chain id that endpoints must have; others are never used. */
   readonly chainId: number
   readonly log: Logger
   readonly clock: Clock
@@ -103,9 +103,9 @@ interface Endpoint {
   /** Name in the log: index and origin, which contain no credentials. */
   readonly name: { readonly endpoint: number; readonly origin: string }
   chain: 'unknown' | 'right' | 'wrong'
-  /** Time at which its chain id was checked, in epoch milliseconds. */
+  /** Time at which the endpoint's chain id was checked, in epoch milliseconds. */
   checkedAtMs: number
-  /** Time until which it rests, in epoch milliseconds; 0 when its last answer succeeded. */
+  /** Time until which the endpoint rests, in epoch milliseconds; 0 when its last request succeeded. */
   restsUntilMs: number
   readonly concurrency: ConcurrencyLimit
 }
@@ -275,7 +275,7 @@ export function createEndpoints({
   }
 }
 
-/** Healthy endpoints in the given order, then the resting ones, the longest resting first. */
+/** Sorts endpoints: healthy ones in the given order, then the resting ones, the longest resting first. */
 function inOrder(endpoints: readonly Endpoint[], nowMs: number): readonly Endpoint[] {
   const restMs = ({ restsUntilMs }: Endpoint) => Math.max(restsUntilMs - nowMs, 0)
   return endpoints.toSorted((endpoint, other) => restMs(endpoint) - restMs(other))
@@ -286,7 +286,7 @@ interface Connection {
   readonly signal: AbortSignal
   /** Timeout of one request. */
   readonly limitMs: number
-  /** Whether its last answer succeeded: then a broken connection is retried. */
+  /** Whether the endpoint's last request succeeded: then a broken connection is retried. */
   readonly isWell: boolean
   readonly concurrency: ConcurrencyLimit
   readonly meters: Meters | undefined
@@ -314,7 +314,7 @@ export function hostOf(url: string): string {
 
 type Send = ReturnType<HttpTransport>['request']
 
-/** Sends one request, and repeats it while it is refused, a few times. */
+/** Sends one request, and repeats it a few times while the endpoint refuses it. */
 async function send<T>(url: string, connection: Connection, args: Parameters<Send>[0]): Promise<T> {
   const { headers, signal, limitMs, isWell, concurrency, meters } = connection
   const host = hostOf(url)

@@ -70,7 +70,7 @@ describe('a failure of the endpoint', () => {
     expect(describe(answered(-32000, 'header not found'))).toBe('rpc -32000: header not found')
     expect(describe(new HttpRequestError({ url: URL_WITH_KEYS, status: 502 }))).toBe('http 502')
     expect(describe(new HttpRequestError({ url: URL_WITH_KEYS }))).toBe('connection failed')
-    expect(describe(new ZodError([]))).toBe('answer of another shape')
+    expect(describe(new ZodError([]))).toBe('malformed response')
     expect(describe(new EndpointError('timeout'))).toBe('timeout')
     expect(describe(answered(1, 'x'.repeat(5000)))).toHaveLength(160)
   })

@@ -1,7 +1,7 @@
 import { BaseError, HttpRequestError, RpcRequestError } from 'viem'
 import { ZodError } from 'zod'
 
-/** An endpoint gave no usable answer. Its message is safe to log: no URL, no credentials. */
+/** An endpoint returned no usable result. The message is safe to log: it has no URL and no credentials. */
 export class EndpointError extends Error {
   constructor(reason: string) {
     super(reason)
@@ -17,19 +17,19 @@ export class EndpointTimeout extends EndpointError {
 }
 
 /**
- * A call of a contract that a user named failed. That may be the contract's fault: another endpoint is
- * asked, and this one does not rest.
+ * A call of a contract that a user named failed. The contract may be at fault: another endpoint is asked,
+ * and the endpoint that failed does not rest.
  */
 export class CallFailure extends EndpointError {}
 
-/** Words of nodes for a failed execution, as opposed to a failure of the node. */
+/** Words in nodes' errors for a failed execution, as opposed to a failure of the node. */
 const EXECUTION_FAILED =
   /revert|out of ?gas|gas required exceeds|invalid ?opcode|opcode .+ not defined|invalid ?fe ?opcode|invalid ?jump|stack ?(under|over)flow|stack limit|write protection|returndata|return data out of bounds|max (init)?code size|initcode size|contract address collision|^EVM error/i
 
 /** The code of a revert with data. @see geth, `internal/ethapi/errors.go` */
 const REVERT_CODE = 3
 
-/** Whether the call itself failed on chain: another endpoint would give the same result. */
+/** Whether the call itself failed on chain: another endpoint would return the same error. */
 export function isExecutionFailure(error: unknown): boolean {
   const answer = rpcErrorOf(error)
   if (answer === undefined) return false
@@ -46,11 +46,11 @@ const REFUSING: readonly number[] = [408, 425, 429, 500, 502, 503, 504]
 /** Error codes with which nodes limit requests. */
 const LIMITED: readonly number[] = [-32005, -32029, -32097]
 const TOO_BUSY = /too many requests|rate.?limit|capacity|overload|throttl|\bbusy\b|try again/i
-/** Words of an error that a repeated request would cause again, because its result is too large. */
+/** Words in an error that a repeated request would cause again, because its result is too large. */
 const TOO_LARGE = /result|range|blocks|logs|maximum/i
 
 /**
- * Whether an endpoint refused only this request, and may answer it a moment later.
+ * Whether an endpoint refused only this request, and may accept it a moment later.
  *
  * @param withBroken whether a broken connection counts as a refusal
  */
@@ -65,11 +65,14 @@ export function isRefusal(error: unknown, withBroken: boolean): boolean {
   return http.status === undefined ? withBroken : REFUSING.includes(http.status)
 }
 
-/** Words of nodes whose state of an old block is pruned: geth, coreth, Erigon, Nethermind, Besu, anvil. */
+/**
+ * Words in errors of nodes whose state of an old block is pruned: geth, coreth, Erigon, Nethermind, Besu,
+ * anvil.
+ */
 const PRUNED =
   /missing trie node|state .*(not available|unavailable|pruned|not found)|pruned|historical state|archive (node|state|data)|old data not available|world state|BlockOutOfRange/i
 
-/** Whether an endpoint answered that the state of the requested block is pruned. */
+/** Whether an error says that the state of the requested block is pruned. */
 export function isPruned(error: unknown): boolean {
   const answer = rpcErrorOf(error)
   return answer !== undefined && !LIMITED.includes(answer.code) && PRUNED.test(answer.details)
@@ -78,7 +81,7 @@ export function isPruned(error: unknown): boolean {
 /**
  * Reason of an endpoint's failure, short and safe to log.
  *
- * viem's messages contain the endpoint's URL, which may hold a key; a node may repeat it.
+ * viem's messages contain the endpoint's URL, which may contain a key; a node's message may repeat the URL.
  *
  * @param url the endpoint's URL, whose parts are removed
  */
@@ -88,7 +91,7 @@ export function describeFailure(
   headers: Readonly<Record<string, string>> = {},
 ): string {
   if (error instanceof EndpointError) return error.message
-  if (error instanceof ZodError) return 'answer of another shape'
+  if (error instanceof ZodError) return 'malformed response'
   const answer = rpcErrorOf(error)
   if (answer !== undefined) {
     return `rpc ${answer.code}: ${withoutSecrets(answer.details, url, headers)}`.slice(0, 160)
@@ -98,7 +101,7 @@ export function describeFailure(
   return http instanceof HttpRequestError ? 'connection failed' : 'answer not readable'
 }
 
-/** The JSON-RPC error of a node inside an error; undefined without one. */
+/** Finds the JSON-RPC error of a node inside an error; undefined if there is none. */
 export function rpcErrorOf(error: unknown): RpcRequestError | undefined {
   if (!(error instanceof BaseError)) return undefined
   const rpcError = error.walk((e) => e instanceof RpcRequestError)

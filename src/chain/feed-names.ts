@@ -35,7 +35,7 @@ export function feedName(id: string): string | undefined {
 }
 
 /**
- * Finds a feed by id or name, in any case, with `/USD` optional; a renamed one is resolved to its present
+ * Finds a feed by id or name, in any case, with `/USD` optional; a renamed feed is resolved to its current
  * name.
  */
 export function findFeed({ feeds, renamed }: FeedList, text: string): FeedEntry | undefined {
@@ -49,7 +49,7 @@ export function findFeed({ feeds, renamed }: FeedList, text: string): FeedEntry 
   return old === undefined ? undefined : followed(old, { feeds, renamed })
 }
 
-/** The present feed of a former id, after any number of renamings. */
+/** The current feed of a former id, after any number of renamings. */
 function followed(old: Hex, { feeds, renamed }: FeedList): FeedEntry | undefined {
   const seen = new Set<Hex>()
   for (let id: Hex | undefined = old; id !== undefined && !seen.has(id); id = renamed.get(id)) {
@@ -60,7 +60,7 @@ function followed(old: Hex, { feeds, renamed }: FeedList): FeedEntry | undefined
   return undefined
 }
 
-/** Feed names most similar to a text that names none. */
+/** The feed names that are most similar to a text that names no feed. */
 export function nearestFeeds({ feeds }: FeedList, text: string): readonly string[] {
   const [wanted = ''] = namesOf(text)
   return feeds

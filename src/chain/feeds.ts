@@ -22,15 +22,15 @@ export interface FeedSource {
 /** Reader of feed prices. */
 export interface Feeds {
   /**
-   * The present price; undefined when the chain has no such feed, or its price is zero or older than 10
+   * The current price; undefined when the chain has no such feed, or its price is zero or older than 10
    * minutes.
    *
    * @throws AppError upstream `dependency_unavailable`
    */
   price(name: FeedName, signal?: AbortSignal): Promise<FeedPrice | undefined>
-  /** Every feed of the chain; undefined when it does not list them. */
+  /** Every feed of the chain; undefined when the chain does not list its feeds. */
   list(signal?: AbortSignal): Promise<FeedList | undefined>
-  /** Prices at the end of a block, in the given order; undefined where none is valid. */
+  /** Prices at the end of a block, in the given order; undefined where a feed has no valid price. */
   at(
     texts: readonly string[],
     block: BlockRef,
@@ -43,17 +43,18 @@ const AGE_MAX_MS = 10 * MINUTE_MS
 /** Time for which the list of feeds is cached. */
 const LIST_KEPT_MS = 10 * MINUTE_MS
 const APART_AT_ONCE = 4
-/** The last second of the year 9999; a later value is not a time. */
+/** Latest time that is accepted: the end of the year 9999. */
 const SECONDS_MAX = 253_402_300_799n
 
 /**
- * Creates a reader of prices from FtsoV2, which it finds through the contract registry. Long because
- * reading one, listing all and reading several share the list of feeds and the failing ones.
+ * Creates a reader of prices from FtsoV2, which it finds through the contract registry. Long because its
+ * methods share the list of feeds and the set of failing feeds.
  */
 export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): Feeds {
   const silent = new Set<FeedName>()
   /**
-   * Feeds without a valid price in a common request, read alone so that the others do not fail with them.
+   * Feeds that had no valid price in a common request. They are read alone, so that the other feeds do not
+   * fail with them.
    */
   const apart = new Set<Hex>()
   let cached: { readonly list: FeedList | undefined; readonly untilMs: number } | undefined
@@ -141,7 +142,7 @@ export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): F
   }
 }
 
-/** Resolves a feed where the chain does not list its feeds: an id, or a pair of crypto assets. */
+/** Resolves an id or a pair of crypto assets to a feed, where the chain does not list its feeds. */
 function guess(text: string): FeedEntry | undefined {
   const name = feedName(text)
   if (name !== undefined) return { id: `0x${text.slice(2).toLowerCase()}`, name }
@@ -164,7 +165,7 @@ async function readList(client: RpcClient, ftsoV2: Address): Promise<FeedList | 
   }
 }
 
-/** Reads several feeds in one request; undefined when one of them makes it fail. */
+/** Reads several feeds in one request; undefined when a feed makes the request fail. */
 async function readFeeds(
   client: RpcClient,
   ftsoV2: Address,
@@ -196,7 +197,7 @@ async function readFeed(
   return { value, decimals, at: new Date(Number(timestamp) * 1000) }
 }
 
-/** Calls, and repeats with a fee if reading these feeds costs one. */
+/** Calls the contract, and repeats the call with a fee if reading these feeds costs one. */
 async function readPayable(
   client: RpcClient,
   to: Address,
@@ -212,10 +213,10 @@ async function readPayable(
   return value === 0n ? undefined : readCall(client, { to, data }, { block, value })
 }
 
-/** Upper limit of the feeds that are read alone. */
+/** Maximum number of feeds that are read alone. */
 const APART_MAX = 1000
 
-/** Adds a feed; beyond the limit the oldest is removed, and read with the others again. */
+/** Adds a feed; beyond the limit the oldest feed is removed, and read with the others again. */
 function remember(apart: Set<Hex>, id: Hex): void {
   const [oldest] = apart
   if (apart.size >= APART_MAX && oldest !== undefined) apart.delete(oldest)

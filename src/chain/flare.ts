@@ -2,8 +2,8 @@ import { defineChain } from 'viem'
 import { MULTICALL3_ADDRESS } from './contracts.ts'
 
 /**
- * viem's definition of the chain, for payments and signatures. Importing viem's own would load 700
- * other chains.
+ * Flare Mainnet in viem's format, for the sandbox and tests, whose local chain has the same id. Importing
+ * `viem/chains` would load 700 other chains.
  */
 export const flare = defineChain({
   id: 14,

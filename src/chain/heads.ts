@@ -8,9 +8,9 @@ import { confirmedNumber } from './blocks.ts'
 import { Quantity } from './quantity.ts'
 
 /**
- * Decides when to read the newest block. Endpoints with a WebSocket report new heads (`eth_subscribe`). A head
- * only triggers the usual reading over HTTP; its content is not trusted. Without one, the newest block is read
- * at the rate at which earlier blocks came.
+ * Decides when to read the newest block. Endpoints with a WebSocket report new heads (`eth_subscribe`). A
+ * head only triggers the usual reading over HTTP; its content is not trusted. Without a head, the newest
+ * block is read at the rate at which earlier blocks came.
  */
 export interface Heads {
   /**
@@ -26,11 +26,11 @@ export interface Heads {
 
 /** Settings of the heads. */
 export interface HeadsOptions {
-  /** One for each endpoint that has a WebSocket, with its position among the endpoints. */
+  /** The WebSockets of endpoints, each with the position of its endpoint. */
   readonly sockets: readonly {
     readonly endpoint: number
     readonly url: string
-    /** Such as an API key. Never logged. */
+    /** HTTP headers of the connection, such as an API key. Never logged. */
     readonly headers: Readonly<Record<string, string>>
   }[]
   /** Confirmations of the blocks that `read` gets. */
@@ -49,16 +49,16 @@ interface Socket {
   /** Name in the log: index and origin, which contain no credentials. */
   readonly name: { readonly endpoint: number; readonly origin: string }
   connection: WebSocket | undefined
-  /** Number of further readings that may not reach a head before the connection is closed. */
+  /** Number of further readings that may fail to reach a head before the connection is closed. */
   credit: number
-  /** Messages since a time in milliseconds of `performance.now()`. */
+  /** Number of messages since `countedFromMs`, a time of `performance.now()`. */
   messages: number
   countedFromMs: number
   /** Highest head of this connection; 0 before the first. */
   newest: number
-  /** Head for which a reading was asked and has not ended; 0 without one. */
+  /** Head for which a reading was requested and has not ended; 0 if there is none. */
   asked: number
-  /** Readings for that head that did not find it. */
+  /** Number of readings that did not find the head `asked`. */
   misses: number
   /** Consecutive connections without a confirmed head. */
   failures: number
@@ -68,13 +68,13 @@ interface Socket {
 const PAUSES_MS = { min: 1000, max: 60_000 }
 const SILENT_MS = 30_000
 const HANDSHAKE_MS = 5000
-/** Upper limit of a message; a head of a block has 1 to 2 KiB. */
+/** Maximum size of a message; the head of a block has 1 to 2 KiB. */
 const MESSAGE_BYTES_MAX = 64 * 1024
-/** Readings for heads that no endpoint has, after which the connection is closed. */
+/** Number of readings for heads that no endpoint has, after which the connection is closed. */
 const CREDIT = 5
-/** Messages of a connection within the longest time without a head; a node that catches up sends more. */
+/** Maximum number of messages of a connection within `silentMs`. A node that is catching up sends more. */
 const MESSAGES_MAX = 1000
-/** Blocks by which a head may be above the newest block that was read. */
+/** Maximum number of blocks by which a head may be above the newest block that was read. */
 const AHEAD_MAX = 1000
 /** Pauses before the next reading for a head that the last one did not find. */
 const RETRIES_MS = [60, 120, 240]
@@ -155,7 +155,7 @@ export function createHeads({
     if (!isRead && socket.asked === 0) ask(socket)
   }
 
-  /** Counts a message; whether there were too many. */
+  /** Counts a message; returns whether there were too many. */
   function isTooMany(socket: Socket): boolean {
     const nowMs = performance.now()
     const isOver = nowMs - socket.countedFromMs >= silentMs
@@ -164,11 +164,11 @@ export function createHeads({
     return socket.messages > MESSAGES_MAX
   }
 
-  /** Why a head ends the connection; undefined for one that may be right. */
+  /** Reason why a head ends the connection; undefined for a head that may be right. */
   function faultOf({ newest, credit }: Socket, number: number): string | undefined {
     const isFar = rate.newest > 0 && number > rate.newest + confirmations + AHEAD_MAX
     if (isFar) return 'too far ahead'
-    return number > newest && credit === 0 ? 'heads that are not there' : undefined
+    return number > newest && credit === 0 ? 'heads that no endpoint has' : undefined
   }
 
   function drop(socket: Socket, connection: WebSocket, reason: string): void {
@@ -192,7 +192,7 @@ export function createHeads({
     wake?.()
   }
 
-  /** Confirms the head for which a reading was asked if it reached it; otherwise schedules a few more. */
+  /** Confirms the requested head if the reading reached it; otherwise schedules a few more readings. */
   function confirm(socket: Socket, confirmed: number): void {
     if (socket.asked === 0) return
     if (confirmed >= confirmedNumber(socket.asked, confirmations)) {
@@ -248,7 +248,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // No JSON: nothing that was asked for.
+    // The message is not JSON, so it is not a head.
     return undefined
   }
 }

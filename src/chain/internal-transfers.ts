@@ -27,15 +27,15 @@ interface Explained {
 
 /**
  * Coins that an address received without a transaction to it: by an internal call of a contract wallet, a
- * multisender or a reward. They leave no event; they follow from the balance, compared block by block with
- * the address's own transactions. A block whose state is pruned is compared together with those after it,
- * in a later range if necessary.
+ * multisender or a reward. Such transfers emit no event. They are derived from the balance, which is
+ * compared block by block with the transactions to and from the address. A block whose state is pruned is
+ * compared together with the blocks after it, in a later range if necessary.
  *
- * A transfer's `txHash` is its transaction if only one of the block can have made it, else the hash of the
- * block; `handle` and `tag` are null.
+ * A transfer's `txHash` is its transaction if only one transaction of the block can have caused it, else
+ * the hash of the block; `handle` and `tag` are null.
  *
- * @throws AppError upstream `dependency_unavailable` when no endpoint has all of these blocks, or one
- * refuses to return a balance
+ * @throws AppError upstream `dependency_unavailable` when no endpoint has all of these blocks, or an
+ * endpoint refuses to return a balance
  */
 export async function findInternalTransfers(
   endpoints: Endpoints,
@@ -86,10 +86,11 @@ export async function findInternalTransfers(
 }
 
 /**
- * An address's balance in the smallest unit at the end of a block; undefined where every endpoint answers
+ * An address's balance in the smallest unit at the end of a block; undefined where every endpoint reports
  * that the state is pruned.
  *
- * @throws AppError upstream `dependency_unavailable` when one of them refuses and no other answers
+ * @throws AppError upstream `dependency_unavailable` when an endpoint refuses and no other returns the
+ * balance
  */
 export async function findBalanceAt(
   endpoints: Endpoints,
@@ -130,7 +131,7 @@ async function explain(client: RpcClient, holder: Address, block: SpanBlock): Pr
   return { block, transactions, units }
 }
 
-/** Reads a balance; undefined where the endpoint answers that the state is pruned. */
+/** Reads a balance; undefined where the endpoint reports that the state is pruned. */
 async function readBalanceAt(
   client: RpcClient,
   holder: Address,
@@ -147,7 +148,7 @@ async function readBalanceAt(
 
 /**
  * Builds the payment of a difference.
- * @param holder undefined: it may have come in earlier blocks, so no transaction is named
+ * @param holder undefined if the coins may have come in earlier blocks; then no transaction is named
  */
 function toPayment(
   blocks: readonly Explained[],

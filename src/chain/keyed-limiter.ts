@@ -1,15 +1,18 @@
 import { createWorkLimiter, type WorkLimiter, type WorkLimits } from './work-limiter.ts'
 
-/** Limiter of the concurrent work of each key and of all keys together. */
+/** Limits the concurrent work of each key and of all keys together. */
 export interface KeyedLimiter {
-  /** @throws like `WorkLimiter.take`, with the refusal of the key's limits or of those of all keys */
+  /**
+   * @throws the errors of `WorkLimiter.take`, with the refusal of the key's limits or of the limits of all
+   * keys
+   */
   take<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>
 }
 
 /**
- * Limits the work of each key first: what a key has beyond that waits for the key's own work, and takes no
- * place in the queue of all keys. So with one at once for each key, a key with much work delays another by
- * one piece of work at most.
+ * Limits the work of each key first: further work of the key waits for the key's running work, and takes no
+ * place in the queue of all keys. So if each key runs one piece of work at a time, a key with much work
+ * delays another key by one piece at most.
  */
 export function createKeyedLimiter(limits: {
   readonly each: WorkLimits

@@ -8,7 +8,7 @@ import { Quantity } from './quantity.ts'
 /** Bytes in the notation of JSON-RPC. */
 export const HexData = z.templateLiteral(['0x', z.string().regex(/^([0-9a-fA-F]{2})*$/)])
 
-/** An event in its block, in a JSON-RPC answer. */
+/** An event in its block, in a JSON-RPC result. */
 export const Log = z.object({
   address: Address,
   topics: z.array(Hash),
@@ -28,12 +28,12 @@ export interface LogFilter {
   readonly topics: readonly (Hex | readonly Hex[] | null)[]
 }
 
-/** Reader of events of many blocks, in steps that the endpoints accept. */
+/** Reads events of many blocks, in steps that the endpoints accept. */
 export interface LogReader {
   /**
    * Events from `fromBlock` on, of as many blocks up to `toBlock` as one request may cover.
    *
-   * @throws viem's error of the request when even fewer blocks would be too many
+   * @throws viem's error of the request when the endpoint refuses even the smallest step
    */
   read(
     client: RpcClient,
@@ -52,18 +52,18 @@ const STEP_MAX = 1000
 const STEP_MIN = 30
 /** Successful requests of one size before a request of twice the size is tried. */
 const ANSWERS_TO_GROW = 64
-/** Words of nodes for a request that covers too much. */
+/** Words in nodes' errors for a request that covers too much. */
 const TOO_MUCH = /too (many|large|wide)|range|limit|maximum|exceed|more than|timed? ?out/i
 
 /** Step size of one endpoint. */
 interface Step {
   blocks: number
-  /** Upper limit that the endpoint stated. */
+  /** Maximum step that the endpoint stated. */
   max: number
   answers: number
-  /** Successful requests before the next try of a larger step; doubled by each failed try. */
+  /** Successful requests before the next try of a larger step; each failed try doubles the number. */
   patience: number
-  /** Whether the last size was a try. */
+  /** Whether the last request tried a larger step. */
   isTry: boolean
 }
 

@@ -16,10 +16,10 @@ interface Transfer {
   readonly asset: ChangedBalance['asset']
   readonly hash: Hash
   readonly from: Address
-  /** undefined: creation of a contract. */
+  /** undefined for the creation of a contract. */
   readonly to: Address | undefined
   readonly units: bigint
-  /** Upper limit of the sender's fee for the transaction, in coins; 0 for tokens. */
+  /** Maximum of the sender's fee for the transaction, in coins; 0 for tokens. */
   readonly feeMaxUnits: bigint
 }
 
@@ -42,8 +42,8 @@ const UNKNOWN: BalanceMovement = { transactionHash: null, counterparty: null }
 
 /**
  * The transaction and the other account behind each change of a balance, in the given order; null where
- * there are several, or where transfers do not add up to the change: coins that a contract sent have no
- * transaction of their own, and some tokens change balances without an event.
+ * several transactions or accounts caused the change, or where transfers do not add up to it: coins that a
+ * contract sent have no separate transaction, and some tokens change balances without an event.
  *
  * @param span the blocks after `after`, up to `upTo`
  * @throws AppError upstream `dependency_unavailable`
@@ -73,7 +73,7 @@ export async function readMovements(
   return changes.map((change) => explain(change, transfers))
 }
 
-/** Transfers of tokens to or from holders, each once. */
+/** Reads the transfers of tokens to or from holders, each once. */
 async function readTokenTransfers(
   { client, logs }: { readonly client: RpcClient; readonly logs: LogReader },
   of: {
@@ -116,7 +116,7 @@ async function readCoinTransfers(client: RpcClient, number: number): Promise<rea
     method: 'eth_getBlockByNumber',
     params: [numberToHex(number), true],
   })
-  if (answer === null) throw new EndpointError(`block ${number} is not there`)
+  if (answer === null) throw new EndpointError(`block ${number} is missing`)
   return Block.parse(answer).transactions.map(
     ({ hash, from, to, value, gas, gasPrice, maxFeePerGas }) => ({
       asset: 'FLR',
@@ -175,7 +175,7 @@ function theOne<Value extends string>(values: readonly Value[]): Value | null {
   return value === undefined || others.length > 0 || value === ZERO_ADDRESS ? null : value
 }
 
-/** An address in a topic, which has 32 bytes. */
+/** Extracts the address from a topic of 32 bytes. */
 function addressIn(topic: Hash): Address {
   return z.decode(Address, `0x${topic.slice(-40)}`)
 }

@@ -18,13 +18,13 @@ export interface BatchOptions {
 }
 
 /**
- * Gas of a whole batch. Bounds the gas that a hostile contract can burn, and the size of its answer: memory
+ * Gas of a whole batch. Bounds the gas that a hostile contract can burn, and the size of its result: memory
  * costs gas quadratically.
  */
 const BATCH_GAS = 30_000_000
 
 /**
- * Results of the calls, in order, all read in one request; undefined for a call that failed.
+ * Returns the results of the calls, in order, all read in one request; undefined for a call that failed.
  *
  * @throws viem's error of the request; `isExecutionFailure` tells whether the batch failed as a whole
  * @throws EndpointError when the number of results differs from that of the calls
@@ -43,11 +43,11 @@ export async function readBatch(
     ],
   })
   const results = decodeResults(answer)
-  if (results.length !== calls.length) throw new EndpointError('answer of another length')
+  if (results.length !== calls.length) throw new EndpointError('wrong number of results')
   return results.map(({ success, returnData }) => (success ? returnData : undefined))
 }
 
-/** The number in the first word; undefined when there is none. */
+/** The number in the first word; undefined when the data is shorter. */
 export function readWord(data: Hex): bigint | undefined {
   const word = /^0x[0-9a-f]{64}/i.exec(data)?.[0]
   return word === undefined ? undefined : BigInt(word)

@@ -1,6 +1,6 @@
 /**
- * Limiter of concurrent requests to one endpoint: raises the limit while it answers, lowers it when it
- * refuses.
+ * Limits concurrent requests to one endpoint: raises the limit while the endpoint responds, and lowers it
+ * when the endpoint refuses.
  */
 export interface ConcurrencyLimit {
   /**
@@ -15,11 +15,11 @@ export interface ConcurrencyLimit {
 
 const AT_ONCE_START = 16
 const AT_ONCE_MAX = 48
-/** Lower limit: some endpoints refuse at any rate, and must still be used. */
+/** Lowest limit: some endpoints refuse at any rate, and must still be used. */
 const AT_ONCE_MIN = 6
-/** Answers before the limit is raised by one. */
+/** Successful responses before the limit is raised by one. */
 const ANSWERS_TO_GROW = 8
-/** Answers before another refusal counts, because refusals come in groups. */
+/** Successful responses before another refusal counts, because refusals come in groups. */
 const ANSWERS_TO_SHRINK_AGAIN = 24
 
 /** Creates a limiter without requests in progress. */

@@ -1,4 +1,4 @@
-/** Runs `run` for each item, `atOnce` at a time; after the first failure no further one is started. */
+/** Runs `run` for each item, `atOnce` at a time; after the first failure no further item is started. */
 export async function forEachAtOnce<T>(
   items: readonly T[],
   atOnce: number,

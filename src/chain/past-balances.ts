@@ -9,10 +9,11 @@ import { findBalanceAt } from './internal-transfers.ts'
 import { readBatch, readWord } from './multicall.ts'
 
 /**
- * A balance in the smallest unit at the end of a block of the past: null where the token's contract returned no
- * number, undefined where every endpoint answers that the state is pruned.
+ * A balance in the smallest unit at the end of a block of the past: null where the token's contract
+ * returned no number, undefined where every endpoint reports that the state is pruned.
  *
- * @throws AppError upstream `dependency_unavailable` when one of them refuses and no other answers
+ * @throws AppError upstream `dependency_unavailable` when an endpoint refuses and no other returns the
+ * balance
  */
 export async function findPastBalance(
   source: { readonly endpoints: Endpoints; readonly multicallAddress: Address },

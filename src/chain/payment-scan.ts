@@ -36,9 +36,9 @@ const HEADS_AT_ONCE = 6
 /**
  * Every payment of the blocks from `fromBlock` to `toBlock`, in the order of the chain.
  *
- * Events are read by `eth_getLogs`; plain transfers leave none, so blocks are read whole if `payTo` is set,
- * and otherwise their headers. The bloom filters of those show when an endpoint may have omitted an event:
- * then all endpoints are asked for that block before it counts as having none.
+ * Events are read by `eth_getLogs`. Plain transfers emit no event, so whole blocks are read if `payTo` is
+ * set, and otherwise only their headers. The bloom filter of a header shows when an endpoint may have
+ * omitted an event: then all endpoints are asked for that block before it counts as having no event.
  *
  * @throws AppError upstream `dependency_unavailable` when no endpoint has all of these blocks
  */
@@ -67,7 +67,9 @@ export async function scanPayments(
 interface Step {
   readonly found: readonly Found[]
   readonly logs: readonly Log[]
-  /** Blocks that may have a router payment though none was returned; undefined: no header was read. */
+  /**
+   * Blocks that may have a router payment though no endpoint returned one; undefined if no header was read.
+   */
   readonly doubtful: readonly BlockRef[] | undefined
   readonly upTo: number
 }
@@ -97,7 +99,7 @@ async function readStep(
   return { found: [...routed(logs, refs, destinations), ...native], logs, doubtful, upTo }
 }
 
-/** Blocks that, by their headers, may have a router payment though none was returned. */
+/** Finds the blocks that, by their headers, may have a router payment though no endpoint returned one. */
 async function findDoubtful(
   { endpoints }: ScanSource,
   span: { readonly from: number; readonly upTo: number; readonly logs: readonly Log[] },

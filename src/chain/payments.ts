@@ -21,7 +21,7 @@ import { readRevertReason } from './revert-reason.ts'
 /** The first topic of a payment through the router, in a token or, with the zero address, in coins. */
 export const PAID_TOPIC = toEventSelector('Paid(bytes32,address,address,uint256)')
 
-/** A transaction in a JSON-RPC answer; pending while its block hash is null. */
+/** A transaction in a JSON-RPC result; pending while its block hash is null. */
 export const Transaction = z.object({
   hash: Hash,
   from: Address,
@@ -46,7 +46,7 @@ const HANDLE_BYTES = 32
 /**
  * State of a transaction and its payments, from one endpoint.
  *
- * @throws EndpointError when its answers are inconsistent, as while a block is being replaced
+ * @throws EndpointError when the endpoint's results are inconsistent, as while a block is being replaced
  */
 export async function readTransactionFacts(
   client: RpcClient,
@@ -103,8 +103,8 @@ export function routerPayment(
 }
 
 /**
- * The payment of a plain transfer to the service, provided it succeeded, with or without a handle as its
- * data.
+ * The payment of a plain transfer to the service, with or without a handle as its data; undefined if the
+ * transfer failed.
  */
 export function nativePayment(
   { hash, from, to, value, input }: Transaction,
@@ -129,7 +129,7 @@ export function nativePayment(
 /**
  * Whether a transaction in a block succeeded.
  *
- * @param block the block it was found in
+ * @param block the block in which the transaction was found
  * @throws EndpointError when the receipt names another block
  */
 export async function hasSucceeded(
@@ -142,14 +142,14 @@ export async function hasSucceeded(
   return status !== 0n
 }
 
-/** The error of an endpoint that answered from two versions of one block. */
+/** The error for an endpoint whose results come from two versions of one block. */
 export function blockReplaced(blockNumber: bigint | number): EndpointError {
   return new EndpointError(`block ${blockNumber} was replaced meanwhile`)
 }
 
 async function readReceipt(client: RpcClient, txHash: Hash): Promise<z.output<typeof Receipt>> {
   const answer = await client.request({ method: 'eth_getTransactionReceipt', params: [txHash] })
-  if (answer === null) throw new EndpointError('receipt is not there')
+  if (answer === null) throw new EndpointError('receipt is missing')
   return Receipt.parse(answer)
 }
 
@@ -165,7 +165,7 @@ function intendedHandle(
     const { functionName, args } = decodeFunctionData({ abi: ROUTER_ABI, data: input })
     return functionName === 'pay' || functionName === 'payNative' ? args[0] : null
   } catch {
-    // Another call of the router, or malformed data.
+    // The transaction calls another function of the router, or its data is malformed.
     return null
   }
 }

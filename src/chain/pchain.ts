@@ -3,7 +3,7 @@ import type { Logger } from '#src/kernel/logger.ts'
 
 /** A current validator, as the queried node sees it. */
 export interface Validator {
-  /** null: the node does not report it. */
+  /** null if the node does not report it. */
   readonly connected: boolean | null
   /** End of its stake. */
   readonly endsAt: Date | null
@@ -12,8 +12,8 @@ export interface Validator {
 /** Client of the P-chain, on which validators stake. */
 export interface PChain {
   /**
-   * Those of the given nodes that are current validators, by `NodeID-…`; undefined without an answer, which
-   * says nothing about any of them.
+   * The given nodes that are current validators, by `NodeID-…`; undefined if the P-chain node does not
+   * answer.
    */
   validators(
     nodeIds: readonly string[],
@@ -22,7 +22,9 @@ export interface PChain {
 }
 
 const TIMEOUT_MS = 10_000
-/** The last second of the year 9999, which a `Date` and the database can represent. */
+/**
+ * Latest time that is accepted: the end of the year 9999, which a `Date` and the database can represent.
+ */
 const SECONDS_MAX = 253_402_300_799
 /** Epoch seconds, as text or as a number. */
 const Seconds = z.preprocess(
@@ -35,7 +37,7 @@ const Answer = z.object({
       z.looseObject({
         nodeID: z.string(),
         connected: z.boolean().nullish().catch(null),
-        // A malformed time is unknown; the rest of the answer is valid.
+        // A malformed time counts as unknown; the rest of the response is valid.
         endTime: Seconds.optional().catch(undefined),
       }),
     ),
@@ -81,7 +83,7 @@ export function createPChain({ url, log }: { readonly url: string; readonly log:
         )
       } catch (error) {
         signal?.throwIfAborted()
-        const reason = error instanceof z.ZodError ? 'answer of another shape' : String(error)
+        const reason = error instanceof z.ZodError ? 'malformed response' : String(error)
         if (!isFailing) log.warn({ reason }, 'P-chain does not answer')
         isFailing = true
         return undefined

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { Logger } from '#src/kernel/logger.ts'
 
 /**
- * Content of a URL. `same`: unchanged since the last reading, not sent again. `absent`: not published.
- * `failed`: no answer in time, or an unusable one.
+ * Content of a URL. `same`: unchanged since the last reading, and not sent again. `absent`: not published.
+ * `failed`: no response in time, or an unusable one.
  */
 export type Publication<T> =
   | { readonly is: 'found'; readonly value: T }
@@ -11,7 +11,7 @@ export type Publication<T> =
   | { readonly is: 'absent' }
   | { readonly is: 'failed' }
 
-/** Reader of JSON published beside the chain, such as the rewards of a reward epoch. */
+/** Reads JSON that is published off-chain, such as the rewards of a reward epoch. */
 export interface PublicationReader {
   /**
    * Reads a URL.
@@ -28,20 +28,20 @@ export interface PublicationReader {
 /** Settings of reading publications. */
 export interface PublishedOptions {
   readonly log: Logger
-  /** Timeout of one answer; 20 seconds by default. */
+  /** Timeout of one response; 20 seconds by default. */
   readonly timeoutMs?: number
-  /** Upper limit of an answer's size; 32 MiB by default. */
+  /** Maximum size of a response; 32 MiB by default. */
   readonly bytesMax?: number
 }
 
 const TIMEOUT_MS = 20_000
 const BYTES_MAX = 32 * 1024 * 1024
-/** Upper limit of the URLs whose version is remembered. */
+/** Maximum number of URLs whose ETag is remembered. */
 const TAGS_MAX = 100
 
 /**
- * Creates a reader of publications at URLs the operator configured. Long because fetching and reading
- * share the versions and the failing addresses.
+ * Creates a reader of publications at URLs the operator configured. Long because fetching and reading share
+ * the ETags and the set of failing hosts.
  */
 export function createPublicationReader({
   log,
@@ -59,7 +59,7 @@ export function createPublicationReader({
   ): Promise<Publication<unknown>> {
     const response = await fetch(url, {
       headers: { accept: 'application/json', ...(tag !== undefined && { 'if-none-match': tag }) },
-      // The operator allowed this host only.
+      // The operator allowed only the host of the URL.
       redirect: 'manual',
       signal,
     })
@@ -74,9 +74,9 @@ export function createPublicationReader({
     }
     await response.body?.cancel()
     if (response.status === 304 && tag !== undefined) return { is: 'same' }
-    // A missing publication is no failure.
+    // A publication that does not exist yet is not a failure.
     if (response.status === 404) return { is: 'absent' }
-    if (response.headers.has('location')) throw new Error('it redirects: name the final address')
+    if (response.headers.has('location')) throw new Error('the URL redirects: configure its final address')
     throw new Error(`status ${response.status}`)
   }
 
@@ -111,14 +111,14 @@ async function readText(response: Response, bytesMax: number): Promise<string> {
   let bytes = 0
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length
-    if (bytes > bytesMax) throw new Error('answer too long')
+    if (bytes > bytesMax) throw new Error('response too long')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof z.ZodError) return 'answer of another shape'
-  if (error instanceof SyntaxError) return 'answer is not JSON'
+  if (error instanceof z.ZodError) return 'malformed response'
+  if (error instanceof SyntaxError) return 'response is not JSON'
   return error instanceof Error ? error.message : 'unknown'
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A number of JSON-RPC: hexadecimal outside, a bigint inside. */
+/** Codec of a JSON-RPC quantity: hexadecimal text on the wire, a bigint in code. */
 export const Quantity = z.codec(z.string().regex(/^0x[0-9a-fA-F]{1,64}$/), z.bigint(), {
   decode: (text) => BigInt(text),
   encode: (quantity) => `0x${quantity.toString(16)}`,

@@ -27,8 +27,8 @@ export interface ReceiptLogs {
 /**
  * Reads all events of a block, and whether its header proves that none is missing.
  *
- * @param receiptsRoot of the header
- * @returns undefined where the endpoint lacks the method or these receipts
+ * @param receiptsRoot of the header @returns undefined where the endpoint lacks the method or these
+ * receipts
  */
 export async function readReceiptLogs(
   client: RpcClient,

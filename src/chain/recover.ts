@@ -4,7 +4,7 @@ import secp256k1 from 'secp256k1'
 export interface SignedDigest {
   /** r and s, 64 bytes. */
   readonly signature: Uint8Array
-  /** Which of the possible public keys signed; 0 or 1, as good as always. */
+  /** Recovery id, which selects the public key that signed; almost always 0 or 1. */
   readonly recovery: number
   /** 32 bytes. */
   readonly digest: Uint8Array
@@ -14,11 +14,11 @@ export interface SignedDigest {
 export const KEY_BYTES = 65
 
 /**
- * Public key that signed, uncompressed; undefined for an invalid signature.
+ * Recovers the public key that signed, uncompressed; undefined for an invalid signature.
  *
- * In native code where the package has it for this platform (0.08 ms in place of 3 ms), else in JavaScript.
+ * Uses native code where the package has it for this platform (0.08 ms instead of 3 ms), else JavaScript.
  *
- * @param into where the key is written; of an invalid signature its content is not defined
+ * @param into where the key is written; undefined content after an invalid signature
  */
 export function recoverKey(
   { signature, recovery, digest }: SignedDigest,
@@ -28,7 +28,7 @@ export function recoverKey(
   try {
     return secp256k1.ecdsaRecover(signature, recovery, digest, false, into)
   } catch {
-    // No point on the curve has these values.
+    // These values are not a point on the curve.
     return undefined
   }
 }

@@ -9,7 +9,7 @@ const ITEM_BYTES = 1 + SIGNATURE_BYTES + DIGEST_BYTES
 /** First byte of an uncompressed public key; of an invalid signature it stays 0. */
 const KEY_MARK = 4
 
-/** Writes signatures one after another; what is no signature by its length becomes an invalid one. */
+/** Writes signatures one after another. A signature of a wrong length becomes an invalid one. */
 export function packSignatures(items: readonly SignedDigest[]): Uint8Array<ArrayBuffer> {
   const packed = new Uint8Array(items.length * ITEM_BYTES)
   for (const [index, { signature, recovery, digest }] of items.entries()) {

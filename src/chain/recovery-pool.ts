@@ -6,13 +6,15 @@ import { traceOf } from '#src/kernel/trace.ts'
 import type { SignedDigest } from './recover.ts'
 import { packSignatures, recoverPacked, unpackKeys } from './recovery-batch.ts'
 
-/** Recovers public keys beside the event loop. */
+/** Recovers the public keys of signers in worker threads, so that the event loop stays free. */
 export interface RecoveryPool {
-  /** Public keys that signed, in order; undefined for an invalid signature. Never rejects. */
+  /** Recovers the public keys that signed, in order; undefined for an invalid signature. Never rejects. */
   recover(items: readonly SignedDigest[]): Promise<readonly (Uint8Array | undefined)[]>
-  /** The same of one signature; those of one turn of the event loop are recovered together. */
+  /**
+   * Recovers the key of one signature. All signatures of one turn of the event loop are recovered together.
+   */
   recoverOne(item: SignedDigest): Promise<Uint8Array | undefined>
-  /** Ends the threads. What is still asked for is recovered in this thread. */
+  /** Ends the threads. Work that is still waiting is done in this thread. */
   close(): Promise<void>
 }
 
@@ -20,15 +22,16 @@ export interface RecoveryPool {
 const THREADS_MAX = 2
 /** Signatures of one message to a thread: about two milliseconds of work. */
 const PER_BATCH = 32
-/** Batches that wait for a thread; further ones are recovered in this thread. */
+/** Maximum number of batches that wait for a thread; further batches are recovered in this thread. */
 const WAITING_MAX = 64
-/** Time after which a thread without an answer counts as dead. */
+/** Time after which a thread that does not answer counts as dead. */
 const ANSWER_MS = 10_000
-/** A thread has little but the batch in hand. */
+/** Memory limits of a thread, which holds little more than the batch that it works on. */
 const MEMORY = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16, stackSizeMb: 1 }
 /**
- * Batches in this time that this thread recovers: those of a round, or of a few sign-ins, are not worth the
- * memory of threads, which start when a long pause is caught up with.
+ * Maximum number of batches per `HERE_MS` that this thread recovers itself. The batches of a round, or of a
+ * few sign-ins, are not worth the memory of threads. Threads start when the service catches up after a long
+ * pause.
  */
 const HERE_MAX = 12
 const HERE_MS = 5000
@@ -49,9 +52,9 @@ interface Thread {
 }
 
 /**
- * Creates a pool without threads; they start with much work, end without any, and do not keep the process
- * alive. What a thread that dies had in hand is recovered in this thread. Long because threads and waiting work
- * share state.
+ * Creates a pool without threads; threads start when there is much work, end when there is none, and do not
+ * keep the process alive. If a thread dies, its batch is recovered in this thread. Long because threads and
+ * waiting work share state.
  */
 export function createRecoveryPool({
   log,
@@ -75,13 +78,13 @@ export function createRecoveryPool({
   const threads = new Set<Thread>()
   const waiting: Task[] = []
   const gathered: { readonly item: SignedDigest; done(key: Keys | undefined): void }[] = []
-  /** The last batch that this thread recovers. */
+  /** Settles when this thread has recovered its last batch. */
   let last = Promise.resolve()
   let counted = { since: performance.now(), batches: 0 }
   let restartAt = 0
   let isClosed = false
 
-  /** Counts a batch. @returns whether threads are worth their memory, or there are some */
+  /** Counts a batch. @returns whether threads are worth their memory, or already run */
   function isMuch(): boolean {
     const now = performance.now()
     if (now - counted.since > hereMs) counted = { since: now, batches: 0 }
@@ -124,7 +127,7 @@ export function createRecoveryPool({
     void thread.worker.terminate()
     if (!isClosed) {
       restartAt = performance.now() + restartMs
-      log.warn({ problem: traceOf(error) }, 'a thread that recovers signatures has died')
+      log.warn({ problem: traceOf(error) }, 'a thread that recovers signers has died')
     }
     const left = threads.size === 0 ? waiting.splice(0) : []
     for (const one of [...(task ? [task] : []), ...left]) here(one)
@@ -137,16 +140,16 @@ export function createRecoveryPool({
     thread.worker.ref()
     clearTimeout(thread.timer)
     thread.timer = setTimeout(() => {
-      // If this thread was held up, the answer is there in the same turn.
+      // If this thread was blocked, the answer arrives in the same turn of the event loop.
       setImmediate(() => {
         if (thread.task === task) lose(thread, new Error('a thread does not answer'))
       })
     }, answerMs)
-    // The memory is not transferred: if the thread dies, it is needed here.
+    // The memory is copied, not transferred: if the thread dies, the batch is recovered here.
     thread.worker.postMessage(task.packed)
   }
 
-  /** Recovers a batch in this thread, one in each turn of the event loop. */
+  /** Recovers a batch in this thread, one signature in each turn of the event loop. */
   function here({ packed, done }: Task): void {
     last = last.then(async () => {
       await nextTurn()

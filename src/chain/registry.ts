@@ -8,16 +8,25 @@ import { CONTRACT_REGISTRY_ABI } from './contracts.ts'
 import type { RpcClient } from './endpoints.ts'
 import { EndpointError } from './failures.ts'
 
-/** Addresses of the chain's own contracts. They move from time to time, so every address expires. */
+/**
+ * Addresses of the contracts of the Flare Systems Protocol. Contracts move from time to time, so every
+ * address expires.
+ */
 export interface ContractAddresses {
-  /** Present contract of a name; undefined when the chain has none. Refreshed every 10 minutes. */
+  /**
+   * Current contract of a name; undefined when the chain has no contract of that name. Refreshed every 10
+   * minutes.
+   */
   find(client: RpcClient, name: string): Promise<Address | undefined>
   /**
-   * The present contract of a name, then its former ones, as far as this process or an earlier one saw
+   * The current contract of a name, then its former contracts, as far as this process or an earlier one saw
    * them.
    */
   all(client: RpcClient, name: string): Promise<readonly Address[]>
-  /** Stores the address of a contract that another one names; the registry may be behind it. */
+  /**
+   * Stores the address of a contract that another contract names; the registry may not have that address
+   * yet.
+   */
   remember(name: string, address: Address): void
   /** Every address seen, by name, newest first. */
   seen(): ReadonlyMap<string, readonly Address[]>
@@ -40,7 +49,7 @@ export interface RegistrySource {
   readonly registry: Address
   /** Number of endpoints. */
   readonly endpointCount: number
-  /** Addresses that earlier processes saw, by name; read with each reading of the registry. */
+  /** Reads the addresses that earlier processes saw, by name. Called with each reading of the registry. */
   readonly stored?: () => Promise<Readonly<Record<string, readonly Address[]>>>
   readonly clock: Clock
   readonly log: Logger
@@ -48,14 +57,14 @@ export interface RegistrySource {
 
 /** Time for which the registry's entries are cached. */
 const KEPT_MS = 10 * MINUTE_MS
-/** Time for which the cached entries are used after an empty answer. */
+/** Time for which the cached entries are used after an empty result. */
 const DOUBTED_MS = 60_000
 /** Shortest time between readings for suspected moves. */
 const SUSPECTED_MS = MINUTE_MS
 
 /**
  * Creates lookups in the FlareContractRegistry, whose entries are read in one request. Long because lookup,
- * refresh and the handling of empty answers share the known addresses.
+ * refresh and the handling of empty results share the known addresses.
  */
 export function createContractAddresses({
   registry,
@@ -67,13 +76,16 @@ export function createContractAddresses({
   const known = new Map<string, readonly Address[]>()
   /** Further addresses: named by other contracts, or seen by earlier processes. */
   const others = new Map<string, ReadonlySet<Address>>()
-  /** Names in the registry now; the others are former contracts. */
+  /** Names in the registry now; all other names are those of former contracts. */
   let current: ReadonlySet<string> = new Set()
   /** URLs of endpoints that returned an empty registry although a non-empty one is known. */
   const emptyAt = new Set<string>()
   let readUntilMs = 0
   let suspectedAtMs = Number.NEGATIVE_INFINITY
-  /** The last reading of earlier processes' addresses; lookups of present contracts do not wait for it. */
+  /**
+   * Settles when the addresses of earlier processes are read; lookups of current contracts do not wait for
+   * this.
+   */
   let recalled = Promise.resolve()
 
   async function look(client: RpcClient): Promise<void> {
@@ -99,8 +111,8 @@ export function createContractAddresses({
   }
 
   /**
-   * Handles an empty registry, which never replaces a known one: the next endpoint is asked, and if all
-   * return the same the known one is used.
+   * Handles an empty registry, which never replaces known entries: the next endpoint is asked, and if all
+   * return an empty registry the known entries are used.
    */
   function doubt(url: string): void {
     const isFirst = !emptyAt.has(url)
@@ -109,10 +121,12 @@ export function createContractAddresses({
       throw new EndpointError('the list of contracts is empty, which was not so before')
     }
     if (isFirst)
-      log.warn({ contracts: known.size }, 'list of contracts is empty: the known one is kept')
+      log.warn({ contracts: known.size }, 'list of contracts is empty: the known addresses are used')
   }
 
-  /** Adds the addresses of earlier processes; if they cannot be read, the known ones are used. */
+  /**
+   * Adds the addresses of earlier processes; if these cannot be read, only the known addresses are used.
+   */
   async function recall(): Promise<void> {
     try {
       for (const [name, addresses] of Object.entries(await stored())) {
@@ -158,7 +172,7 @@ export function createContractAddresses({
   }
 }
 
-/** Every entry of the registry; empty where the chain has none. */
+/** Reads every entry of the registry; empty where the chain has no registry. */
 async function readRegistry(
   client: RpcClient,
   registry: Address,

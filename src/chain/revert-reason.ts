@@ -5,7 +5,7 @@ import type { RpcClient } from './endpoints.ts'
 import { isEndpointFailure, isExecutionFailure, rpcErrorOf } from './failures.ts'
 import { HexData } from './logs.ts'
 
-/** The parts of a transaction that a replay needs. */
+/** The fields of a transaction that a replay needs. */
 export interface ReplayInput {
   readonly from: Address
   readonly to: Address | undefined
@@ -14,7 +14,7 @@ export interface ReplayInput {
   readonly gas: bigint
 }
 
-/** Upper limit of a revert reason's length; anybody can deploy a contract with any text. */
+/** Maximum length of a revert reason; anybody can deploy a contract that reverts with any text. */
 const REASON_LENGTH_MAX = 120
 const BUILT_IN = parseAbi(['error Error(string reason)', 'error Panic(uint256 code)'])
 const KNOWN_ERRORS = [
@@ -23,15 +23,15 @@ const KNOWN_ERRORS = [
   ...TOKEN_ERRORS_ABI,
 ]
 
-/** Result of a replay in the state of the block before. */
+/** Result of a replay in the state of the previous block. */
 export interface ReplayResult {
   /** `unknown`: the endpoint does not return the revert data, or has pruned the state. */
   readonly outcome: 'failed' | 'succeeded' | 'unknown'
-  /** Revert reason; the selector of an unknown error; null without any. */
+  /** Revert reason, or the selector of an unknown error; null if the revert has no data. */
   readonly reason: string | null
 }
 
-/** Replays a transaction in the state of the block before its own. */
+/** Replays a transaction in the state of the block before the transaction's block. */
 export async function replay(
   client: RpcClient,
   { from, to, value, input, gas }: ReplayInput,

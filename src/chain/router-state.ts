@@ -44,7 +44,7 @@ export async function readRouterState(
   }
 }
 
-/** An answer of exactly one word; undefined otherwise. */
+/** Returns a result of exactly one word; undefined for any other. */
 function word(data: Hex | undefined): Hex | undefined {
   return data?.length === 66 ? data : undefined
 }

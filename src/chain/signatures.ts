@@ -30,7 +30,7 @@ export interface SignedMessage {
   readonly signature: string
 }
 
-/** Upper limit of a signature's length in bytes; contract wallets with many owners have long ones. */
+/** Maximum length of a signature in bytes; contract wallets with many owners have long signatures. */
 const SIGNATURE_BYTES_MAX = 4096
 
 /** Length of r, s and v of a plain account's signature. */
@@ -47,23 +47,24 @@ const RECOVERY_OF_V: ReadonlyMap<number, number> = new Map([
  * @see ERC-6492
  */
 const UNDEPLOYED_SUFFIX = '6492'.repeat(16)
-/** Upper limit of the time to verify a contract wallet's signature, over all endpoints. */
+/** Maximum time to verify a contract wallet's signature, over all endpoints. */
 const VERIFY_LIMIT_MS = 5000
 const VERIFY_GAS = 30_000_000
 
-/** What verifying needs. */
+/** Dependencies of `verifyMessage`. */
 export interface VerifySource {
   readonly endpoints: Endpoints
   readonly turns: WorkLimiter
-  /** Recovers plain accounts' keys beside the event loop; omitted: in this thread. */
+  /** Recovers the keys of plain accounts in other threads; if omitted, in this thread. */
   readonly recovery?: Pick<RecoveryPool, 'recoverOne'> | undefined
 }
 
 /**
- * Whether `signature` over `message` (EIP-191) is `address`'s.
+ * Whether `address` signed `message` (EIP-191).
  *
  * Plain accounts are verified locally; v may be 27 or 28, or 0 or 1 as some hardware wallets have it.
- * Contract wallets are called through the RPC, deployed (ERC-1271) or not yet (ERC-6492), a few at a time.
+ * Contract wallets are called through the RPC, a few at a time, whether they are deployed (ERC-1271) or not
+ * yet (ERC-6492).
  *
  * @throws AppError upstream `dependency_unavailable`; never for a plain account's valid signature
  */
@@ -90,7 +91,7 @@ export function verifyLimitMs(endpointCount: number): number {
   return Math.floor(VERIFY_LIMIT_MS / Math.max(endpointCount, 1))
 }
 
-/** Whether the text is whole bytes in hexadecimal, at least one and at most the limit. */
+/** Whether the text is hexadecimal with a whole number of bytes, at least one and at most the limit. */
 export function isSignatureText(text: string): text is Hex {
   return text.length <= 2 + 2 * SIGNATURE_BYTES_MAX && /^0x([0-9a-fA-F]{2})+$/.test(text)
 }
@@ -107,7 +108,7 @@ export function isPlainSigner(address: Address, message: string, signature: Hex)
   return key !== undefined && isAddressOf(key, address)
 }
 
-/** The signature as that of a plain account; undefined when its form is another. */
+/** Parses the signature of a plain account; undefined when the text has another form. */
 function signatureOfKey(message: string, signature: Hex): SignedDigest | undefined {
   if (size(signature) !== PLAIN_SIGNATURE_BYTES) return undefined
   const bytes = Buffer.from(signature.slice(2), 'hex')
@@ -124,8 +125,8 @@ function isAddressOf(key: Uint8Array, address: Address): boolean {
 /**
  * Whether the contract at `address` accepts the signature over `hash`.
  *
- * viem's own check treats an unreachable endpoint as a refusal, so only its validator is used: a contract
- * that is constructed inside the call and never exists.
+ * viem's `verifyHash` treats an unreachable endpoint as an invalid signature. So only its validator is
+ * used: a contract that is constructed inside the call and never deployed.
  */
 async function isContractSigner(
   client: RpcClient,
@@ -149,10 +150,10 @@ async function isContractSigner(
     if (answer === '0x00') return false
   } catch (error) {
     if (isExecutionFailure(error)) return false
-    if (error instanceof EndpointTimeout) throw new CallFailure('call not carried out in time')
+    if (error instanceof EndpointTimeout) throw new CallFailure('the call timed out')
     const answer = isRefusal(error, true) ? undefined : rpcErrorOf(error)
-    if (answer !== undefined) throw new CallFailure(`call not carried out: rpc ${answer.code}`)
+    if (answer !== undefined) throw new CallFailure(`the call failed: rpc error ${answer.code}`)
     throw error
   }
-  throw new EndpointError('answer is neither yes nor no')
+  throw new EndpointError('the validator returned neither true nor false')
 }

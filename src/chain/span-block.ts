@@ -7,8 +7,10 @@ export interface SpanBlock {
   readonly ref: BlockRef
   readonly logsBloom: Hex
   readonly receiptsRoot: Hash
-  /** As in the JSON-RPC answer, in order; only their hashes in a span without transactions. */
+  /** As in the JSON-RPC result, in order; only hashes in a span that is read without transactions. */
   readonly transactions: readonly unknown[]
-  /** false: endpoints contradict each other about its content, so it proves nothing. */
+  /**
+   * False if endpoints contradict each other about the block's content, so that the block proves nothing.
+   */
   readonly isSure: boolean
 }

@@ -7,7 +7,7 @@ import { type Log, type LogFilter, readLogsOfBlock } from './logs.ts'
 import { readReceiptLogs } from './receipts.ts'
 import type { SpanBlock } from './span-block.ts'
 
-/** Answers of endpoints about the events of some blocks. */
+/** Results of endpoints about the events of some blocks. */
 export interface EndpointLogs {
   readonly blocks: readonly SpanBlock[]
   readonly logsByEndpoint: readonly (readonly Log[])[]
@@ -20,14 +20,14 @@ export interface BlockLogs {
 }
 
 /**
- * Determines the events of blocks, none missing as far as that can be proven.
+ * Determines the events of blocks, and proves that none is missing as far as that is possible.
  *
  * A block is checked again where endpoints differ, where the bloom filter of its header indicates events
- * that were not returned, and, while only one endpoint answered, where it has an event listed in `rare`: the
- * bloom filter cannot reveal a second, missing one. All its receipts are then read: the root in its header
- * proves them, whatever endpoint returned them. Without receipts, every event that any endpoint returned
- * counts; if two have a different event at the same index, or returned receipts do not match the block, the
- * block is uncertain.
+ * that were not returned, and, while only one endpoint answered, where it has an event listed in `rare`:
+ * the bloom filter cannot reveal a missing second event. All receipts of the block are then read: the root
+ * in its header proves them, whichever endpoint returned them. Without receipts, every event that any
+ * endpoint returned counts; if two have a different event at the same index, or returned receipts do not
+ * match the block, the block is uncertain.
  *
  * @param rare first topics that need a second endpoint's confirmation
  */
@@ -65,7 +65,7 @@ export async function settleEvents(
   return { blocks: all.map(({ block }) => block), logs: all.flatMap((one) => one.logs) }
 }
 
-/** The events of a block from its receipts; undefined where no endpoint returns them. */
+/** Reads the events of a block from its receipts; undefined where no endpoint returns the receipts. */
 async function proveEvents(
   endpoints: Endpoints,
   filter: LogFilter,

@@ -28,18 +28,18 @@ export interface Span {
 
 /** Blocks read from one endpoint at a time. */
 export const BLOCKS_PER_STEP = 30
-/** Blocks read at a time, each from an endpoint that has it; bounds memory. */
+/** Maximum number of blocks that are read at a time; bounds memory. */
 const BLOCKS_AT_ONCE = 120
-/** Concurrent requests for blocks to one endpoint in one step. */
+/** Maximum number of concurrent requests for blocks to one endpoint in one step. */
 const REQUESTS_AT_ONCE = 6
 
 /** An endpoint's block is not the chain's block at that height; the connection to the endpoint is fine. */
 class BlockError extends EndpointError {}
 
 /**
- * Whether no endpoint returns a block though one answers and has later blocks: it is missing, its
- * transactions do not match the root in its header, or it is answered with an error or in another shape by
- * an endpoint that returns its newest block. False when none answers.
+ * Whether no endpoint returns a block, though an endpoint responds and has later blocks. The block is
+ * missing, its transactions do not match the root in its header, or an endpoint that returns its newest
+ * block returns an error or a malformed result for this block. False when no endpoint responds.
  */
 export async function isUnreadable(
   endpoints: Endpoints,
@@ -72,12 +72,13 @@ const Contents = z.object({
 const NO_TRANSACTIONS = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 
 /**
- * The blocks from `from` on, up to `to` and limited by the size of a step, with their events, each
- * complete. If a block is unavailable, those before it are returned.
+ * Reads the blocks from `from` on, up to `to` and limited by the size of a step, each with all its events.
+ * If a block is unavailable, the blocks before it are returned.
  *
- * Every block and every range of events is a request of its own, which another endpoint answers if one
- * fails. A missing transaction is detected by the root in the header. Events are requested from all healthy
- * endpoints; where they differ, or the header indicates others, the block's receipts decide.
+ * Every block and every range of events is a separate request, which is sent to another endpoint if the
+ * first fails. A missing transaction is detected by the root in the header. Events are requested from all
+ * healthy endpoints; where their results differ, or the header indicates further events, the block's
+ * receipts decide.
  *
  * @throws AppError upstream `dependency_unavailable` when no endpoint has the first of these blocks
  */
@@ -87,7 +88,7 @@ export async function readSpan(
   range: {
     readonly from: number
     readonly to: number
-    /** Hash of the block before the first, if known: the span must follow it. */
+    /** Hash of the block before the first, if known: the span must follow that block. */
     readonly after?: Hash | undefined
     readonly withTransactions: boolean
     /** First topics that need a second endpoint's confirmation. */
@@ -110,7 +111,7 @@ export async function readSpan(
 type Range = Parameters<typeof readSpan>[2]
 
 /**
- * Reads each part from an endpoint that has it; undefined when the parts do not fit together, or one is
+ * Reads each part from an endpoint that has it; undefined when the parts do not fit together, or a part is
  * unavailable.
  */
 async function readApart(
@@ -178,8 +179,8 @@ async function readTogether(
 }
 
 /**
- * A block with all its transactions, from the first endpoint that has them. If no answer can be proven
- * complete, and they differ, the block is uncertain.
+ * Reads a block with all its transactions, from the first endpoint that has them. If no result can be
+ * proven complete, and the results differ, the block is uncertain.
  */
 async function readSurely(
   endpoints: Endpoints,
@@ -218,7 +219,10 @@ async function readSurely(
   return { ...fullest[0], isSure }
 }
 
-/** Every block of a range, whole or with hashes only, in order and each the parent of the next. */
+/**
+ * Reads every block of a range, whole or with hashes only, in order. Each block must be the parent of the
+ * next.
+ */
 export async function readBlocks(
   client: RpcClient,
   range: {
@@ -259,11 +263,11 @@ async function readOne(
     method: 'eth_getBlockByNumber',
     params: [numberToHex(number), withTransactions],
   })
-  if (answer === null) throw new BlockError(`block ${number} is not there`)
+  if (answer === null) throw new BlockError(`block ${number} is missing`)
   const contents = Contents.parse(answer)
   const { transactions, transactionsRoot } = contents
   if ((transactions.length === 0) !== (transactionsRoot === NO_TRANSACTIONS)) {
-    throw new BlockError(`block ${number} is there without its transactions`)
+    throw new BlockError(`block ${number} has no list of transactions`)
   }
   const ref = toBlockRef(answer)
   if (ref.number !== number) throw new BlockError(`block ${ref.number} instead of ${number}`)
@@ -281,7 +285,7 @@ function checkParents(blocks: readonly ReadBlock[], after: Hash | undefined): vo
   let before = after
   for (const { ref, parentHash } of blocks) {
     if (before !== undefined && parentHash !== before) {
-      throw new EndpointError(`block ${ref.number} does not follow the one before it`)
+      throw new EndpointError(`block ${ref.number} does not follow the previous block`)
     }
     before = ref.hash
   }

@@ -8,7 +8,7 @@ import { isExecutionFailure } from './failures.ts'
 import { readBatch, readWord } from './multicall.ts'
 import { paddedText } from './padded-text.ts'
 
-/** Upper limit of the graphemes of a symbol. */
+/** Maximum number of graphemes of a symbol. */
 export const SYMBOL_LENGTH_MAX = 16
 
 /** An amount has at most 78 digits, so a token with more decimals has no whole unit. */
@@ -17,7 +17,7 @@ const DECIMALS_MAX = 77n
 /**
  * Reads symbol and decimals of a token contract.
  *
- * @returns undefined when there is no contract, or one without a readable symbol and decimals
+ * @returns undefined when there is no contract, or its symbol and decimals cannot be read
  */
 export async function readAssetInfo(
   client: RpcClient,
@@ -37,7 +37,7 @@ export async function readAssetInfo(
   }
 }
 
-/** Decodes a token's answers; undefined when it is not a token. */
+/** Decodes a token's symbol and decimals; undefined when the contract is not a token. */
 export function toAssetInfo(
   symbolData: Hex | undefined,
   decimalsData: Hex | undefined,

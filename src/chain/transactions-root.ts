@@ -27,8 +27,8 @@ const WithFees = Common.extend({
 const Type = z.object({ type: z.string().default('0x0') })
 
 /**
- * Transactions root of a block: the Merkle-Patricia trie over the serialized transactions, in order and
- * complete, as in a JSON-RPC answer.
+ * Transactions root of a block: the Merkle-Patricia trie over the serialized transactions, all of them in
+ * order, as in a JSON-RPC result.
  *
  * @returns undefined if a transaction has an unsupported type or lacks a field
  * @see Ethereum yellow paper, 4.3.2 and appendix D

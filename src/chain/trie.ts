@@ -28,7 +28,7 @@ interface Leaf {
 /** Input of viem's `toRlp`. */
 type Item = Hex | readonly Item[]
 
-/** The node over leaves that share their path up to `depth`. */
+/** Builds the node above leaves that share their path up to `depth`. */
 function nodeOf(leaves: readonly Leaf[], depth: number): Item {
   const [first, ...others] = leaves
   if (first === undefined) return '0x'
@@ -47,7 +47,7 @@ function nodeOf(leaves: readonly Leaf[], depth: number): Item {
   return [...branches, '0x']
 }
 
-/** Reference to a node: its hash, or the node itself if shorter. */
+/** Reference to a node: its hash, or the node itself if it is shorter than a hash. */
 function refTo(node: Item): Item {
   const encoded = toRlp(node as Parameters<typeof toRlp>[0])
   return encoded.length < 2 + 2 * 32 ? node : keccak256(encoded)

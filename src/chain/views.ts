@@ -11,10 +11,10 @@ import type { Address } from '#src/kernel/units.ts'
 import type { RpcClient } from './endpoints.ts'
 import { readBatch } from './multicall.ts'
 
-/** A call of a contract, with the decoder of its answer. */
+/** A call of a contract, with the decoder of its result. */
 export interface ContractView<T> {
   readonly callData: Hex
-  /** Decodes an answer; undefined without one, or for a malformed one. */
+  /** Decodes a result; undefined if the result is missing or malformed. */
   of(answer: Hex | undefined): T | undefined
 }
 
@@ -28,7 +28,7 @@ export function view<
   functionName: Name,
   args: Args,
 ): ContractView<ContractFunctionReturnType<A, 'view', Name, Args>> {
-  // The types above hold for every function; the compiler checks them only for one at a time.
+  // The types above are right for every function; the compiler checks them only for one function at a time.
   const call = { abi: abi as Abi, functionName: functionName as string, args: args as unknown[] }
   return {
     callData: encodeFunctionData(call),
@@ -44,8 +44,8 @@ export function view<
 }
 
 /**
- * Results of many views of many contracts at the end of a block, in one request; undefined for a missing
- * contract or answer.
+ * Reads many views of many contracts at the end of a block, in one request; undefined for a missing
+ * contract or result.
  */
 export async function askViews(
   client: RpcClient,

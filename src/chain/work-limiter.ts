@@ -1,12 +1,13 @@
 import { AppError } from '#src/kernel/errors.ts'
 import type { Endpoints } from './endpoints.ts'
 
-/** Limiter of concurrent work, with a queue. */
+/** Limits concurrent work, with a queue. */
 export interface WorkLimiter {
   /**
    * Runs `work` when a slot is free.
    *
-   * @throws AppError the refusal of the limits when too many are waiting, or no slot is free in time
+   * @throws AppError the refusal of the limits when too many callers are waiting, or no slot is free in
+   * time
    * @throws the signal's reason when the caller aborts while waiting
    */
   take<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>
@@ -17,7 +18,7 @@ const RETRY_AFTER_SECONDS = 5
 /** Limits of concurrent and of waiting work: a queue must not outlive its callers. */
 export interface WorkLimits {
   readonly atOnce: number
-  /** Further ones are refused. */
+  /** Maximum number of waiting callers; further ones are refused. */
   readonly waitingMax: number
   /** Longest wait in milliseconds, after which the work is refused; unlimited by default. */
   readonly waitMs?: number
@@ -76,7 +77,7 @@ function unavailable(): AppError {
   return new AppError('upstream', 'dependency_unavailable', details)
 }
 
-/** Limits the reads that anybody can cause: some at a time, the others wait or are refused. */
+/** Limits the reads that anybody can cause: a few run at a time, the others wait or are refused. */
 export function limitReads(endpoints: Endpoints, turns: WorkLimiter): Endpoints {
   return {
     count: endpoints.count,

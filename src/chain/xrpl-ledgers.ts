@@ -9,7 +9,7 @@ export interface LedgerRange {
 }
 
 const PAGE_SIZE = 200
-/** Upper limit of the pages of one reading; the next reading continues. */
+/** Maximum number of pages of one reading; the next reading continues. */
 const PAGES_MAX = 20
 
 const ServerInfo = z.object({
@@ -39,14 +39,14 @@ export async function readLedgerRange(
   const { info } = await rpc.ask(call, signal)
   const [, oldest, end = oldest] = /(\d+)(?:-(\d+))?$/.exec(info.complete_ledgers) ?? []
   if (oldest === undefined || info.validated_ledger === undefined) {
-    throw rpc.unusable('not synced to the network')
+    throw rpc.unusable('the server is not synced to the network')
   }
   return { oldest: Number(oldest), newest: Math.min(Number(end), info.validated_ledger.seq) }
 }
 
 /**
- * Every validated transaction of an account in a range of ledgers, in order, and the ledger up to which the
- * list is complete.
+ * Reads every validated transaction of an account in a range of ledgers, in order, and returns the ledger
+ * up to which the list is complete.
  *
  * @throws AppError upstream `dependency_unavailable`, also when the server did not search the whole range
  */
@@ -65,7 +65,7 @@ export async function readTransactions(
     const call = { method: 'account_tx', parameters, schema: LedgersPage }
     const answer = await rpc.find(call, 'actNotFound', signal)
     if (answer === undefined) return { transactions: [], upTo }
-    if (answer.ledger_index_min > from) throw rpc.unusable(`lacks ledger ${from}`)
+    if (answer.ledger_index_min > from) throw rpc.unusable(`the server lacks ledger ${from}`)
     upTo = Math.min(upTo, answer.ledger_index_max)
     found.push(...validatedOf(rpc, answer))
     marker = answer.marker
@@ -81,12 +81,12 @@ export async function readTransactions(
 
 function validatedOf(rpc: XrplRpc, { transactions }: LedgersPage): readonly ValidatedTransaction[] {
   return transactions.map((transaction) => {
-    if (transaction === 'waiting') throw rpc.unusable('a transaction that is not validated')
+    if (transaction === 'waiting') throw rpc.unusable('the server returned a transaction that is not validated')
     return transaction
   })
 }
 
-/** Sorts transactions: pages are in order, but not always the transactions on one. */
+/** Sorts transactions: pages are in order, but the transactions of a page are not always. */
 function inOrder(transactions: readonly ValidatedTransaction[]): readonly ValidatedTransaction[] {
   return transactions.toSorted(
     (transaction, other) =>

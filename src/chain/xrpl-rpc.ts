@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 
-/** One call of a method, with the schema of its answer. */
+/** One call of a method, with the schema of its result. */
 export interface XrplCall<T> {
   readonly method: string
   readonly parameters: Readonly<Record<string, unknown>>
@@ -11,28 +11,28 @@ export interface XrplCall<T> {
 
 /**
  * JSON-RPC client of one server of the XRP Ledger. Rejects with AppError upstream `dependency_unavailable`
- * when it gives no usable answer in time, and with the signal's reason when the caller aborts.
+ * when the server returns no usable response in time, and with the signal's reason when the caller aborts.
  */
 export interface XrplRpc {
   /** Calls a method. Any error is the server's failure. */
   ask<T>(call: XrplCall<T>, signal: AbortSignal | undefined): Promise<T>
   /**
-   * As `ask`, for objects that may not exist.
+   * Like `ask`, for objects that may not exist.
    *
-   * @param absent error code of a missing object, such as `txnNotFound`, which gives undefined
+   * @param absent error code of a missing object, such as `txnNotFound`, for which undefined is returned
    */
   find<T>(
     call: XrplCall<T>,
     absent: string,
     signal: AbortSignal | undefined,
   ): Promise<T | undefined>
-  /** The error to throw for a well-formed answer that is unusable. */
+  /** The error to throw for a well-formed response that is unusable. */
   unusable(reason: string): AppError
 }
 
 /** Settings of the client. */
 export interface XrplRpcOptions {
-  /** http or https. Credentials in it are never logged. */
+  /** URL with http or https. Its credentials are never logged. */
   readonly url: string
   readonly log: Logger
   /** Timeout of one call. */
@@ -44,10 +44,10 @@ type Answer = { readonly result: unknown } | { readonly error: string }
 
 const Envelope = z.object({ result: z.looseObject({ error: z.string().optional() }) })
 
-/** The version whose answers contain ledger hashes and delivered amounts. */
+/** The API version whose responses contain ledger hashes and delivered amounts. */
 const API_VERSION = 2
 const RETRY_AFTER_SECONDS = 10
-/** Upper limit of a logged error code; longer texts are not repeated. */
+/** Maximum length of a logged error code; longer texts are not logged. */
 const TOKEN_LENGTH_MAX = 60
 
 /** Creates a client of one server. It connects with the first call. */
@@ -88,7 +88,7 @@ export function createXrplRpc({ url, log, timeoutMs }: XrplRpcOptions): XrplRpc 
     const answer = await post(JSON.stringify({ method, params }), signal)
     if ('error' in answer && answer.error !== absent) throw failed(`${method}: ${answer.error}`)
     const parsed = 'result' in answer ? schema.safeParse(answer.result) : undefined
-    if (parsed?.success === false) throw failed(`${method}: answer of another shape`)
+    if (parsed?.success === false) throw failed(`${method}: malformed response`)
     if (isFailing) log.info({ origin }, 'xrp ledger server answers again')
     isFailing = false
     return parsed?.data
@@ -105,7 +105,7 @@ export function createXrplRpc({ url, log, timeoutMs }: XrplRpcOptions): XrplRpc 
   }
 }
 
-/** Splits name and password off a URL, because `fetch` takes them in a header. */
+/** Splits name and password off a URL, because `fetch` accepts them only in a header. */
 function readUrl(url: string) {
   const address = new URL(url)
   const { origin, username, password } = address
@@ -118,7 +118,7 @@ function readUrl(url: string) {
 
 function readAnswer(text: string): Answer {
   const { data } = Envelope.safeParse(jsonOf(text))
-  if (data === undefined) return { error: 'answer of another shape' }
+  if (data === undefined) return { error: 'malformed response' }
   const { error } = data.result
   return error === undefined ? { result: data.result } : { error: error.slice(0, TOKEN_LENGTH_MAX) }
 }
@@ -127,7 +127,7 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Possibly an error page of a proxy.
+    // The body is not JSON, for example an error page of a proxy.
     return undefined
   }
 }

@@ -5,10 +5,10 @@ import { type BlockRef, OTHER_LOG_INDEX, type Payment } from './chain.ts'
 
 const Digits = z.string().regex(/^[0-9A-Fa-f]{64}$/)
 
-/** Decimals of stored amounts of other currencies, which have at most that many digits. */
+/** Decimals of stored amounts of other currencies. */
 const OTHER_DECIMALS = 15
 
-/** An amount of another currency or token: stored by its name, to 15 decimals, rounded down. */
+/** An amount of another currency or token: stored with its name, to 15 decimals, rounded down. */
 const OtherAmount = z
   .union([
     z.object({ currency: z.string(), issuer: z.string(), value: z.string() }),
@@ -20,7 +20,10 @@ const OtherAmount = z
     return { asset: cleanOutsideText(asset, 100), amountUnits: scaled(amount.value) }
   })
 
-/** A decimal number, also with an exponent, in units of 10⁻¹⁵; 0 for a malformed or too large one. */
+/**
+ * Converts a decimal number, also with an exponent, to units of 10⁻¹⁵; 0 if the text is malformed or the
+ * number too large.
+ */
 function scaled(text: string): bigint {
   const [, whole = '', fraction = '', exponent = '0'] =
     /^(\d{1,40})(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,3}))?$/.exec(text) ?? []
@@ -88,7 +91,7 @@ export interface ValidatedTransaction {
   readonly meta: z.output<typeof Meta>
   readonly txHash: string
   readonly ledgerIndex: number
-  /** The ledger in the answer; undefined where it is incomplete. */
+  /** The ledger in the response; undefined where it is incomplete. */
   readonly block: BlockRef | undefined
 }
 
@@ -96,12 +99,15 @@ export interface ValidatedTransaction {
 export type IgnoreReason = 'amount not known'
 
 const SUCCESS = 'tesSUCCESS'
-/** Transaction types of payments: a deleted account leaves its XRP to another, with an optional tag. */
+/**
+ * Transaction types that pay. `AccountDelete` sends the XRP of a deleted account to another account, with
+ * an optional tag.
+ */
 const PAYING_TYPES = ['Payment', 'AccountDelete']
 /** 2000-01-01T00:00:00Z, the epoch of the ledger's seconds. */
 const LEDGER_EPOCH_SECONDS = 946_684_800
 
-/** Parses a transaction; `waiting` while it is in no validated ledger. */
+/** Parses a transaction; `waiting` while no validated ledger contains it. */
 export const XrplTransaction = RawEntry.transform(
   (raw, context): ValidatedTransaction | 'waiting' => {
     if (raw.validated !== true) return 'waiting'
@@ -113,7 +119,7 @@ export const XrplTransaction = RawEntry.transform(
       const block = hash && time ? blockOf(ledgerIndex, hash, new Date(time)) : undefined
       return { fields, meta, txHash: txHash.toUpperCase(), ledgerIndex, block }
     }
-    context.issues.push({ code: 'custom', input: raw, message: 'not a whole transaction' })
+    context.issues.push({ code: 'custom', input: raw, message: 'the transaction is incomplete' })
     return z.NEVER
   },
 )
@@ -139,9 +145,9 @@ export function isPaymentTo(transaction: ValidatedTransaction, address: string):
 /**
  * Converts a transaction to a payment.
  *
- * Its amount is the delivered one: the stated amount can be more, for a partial payment.
+ * The amount is the delivered amount; the stated amount of a partial payment can be more.
  *
- * @param block its ledger
+ * @param block the ledger of the transaction
  */
 export function toPayment(
   { fields, meta, txHash }: ValidatedTransaction,
@@ -156,9 +162,9 @@ export function toPayment(
 }
 
 /**
- * XRP that an address received in another way than by a payment: an escrow, a payment channel, a check. The
- * amount follows from the change of its account; the tag is that of the entry that held the amount.
- * Undefined where it received nothing.
+ * XRP that an address received without a payment: from an escrow, a payment channel or a check. The amount
+ * is the change of the address's account; the tag is that of the entry that held the amount. Undefined
+ * where the address received nothing.
  */
 export function otherReceipt(
   { fields, meta, txHash }: ValidatedTransaction,

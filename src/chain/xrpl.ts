@@ -20,11 +20,11 @@ import {
  */
 export interface Xrpl {
   /**
-   * Payments received in validated ledgers after `since`, oldest first, up to ledger `upTo` included;
-   * continue from there. Without `since`: from the oldest ledger of the server. Reads a bounded number of
-   * pages, so `upTo` can be behind the newest ledger.
+   * Payments received in validated ledgers after `since`, oldest first, up to and including ledger `upTo`,
+   * from which the next call continues. Without `since`: from the oldest ledger of the server. Reads a
+   * bounded number of pages, so `upTo` can be behind the newest ledger.
    *
-   * Rejects too when the server lacks ledgers after `since`: none is skipped.
+   * Also rejects when the server lacks ledgers after `since`, so that none is skipped.
    */
   deposits(since: number | undefined, signal?: AbortSignal): Promise<Deposits>
   /**
@@ -33,7 +33,7 @@ export interface Xrpl {
    * @param hash 64 hexadecimal digits in any case, without `0x`; anything else is `unknown`
    */
   transaction(hash: string, signal?: AbortSignal): Promise<PaymentTransactionStatus>
-  /** Balance of the deposit address, in drops; 0 while it is not funded. */
+  /** Balance of the deposit address, in drops; 0 while the account is not funded. */
   balanceUnits(signal?: AbortSignal): Promise<bigint>
 }
 
@@ -64,7 +64,7 @@ const AccountInfo = z.object({
 export function createXrpl({ url, address, log, timeoutMs = TIMEOUT_MS }: XrplOptions): Xrpl {
   const rpc = createXrplRpc({ url, log, timeoutMs })
 
-  /** The payments of a transaction; one with an unknown amount is logged. */
+  /** Finds the payments of a transaction. A payment with an unknown amount is logged and left out. */
   async function paymentsOf(
     transaction: ValidatedTransaction,
     signal: AbortSignal | undefined,
@@ -87,7 +87,7 @@ export function createXrpl({ url, address, log, timeoutMs = TIMEOUT_MS }: XrplOp
       const from = since === undefined ? ledgers.oldest : since + 1
       if (from < ledgers.oldest) {
         log.error({ since, oldest: ledgers.oldest }, 'xrp ledger server lacks ledgers')
-        throw rpc.unusable(`lacks ledgers after ${since}`)
+        throw rpc.unusable(`the server lacks ledgers after ${since}`)
       }
       const range = { from, to: ledgers.newest }
       const { transactions, upTo } = await readTransactions(rpc, address, range, signal)
@@ -119,7 +119,7 @@ export function createXrpl({ url, address, log, timeoutMs = TIMEOUT_MS }: XrplOp
   }
 }
 
-/** The ledger of a transaction; requested where the transaction's answer is incomplete. */
+/** The ledger of a transaction; requested if the transaction's response lacks it. */
 async function ledgerOf(
   rpc: XrplRpc,
   { block, ledgerIndex }: ValidatedTransaction,

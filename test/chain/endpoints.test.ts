@@ -62,12 +62,12 @@ const failures: readonly [string, (proxy: RpcProxy) => unknown, string][] = [
   [
     'answers nonsense',
     (proxy) => proxy.rewrite('eth_blockNumber', () => ({ not: 'a number' })),
-    'answer of another shape',
+    'malformed response',
   ],
   [
     'does not have the block it counted',
     (proxy) => proxy.rewrite('eth_getBlockByNumber', () => null),
-    'block 9 is not there',
+    'block 9 is missing',
   ],
 ]
 

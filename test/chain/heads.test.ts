@@ -163,7 +163,7 @@ describe('new heads', () => {
     }
     one.report(15)
     await expect.poll(() => state.warnings).toHaveLength(1)
-    expect(state.warnings[0]).toMatchObject({ reason: 'heads that are not there' })
+    expect(state.warnings[0]).toMatchObject({ reason: 'heads that no endpoint has' })
     expect(JSON.stringify(state.warnings)).not.toMatch(/key-7f|secret/)
   })
 

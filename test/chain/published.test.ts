@@ -48,13 +48,13 @@ test('a missing file (404) counts as absent and is not logged', async () => {
 
 test.each<[string, RequestListener, string]>([
   ['fails', (_, response) => response.writeHead(500).end(), 'status 500'],
-  ['is no JSON', (_, response) => response.end('<html>'), 'answer is not JSON'],
-  ['has another shape', (_, response) => response.end('[]'), 'answer of another shape'],
-  ['is too long', (_, response) => response.end(`"${'x'.repeat(2000)}"`), 'answer too long'],
+  ['is not JSON', (_, response) => response.end('<html>'), 'response is not JSON'],
+  ['has another shape', (_, response) => response.end('[]'), 'malformed response'],
+  ['is too long', (_, response) => response.end(`"${'x'.repeat(2000)}"`), 'response too long'],
   [
     'redirects',
     (_, response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
-    'it redirects: name the final address',
+    'the URL redirects: configure its final address',
   ],
   ['never ends', (_, response) => response.write('{'), 'The operation was aborted due to timeout'],
 ])('a response that %s counts as failed and is logged once', async (_name, listener, reason) => {
