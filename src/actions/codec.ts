@@ -14,7 +14,7 @@ const VERSION = '1'
 const BYTES_MAX = 64
 const ROW_ID = VERBS['watch.card'].id
 
-/** Schema of a button's data that `packed` wrote, perhaps in an earlier version with other verbs. */
+/** Schema of button data that `packed` wrote, perhaps in an earlier version with other verbs. */
 export const ButtonData = z.string().brand<'ButtonData'>()
 export type ButtonData = z.infer<typeof ButtonData>
 
@@ -44,10 +44,7 @@ export function packed<V extends Verb>(
   return write(verb, { ...args })
 }
 
-/**
- * Data of a button that lists the alerts of the last 24 hours.
- * @param watchId of this watch only
- */
+/** Data of a button that lists the alerts of the last 24 hours, with `watchId` only those of this watch. */
 export function alertsOfTheDay(watchId?: number): ButtonData {
   const filter = { state: 'all', severity: 'all', time: '24h', watchId } as const
   return packed('alert.list', { filter, cursor: undefined })
@@ -70,13 +67,13 @@ export function unpacked(data: string): Press | undefined {
 
 /** Arguments of a press whose verb is known. */
 export function argumentsOf<V extends Verb>(press: Press<V>): ArgumentsOf<V> {
-  // Safe: `unpacked` parsed them by the schemas of this verb.
+  // Safe: `unpacked` parsed the arguments with the schemas of this verb.
   return press.args as ArgumentsOf<V>
 }
 
 /**
- * The watch of a button, even of another version or with a removed verb, so that an old button can lead to
- * its screen.
+ * The watch that a button names, even if its version is another or its verb was removed, so that an old
+ * button can open the watch's screen.
  */
 export function watchBehind(data: string): number | undefined {
   const digits = /^\d+:(?:watch\.(?!list:)|signal\.)\w+:([1-9a-z][0-9a-z]{0,6})(?::|$)/.exec(

@@ -19,7 +19,7 @@ function base36(max: number) {
   })
 }
 
-/** Bytes in base64url, as many characters as they need. */
+/** Bytes in base64url, without padding. */
 function bytes<Text extends string>(
   length: number,
   characters: number,
@@ -42,7 +42,7 @@ function bytes<Text extends string>(
   )
 }
 
-/** The same argument, or an empty text. */
+/** Accepts the argument or an empty text. */
 function optional<Value>(schema: z.ZodType<Value, string>) {
   return z.codec(
     z.string(),
@@ -66,7 +66,7 @@ const id = base36(2_147_483_647).refine((value) => value > 0)
 const page = base36(36 ** 2 - 1).refine((value) => value > 0)
 /** An index in the screen's choices, or a small count: three digits. */
 const index = base36(36 ** 3 - 1)
-/** Revision of the wizard of a button: four digits. */
+/** Number of the draft that a wizard's button belongs to: four digits. */
 const rev = base36(36 ** 4 - 1)
 const count = base36(36 ** 2 - 1)
 /** An instant, in seconds since 1970. */
@@ -75,7 +75,10 @@ const flag = z.codec(z.enum(['0', '1']), z.boolean(), {
   decode: (text) => text === '1',
   encode: (value) => (value ? '1' : '0'),
 })
-/** A one-time link code; no more secret than the link that brought it into the chat. */
+/**
+ * A one-time link code. The chat already contains the link with this code, so the button reveals nothing
+ * new.
+ */
 const code = z.string().regex(/^[\w-]{22}$/)
 const locale = z.enum(LOCALES)
 /** Ids in the registries of watches. */
@@ -88,7 +91,7 @@ const field = z.string().regex(/^[a-z]{2,4}$/)
 /** Value of a setting: a decimal, a number of seconds, one of several words. */
 const value = z.string().regex(/^[\w.+-]{1,14}$/)
 const parameterValue = z.string().regex(/^[\w.+-]{1,5}$/)
-/** Duration of a mute. `8am`: until 08:00. `rec`: until it recovers. `0`: ends the mute. */
+/** Duration of a mute. `8am`: until 08:00. `rec`: until the alert recovers. `0`: ends the mute. */
 const duration = z.enum(['1h', '8h', '24h', '7d', '8am', 'rec', '0'])
 export type MuteDuration = z.output<typeof duration>
 /** A short word of one feature. */
@@ -107,7 +110,7 @@ const credits = z.codec(z.string().regex(/^[1-9]\d{0,8}$/), z.int().min(1).max(9
   decode: Number,
   encode: String,
 })
-/** A cursor of a list, from the operation that lists it; undefined: the start. */
+/** A cursor from the operation that lists; undefined at the start of the list. */
 const cursor = optional(z.string().regex(/^[\w.-]{1,24}$/))
 const zone = z.string().regex(/^[A-Za-z][\w/+-]{1,31}$/)
 const signals = z.enum(['all', 'crt', 'def'])
@@ -121,7 +124,7 @@ export interface AlertFilter {
   readonly state: (typeof STATES)[keyof typeof STATES]
   readonly severity: (typeof LEVELS)[keyof typeof LEVELS]
   readonly time: (typeof TIMES)[keyof typeof TIMES]
-  /** Undefined: all watches. */
+  /** Undefined for all watches. */
   readonly watchId: number | undefined
 }
 
@@ -168,7 +171,7 @@ export const VERBS = {
   none: {},
   close: {},
   demo: {
-    // Capitals are of the example for holders of FLR.
+    // Capital letters stand for the example for holders of FLR.
     part: z.enum(['s', 'a', 'm', 'w', 'c', 'd', 'S', 'A', 'M', 'W', 'C', 'D']),
     opened: optional(second),
     acknowledged: flag,

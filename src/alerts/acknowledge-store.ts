@@ -4,8 +4,8 @@ import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 
 /**
- * Condition: the rows that an action on alert `c` concerns: itself, and while its episode is open (or its
- * message shows a flapping signal) every open alert of the same episode.
+ * Builds the condition for the rows that an action on alert `c` changes: the alert itself, and while its
+ * episode is open (or its message shows a flapping signal) every open alert of the same episode.
  */
 function ofAlert(wallet: Address, { id, keys }: ActionTarget): SQL {
   return sql`from alerts c
@@ -20,7 +20,7 @@ function ofAlert(wallet: Address, { id, keys }: ActionTarget): SQL {
 /** The alert that an action names. */
 export interface ActionTarget {
   readonly id: number
-  /** Values of its data that identify its episode. */
+  /** Names of the data values that identify the alert's episode. */
   readonly keys: readonly string[]
 }
 

@@ -34,25 +34,26 @@ export interface ActedAlert {
   readonly watchId: number
   readonly watchLabel: string
   readonly event: string
-  /** Whether it is open until its signal recovers. */
+  /** Whether the alert is open until its signal recovers. */
   readonly isOpen: boolean
   readonly recoveredAt: Date | null
   readonly acknowledged: { readonly at: Date; readonly by: string | null } | null
-  /** End of its mute in chats and mailboxes. */
+  /** End of the alert's mute in chats and mailboxes. */
   readonly muted: { readonly until: Date | 'recovered' } | null
 }
 
 /**
- * State after an action, and whether it was the same before, for example because another person was faster.
+ * State after an action, and whether the state was the same before, for example because another person was
+ * faster.
  */
 export interface ActionResult extends ActedAlert {
   readonly already: boolean
 }
 
 /**
- * Acknowledges an alert and its open episode: no reminders until it recovers.
+ * Acknowledges an alert and its open episode, which then gets no reminders until it recovers.
  *
- * @param by the person's name in the chat or of the link; `at`: now by default
+ * @param by name of the person, from the chat or the link; `at`: now by default
  * @throws AppError not_found
  */
 export async function acknowledgeAlert(
@@ -105,9 +106,9 @@ export async function acknowledgeMessage(
 }
 
 /**
- * Removes the last acknowledgement of the alerts of one message of a chat: of all that were acknowledged at
- * that time and are not over. Without effect unless all are acknowledged: the press is late, or a second tap, and
- * the last acknowledgement is another one than the person saw.
+ * Removes the last acknowledgement of the alerts of one message of a chat, from all that were acknowledged
+ * at that time and are not over. Without effect unless all alerts are acknowledged: then the press is late
+ * or repeated, and the person saw an earlier acknowledgement.
  *
  * @param recipientId the chat, as the wallet's recipient
  * @param messageId id of the message in the chat
@@ -128,8 +129,8 @@ export async function unacknowledgeMessage(
 }
 
 /**
- * The alerts that were acknowledged together last and are not over; none unless the message shows them as
- * acknowledged: all that can be over and are not, or all of them if there is none.
+ * The alerts that were acknowledged together last and are not over. Empty unless the message shows an
+ * acknowledgement: all open episodes must be acknowledged or, if there is no open episode, all alerts.
  */
 function lastAcknowledged(rows: readonly store.AlertRow[]): readonly store.AlertRow[] {
   const alerts = rows.filter(({ event }) => !roleOf(event).isRecovery)
@@ -144,7 +145,7 @@ function lastAcknowledged(rows: readonly store.AlertRow[]): readonly store.Alert
 /**
  * Acts on the wallet's alerts in one message of a chat, in one transaction and at one time.
  *
- * @param choose those to act on; all without it
+ * @param choose selects the alerts to act on; all by default
  */
 async function eachOf(
   deps: Deps,
@@ -164,8 +165,8 @@ async function eachOf(
 }
 
 /**
- * Mutes an alert's episode in chats and mailboxes until it recovers, which is notified; or unmutes it. No
- * effect on alerts that are over or have no recovery.
+ * Mutes an alert's episode in chats and mailboxes until it recovers, or unmutes it. The recovery is
+ * notified. No effect on alerts that are over or have no recovery.
  *
  * @throws AppError not_found
  */
@@ -187,7 +188,7 @@ export async function muteEpisode(
   })
 }
 
-/** Schedules alerts that a recipient was never sent because of a mute. */
+/** Schedules alerts that were never sent to a recipient because of a mute. */
 async function sendUnsent(tx: Db, ids: readonly number[], at: Date): Promise<void> {
   const unsent = await delivery.listMutedOnly(tx, ids)
   const due = ids.filter((id) => (unsent.get(id)?.size ?? 0) > 0)
@@ -214,10 +215,7 @@ export async function muteMessage(
   )
 }
 
-/**
- * The wallet's alerts in one message of a chat.
- * @throws AppError not_found without any
- */
+/** The wallet's alerts in one message of a chat. @throws AppError not_found when there are none */
 async function alertsOf(
   db: Db,
   caller: Caller,
@@ -267,7 +265,7 @@ async function act(
   })
 }
 
-/** The alerts, and those whose messages show them. */
+/** The alerts, and the alerts whose messages show them. */
 async function withAnchors(tx: Db, ids: readonly number[]): Promise<readonly number[]> {
   const rows = await store.listByIds(tx, ids)
   return [...new Set([...ids, ...rows.flatMap(({ flappingAlertId }) => flappingAlertId ?? [])])]

@@ -1,9 +1,9 @@
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 
-/** The right to open an alert's page by its link: every holder may read. */
+/** Content of a signed link to an alert's page. Everybody who has the link may read the page. */
 export interface AlertLink {
   readonly alertId: number
-  /** Recipient whose language the page uses; null for readers without a recipient of their own. */
+  /** Recipient whose language the page uses; null for a reader who is not a recipient. */
   readonly recipientId: number | null
 }
 

@@ -18,7 +18,8 @@ export interface BudgetResult extends Record<string, unknown> {
   /** Alerts of this hour, including these. */
   readonly used: number
   /**
-   * Whether these are the first beyond the budget and the recipient was not informed within the last hours.
+   * Whether these alerts are the first beyond the budget, and the recipient was not informed within the
+   * last hours.
    */
   readonly isFirst: boolean
 }
@@ -81,10 +82,10 @@ export const SUMMARIES = {
   dueAt: 'summaryAt',
 } as const
 
-/** A watch and a recipient, which names a summary. */
+/** A watch and a recipient, which together identify a summary. */
 export type DueSummary = Pick<typeof alertBudgets.$inferSelect, 'watchId' | 'recipientId'>
 
-/** Ends the count of a summary; with `until` it continues and the summary is due then. */
+/** Ends the count of a summary. With `until` counting continues, and the next summary is due then. */
 export async function endSummary(
   tx: Db,
   { watchId, recipientId }: DueSummary,

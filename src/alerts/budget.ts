@@ -1,8 +1,8 @@
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 /**
- * Alert budgets: a watch sends a recipient a limited number of alerts per hour. Alerts beyond it are
- * recorded as `throttled`: one message announces that, and one summary per hour counts them. Recoveries and
- * reminders do not count and are always sent. Webhooks see only the status of the delivery.
+ * Alert budgets: a watch sends a recipient a limited number of alerts per hour. Alerts beyond the budget
+ * are recorded as `throttled`: one message announces that, and one summary per hour counts them. Recoveries
+ * and reminders do not count and are always sent. Webhooks see only the status of the delivery.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -24,7 +24,7 @@ import { listForNotification } from '#src/watches/notification-view.ts'
 import * as store from './budget-store.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 
-/** Alerts of one watch to one recipient per hour: for people, and for webhooks. */
+/** Maximum number of alerts of one watch to one recipient per hour: for people, and for webhooks. */
 const PEOPLE_MAX = 120
 const PROGRAM_MAX = 1200
 /** Summaries claimed by one query. */
@@ -35,19 +35,19 @@ const GLYPH = '🚧'
 export interface PlannedDelivery {
   readonly watchId: number
   readonly row: delivery.NewDelivery
-  /** Whether it counts: an alert that is sent, now or later. */
+  /** Whether the delivery counts against the budget: it does if its alert is sent, now or later. */
   readonly counts: boolean
 }
 
-/** A recipient whose alerts of a watch are throttled from now on, to be informed once. */
+/** A recipient whose alerts of a watch are throttled from now on, and who is informed once. */
 export interface FirstThrottled {
   readonly watchId: number
   readonly recipientId: number
 }
 
 /**
- * Counts the planned deliveries of a batch, in one statement, and marks those beyond the budget as
- * throttled. Of each watch the first ones are sent.
+ * Counts the planned deliveries of a batch, in one statement, and marks deliveries beyond the budget as
+ * throttled. The first deliveries of each watch are sent.
  */
 export async function applyBudget(
   tx: Db,
@@ -103,7 +103,7 @@ interface Reader {
   readonly mutedUntil: Date | null
 }
 
-/** The message that further alerts of a watch are not sent this hour. */
+/** Message which says that further alerts of a watch are not sent in this hour. */
 export function budgetMessage(
   deps: Pick<NotifyDeps, 'publicUrl'>,
   options: {
@@ -132,7 +132,7 @@ export async function sendThrottleSummaries(
     const done = await isolateEach(due, options, async (dueSummary) => {
       if (!signal.aborted) await transact(deps.db, (tx) => summarize(deps, tx, dueSummary))
     })
-    // Failed ones are retried by the next run, not in this one.
+    // The next run retries failed summaries.
     if (due.length < AT_ONCE || done.length < due.length) return
   }
 }

@@ -20,9 +20,9 @@ export interface CanaryArrival {
 }
 
 const CALLER: Caller = { wallet: CANARY_WALLET, scopes: [], via: 'http' }
-/** An alert that neither recovers nor is repeated. */
+/** Event of the synthetic alert, which neither recovers nor is repeated. */
 const EVENT = 'wallet-balance.moved'
-/** No watch has this id. */
+/** Id of the synthetic alert's watch; no real watch has it. */
 const WATCH_ID = 0
 /**
  * Number of newest synthetic alerts that are checked; the arrival of an older one proves nothing
@@ -59,7 +59,7 @@ export async function raiseCanary(deps: Deps): Promise<void> {
   )
 }
 
-/** The last synthetic alert that arrived; undefined if none of the newest did. */
+/** The last synthetic alert that arrived; undefined if none of the newest alerts arrived. */
 export async function findCanary({ db }: Pick<Deps, 'db'>): Promise<CanaryArrival | undefined> {
   const rows = await store.listAlerts(db, CANARY_WALLET, {}, undefined, ALERTS_READ_MAX)
   const entries = await delivery.listForAlerts(

@@ -20,7 +20,7 @@ import * as store from './store.ts'
 export interface AlertCard {
   readonly alert: Alert
   readonly status: ActedAlert
-  /** As its message would be sent now, with the link of the chat. */
+  /** The message as it would be sent now, with the link of the chat. */
   readonly envelope: Envelope
   readonly state: MessageState
 }
@@ -28,8 +28,8 @@ export interface AlertCard {
 /**
  * One alert of the wallet, in the reader's language and time zone.
  *
- * @param of `recipientId`: the wallet's recipient that sees it. Whether its link may act is decided when it is
- * used: that of a group may only read
+ * @param of `recipientId`: the wallet's recipient that sees the alert. Whether the link in the message may
+ * act is decided when it is used: the link of a group may only read
  * @throws AppError not_found
  */
 export async function getAlert(
@@ -60,8 +60,8 @@ export async function getAlert(
 }
 
 /**
- * Present content of a message of a chat, with one alert or several; undefined when it contains none of the
- * wallet's alerts, or is no longer stored.
+ * Current content of a message of a chat, with one alert or several; undefined when the message contains no
+ * alert of the wallet, or is no longer stored.
  *
  * @param recipientId the chat, as the wallet's recipient
  * @param messageId id of the message in the chat

@@ -1,4 +1,4 @@
-/** Value of a cell; null for an empty one. */
+/** Value of a cell; null for an empty cell. */
 export type Cell = string | number | null
 
 /** Start of a cell that spreadsheets would execute as a formula. */

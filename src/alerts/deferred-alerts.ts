@@ -6,16 +6,16 @@ import * as delivery from '#src/delivery/service.ts'
 interface Follower {
   readonly watch: { readonly wallet: string }
   readonly isRecovery: boolean
-  /** The alert that it answers. */
+  /** The alert that the notification follows. */
   readonly answers?: { readonly alertId: number }
   /** Of a recovery: the alerts of its episode. */
   readonly episode?: readonly number[]
 }
 
 export interface DeferredAlerts {
-  /** Whether the recipient was sent no message of its own about the alert that a recovery answers. */
+  /** Whether no separate message was sent to the recipient about the alert that a recovery ends. */
   wasDeferred(recovery: Follower, recipientId: number): boolean
-  /** Time of the summary in which everything about the episode still waits for the recipient. */
+  /** Time of the summary, if everything about the episode still waits for a summary to the recipient. */
   deferredUntil(recovery: Follower, recipientId: number): Date | undefined
 }
 

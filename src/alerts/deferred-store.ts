@@ -10,9 +10,9 @@ const ROWS_MAX = 5000
 export interface DeferredCounts extends Record<string, unknown> {
   /** Lines: alerts, and recoveries of alerts that are not among them. */
   readonly lines: number
-  /** Alerts among them. */
+  /** Number of lines that are alerts. */
   readonly alerts: number
-  /** Alerts among them that have recovered meanwhile. */
+  /** Number of alerts that have recovered meanwhile. */
   readonly recovered: number
   /** Highest urgency: 0 info, 1 warning, 2 critical. */
   readonly urgency: number
@@ -27,13 +27,13 @@ export interface DeferredRow extends Record<string, unknown> {
   readonly alertId: number | null
   readonly firedAt: Date
   readonly envelope: unknown
-  /** Whether its alert is open. */
+  /** Whether the delivery's alert is open. */
   readonly isFiring: boolean
-  /** Seconds after which its alert recovered; null of a recovery, and while it is open. */
+  /** Seconds after which the alert recovered; null while the alert is open, and for a recovery. */
   readonly recoveredAfter: number | null
 }
 
-/** Selects a recipient's due deferred alerts: all or only critical ones. */
+/** Selects a recipient's due deferred alerts: all alerts, or only critical ones. */
 export interface DueSelection {
   readonly recipientId: number
   readonly until: Date
@@ -44,7 +44,7 @@ export interface DueSelection {
 const AHEAD_SECONDS = 120
 
 /**
- * Moves the times of deliveries deferred before the clock was set back to the present.
+ * Moves the times of deliveries that were deferred before the clock was set back, so that they are due now.
  *
  * @returns wallets whose deferred deliveries must be rescheduled
  */
@@ -68,7 +68,10 @@ function isDue({ recipientId, until, onlyCritical }: DueSelection) {
     ${critical}`
 }
 
-/** Whether a due delivery has a line of its own: the line of an alert also says that it recovered. */
+/**
+ * Condition: a due delivery has a separate line. The line of an alert also says that it recovered, so such
+ * a recovery has none.
+ */
 function isLine({ recipientId, until, onlyCritical }: DueSelection) {
   const critical = onlyCritical ? sql`and e.urgency = 2` : sql``
   return sql`not (d.recovery and exists (select from deliveries e
@@ -87,11 +90,11 @@ export async function countDeferred(tx: Db, due: DueSelection): Promise<Deferred
     from deliveries d
     left join alerts a on a.id = d.alert_id and a.fired_at = d.fired_at
     where ${isDue(due)}`)
-  if (counted === undefined) throw new Error('an aggregate gave no row')
+  if (counted === undefined) throw new Error('an aggregate query returned no row')
   return counted
 }
 
-/** Deferred alerts that have a line of their own: open ones first, then the newest. */
+/** Deferred alerts that have a separate line: open alerts first, then the newest. */
 export async function listNewestDeferred(
   tx: Db,
   due: DueSelection,
@@ -148,12 +151,12 @@ export async function failDeferred(tx: Db, ids: readonly string[]): Promise<void
     where id = any(${sql.param([...ids])}::uuid[])`)
 }
 
-/** New times for a recipient's deferred deliveries. */
+/** New times of a recipient's deferred deliveries. */
 export interface DeferredUntil {
-  /** Deliveries due by then keep their time; null: they are rescheduled, too. */
+  /** Deliveries due by this time keep their time; null: they are rescheduled, too. */
   readonly keepDueAt: Date | null
   readonly notices: Date
-  /** For critical alerts and their recoveries. */
+  /** New time of critical alerts and their recoveries. */
   readonly critical: Date
   readonly others: Date
 }

@@ -9,7 +9,7 @@ import { deleteWatch } from '#src/watches/manage/service.ts'
 import * as acting from './acknowledge-store.ts'
 
 /**
- * Deletes a watch and closes its open alerts, which their chat messages then show.
+ * Deletes a watch and closes its open alerts; their chat messages are edited to show that.
  *
  * @throws AppError not_found
  */
@@ -26,10 +26,10 @@ export async function deleteWatchAndCloseAlerts(
 }
 
 /**
- * Deletes the data of a chat and its person: links, messages with their texts, and the name beside their
- * actions. The wallets with their watches, alerts and ledger stay.
+ * Deletes the data of a chat and its person: links, messages with their texts, and the person's name in
+ * records of actions. The wallets with their watches, alerts and ledger stay.
  *
- * @param who `name`: the person's name beside their actions
+ * @param who `name`: the person's name in records of actions
  */
 export async function deleteChatData(
   deps: { readonly db: Db; readonly clock: Clock },

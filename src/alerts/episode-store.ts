@@ -6,7 +6,7 @@ import { type Address, Instant, JsonObject, storedAddress } from '#src/kernel/un
 import type { EpisodeEnd, OpenAlert } from './episodes.ts'
 import { alerts } from './tables.ts'
 
-/** A signal of a watch; without a name for alerts that no signal raised. */
+/** A signal of a watch; the name is null for alerts that no signal raised. */
 export interface SignalKey {
   readonly watchId: number
   readonly signal: string | null
@@ -58,23 +58,23 @@ export async function endEpisodes(db: Db, ends: readonly EpisodeEnd[]): Promise<
     where a.id = r.id and a.recovered_at is null`)
 }
 
-/** What its episode means for a new alert. Omitted values stay unchanged. */
+/** Columns of a new alert that depend on its episode. Omitted values stay unchanged. */
 export interface EpisodeMark {
   readonly id: number
   readonly recoveryOf?: number
   readonly startedAt?: Date
   readonly increaseOf?: number
   readonly episodeSeverity?: Severity
-  /** Null: inhibited by another alert. */
+  /** Null if another alert inhibits the alert. */
   readonly notifiedAt?: Date | null
   readonly mutedAt?: Date | undefined
-  /** Set if the episode was escalated before: this alert then counts as escalated too. */
+  /** Set if the episode was escalated before; then the new alert counts as escalated, too. */
   readonly escalatedAt?: Date | undefined
   readonly flappingAlertId?: number | undefined
   readonly remindAt?: Date | undefined
 }
 
-/** Writes the results for new alerts, in one statement. */
+/** Writes the columns of new alerts, in one statement. */
 export async function markAlerts(db: Db, marks: readonly EpisodeMark[]): Promise<void> {
   if (marks.length === 0) return
   const rows = marks.map(({ notifiedAt, ...mark }) => ({
@@ -102,7 +102,7 @@ export async function markAlerts(db: Db, marks: readonly EpisodeMark[]): Promise
 
 /**
  * Marks inhibited alerts as notified.
- * @returns those that no concurrent call has marked
+ * @returns the ids that no concurrent call has marked
  */
 export async function markReleased(
   db: Db,
@@ -130,7 +130,7 @@ export interface SignalChanges extends SignalKey {
 }
 
 /**
- * Number of firings and recoveries of each of these signals after an instant; severity increases do not
+ * Counts the firings and recoveries of each of these signals after an instant; severity increases do not
  * count.
  */
 export async function countChanges(
@@ -149,18 +149,18 @@ export async function countChanges(
     group by a.watch_id, a.signal`)
 }
 
-/** State of a flapping signal since its message shows the changes. */
+/** State of a flapping signal from the time at which its message shows the changes. */
 export const FlappingState = z.object({
   changes: z.int(),
   since: Instant,
-  /** Null while it fires. */
+  /** Null while the signal fires. */
   recoveredAt: Instant.nullable(),
 })
 export type FlappingState = z.output<typeof FlappingState>
 
 /**
- * The alert whose message shows the changes of each flapping signal: the one that already does, or the
- * newest after an instant. The given alerts are excluded.
+ * Finds for each flapping signal the alert whose message shows its changes: the alert that already shows
+ * changes, or else the newest after an instant. The given alerts are excluded.
  */
 export async function findAnchors(
   db: Db,

@@ -1,9 +1,9 @@
-/** Effect of firings on episodes: start one, increase its severity, or end it. Pure. */
+/** Effect of firings on episodes: a firing starts an episode, increases its severity, or ends it. Pure. */
 import { SEVERITIES, type Severity, worstSeverity } from '#src/kernel/display-values.ts'
 import type { Address, JsonObject } from '#src/kernel/units.ts'
 import { endsEpisode, episodeOf } from './rules.ts'
 
-/** An alert without a recovery so far. */
+/** An alert that has not recovered. */
 export interface OpenAlert {
   readonly id: number
   readonly wallet: Address
@@ -23,15 +23,15 @@ export interface OpenAlert {
   readonly acknowledgedAt: Date | null
   /** Name of the person who acknowledged it. */
   readonly acknowledgedBy: string | null
-  /** Time of its escalation: it was sent to further recipients. */
+  /** Time of the escalation, at which the alert was sent to further recipients. */
   readonly escalatedAt: Date | null
-  /** Time since which it is muted until it recovers. */
+  /** Time since which the alert is muted until it recovers. */
   readonly mutedAt: Date | null
-  /** The alert whose message also shows this one. */
+  /** The alert whose message also shows this alert. */
   readonly flappingAlertId: number | null
 }
 
-/** A recorded firing; a recovery without notification has no alert of its own. */
+/** A recorded firing. A recovery without notification is not an alert. */
 export interface Change {
   readonly alertId: number | undefined
   readonly watchId: number
@@ -49,11 +49,14 @@ export interface Change {
 /** Effect of a change on its episode. */
 export interface EpisodeEffect {
   /**
-   * Alerts of the episode, oldest first: those that a recovery ends, or that a severity increase follows;
-   * empty for the first alert of an episode.
+   * Alerts of the episode, oldest first: the alerts that a recovery ends, or that a severity increase
+   * follows. Empty for the first alert of an episode.
    */
   readonly episode: readonly OpenAlert[]
-  /** Severity that decides about delivery: that of the episode, because a recovery itself is only info. */
+  /**
+   * Severity that decides about delivery: the severity of the episode, because a recovery itself is only
+   * info.
+   */
   readonly effectiveSeverity: Severity
 }
 
@@ -71,14 +74,14 @@ export interface Episodes<One extends Change> {
 }
 
 /**
- * Applies changes one after another, each watch's in order.
+ * Applies changes one after another, the changes of each watch in order.
  *
- * An alert of an open episode is a severity increase if it is more severe than all alerts before. A repeated
- * event of equal or lower severity means that the episode was abandoned (its watch was paused, its signal
- * switched off): it ends where the new one begins. Another event of the signal, or of another of its
- * episodes, is independent.
+ * An alert of an open episode is a severity increase if it is more severe than all alerts before. A
+ * repeated event of equal or lower severity means that the episode was abandoned (its watch was paused, or
+ * its signal switched off): it ends where the new episode begins. Other events and other episodes of the
+ * signal are independent.
  *
- * @param open every open alert of the changed signals, including those of the changes
+ * @param open every open alert of the changed signals, including the alerts of the changes
  */
 export function applyChanges<One extends Change>(
   changes: readonly One[],

@@ -13,7 +13,7 @@ import { recordedFromRow } from './recorded-alert.ts'
 import { episodeOf, isMuted } from './rules.ts'
 import * as store from './store.ts'
 
-/** Time after which an escalation that an inhibition or mute prevents is looked at again, in milliseconds. */
+/** Time after which an escalation that an inhibition or mute prevents is checked again. */
 const PREVENTED_MS = 5 * MINUTE_MS
 
 /** Result of a due escalation. */
@@ -90,14 +90,14 @@ function stepOf(row: store.AlertRow, watch: WatchForNotification | undefined, no
     return { act: 'end' }
   }
   if (row.escalatedAt !== null || watch.escalateAfterMinutes === null) return { act: 'end' }
-  // Inhibitions and mutes end at any time.
+  // Inhibitions and mutes can end at any time.
   const later = new Date(now.getTime() + PREVENTED_MS)
   if (watch.mutedUntil !== null && isMuted(watch, now)) {
     return { act: 'wait', until: watch.mutedUntil < later ? watch.mutedUntil : later }
   }
   if (row.notifiedAt === null) return { act: 'wait', until: later }
   const until = new Date(row.notifiedAt.getTime() + watch.escalateAfterMinutes * MINUTE_MS)
-  // An alert that another one inhibited was notified later than it fired.
+  // An alert that was inhibited was notified later than it fired.
   return until > now ? { act: 'wait', until } : { act: 'escalate', watch }
 }
 

@@ -1,4 +1,7 @@
-/** What is read from the chain for evidence: by anybody with a link, so a few at a time, and kept a while. */
+/**
+ * Reads the chain for evidence. Anybody with a link can cause this, so a few readings run at a time, and
+ * results are cached.
+ */
 import { firstBlockAt } from '#src/chain/block-search.ts'
 import type { BlockRef } from '#src/chain/chain.ts'
 import { createWorkLimiter } from '#src/chain/work-limiter.ts'
@@ -20,7 +23,7 @@ import {
   transactionsOf,
 } from './evidence-sources.ts'
 
-/** The parts of evidence that the chain gives. */
+/** The fields of evidence that are read from the chain. */
 export type EvidenceOnChain = Pick<AlertEvidence, 'blocks' | 'sources' | 'transactions'>
 
 /** An alert with its claim. */
@@ -33,19 +36,22 @@ interface Asked {
 
 /** Reads what the chain says about claims. */
 export interface EvidenceChain {
-  /** @throws AppError upstream, also when the chain takes too long or too many are waiting */
+  /**
+   * @throws AppError upstream when the chain does not answer or takes too long, or too many callers are
+   * waiting
+   */
   read(asked: Asked): Promise<EvidenceOnChain>
 }
 
-/** Longest time of one reading, the wait for a turn included; one makes some thirty requests. */
+/** Maximum time of one reading, including the wait for a turn. A reading makes about thirty requests. */
 const READ_MS = 20_000
-/** Readings at once; further ones wait. */
+/** Limits of concurrent and of waiting readings. */
 const TURNS = { atOnce: 4, waitingMax: 40 } as const
-/** Time for which a reading is kept. */
+/** Time for which a reading is cached. */
 const FRESH_MS = 10 * MINUTE_MS
-/** Time for which one without its last block is kept: an endpoint may have it soon. */
+/** Time for which a reading without its last block is cached; an endpoint may have that block soon. */
 const RETRY_MS = 5000
-/** Upper limit of the kept readings; with calldata a few have some hundred KB. */
+/** Maximum number of cached readings; a few of them have some hundred KB of calldata. */
 const KEPT_MAX = 100
 const RETRY_AFTER_SECONDS = 10
 
@@ -89,7 +95,7 @@ async function readAll(
   }
 }
 
-/** The first and the last block that were read for a claim; null where endpoints lack the last one. */
+/** The first and the last block that were read for a claim; null where endpoints lack the last block. */
 async function readBlocks(
   chain: FspChain,
   { position, claim, data }: Asked,

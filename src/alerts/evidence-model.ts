@@ -5,12 +5,12 @@ import { Address, Hash, Id, Instant } from '#src/kernel/units.ts'
 import { EvidenceClaim, UNPROVEN } from '#src/watches/evidence-model.ts'
 import { AlertData } from './model.ts'
 
-/** Form of the document. A change that breaks a reader makes it 2. */
+/** Version of the document's format. A change that breaks readers raises it. */
 const EVIDENCE_VERSION = 1
 
 const BlockPlace = z.object({ number: z.int(), hash: Hash, at: Instant })
 
-/** A submission's part for one protocol. */
+/** The part of a submission that is for one protocol. */
 const EvidenceFrame = z.object({
   protocol: z.int(),
   round: z.int().meta({ description: 'operations:field.roundNumber' }),
@@ -28,7 +28,7 @@ const EvidenceTransaction = z
     sender: Address,
     receiver: Address.nullable(),
     input: z.string(),
-    /** Submit function of the protocol; null for another. */
+    /** Submit function of the protocol; null for any other function. */
     function: z.string().nullable(),
     frames: z.array(EvidenceFrame),
   })
@@ -45,7 +45,7 @@ const EvidenceSources = z
   })
   .meta({ id: 'EvidenceSources' })
 
-/** Answer of `GET /alerts/{id}/evidence`. */
+/** Response of `GET /alerts/{id}/evidence`. */
 export const AlertEvidence = z
   .object({
     version: z.literal(EVIDENCE_VERSION).meta({ description: 'operations:field.evidenceVersion' }),
@@ -59,12 +59,14 @@ export const AlertEvidence = z
     /** What the alert says, as in webhooks. */
     data: AlertData,
     claim: EvidenceClaim.nullable().meta({ description: 'operations:field.evidenceClaim' }),
-    /** Why there is no claim; null with one. */
+    /** Reason why there is no claim; null if there is one. */
     unproven: z
       .enum(UNPROVEN)
       .nullable()
       .meta({ description: 'operations:field.evidenceUnproven' }),
-    /** The blocks read for the claim, both included. `first` is null where it is `last`, or unknown. */
+    /**
+     * The blocks read for the claim, both included. `first` is null where it equals `last`, or is unknown.
+     */
     blocks: z
       .object({ first: BlockPlace.nullable(), last: BlockPlace })
       .nullable()

@@ -9,7 +9,7 @@ import type { EvidenceSources } from './evidence-model.ts'
 
 type SubmitFunction = (typeof SELECTORS)[keyof typeof SELECTORS]
 
-/** What is read for a claim: contracts by registry name, submit functions, events by name. */
+/** Sources of a claim: contracts by registry name, submit functions, and events by name. */
 interface ClaimSources {
   readonly contracts: readonly string[]
   readonly functions: readonly SubmitFunction[]
@@ -48,7 +48,7 @@ const FUNCTIONS: Readonly<Record<RoundCheck, readonly SubmitFunction[]>> = {
   fdcGrace: ['submitSignatures'],
   feedValues: ['submit1', 'submit2'],
 }
-/** Checks of the commit and the reveal, which no event decides. */
+/** Checks of the commit and the reveal, which do not depend on events. */
 const WITHOUT_EVENTS: readonly RoundCheck[] = [
   'commit',
   'strayCommit',
@@ -138,12 +138,12 @@ export function accountsOf(data: JsonObject): readonly Address[] {
   return [...new Set(found)]
 }
 
-/** Rounds that the beginning of a streak may lie before its end; longer streaks are cut. */
+/** Maximum number of rounds between the beginning and the end of a streak; longer streaks are cut. */
 const ROUNDS_MAX = 60
 
 /**
- * Time from which on a claim needs blocks, epoch seconds; or the number of its first block; undefined: only
- * the last block.
+ * Beginning of a claim: a time in epoch seconds, or the number of its first block; undefined if the claim
+ * needs only the last block.
  */
 export function beginningOf(
   claim: EvidenceClaim,

@@ -1,4 +1,4 @@
-/** What anybody can check about an alert on the chain, without trusting this service. */
+/** Evidence of an alert: what anybody can check on the chain without trusting this service. */
 import { z } from 'zod'
 import type { EnvelopeMessage } from '#src/channels/envelope.ts'
 import { signalHelp } from '#src/i18n/signal-help.ts'
@@ -21,10 +21,10 @@ import * as store from './store.ts'
 type Deps = ReadDeps & { readonly evidence: EvidenceChain; readonly chainId: number }
 
 /**
- * Reads the evidence of a wallet's alert. Nothing is stored for it: the claim follows from the alert, the
+ * Reads the evidence of a wallet's alert. Evidence is not stored: the claim follows from the alert, and
  * blocks and transactions are read from the chain.
  *
- * @throws AppError not_found, upstream
+ * @throws AppError not_found when the wallet has no such alert; upstream when the chain does not answer
  */
 export async function getEvidence(
   deps: Deps,
@@ -46,7 +46,7 @@ export interface LinkedEvidence extends Reader {
 /**
  * Reads the evidence of the alert behind a signed link; undefined for a forged link or a deleted alert.
  *
- * @throws AppError upstream
+ * @throws AppError upstream when the chain does not answer
  */
 export async function readLinkedEvidence(
   deps: Deps,
@@ -95,7 +95,7 @@ const NOTHING_READ: EvidenceOnChain = {
   transactions: [],
 }
 
-/** The claim of an alert, or the reason why it has none. */
+/** The claim of an alert, or the reason why the alert has no claim. */
 function claimOf(
   { event, position }: store.AlertRow,
   data: JsonObject,

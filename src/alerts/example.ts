@@ -10,19 +10,19 @@ import { type Reader, renderMessage } from './render.ts'
 /** Reader of an example: an operator of a data provider, or a holder of FLR. */
 export type ExampleKind = 'provider' | 'wallet'
 
-/** The made-up provider of examples. */
+/** Name of the fictional provider of examples. */
 export const EXAMPLE_PROVIDER = 'Node A'
-/** The events shown to newcomers: the most frequent reasons why they come. */
+/** The events that are shown to new people, by kind of reader. */
 const EVENT = 'fsp.ftso-commit'
 const WALLET_EVENT = 'wallet-balance.moved'
-/** Made-up ids, in the form of real ones. */
+/** Fictional ids of the example. */
 const IDS = { alertId: 4711, watchId: 42 }
-/** Age of a new example: two voting rounds, and the time until both can be judged. */
+/** Age of an example when it is opened: two voting rounds, and the time until both can be judged. */
 const AGE_MS = 5 * MINUTE_MS
 /** Length of a voting round. */
 const ROUND_MS = 90_000
 
-/** Label of the watch in an example, as its reader would have named it. */
+/** Label of the watch in an example. */
 export function exampleLabel(kind: ExampleKind, locale: Locale): string {
   return kind === 'wallet' ? translate(locale, 'messages:example.wallet') : EXAMPLE_PROVIDER
 }
@@ -59,7 +59,7 @@ export function exampleEnvelope(
       severity,
       data,
       firedAt,
-      // An event without a signal has no page of its own.
+      // An event without a signal has no page in the docs.
       link: signal.id === null ? `${publicUrl}/` : `${publicUrl}/docs/watches/${type}/${signal.id}`,
       test: false,
     },
@@ -76,7 +76,7 @@ export function exampleEnvelope(
   }
 }
 
-/** The example for newcomers, as if it had happened a few minutes before `openedAt`. */
+/** The example for new people, which seems to have happened a few minutes before `openedAt`. */
 export function recentExample(
   reader: Reader,
   options: { readonly openedAt: Date; readonly publicUrl: string; readonly kind?: ExampleKind },

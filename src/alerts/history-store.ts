@@ -1,4 +1,4 @@
-/** Alerts as listed in a chat: each once, with its recovery. */
+/** Queries of alerts for the lists in a chat: each alert once, together with its recovery. */
 import { and, count, desc, eq, gte, isNotNull, isNull, lt, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Severity } from '#src/kernel/display-values.ts'

@@ -1,4 +1,4 @@
-/** A wallet's alerts as listed in a chat: in the chat's language, one line each. */
+/** A wallet's alerts for a list in a chat: in the chat's language, one line each. */
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
@@ -14,7 +14,7 @@ import { messageOf } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import type { AlertRow } from './store.ts'
 
-/** One alert in a list; its recovery has no line of its own. */
+/** One alert in a list; its recovery has no separate line. */
 export interface AlertLine {
   readonly id: number
   readonly watchId: number
@@ -38,7 +38,7 @@ export interface AlertLineQuery {
   readonly hours?: number | undefined
 }
 
-/** Upper limit of counts. */
+/** Maximum count; more alerts are not counted. */
 const COUNTED_MAX = 10_000
 
 interface Deps extends ReadDeps {
@@ -48,7 +48,7 @@ interface Deps extends ReadDeps {
 /**
  * A page of the wallet's alerts, newest first, with the total count (at most `COUNTED_MAX`).
  *
- * @throws AppError invalid `validation_failed` for a cursor of another filter
+ * @throws AppError invalid `validation_failed` for a cursor of a list with another filter
  */
 export async function listAlertLines(
   deps: Deps,
@@ -73,7 +73,10 @@ export async function listAlertLines(
   return { ...page, total, data: page.data.map((row) => toLine(deps, row, reader)) }
 }
 
-/** Number of alerts older than the last `hours`; without `hours` of all. At most `COUNTED_MAX`. */
+/**
+ * Number of alerts older than the last `hours`, or of all alerts if `hours` is omitted. At most
+ * `COUNTED_MAX`.
+ */
 export function countOlder(
   deps: { readonly db: Db; readonly clock: Clock },
   caller: Caller,

@@ -1,4 +1,4 @@
-/** A wallet's past alerts, as lists, files and records. */
+/** A wallet's past alerts: lists, exports and single alerts. */
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
@@ -60,7 +60,7 @@ const DELETED_AT_ONCE = 5000
  * Deletes alerts from the history; open episodes stay open.
  *
  * @returns number of deleted alerts
- * @throws AppError invalid `validation_failed` without `ids`, `before` or `all`
+ * @throws AppError invalid `validation_failed` when `ids`, `before` and `all` are all missing
  */
 export async function deleteAlerts(
   deps: Pick<ReadDeps, 'db'>,
@@ -80,7 +80,7 @@ export async function deleteAlerts(
   }
 }
 
-/** Number of alerts, with recoveries, that a selection would delete; at most `max`. */
+/** Number of alerts, including recoveries, that a selection would delete; at most `max`. */
 export function countAlerts(
   deps: Pick<ReadDeps, 'db'>,
   caller: Caller,
@@ -150,7 +150,7 @@ function exportLine(deps: Omit<ReadDeps, 'db'>, row: store.AlertRow, reader: Rea
   return csvLine(COLUMNS.map((column) => cells[column]))
 }
 
-/** The record of an alert for callers. */
+/** Converts a row to an alert as callers see it. */
 export function toAlert(
   deps: Omit<ReadDeps, 'db'>,
   row: store.AlertRow,
@@ -185,7 +185,10 @@ export function stateOf(row: store.AlertRow): AlertState {
   return z.enum(ALERT_STATES).parse(row.state)
 }
 
-/** Time of its recovery; null while it is open, and for an alert closed with its watch. */
+/**
+ * Time of an alert's recovery; null while the alert is open, and for an alert that was closed with its
+ * watch.
+ */
 export function recoveredAtOf({
   state,
   recoveredAt,
@@ -194,15 +197,15 @@ export function recoveredAtOf({
 }
 
 /**
- * Seconds from the start of an episode to its recovery, for any of its alerts; null while it is open, and
- * for a closed one.
+ * Seconds from the start of an episode to its recovery, for any of its alerts; null while the alert is
+ * open, and if it was closed.
  */
 export function durationOf(row: store.AlertRow): number | null {
   const { firedAt, startedAt } = row
   const recoveredAt = recoveredAtOf(row)
   if (recoveredAt === null) return null
   if (startedAt !== null) return (recoveredAt.getTime() - startedAt.getTime()) / 1000
-  // A recovery whose alert was deleted.
+  // The row is a recovery whose alert was deleted.
   if (recoveredAt.getTime() === firedAt.getTime()) return null
   return (recoveredAt.getTime() - firedAt.getTime()) / 1000
 }

@@ -1,14 +1,15 @@
 /**
- * Inhibition: an alert that is only a consequence of another one is recorded and sent to no channel while its
- * cause is open. If it is still open when the cause ends, it is sent then. Pure.
+ * Inhibition: an alert that is only a consequence of another alert is recorded, but not sent while its
+ * cause is open. If the consequence is still open when the cause ends, it is sent then. Pure.
  *
  * Cause and consequence belong to one wallet. A chain outage inhibits alerts of the same watch; a failure
- * of a provider inhibits those of every watch on it, identified by `provider` in the data of both.
+ * of a provider inhibits alerts of every watch on that provider, identified by `provider` in the data of
+ * both.
  */
 import type { Address, JsonObject } from '#src/kernel/units.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 
-/** The parts of an alert that inhibition needs. */
+/** The fields of an alert that inhibition needs. */
 export interface ActiveAlertRef {
   readonly wallet: Address
   readonly watchId: number
@@ -23,7 +24,7 @@ const STREAKS: ReadonlySet<string> = new Set(
     signals.filter(({ parameters }) => parameters.some(({ key }) => key === 'rounds')),
   ).map(({ id }) => id),
 )
-/** Signals that cannot be satisfied without registration or a place in the policy. */
+/** Signals that are always bad for a provider that is not registered or not in the signing policy. */
 const VOTING: ReadonlySet<string> = new Set([
   'ftso-commit',
   'ftso-reveal',
@@ -53,7 +54,7 @@ export function isCause(event: string): boolean {
   return Object.hasOwn(RULES, event)
 }
 
-/** The open alert that inhibits this one; undefined without any. */
+/** Finds the open alert that inhibits an alert; undefined if there is none. */
 export function findCause<One extends ActiveAlertRef>(
   alert: ActiveAlertRef,
   open: readonly One[],
@@ -79,7 +80,7 @@ function providerOf({ data: { provider } }: ActiveAlertRef): string | undefined 
   return typeof provider === 'string' ? provider.toLowerCase() : undefined
 }
 
-/** The voting rounds of an alert: from the first bad one to the one it fired in. */
+/** The voting rounds of an alert: from the first bad round to the round in which it fired. */
 function roundsOf({ votingRoundId: last, firstRoundId: first }: JsonObject): Rounds | undefined {
   if (typeof last !== 'number') return undefined
   return { first: typeof first === 'number' ? first : last, last }

@@ -1,4 +1,4 @@
-/** States of alerts, as their messages show them. */
+/** States of alerts for the messages that show them. */
 import type { MessageState, RecoverySummary } from '#src/channels/envelope.ts'
 import type { Db } from '#src/db/connection.ts'
 import { titleOnChain } from '#src/kernel/chains.ts'
@@ -35,7 +35,7 @@ export async function messageStates(
   )
 }
 
-/** Undefined for a recovery that cannot be rendered: its alert is over all the same. */
+/** Summary of a recovery; undefined if it cannot be rendered. The alert is over in any case. */
 function summaryOf(row: store.AlertRow, reader: Reader): RecoverySummary | undefined {
   try {
     const recovery = recordedFromRow(row)
@@ -50,7 +50,7 @@ function summaryOf(row: store.AlertRow, reader: Reader): RecoverySummary | undef
   }
 }
 
-/** End of an alert, as its messages show it: that of a flapping one is when it settled. */
+/** End of an alert that its messages show; for a flapping signal the time at which it settled. */
 export function endOf(
   row: Pick<store.AlertRow, 'flapping' | 'state' | 'recoveredAt'>,
 ): Date | null {

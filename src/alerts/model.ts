@@ -1,6 +1,6 @@
 /**
  * An alert is a recorded firing. It is `firing` until its signal recovers or a person acknowledges it, and
- * `closed` when its watch is deleted before that; a recovery is an alert of its own that names the one it
+ * `closed` when its watch is deleted before that; a recovery is a separate alert that names the alert it
  * ends. Alerts can be deleted from the history, open episodes stay open.
  */
 
@@ -30,7 +30,7 @@ export const AlertData = JsonObject.meta({
   description: 'operations:field.alertData',
 })
 
-/** An alert as callers see it. */
+/** An alert, as callers see it. */
 export const Alert = z
   .object({
     id: Id,
@@ -55,12 +55,12 @@ export const Alert = z
   .meta({ id: 'Alert' })
 export type Alert = z.output<typeof Alert>
 
-/** Body of an acknowledgement; without one the alert is acknowledged. */
+/** Body of an acknowledgement. If it is omitted, the alert is acknowledged. */
 export const AcknowledgeInput = z
   .strictObject({ acknowledged: z.boolean().optional() })
   .meta({ id: 'AcknowledgeInput' })
 
-/** Person and time of an acknowledgement; nulls without one. */
+/** Person and time of an acknowledgement; both null if there is none. */
 export const Acknowledgement = z
   .object({
     id: Id,
@@ -90,7 +90,7 @@ export type AlertQuery = z.output<typeof AlertQuery>
 
 const IDS_MAX = 500
 
-/** `1,2,3` in a query. */
+/** Ids in a query, such as `1,2,3`. */
 const IdList = z.codec(
   z
     .string()
@@ -126,7 +126,7 @@ export const AlertSelection = z
   .meta({ id: 'AlertSelection' })
 export type AlertSelection = z.output<typeof AlertSelection>
 
-/** Answer of `DELETE /alerts`. */
+/** Response of `DELETE /alerts`. */
 export const DeletedAlerts = z.object({ deleted: z.int() }).meta({ id: 'DeletedAlerts' })
 
 /** Decoded filters of a list of alerts. */

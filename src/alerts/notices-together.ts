@@ -5,9 +5,9 @@ import { rankOf } from '#src/channels/wording.ts'
 import type { Translate } from '#src/i18n/translate.ts'
 
 const CLOSE = packed('close')
-/** Upper limit of the notices in one message. */
+/** Maximum number of notices in one message. */
 const NOTICES_MAX = 8
-/** Upper limit of their characters; every channel shows as many without a cut. */
+/** Maximum number of characters of notices in one message; every channel shows that many. */
 const CHARACTERS_MAX = 3000
 
 /** Distributes notices over messages, in order, so that none is cut. */
@@ -32,11 +32,11 @@ export function inMessages<Row extends { readonly envelope: Envelope }>(
 }
 
 /**
- * One notice with the content of all: the worst gives the heading, each other one a line of its own and its
- * sentences.
+ * Joins notices to one. The notice of the highest severity gives the heading; every other notice is a
+ * separate line with its sentences.
  *
- * A button that has one meaning stays. Buttons that only their label would tell apart are replaced by
- * one that opens the recipients or slots they are about, and none closes a message with other news.
+ * A button that occurs once stays. Several buttons with the same label are replaced by one button that
+ * opens the recipients or slots. No button deletes the message.
  */
 export function noticesTogether(
   t: Translate,
@@ -86,7 +86,7 @@ function buttonsOf(t: Translate, notices: readonly Envelope[]): readonly Message
   return [...clear, ...general.values()]
 }
 
-/** The screen with the subjects of an action; outside of chats the menu of the bot. */
+/** Button that opens the screen with the subjects of an action; outside of chats the menu of the bot. */
 function insteadOf(t: Translate, button: MessageButton): MessageButton {
   if ('url' in button) {
     const url = button.url.replace(/([?&]start=)\w+$/, '$1menu')

@@ -1,4 +1,4 @@
-/** From a recorded alert to the outbox: its recipients, rendered messages and times of delivery. */
+/** Notifies of recorded alerts: chooses recipients and times, renders messages and writes the outbox. */
 import type { Envelope, EnvelopeKind } from '#src/channels/envelope.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -44,18 +44,21 @@ export interface Notification extends RecordedAlert {
     'isJudged' | 'firing' | 'off' | 'escalateTo' | 'escalateAfterMinutes'
   >
   readonly kind: Extract<EnvelopeKind, 'alert' | 'raised' | 'reminder'>
-  /** Restricts its recipients to these; all by default. */
+  /** Restricts the recipients to these; all by default. */
   readonly only?: ReadonlySet<number>
-  /** Excludes these recipients. */
+  /** Recipients that are excluded. */
   readonly except?: ReadonlySet<number>
   /** Further recipients, because the alert was not acknowledged in time. */
   readonly escalatedTo?: readonly number[]
-  /** Whether it is sent only to `escalatedTo`, without those that were sent it before. */
+  /** Whether the alert is sent only to `escalatedTo`, without recipients that already got it. */
   readonly isEscalation?: boolean
-  /** Severity that decides about delivery: that of the episode, because a recovery itself is only info. */
+  /**
+   * Severity that decides about delivery: the severity of the episode, because a recovery itself is only
+   * info.
+   */
   readonly effectiveSeverity: Severity
   readonly isRecovery: boolean
-  /** The alert that this one follows. */
+  /** The earlier alert that this notification follows. */
   readonly answers?: RecordedAlert
   /** Of a recovery or severity increase: start of the episode. */
   readonly startedAt?: Date
@@ -65,14 +68,17 @@ export interface Notification extends RecordedAlert {
   readonly takenBy?: string
   readonly notes?: readonly Note[]
   readonly reminder?: Parameters<typeof asReminder>[1]
-  /** Recorded for chats and mailboxes and not sent: muted, or the signal is flapping. */
+  /**
+   * Whether the alert is recorded for chats and mailboxes but not sent: it is muted, or the signal is
+   * flapping.
+   */
   readonly isQuiet: boolean
 }
 
 /** Milliseconds between the reminders of several alerts, so that they stay in order. */
 const REMINDER_GAP_MS = 1
 
-/** Writes one delivery per alert and recipient, in the language and time zone of each. */
+/** Writes one delivery per alert and recipient, in the recipient's language and time zone. */
 export async function notify(
   deps: NotifyDeps,
   tx: Db,
@@ -168,15 +174,15 @@ function attempt(
 }
 
 /**
- * Whether a recipient gets it: alerts of the wallet's own data are not sent to groups, whose members do not
- * manage it.
+ * Whether a recipient gets a notification. Alerts about the wallet's own credits are not sent to groups,
+ * whose members do not manage the wallet.
  */
 function isFor({ type, only, except }: Notification, { id, isGroup }: NotificationTarget): boolean {
   if (only?.has(id) === false || except?.has(id) === true) return false
   return !isGroup || findWatchType(type)?.reads !== 'ledger'
 }
 
-/** Whether a delivery counts against the watch's budget: an alert that is sent, now or later. */
+/** Whether a delivery counts against the watch's budget: it does if its alert is sent, now or later. */
 function countsFor({ kind, isRecovery }: Notification, { status }: Plan): boolean {
   return kind !== 'reminder' && !isRecovery && status !== 'muted'
 }
@@ -217,7 +223,7 @@ function deliveryOf(
 type Plan = Pick<delivery.NewDelivery, 'status' | 'deferredUntil'>
 
 /**
- * Plans a delivery: settings, mutes and quiet hours apply to chats and mailboxes; webhooks get everything
+ * Plans a delivery: settings, mutes and quiet hours apply to chats and mailboxes; programs get everything
  * except reminders.
  */
 function planFor(
@@ -247,7 +253,10 @@ function planFor(
     : { status: 'pending' }
 }
 
-/** A recovery is never sent before its alert: it waits for the same summary, if there is one. */
+/**
+ * Delays a recovery until the summary that contains its alert, if there is one: a recovery is never sent
+ * before its alert.
+ */
 function withAlert(plan: Plan, deferredUntil: Date | undefined): Plan {
   const isSent = plan.status === 'pending' || plan.status === 'held'
   return isSent && deferredUntil !== undefined ? { status: 'held', deferredUntil } : plan
@@ -312,7 +321,7 @@ function envelopeOf(
   }
 }
 
-/** Title of an alert that another one answers; empty if it cannot be rendered. */
+/** Title of the alert that another alert follows; empty if it cannot be rendered. */
 function titleOf(
   { quarantine }: NotifyDeps,
   answers: RecordedAlert,

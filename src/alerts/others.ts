@@ -1,4 +1,4 @@
-/** Alerts of the same watch, on the page of one of them. */
+/** The list of other alerts of the same watch, on the page of an alert. */
 import type { EnvelopeMessage, MessageState } from '#src/channels/envelope.ts'
 import * as delivery from '#src/delivery/service.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -11,19 +11,19 @@ import { messageOf } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import * as store from './store.ts'
 
-/** Alerts that are read, and those that the page lists. */
+/** Number of alerts that are read, and of alerts that the page lists. */
 const READ_MAX = 100
 const SHOWN_MAX = 20
 
 /** An alert in the list. */
 export interface OtherAlert {
   /**
-   * With a link without a recipient, which may only read: a link of the recipient would lead from an old page to
-   * newer ones that act.
+   * The message, with a link that names no recipient and may only read. A link that names the recipient
+   * would lead from an old page to newer pages that allow actions.
    */
   readonly message: EnvelopeMessage
   readonly state: MessageState
-  /** Seconds after which it recovered; null while it is open. */
+  /** Seconds after which the alert recovered; null while it is open. */
   readonly recoveredAfter: number | null
 }
 

@@ -24,12 +24,12 @@ export const PreviewRequest = z
   .meta({ id: 'PreviewRequest' })
 export type PreviewRequest = z.output<typeof PreviewRequest>
 
-/** Schema of each channel's form of a message, by channel. */
+/** Schema of a message in the format of each channel. */
 const FORMS = Object.fromEntries(
   CHANNEL_KEYS.map((key) => [key, CHANNELS[key].preview.form.optional()]),
 ) as { readonly [Key in ChannelKey]: z.ZodOptional<(typeof CHANNELS)[Key]['preview']['form']> }
 
-/** A message in the form of each channel; with `channel`, only in that one's. */
+/** A message in the format of each channel, or only in that of `channel`. */
 export const Preview = z
   .object({
     rendered: RenderedText,
@@ -40,9 +40,9 @@ export const Preview = z
 export type Preview = z.output<typeof Preview>
 
 /**
- * Renders a sample message for an event: its example, with the given data merged in.
+ * Renders a sample message of an event from the event's example, with the given data merged in.
  *
- * @throws AppError invalid `validation_failed` at `/data` when the event cannot be rendered with it
+ * @throws AppError invalid `validation_failed` at `/data` when the event cannot be rendered with the data
  */
 export function previewMessage(
   request: PreviewRequest,

@@ -1,4 +1,4 @@
-/** The page of an alert behind a signed link: its content, and the actions of the link's holder. */
+/** The page of an alert behind a signed link: its content, and the actions that the link allows. */
 import { z } from 'zod'
 import type { EnvelopeMessage, MessageState } from '#src/channels/envelope.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
@@ -25,7 +25,7 @@ import { messageOf } from './recorded-alert.ts'
 import { isOpenEpisode } from './rules.ts'
 import * as store from './store.ts'
 
-/** Time after the alert in which its link allows actions. */
+/** Time after the alert during which its link allows actions. */
 const ACTING_MS = 7 * DAY_MS
 
 type Deps = ReadDeps & { readonly clock: Clock }
@@ -37,32 +37,35 @@ export interface AlertPage {
   readonly timezone: string
   readonly state: AlertState
   readonly recoveredAt: Date | null
-  /** Time at which its watch was deleted while it was open. */
+  /** Time at which the watch was deleted while the alert was open. */
   readonly closedAt: Date | null
   readonly durationSeconds: number | null
   readonly acknowledged: { readonly at: Date; readonly by: string | null } | null
   /**
-   * Time at which further recipients are notified unless it is acknowledged; null: never, or
-   * already done.
+   * Time at which further recipients are notified unless the alert is acknowledged; null: never, or already
+   * done.
    */
   readonly escalatesAt: Date | null
   /** Time at which further recipients were notified. */
   readonly escalatedAt: Date | null
-  /** End of its mute in chats and mailboxes. */
+  /** End of the alert's mute in chats and mailboxes. */
   readonly muted: MessageState['muted'] | null
-  /** Whether it is open until its signal recovers, and can be muted until then. */
+  /** Whether the alert is open until its signal recovers, and can be muted until then. */
   readonly isOpen: boolean
   readonly help: SignalHelp
-  /** Whether it is about a data provider, and has a page of evidence. */
+  /** Whether the alert is about a data provider, and has a page of evidence. */
   readonly hasEvidence: boolean
-  /** Identity of its data provider. */
+  /** Identity address of the alert's data provider. */
   readonly provider: Address | null
   /**
-   * Its deliveries; recipients are named, by label or masked destination, only in a personal link, never to
-   * a group.
+   * Deliveries of the alert. Recipients are named, by label or masked destination, only if the link is
+   * personal, never for a group.
    */
   readonly deliveries: readonly (DeliveryEntry & { readonly to: string | null })[]
-  /** Other alerts of its watch that were meant for the link's recipient; empty for a link without one. */
+  /**
+   * Other alerts of the watch that were meant for the link's recipient; empty for a link without a
+   * recipient.
+   */
   readonly others: readonly OtherAlert[]
   /** Whether the link may acknowledge and mute, by POST. */
   readonly mayAct: boolean
@@ -152,8 +155,8 @@ export interface LinkedActor {
 }
 
 /**
- * Finds the actor of a link; undefined when it may only read: it belongs to a group, a webhook or no
- * recipient, its recipient is off, or it is older than seven days.
+ * Finds the actor of a link; undefined when the link may only read: it belongs to a group, a webhook or no
+ * recipient, its recipient is off, or its alert is older than seven days.
  */
 export async function findLinkedActor(deps: Deps, code: string): Promise<LinkedActor | undefined> {
   const linked = await findLinkedAlert(deps, code)
@@ -189,7 +192,7 @@ function mayAct(row: store.AlertRow, recipient: ReaderRow | undefined, now: Date
   return isFresh && recipient.status === 'active' && isPersonal(recipient)
 }
 
-/** Whether the recipient is one person's own, and no read-only chat. */
+/** Whether the recipient belongs to one person, and is not a read-only chat. */
 function isPersonal({ channel, chatId, chatScopes }: ReaderRow): boolean {
   const mayWrite = chatId === null || (chatScopes ?? []).includes('write')
   return mayWrite && CHANNELS[channel].isPersonal(chatId)

@@ -24,14 +24,14 @@ export function recordedFromRow(row: AlertRow): RecordedAlert {
   }
 }
 
-/** Notes below the body; a recovery has one with the alert's duration. */
+/** Notes below the body: of a recovery, the duration of its alert. */
 export function notesOf(row: AlertRow): readonly Note[] {
   const { recoveryOf, startedAt, firedAt } = row
   if (recoveryOf === null || startedAt === null) return []
   return [{ kind: 'lasted', seconds: (firedAt.getTime() - startedAt.getTime()) / 1000 }]
 }
 
-/** Renders the message of an alert; that of a recovery states its duration. */
+/** Renders the message of an alert. The message of a recovery states the alert's duration. */
 export function messageOf(
   deps: { readonly box: SecretBox; readonly publicUrl: string },
   row: AlertRow,

@@ -4,7 +4,7 @@ import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { FLAPPING_WINDOW_MS, isMuted, isSignalFiring, nextReminder } from './rules.ts'
 import type { AlertRow } from './store.ts'
 
-/** Next step for a due alert. */
+/** Next step for an alert whose reminder is due. */
 export type Step =
   /** The alert is over, acknowledged or muted, or its watch was deleted. */
   | { readonly act: 'none' }
@@ -12,10 +12,10 @@ export type Step =
   | { readonly act: 'end' }
   | { readonly act: 'wait'; readonly nextAt: Date | undefined }
   | { readonly act: 'remind'; readonly counts: boolean; readonly nextAt: Date | undefined }
-  /** A recovery that was not notified while its signal was flapping. */
+  /** The alert has a recovery that was not notified, because its signal was flapping. */
   | { readonly act: 'recovered' }
 
-/** Decides the step for one due alert. Pure. */
+/** Decides the step for one alert whose reminder is due. Pure. */
 export function stepFor(
   row: Pick<
     AlertRow,
@@ -31,9 +31,9 @@ export function stepFor(
   options: {
     readonly watch: WatchForNotification | undefined
     readonly settings: Pick<Settings, 'repeat'>
-    /** Whether its signal has changed again since. */
+    /** Whether the alert's signal has changed since. */
     readonly isOvertaken: boolean
-    /** Whether a recipient was never sent it because of a mute. */
+    /** Whether the alert was never sent to a recipient because of a mute. */
     readonly isUnsent: boolean
     readonly now: Date
   },
@@ -48,7 +48,7 @@ export function stepFor(
   const isCritical = row.severity === 'critical'
   const minutes = isCritical ? settings.repeat.critical : []
   const notifiedAt = row.notifiedAt ?? now
-  // Its signal is frozen: its watch is paused or suspended, or the signal is off. The alert stays open.
+  // The signal is not judged: its watch is paused or suspended, or the signal is off. The alert stays open.
   const isFrozen = !watch.isJudged || (row.signal !== null && watch.off.includes(row.signal))
   if (isFrozen) {
     const restsAt = new Date(now.getTime() + FLAPPING_WINDOW_MS)
@@ -59,11 +59,11 @@ export function stepFor(
   }
   if (!isSignalFiring(watch, row.signal)) return { act: 'end' }
   if (isMuted(watch, now)) {
-    // The end of the mute notifies of it; afterwards its reminders continue.
+    // When the mute ends, the alert is notified; its reminders continue afterwards.
     return { act: 'wait', nextAt: nextReminder(minutes, notifiedAt, watch.mutedUntil ?? now) }
   }
   const nextAt = nextReminder(minutes, notifiedAt, now)
-  // The settings may have changed since it was scheduled.
+  // The settings may have changed since the reminder was scheduled.
   const counts = minutes.some(
     (minute) => notifiedAt.getTime() + minute * MINUTE_MS <= now.getTime(),
   )
@@ -72,8 +72,8 @@ export function stepFor(
 }
 
 /**
- * Plans the next reminders of open alerts: of critical ones that were notified and are neither acknowledged
- * nor muted. Pure.
+ * Plans the next reminders of open critical alerts that were notified and are neither acknowledged nor
+ * muted. Pure.
  *
  * @returns null as the time after the last reminder
  */

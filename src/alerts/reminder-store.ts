@@ -42,7 +42,7 @@ export function listOnce(
   { watchId, since }: { readonly watchId: number; readonly since: Date },
   limit: number,
 ): Promise<AlertRow[]> {
-  // The time of a block is earlier than that of its record.
+  // An alert has the time of its block, which is earlier than the time at which it is recorded.
   const firedAfter = new Date(since.getTime() - RECORDING_LAG_MS)
   return tx
     .select()
@@ -62,7 +62,7 @@ export function listOnce(
     .limit(limit)
 }
 
-/** Longest time between an observation and its record, also after an outage. */
+/** Maximum time between an observation and the record of its alert, also after an outage. */
 const RECORDING_LAG_MS = DAY_MS
 
 /** Result of a due reminder. */
@@ -82,7 +82,7 @@ export async function saveReminded(tx: Db, rows: readonly ReminderResult[]): Pro
     where a.id = r.id`)
 }
 
-/** Selects the alerts whose signal has changed since. */
+/** Selects the alerts whose signal has changed since they fired. */
 export async function listOvertaken(tx: Db, ids: readonly number[]): Promise<number[]> {
   const rows = await tx.execute<{ id: number }>(sql`
     select a.id from alerts a

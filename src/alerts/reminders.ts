@@ -1,7 +1,7 @@
 /**
- * Further messages about alerts: reminders of unacknowledged critical ones, alerts after the end
- * of a mute, and the state of settled flapping signals. Each is sent in the transaction that schedules the
- * next, so that after a stop none is repeated or skipped.
+ * Further messages about alerts: reminders of unacknowledged critical alerts, alerts after the end of a
+ * mute, and the state of settled flapping signals. Each message is written in the transaction that
+ * schedules the next one, so that a stop of the process neither repeats nor skips a message.
  */
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
@@ -27,9 +27,11 @@ import * as store from './store.ts'
 import { logEnded } from './trail.ts'
 import { releaseForgotten } from './uninhibit.ts'
 
-/** Alerts or watches of one transaction. */
+/** Number of alerts or watches in one transaction. */
 const AT_ONCE = 200
-/** Upper limit of the alerts without an episode that are sent after a mute, the newest of each watch. */
+/**
+ * Maximum number of alerts without an episode that are sent after the mute of a watch; the newest are sent.
+ */
 const ONCE_MAX = 100
 
 type Deps = NotifyDeps & { readonly db: Db }
@@ -46,7 +48,7 @@ interface Pass {
    * @returns number of due items
    */
   run(deps: Deps, tx: Db, ids: readonly number[]): Promise<number>
-  /** Takes a failed item out of the due ones. */
+  /** Removes a failed item from the due items. */
   giveUp(tx: Db, ids: readonly number[], now: Date): Promise<unknown>
 }
 
@@ -87,7 +89,7 @@ export async function sendReminders(deps: Deps, signal: AbortSignal): Promise<vo
   }
 }
 
-/** Runs a batch; if it fails, runs each item alone, so that only the faulty one fails. */
+/** Runs a batch; if it fails, runs each item alone, so that only the faulty item fails. */
 async function runPass(deps: Deps, pass: Pass, ids: readonly number[]): Promise<number> {
   try {
     return await transact(deps.db, (tx) => pass.run(deps, tx, ids))
@@ -110,9 +112,9 @@ async function runPass(deps: Deps, pass: Pass, ids: readonly number[]): Promise<
 }
 
 /**
- * Ends mutes. Alerts that a recipient was never sent because of them are sent: those still firing, those
- * without an episode, and recoveries of alerts sent before. Alerts sent before that still fire have a
- * reminder.
+ * Ends mutes, and sends what the mutes kept from a recipient: alerts that still fire, alerts without an
+ * episode, and recoveries of alerts that were sent before. Alerts that were sent before and still fire get
+ * a reminder.
  */
 async function afterMutes(deps: Deps, tx: Db, watchIds: readonly number[]): Promise<number> {
   const now = deps.clock.now()
@@ -252,7 +254,7 @@ async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<nu
   return all.length
 }
 
-/** An alert for recipients that were never sent it. */
+/** Notification of an alert for recipients that never got it. */
 function alertOf(
   row: store.AlertRow,
   watches: ReadonlyMap<number, WatchForNotification>,
@@ -328,7 +330,7 @@ function recoveryOf(
   ]
 }
 
-/** Severity of a recovery for every filter: the highest of its episode. */
+/** Severity of a recovery for all filters: the highest severity of its episode. */
 function effectiveSeverityOf({ episodeSeverity }: store.AlertRow, fallback: Severity): Severity {
   return SEVERITIES.find((severity) => severity === episodeSeverity) ?? fallback
 }

@@ -58,16 +58,16 @@ export interface StillFiring {
 export type Note =
   /** Of a recovery: its duration. */
   | { readonly kind: 'lasted'; readonly seconds: number }
-  /** Of a recovery: its alert was not sent separately. */
+  /** Of a recovery: the alert was not sent separately. */
   | { readonly kind: 'held'; readonly firedAt: Date }
   /** The alert has been unacknowledged for this time. */
   | { readonly kind: 'escalated'; readonly seconds: number }
   | { readonly kind: 'stillFiring'; readonly alerts: readonly StillFiring[] }
 
-/** The texts of a message, independent of the watch. */
+/** The texts of a message that do not depend on the watch. */
 type Words = Pick<Message, 'title' | 'body' | 'fields'> & { readonly stated: readonly string[] }
 
-/** Stands for a value where only its place in a text matters: a noncharacter. */
+/** A noncharacter that stands for a value where only the position of the value in a text matters. */
 const MARK = '\ufdd0'
 
 /**
@@ -85,7 +85,10 @@ export function renderMessage(alert: Renderable, reader: Reader): EnvelopeMessag
  */
 export function createRenderer(): typeof renderMessage {
   const known = new Map<string, Words>()
-  /** Of each reader's last alert of an event: where the next one says the same, it is found by comparing. */
+  /**
+   * The last alert of each event and reader, with its texts. The next alert is compared with it, and gets
+   * the same texts if their values are equal.
+   */
   const last = new Map<string, { readonly alert: Renderable; readonly words: Words }>()
   const find = (alert: Renderable, reader: Reader): Words => {
     const { event, severity, data, notes = [], firedAt } = alert
@@ -130,7 +133,7 @@ function saysSame(one: Renderable, other: Renderable): boolean {
   )
 }
 
-/** The title of an alert, also where data is missing that only its body names. */
+/** The title of an alert. Works even if data is missing that only the body names. */
 export function renderTitle(
   alert: Pick<Renderable, 'event' | 'severity' | 'data' | 'firedAt'>,
   reader: Reader,
@@ -139,13 +142,13 @@ export function renderTitle(
   return t(builtKey(`messages:${key}.title`), values)
 }
 
-/** Title of an alert that has recovered: what it was, and after how long it recovered. */
+/** Title of an alert that has recovered: its title, and the time after which it recovered. */
 export function pastTitle(t: Translate, title: string, seconds: number): string {
   const duration = id(formatDuration(seconds, t.locale, 'short'))
   return t('messages:summary.recovered', { title, duration })
 }
 
-/** The values of the texts of an event, and the key of its texts. */
+/** The values for the texts of an event, and the key of the texts. */
 function valuesOf(
   { event, severity, data, firedAt }: Pick<Renderable, 'event' | 'severity' | 'data' | 'firedAt'>,
   reader: Reader,
@@ -190,7 +193,7 @@ function wordsOf(
     ].join('\n'),
   })
   const { title, body } = write(values)
-  // A text that states the duration needs no note of it.
+  // A text that states the duration needs no note with the duration.
   const shown = notes.filter(({ kind }) => kind !== 'lasted' || facts.duration === undefined)
   return {
     title: titleOnChain(title),
@@ -228,7 +231,7 @@ export function asReminder(
   message: EnvelopeMessage,
   reminder: {
     readonly openSeconds: number
-    /** Counts from 1; undefined if it is not a reminder of a missing acknowledgement. */
+    /** Number of the reminder, from 1; undefined if the message does not ask for an acknowledgement. */
     readonly number: number | undefined
     readonly nextAt: Date | undefined
   },
@@ -273,7 +276,7 @@ function textOfNote(t: Translate, note: Note, { locale, timezone }: Reader): str
   }
 }
 
-/** Name of a signal; of an event without one, its title. */
+/** Name of a signal, or the title of an event that has no signal. */
 function signalName(t: Translate, type: string, signal: string | null, event: string): string {
   const key = `signals:${type}.${signal}.label`
   return hasText(key) ? t(key) : t(builtKey(`messages:${event}.title`))

@@ -3,7 +3,7 @@ import { arrangePartitions, type TimedTable } from '#src/db/partitions.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 
-/** Retention of alerts. */
+/** Number of days for which alerts are stored. */
 const RETENTION_DAYS = 400
 const PARTITION_DAYS = 50
 
@@ -16,7 +16,7 @@ const TABLE: TimedTable = {
   age: 'created_at',
 }
 
-/** Creates partitions for coming alerts, and deletes alerts older than 400 days. */
+/** Creates partitions for future alerts, and deletes alerts older than 400 days. */
 export async function retainAlerts(deps: {
   readonly db: Db
   readonly clock: Clock

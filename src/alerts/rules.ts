@@ -5,7 +5,8 @@ import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 
 /**
- * Events that start an episode: of signals with a recovery event, and those with a recovery of their own.
+ * Events that start an episode: the events of signals with a recovery event, and events that have a
+ * recovery event themselves.
  */
 const EPISODES: ReadonlySet<string> = new Set([
   ...WATCH_TYPES.flatMap(({ signals }) =>
@@ -19,7 +20,7 @@ export function hasRecovery(event: string): boolean {
   return EPISODES.has(event)
 }
 
-/** The parts of an alert that its episode needs. */
+/** The fields of an alert that identify its episode. */
 interface EpisodeEvent {
   readonly event: string
   readonly data: JsonObject
@@ -35,17 +36,14 @@ export function episodeOf({ event, data }: EpisodeEvent): string {
   return JSON.stringify(episodeKeys(event).map((key) => data[key] ?? null))
 }
 
-/**
- * Whether a recovery of a signal ends an episode.
- * @param last of the episode's alerts
- */
+/** Whether a recovery of a signal ends an episode. @param last the last alert of the episode */
 export function endsEpisode(recovery: EpisodeEvent, last: EpisodeEvent): boolean {
   return findEventSource(recovery.event)?.signal.episodes?.isOver(recovery.data, last) ?? true
 }
 
 /** Number of changes within the window beyond which a signal is flapping. */
 const FLAPPING_CHANGES_MAX = 5
-/** Window in which changes count; a signal without any for as long has settled. */
+/** Window in which changes count. A signal without changes for this time has settled. */
 export const FLAPPING_WINDOW_MS = 30 * MINUTE_MS
 
 /**
@@ -58,11 +56,11 @@ export function isFlapping(changes: number): boolean {
 }
 
 /**
- * Time of the next reminder of an unacknowledged alert; undefined after the last. Reminders
- * missed during an outage are not made up for.
+ * Time of the next reminder of an unacknowledged alert; undefined after the last. Reminders missed during
+ * an outage are not made up for.
  *
- * @param minutes after the alert was notified, rising
- * @param after only later ones count
+ * @param minutes times of reminders in minutes after the notification, rising
+ * @param after only later reminders count
  */
 export function nextReminder(
   minutes: readonly number[],
@@ -73,7 +71,7 @@ export function nextReminder(
   return times.find((time) => time > after)
 }
 
-/** Whether an alert is of an episode that has not ended. */
+/** Whether an alert belongs to an episode that has not ended. */
 export function isOpenEpisode(alert: {
   readonly isEpisode: boolean
   readonly recoveredAt: Date | null
@@ -81,7 +79,7 @@ export function isOpenEpisode(alert: {
   return alert.isEpisode && alert.recoveredAt === null
 }
 
-/** Whether a watch is judged and its signal fires; null stands for alerts of no single signal. */
+/** Whether a watch is judged and its signal fires; null stands for an alert that no signal raised. */
 export function isSignalFiring(
   watch: Pick<WatchForNotification, 'isJudged' | 'firing'> | undefined,
   signal: string | null,

@@ -61,7 +61,7 @@ export async function recordAlerts(
   ])
 }
 
-/** Starts, changes and ends episodes. Returns the notifications. */
+/** Starts, changes and ends episodes, and returns the notifications. */
 async function updateEpisodes(
   deps: NotifyDeps,
   tx: Db,
@@ -127,7 +127,7 @@ function isSeverityIncrease(
   return !firing.isRecovery && (effects.get(firing)?.episode ?? []).length > 0
 }
 
-/** Whether it is a recovery of an alert that no recipient was sent. */
+/** Whether the firing is a recovery of an alert that was sent to no recipient. */
 function isUnnotified(firing: NewAlert, { effects }: Episodes<RecordedFiring>): boolean {
   const episode = effects.get(firing)?.episode ?? []
   return (
@@ -162,8 +162,8 @@ function toEpisodeMark(
 }
 
 /**
- * Time of the next reminder: of a critical alert until it is acknowledged, of a flapping one when it may
- * have settled.
+ * Time of the next reminder of a critical alert, or of the next check whether a flapping signal has
+ * settled.
  */
 function remindAt(
   firing: NewAlert,
@@ -178,7 +178,7 @@ function remindAt(
 
 /**
  * Records the recovery of flapping signals whose episodes ended.
- * @returns ids of the alerts whose messages show it
+ * @returns ids of the alerts whose messages show the recovery
  */
 async function settleFlapping(
   tx: Db,
@@ -194,7 +194,7 @@ async function settleFlapping(
   return settled.map(({ id }) => id)
 }
 
-/** Finds flapping signals and the message that shows their changes from now on, and records it. */
+/** Finds flapping signals and the messages that show their changes from now on, and records these. */
 async function findFlapping(
   tx: Db,
   fired: readonly RecordedFiring[],
@@ -312,8 +312,8 @@ function isNewAlert(firing: RecordedFiring): firing is NewAlert {
 }
 
 /**
- * Number of alerts of all wallets recorded in a time span, without an end up to now, for the public
- * figures.
+ * Number of alerts of all wallets recorded in a time span, for the public figures. A span without an end
+ * lasts until now.
  */
 export function countAlerts(db: Db, span: Span): Promise<number> {
   return store.countSpan(db, span.since, span.until)

@@ -20,9 +20,9 @@ interface Deps {
 }
 
 /**
- * Replaces the wallet's settings. Deferred deliveries and reminders follow the new ones from now on.
+ * Replaces the wallet's settings. Deferred deliveries and reminders follow the new settings from now on.
  *
- * @throws AppError as `recipients/settings.ts` does
+ * @throws the errors of `recipients/settings.ts`
  */
 export async function replaceSettings(
   deps: Deps,
@@ -38,11 +38,11 @@ export async function replaceSettings(
 }
 
 /**
- * Mutes a chat completely, including critical alerts, for a number of minutes; 0 unmutes it, and the
- * deferred deliveries are sent as a summary: critical ones and notices at once, the rest with the digest if
- * there is one.
+ * Mutes a chat completely, including critical alerts, for a number of minutes; 0 unmutes it. After an
+ * unmute the deferred deliveries are sent as a summary: critical alerts and notices at once, the rest with
+ * the digest if there is one.
  *
- * @returns end of the mute; null: not muted
+ * @returns end of the mute; null if the chat is not muted
  */
 export async function muteChat(
   deps: Deps,

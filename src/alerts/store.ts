@@ -43,9 +43,10 @@ export function alertKey(of: {
 }
 
 /**
- * Inserts alerts, in one statement; existing ones (a replayed observation) are skipped and not returned.
+ * Inserts alerts, in one statement; existing alerts (of a replayed observation) are skipped and not
+ * returned.
  *
- * @param tx A transaction: its plan is made without scans of whole tables.
+ * @param tx must be a transaction, so that the setting against full scans applies to this statement only
  */
 export async function insertAlerts(
   tx: Db,
@@ -96,7 +97,7 @@ export async function insertAlerts(
   }))
 }
 
-/** Minutes after which an alert is escalated; null: never, as alerts of severity info are not. */
+/** Minutes after which an alert is escalated; null if it never is, such as alerts of severity info. */
 function escalationMinutes({ watch, severity, isRecovery }: AlertCandidate): number | null {
   return isRecovery || severity === 'info' ? null : (watch.escalateAfterMinutes ?? null)
 }
@@ -212,13 +213,13 @@ function fits(wallet: Address, filter: AlertFilter): SQL | undefined {
   )
 }
 
-/** One alert of any wallet: the caller has verified the right to it. */
+/** One alert of any wallet. The caller must have verified the right to read it. */
 export async function findAlert(db: Db, id: number): Promise<AlertRow | undefined> {
   const [row] = await db.select().from(alerts).where(eq(alerts.id, id))
   return row
 }
 
-/** Alerts of any wallet by id; deleted ones are missing. */
+/** Alerts of any wallet by id; deleted alerts are missing. */
 export function listByIds(db: Db, ids: readonly number[]): Promise<AlertRow[]> {
   return db
     .select()
@@ -227,7 +228,7 @@ export function listByIds(db: Db, ids: readonly number[]): Promise<AlertRow[]> {
     .orderBy(asc(alerts.id))
 }
 
-/** The recovery of each of these alerts, by alert; alerts without a recorded one are missing. */
+/** The recovery of each of these alerts, by alert; alerts without a recorded recovery are missing. */
 export async function listRecoveries(
   db: Db,
   over: readonly AlertRow[],
@@ -248,7 +249,7 @@ export async function listRecoveries(
           alerts.watchId,
           each(({ watchId }) => watchId),
         ),
-        // A recovery ends the episode at the time it fired.
+        // A recovery ends the episode at the time at which the recovery fired.
         inArray(
           alerts.firedAt,
           each(({ recoveredAt }) => recoveredAt).filter((at) => at !== null),
@@ -281,7 +282,7 @@ export function listOpenOfWatches(db: Db, watchIds: readonly number[]): Promise<
     .orderBy(asc(alerts.position), asc(alerts.id))
 }
 
-/** Number of alerts of all people recorded in a time span; without an end up to now. */
+/** Number of alerts of all wallets recorded in a time span. A span without an end lasts until now. */
 export async function countSpan(db: Db, since: Date, until: Date | undefined): Promise<number> {
   const { createdAt } = alerts
   const isWithin = and(

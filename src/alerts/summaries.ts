@@ -1,7 +1,7 @@
 /**
- * Summaries of deliveries deferred by quiet hours, digests and mutes, in one message when their time has
- * come. Claiming the deliveries and writing the summary are one transaction: each is sent once, and after a
- * stop the next run continues.
+ * Summaries of deliveries that quiet hours, digests and mutes deferred. One message contains all that are
+ * due. Claiming the deliveries and writing the summary are one transaction, so each delivery is sent once,
+ * and after a stop the next run continues.
  */
 import type { Envelope, EnvelopeMessage } from '#src/channels/envelope.ts'
 import { type Db, transact } from '#src/db/connection.ts'
@@ -32,16 +32,16 @@ import {
 
 /** Recipients read by one query. */
 const AT_ONCE = 200
-/** Upper limit of the alerts that a summary names; the others are counted. */
+/** Maximum number of alerts that a summary names; the others are counted. */
 const ITEMS_MAX = 20
-/** Upper limit of the notices sent at once; the others follow with the next run. */
+/** Maximum number of notices sent in one run; the others follow with the next run. */
 const NOTICES_MAX = 100
 
 type Deps = NotifyDeps & { readonly db: Db }
 
 /**
- * Sends a summary to every recipient with due deferred deliveries, after rescheduling those of recipients
- * whose mute or settings changed. A recipient that fails does so alone.
+ * Sends a summary to every recipient with due deferred deliveries, after rescheduling the deliveries of
+ * recipients whose mute or settings changed. A failure affects only its own recipient.
  */
 export async function sendSummaries(deps: Deps, signal: AbortSignal): Promise<void> {
   await transact(deps.db, async (tx) => {
@@ -93,7 +93,7 @@ function timesFor(settings: Settings, reader: TimingReader, now: Date) {
 }
 
 /**
- * Reschedules a recipient's deferred deliveries as if they were deferred now, in batches.
+ * Reschedules a recipient's deferred deliveries in batches, as if they were deferred now.
  *
  * @param options `keepDue`: deliveries that are due stay due
  */
@@ -119,21 +119,22 @@ async function reschedule(
 
 /**
  * Sends one recipient's summary.
- * @returns true when a due delivery must wait longer after all
+ * @returns true when a due delivery must wait longer because of changed settings or a new mute
  */
 async function summarize(deps: Deps, tx: Db, recipientId: number): Promise<boolean> {
   const now = deps.clock.now()
-  // Locked, so that two processes never send the same.
+  // Locked, so that two processes never send the same summary.
   const reader = await recipients.lockReader(tx, recipientId)
   if (reader === undefined) {
-    // The recipient was deleted: its deferred deliveries are cancelled.
+    // The recipient was deleted, so its deferred deliveries are cancelled.
     await delivery.cancelDeferred(tx, recipientId)
     return false
   }
   const { wallet, channel, partitionKey, mutedUntil: wakes } = reader
   const settings = (await listSettings(tx, [wallet])).get(wallet) ?? DEFAULT_SETTINGS
   const until = timesFor(settings, reader, now)
-  // The recipient was muted since, or its quiet hours changed. Critical deliveries may be due nevertheless.
+  // The recipient was muted meanwhile, or its quiet hours changed. Critical deliveries may be due
+  // nevertheless.
   const isLater = until.notices > now
   if (isLater && until.critical > now) return true
   const due = { recipientId, until: now, onlyCritical: isLater }
@@ -175,7 +176,7 @@ interface Readable extends deferred.DeferredRow {
   readonly envelope: Envelope
 }
 
-/** Due notices, several in one message. */
+/** Reads the due notices, several in one message. */
 async function readNotices(
   deps: Deps,
   tx: Db,
@@ -190,7 +191,7 @@ async function readNotices(
     return {
       ids: chunk.map((notice) => notice.id),
       firedAt: first.firedAt,
-      // One about the safety of the account is not to wait for a message that has other news too.
+      // A notice about the safety of the account must not wait for a message that has other news, too.
       orderKey: keys.size === 1 ? first.orderKey : `${id} notice`,
       envelope: noticesTogether(
         translator(locale),
@@ -201,7 +202,7 @@ async function readNotices(
   })
 }
 
-/** The rows that can be parsed; the others are marked as failed and put into quarantine. */
+/** Returns the rows that can be parsed; the others are marked as failed and put into quarantine. */
 async function readable(
   { quarantine }: Deps,
   tx: Db,
@@ -234,7 +235,7 @@ async function listItems(
   }
 }
 
-/** Lines of deferred alerts, which come with the newest first, in the order they fired. */
+/** Lines of deferred alerts, in the order in which the alerts fired. @param rows the newest first */
 function linesOf(rows: readonly Readable[], locale: Locale): readonly EnvelopeMessage[] {
   return rows
     .toReversed()
@@ -250,7 +251,7 @@ async function summaryOf(
     readonly due: deferred.DueSelection
     readonly reader: Reader
     readonly settings: Settings
-    /** End of the reader's mute, if there was one. */
+    /** End of the reader's mute; null if there was none. */
     readonly wakes: Date | null
     readonly now: Date
   },

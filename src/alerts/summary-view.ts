@@ -21,7 +21,7 @@ export function newestMessage(messages: readonly EnvelopeMessage[]): EnvelopeMes
 }
 
 /**
- * The line of a deferred alert: one that has recovered says so, and after how long.
+ * The line of a deferred alert. If the alert has recovered, the line says so, and after how long.
  *
  * @param recoveredAfter in seconds; null for recoveries and open alerts
  */
@@ -35,7 +35,7 @@ export function lineOf(
   return { ...message, title, isRecovery: true, canRecover: false }
 }
 
-/** Sorts open alerts first, then by time; a digest groups the alerts of one watch. */
+/** Sorts alerts: open alerts first, then by time. A digest groups the alerts of one watch. */
 export function inOrder(
   messages: readonly EnvelopeMessage[],
   firing: ReadonlySet<number | null>,
@@ -92,7 +92,7 @@ function periodText(t: Translate, { from, to }: Period, { timezone }: Reader): s
   return t('messages:summary.period', { from: text(from), to: text(to) })
 }
 
-/** Input for the reason of the deferral and its period. */
+/** Facts about deferred alerts that decide the stated reason and period. */
 interface DeferredAlerts {
   readonly settings: Settings
   readonly wakes: Date | null

@@ -30,7 +30,7 @@ export const alertBudgets = pgTable(
     used: integer('used').notNull(),
     /** Throttled alerts that no summary has counted yet. */
     throttled: integer('throttled').notNull(),
-    /** Time of their summary; null without any. */
+    /** Time of the summary of throttled alerts; null if there are none. */
     summaryAt: timestamp('summary_at', { withTimezone: true }),
     /** Time of the last throttled alert. */
     throttledAt: timestamp('throttled_at', { withTimezone: true }),
@@ -49,7 +49,7 @@ export const alerts = pgTable(
   {
     id: serial('id').notNull(),
     wallet: text('wallet').notNull(),
-    /** Stays when the watch is deleted, because alerts are history. */
+    /** Id of the watch. The alert stays when the watch is deleted. */
     watchId: integer('watch_id').notNull(),
     watchLabel: text('watch_label').notNull(),
     type: text('type').notNull(),
@@ -59,10 +59,13 @@ export const alerts = pgTable(
     severity: text('severity').notNull(),
     state: text('state').notNull(),
     data: jsonb('data').notNull().$type<unknown>(),
-    /** Position of the observation that raised it: rising within a watch; on the chain the block number. */
+    /**
+     * Position of the observation that raised the alert. Rises within a watch; on the chain it is the block
+     * number.
+     */
     position: bigint('position', { mode: 'number' }).notNull(),
     firedAt: timestamp('fired_at', { withTimezone: true }).notNull(),
-    /** End: recovery of its signal, or with the state `closed` deletion of its watch. */
+    /** End of the alert: recovery of its signal or, with the state `closed`, deletion of its watch. */
     recoveredAt: timestamp('recovered_at', { withTimezone: true }),
     /** Of a recovery: first alert of the episode that it ends. */
     recoveryOf: integer('recovery_of'),
@@ -70,23 +73,26 @@ export const alerts = pgTable(
     episodeSeverity: text('episode_severity'),
     /** Of a recovery or severity increase: start of the episode. */
     startedAt: timestamp('started_at', { withTimezone: true }),
-    /** Whether its signal has a recovery event, and it is open until then. */
+    /** Whether the signal has a recovery event, until which the alert is open. */
     isEpisode: boolean('is_episode').notNull(),
     /** Of a severity increase: first alert of the episode. */
     increaseOf: integer('raises'),
-    /** Time at which its deliveries were written; null while another alert inhibits it. */
+    /** Time at which the alert's deliveries were written; null while another alert inhibits it. */
     notifiedAt: timestamp('told_at', { withTimezone: true }),
     acknowledgedAt: timestamp('acknowledged_at', { withTimezone: true }),
-    /** Name of the person who acknowledged it, from the channel used. */
+    /** Name of the person who acknowledged the alert, from the channel that was used. */
     acknowledgedBy: text('acknowledged_by'),
-    /** Time since which it is muted until it recovers. */
+    /** Time since which the alert is muted until it recovers. */
     mutedAt: timestamp('muted_at', { withTimezone: true }),
     remindersSent: integer('reminders_sent').notNull(),
-    /** Time of the next reminder, if its state is unchanged. */
+    /** Time of the next reminder, if the alert's state is unchanged then. */
     remindAt: timestamp('remind_at', { withTimezone: true }),
-    /** Time at which it is sent to further recipients unless it is acknowledged before; null: not, or done. */
+    /**
+     * Time at which the alert is sent to further recipients unless it is acknowledged before; null: never,
+     * or already done.
+     */
     escalateAt: timestamp('escalate_at', { withTimezone: true }),
-    /** Time at which it was sent to them. */
+    /** Time at which the alert was sent to further recipients. */
     escalatedAt: timestamp('escalated_at', { withTimezone: true }),
     /** The alert whose message also shows this change, while the signal is flapping. */
     flappingAlertId: integer('flap_of'),
@@ -97,7 +103,7 @@ export const alerts = pgTable(
   (table) => [
     primaryKey({ columns: [table.id, table.firedAt] }),
     // A replayed observation inserts nothing twice, because its position is equal. Alerts without a signal
-    // have the empty signal here.
+    // have the empty signal in this index.
     uniqueIndex('alerts_once').on(
       table.watchId,
       sql`coalesce(${table.signal}, '')`,

@@ -10,15 +10,15 @@ import { findEventSource } from '#src/watches/events.ts'
 import { findExampleWatch } from '#src/watches/manage/example-watch.ts'
 import { renderMessage } from './render.ts'
 
-/** The example for a recipient without a watch so far. */
+/** Event of the test for a recipient that has no watch yet. */
 const EXAMPLE_EVENT = 'wallet-balance.moved'
 
 /**
- * Sends a test: what the recipient's newest watch would say, about its own target and with its last observed
- * values.
+ * Sends a test: the message that the recipient's newest watch would send, about the watch's target and with
+ * the last observed values.
  *
- * @param options `watchId`: what this watch would say instead, if it notifies the recipient
- * @throws AppError as `sendTest` of the delivery
+ * @param options `watchId`: the watch to use instead, if it notifies the recipient
+ * @throws the errors of `sendTest` in `delivery/test-message.ts`
  */
 export function sendTest(
   deps: TestDeps,
@@ -31,9 +31,9 @@ export function sendTest(
 }
 
 /**
- * Confirms e-mails to a mailbox. The first confirmation sends a test e-mail; a failure of it is logged only.
+ * Confirms e-mails to a mailbox. The first confirmation sends a test e-mail, whose failure is only logged.
  *
- * @returns the request's state; undefined when there is none
+ * @returns the state of the request; undefined when there is no such request
  */
 export async function confirmMailbox(
   deps: TestDeps & { readonly log: Logger },
@@ -47,7 +47,7 @@ export async function confirmMailbox(
     await sendTest(deps, owner, recipientId)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    deps.log.warn({ recipientId, code: error.code }, 'test mail after a confirmation not sent')
+    deps.log.warn({ recipientId, code: error.code }, 'test mail after a confirmation was not sent')
   }
   return consent
 }

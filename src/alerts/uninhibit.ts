@@ -1,4 +1,4 @@
-/** Alerts that another one inhibited, and their notification when it is over. */
+/** Notifies of inhibited alerts when their cause is over. */
 
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
@@ -13,14 +13,14 @@ import type { NotifyDeps } from './notify-deps.ts'
 import { recordedFromOpen } from './recorded-alert.ts'
 import { isMuted, isSignalFiring, nextReminder } from './rules.ts'
 
-/** Wallets processed in one pass. */
+/** Maximum number of wallets processed in one pass. */
 const AT_ONCE = 200
 
 /**
- * The open alerts that inhibit others. One whose watch is deleted, paused or suspended, or whose signal no
- * longer fires, does not.
+ * The open alerts that inhibit others. An alert whose watch is deleted, paused or suspended, or whose
+ * signal no longer fires, inhibits nothing.
  *
- * @param fresh alerts raised just now, whose signals are known to fire
+ * @param fresh alerts that were raised in this transaction, whose signals are known to fire
  */
 export async function liveCauses(
   tx: Db,
@@ -81,8 +81,8 @@ export async function releaseUninhibited(
 }
 
 /**
- * Releases alerts inhibited by one that will not recover: its watch was deleted or paused, or it was deleted
- * from the history.
+ * Releases alerts whose cause will not recover, because the watch of the cause was deleted or paused, or
+ * the cause was deleted from the history.
  */
 export async function releaseForgotten(
   deps: NotifyDeps & { readonly db: Db },

@@ -1,4 +1,4 @@
-/** Exchanges verified challenges for tokens; concurrent ones in one transaction. */
+/** Exchanges verified challenges for tokens; concurrent exchanges share one transaction. */
 import type { Db } from '#src/db/connection.ts'
 import { isConnectionFailure } from '#src/db/session.ts'
 import { type Batcher, createBatcher } from '#src/kernel/batcher.ts'
@@ -22,8 +22,8 @@ interface CheckedChallenge {
 }
 
 interface ExchangeOutcome {
-  readonly end: store.ExchangeEnd
-  /** The token of a challenge that was spent with the right signature. */
+  readonly end: store.ExchangeResult
+  /** The issued token, if the signature was right. */
   readonly issued?: IssuedToken | undefined
 }
 
@@ -31,7 +31,7 @@ const LIMITS = {
   batchesAtOnce: 2,
   patienceMs: 50,
   groupsPerBatch: 50,
-  // Each sign-in counts the tokens that those before it left.
+  // Each exchange must count the tokens that earlier exchanges of the wallet issued.
   itemsPerGroup: 1,
   itemsPerBatch: 50,
   waitingPerKeyMax: 100,
@@ -41,8 +41,8 @@ const LIMITS = {
 const batchers = new WeakMap<Db, Batcher<CheckedChallenge, ExchangeOutcome>>()
 
 /**
- * Spends a challenge and issues the token for it; a wrong signature spends it too. The token of a wallet that has
- * too many is not issued, and its challenge stays unspent.
+ * Spends a challenge and issues the token for it; a wrong signature spends the challenge, too. If the
+ * wallet has too many tokens, no token is issued and the challenge stays unspent.
  *
  * @param deps its `db` must not be a transaction
  * @throws AppError unauthenticated `nonce_used`, `invalid_signature`; conflict `token_limit_reached`
@@ -77,7 +77,8 @@ function createExchanges(db: Db): Batcher<CheckedChallenge, ExchangeOutcome> {
         const outcomes = await exchange(db, checked, { isPatient: false })
         return outcomes.map((outcome) => outcome && [outcome])
       } catch (error) {
-        // Rolled back as a whole: a challenge that cannot be exchanged fails its own request only.
+        // The transaction was rolled back as a whole. A challenge that cannot be exchanged fails only its
+        // own request.
         if (isConnectionFailure(error)) throw error
         return []
       }
@@ -89,7 +90,10 @@ function createExchanges(db: Db): Batcher<CheckedChallenge, ExchangeOutcome> {
   })
 }
 
-/** @returns undefined where the tokens of the wallet are locked elsewhere, and nothing was changed */
+/**
+ * @returns undefined where another transaction holds the lock of the wallet's tokens; then nothing was
+ * changed
+ */
 async function exchange(
   db: Db,
   checked: readonly CheckedChallenge[],
@@ -104,7 +108,7 @@ async function exchange(
     const wallets = checked.map(({ challenge }) => challenge.wallet)
     const locked = await store.lockTokens(tx, wallets, patience)
     const held = prepared.flatMap(({ exchange: one }) => (locked.has(one.wallet) ? [one] : []))
-    if (held.length === 0) return new Map<string, store.ExchangeEnd>()
+    if (held.length === 0) return new Map<string, store.ExchangeResult>()
     return await store.exchangeChallenges(tx, held, {
       at,
       expiresAt,

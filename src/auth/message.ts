@@ -10,7 +10,7 @@ export interface SignInMessage {
   readonly publicUrl: string
   readonly wallet: Address
   readonly scopes: readonly Scope[]
-  /** At least 8 letters and digits (EIP-4361). */
+  /** Random text of at least 8 letters and digits (EIP-4361). */
   readonly nonce: string
   readonly issuedAt: Date
   readonly expiresAt: Date
@@ -27,7 +27,7 @@ const SCOPE_URN = 'urn:flare-watchdog:scope:'
 export function writeMessage(input: SignInMessage): string {
   const { publicUrl, wallet, scopes, nonce, issuedAt, expiresAt } = input
   if (!/^[\x21-\x7e]+$/.test(publicUrl) || !/^[0-9A-Za-z]{8,}$/.test(nonce)) {
-    throw new Error('public URL or nonce does not fit into a sign-in message')
+    throw new Error('public URL or nonce cannot be written into a sign-in message')
   }
   return [
     `${new URL(publicUrl).host} wants you to sign in with your Ethereum account:`,
@@ -47,23 +47,24 @@ export function writeMessage(input: SignInMessage): string {
 }
 
 /**
- * Parses a sign-in message; undefined for any text this service did not write in this form.
+ * Parses a sign-in message; undefined for any text that this service did not write in this form.
  *
- * Parsing proves nothing about the sender: only the signature does.
+ * Only a signature proves who sent the text.
  */
 export function readMessage(text: string): SignInMessage | undefined {
   if (text.length > MESSAGE_LENGTH_MAX) return undefined
   const read = Fields.safeParse(FORM.exec(text)?.groups)
   if (!read.success) return undefined
   try {
-    // The pattern finds the fields; only a text that they give again, byte for byte, is of this service.
+    // The pattern finds the fields. This service wrote the text only if writing the fields again returns
+    // the same bytes.
     return writeMessage(read.data) === text ? read.data : undefined
   } catch {
     return undefined
   }
 }
 
-/** The lines of a message that hold its fields. */
+/** Pattern of a message, with a group for each field. */
 const FORM = new RegExp(
   [
     '^[^\\n]+',

@@ -1,11 +1,11 @@
 /**
- * A challenge is a text (EIP-4361) that a wallet signs to prove itself. Its nonce works once, for five
- * minutes, and only for the text it was written into. The scopes are part of that text, so the wallet
- * consents to them.
+ * A challenge is a text (EIP-4361) that a wallet signs to prove that it holds its key. Its nonce works
+ * once, for five minutes, and only for the text it was written into. The scopes are part of that text, so
+ * the wallet consents to them.
  *
- * A signed challenge is exchanged for a token: the right to act for the wallet within its scopes,
- * for thirty days at most. The service sends a token once and stores only its SHA-256. A wallet has
- * at most ten active tokens.
+ * A signed challenge is exchanged for a token: the right to act for the wallet within its scopes, for at
+ * most thirty days. The service sends a token once and stores only its SHA-256. A wallet has at most ten
+ * active tokens.
  */
 import { z } from 'zod'
 import { SCOPES, type Scope } from '#src/kernel/caller.ts'
@@ -17,13 +17,13 @@ import { Address, Id, Instant } from '#src/kernel/units.ts'
 export const CHALLENGE_LIFETIME_MS = 5 * 60 * 1000
 /** Lifetime of a token, whether it is used or not. */
 export const TOKEN_LIFETIME_MS = 30 * DAY_MS
-/** Upper limit of a wallet's active tokens (neither expired nor revoked). */
+/** Maximum number of a wallet's active tokens (neither expired nor revoked). */
 export const ACTIVE_TOKENS_MAX = 10
-/** Upper limit of the tokens in a list. */
+/** Maximum number of tokens in a list. */
 export const LISTED_TOKENS_MAX = 50
 /** Shortest time between two writes of a token's last use. */
 export const LAST_USE_PRECISION_MS = 60 * 1000
-/** Upper limit of a message's length in UTF-16 units; messages of this service are far shorter. */
+/** Maximum length of a message in UTF-16 units; messages of this service are far shorter. */
 export const MESSAGE_LENGTH_MAX = 4096
 /** `0x` and two digits for each of at most 4096 bytes. */
 const SIGNATURE_LENGTH_MAX = 2 + 2 * 4096
@@ -46,7 +46,7 @@ export const ChallengeRequest = z
   .meta({ id: 'ChallengeRequest' })
 export type ChallengeRequest = z.output<typeof ChallengeRequest>
 
-/** A challenge as it is answered: the message to sign and its expiry. */
+/** A challenge as it is returned: the message to sign and its expiry. */
 export const Challenge = z
   .object({
     wallet: Address.describe('operations:field.mustSign'),
@@ -85,7 +85,7 @@ export const TokenRequest = z
   .meta({ id: 'TokenRequest' })
 export type TokenRequest = z.output<typeof TokenRequest>
 
-/** A new token. The answer to its creation is the only one that carries the secret. */
+/** A new token. Only the response to its creation contains the secret. */
 export const IssuedToken = z
   .object({
     token: z

@@ -13,8 +13,8 @@ export type ChallengeRefusal = 'message_mismatch' | 'nonce_used' | 'nonce_expire
 /**
  * Checks whether a challenge can be exchanged now, for this message.
  *
- * The message must equal the stored one byte for byte. `nonce_used` takes precedence over `nonce_expired`,
- * because it stays true.
+ * The message must equal the stored message byte for byte. `nonce_used` takes precedence over
+ * `nonce_expired`, because a used nonce stays used.
  */
 export function judgeChallenge(
   challenge: StoredChallenge | undefined,

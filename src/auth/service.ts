@@ -48,7 +48,7 @@ const NONCE_BYTES = 16
 const CHALLENGES_KEPT_MS = DAY_MS
 const ENDED_TOKENS_KEPT_MS = 90 * DAY_MS
 
-/** Makes the challenge that the wallet is to sign. It grants no right before it is signed. */
+/** Creates the challenge that the wallet is to sign. An unsigned challenge grants no right. */
 export async function createChallenge(
   deps: Deps & { readonly publicUrl: string },
   input: ChallengeRequest,
@@ -77,10 +77,10 @@ export async function createChallenge(
 /**
  * Verifies a signed challenge, spends it, and runs `then` in the same transaction.
  *
- * A wrong signature spends the challenge too. If the chain does not answer or `then` throws, the
+ * A wrong signature spends the challenge, too. If the chain does not answer or `then` throws, the
  * transaction is rolled back and the challenge can be sent again.
  *
- * @param deps its `db` must not be a transaction, or a refusal could not spend the challenge
+ * @param deps its `db` must not be a transaction, otherwise a refusal could not spend the challenge
  * @throws AppError unauthenticated `message_mismatch`, `nonce_used`, `nonce_expired`, `invalid_signature`
  * @throws AppError upstream `dependency_unavailable`
  */
@@ -121,8 +121,8 @@ async function verify<T>(
   const running = runningVerifications.get(challenge.nonce)
   if (running !== undefined) return await afterAnother(running)
   const check = async () => {
-    // Verified before any transaction begins: the chain may take long to answer, and must hold neither row
-    // nor connection.
+    // Verified before any transaction begins: the chain may take long to answer, and meanwhile neither a
+    // row nor a connection may be held.
     const address = challenge.wallet
     const isSigned = await deps.chain.verifyMessage({ address, message, signature })
     return await spend(challenge, isSigned)
@@ -137,13 +137,13 @@ async function verify<T>(
 }
 
 /**
- * Verifications in progress in this process, by nonce: concurrent requests with one nonce share a single
- * call to the chain.
+ * Verifications in progress in this process, by nonce: concurrent requests with the same nonce share a
+ * single call to the chain.
  */
 const runningVerifications = new Map<string, Promise<unknown>>()
 
 /**
- * Refuses a request whose challenge another request is verifying: `nonce_used`, or the error of that
+ * Refuses a request whose challenge another request is verifying, with `nonce_used` or the error of that
  * verification.
  */
 async function afterAnother(running: Promise<unknown>): Promise<never> {
@@ -156,9 +156,9 @@ async function afterAnother(running: Promise<unknown>): Promise<never> {
 }
 
 /**
- * Exchanges a signed challenge for a token. Only this answer carries the token.
+ * Exchanges a signed challenge for a token. Only this result contains the token.
  *
- * @throws AppError as `signIn` does
+ * @throws the errors of `signIn`
  * @throws AppError conflict `token_limit_reached`; the challenge can be sent again after a revocation
  */
 export async function exchangeToken(deps: SignInDeps, input: TokenRequest): Promise<IssuedToken> {
@@ -166,7 +166,8 @@ export async function exchangeToken(deps: SignInDeps, input: TokenRequest): Prom
 }
 
 /**
- * Caller that a token authenticates. One indexed read; records the use at most once a minute.
+ * Returns the caller that a token authenticates, with one indexed read. Records the use of the token at
+ * most once a minute.
  *
  * @throws AppError unauthenticated `invalid_token` for a malformed, unknown, expired or revoked token
  */
@@ -189,7 +190,7 @@ export async function authenticate(deps: Deps, token: string): Promise<Caller> {
   }
 }
 
-/** The parts of `authenticate`, for a statement of another room that looks up the token itself. */
+/** The two steps of `authenticate`, for a statement of another room that looks up the token itself. */
 export interface TokenLookup {
   /**
    * Query for `id`, `wallet` and `last_used_at` of the token with this SHA-256, if it is active at `now`.
@@ -211,14 +212,14 @@ export function createTokenLookup(deps: { readonly db: Db; readonly log: Logger 
       try {
         await store.saveLastUse(deps.db, id, { usedAt: now, staleBefore: latestStaleUse(now) })
       } catch (error) {
-        deps.log.warn({ tokenId: id, problem: traceOf(error) }, 'last use of a token not recorded')
+        deps.log.warn({ tokenId: id, problem: traceOf(error) }, 'last use of a token was not recorded')
       }
     },
   }
 }
 
 /**
- * SHA-256 of a token, by which a statement of another room finds it.
+ * SHA-256 of a token, by which a statement of another room finds the token.
  *
  * @throws AppError unauthenticated `invalid_token` for a malformed token
  */
@@ -256,7 +257,7 @@ export async function pruneSignIns(deps: Deps): Promise<void> {
   await store.deleteTokensEndedBefore(deps.db, ago(ENDED_TOKENS_KEPT_MS))
 }
 
-/** Latest recorded use that still makes a use at `now` worth recording. */
+/** A use at `now` is recorded if the last recorded use is not later than this. */
 function latestStaleUse(now: Date): Date {
   return new Date(now.getTime() - LAST_USE_PRECISION_MS)
 }

@@ -98,7 +98,10 @@ export async function deleteChallengesExpiredBefore(db: Db, instant: Date): Prom
 export interface Exchange {
   readonly nonce: string
   readonly wallet: Address
-  /** Undefined: the signature is wrong, so the challenge is spent and nothing is issued. */
+  /**
+   * The token to issue; undefined if the signature is wrong: then the challenge is spent and nothing is
+   * issued.
+   */
   readonly token:
     | {
         readonly label: string | undefined
@@ -109,13 +112,18 @@ export interface Exchange {
     | undefined
 }
 
-/** What became of a challenge: spent, by this exchange or before, or left because of the wallet's tokens. */
-export type ExchangeEnd = 'spent' | 'used_before' | 'too_many_tokens'
+/**
+ * Result for a challenge. `spent`: by this exchange. `used_before`: by an earlier exchange.
+ * `too_many_tokens`: the wallet has too many tokens, and the challenge is not spent.
+ */
+export type ExchangeResult = 'spent' | 'used_before' | 'too_many_tokens'
 
 /**
- * Locks the tokens of wallets until the transaction ends: only this transaction then counts and issues them.
+ * Locks the tokens of wallets until the transaction ends, so that no other transaction counts or issues
+ * tokens of these wallets.
  *
- * @returns the wallets that it locked; all of them with `isPatient`, else those that nobody else holds
+ * @returns the locked wallets: with `isPatient` it waits and returns all, otherwise those that no other
+ * transaction holds
  */
 export async function lockTokens(
   db: Db,
@@ -133,22 +141,22 @@ export async function lockTokens(
 }
 
 /**
- * Spends challenges and issues their tokens, in one statement. The tokens of each wallet are locked by a statement
- * before, and each wallet is in `exchanges` once.
+ * Spends challenges and issues their tokens, in one statement. The caller must have locked the tokens of
+ * each wallet with `lockTokens` in an earlier statement, and must pass each wallet once.
  *
  * A challenge whose wallet has `tokensMax` active tokens is not spent.
  *
- * @returns the end of each challenge, by nonce
+ * @returns the result of each challenge, by nonce
  */
 export async function exchangeChallenges(
   db: Db,
   exchanges: readonly Exchange[],
   options: { readonly at: Date; readonly expiresAt: Date; readonly tokensMax: number },
-): Promise<ReadonlyMap<string, ExchangeEnd>> {
+): Promise<ReadonlyMap<string, ExchangeResult>> {
   const { expiresAt, tokensMax } = options
   const at = sql`${options.at}::timestamptz`
   const column = (pick: (exchange: Exchange) => unknown) => sql.param(exchanges.map(pick))
-  const rows = await db.execute<{ nonce: string; result: ExchangeEnd }>(sql`
+  const rows = await db.execute<{ nonce: string; result: ExchangeResult }>(sql`
     with asked as materialized (
       select asked.*, (select count(*) from tokens where tokens.wallet = asked.wallet
         and revoked_at is null and expires_at > ${at}) as active
@@ -181,7 +189,7 @@ export async function exchangeChallenges(
   return new Map(rows.map(({ nonce, result }) => [nonce, result]))
 }
 
-/** What an authentication needs of a token. */
+/** The columns of a token that authentication reads. */
 type KnownToken = Pick<
   TokenRow,
   'id' | 'wallet' | 'scopes' | 'expiresAt' | 'lastUsedAt' | 'revokedAt'
@@ -191,9 +199,9 @@ async function findTokensByHash(
   db: Db,
   hashes: readonly string[],
 ): Promise<ReadonlyMap<string, KnownToken>> {
-  // Plain SQL: this query is part of every request, and building it from tables costs more than it. Tokens
-  // are looked up one by one (the limit sees to it), so that the plan is the same for few and for many and is
-  // made once.
+  // Plain SQL, because this query is part of every request, and building it with Drizzle takes longer than
+  // running it. The `limit 1` in the lateral join keeps PostgreSQL on one index lookup per token, so it can
+  // reuse one plan, whatever the number of hashes.
   const rows = await db.execute<KnownToken & { hash: string }>(sql`
     select hash, id, wallet, scopes, expires_at as "expiresAt", last_used_at as "lastUsedAt",
       revoked_at as "revokedAt"
@@ -211,7 +219,7 @@ export function selectActiveToken(hash: SQL, now: Date): SQL {
     where hash = ${hash} and revoked_at is null and expires_at > ${now}::timestamptz`
 }
 
-/** Records a token's last use, unless one after `staleBefore` is recorded. */
+/** Records a token's last use, unless a use after `staleBefore` is recorded. */
 export async function saveLastUse(
   db: Db,
   id: number,

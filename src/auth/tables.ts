@@ -26,7 +26,7 @@ export const tokens = pgTable(
     scopes: text('scopes').array().notNull(),
     /** First characters of the token, for display. */
     prefix: text('prefix').notNull(),
-    /** SHA-256 of the whole token, hex. */
+    /** SHA-256 of the whole token, in hex. */
     hash: text('hash').notNull().unique(),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
     expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 
 /**
  * A token is `fwd_`, 256 random bits in 43 base62 characters, and the CRC-32 of both in 6 more: a mistyped
- * one is recognized without a query.
+ * token is recognized without a query.
  */
 const TOKEN_START = 'fwd_'
 const SECRET_BYTES = 32
@@ -27,7 +27,7 @@ export function formatToken(secret: Uint8Array): string {
 }
 
 /**
- * Whether the text has the form of a token and its checksum fits. Does not prove that such a token exists.
+ * Whether the text has the form of a token and a valid checksum. Does not prove that such a token exists.
  */
 export function isTokenForm(text: string): boolean {
   if (!TOKEN_FORM.test(text)) return false
@@ -35,7 +35,7 @@ export function isTokenForm(text: string): boolean {
   return text.slice(-CHECKSUM_LENGTH) === checksumOf(body)
 }
 
-/** SHA-256 of a token in hex, stored in place of the token. */
+/** SHA-256 of a token in hex, stored instead of the token. */
 export function hashToken(token: string): string {
   return hash('sha256', token)
 }
