@@ -67,7 +67,7 @@ const OF_FDC: readonly RoundCheck[] = [
 ]
 const ROUND_CONTRACTS = ['FlareSystemsManager', 'VoterRegistry', 'Submission']
 
-/** Contracts, functions and events that decide a claim. */
+/** Returns the contracts, functions and events that decide a claim. */
 export function sourcesOf(claim: EvidenceClaim): ClaimSources {
   switch (claim.kind) {
     case 'round':

@@ -46,7 +46,7 @@ export function alertKey(of: {
  * Inserts alerts, in one statement; existing alerts (of a replayed observation) are skipped and not
  * returned.
  *
- * @param tx must be a transaction, so that the setting against full scans applies to this statement only
+ * @param tx must be a transaction, because the statement switches off table scans for its transaction
  */
 export async function insertAlerts(
   tx: Db,

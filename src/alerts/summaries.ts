@@ -235,7 +235,7 @@ async function listItems(
   }
 }
 
-/** Lines of deferred alerts, in the order in which the alerts fired. @param rows the newest first */
+/** Lines of deferred alerts, which are given newest first, in the order in which the alerts fired. */
 function linesOf(rows: readonly Readable[], locale: Locale): readonly EnvelopeMessage[] {
   return rows
     .toReversed()

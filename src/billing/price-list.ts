@@ -30,10 +30,10 @@ export const RESOURCE_PRICES_CREDITS: Readonly<Record<ResourceId, number>> = {
 export const SLOT_PRICE_CREDITS = 500
 /** Days of 24 hours in one period. */
 export const PERIOD_DAYS = 30
-/** Upper limit of a wallet's slots. */
+/** Maximum number of a wallet's slots. */
 export const SLOTS_MAX = 20
 
-/** Upper limit of a wallet's watches where billing is disabled and slots are not counted. */
+/** Maximum number of a wallet's watches where billing is disabled and slots are not counted. */
 export const FREE_WATCHES_MAX = 200
 
 /** Discounts in basis points, by minimum number of periods. */
@@ -59,7 +59,10 @@ export const TRIAL_DAYS = 14
 const XRP_CAPS = { capPerTopup: 1000, holdingsCap: 5000 } as const
 const NO_CAPS = { capPerTopup: null, holdingsCap: null } as const
 
-/** Every payment asset, in the order of the pricing document: tokens through the router, then the coins. */
+/**
+ * Every payment asset, in the order of the pricing document: tokens that are paid through the router, then
+ * coins.
+ */
 export const PAYMENT_ASSETS = [
   /** The service's own token. Its price is configured, not read from a feed. */
   { key: 'service', way: 'router', decimals: 18, feed: null, bonusBps: 1000, ...NO_CAPS },

@@ -19,7 +19,7 @@ export function creditsWithUsd(t: Translate, credits: number): string {
   })
 }
 
-/** Whether slots are renewed at the end of their term, and for what. */
+/** Says whether slots are renewed at the end of their term, and at what price. */
 export function renewalText(
   t: Translate,
   {

@@ -11,7 +11,7 @@ export type BillingTotals = {
   readonly topups: number
 }
 
-/** Totals of everything before a full hour. */
+/** Totals up to a full hour. */
 export interface BillingBase {
   readonly until: Date
   readonly totals: BillingTotals
@@ -38,7 +38,7 @@ export async function findBillingBase(db: Db): Promise<BillingBase | undefined> 
   return first && { until: first, totals: NOTHING }
 }
 
-/** Sums accounts, credits and payments in a time span; without an end up to now. */
+/** Sums accounts, credits and payments in a time span. A span without an end lasts until now. */
 export function sumBilling(
   db: Db,
   { since, until }: { readonly since: Date; readonly until: Date | undefined },

@@ -1,7 +1,7 @@
 import { followSubmissions as follow } from '#src/billing/topups/deposits.ts'
 import type { Job } from './define.ts'
 
-/** Looks for named transactions: apart from `settle-deposits`, so that unknown ones delay no payment. */
+/** Looks for submitted transactions. A separate job from `settle-deposits`, so that unknown transactions delay no payment. */
 export const followSubmissions: Job = {
   name: 'follow-submissions',
   role: 'watcher',

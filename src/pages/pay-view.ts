@@ -134,7 +134,7 @@ export function statusLine(t: Translate, topup: Topup): string {
   })
 }
 
-/** Text for a named transaction that no endpoint knows: it may be mistyped. */
+/** Text for a submitted transaction that no endpoint knows: it may be mistyped. */
 function notFound(t: Translate, { txHash }: Topup): string {
   return t('pages:pay.notFound', { hash: id(shortAddress(txHash ?? '')) })
 }

@@ -18,7 +18,7 @@ import { startSeveringProxy } from '../support/severing-proxy.ts'
 
 /** A block that no endpoint returns with the transactions of its header. */
 
-const GAP = 'block cannot be read for payments: later blocks are, and it is read again'
+const GAP = 'block cannot be read for payments; later blocks are read, and this block is retried'
 const TRIES = 10
 
 let world: PayWorld

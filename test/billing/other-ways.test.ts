@@ -71,7 +71,7 @@ test('FLR from a contract wallet is recorded as unmatched and logged, once, with
   expect(rows).toMatchObject([{ reason: 'unsupported_transfer', log_index: -1 }])
   expect(world.errors).toMatchObject([
     {
-      message: 'payment not credited; an operator must look at it',
+      message: 'payment was not credited; an operator must look at it',
       fields: { txHash, reason: 'unsupported_transfer' },
     },
   ])

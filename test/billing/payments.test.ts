@@ -218,7 +218,7 @@ describe('a payment that cannot be credited', () => {
     )
     expect(world.errors).toEqual([
       {
-        message: 'payment not credited; an operator must look at it',
+        message: 'payment was not credited; an operator must look at it',
         fields: expect.objectContaining({ txHash: hash, reason }),
       },
     ])

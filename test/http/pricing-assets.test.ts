@@ -180,7 +180,7 @@ test('refuses a token whose decimals differ from the price list', async () => {
   expect(other.errors).toContainEqual(
     expect.objectContaining({
       message:
-        'payment token has other decimals than the price list, or is no token; it is not accepted',
+        'payment token has other decimals than the price list, or is not a token; it is not accepted',
     }),
   )
   expect(other.available).toEqual([true, false, false])

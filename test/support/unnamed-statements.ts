@@ -36,7 +36,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/billing/subscriptions/store.ts: listWalletsToRemind',
       'src/billing/topups/payment-store.ts: listOpenPayments',
       'src/billing/topups/payment-store.ts: notifyOpenOnFlare',
-      'src/billing/topups/store.ts: deleteDeadQuotes',
+      'src/billing/topups/store.ts: deleteUnpaidQuotes',
       'src/billing/topups/store.ts: deleteExcess',
       'src/billing/topups/store.ts: deleteSubmissionsBefore',
       'src/billing/topups/store.ts: listWaitingSubmissions',

@@ -95,7 +95,7 @@ export function retiredQuote({ t }: Reader, { topup }: ShownTopup): View {
   return screen([`💳 ${payLine(t, topup)}`, t.html('bot:topup.retired')], [])
 }
 
-/** Line about a named transaction that no endpoint knows: it may be mistyped. */
+/** Line about a submitted transaction that no endpoint knows: it may be mistyped. */
 function notFoundLine(t: Translate, { txHash }: Topup): string {
   return `🔎 ${t.html('pages:pay.notFound', { hash: hashText(txHash ?? '') })}`
 }

@@ -1,6 +1,6 @@
 /**
- * An account is a wallet's own row: the terms it accepted, its credits and how many slots its watches
- * take. It exists from the first write on. A balance is never negative.
+ * An account is the row of a wallet: the terms it accepted, its credits and how many slots its watches
+ * take. The first write creates the row. A balance is never negative.
  */
 import { z } from 'zod'
 import { pageOf, pageQuery } from '#src/kernel/query.ts'
@@ -39,7 +39,7 @@ export type LedgerType = (typeof LEDGER_TYPES)[number]
 export interface LedgerInput {
   readonly wallet: Address
   readonly type: LedgerType
-  /** Whole and above 0; the verb decides whether it is added or taken. */
+  /** A whole number above 0; the function decides whether it is added or taken. */
   readonly amountCredits: number
   /** Unique cause of the change: a second change with the same reference has no effect. */
   readonly reference: string
@@ -61,7 +61,7 @@ export const LedgerEntry = z
   .meta({ id: 'LedgerEntry' })
 export type LedgerEntry = z.output<typeof LedgerEntry>
 
-/** Answer of `GET /account`. The ledger is newest first. */
+/** Response of `GET /account`. The ledger is newest first. */
 export const CreditAccount = z
   .object({
     wallet: Address,

@@ -32,7 +32,10 @@ export async function findClaim(db: Db, wallet: string): Promise<AccountState | 
   return row
 }
 
-/** A position in the ledger: all entries of earlier wallets, and of this one up to the position. */
+/**
+ * A position in the ledger: it covers all entries of earlier wallets, and those of this wallet up to
+ * `position`.
+ */
 export interface ProofPosition {
   readonly wallet: string
   readonly position: number
@@ -62,8 +65,8 @@ interface LinkRow extends Record<string, unknown> {
 }
 
 /**
- * Sums of the next `limit` entries after a place, per wallet in order, up to the wallet `upTo` (undefined:
- * to the end). Of each wallet only entries up to the position in its claim.
+ * Sums the next `limit` entries after a position, per wallet in order, up to the wallet `upTo` (undefined:
+ * up to the last wallet). Only entries up to the position in a wallet's claim are included.
  *
  * @param totalsUntil sold and spent credits are summed over entries before this time
  */
@@ -140,7 +143,7 @@ export async function hasProof(db: Db, on: string): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Stores a proof; an existing one of the same day stays. */
+/** Stores a proof, unless the day already has one. */
 export async function insertProof(db: Db, proof: ProofRow): Promise<void> {
   await db.insert(ledgerProofs).values(proof).onConflictDoNothing()
 }

@@ -12,9 +12,9 @@ interface Deps {
   readonly log: Logger
 }
 
-/** Accounts proved together; bounds memory. */
+/** Number of accounts that are proved together; bounds memory. */
 const WALLETS_PER_BATCH = 500
-/** Entries summed by one statement; bounds its duration. */
+/** Number of entries that one statement sums; bounds its duration. */
 const ENTRIES_PER_BATCH = 20_000
 
 /** Result of a proof. */
@@ -37,12 +37,13 @@ export interface Totals {
 }
 
 /**
- * Entries carry the time at which their transaction began. After this long they are committed: statements
- * end after 30 seconds, and our machines' clocks do not differ by minutes.
+ * Time after which entries are final. An entry has the time at which its transaction began. It is committed
+ * within this time, because statements end after 30 seconds and the clocks of the service's machines differ
+ * by less than minutes.
  */
 const SETTLED_AFTER_MS = 600_000
 
-/** The newest full hour before which no entry is written any more. */
+/** The newest full hour before which no more entries are written. */
 export function settledHour(now: Date): Date {
   return new Date(Math.floor((now.getTime() - SETTLED_AFTER_MS) / HOUR_MS) * HOUR_MS)
 }
@@ -80,7 +81,7 @@ export function findLastProof(db: Db): Promise<store.ProofRow | undefined> {
  * It reads in short statements and takes no locks. An account is read before its entries, and only entries
  * up to its position are included: later ones belong to the next proof.
  *
- * @returns undefined when it was stopped
+ * @returns undefined when the proof was stopped
  */
 export async function proveLedger(deps: Deps, signal: AbortSignal): Promise<Proof | undefined> {
   let wallets = 0
@@ -96,7 +97,7 @@ export async function proveLedger(deps: Deps, signal: AbortSignal): Promise<Proo
       WALLETS_PER_BATCH,
     )
     const upTo = claims.length < WALLETS_PER_BATCH ? undefined : claims.at(-1)?.wallet
-    // No position is above this one: the page begins after the last wallet of the previous page.
+    // This is the highest position, so the page begins after the last wallet of the previous page.
     const from = { wallet: after, position: Number.MAX_SAFE_INTEGER }
     const page = await addUp(deps.db, from, upTo, claims, until, signal)
     if (page === undefined) return undefined

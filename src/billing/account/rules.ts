@@ -7,10 +7,10 @@ export interface EntrySum {
   readonly last: number
   readonly entries: number
   readonly totalCredits: number
-  /** Balance before the first entry and after the last, as recorded in them. */
+  /** Balance before the first entry and after the last, as recorded in the entries. */
   readonly startCredits: number
   readonly endCredits: number
-  /** Number of entries that do not follow from the one before. */
+  /** Number of entries that do not follow from the previous entry. */
   readonly broken: number
 }
 
@@ -38,8 +38,8 @@ export function extendChain(chain: Chain, link: EntrySum): Chain {
 }
 
 /**
- * Whether the chain proves the balance: all entries are present, each follows from the one before, and
- * their sum equals it.
+ * Whether the chain proves the balance: no entry is missing, each follows from the previous entry, and
+ * their sum equals the balance.
  */
 export function provesBalance(
   { last, totalCredits, endCredits, isWhole }: Chain,
@@ -59,8 +59,8 @@ export function provesBalance(
 const PROOF_HOUR = 2
 
 /**
- * The UTC day (`YYYY-MM-DD`) whose proof is due at `now`: from two o'clock on today's, before that
- * yesterday's.
+ * The UTC day (`YYYY-MM-DD`) whose proof is due at `now`: today's from two o'clock on, yesterday's before
+ * that.
  */
 export function proofDay(now: Date): string {
   return new Date(now.getTime() - PROOF_HOUR * HOUR_MS).toISOString().slice(0, 10)

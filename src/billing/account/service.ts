@@ -88,7 +88,7 @@ export async function credit(tx: Db, input: LedgerInput): Promise<CreditResult> 
     await store.ensureAccount(tx, input.wallet, input.at)
     posted = await store.postEntry(tx, entry)
   }
-  if (posted === undefined) throw new Error('an account was neither found nor made')
+  if (posted === undefined) throw new Error('an account was neither found nor created')
   if (posted.afterCredits !== undefined) return { balanceCredits: posted.afterCredits, isNew: true }
   const isReplay = await wasPosted(tx, entry)
   if (!isReplay) throw new Error(`a credit was not written: ${entry.reference}`)
@@ -142,7 +142,7 @@ export async function readBalance(
   return { balanceCredits: account?.balanceCredits ?? 0, entry: account?.entryCount ?? 0 }
 }
 
-/** The wallet's balance at the end of a time, and the position of its newest entry then. */
+/** The wallet's balance at an instant, and the position of the newest entry at that instant. */
 export async function readBalanceAt(
   db: Db,
   wallet: Address,

@@ -34,7 +34,7 @@ export interface ChargingDeps {
    */
   found(token: FoundToken, at: Date): void
   /**
-   * Called with ledger entries of which it is unknown whether they were written; their calls have failed.
+   * Called with references of ledger entries that may or may not have been written. The calls have failed.
    */
   doubt(references: readonly string[]): void
 }
@@ -42,9 +42,10 @@ export interface ChargingDeps {
 const RETRY_AFTER_LOSS_SECONDS = 5
 
 /**
- * Settles calls of several tokens, alike in each group.
+ * Settles calls of several tokens. The calls of a group have the same token and resource.
  *
- * @returns for each group the outcomes of its calls; undefined: nothing was changed, settle it alone
+ * @returns for each group the outcomes of its calls, or undefined if nothing was changed and the group must
+ * be settled alone
  * @throws AppError upstream `dependency_unavailable` when the database connection was lost meanwhile
  */
 export async function settleTogether(
@@ -57,10 +58,10 @@ export async function settleTogether(
     return await settle(deps, rows, { at, isPatient: false })
   } catch (error) {
     if (error instanceof AppError) throw error
-    // An error of one payer's row must not fail the others: each is settled alone.
+    // An error in the row of one payer must not fail the others, so each payer is settled alone.
     deps.log.warn(
       { payers: rows.length, problem: traceOf(error) },
-      'calls of several payers not settled in one statement; each is settled alone',
+      'calls of several payers were not settled in one statement; each is settled alone',
     )
     return []
   }
@@ -68,7 +69,7 @@ export async function settleTogether(
 
 /**
  * Settles calls of one token, waiting for its account to be unlocked.
- * @throws AppError as `settleTogether`
+ * @throws the errors of `settleTogether`
  */
 export async function settleAlone(
   deps: ChargingDeps,
@@ -76,11 +77,11 @@ export async function settleAlone(
 ): Promise<readonly ChargeOutcome[]> {
   const at = deps.clock.now()
   const [outcomes] = await settle(deps, [toRow(group)], { at, isPatient: true })
-  if (outcomes === undefined) throw new Error('calls were passed over')
+  if (outcomes === undefined) throw new Error('calls of a locked account were skipped')
   return outcomes
 }
 
-/** Settles calls of a client network, which has only free calls. */
+/** Settles calls of a client network without a token, which has only free calls. */
 export async function settleNetwork(
   { db, clock }: Pick<ChargingDeps, 'db' | 'clock'>,
   [network, ...others]: Group<string>,
@@ -140,8 +141,8 @@ function referencesOf({ batch, calls }: store.ChargeRow): readonly string[] {
 }
 
 /**
- * Free calls left before these.
- * @param counted free calls counted, including these; null or undefined when none were left
+ * Number of free calls that were left before these calls. @param counted free calls counted, including
+ * these; null or undefined when none were left
  */
 function leftBefore(counted: number | null | undefined, calls: number): number {
   return counted === null || counted === undefined ? 0 : freeLeft(counted - calls)

@@ -7,9 +7,9 @@ import { notifyLedger } from './store.ts'
 /**
  * Notifies the channel `ledger` of wallets with new ledger entries.
  *
- * Not in the statement that writes them: PostgreSQL commits notifying transactions one after the other, and
- * each call would wait for the disk behind all others. A stop in between loses the notification, not the
- * entries; listeners also poll.
+ * The notification is not part of the statement that writes the entries: PostgreSQL commits notifying
+ * transactions one after the other, so each call would wait for the disk writes of all others. If the
+ * process stops in between, the notification is lost, but not the entries; listeners also poll.
  */
 export interface LedgerNotifier {
   notify(wallet: string): void
@@ -38,7 +38,7 @@ export function createLedgerNotifier({
       } catch (error) {
         log.warn(
           { wallets: notified.length, problem: traceOf(error) },
-          'ledger listeners not notified; they find the entries by polling',
+          'ledger listeners were not notified; they find the entries by polling',
         )
       }
       await Promise.race([pause(), hurry.promise])

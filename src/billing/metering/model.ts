@@ -1,46 +1,53 @@
 /**
  * A metered call costs the price of its resource. The first calls of a UTC day are free, per wallet, or per
- * client network without a token; every further call is paid from the wallet's credits, with a ledger entry
- * of its own.
+ * client network without a token; every further call is paid from the wallet's credits, with a separate
+ * ledger entry.
  *
- * A call is charged before it is answered, and once. If the service then fails the call, the charge is
+ * A call is charged once, before it is answered. If the service then fails the call, the charge is
  * refunded.
  */
 import type { SQL } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { ResourceId } from '../price-list.ts'
 
-/** Concurrent statements of one process that settle calls of many payers; fewer of them settle more calls each. */
+/**
+ * Maximum number of concurrent statements of one process that settle calls of many payers. With fewer
+ * statements, each settles more calls.
+ */
 export const BATCHES_AT_ONCE = 2
-/** Time after which calls no longer wait for statements that take long. */
+/** Time after which calls no longer wait for slow statements. */
 export const BATCH_PATIENCE_MS = 50
-/** Upper limit of the payers that one statement settles, and of the calls of each. */
+/** Maximum number of payers that one statement settles, and of calls of each payer. */
 export const PAYERS_PER_BATCH_MAX = 64
 export const CALLS_PER_PAYER_MAX = 200
-/** Number of calls from which on a statement takes no further payer. */
+/** Number of calls in a statement from which on no further payer is added. */
 export const CALLS_PER_BATCH = 256
-/** Upper limit of the calls of one payer waiting to be settled, in one process. */
+/** Maximum number of calls of one payer that wait to be settled, in one process. */
 export const WAITING_PER_PAYER_MAX = 1000
-/** Upper limit of the calls of all payers, waiting or in progress, in one process. */
+/** Maximum number of calls of all payers, waiting or in progress, in one process. */
 export const CALLS_IN_FLIGHT_MAX = 20_000
-/** Upper limit of the pending refunds that one process remembers. */
+/** Maximum number of pending refunds that one process remembers. */
 export const PENDING_MAX = 10_000
-/** Time after which a statement whose connection was lost has ended on the server, committed or not. */
+/**
+ * Time after which a statement whose connection was lost has certainly ended on the server, committed or
+ * not.
+ */
 export const UNCERTAIN_MS = 60_000
-/** Upper limit of the tokens whose wallets one process remembers. */
+/** Maximum number of tokens whose wallets one process remembers. */
 export const KNOWN_TOKENS_MAX = 10_000
 /** Interval between two notifications of changed ledgers. */
 export const NOTIFY_INTERVAL_MS = 50
 
 /**
- * Finds the paying wallet of a token, in a statement. `auth` fulfils it; billing does not import that room.
+ * Finds the paying wallet of a token, in a statement. `auth` provides it, because billing does not import
+ * that room.
  */
 export interface TokenLookup {
   /**
    * Query for `id`, `wallet` and `last_used_at` of the token with this SHA-256, if it is active at `now`.
    */
   activeTokenQuery(hash: SQL, now: Date): SQL
-  /** Records a token's use that a statement found. Never rejects. */
+  /** Records the use of a token that a statement found. Never rejects. */
   recordUse(
     token: { readonly id: number; readonly lastUsedAt: Date | null },
     now: Date,
@@ -64,7 +71,7 @@ export type Charge =
   | {
       readonly kind: 'paid'
       readonly wallet: Address
-      /** Reference of its ledger entry. */
+      /** Reference of the charge's ledger entry. */
       readonly reference: string
       readonly priceCredits: number
     }
@@ -82,7 +89,7 @@ export type ChargeOutcome =
   | ({ readonly ok: false; readonly reason: 'payment_required' } & QuotaStatus)
   | { readonly ok: false; readonly reason: 'invalid_token' }
 
-/** Whether a charge was refunded, and the changed parts of the payer's quota. */
+/** Whether a charge was refunded, and the changed fields of the payer's quota. */
 export type RefundResult = ({ readonly ok: true } & Partial<QuotaStatus>) | { readonly ok: false }
 
 /** Result of settling several calls of one payer for one resource. */
@@ -91,7 +98,7 @@ export interface Settlement {
   readonly subject: string
   readonly day: string
   readonly priceCredits: number
-  /** Id of the batch, part of the references of its ledger entries. */
+  /** Id of the batch. The references of its ledger entries contain the id. */
   readonly batch: string
   /** Free calls left before the batch. */
   readonly freeLeftBefore: number

@@ -14,11 +14,11 @@ import { SETTLEMENTS } from '../topups/model.ts'
 import type { AssetState } from '../topups/payment-options.ts'
 import { capUnits, symbolOf, unitsFor, usdRateOf } from '../topups/rules.ts'
 
-/** A scheme of this service: credits are bought in advance, and a call carries no payment. */
+/** The x402 scheme of this service: credits are bought in advance, and a call carries no payment. */
 export const X402_SCHEME = 'flare-watchdog-prepaid' as const
 const MAX_TIMEOUT_SECONDS = 600
 const MIME_TYPE = 'application/json'
-/** Prepaid: no amount is due with the call itself. */
+/** Amount that is due with the call itself: nothing, because credits are prepaid. */
 const NOTHING_DUE = '0'
 
 /** Addresses and contracts that the offers name. */

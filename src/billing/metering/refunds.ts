@@ -1,4 +1,4 @@
-/** Refunds of charges, also when the database is not available at once. */
+/** Refunds of charges, which are retried when the database is not available. */
 
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -19,14 +19,11 @@ interface Deps {
 
 /** Ledger entries that must still be refunded, in the memory of this process. */
 export interface PendingRefunds {
-  /** Adds entries, including those of which it is unknown whether they were written. */
+  /** Adds entries, including entries that may or may not have been written. */
   add(references: readonly string[]): void
-  /**
-   * Refunds the entries it can.
-   * @throws Error when the database does not answer
-   */
+  /** Refunds as many entries as possible. @throws Error when the database does not answer */
   settle(): Promise<void>
-  /** Tries once more, and logs the remaining entries. */
+  /** Tries once more to refund, and logs the remaining entries. */
   close(): Promise<void>
 }
 
@@ -51,7 +48,7 @@ export function createPendingRefunds({ db, clock, log }: Deps): PendingRefunds {
       if (lost.length > 0)
         log.error(
           { references: lost },
-          'credits of failed calls not refunded; refund these ledger entries by hand',
+          'credits of failed calls were not refunded; refund these ledger entries by hand',
         )
     },
     settle,
@@ -60,7 +57,7 @@ export function createPendingRefunds({ db, clock, log }: Deps): PendingRefunds {
       if (pendingSince.size > 0) {
         log.error(
           { references: [...pendingSince.keys()] },
-          'credits of failed calls not refunded; refund these ledger entries by hand',
+          'credits of failed calls were not refunded; refund these ledger entries by hand',
         )
       }
     },
@@ -68,8 +65,8 @@ export function createPendingRefunds({ db, clock, log }: Deps): PendingRefunds {
 }
 
 /**
- * Refunds charges of one payer, all free calls of one day or all paid. Never rejects: paid ones that cannot
- * be refunded now are added to the pending refunds.
+ * Refunds charges of one payer: either all free calls of one day, or all paid calls. Never rejects: paid
+ * calls that cannot be refunded now are added to the pending refunds.
  */
 export async function refund(
   deps: Deps,
@@ -95,7 +92,7 @@ export async function refund(
   } catch (error) {
     deps.log.warn(
       { calls: charges.length, problem: traceOf(error) },
-      'charges of failed calls not refunded yet; the next run tries again',
+      'charges of failed calls were not refunded yet; the next run tries again',
     )
     pendingRefunds.add(referencesOf(charges))
     return charges.map(() => ({ ok: false }))

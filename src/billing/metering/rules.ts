@@ -34,8 +34,8 @@ export function refundReference(usage: string): string {
 }
 
 /**
- * Outcomes of the calls of a batch, in their order: the free ones, then the paid ones with the balance
- * after their own entry, then the refused ones.
+ * Outcomes of the calls of a batch, in order: first the free calls, then the paid calls with the balance
+ * after each ledger entry, then the refused calls.
  */
 export function shareOut(settlement: Settlement, calls: number): readonly ChargeOutcome[] {
   const { subject, day, priceCredits, batch, free, paid, balanceBeforeCredits } = settlement

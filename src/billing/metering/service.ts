@@ -38,7 +38,7 @@ export interface Metering {
   charge(call: model.MeteredCall): Promise<model.ChargeOutcome>
   /**
    * Refunds a charge: the free call, or the credits with an entry `refund`. Never rejects: credits that
-   * cannot be refunded now are left to `settleRefunds`.
+   * cannot be refunded now are refunded by `settleRefunds`.
    */
   refund(charge: model.Charge): Promise<model.RefundResult>
   /**
@@ -134,7 +134,10 @@ export async function getQuotaStatus(
   return { balanceCredits: account?.balanceCredits ?? 0, freeLeft: freeLeft(counted) }
 }
 
-/** Retention of the counts: today's, and yesterday's for calls begun before midnight. */
+/**
+ * Retention of counts: those of today are needed, and those of yesterday for calls that began before
+ * midnight.
+ */
 const DAYS_KEPT_MS = DAY_MS
 
 /** Deletes the counts of past days. */

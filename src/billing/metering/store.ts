@@ -5,7 +5,7 @@ import { FREE_TIER_DAILY_CALLS } from '../price-list.ts'
 import { usageStart } from './rules.ts'
 import { freeCalls } from './tables.ts'
 
-/** A constant, inlined into a statement. */
+/** The limit, inlined into statements as a constant. */
 const LIMIT = sql.raw(String(FREE_TIER_DAILY_CALLS))
 
 /** Free calls made on a UTC day (`YYYY-MM-DD`). */
@@ -24,11 +24,11 @@ export interface ChargeRow {
   readonly calls: number
   readonly priceCredits: number
   /**
-   * Id of the batch, part of the references of its ledger entries.
+   * Id of the batch. The references of its ledger entries contain the id.
    * @see usageStart
    */
   readonly batch: string
-  /** Note of their ledger entries. */
+  /** Note of the ledger entries. */
   readonly note: string
 }
 
@@ -37,14 +37,14 @@ export interface ChargedRow {
   readonly tokenId: number
   readonly lastUsedAt: Date | null
   readonly wallet: string
-  /** Undefined: the account was locked elsewhere, and nothing was changed. */
+  /** Undefined if another transaction held the lock of the account, and nothing was changed. */
   readonly charge: RowCharge | undefined
 }
 
 /** Settlement of the calls of a row. */
 export interface RowCharge {
   readonly balanceBeforeCredits: number
-  /** Free calls counted, including these; null when none were left. */
+  /** Number of free calls, including these calls; null when none were left. */
   readonly counted: number | null
   readonly free: number
   readonly paid: number
@@ -66,10 +66,10 @@ interface FoundRow extends Record<string, unknown> {
  * are any, and pays the rest as far as the balance allows, with one ledger entry per paid call. Long
  * because it is a single SQL statement.
  *
- * An account is locked before it is read, so free calls and credits are taken once, whatever runs
- * concurrently. With `isPatient` the statement waits for locked accounts, otherwise it skips them. Of two
- * rows of one wallet it skips the second. Rows of free calls are locked in the order of their wallets,
- * which excludes deadlocks.
+ * An account is locked before it is read, so concurrent statements never take the same free call or credit
+ * twice. With `isPatient` the statement waits for locked accounts, otherwise it skips them. If a wallet has
+ * two rows, the second is skipped. Rows of free calls are locked in the order of their wallets, which
+ * prevents deadlocks.
  *
  * @returns one result for each row, undefined where the token is not active
  */
@@ -87,8 +87,8 @@ export async function chargeRows(
   const { activeToken, day, isPatient } = options
   const at = sql`${options.at}::timestamptz`
   const column = (values: readonly unknown[]) => sql.param(values)
-  // Plain SQL: this is the query of every metered call. Tokens are looked up one by one, so that the plan
-  // is the same for few and for many and is made once.
+  // Plain SQL, because every metered call runs this query. Tokens are looked up one by one, so that
+  // PostgreSQL can reuse one plan, whatever the number of rows.
   const found = await db.execute<FoundRow>(sql`
     with asked as (
       select * from unnest(
@@ -174,10 +174,7 @@ export async function takeFreeCalls(
   return counted?.calls
 }
 
-/**
- * Takes calls off the count of free calls.
- * @returns the new count
- */
+/** Subtracts calls from the count of free calls. @returns the new count */
 export async function refundFreeCalls(
   db: Db,
   subject: string,

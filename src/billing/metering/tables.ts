@@ -9,8 +9,8 @@ export const freeCalls = pgTable(
     subject: text('subject').notNull(),
     day: date('day', { mode: 'string' }).notNull(),
     /**
-     * Free calls used. Calls settled together with the last free one are counted too, so that the count
-     * before them follows from the count after.
+     * Number of free calls used. Calls that were settled together with the last free call are counted, too,
+     * so that the count before a batch follows from the count after it.
      */
     calls: integer('calls').notNull(),
   },

@@ -19,8 +19,8 @@ export interface CapacityDeps {
 }
 
 /**
- * The wallet's slots at `now`. Where billing is disabled slots are not counted, and a single limit applies
- * to watches.
+ * The wallet's slots at `now`. Where billing is disabled slots are not counted, and only the number of
+ * watches is limited.
  */
 export async function getCapacity(
   { db, billing }: CapacityDeps,
@@ -47,7 +47,7 @@ export async function countSlots(deps: CapacityDeps, wallet: Address, now: Date)
 }
 
 /**
- * Refuses `more` slots beyond the limit of one wallet.
+ * Refuses `more` slots if the wallet would exceed the limit.
  * @throws AppError conflict `slot_limit_reached`
  */
 export function requireCapacity({ purchased, trial, max }: Capacity, more: number): void {
@@ -56,8 +56,8 @@ export function requireCapacity({ purchased, trial, max }: Capacity, more: numbe
 }
 
 /**
- * Locks the wallet's slots until the transaction ends. Taken before any watch or subscription of the wallet
- * is touched, which excludes deadlocks.
+ * Locks the wallet's slots until the transaction ends. Call it before any watch or subscription of the
+ * wallet is changed, which prevents deadlocks.
  */
 export async function lockSlots(tx: Db, wallet: Address): Promise<void> {
   await accounts.lockAccount(tx, wallet)
@@ -89,23 +89,23 @@ export async function releaseSlot(tx: Db, wallet: Address): Promise<void> {
 /** A wallet's capacity after a change. */
 export interface ChangedCapacity {
   readonly wallet: Address
-  /** Number of its watches that may run. */
+  /** Number of the wallet's watches that may run. */
   readonly capacity: number
-  /** End of the trial, if that caused the change. */
+  /** End of the trial, if it caused the change. */
   readonly trialEndedAt: Date | undefined
-  /** Time of the change, if it was processed later. */
+  /** Time of the change, if the change is processed later. */
   readonly since?: Date
   readonly at: Date
 }
 
 /**
- * Calls `adjust` once for every change of a wallet's capacity. After a stop of the service each missed
- * change has a call of its own, the earliest first.
+ * Calls `adjust` once for every change of a wallet's capacity. After a stop of the service there is one
+ * call for each missed change, the earliest first.
  *
- * Each wallet has a transaction of its own, which also deletes the change: effects of `adjust` in it are
- * committed with the deletion or not at all. A wallet that fails is put into quarantine; the others follow.
- * No call is made before the return of billing is recorded, because trials that stood still meanwhile would
- * seem to have ended.
+ * Each wallet is processed in a separate transaction, which also deletes the change: effects of `adjust`
+ * are committed together with the deletion or not at all. A wallet that fails is put into quarantine, and
+ * the others are processed. While billing was off, trials were paused. So nothing is called before the end
+ * of that pause is recorded, because these trials would seem to have ended.
  */
 export async function fitChanged(
   {

@@ -7,11 +7,12 @@ import type { DuePosition } from './store.ts'
 const WALLETS_PER_READ = 100
 
 /**
- * Calls `work` for every wallet of a list of due rows, in its order. A wallet whose work throws is put into
- * quarantine, and is retried by the next pass. A wallet that is due at several times has one call for each.
+ * Calls `work` for every wallet of a list of due rows, in order. A wallet whose work throws is put into
+ * quarantine, and is retried by the next pass. For a wallet that is due at several times, `work` is called
+ * for each time.
  *
- * @param list the next rows after a place, in order; empty at the end
- * @throws a failure that is not the wallet's own, such as a lost connection
+ * @param list returns the next rows after a position, in order; empty at the end
+ * @throws a failure that does not concern a single wallet, such as a lost connection
  */
 export async function forEachDue(
   options: {

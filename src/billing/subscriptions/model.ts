@@ -1,20 +1,20 @@
 /**
- * Capacity is the number of slots a wallet may fill now: that of the running trial, and those of its
- * subscriptions, also during their grace. Every watch that is not deleted takes one.
+ * Capacity is the number of slots that a wallet may fill now: the slot of a running trial, and the slots of
+ * its subscriptions, also during their grace. Every watch that is not deleted takes one slot.
  *
- * A subscription is slots paid for a term of periods. At its end it is renewed for the same slots and
- * periods at the price of that day, or it ends. A renewal that fails is retried after 24 and 48 hours; the
- * slots stay for 72.
+ * A subscription is a number of slots paid for a term of periods. At the end of the term it is renewed for
+ * the same slots and periods at the price of that day, or it ends. A renewal that fails is retried after 24
+ * and 48 hours; the slots stay for 72 hours.
  */
 import { z } from 'zod'
 import { pageOf, pageQuery, textInteger } from '#src/kernel/query.ts'
 import { Credits, Id, Instant } from '#src/kernel/units.ts'
 import { SLOTS_MAX } from '../price-list.ts'
 
-/** Upper limit of the periods bought at once: ten years. */
+/** Maximum number of periods bought at once: about ten years. */
 export const PERIODS_MAX = 120
 
-/** Answer of `POST /subscriptions/trial`. */
+/** Response of `POST /subscriptions/trial`. */
 export const Trial = z
   .object({ slots: z.int(), startedAt: Instant, endsAt: Instant })
   .meta({ id: 'Trial' })
@@ -27,7 +27,7 @@ export const SlotQuoteQuery = z.strictObject({
 })
 export type SlotQuoteQuery = z.output<typeof SlotQuoteQuery>
 
-/** Price of slots now. Answer of `GET /subscriptions/quote`. */
+/** Price of slots now. Response of `GET /subscriptions/quote`. */
 export const SlotQuote = z
   .object({
     quantity: z.int(),
@@ -62,8 +62,7 @@ export const SUBSCRIPTION_STATUSES = ['active', 'grace', 'expired'] as const
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number]
 
 /**
- * A subscription as callers see it. `startsAt`, `endsAt` and `totalCredits` are those of its last paid
- * term.
+ * A subscription as callers see it. `startsAt`, `endsAt` and `totalCredits` describe its last paid term.
  */
 export const Subscription = z
   .object({
@@ -97,7 +96,7 @@ export type Capacity = z.output<typeof Capacity>
 export const SubscriptionQuery = z.strictObject(pageQuery)
 export type SubscriptionQuery = z.output<typeof SubscriptionQuery>
 
-/** Answer of `GET /subscriptions`. */
+/** Response of `GET /subscriptions`. */
 export const SubscriptionList = pageOf(Subscription)
   .extend({
     capacity: Capacity,

@@ -1,4 +1,4 @@
-/** Pauses of billing, in which terms and trials stand still. */
+/** Pauses of billing, which extend terms and trials by their length. */
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -25,8 +25,9 @@ export async function recordBillingOff({ db, clock }: Deps): Promise<void> {
 }
 
 /**
- * Records that billing is on, and moves every term and trial by the time it was off. Each wallet has a
- * transaction of its own; one that fails is put into quarantine and retried by the next pass.
+ * Records that billing is on, and moves the end of every term and trial by the time that billing was off.
+ * Each wallet is processed in a separate transaction; a wallet that fails is put into quarantine and
+ * retried by the next pass.
  */
 export async function recordBillingOn(deps: Deps, signal: AbortSignal): Promise<void> {
   const { db, clock, log, quarantine } = deps
@@ -61,7 +62,7 @@ export async function recordBillingOn(deps: Deps, signal: AbortSignal): Promise<
     if (after === undefined) break
   }
   if (signal.aborted) return
-  log.info({ wallets: moved, left }, 'terms and trials moved by the pause of billing')
+  log.info({ wallets: moved, left }, 'terms and trials were extended by the pause of billing')
   if (left === 0) await store.settlePauses(db, last.number, now)
 }
 
@@ -106,7 +107,7 @@ async function moveTrial(
   if (trial === undefined || startedAt === undefined || endsAt === undefined) return false
   for (const pause of pauses.filter(({ number }) => number > trial.movedForPause)) {
     movedForPause = pause.number
-    // A trial that ended before billing was switched off has ended.
+    // A trial that ended before billing was switched off stays ended.
     if (endsAt <= pause.offAt) continue
     const ms = pausedMs({ startsAt: startedAt, dueAt: endsAt }, pause)
     startedAt = new Date(startedAt.getTime() + ms)

@@ -25,14 +25,14 @@ export interface EndingSlots {
   readonly term: number
   readonly quantity: number
   readonly endsAt: Date
-  /** Price of its renewal and the missing credits; null without automatic renewal. */
+  /** Price of the renewal and the missing credits; null without automatic renewal. */
   readonly renewal: { readonly credits: number; readonly missingCredits: number } | null
   /** Slots of the wallet after that end. */
   readonly slotsLeft: number
   readonly at: Date
 }
 
-/** Slots that renew soon, and the balance covers it. */
+/** Slots that will be renewed soon, with a balance that covers the price. */
 export interface ComingRenewal {
   readonly wallet: Address
   readonly id: number
@@ -68,12 +68,13 @@ interface Deps {
 }
 
 /**
- * Sends every due reminder: 7 days and 1 day before the end of a term, unless it renews automatically and
- * the balance suffices, which is announced 3 days before; 2 days before the end of the trial.
+ * Sends every due reminder. The end of a term is announced 7 days and 1 day before; if the term renews
+ * automatically and the balance suffices, the renewal is announced 3 days before instead. The end of the
+ * trial is announced 2 days before.
  *
- * Each is sent once, whatever the number of processes: the transaction that sends it also records it, under
- * the lock of the wallet's account. Reminders missed by a stopped service are sent as one, and not after
- * the end. A wallet that fails is put into quarantine; the others follow.
+ * Each reminder is sent once, whatever the number of processes: the transaction that sends a reminder also
+ * records it, under the lock of the wallet's account. Reminders that a stopped service missed are sent as
+ * one, and never after the end. A wallet that fails is put into quarantine, and the others are processed.
  */
 export async function remindDue(deps: Deps, signal: AbortSignal): Promise<void> {
   const { db, quarantine } = deps

@@ -24,7 +24,7 @@ import {
 } from './rules.ts'
 import * as store from './store.ts'
 
-/** A renewal that failed for lack of credits, after one or more tries. */
+/** A renewal that failed one or more times for lack of credits. */
 export interface FailedRenewal {
   readonly wallet: Address
   /** Ids of the subscription and of the unpaid term, and the number of tries. */
@@ -43,7 +43,7 @@ export interface FailedRenewal {
   readonly at: Date
 }
 
-/** Slots that were renewed, for one term or, after a pause of the service, several. */
+/** Slots that were renewed, for one term or, after a stop of the service, for several terms. */
 export interface PaidRenewal {
   readonly wallet: Address
   readonly id: number
@@ -74,11 +74,11 @@ interface Deps {
 /**
  * Renews or ends every subscription that is due.
  *
- * A wallet's subscriptions share one transaction, with payment and notices, and each term has one ledger
- * reference: even if the process dies, a term is paid once or not at all. A wallet that fails is put into
- * quarantine and retried by the next pass; the others follow. After a pause of the service the missed tries
- * are made up for with one notice; a renewed term begins where the last one ended. Where billing is
- * disabled nothing is renewed, and terms stand still.
+ * All subscriptions of a wallet are processed in one transaction, with payment and notices, and each term
+ * has one ledger reference: even if the process dies, a term is paid once or not at all. A wallet that
+ * fails is put into quarantine and retried by the next pass; the others are processed. After a stop of the
+ * service the missed tries are made up for with one notice; a renewed term begins where the previous term
+ * ended. Where billing is disabled nothing is renewed or ended.
  */
 export async function renewDue(deps: Deps, signal: AbortSignal): Promise<void> {
   const { db, log, quarantine } = deps
@@ -97,7 +97,7 @@ export async function renewDue(deps: Deps, signal: AbortSignal): Promise<void> {
 
 /**
  * Renews or ends a wallet's due subscriptions.
- * @returns those that changed, in their new state
+ * @returns the subscriptions that changed, in their new state
  */
 async function settleWallet(
   { notices }: Deps,

@@ -31,7 +31,8 @@ export interface SlotPrice {
 const FULL_BPS = 10_000n
 
 /**
- * Price of `quantity` slots for `periods` of 30 days. Both discounts multiply; rounded up once, at the end.
+ * Price of `quantity` slots for `periods` of 30 days. Both discounts are multiplied; the result is rounded
+ * up once.
  */
 export function priceSlots(quantity: number, periods: number): SlotPrice {
   const duration = DURATION_DISCOUNTS.find(({ minPeriods }) => periods >= minPeriods)
@@ -44,7 +45,8 @@ export function priceSlots(quantity: number, periods: number): SlotPrice {
 }
 
 /**
- * Credits after discounts in basis points, each applied to the result of the previous one; rounded up once.
+ * Credits after discounts in basis points, each applied to the result of the previous discount; the result
+ * is rounded up once.
  */
 export function afterDiscounts(listCredits: number, discountsBps: readonly number[]): number {
   const shares = discountsBps.map((bps) => FULL_BPS - BigInt(bps))
@@ -63,12 +65,12 @@ export function termReference(id: number, term: number): string {
   return `subscription:${id}:${term}`
 }
 
-/** Time after the end of a term in which its slots stay while renewals fail. */
+/** Time after the end of a term during which its slots stay while renewals fail. */
 const GRACE_MS = 72 * HOUR_MS
 /** Times of the tries to renew, after the end of a term. */
 const RENEWAL_TRIES_MS = [0, DAY_MS, 2 * DAY_MS]
 
-/** The part of a subscription that decides when it changes. */
+/** The fields of a subscription that decide when it changes. */
 export interface SubscriptionStatus {
   readonly status: 'active' | 'grace' | 'expired'
   readonly endsAt: Date
@@ -88,7 +90,7 @@ export function nextRenewal(subscription: SubscriptionStatus): Date | undefined 
 /**
  * Time of the next change of a subscription; undefined after its end.
  *
- * A term without automatic renewal ends at once; one whose renewal failed has its grace, and keeps it when
+ * A term without automatic renewal ends at once. A term whose renewal failed has its grace, even if
  * automatic renewal is switched off meanwhile.
  */
 export function dueAt(subscription: SubscriptionStatus): Date | undefined {
@@ -99,7 +101,7 @@ export function dueAt(subscription: SubscriptionStatus): Date | undefined {
 }
 
 /**
- * Time at which the slots of a subscription end in its present state; undefined while it renews
+ * Time at which the slots of a subscription end, if nothing changes; undefined while it renews
  * automatically.
  */
 export function goneAt({
@@ -122,7 +124,7 @@ export interface Pause {
 
 /**
  * Milliseconds by which a pause of billing moves an end: the part of the pause in which the term or trial
- * ran. An end that was due before the pause is due after it, so that no past time is charged.
+ * ran. A term that was due before the pause becomes due after the pause, so that no past time is charged.
  */
 export function pausedMs(
   { startsAt, dueAt: due }: { readonly startsAt: Date; readonly dueAt: Date },
@@ -133,8 +135,8 @@ export function pausedMs(
 }
 
 /**
- * Applies a pause of billing to a subscription. A term goes on where it stood; one that had ended keeps its
- * slots for 72 hours more.
+ * Applies a pause of billing to a subscription. A term continues with the time that was left; a term that
+ * had ended keeps its slots for another 72 hours.
  */
 export function afterPause<Row extends SubscriptionStatus & { readonly startsAt: Date }>(
   row: Row,
@@ -198,8 +200,8 @@ export interface RenewableSubscription extends SubscriptionStatus {
 }
 
 /**
- * Credits missing for the automatic renewal of a subscription, unless something changes: earlier renewals
- * are paid first, as far as the balance allows. 0 if it suffices.
+ * Credits that are missing for the automatic renewal of a subscription, if nothing changes: earlier
+ * renewals are paid first, as far as the balance allows. 0 if the balance suffices.
  */
 export function missingCredits(
   all: readonly RenewableSubscription[],
@@ -252,8 +254,8 @@ export interface CapacityStep {
 }
 
 /**
- * Capacity after each of several changes, the earliest first: the slots lost by a later change are still
- * included before it.
+ * Capacity after each of several changes, the earliest first. The slots that a later change takes away are
+ * included until that change.
  *
  * @param capacity capacity after the last change
  */

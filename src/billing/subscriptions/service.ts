@@ -34,7 +34,7 @@ interface Deps {
   readonly clock: Clock
 }
 
-/** Lookup of the Telegram accounts linked to a wallet, provided by a higher room. */
+/** Looks up the Telegram accounts linked to a wallet. A room above billing provides it. */
 interface LinkedAccounts {
   /** Returns the linked accounts and locks the links until the transaction ends. */
   lock(tx: Db, wallet: Address, now: Date): Promise<readonly number[]>
@@ -94,7 +94,7 @@ export async function startTrial(deps: BuyingDeps & TrialDeps, caller: Caller): 
 
 /**
  * Records that a Telegram account is linked to a wallet, in the transaction that links it: if the wallet
- * had its trial, the account counts as having had it too.
+ * had its trial, the account counts as having had a trial, too.
  */
 export async function recordLinkedAccount(
   tx: Db,
@@ -203,8 +203,8 @@ export async function listSubscriptions(
 }
 
 /**
- * Switches automatic renewal on or off, for one subscription or for all that have not ended. An ended one
- * stays unchanged.
+ * Switches automatic renewal on or off, for one subscription or for all that have not ended. A subscription
+ * that has ended stays unchanged.
  *
  * @throws AppError not_found
  */

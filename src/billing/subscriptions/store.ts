@@ -27,7 +27,7 @@ export async function hadTrial(db: Db, telegramUserIds: readonly number[]): Prom
 
 /**
  * Records that these Telegram accounts had the trial of this wallet.
- * @returns false when one of them had one before
+ * @returns false when one of the accounts had a trial before
  */
 export async function insertTrialAccounts(
   db: Db,
@@ -45,7 +45,7 @@ export async function insertTrialAccounts(
 
 /**
  * Stores a trial.
- * @returns false when this wallet or Telegram account has had one
+ * @returns false when this wallet or Telegram account has had a trial
  */
 export async function insertTrial(db: Db, trial: NewTrial): Promise<boolean> {
   const inserted = await db
@@ -72,7 +72,7 @@ export async function updateTrial(
 
 /** Records the start of a pause of billing, unless one is open. */
 export async function beginPause(db: Db, offAt: Date): Promise<void> {
-  // Of two concurrent inserts the second has the number of the first, and is skipped.
+  // Two concurrent inserts have the same number, so the second is skipped.
   await db.execute(sql`
     insert into ${billingPauses} (number, off_at)
     select coalesce(max(number), 0) + 1, ${offAt.toISOString()}::timestamptz from ${billingPauses}
@@ -139,7 +139,7 @@ export async function listUnsettledPauses(db: Db): Promise<EndedPause[]> {
   return rows.flatMap(({ number, offAt, onAt }) => (onAt === null ? [] : [{ number, offAt, onAt }]))
 }
 
-/** Marks the pauses up to this one as applied to everything. */
+/** Marks the pauses up to the number `upTo` as applied to every term and trial. */
 export async function settlePauses(db: Db, upTo: number, settledAt: Date): Promise<void> {
   await db
     .update(billingPauses)

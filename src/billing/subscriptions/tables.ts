@@ -15,13 +15,13 @@ export const trials = pgTable(
   'trials',
   {
     wallet: text('wallet').primaryKey(),
-    /** The Telegram account that started it, if any; each may start one trial. */
+    /** The Telegram account that started the trial, if any; each account may start one trial. */
     telegramUserId: bigint('telegram_user_id', { mode: 'number' }).unique(),
     startedAt: timestamp('started_at', { withTimezone: true }).notNull(),
     endsAt: timestamp('ends_at', { withTimezone: true }).notNull(),
     /** Time of the next reminder of the end; null after the last. */
     remindAt: timestamp('remind_at', { withTimezone: true }),
-    /** Number of the last pause of billing that was applied to its end. */
+    /** Number of the last pause of billing that was applied to the end of the trial. */
     movedForPause: integer('moved_for_pause').notNull().default(0),
   },
   (table) => [index('trials_remind').on(table.remindAt).where(sql`remind_at is not null`)],
@@ -57,7 +57,7 @@ export const subscriptions = pgTable(
     /** Time of the next reminder of the end of the term; null after the last. */
     remindAt: timestamp('remind_at', { withTimezone: true }),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
-    /** Number of the last pause of billing that was applied to its term. */
+    /** Number of the last pause of billing that was applied to the term. */
     movedForPause: integer('moved_for_pause').notNull().default(0),
   },
   (table) => [
@@ -67,21 +67,21 @@ export const subscriptions = pgTable(
   ],
 )
 
-/** Pauses of billing, in which terms and trials stand still. */
+/** Pauses of billing, which extend terms and trials by their length. */
 export const billingPauses = pgTable('billing_pauses', {
-  /** 1, 2, 3 … in order. */
+  /** Number of the pause: 1, 2, 3 … */
   number: integer('number').primaryKey(),
   /** Time at which billing was first seen off. */
   offAt: timestamp('off_at', { withTimezone: true }).notNull(),
-  /** Time at which it was first seen on again; null while it is off. */
+  /** Time at which billing was first seen on again; null while billing is off. */
   onAt: timestamp('on_at', { withTimezone: true }),
   /** Time at which the pause had been applied to every term and trial; null before. */
   settledAt: timestamp('settled_at', { withTimezone: true }),
 })
 
 /**
- * Coming changes of wallets' capacities: written in the transaction that causes them, deleted in the one
- * that adjusts the watches.
+ * Future changes of wallets' capacities. The transaction that causes a change writes it; the transaction
+ * that adjusts the watches deletes it.
  */
 export const capacityChanges = pgTable(
   'capacity_changes',

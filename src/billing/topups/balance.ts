@@ -1,6 +1,6 @@
 /**
- * Detection of coins received without a transaction to the service's address, as from a contract wallet:
- * only the balance shows them.
+ * Detection of coins received without a transaction to the service's address, for example from a contract
+ * wallet: only the balance shows such coins.
  */
 import type { Payment } from '#src/chain/chain.ts'
 import { type Db, transact } from '#src/db/connection.ts'
@@ -16,19 +16,22 @@ interface Deps extends SettleDeps {
   readonly billing: SettleDeps['billing'] & { readonly payments: PaymentSetup }
 }
 
-/** Blocks compared in one step: the most, and the fewest when the balance differs. */
+/**
+ * Maximum number of blocks compared in one step, and the minimum to which a step is reduced when the
+ * balance differs.
+ */
 const STEP_MAX = 1000
 const STEP_MIN = 30
-/** Upper limit of the steps of one pass. */
+/** Maximum number of steps of one pass. */
 const STEPS_PER_PASS = 40
 
 /**
  * Compares the balance of the address for plain transfers with the recorded payments, over the blocks read
  * since the last comparison. A surplus is recorded as a payment of way `internal`, which settles as
- * unmatched. The first comparison starts with the present balance.
+ * unmatched. The first comparison starts with the current balance.
  *
  * Each step is saved with its payments; the next pass continues after it. Blocks whose state is pruned are
- * compared together with those after them. While an endpoint refuses, the comparison waits.
+ * compared together with the blocks after them. While an endpoint refuses, the comparison waits.
  *
  * @throws AppError upstream `dependency_unavailable`
  */
@@ -42,8 +45,8 @@ export async function compareBalance(deps: Deps, signal: AbortSignal): Promise<v
 }
 
 /**
- * Compares one step.
- * @returns `odd`: nothing was saved, because the range is too large to look at its blocks one by one
+ * Compares one step. @returns `odd` if the balance differs and the range is too large to check its blocks
+ * one by one; then nothing was saved
  */
 async function compareStep(
   deps: Deps,
@@ -59,7 +62,7 @@ async function compareStep(
     await beginAt(deps, payTo, cursor.position, signal)
     return 'done'
   }
-  // An unreadable block may contain payments: the comparison waits before it.
+  // An unreadable block may contain payments, so the comparison stops before it.
   const gap = await firstGap(db)
   const last = gap === undefined ? cursor.position : Math.min(cursor.position, gap - 1)
   if (last <= after) return 'done'
@@ -87,7 +90,8 @@ async function compareStep(
   )
   const saved = { balanceUnits: transfers.balance, balanceAssumed: transfers.isAssumed }
   await saveStep(deps, after, { ...balance, ...saved }, async (tx) => {
-    // Payments of transactions named meanwhile are recorded already: then the next pass compares again.
+    // If payments of transactions that were submitted meanwhile are already recorded, the next pass
+    // compares again.
     const now = await listCoinPayments(tx, 'internal', { after, upTo })
     if (now.length !== known.length || sum(now) !== sum(known)) return false
     await recordPayments(deps, tx, transfers.transfers, clock.now())
@@ -96,7 +100,7 @@ async function compareStep(
   return 'saved'
 }
 
-/** Saves a step, unless another process has or `record` returns false. */
+/** Saves a step, unless another process has saved it or `record` returns false. */
 async function saveStep(
   { db }: Deps,
   after: number,
@@ -140,8 +144,9 @@ async function beginAt(
 }
 
 /**
- * Records coins received by a transaction that was named, in the caller's transaction. Payments of a block
- * whose balance was compared are already recorded, perhaps together with those of neighbouring blocks.
+ * Records coins received by a transaction that was submitted, in the caller's database transaction.
+ * Payments of a block whose balance was compared are already recorded, perhaps together with those of
+ * neighbouring blocks.
  */
 export async function recordNamed(
   deps: Pick<SettleDeps, 'log' | 'clock'>,

@@ -11,7 +11,7 @@ export async function findCursor(db: Db, chain: PaymentChain): Promise<CursorRow
   return row
 }
 
-/** As `findCursor`, locking the row (`FOR UPDATE`). */
+/** Like `findCursor`, but locks the row (`FOR UPDATE`). */
 export async function lockCursor(tx: Db, chain: PaymentChain): Promise<CursorRow | undefined> {
   const { chain: name } = paymentCursors
   const [row] = await tx.select().from(paymentCursors).where(eq(name, chain)).for('update')
@@ -48,7 +48,7 @@ export async function saveTip(db: Db, chain: PaymentChain, tip: number): Promise
   return changed.length > 0
 }
 
-/** Stores an address's balance at the end of a block; all of it is explained by payments. */
+/** Stores an address's balance at the end of a block up to which payments explain the whole balance. */
 export async function saveBalance(
   db: Db,
   balance: {

@@ -11,11 +11,9 @@ import { assetOf } from './rules.ts'
 import { findTopup, listWaitingSubmissions, type SubmissionRow } from './store.ts'
 import { type FollowDeps, followTransaction, isUpstream, startSettling } from './transactions.ts'
 
-/**
- * Upper limit of the blocks of one reading; halved after each failed reading, then raised again.
- */
+/** Maximum number of blocks of one reading; halved after each failed reading, then raised again. */
 const SPAN_MAX = 1000
-/** Upper limit of the readings of one pass, for example after a long stop. */
+/** Maximum number of readings of one pass, for example after a long stop. */
 const READINGS_PER_PASS = 10
 const SUBMISSIONS_PER_PASS = 50
 const PAYMENTS_PER_PAGE = 100
@@ -23,9 +21,9 @@ const PAYMENTS_PER_PAGE = 100
 const CLOCK_TOLERANCE_MS = 600_000
 
 /**
- * One pass: reads payments since the last one, settles those deep enough, and then compares balances;
- * payments found by that are settled by the next pass. After a failure the next pass continues from the
- * stored state.
+ * Runs one pass: reads payments since the last pass, settles payments that are deep enough, and then
+ * compares balances. Payments that the comparison finds are settled by the next pass. After a failure the
+ * next pass continues from the stored state.
  *
  * @throws the first failure, after every step has run
  */
@@ -51,7 +49,7 @@ async function beginComparing(deps: FollowDeps, signal: AbortSignal): Promise<vo
   if (cursor?.balanceOf !== deps.billing.payments.nativePayTo) await compareBalance(deps, signal)
 }
 
-/** Starts reading payments of a chain, before the first of them can be made. */
+/** Starts reading payments of a chain, before the first payment can be made. */
 export async function beginReading(
   { db, chain, clock, confirmations }: FollowDeps,
   which: CursorRow['chain'],
@@ -63,7 +61,7 @@ export async function beginReading(
   const position = block?.number ?? null
   await insertCursor(db, { chain: which, position, tip: position, sinceAt: clock.now() })
   const cursor = await findCursor(db, which)
-  if (cursor === undefined) throw new Error('a payment cursor was neither found nor made')
+  if (cursor === undefined) throw new Error('a payment cursor was neither found nor created')
   return cursor
 }
 
@@ -130,10 +128,11 @@ async function readXrpl(deps: FollowDeps, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Looks for transactions that were named for a top-up and are in no block yet. Takes one
- * transaction of each wallet before the second of any; a chain that is down is asked once.
+ * Looks for transactions that were submitted for a top-up and are in no block yet. Takes one transaction of
+ * each wallet before the second of any wallet; a chain that does not respond is asked once.
  *
- * @throws AppError upstream `dependency_unavailable` after all others were looked for
+ * @throws AppError upstream `dependency_unavailable` when a chain does not respond, after all other
+ * transactions were looked for
  */
 export async function followSubmissions(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const down = new Map<CursorRow['chain'], unknown>()

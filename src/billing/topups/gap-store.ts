@@ -38,8 +38,8 @@ export async function deferGap(db: Db, blockNumber: number, nextTryAt: Date): Pr
 }
 
 /**
- * Recorded gaps due by `now`, the longest due first. One that is due after `latest` was written before the
- * clock was set back, and is due now.
+ * Recorded gaps due by `now`, the longest due first. A gap that is due after `latest` was written before
+ * the clock was set back, and counts as due.
  */
 export function listDueGaps(
   db: Db,

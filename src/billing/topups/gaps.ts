@@ -11,18 +11,18 @@ import { type FollowDeps, isUpstream } from './transactions.ts'
 
 /** Failed readings after which a block becomes a gap. */
 const TRIES = 10
-/** Upper limit of the gaps retried in one pass. */
+/** Maximum number of gaps retried in one pass. */
 const GAPS_PER_PASS = 20
 /** Bounds of the interval between two readings of a gap, which doubles each time. */
 const AGAIN_MIN_MS = 10_000
 const AGAIN_MAX_MS = HOUR_MS
 
 /**
- * Counts a failed reading of a block that is deep enough, where the block itself is the cause. After ten it
- * becomes a gap, in the transaction that moves the cursor behind it: it is logged and counted in the
- * quarantine.
+ * Counts a failed reading of a block that is deep enough, when the block itself is the cause. After ten
+ * failed readings the block becomes a gap, in the transaction that moves the cursor past it; it is logged
+ * and counted in the quarantine.
  *
- * @returns whether it is a gap now
+ * @returns whether the block is a gap now
  */
 export async function recordUnreadable(
   deps: FollowDeps,
@@ -44,7 +44,7 @@ export async function recordUnreadable(
   })
   if (outcome === 'recorded') {
     const fields = { block, tries: TRIES, nextTryAt }
-    log.error(fields, 'block cannot be read for payments: later blocks are, and it is read again')
+    log.error(fields, 'block cannot be read for payments; later blocks are read, and this block is retried')
     quarantine.add('payment-gap', block, error)
   }
   return outcome !== 'waits'

@@ -28,7 +28,9 @@ interface PaymentStatus {
 /** Data of the pay page. */
 export interface PaymentPage extends PaymentStatus {
   readonly topup: Topup
-  /** Remainder that can still be paid; undefined while another payment is on its way. */
+  /**
+   * Remainder that can still be paid; undefined if there is none, or while another payment is on its way.
+   */
   readonly rest: Topup | undefined
   readonly receipts: readonly Receipt[]
   readonly canRenew: boolean
@@ -60,7 +62,7 @@ export async function readPaymentPage(
   return { topup, ...status, rest, receipts, canRenew }
 }
 
-/** Same as `confirmTopup`, for the wallet of the top-up. */
+/** Like `confirmTopup`, for the wallet of the top-up. */
 export async function confirmLinkedTopup(
   deps: TopupDeps,
   { txHash, ...asked }: Asked & { readonly txHash: string },
@@ -70,7 +72,7 @@ export async function confirmLinkedTopup(
   return await confirmTopup(deps, topup, { ...asked, handle: topup.handle, txHash })
 }
 
-/** Same as `renewTopup`; undefined when there is no such top-up. */
+/** Like `renewTopup`; returns undefined when there is no such top-up. */
 export async function renewLinkedTopup(
   deps: TopupDeps,
   { code, ...request }: Asked & { readonly asset?: string },

@@ -1,11 +1,11 @@
 /**
  * A top-up is a wallet's quote to buy credits: an asset, an amount and a price that is locked for ten
- * minutes. A payment names it by its handle: in a parameter of the router, in the data of a plain transfer,
- * or by a destination tag on the XRP Ledger.
+ * minutes. A payment names its top-up by the handle: in a parameter of the router, in the data of a plain
+ * transfer, or by a destination tag on the XRP Ledger.
  *
- * A payment is a fact of a chain. Each is judged once, when it is deep enough, and either credited or kept
- * among the unmatched. The state of a top-up is not stored: it follows from its payments, the transactions
- * that were named for it, and the clock.
+ * A payment is a fact of a chain. Each payment is judged once, when it is deep enough, and is either
+ * credited or recorded as unmatched. The state of a top-up is not stored: it follows from its payments, the
+ * transactions that were submitted for it, and the clock.
  */
 import { z } from 'zod'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
@@ -18,13 +18,13 @@ export const TOPUPS_CHANNEL = 'topups'
 
 /** Validity of a quote. */
 export const QUOTE_SECONDS = 600
-/** Upper limit of the credits of one top-up or payment: a thousand million US dollars. */
+/** Maximum number of credits of one top-up or payment, worth a billion US dollars. */
 export const TOPUP_CREDITS_MAX = 1_000_000_000_000
-/** Reason of a transaction that no endpoint has known so far. */
+/** Reason for a transaction that no endpoint has known so far. */
 export const NOT_FOUND = 'transaction_not_found'
-/** Time for which a transaction that no endpoint knows is looked for. */
+/** Time for which the service looks for a transaction that no endpoint knows. */
 export const UNKNOWN_TRANSACTION_SECONDS = 600
-/** Time for which a pending transaction is looked for. */
+/** Time for which the service looks for a pending transaction. */
 export const PENDING_TRANSACTION_SECONDS = DAY_SECONDS
 
 /** Addresses and tokens of payments, as configured. */
@@ -34,7 +34,7 @@ export interface PaymentSetup {
   readonly nativePayTo: Address | undefined
   /** Contracts of the tokens that are paid through the router. */
   readonly tokens: Readonly<Record<PaymentTokenKey, Address | undefined>>
-  /** Price of one of the service's own token, in micro-dollars. */
+  /** Price of one unit of the service's own token, in micro-dollars. */
   readonly serviceTokenUsdMicros: bigint | undefined
   /** Address for deposits on the XRP Ledger. */
   readonly xrpDepositAddress: string | undefined
@@ -57,7 +57,7 @@ export const SETTLEMENTS = {
   xrpl: 'xrpl_tag_prepaid',
 } as const
 
-/** Reasons why a payment is not credited, or a named transaction had none. */
+/** Reasons why a payment is not credited, or why a submitted transaction contains no payment. */
 export const REFUSALS = [
   /** The payment names no known top-up. */
   'unknown_reference',
@@ -74,7 +74,7 @@ export const REFUSALS = [
 ] as const
 export type Refusal = (typeof REFUSALS)[number]
 
-/** Slots to buy with the credits of a top-up once they arrive. */
+/** Slots to buy when a top-up is credited. */
 export const NewPurchase = z
   .strictObject({
     slots: z.int().min(1).max(SLOTS_MAX),
@@ -143,11 +143,11 @@ const draft = {
   then: Purchase.nullable().meta({ description: 'operations:field.purchase' }),
 }
 
-/** Answer of `POST /topup`. */
+/** Response of `POST /topup`. */
 export const TopupDraft = z.object(draft).meta({ id: 'TopupDraft' })
 export type TopupDraft = z.output<typeof TopupDraft>
 
-/** Answer of `GET /topup/{handle}` and of a confirmation. */
+/** Response of `GET /topup/{handle}` and of a confirmation. */
 export const Topup = z
   .object({
     ...draft,

@@ -6,7 +6,7 @@ import type { Topup } from './model.ts'
 import { getTopup, type TopupDeps } from './service.ts'
 import { listOpenQuotes } from './store.ts'
 
-/** Number of the newest quotes that are looked at. */
+/** Number of newest quotes that are checked. */
 const QUOTES_MAX = 5
 
 /** The caller's newest quote that can still be paid and has no payment yet, or null. */

@@ -1,10 +1,10 @@
 import type { TopupStatus } from './model.ts'
 
-/** One transaction that paid a top-up or was named for it, as far as is known. */
+/** What is known about a transaction that paid a top-up or was submitted for it. */
 export interface Attempt {
   readonly txHash: string
   readonly state: 'credited' | 'confirming' | 'submitted' | 'rejected' | 'failed' | 'unknown'
-  /** Amount received; null while no payment of it is known. */
+  /** Amount received; null while no payment of the transaction is known. */
   readonly amountUnits: bigint | null
   /** Credits of the payment, including the bonus. */
   readonly credits: number
@@ -25,15 +25,15 @@ export interface TopupOutcome {
 /** States in which money has arrived or is on its way. */
 const PAYING = new Set<TopupStatus>(['credited', 'confirming', 'submitted'])
 
-/** Best first. */
+/** States of attempts, the best first. */
 const RANKING = ['credited', 'confirming', 'submitted', 'rejected', 'failed', 'unknown'] as const
 
 /**
- * The state that follows from the attempts: the best of them, or without any `open` or `expired` by the
- * clock.
+ * The state that follows from the attempts: the best of their states, or `open` or `expired` by the clock
+ * if there are none.
  *
- * Amounts and credits are those of all attempts in the best state. Of unknown transactions the last one is
- * named: it corrects those before it.
+ * Amounts and credits are those of all attempts in the best state. If transactions are unknown, the last
+ * one is returned, because it corrects the earlier ones.
  *
  * @param attempts oldest first
  */
@@ -58,8 +58,8 @@ export function outcomeOf(
 }
 
 /**
- * Outcome of one named transaction. If it is unknown and others pay the top-up, this is the state of the
- * top-up with the reason of the named transaction.
+ * Outcome of one submitted transaction. If it is unknown and other transactions pay the top-up, the result
+ * is the state of the top-up, with the reason of the submitted transaction.
  *
  * @param attempts all of the top-up, oldest first
  */

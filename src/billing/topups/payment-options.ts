@@ -9,17 +9,17 @@ import { type AssetKey, PAYMENT_ASSETS, type PaymentAsset } from '../price-list.
 import type { PaymentSetup } from './model.ts'
 import { assetOf, capUnits, type UsdPrice } from './rules.ts'
 
-/** Present state of one payment asset. */
+/** Current state of one payment asset. */
 export interface AssetState {
   readonly asset: PaymentAsset
-  /** Destination of its payments; undefined when it is not configured. */
+  /** Destination of payments; undefined when the asset is not configured. */
   readonly place: PaymentDestination | undefined
-  /** Whether quotes are possible: it is configured, priced, and accepted by the router. */
+  /** Whether quotes are possible: the asset is configured, priced, and accepted by the router. */
   readonly available: boolean
-  /** Whether its chain is unreachable: payments are found when it answers again. */
+  /** Whether the asset's chain is unreachable. Payments are found when the chain responds again. */
   readonly silent: boolean
   readonly routerAllowlisted: boolean
-  /** Paused by the router's owner, or because holdings reached their cap. */
+  /** Whether the asset is paused by the router's owner, or because holdings reached their cap. */
   readonly paused: boolean
   readonly price: UsdPrice | undefined
   /** The router, if contract wallets can pay coins through it now. */
@@ -38,15 +38,12 @@ export interface PaymentDestination {
 /** Prices and availability of the payment assets. */
 export interface PaymentOptions {
   /**
-   * State of an asset, read now.
+   * Reads the current state of an asset.
    *
    * @throws AppError upstream `dependency_unavailable`
    */
   read(key: AssetKey, signal?: AbortSignal): Promise<AssetState>
-  /**
-   * Price of one whole unit; undefined while none is available.
-   * @throws as `read`
-   */
+  /** Price of one whole unit; undefined while no price is available. @throws the errors of `read` */
   price(key: AssetKey, signal?: AbortSignal): Promise<UsdPrice | undefined>
   /**
    * All assets in the order of the price list, at most 15 s old. Assets that cannot be read are not
@@ -58,16 +55,16 @@ export interface PaymentOptions {
 /** Dependencies of the payment options. */
 export interface PaymentOptionSources {
   readonly chain: Chain
-  /** Undefined: XRP is not configured. */
+  /** Client of the XRP Ledger; undefined if XRP is not configured. */
   readonly xrpl: Xrpl | undefined
   readonly clock: Clock
   readonly log: Logger
   readonly billing: { readonly enabled: boolean; readonly payments: PaymentSetup }
 }
 
-/** Time for which the list is cached: a public request must not call the chain each time. */
+/** Time for which the list is cached, so that not every public request calls the chain. */
 const LIST_KEPT_MS = 15_000
-/** Longest wait of the list for the chain. */
+/** Maximum time for which the list waits for the chain. */
 const LIST_TIMEOUT_MS = 4000
 
 /** Creates payment options that ask the chain, and cache only the list. */
@@ -81,7 +78,7 @@ export function createPaymentOptions(sources: PaymentOptionSources): PaymentOpti
       if (cached === undefined || nowMs - cached.atMs >= LIST_KEPT_MS) {
         const next = { atMs: nowMs, states: readAll(sources) }
         cached = next
-        // A failure rejects the present waiters and is not cached.
+        // A failure rejects the callers that wait now, and is not cached.
         next.states.catch(() => {
           if (cached === next) cached = undefined
         })
@@ -103,7 +100,7 @@ function readAll(sources: PaymentOptionSources): Promise<readonly AssetState[]> 
         if (!isDown && !isLate) throw error
         sources.log.warn(
           { asset: asset.key },
-          'state of a payment asset not readable; it is not offered now',
+          'state of a payment asset cannot be read; the asset is not offered now',
         )
         const isSilent = asset.way !== 'xrpl' || (await isXrplUnreachable(view))
         return closed(asset, placeOf(sources, asset), isSilent)
@@ -120,7 +117,7 @@ async function isXrplUnreachable(view: View): Promise<boolean> {
   )
 }
 
-/** Answers of the chain, each requested once. */
+/** Results from the chain, each requested once. */
 interface View {
   feed(name: FeedName): Promise<UsdPrice | undefined>
   router(): Promise<PaymentRouterState | undefined>
@@ -203,8 +200,8 @@ interface RouterAnswer {
   readonly isAllowed: boolean
   readonly isPaused: boolean
   /**
-   * Whether the router accepts the token with the decimals of the price list; with others it would be
-   * priced wrongly.
+   * Whether the router accepts the token, and the token has the decimals of the price list; with other
+   * decimals its price would be wrong.
    */
   readonly isTaken: boolean
 }
@@ -232,14 +229,14 @@ async function readRouter(
   if (!isSound)
     log.error(
       { token, decimals: decimals ?? null },
-      'payment token has other decimals than the price list, or is no token; it is not accepted',
+      'payment token has other decimals than the price list, or is not a token; it is not accepted',
     )
   return { isAllowed, isPaused: state.paused, isTaken: isAllowed && isSound }
 }
 
 /**
  * The router that takes coins from contract wallets; undefined if there is none now. Plain transfers work
- * without one.
+ * without a router.
  */
 async function readContractPayTo(
   { billing }: PaymentOptionSources,

@@ -12,7 +12,7 @@ export type NewPayment = Omit<
 /** Key of a payment: its transaction and the index of its event. */
 type PaymentId = Pick<PaymentRow, 'txHash' | 'logIndex'>
 
-/** Stores a payment. One that is known and not settled moves to the given block. */
+/** Stores a payment. A payment that is known and not settled moves to the given block. */
 export async function savePayment(db: Db, payment: NewPayment): Promise<void> {
   const { seenAt: _, txHash: _hash, logIndex: _index, ...facts } = payment
   await db
@@ -54,9 +54,9 @@ export function listPaymentsFor(
 }
 
 /**
- * Sum of the payments of a top-up in blocks up to `until`, without the given one.
+ * Sum of the payments of a top-up in blocks up to `until`, without the given payment.
  *
- * @param only `credited`: settled with credits; `all`: also those not settled yet
+ * @param only `credited`: settled with credits; `all`: also payments that are not settled yet
  */
 export async function sumPaid(
   db: Db,
@@ -80,7 +80,7 @@ export async function sumPaid(
   return BigInt(row?.units ?? 0)
 }
 
-/** Block and amount of the FLR payments of a way in the blocks after `after`, up to `upTo`. */
+/** Block and amount of the FLR payments of one kind (`way`) in the blocks after `after`, up to `upTo`. */
 export function listCoinPayments(
   db: Db,
   way: Exclude<PaymentRow['way'], 'xrpl'>,
@@ -100,10 +100,10 @@ export function listCoinPayments(
     )
 }
 
-/** Position of a payment in the order in which they were seen. */
+/** Position of a payment in the order in which payments were seen. */
 export type PaymentPosition = PaymentId & Pick<PaymentRow, 'seenAt'>
 
-/** Payments that are not settled, in the order in which they were seen, after the given one. */
+/** Payments that are not settled, in the order in which they were seen, after the given position. */
 export function listOpenPayments(
   db: Db,
   after: PaymentPosition | undefined,
@@ -149,9 +149,9 @@ export async function deleteOpenPayments(db: Db, txHash: string): Promise<Paymen
 }
 
 /**
- * Settles a payment as it is in that block, once; a concurrent call waits.
+ * Settles a payment that is in the given block, once; a concurrent call waits.
  *
- * @returns false when it is settled, or has moved to another block
+ * @returns false when the payment is already settled, or has moved to another block
  */
 export async function settlePayment(
   db: Db,
@@ -186,7 +186,7 @@ export async function notifyTopups(
     from unnest(${sql.param([...handles])}::text[]) as notified(handle)`)
 }
 
-/** Notifies of another confirmation of the open payments on Flare. */
+/** Notifies that the open payments on Flare have another confirmation. */
 export async function notifyOpenOnFlare(db: Db): Promise<void> {
   const { handle, settledAt, way } = topupPayments
   const open = await db

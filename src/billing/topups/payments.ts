@@ -31,14 +31,14 @@ export interface CreditedPayment {
   readonly amountUnits: bigint
   readonly credits: number
   readonly bonusCredits: number
-  /** Balance of the wallet with the bonus, and after the purchase. */
+  /** Balance of the wallet, after the bonus and the purchase. */
   readonly balanceCredits: number
-  /** The purchase that followed; null without one. */
+  /** The purchase that followed; null if there was none. */
   readonly purchase: PurchaseOutcome | null
   readonly at: Date
 }
 
-/** Listener that notifies the wallet's owner, in the transaction that credits. */
+/** Listener that notifies the wallet's owner, in the transaction that credits the payment. */
 interface PaymentListener {
   credited(tx: Db, payment: CreditedPayment): Promise<void>
 }
@@ -55,8 +55,8 @@ export interface SettleDeps {
 }
 
 /**
- * Stores payments with their present blocks, each once. Known ones of the same transaction that were in
- * another block move with it.
+ * Stores payments with their current blocks, each once. Known payments of the same transaction that were in
+ * another block move to the current block.
  *
  * A settled payment stays settled, even if its block is replaced afterwards.
  */
@@ -99,7 +99,10 @@ function isListed(rows: ReadonlySet<payments.PaymentRow>, row: payments.PaymentR
   )
 }
 
-/** Whether a stored payment of a transaction is this one: their index in the block may differ. */
+/**
+ * Whether a stored payment of a transaction and another payment are the same; their index in the block may
+ * differ.
+ */
 function isSame(row: payments.PaymentRow, { handle, tag, asset, amountUnits }: Payment): boolean {
   const reference = handle ?? (tag === null ? null : String(tag))
   return row.reference === reference && row.asset === asset && row.amountUnits === amountUnits
@@ -136,11 +139,11 @@ function toRow(
 }
 
 /**
- * Credits a payment, or stores it as unmatched: once, whatever runs concurrently. The caller has made sure
- * that its block is deep enough and still part of the chain.
+ * Credits a payment, or stores it as unmatched, once even with concurrent calls. The caller must have
+ * checked that the payment's block is deep enough and still part of the chain.
  *
- * A late payment, or the part far above the quote, is credited at the present price; while there is no
- * price it stays open.
+ * A late payment, or the part beyond the locked amount, is credited at the current price; while there is no
+ * price the payment stays open.
  */
 export async function settlePayment(
   deps: SettleDeps,
@@ -172,7 +175,7 @@ export async function settlePayment(
   else
     log.error(
       { ...fields, amount, reason: verdict.reason },
-      'payment not credited; an operator must look at it',
+      'payment was not credited; an operator must look at it',
     )
 }
 
@@ -184,7 +187,7 @@ interface Settlement {
   readonly at: Date
 }
 
-/** Writes in one transaction: the payment with its ledger entries and notice, or the unmatched payment. */
+/** Writes, in one transaction, the payment with its ledger entries and notice, or the unmatched payment. */
 async function write(
   deps: SettleDeps,
   tx: Db,
@@ -217,7 +220,7 @@ async function keepUnmatched(
   await store.insertUnmatched(tx, { txHash, logIndex, reason, foundAt })
 }
 
-/** Credits the paid amount, and the bonus as an entry of its own. */
+/** Credits the paid amount, and the bonus as a separate ledger entry. */
 async function addCredits(
   tx: Db,
   settled: {
@@ -241,7 +244,7 @@ async function addCredits(
   return { wallet, handle, txHash, logIndex, asset, amountUnits, ...worth, at }
 }
 
-/** Whether it arrived without the event or transfer that identifies a payment. */
+/** Whether the payment arrived without the event or transfer that identifies a payment. */
 function isUnsupported({ logIndex }: Pick<PaymentRow, 'logIndex'>): boolean {
   return logIndex === OTHER_LOG_INDEX
 }
@@ -249,13 +252,11 @@ function isUnsupported({ logIndex }: Pick<PaymentRow, 'logIndex'>): boolean {
 /** Rates at which a payment is credited. */
 interface Pricing {
   readonly rate: Rate
-  /** Rate of the part beyond the locked amount; undefined where `rate` applies to all of it. */
+  /** Rate of the part beyond the locked amount; undefined where `rate` applies to the whole payment. */
   readonly beyond: Rate | undefined
 }
 
-/**
- * Judges a payment under the lock of its top-up if several payments share the amount at the locked price.
- */
+/** Judges a payment. If several payments share the amount at the locked price, the top-up is locked. */
 async function judge(
   tx: Db,
   {
@@ -283,7 +284,7 @@ async function judge(
 }
 
 /**
- * The locked rate of a payment whose block was in time, or else the present one. Undefined while a present
+ * The locked rate of a payment whose block was in time, or else the current rate. Undefined while a current
  * rate is needed and unavailable.
  */
 async function pricingOf(

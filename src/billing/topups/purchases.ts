@@ -1,4 +1,4 @@
-/** Automatic purchases after a top-up: slots bought with its credits when they arrive. */
+/** Automatic purchases after a top-up: slots that are bought when the top-up is credited. */
 import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -17,14 +17,11 @@ interface Deps {
 /** Result of a purchase that follows a top-up. */
 export interface PurchaseOutcome {
   readonly slots: number
-  /** Code of the refusal; null: they were bought. */
+  /** Code of the refusal; null if the slots were bought. */
   readonly reason: string | null
 }
 
-/**
- * Stores the purchase to make with the credits of a top-up, in the transaction that creates the
- * top-up.
- */
+/** Stores the purchase to make when a top-up is credited, in the transaction that creates the top-up. */
 export async function planPurchase(
   tx: Db,
   of: { readonly handle: string; readonly wallet: Address; readonly createdAt: Date },
@@ -34,12 +31,12 @@ export async function planPurchase(
 }
 
 /**
- * Buys what was planned for a top-up, once, in the transaction that credits it. A purchase that is refused,
- * for lack of credits or room, waits for the next payment of the same top-up and records the
- * reason. A late payment of
- * a quote that was replaced makes the purchase that moved on to the new quote.
+ * Makes the planned purchase of a top-up, once, in the transaction that credits the top-up. A purchase that
+ * is refused, because credits are missing or the slot limit is reached, records the reason and waits for
+ * the next payment of the same top-up. A late payment of a quote that was replaced also makes the purchase,
+ * which has moved to the new quote.
  *
- * @returns its result; null without a planned purchase
+ * @returns the result; null if no purchase was planned
  */
 export async function carryOutPurchase(
   deps: Deps,
@@ -75,7 +72,7 @@ async function lockWaiting(tx: Db, handle: string): Promise<store.PurchaseRow | 
   return next && (await lockWaiting(tx, next.handle))
 }
 
-/** State of the purchase that follows a top-up; null without one. */
+/** State of the purchase that follows a top-up; null if there is none. */
 export async function findPurchase(db: Db, handle: string): Promise<Purchase | null> {
   const row = await store.findPurchase(db, handle)
   if (row === undefined) return null
@@ -84,7 +81,7 @@ export async function findPurchase(db: Db, handle: string): Promise<Purchase | n
   return { slots, periods, autoRenew, status, subscriptionId, reason }
 }
 
-/** Lets the purchase of a quote that was replaced follow the new one. */
+/** Moves the purchase of a quote that was replaced to the new quote. */
 export async function movePurchase(tx: Db, from: string, to: string): Promise<void> {
   await store.moveWaiting(tx, from, to)
 }

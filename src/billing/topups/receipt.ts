@@ -6,14 +6,14 @@ import { requireTopup, type TopupDeps } from './service.ts'
 
 /** A payment that was credited. */
 export interface Receipt {
-  /** In the notation of its chain. */
+  /** Hash of the transaction, in the notation of its chain. */
   readonly txHash: string
   readonly blockNumber: number
-  /** Time of its block. */
+  /** Time of the payment's block. */
   readonly paidAt: Date
-  /** In the smallest unit of the top-up's asset. */
+  /** Amount in the smallest unit of the top-up's asset. */
   readonly amountUnits: bigint
-  /** Including the bonus. */
+  /** Credits, including the bonus. */
   readonly credits: number
   readonly bonusCredits: number
   /** Account that paid, in the notation of its chain. */
@@ -22,9 +22,9 @@ export interface Receipt {
 
 /** Payments of a top-up. */
 export interface Payments {
-  /** Whether one of them is not settled yet. */
+  /** Whether a payment is not settled yet. */
   readonly isOpen: boolean
-  /** The credited ones, oldest first. */
+  /** The credited payments, oldest first. */
   readonly receipts: readonly Receipt[]
 }
 

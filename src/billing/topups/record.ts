@@ -18,7 +18,7 @@ export interface RecordContext {
   readonly billing: { readonly serviceTokenSymbol: string }
 }
 
-/** A validated ledger is final. */
+/** Confirmations on the XRP Ledger, where a validated ledger is final. */
 export const XRPL_CONFIRMATIONS = 1
 
 /** Confirmations that a payment needs before it is credited. */

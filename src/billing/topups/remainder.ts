@@ -4,8 +4,8 @@ import type { Topup } from './model.ts'
 import { xrpWalletLink } from './rules.ts'
 
 /**
- * The remainder of a partly paid quote, as a quote with the same destination and reference: it is credited
- * at the same price until the quote expires. Undefined when no amount or time is left.
+ * The remainder of a partly paid quote, as a quote with the same destination and reference. The remainder
+ * is credited at the same price until the quote expires. Undefined when no amount or no time is left.
  */
 export function restOf(topup: Topup, now: Date): Topup | undefined {
   const { status, paidAmount, expiresAt, handle, transaction, contractWallet, approval } = topup

@@ -8,17 +8,17 @@ import { symbolOf } from './rules.ts'
 import { createTopup, findLinkedTopup, readOffer, type TopupDeps } from './service.ts'
 import * as store from './store.ts'
 
-/** Upper limit of the renewals of one quote by holders of its link. */
+/** Maximum number of renewals of one quote by holders of its link. */
 const RENEWALS_MAX = 3
 
 /**
- * Creates a new quote for the same wallet and credits, in place of an expired unpaid one, for a holder of
- * the handle. Idempotent: a second call returns the same new quote.
+ * Replaces an expired unpaid quote by a new quote for the same wallet and credits, for a holder of the
+ * handle. Idempotent: a second call returns the same new quote.
  *
  * @param request `asset`: symbol of another asset, if the first is no longer available
  * @returns undefined when there is no such top-up
- * @throws AppError conflict `topup_state` when it has not expired, or was renewed too often; the errors of
- * `createTopup`
+ * @throws AppError conflict `topup_state` when the quote has not expired, or was renewed too often; the
+ * errors of `createTopup`
  */
 export async function renewTopup(
   deps: TopupDeps,
@@ -29,7 +29,7 @@ export async function renewTopup(
   if (topup === undefined) return undefined
   const renewed = await findRenewed(deps, topup, locale)
   if (renewed !== undefined) return renewed
-  // Quotes are immutable, so this one is read before its row is locked.
+  // A quote is immutable, so it is read before its row is locked.
   const asset = request.asset ?? symbolOf(topup.asset, deps.billing.serviceTokenSymbol)
   const input = { asset, credits: topup.credits }
   const caller = { wallet: storedAddress(topup.wallet) }
@@ -45,9 +45,10 @@ export async function renewTopup(
 }
 
 /**
- * The quote that replaced this one; undefined if it can be replaced now.
+ * The quote that replaced the given quote; undefined if there is none and the given quote can be replaced
+ * now.
  *
- * @throws AppError conflict `topup_state` when there is none and it cannot be renewed
+ * @throws AppError conflict `topup_state` when the quote has no replacement and cannot be renewed
  */
 async function findRenewed(
   deps: TopupDeps,
@@ -78,12 +79,12 @@ export async function isRenewable(
   return row !== undefined && (await countRenewals(db, row)) < RENEWALS_MAX
 }
 
-/** Whether it has no payment, and none is on its way. */
+/** Whether the top-up has no payment, and no payment is on its way. */
 function isUnpaid({ status }: Pick<Topup, 'status'>): boolean {
   return status === 'expired' || status === 'failed' || status === 'rejected'
 }
 
-/** Number of quotes that this one replaced, counted up to `RENEWALS_MAX`. */
+/** Number of earlier quotes that a quote replaced, counted up to `RENEWALS_MAX`. */
 async function countRenewals(db: Db, topup: store.TopupRow): Promise<number> {
   let count = 0
   let current: store.TopupRow | undefined = topup

@@ -62,7 +62,7 @@ export function unitsFor(credits: number, rate: Rate): bigint | undefined {
 
 /**
  * Amount of a quote: like `unitsFor`, but rounded up to the largest power of ten that is worth at most one
- * credit, so that people can type the amount and it brings exactly these credits.
+ * credit, so that people can type the amount and get exactly these credits.
  */
 export function quotedUnitsFor(credits: number, rate: Rate): bigint | undefined {
   const { units, credits: per } = exactRate(rate)
@@ -100,7 +100,7 @@ function exactRate({ price, decimals, usdPer1000CreditsMicros }: Rate) {
   }
 }
 
-/** A cap of the price list in the smallest unit; undefined where there is none. */
+/** A cap of the price list in the smallest unit; undefined where the asset has no cap. */
 export function capUnits(asset: PaymentAsset, cap: 'capPerTopup' | 'holdingsCap') {
   const whole = asset[cap]
   return whole === null ? undefined : BigInt(whole) * 10n ** BigInt(asset.decimals)
@@ -121,7 +121,7 @@ export function worthOf(credits: number, key: AssetKey): CreditsWithBonus {
 export interface PaymentCase {
   readonly asset: string
   readonly amountUnits: bigint
-  /** Whether it was made in a way that is not credited. */
+  /** Whether the payment was made in a way that is not credited. */
   readonly isUnsupported?: boolean
   /** Undefined when the payment names no known top-up. */
   readonly topup: { readonly asset: AssetKey; readonly token: string | null } | undefined
@@ -134,9 +134,9 @@ export interface PaymentCase {
 export interface PriceLock {
   /** Amount of the quote. */
   readonly quoteUnits: bigint
-  /** Amount of the quote that was credited at its locked price before. */
+  /** Amount of the quote that earlier payments have used up at its locked price. */
   readonly usedUnits: bigint
-  /** The present rate. */
+  /** The current rate, for the part beyond the locked amount. */
   readonly beyond: Rate
 }
 
@@ -144,8 +144,8 @@ export interface PriceLock {
 const LOCK_FOURTHS = 5n
 
 /**
- * Whether payments exceed 1.25 times their quote: then the locked price applies up to the quote only, or a
- * small quote would be an option on any amount.
+ * Whether payments exceed 1.25 times their quote. Then the locked price applies only up to the amount of
+ * the quote. Otherwise a small quote would give anybody the locked price for any amount.
  */
 export function exceedsLock(quoteUnits: bigint, paidUnits: bigint): boolean {
   return paidUnits * 4n > quoteUnits * LOCK_FOURTHS
@@ -160,22 +160,23 @@ function creditsAt(amountUnits: bigint, rate: Rate, lock: PriceLock | undefined)
   return creditsFor(locked, rate) + creditsFor(amountUnits - locked, lock.beyond)
 }
 
-/** Amounts that open quotes of a capped asset may still bring, in its smallest unit. */
+/** Amounts that may still be paid for open quotes of a capped asset, in its smallest unit. */
 export interface OpenQuotes {
-  /** Of the requesting wallet. */
+  /** For quotes of the requesting wallet. */
   readonly own: bigint
-  /** Of other wallets that have paid before. */
+  /** For quotes of other wallets that have paid before. */
   readonly payers: bigint
-  /** Of all other wallets. */
+  /** For quotes of all other wallets. */
   readonly others: bigint
 }
 
-/** Divisor: quotes of wallets that never paid share this part of the free holdings. */
+/** Divisor of the free holdings: quotes of wallets that never paid share this part. */
 const ROOM_SHARE = 5n
 
 /**
- * Whether holdings stay below their cap if this quote and the open ones are paid. Wallets cost nothing to
- * create: quotes of other wallets that never paid take a fifth of the free holdings at most, all together.
+ * Whether holdings stay below their cap if this quote and the open quotes are paid. Because wallets cost
+ * nothing to create, the quotes of all other wallets that never paid count for at most a fifth of the free
+ * holdings.
  */
 export function fitsHoldings(
   amountUnits: bigint,
@@ -191,7 +192,7 @@ export type PaymentVerdict =
   | { readonly ok: true; readonly worth: CreditsWithBonus }
   | { readonly ok: false; readonly reason: Refusal }
 
-/** Verdict on a payment: its credits, or the reason of a refusal. It is refused as a whole. */
+/** Verdict on a payment: its credits, or the reason of a refusal. A refusal concerns the whole payment. */
 export function judgePayment(payment: PaymentCase): PaymentVerdict {
   const { asset, amountUnits, topup, rate, lock } = payment
   if (payment.isUnsupported === true) return refused('unsupported_transfer')
@@ -222,10 +223,11 @@ const PAYER_PROBLEMS = [
 ] as const
 
 /**
- * Classifies the reason of a failed payment for its payer; undefined where only the contract's own words
- * explain it.
+ * Classifies the reason of a failed payment for its payer; undefined where only the contract's error text
+ * explains it.
  *
- * @see OpenZeppelin, `ERC20`, `Pausable`; `src/chain/router/PrepaidRouter.sol`; the XRP Ledger's `tec` codes
+ * @see OpenZeppelin, `ERC20`, `Pausable`; `src/chain/router/PrepaidRouter.sol`; the XRP Ledger's `tec`
+ * codes
  */
 export function payerProblem(reason: string): (typeof PAYER_PROBLEMS)[number][0] | undefined {
   return PAYER_PROBLEMS.find(([, said]) => said.test(reason))?.[0]

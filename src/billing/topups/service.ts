@@ -43,12 +43,12 @@ interface Asked {
 }
 
 const TAG_MAX = 2 ** 32 - 1
-/** Attempts to find a free destination tag. A random one of 2^32 is rarely taken. */
+/** Maximum number of attempts to find a free destination tag. A random tag of 2^32 is rarely taken. */
 const TAG_ATTEMPTS = 5
 
 /**
- * Creates a quote for credits, locked for ten minutes. Without an asset it is in the service's own token,
- * or FLR if that is not available.
+ * Creates a quote for credits, locked for ten minutes. Without an asset, the quote is in the service's own
+ * token, or in FLR if that token is not available.
  *
  * @throws AppError invalid `validation_failed` for an unknown asset, forbidden `terms_not_accepted`,
  * conflict `billing_disabled`, `asset_unavailable`, `asset_paused` or `cap_exceeded`, upstream
@@ -60,7 +60,7 @@ export async function createTopup(
   request: {
     readonly input: NewTopup
     readonly locale: Locale
-    /** Handle of the quote that the new one replaces. */
+    /** Handle of the quote that the new quote replaces. */
     readonly renews?: Hash
     /** Result of `readOffer`, required inside a transaction, where the chain must not be called. */
     readonly offer?: AssetState
@@ -111,9 +111,10 @@ async function create(
 }
 
 /**
- * State of the asset of a new top-up; never inside a transaction. Starts looking for payments in it.
+ * Reads the state of the asset of a new top-up, and starts looking for payments in that asset. Never call
+ * it inside a transaction.
  *
- * @throws AppError as `createTopup` does
+ * @throws the errors of `createTopup` does
  */
 export async function readOffer(
   deps: TopupDeps,
@@ -130,7 +131,7 @@ export async function readOffer(
 
 const Named = z.looseObject({ asset: NewTopup.shape.asset })
 
-/** Validation errors of the asset that a body names, beside those of its schema. */
+/** Validation errors of the asset that a body names, in addition to those of the schema. */
 export function wrongAsset(deps: Pick<TopupDeps, 'billing'>, body: unknown): readonly FieldError[] {
   const named = Named.safeParse(body).data?.asset
   const names = assetNames(deps)
@@ -177,10 +178,7 @@ async function readOpenQuotes(
   return await store.sumOpenQuotes(db, { asset: asset.key, ...by })
 }
 
-/**
- * Prices credits in an asset.
- * @throws AppError conflict if it is unavailable, paused or capped
- */
+/** Prices credits in an asset. @throws AppError conflict if the asset is unavailable, paused or capped */
 function quote(
   { billing }: TopupDeps,
   state: AssetState & { readonly open: OpenQuotes | undefined },
@@ -235,7 +233,7 @@ export async function getTopup(
   return show(deps, await requireTopup(deps, caller, handle), locale)
 }
 
-/** The top-up with this handle, whatever its wallet: the handle is the right to read it. */
+/** The top-up with this handle, whatever its wallet: whoever has the handle may read the top-up. */
 export async function findLinkedTopup(
   deps: TopupDeps,
   { handle, locale }: Asked,
@@ -245,11 +243,11 @@ export async function findLinkedTopup(
 }
 
 /**
- * Names the transaction that pays a top-up, and returns its state. Idempotent; once the payment is
- * credited, the chain is not called.
+ * Submits the transaction that pays a top-up, and returns the top-up's state. Idempotent; once the payment
+ * is credited, the chain is not called.
  *
- * @throws AppError not_found `not_found`, conflict `tx_already_used` when it pays another top-up,
- * `topup_state` when it failed or was rejected, upstream `dependency_unavailable`
+ * @throws AppError not_found `not_found`, conflict `tx_already_used` when the transaction pays another
+ * top-up, `topup_state` when it failed or was rejected, upstream `dependency_unavailable`
  */
 export async function confirmTopup(
   deps: TopupDeps,
@@ -334,7 +332,10 @@ async function listAttempts({ db }: TopupDeps, topup: TopupRow): Promise<readonl
   ]
 }
 
-/** A transaction that no endpoint knows is `unknown`, whether it is still looked for or given up. */
+/**
+ * State of a submitted transaction. A transaction that no endpoint knows is `unknown`, whether the service
+ * still looks for it or has given up.
+ */
 function namedState({ state, reason }: store.SubmissionRow): Attempt['state'] {
   return state === 'dropped' || reason === NOT_FOUND ? 'unknown' : state
 }

@@ -29,7 +29,7 @@ export async function insertTopup(db: Db, topup: TopupRow): Promise<boolean> {
   return inserted.length > 0
 }
 
-/** The top-up of a handle, optionally only if it belongs to the given wallet. */
+/** The top-up of a handle; with `wallet`, only if it belongs to that wallet. */
 export async function findTopup(
   db: Db,
   handle: string,
@@ -42,7 +42,7 @@ export async function findTopup(
   return row
 }
 
-/** As `findTopup`, locking the row (`FOR UPDATE`). */
+/** Like `findTopup`, but locks the row (`FOR UPDATE`). */
 export async function lockTopup(tx: Db, handle: string): Promise<TopupRow | undefined> {
   const [row] = await tx.select().from(topups).where(eq(topups.handle, handle)).for('update')
   return row
@@ -108,8 +108,9 @@ export async function findRenewal(db: Db, handle: string): Promise<TopupRow | un
 }
 
 /**
- * Amounts that open quotes of an asset may still bring: of this wallet all of them, of every other one the
- * largest, so that no wallet can exhaust the cap by many quotes. Quotes with payments count as holdings.
+ * Amounts that may still be paid for open quotes of an asset: all quotes of this wallet, and the largest
+ * quote of every other wallet, so that no wallet can exhaust the cap by many quotes. Quotes with payments
+ * count as holdings.
  */
 export async function sumOpenQuotes(
   db: Db,
@@ -148,7 +149,7 @@ export async function findTopupByTag(db: Db, tag: number): Promise<TopupRow | un
   return row
 }
 
-/** Named transactions of a top-up without a payment, oldest first. */
+/** Submitted transactions of a top-up without a payment, oldest first. */
 export function listSubmissions(db: Db, handle: string): Promise<SubmissionRow[]> {
   return db
     .select()
@@ -157,7 +158,7 @@ export function listSubmissions(db: Db, handle: string): Promise<SubmissionRow[]
     .orderBy(asc(topupSubmissions.submittedAt), asc(topupSubmissions.txHash))
 }
 
-/** A named transaction of a top-up without a payment so far. */
+/** A submitted transaction of a top-up without a payment so far. */
 export async function findSubmission(
   db: Db,
   of: Pick<SubmissionRow, 'handle' | 'txHash'>,
@@ -166,7 +167,9 @@ export async function findSubmission(
   return row
 }
 
-/** Stores the state of a named transaction. One that is named again keeps its first time. */
+/**
+ * Stores the state of a submitted transaction. A transaction that is submitted again keeps its first time.
+ */
 export async function saveSubmission(db: Db, submission: SubmissionRow): Promise<void> {
   const { state, reason, checkedAt } = submission
   await db
@@ -180,11 +183,17 @@ export async function saveSubmission(db: Db, submission: SubmissionRow): Promise
   await notifyTopups(db, [submission])
 }
 
-/** Upper limits of named transactions that are unknown or without a payment: per top-up, per wallet. */
+/**
+ * Maximum number of submitted transactions that are unknown or contain no payment: per top-up, and per
+ * wallet.
+ */
 const IDLE_PER_HANDLE = 10
 const IDLE_PER_WALLET = 50
 
-/** Deletes the oldest beyond the limits; pending ones and the given one stay. */
+/**
+ * Deletes the oldest submitted transactions beyond the limits; pending transactions and the given
+ * transaction stay.
+ */
 async function deleteExcess(
   db: Db,
   { handle, wallet, txHash }: Pick<SubmissionRow, 'handle' | 'wallet' | 'txHash'>,
@@ -202,7 +211,7 @@ async function deleteExcess(
   }
 }
 
-/** Deletes transactions named before the instant. */
+/** Deletes transactions that were submitted before the instant. */
 export async function deleteSubmissionsBefore(db: Db, instant: Date): Promise<void> {
   const before = sql`${instant.toISOString()}::timestamptz`
   await deleteInBatches(async (limit) => {
@@ -216,7 +225,7 @@ export async function deleteSubmissionsBefore(db: Db, instant: Date): Promise<vo
 }
 
 /** Deletes quotes that expired before the instant and have no payments, and their purchases. */
-export async function deleteDeadQuotes(db: Db, instant: Date): Promise<void> {
+export async function deleteUnpaidQuotes(db: Db, instant: Date): Promise<void> {
   const before = sql`${instant.toISOString()}::timestamptz`
   await deleteInBatches(async (limit) => {
     const gone = await db.execute(sql`
@@ -236,7 +245,7 @@ export async function deleteDeadQuotes(db: Db, instant: Date): Promise<void> {
   })
 }
 
-/** Resumes looking for a named transaction that was given up. */
+/** Looks again for a submitted transaction that was given up. */
 export async function renewSubmission(
   db: Db,
   of: Pick<SubmissionRow, 'handle' | 'txHash'>,
@@ -248,7 +257,7 @@ export async function renewSubmission(
     .where(and(sameSubmission(of), eq(topupSubmissions.state, 'dropped')))
 }
 
-/** Deletes a named transaction whose payments are stored. */
+/** Deletes a submitted transaction whose payments are stored. */
 export async function deleteSubmission(
   db: Db,
   of: Pick<SubmissionRow, 'handle' | 'txHash'>,
@@ -256,7 +265,7 @@ export async function deleteSubmission(
   await db.delete(topupSubmissions).where(sameSubmission(of))
 }
 
-/** Named transactions to look for: one of each wallet first, the longest unchecked first. */
+/** Submitted transactions to look for: first one of each wallet, the longest unchecked first. */
 export async function listWaitingSubmissions(db: Db, limit: number): Promise<SubmissionRow[]> {
   const waiting = db.$with('waiting').as(
     db

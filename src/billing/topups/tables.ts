@@ -30,7 +30,7 @@ export const topups = pgTable(
     payTo: text('pay_to').notNull(),
     /** The router through which contract wallets pay coins; null where there is none. */
     contractPayTo: text('contract_pay_to'),
-    /** Replaces the handle on the XRP Ledger. */
+    /** Names the top-up on the XRP Ledger, instead of the handle. */
     destinationTag: bigint('destination_tag', { mode: 'number' }).unique(),
     credits: bigint('credits', { mode: 'number' }).notNull(),
     bonusCredits: bigint('bonus_credits', { mode: 'number' }).notNull(),
@@ -39,7 +39,7 @@ export const topups = pgTable(
     priceValue: units('price_value').notNull(),
     priceDecimals: integer('price_decimals').notNull(),
     usdPer1000CreditsMicros: integer('usd_per_1000_credits_micros').notNull(),
-    /** The quote that this one replaces, renewed by its link. */
+    /** The quote that this quote replaces, because a holder of its link renewed it. */
     renews: text('renews').unique(),
     createdAt: instant('created_at').notNull(),
     expiresAt: instant('expires_at').notNull(),
@@ -51,31 +51,31 @@ export const topups = pgTable(
   ],
 )
 
-/** Slots that are bought with the credits of a top-up once they arrive. */
+/** Slots that are bought when a top-up is credited. */
 export const topupPurchases = pgTable('topup_purchases', {
   handle: text('handle').primaryKey(),
   wallet: text('wallet').notNull(),
   slots: integer('slots').notNull(),
   periods: integer('periods').notNull(),
   autoRenew: boolean('auto_renew').notNull(),
-  /** The subscription that was bought; null while it waits. */
+  /** The subscription that was bought; null while the purchase waits. */
   subscriptionId: integer('subscription_id'),
-  /** Code of the refusal at the last payment; null without one. */
+  /** Code of the refusal at the last payment; null if there was none. */
   reason: text('reason'),
   createdAt: instant('created_at').notNull(),
   doneAt: instant('done_at'),
 })
 
-/** Every payment seen. Settled: credited, or unmatched. */
+/** Every payment that was seen. A settled payment is credited or unmatched. */
 export const topupPayments = pgTable(
   'topup_payments',
   {
     txHash: text('tx_hash').notNull(),
     logIndex: integer('log_index').notNull(),
     way: text('way').$type<Payment['way']>().notNull(),
-    /** The top-up it names; null when there is none. */
+    /** The top-up that the payment names; null when there is none. */
     handle: text('handle'),
-    /** Handle or tag as the payer gave it; null without one. */
+    /** Handle or tag as the payer gave it; null if there is none. */
     reference: text('reference'),
     payer: text('payer').notNull(),
     /** A token contract, FLR or XRP. */
@@ -86,7 +86,7 @@ export const topupPayments = pgTable(
     blockAt: instant('block_at').notNull(),
     seenAt: instant('seen_at').notNull(),
     settledAt: instant('settled_at'),
-    /** Fixed when it was settled. */
+    /** Number of confirmations when the payment was settled. */
     confirmations: integer('confirmations'),
     credits: bigint('credits', { mode: 'number' }),
     bonusCredits: bigint('bonus_credits', { mode: 'number' }),
@@ -111,7 +111,7 @@ export const unmatchedPayments = pgTable(
   (table) => [primaryKey({ columns: [table.txHash, table.logIndex] })],
 )
 
-/** Transactions named for a top-up without a payment so far. */
+/** Transactions that were submitted for a top-up and contain no payment so far. */
 export const topupSubmissions = pgTable(
   'topup_submissions',
   {
@@ -120,7 +120,7 @@ export const topupSubmissions = pgTable(
     /** Wallet of the top-up. */
     wallet: text('wallet').notNull(),
     state: text('state').$type<'submitted' | 'rejected' | 'failed' | 'dropped'>().notNull(),
-    /** `transaction_not_found` for a submitted one that no endpoint has known so far; null afterwards. */
+    /** `transaction_not_found` for a transaction that no endpoint has known so far; null afterwards. */
     reason: text('reason'),
     submittedAt: instant('submitted_at').notNull(),
     checkedAt: instant('checked_at').notNull(),
@@ -136,7 +136,7 @@ export const topupSubmissions = pgTable(
 /** Read position of each chain in the search for payments. */
 export const paymentCursors = pgTable('payment_cursors', {
   chain: text('chain').$type<'flare' | 'xrpl'>().primaryKey(),
-  /** Last block or ledger of those read completely; null before the first reading. */
+  /** Last block or ledger that was read completely; null before the first reading. */
   position: bigint('position', { mode: 'number' }),
   /** Newest block seen. */
   tip: bigint('tip', { mode: 'number' }),
@@ -144,7 +144,7 @@ export const paymentCursors = pgTable('payment_cursors', {
   sinceAt: instant('since_at').notNull(),
   /** Flare: the address whose balance is compared with the payments; null before the first comparison. */
   balanceOf: text('balance_of'),
-  /** Block up to which it was compared. */
+  /** Block up to which the balance was compared. */
   balanceBlock: bigint('balance_block', { mode: 'number' }),
   /** Balance at the end of that block. */
   balanceUnits: units('balance_units'),
@@ -160,7 +160,7 @@ export const paymentGaps = pgTable(
     /** Number of failed readings. */
     tries: integer('tries').notNull(),
     firstFailedAt: instant('first_failed_at').notNull(),
-    /** Time at which the scan continued after it; null while it waits for the block. */
+    /** Time at which the scan continued after the block; null while the scan still waits for the block. */
     recordedAt: instant('recorded_at'),
     /** Time of the next reading of a recorded gap. */
     nextTryAt: instant('next_try_at'),

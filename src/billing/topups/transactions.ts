@@ -34,10 +34,10 @@ export interface FollowDeps extends SettleDeps {
 }
 
 /**
- * Reads the state of a transaction that was named for a top-up, stores it, and settles its payments that
- * are deep enough.
+ * Reads and stores the state of a transaction that was submitted for a top-up, and settles its payments
+ * that are deep enough.
  *
- * @returns false when it pays another top-up: nothing is stored for this one
+ * @returns false when the transaction pays another top-up; then nothing is stored
  * @throws AppError upstream `dependency_unavailable`
  */
 export async function followTransaction(
@@ -73,7 +73,7 @@ export async function followTransaction(
       const reached = internal.filter(
         (payment) => payment.txHash === txHash || payment.txHash === payment.block.hash,
       )
-      // Payments that arrived are logged when they are deep enough, with the other unmatched ones.
+      // Payments that arrived are logged when they are deep enough, as all unmatched payments are.
       if (reached.length > 0) {
         const payTo = storedAddress(topup.payTo)
         await transact(db, (tx) => recordNamed(deps, tx, payTo, reached))
@@ -85,7 +85,7 @@ export async function followTransaction(
   } else if (facts.status === 'reverted') {
     await save('failed', facts.reason ?? 'reverted')
   } else if ((await listPaymentsOf(db, txHash)).length === 0) {
-    // Otherwise an endpoint that is ahead of this one has seen it.
+    // Otherwise another endpoint, which is ahead, has seen the transaction.
     const isOver = isGivenUp(facts.status, submittedAt, checkedAt)
     const isSeen = facts.status === 'pending' || (await wasSeen(db, topup, txHash))
     if (isOver) await save('dropped', NOT_FOUND)
@@ -94,7 +94,7 @@ export async function followTransaction(
   return true
 }
 
-/** Coins that a contract sent in the block of a transaction that was named for FLR. */
+/** Coins that a contract sent in the block of a transaction that was submitted for a top-up in FLR. */
 async function readInternal(
   deps: FollowDeps,
   { asset, payTo }: TopupRow,
@@ -105,7 +105,10 @@ async function readInternal(
   return await internalTransfersAt(deps, storedAddress(payTo), block.number, signal)
 }
 
-/** Whether an endpoint has known it before: then it is pending, and should not be paid again. */
+/**
+ * Whether an endpoint has known the transaction before: then it is pending, and the payer should not pay
+ * again.
+ */
 async function wasSeen(db: Db, { handle }: TopupRow, txHash: string): Promise<boolean> {
   const submission = await store.findSubmission(db, { handle, txHash })
   return submission?.state === 'submitted' && submission.reason === null
@@ -122,7 +125,7 @@ function names(topup: TopupRow, { handle, tag }: Payment): boolean {
   return tag !== null && tag === topup.destinationTag
 }
 
-/** Whether any of them names a known top-up. */
+/** Whether any of the payments names a known top-up. */
 async function nameOurs(db: Db, payments: readonly Payment[]): Promise<boolean> {
   const named = await Promise.all(payments.map((payment) => findNamed(db, payment)))
   return named.some((topup) => topup !== undefined)
@@ -155,10 +158,10 @@ function readLedger(
 }
 
 /**
- * Settles payments that are deep enough, each after another check of its block. Payments whose block was
- * replaced are looked for again. A failure of one does not stop the others.
+ * Settles payments that are deep enough; the block of each is checked again before. If a block was
+ * replaced, the service looks for its payments again. A failed payment does not stop the others.
  *
- * @throws AppError upstream when a chain does not answer, after all others were settled
+ * @throws AppError upstream when a chain does not answer, after all other payments were settled
  */
 async function settleOpen(deps: FollowDeps, rows: readonly PaymentRow[], signal?: AbortSignal) {
   const settling = startSettling(deps)
@@ -167,7 +170,7 @@ async function settleOpen(deps: FollowDeps, rows: readonly PaymentRow[], signal?
 }
 
 /**
- * Settles payments page by page. A payment that fails is put into quarantine; while Flare does not answer
+ * Settles payments page by page. A payment that fails is put into quarantine; while Flare does not answer,
  * only deposits on the XRP Ledger are settled.
  *
  * `end` throws the first failure of a chain.
@@ -229,7 +232,9 @@ async function settleOnFlare(
   await settlePayment(deps, row, confirmations, signal)
 }
 
-/** Looks for a transaction whose block was replaced, by its payment or as a named one. */
+/**
+ * Looks for a transaction whose block was replaced: as that of a payment, or as a submitted transaction.
+ */
 async function relocate(deps: FollowDeps, row: PaymentRow, signal?: AbortSignal): Promise<void> {
   const { db, clock, log, billing } = deps
   const topup = row.handle === null ? undefined : await store.findTopup(db, row.handle)
@@ -241,7 +246,7 @@ async function relocate(deps: FollowDeps, row: PaymentRow, signal?: AbortSignal)
   const now = clock.now()
   log.warn(
     { txHash: row.txHash, status: facts.status },
-    'block of a payment was replaced; the payment is looked for again',
+    'block of a payment was replaced; the service looks for the payment again',
   )
   await transact(db, async (tx) => {
     if (facts.status === 'mined' && facts.payments.length > 0) {
