@@ -212,7 +212,10 @@ export function createTokenLookup(deps: { readonly db: Db; readonly log: Logger 
       try {
         await store.saveLastUse(deps.db, id, { usedAt: now, staleBefore: latestStaleUse(now) })
       } catch (error) {
-        deps.log.warn({ tokenId: id, problem: traceOf(error) }, 'last use of a token was not recorded')
+        deps.log.warn(
+          { tokenId: id, problem: traceOf(error) },
+          'last use of a token was not recorded',
+        )
       }
     },
   }

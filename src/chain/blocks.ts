@@ -57,7 +57,8 @@ export async function readBlock(client: RpcClient, number: number): Promise<Bloc
  */
 export async function requireBlock(client: RpcClient, number: number): Promise<void> {
   const tip = z.decode(Quantity, await client.request({ method: 'eth_blockNumber' }))
-  if (tip < BigInt(number)) throw new EndpointError(`endpoint is behind: it has no block ${number} yet`)
+  if (tip < BigInt(number))
+    throw new EndpointError(`endpoint is behind: it has no block ${number} yet`)
 }
 
 /**

@@ -76,7 +76,8 @@ export function createPublicationReader({
     if (response.status === 304 && tag !== undefined) return { is: 'same' }
     // A publication that does not exist yet is not a failure.
     if (response.status === 404) return { is: 'absent' }
-    if (response.headers.has('location')) throw new Error('the URL redirects: configure its final address')
+    if (response.headers.has('location'))
+      throw new Error('the URL redirects: configure its final address')
     throw new Error(`status ${response.status}`)
   }
 

@@ -121,7 +121,10 @@ export function createContractAddresses({
       throw new EndpointError('the list of contracts is empty, which was not so before')
     }
     if (isFirst)
-      log.warn({ contracts: known.size }, 'list of contracts is empty: the known addresses are used')
+      log.warn(
+        { contracts: known.size },
+        'list of contracts is empty: the known addresses are used',
+      )
   }
 
   /**

@@ -81,7 +81,8 @@ export async function readTransactions(
 
 function validatedOf(rpc: XrplRpc, { transactions }: LedgersPage): readonly ValidatedTransaction[] {
   return transactions.map((transaction) => {
-    if (transaction === 'waiting') throw rpc.unusable('the server returned a transaction that is not validated')
+    if (transaction === 'waiting')
+      throw rpc.unusable('the server returned a transaction that is not validated')
     return transaction
   })
 }

@@ -1,5 +1,5 @@
 import * as alerts from '#src/alerts/service.ts'
-import { leadObservation } from '#src/watches/observe/publish-tip.ts'
+import { publishTipAndOutages } from '#src/watches/observe/publish-tip.ts'
 import type { Job } from './define.ts'
 
 /** Publishes the newest confirmed block for all observers, and notifies of outages of the chain. */
@@ -12,7 +12,7 @@ export const readTip: Job = {
   wakeBy: ({ heads }, wake) => heads.follow(wake),
   everyMs: ({ heads, evaluationIntervalMs }) => heads.nextMs(evaluationIntervalMs),
   run: async (app, signal, _notified, fence) => {
-    const { number } = await leadObservation(
+    const { number } = await publishTipAndOutages(
       { ...app, fence, recordAlerts: (tx, candidates) => alerts.recordAlerts(app, tx, candidates) },
       signal,
     )

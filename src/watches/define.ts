@@ -12,9 +12,9 @@ import type { Observed, Signal, SignalDefinition } from './signal.ts'
 /** Sources of observations. */
 export interface Sources {
   readonly chain: FspChain
-  /** Data that several types share, including stored history. */
+  /** Data that several watch types share, including stored history. */
   readonly facts: Facts
-  /** The right to write stored history, as the only process that observes. */
+  /** Fence of the only process that may write stored history. */
   readonly fence?: Fence | undefined
 }
 
@@ -30,7 +30,7 @@ export interface WatchType<
   Settings = unknown,
   Observation extends Observed = Observed,
 > extends WatchTypeDefinition {
-  /** Source of its observations: see the two kinds below. */
+  /** Source of the observations; decides between the two kinds of watch types below. */
   readonly reads: 'chain' | 'ledger'
   /** Schema of the target. Equal targets share one observation. */
   readonly target: z.ZodType<Target>
@@ -38,10 +38,7 @@ export interface WatchType<
   readonly settings: z.ZodType<Settings>
   /** Schema of the stored observation. */
   readonly observation: z.ZodType<Observation>
-  /**
-   * Validates a new watch against the chain.
-   * @returns errors, [] if valid
-   */
+  /** Validates a new watch against the chain. @returns errors; empty if the watch is valid */
   check(
     sources: Pick<Sources, 'chain'>,
     target: Target,
@@ -49,7 +46,7 @@ export interface WatchType<
   ): Promise<readonly FieldError[]>
   /** Resolves a target to its canonical form, for example a name or another address of the same thing. */
   resolve?(sources: Pick<Sources, 'chain'>, target: Target): Promise<Target>
-  /** Label of a watch without one. The same in every language. */
+  /** Label of a watch to which the person gave none. The same in every language. */
   defaultLabel(target: Target): string
   /** Form by which people create and read watches of this type. */
   readonly form: SignalForm<Target, Settings, Observation>
@@ -65,40 +62,44 @@ export interface ObservationRequest<Target = unknown, KeySettings = unknown> {
   readonly keySettings: KeySettings
   /** Whether the target has never been observed. */
   readonly isNew: boolean
-  /** Last observation of the target, decoded; null before the first, and where it cannot be read. */
+  /**
+   * Last observation of the target, decoded; null before the first observation, and if it cannot be parsed.
+   */
   readonly last: Observed | null
 }
 
 /** Blocks that one observation covers. */
 export interface Span {
-  /** The newest block of the previous observation; null before the first. */
+  /** The newest block of the previous observation; null before the first observation. */
   readonly after: number | null
   readonly upTo: BlockRef
 }
 
 /**
- * Summary of all watches on a target, by which an observation that concerns none of them is skipped. For
- * types whose targets are shared by many watches and whose observations seldom fire: without it every price
- * of a feed would be judged for each of its watches.
+ * Summary of all watches on a target. An observation that can change none of the watches is skipped. Meant
+ * for types whose targets many watches share and whose observations seldom fire: without a prefilter every
+ * price of a feed would be judged for each watch on the feed.
  */
 export interface Prefilter<Settings = unknown, Observation = unknown, Summary = unknown> {
-  /** Schema of the summary, which is stored beside the observation. */
+  /** Schema of the summary, which is stored with the observation. */
   readonly schema: z.ZodType<Summary>
   readonly empty: Summary
-  /** Adds one watch after the observation, with the encoded states of its signals by id. */
+  /**
+   * Adds a watch, as it is after the observation, to the summary. Its signals' states are encoded, by id.
+   */
   add(
     summary: Summary,
     watch: { readonly settings: Settings; readonly states: ReadonlyMap<string, unknown> },
     observation: Observation,
   ): Summary
-  /** Whether the observation can change none of them. */
+  /** Whether the observation changes none of the watches. */
   isQuiet(summary: Summary, observation: Observation): boolean
 }
 
 /** Progress of the data that a type needs. */
 export interface Watermark {
   readonly block: number
-  /** Time since which reading fails; null while it works. */
+  /** Time since which reading has failed; null while reading works. */
   readonly failingSince: Date | null
 }
 
@@ -117,28 +118,29 @@ export interface ChainWatchType<
    */
   readonly everySeconds: number
   /**
-   * `state`: an observation is complete in itself, so the newest one suffices and may be judged again.
-   * `history`: each one is an event; every one is judged, exactly once.
+   * `state`: the newest observation is enough, and may be judged again. `history`: each observation is an
+   * event, and is judged exactly once.
    */
   readonly evidence: 'state' | 'history'
-  /** For `history`: largest span of one batch, in blocks; further batches follow until the tip. */
+  /** For `history`: maximum number of blocks of one batch; further batches follow until the tip. */
   readonly blocksPerBatch?: number
   /**
-   * Block up to which the type's data is stored by another reader; no later block is observed. undefined:
-   * no data yet.
+   * Block up to which the type's data is stored by another reader; no later block is observed. undefined if
+   * there is no data yet.
    */
   watermark?(sources: Sources): Promise<Watermark | undefined>
   /**
-   * Settings by which watches of one target observe different things, and so have targets of their own. For
-   * example the moves of a feed in different windows.
+   * Settings that decide what is observed, such as the window of a feed's moves. Watches that differ in
+   * them have separate targets.
    */
   readonly keySettings?: {
     readonly schema: z.ZodType<KeySettings>
     of(settings: Settings): KeySettings
   }
   /**
-   * Observes the targets in a span, in the given order and with few requests: observations with rising
-   * positions, empty if nothing happened. undefined means no data: then no watch is judged.
+   * Observes the targets in a span, in the given order and with few requests: returns observations with
+   * rising positions, empty if nothing happened. undefined means that there is no data; then no watch is
+   * judged.
    */
   observe(
     sources: Sources,
@@ -146,17 +148,20 @@ export interface ChainWatchType<
     span: Span,
     signal?: AbortSignal,
   ): Promise<readonly (readonly Observation[] | undefined)[]>
-  /** Whether two observations are equivalent, so that no watch is evaluated. */
+  /** Whether two observations are equivalent; then no watch is evaluated. */
   isSame?(a: Observation, b: Observation): boolean
   readonly prefilter?: Prefilter<Settings, Observation, Summary>
 }
 
 /** The credits of a wallet after a ledger entry, or when a watch is created or changed. */
 export const Balance = z.object({
-  /** Number of the wallet's observations: a changed watch observes the same entry again. */
+  /**
+   * Number of the observation of the wallet. Not the number of the entry, because a changed watch observes
+   * the same entry again.
+   */
   position: z.int(),
   at: Instant,
-  /** Position of the ledger entry; 0 before the first. */
+  /** Position of the ledger entry; 0 before the first entry. */
   entry: z.int(),
   balanceCredits: z.int(),
   /** Time and price of the next renewal of slots. */
@@ -167,15 +172,15 @@ export type Balance = z.output<typeof Balance>
 
 /**
  * A kind of watch that observes its owner's ledger, after every entry. Its target is empty, because the
- * wallet is the owner's. It is a kind of its own, though with one type, because it has no block and no
- * target to observe: it is judged by the balance after each entry.
+ * observed wallet is the owner's. The kind has only one type. It is separate because it has neither a block
+ * nor a target to observe: its watches are judged by the balance after each entry.
  */
 export interface LedgerWatchType<Settings = unknown>
   extends WatchType<EmptyTarget, Settings, Balance> {
   readonly reads: 'ledger'
 }
 
-/** The target of a watch of its owner's own data. */
+/** The target of a watch of its owner's ledger. */
 export type EmptyTarget = Readonly<Record<string, never>>
 
 /** Completes a watch type with the defaults: `state`, observed at every tick. */

@@ -12,18 +12,18 @@ import { REGISTRY } from './types/index.ts'
 /** Source of an event: its watch type and signal. */
 export interface EventSource {
   readonly event: string
-  /** null: every type that observes the chain. */
+  /** null if every type that observes the chain emits the event. */
   readonly type: string | null
   readonly signal: EventDefinition
   readonly isRecovery: boolean
-  /** A recovery can follow it. */
+  /** Whether a recovery can follow the event. */
   readonly canRecover: boolean
 }
 
 /** The properties of an event's signal that notifications need. */
 export interface EventDefinition
   extends Pick<Signal, 'data' | 'present' | 'examples' | 'episodes' | 'claim'> {
-  /** null: no signal. */
+  /** null if no signal emits the event. */
   readonly id: string | null
   readonly group: SignalGroup | null
 }
@@ -75,7 +75,7 @@ export function roleOf(event: string): Pick<EventSource, 'isRecovery' | 'canReco
   return { isRecovery, canRecover }
 }
 
-/** Whether an alert has a page of evidence: it is about a data provider, and no recovery. */
+/** Whether an alert has a page of evidence: it must be about a data provider and not be a recovery. */
 export function canBeProven(event: string): boolean {
   const source = SOURCES.get(event)
   return source?.signal.claim !== undefined && !source.isRecovery
@@ -90,7 +90,7 @@ function eventsOf({ events }: SignalDefinition): readonly string[] {
   return events.recovery === undefined ? events.alerts : [...events.alerts, events.recovery]
 }
 
-/** The named schemas of `data`, each with the events that have it, in the order of the catalogue. */
+/** The named schemas of `data`, each with the events that use it, in the order of the catalogue. */
 export function eventsByData(): ReadonlyMap<z.ZodType, readonly string[]> {
   const events = new Map<z.ZodType, string[]>()
   for (const { event, signal } of SOURCES.values()) {
@@ -111,7 +111,7 @@ export function describeEventData(): string {
   return lines.join('\n')
 }
 
-/** The stored and sent form is the input of every codec. */
+/** Schemas describe the stored and sent format, which is the input of every codec. */
 const JSON_SIDE = { io: 'input', unrepresentable: 'any' } as const
 
 const Properties = z.record(z.string(), z.unknown()).optional()

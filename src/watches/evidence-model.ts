@@ -1,4 +1,6 @@
-/** Claims of provider alerts that anybody can check on the chain, in the form of the evidence document. */
+/**
+ * Claims of provider alerts that anybody can check on the chain, in the format of the evidence document.
+ */
 import { z } from 'zod'
 import { ROUND_CHECKS } from '#src/fsp/protocol/verdict.ts'
 import { Address, Hash, Instant, JsonObject, Units } from '#src/kernel/units.ts'
@@ -17,23 +19,23 @@ const RoundClaim = z.object({
   round: z.int(),
   /** The first bad round since the last good one. */
   firstRound: z.int(),
-  /** Bad rounds in a row up to `round`. */
+  /** Number of bad rounds in a row up to `round`. */
   streak: z.int(),
-  /** Bad rounds in a row from which on the watch alerts. */
+  /** Number of bad rounds in a row from which on the watch alerts. */
   required: z.int(),
-  /** One of these checks of `round` is bad, with exactly these values. */
+  /** At least one of these checks of `round` is bad, with exactly these values. */
   checks: z.array(z.enum(ROUND_CHECKS)),
   values: JsonObject,
 })
 
-/** Too few hits over the last rounds with evidence. */
+/** A rate of a minimal condition that was too low over the last rounds with evidence. */
 const RateClaim = z.object({
   kind: z.literal('rate'),
   provider: Provider,
   condition: z.enum(['mc-anchor', 'mc-fdc']),
   rewardEpoch: z.int(),
   round: z.int(),
-  /** Counted rounds up to `round`. */
+  /** Number of counted rounds up to `round`. */
   rounds: z.int(),
   rate: z.number(),
   threshold: z.number(),
@@ -70,7 +72,9 @@ const SilenceClaim = z.object({
   onePercentBlocks: z.int(),
 })
 
-/** Not registered for a reward epoch at a block, some minutes after registration opened. */
+/**
+ * The provider was not registered for a reward epoch at a block, some minutes after registration opened.
+ */
 const RegistrationClaim = z.object({
   kind: z.literal('registration'),
   provider: Provider,
@@ -81,17 +85,17 @@ const RegistrationClaim = z.object({
   isClosed: z.boolean(),
 })
 
-/** Not among the voters of a reward epoch. */
+/** The provider is not among the voters of a reward epoch. */
 const MembershipClaim = z.object({
   kind: z.literal('membership'),
   provider: Provider,
   rewardEpoch: z.int(),
-  /** Number of voters; null where the alert does not give it. */
+  /** Number of voters; null where the alert does not contain it. */
   voters: z.int().nullable(),
   startRound: z.int().nullable(),
 })
 
-/** Less native coins than the limit at the end of a block. */
+/** An address held fewer native coins than the limit at the end of a block. */
 const BalanceClaim = z.object({
   kind: z.literal('balance'),
   provider: Provider,
@@ -110,22 +114,25 @@ const VoteClaim = z.object({
   vote: z.enum(['uptime', 'rewards']),
   block: Block,
   openedAt: Instant.nullable(),
-  /** Minutes for which it must be open; null for a concluded one. */
+  /** Minutes for which the vote must have been open; null for a concluded vote. */
   minutes: z.int().nullable(),
-  /** Whether the vote is over, so that the signature is missed for good. */
+  /** Whether the vote is over, so that the provider can no longer sign. */
   isConcluded: z.boolean(),
   /** Whether the provider signed another hash than the winning one. */
   signedOtherHash: z.boolean(),
 })
 
-/** Not eligible for the rewards of a reward epoch, by the calculation that is published beside the chain. */
+/**
+ * The provider is not eligible for the rewards of a reward epoch, according to the eligibility data that is
+ * published off-chain.
+ */
 const EligibilityClaim = z.object({
   kind: z.literal('eligibility'),
   provider: Provider,
   rewardEpoch: z.int(),
-  /** Passes that the provider holds; null where the calculation does not give them. */
+  /** Passes that the provider holds; null where the eligibility data does not contain them. */
   passes: z.number().nullable(),
-  /** Failed conditions, in the words of the calculation. */
+  /** Failed conditions, in the words of the eligibility data. */
   failures: z.array(z.string()),
 })
 
@@ -149,7 +156,7 @@ const ListingClaim = z.object({
   nodeIds: z.array(z.string()),
 })
 
-/** What an alert claims about the chain, or about what is published beside it. */
+/** The claim of an alert about the chain, or about data that is published off-chain. */
 export const EvidenceClaim = z
   .discriminatedUnion('kind', [
     RoundClaim,
@@ -168,14 +175,14 @@ export const EvidenceClaim = z
 export type EvidenceClaim = z.output<typeof EvidenceClaim>
 
 /**
- * Why an alert has no claim: it is a recovery or end, it is about connections that one node of the P-chain
+ * Reasons why an alert has no claim: it is a recovery or end, it is about connections that one node of the P-chain
  * saw and nobody stores, it is of an earlier version that did not store what was published, or it is not
  * about a data provider.
  */
 export const UNPROVEN = ['recovery', 'p-chain', 'published-data', 'other'] as const
 export type UnprovenReason = (typeof UNPROVEN)[number]
 
-/** Place of an alert on the chain: the number of the block after which it was judged. */
+/** Position of an alert on the chain: the number of the block after which it was judged. */
 export interface AlertPlace {
   readonly event: string
   readonly block: number

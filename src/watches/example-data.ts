@@ -3,18 +3,18 @@ import type { JsonObject } from '#src/kernel/units.ts'
 import type { WatchType } from './define.ts'
 import type { Observed, Signal } from './signal.ts'
 
-/** A watch as it is stored, with its last observation. */
+/** A stored watch, with its last observation. */
 interface StoredExample {
   readonly target: unknown
   readonly settings: unknown
   readonly observation: unknown
-  /** Of the signal. */
+  /** Parameters of the signal. */
   readonly parameters: Readonly<Record<string, number | boolean>>
 }
 
 /**
- * Data of an example alert of a watch. The signal takes what it can from the watch and its last observation; in
- * any case the target and the parameters are the watch's own, and the times are of now.
+ * Data of an example alert of a watch. The signal uses the watch and its last observation as far as
+ * possible. In any case the target and the parameters are those of the watch, and the times are current.
  *
  * @param at time of the example
  */
@@ -28,7 +28,7 @@ export function exampleData(
   const example = signal.examples[event] ?? {}
   const target = z.safeDecode(type.target, watch.target as never)
   const settings = z.safeDecode(type.settings, watch.settings as never)
-  // A row that cannot be read gets the signal's own example.
+  // A row that cannot be parsed gets the general example of the signal.
   if (!target.success || !settings.success) return example
   const seen = z.safeDecode(type.observation, watch.observation as never)
   const observation: Observed | undefined = seen.success ? seen.data : undefined
@@ -40,7 +40,7 @@ export function exampleData(
   return own ?? replaced(shifted(example, at), { ...(watch.target as JsonObject), ...parameters })
 }
 
-/** The data with the values of its properties that are among the others. */
+/** Replaces properties of the data by the others' values, where the others have the same properties. */
 function replaced(data: JsonObject, others: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(data).map(([name, value]) => [name, others[name] ?? value]),
@@ -49,7 +49,7 @@ function replaced(data: JsonObject, others: JsonObject): JsonObject {
 
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 
-/** The data with its times moved, so that the newest is `at`. */
+/** Moves the times of the data, so that the newest time is `at`. */
 function shifted(data: JsonObject, at: Date): JsonObject {
   const isInstant = (value: unknown): value is string =>
     typeof value === 'string' && INSTANT.test(value)

@@ -20,14 +20,16 @@ import { createFeedFacts, type FeedWindow, type PastPrice } from './feeds/feeds.
 import { listWatchedProviders } from './target-store.ts'
 
 /**
- * Data that several watch types share, including stored history. Every method rejects like those of
- * `Chain`. Methods that store history write under the given fence, and reject with a FenceError when it is
+ * Data that several watch types share, including stored history. Methods reject with the errors of `Chain`:
+ * AppError upstream when no endpoint answers in time, and the signal's reason when the caller aborts.
+ * Methods that store history write under the given fence, and reject with a FenceError when the fence is
  * outdated.
  */
 export interface Facts {
   /**
-   * For each feed and window, in the given order, the price at the end of `block` and the oldest valid one
-   * inside the window; undefined without a valid price now. Prices are stored as they are read.
+   * For each feed and window, in the given order, the price at the end of `block` and the oldest valid
+   * price inside the window; undefined if the feed has no valid price at `block`. Prices that are read are
+   * also stored.
    */
   feedWindows(
     windows: readonly { readonly feed: string; readonly windowSeconds: number }[],
@@ -35,19 +37,28 @@ export interface Facts {
     signal?: AbortSignal,
     fence?: Fence,
   ): Promise<readonly (FeedWindow | undefined)[]>
-  /** Stored prices of a feed, oldest first, in pages; each with the oldest price of the window that it ends. */
+  /**
+   * Stored prices of a feed, oldest first, in pages. Each price comes with the oldest price in the window
+   * before it.
+   */
   feedHistory(
     feedId: string,
     windowSeconds: number,
     span: { readonly from: Date; readonly to: Date },
   ): AsyncIterable<readonly PastPrice[]>
-  /** States of providers at the end of `block`, in the given order; undefined where uncertain. */
+  /**
+   * States of providers at the end of `block`, in the given order; undefined where endpoints contradict
+   * each other.
+   */
   providers(
     voters: readonly Address[],
     block: BlockRef,
     signal?: AbortSignal,
   ): Promise<readonly (ProviderStatus | undefined)[]>
-  /** Published data of a provider: eligibility, null if unknown, and rewards, newest first. */
+  /**
+   * Data of a provider that is published off-chain: eligibility (null if unknown) and rewards (newest
+   * first).
+   */
   published(provider: Address): Promise<{
     readonly eligibility: Eligibility | null
     readonly rewards: readonly EpochReward[]
@@ -57,13 +68,19 @@ export interface Facts {
     voter: Address,
     span: { readonly from: Date; readonly to: Date },
   ): Promise<readonly PastStatus[]>
-  /** Names of providers from the last published calculation; empty without one. */
+  /** Names of providers from the last published eligibility data; empty if there is none. */
   providerNames(): Promise<ReadonlyMap<Address, string>>
-  /** The feed with an asset's price in US dollars; undefined for tokens without a trusted price. */
+  /**
+   * The feed with an asset's price in US dollars; undefined for tokens other than the known ones, and on
+   * test networks.
+   */
   usdFeedOf(asset: Asset): FeedName | undefined
-  /** Data published beside the chain. */
+  /** Data that is published off-chain. */
   readonly publications: PublicationKeeper
-  /** Votes of providers about the last ended reward epochs; undefined without data. */
+  /**
+   * Uptime and reward votes of providers on the reward epochs that ended last; undefined if there is no
+   * data.
+   */
   votes(
     voters: readonly Address[],
     block: BlockRef,
@@ -72,25 +89,28 @@ export interface Facts {
   ): Promise<readonly (VoteFacts | undefined)[]>
   /** Voting rounds of every provider. */
   readonly rounds: RoundFacts
-  /** Deletes data past its retention. */
+  /** Deletes data that is older than its retention. */
   prune(): Promise<void>
 }
 
 const REWARD_EPOCHS_SHOWN = 4
 
-/** Dependencies and addresses of the facts. */
+/** Dependencies and addresses that `createFacts` needs. */
 export interface FactSource extends PublicationSource {
   readonly chainId: number
-  /** Omitted: signers of voting rounds are recovered in this thread. */
+  /** If omitted, the signers of voting rounds are recovered in this thread. */
   readonly recovery?: Pick<RecoveryPool, 'recover'> | undefined
-  /** Tokens whose value in US dollars is known: their symbols alone prove nothing. */
+  /**
+   * Tokens whose value in US dollars is known. They are identified by address, because any token can have
+   * the same symbol.
+   */
   readonly pricedTokens: {
     readonly WFLR?: Address | undefined
     readonly FXRP?: Address | undefined
   }
 }
 
-/** Creates facts whose history is in the database, so that any process can continue. */
+/** Creates the facts. Their history is stored in the database, so another process can take over. */
 export function createFacts(source: FactSource): Facts {
   const feeds = createFeedFacts(source)
   const providers = createProviderFacts(source)

@@ -1,7 +1,7 @@
 /**
- * Form by which a person creates or changes a watch, as data beside its type: the questions, the possible
- * answers, and the values of the type's texts. Front doors for people are generated from it, so that a new
- * type needs no screen of its own.
+ * Form with which a person creates or changes a watch, described as data of the watch type: the questions,
+ * the possible answers, and the values for the type's texts. Front doors for people are generated from the
+ * form, so a new type needs no separate screen.
  *
  * Texts follow the keys: `bot:field.<type>.<key>.label` (`.ask`, `.help`),
  * `bot:option.<type>.<key>.<option>`, and the lines `bot:type.<type>.target`, `.now` and `.rule`, the last
@@ -31,13 +31,15 @@ export interface NumberField extends SettingBase {
   /** Bounds, both included, as decimal text. */
   readonly min: string
   readonly max: string
-  /** Upper limit of the decimals. */
+  /** Maximum number of decimals. */
   readonly decimals: number
   /** Common values, rising, as decimal text. */
   readonly presets: readonly string[]
   /** The suggested preset. */
   readonly suggested: string
-  /** Fractions of a display value, offered beside the presets: 0.01 of the balance. */
+  /**
+   * Fractions of a display value that are offered in addition to the presets, such as 0.01 of the balance.
+   */
   readonly shares?: { readonly of: string; readonly parts: readonly number[] }
   /** Type of the value in the settings. */
   readonly as: 'text' | 'number'
@@ -65,9 +67,9 @@ export type SettingField = NumberField | DurationField | ChoiceField
 /** Input of a type's display values. */
 export interface DisplayInput<Target, Settings, Observation> {
   readonly target: Target
-  /** undefined while they are being chosen. */
+  /** undefined while the person chooses the settings. */
   readonly settings: Settings | undefined
-  /** The last observation; undefined before the first. */
+  /** The last observation; undefined before the first observation. */
   readonly observation: Observation | undefined
 }
 
@@ -77,14 +79,14 @@ export type RulePreset = (typeof RULE_PRESETS)[number]
 
 /** Form by which people create and read watches of one type. */
 export interface SignalForm<Target = unknown, Settings = unknown, Observation = unknown> {
-  /** One emoji. */
+  /** Icon of the type, one emoji. */
   readonly icon: string
-  /** Questions about the target, in order. Empty for watches of the owner's own data. */
+  /** Questions about the target, in order. Empty for watches of the owner's ledger. */
   readonly target: readonly TargetField[]
   readonly settings: readonly SettingField[]
   /** Settings by key, as text, that are chosen together; for types with several numbers. */
   readonly presets?: Readonly<Record<RulePreset, Readonly<Record<string, string>>>>
-  /** Values for the type's texts. */
+  /** Returns the values for the type's texts. */
   facts(seen: DisplayInput<Target, Settings, Observation>): DisplayValues
 }
 

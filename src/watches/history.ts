@@ -6,14 +6,15 @@ import type { Facts } from './facts.ts'
  * Reasons why a backtest does not cover everything that was asked. Public codes.
  *
  * - `starts_later`: the stored history begins after the asked time
- * - `has_holes`: nothing was stored for a while inside the covered time
+ * - `has_holes`: for a while inside the covered time nothing was stored
  * - `coarse_prices`: prices older than a day are kept every five minutes
- * - `unwatched_parts`: rounds in which nobody watched the provider have its votes only
- * - `sampled_balances`: the balance was read at a few blocks; moves between them are summed up
+ * - `unwatched_parts`: for rounds in which nobody watched the provider, only its votes are stored
+ * - `sampled_balances`: the balance was read at a few blocks only; changes between two of these blocks
+ * count as one
  * - `no_archive`: the endpoint keeps no balances of earlier blocks
  * - `chain_unavailable`: the chain did not answer in time
  * - `vote_end_unknown`: the end of a concluded vote is not known; that vote was not judged
- * - `too_much`: the history is longer than one backtest reads
+ * - `too_much`: the history is longer than the maximum of one backtest
  * - `no_data`: nothing is stored about the target
  */
 export const HISTORY_GAPS = [
@@ -32,7 +33,7 @@ export type HistoryGap = (typeof HISTORY_GAPS)[number]
 
 /** An entry of the caller's ledger. */
 export interface LedgerEntry {
-  /** Position; 0 before the first entry. */
+  /** Position of the entry; 0 before the first entry. */
   readonly entry: number
   readonly at: Date
   readonly balanceCredits: number
@@ -48,7 +49,7 @@ export interface HistorySources {
   ledger(from: Date, to: Date): AsyncIterable<readonly LedgerEntry[]>
 }
 
-/** Question for the history of a target. */
+/** Query of the history of a target. */
 export interface HistoryQuery<Target, Settings> {
   readonly target: Target
   readonly settings: Settings
@@ -58,22 +59,26 @@ export interface HistoryQuery<Target, Settings> {
   readonly signal: AbortSignal
 }
 
-/** A part of a history: some observations in order, and what is missing around them. */
+/** A part of a history: consecutive observations, and the reasons why some are missing. */
 export interface HistoryPage<Observation> {
   readonly observations: readonly Observation[]
   readonly gaps?: readonly HistoryGap[]
 }
 
-/** How the past observations of a watch type are read. */
+/** Reader of the past observations of a watch type. */
 export interface History<Target, Settings, Observation> {
   /**
-   * `each`: every observation is stored. `changes`: between two of them the earlier one stays true, so an
-   * alert that the cooldown defers repeats when the cooldown is over; positions are numbered by the replay.
+   * `each`: every observation is stored. `changes`: only changes are stored, so the earlier of two
+   * observations holds until the later one. An alert that the cooldown defers then repeats when the
+   * cooldown is over. The replay numbers the positions.
    */
   readonly keeps: 'each' | 'changes'
-  /** Longest time between two observations that is no hole, in milliseconds; undefined for changes. */
-  readonly holeMs?: number
-  /** Reads observations in order, oldest first, in pages; the first one is the baseline. */
+  /**
+   * Two observations that are further apart than this many milliseconds have a gap between them; undefined
+   * for `changes`.
+   */
+  readonly gapMs?: number
+  /** Reads observations in order, oldest first, in pages; the first observation is the baseline. */
   read(
     sources: HistorySources,
     query: HistoryQuery<Target, Settings>,

@@ -1,6 +1,6 @@
 /**
- * Look-ups for people who have not signed in: the provider or account of a text or address. Anybody
- * may ask, so answers are cached for a short time, and few look-ups run at once.
+ * Look-ups for people who have not signed in: the provider or account of a text or address. Anybody may
+ * ask, so answers are cached for a short time, and only a few look-ups run at once.
  */
 import type { BlockRef } from '#src/chain/chain.ts'
 import { createWorkLimiter } from '#src/chain/work-limiter.ts'
@@ -18,20 +18,20 @@ import { undefinedIfUnavailable } from './unavailable.ts'
 
 /** The provider or account at an address. */
 export type AddressAnswer =
-  /** `rounds` of the view: a hundred. `name`: the public one, if there is any. */
+  /** A provider. The view has a hundred rounds; `name` is the public name, if there is one. */
   | ({
       readonly kind: 'provider'
       readonly view: ProviderView
       readonly name: string | undefined
     } & Awaited<ReturnType<Facts['published']>>)
-  /** `balanceWei` is null where the chain gives none. */
+  /** An account; `balanceWei` is null where the chain returns no balance. */
   | {
       readonly kind: 'account'
       readonly address: Address
       readonly balanceWei: bigint | null
       readonly isContract: boolean
     }
-  /** The chain does not answer in time, and nothing is stored. */
+  /** The chain does not answer in time, and nothing about the address is stored. */
   | { readonly kind: 'unavailable'; readonly address: Address }
 
 /** Answer to a text. */
@@ -67,21 +67,21 @@ interface Deps {
 }
 
 const ROUNDS = 100
-/** Longest wait for the chain, the wait for a turn included. */
+/** Maximum time for which a look-up waits for its turn and for the chain. */
 const ANSWER_MS = 4000
-/** Look-ups at once, each with a few requests one after another; further ones wait. */
+/** Limits of concurrent and of waiting look-ups. Each makes a few requests one after another. */
 const TURNS = { atOnce: 6, waitingMax: 60 } as const
-/** Time for which an answer is kept. */
+/** Time for which an answer is cached. */
 const FRESH_MS = 30_000
-/** Time for which an answer without the chain's data is kept. */
+/** Time for which an answer without data of the chain is cached. */
 const RETRY_MS = 5000
-/** Upper limit of the kept answers by default; one with all its rounds has about 30 KB. */
+/** Default maximum number of cached answers. An answer with all rounds has about 30 KB. */
 const KEPT_MAX = 300
 
 /**
  * Creates the look-ups of one process.
  *
- * @param options `keptMax`: upper limit of the kept answers
+ * @param options `keptMax`: maximum number of cached answers
  */
 export function createLookUps(deps: Deps, { keptMax = KEPT_MAX } = {}): LookUps {
   const { clock, facts } = deps
@@ -128,7 +128,7 @@ export function createLookUps(deps: Deps, { keptMax = KEPT_MAX } = {}): LookUps 
   }
 }
 
-/** @throws AppError upstream; the signal's reason */
+/** @throws AppError upstream when the chain does not answer; the signal's reason when the caller aborts */
 async function answerOf(
   deps: Deps,
   named: Parameters<typeof searchProviders>[0],

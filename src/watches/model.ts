@@ -1,7 +1,8 @@
 /**
  * A watch is a standing question about a target: its type decides what is observed, its settings and
- * signals how that is judged. It belongs to one wallet and takes one slot until it is deleted, paused or
- * not. Equal targets of one type share one row and one observation, across all wallets.
+ * signals decide how observations are judged. A watch belongs to one wallet and takes one slot until it is
+ * deleted, even while it is paused. Equal targets of one type share one row and one observation, across all
+ * wallets.
  */
 
 import { z } from 'zod'
@@ -12,9 +13,9 @@ import { type Address, Id, Instant } from '#src/kernel/units.ts'
 import type { Phase, Signal } from './signal.ts'
 import { REGISTRY } from './types/index.ts'
 
-/** Upper limit of the recipients that a watch names. */
+/** Maximum number of recipients that a watch names. */
 const RECIPIENTS_MAX = 20
-/** Upper limit of the cooldown between two alerts, in seconds: 30 days. */
+/** Maximum cooldown between two alerts, in seconds: 30 days. */
 export const COOLDOWN_SECONDS_MAX = 30 * DAY_SECONDS
 
 const MinSeverity = z.enum(SEVERITIES)
@@ -24,7 +25,7 @@ const RecipientIds = z.array(Id).max(RECIPIENTS_MAX)
 const EscalateAfterMinutes = z.int().min(5).max(1440)
 const ParameterValue = z.union([z.number(), z.boolean()])
 
-/** Choices for one signal of a watch; omitted ones have their defaults. */
+/** Choices for one signal of a watch; omitted choices have their defaults. */
 export const SignalChoice = z
   .strictObject({
     id: z.string(),
@@ -69,7 +70,7 @@ const [firstType, ...otherTypes] = REGISTRY.map(({ name, target, settings }) =>
 )
 if (firstType === undefined) throw new Error('there is no watch type')
 
-/** Body of `POST /watches`, one form per watch type. */
+/** Body of `POST /watches`, with one variant per watch type. */
 export const NewWatch = z
   .discriminatedUnion('type', [firstType, ...otherTypes])
   .meta({ id: 'NewWatch' })
@@ -148,7 +149,10 @@ export interface EvaluatedWatch {
   readonly recipientIds: readonly number[] | null
   readonly minSeverity: (typeof SEVERITIES)[number]
   readonly cooldownSeconds: number
-  /** Undefined or null: its alerts are not escalated. */
+  /**
+   * Minutes after which an unacknowledged alert is escalated; undefined or null if alerts are not
+   * escalated.
+   */
   readonly escalateAfterMinutes?: number | null
   /** Recipients of escalated alerts. */
   readonly escalateTo?: readonly number[]
@@ -159,7 +163,7 @@ export interface EvaluatedWatch {
 /** Stored state of a signal between observations. */
 export interface StoredState {
   readonly signal: string
-  /** Encoded by the signal's schema. */
+  /** State, encoded by the signal's schema. */
   readonly state: unknown
   readonly phase: Phase
   readonly since: Date
@@ -169,7 +173,7 @@ export interface StoredState {
   readonly lastFiredAt: Date | null
 }
 
-/** Completes the setting of each signal: the watch's choices over the signal's defaults. */
+/** Completes the setting of each signal: the watch's choices override the signal's defaults. */
 export function completeSignals(
   signals: readonly Signal[],
   choices: readonly SignalChoice[],

@@ -6,15 +6,15 @@ export interface WatchForNotification
     EvaluatedWatch,
     'id' | 'wallet' | 'label' | 'recipientIds' | 'minSeverity' | 'mutedUntil'
   > {
-  /** Neither paused nor suspended. */
+  /** Whether the watch is neither paused nor suspended. */
   readonly isJudged: boolean
   /** Minutes after which an unacknowledged alert is escalated; null: never. */
   readonly escalateAfterMinutes: number | null
-  /** Recipients of escalated alerts, beside those of the watch. */
+  /** Recipients of escalated alerts, in addition to the recipients of the watch. */
   readonly escalateTo: readonly number[]
   /** Enabled signals with an open episode. */
   readonly firing: readonly string[]
-  /** Disabled signals, whose states are frozen. */
+  /** Disabled signals, whose states do not change. */
   readonly off: readonly string[]
 }
 

@@ -13,7 +13,7 @@ export interface NotificationRow
   readonly signals: unknown
 }
 
-/** Watches by id; deleted ones are missing. Disabled signals with an open episode are included. */
+/** Watches by id; deleted watches are missing. Disabled signals with an open episode are included. */
 export async function listForNotification(
   db: Db,
   ids: readonly number[],

@@ -1,4 +1,4 @@
-/** Watches as notifications see them: recipients, open episodes, mutes. */
+/** The fields of watches that notifications need: recipients, open episodes, mutes. */
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import { completeSignals, SignalChoice } from './model.ts'
@@ -6,7 +6,7 @@ import type { EndedMute, WatchForNotification } from './notification-model.ts'
 import * as store from './notification-store.ts'
 import { findWatchType } from './types/index.ts'
 
-/** Watches by id; deleted ones are missing. */
+/** Watches by id; deleted watches are missing. */
 export async function listForNotification(
   db: Db,
   ids: readonly number[],

@@ -4,14 +4,17 @@ import type { Facts } from './facts.ts'
 import { countVerdicts, type RoundCounts } from './round-counts.ts'
 import { undefinedIfUnavailable } from './unavailable.ts'
 
-/** A provider in the list of all. */
+/** A provider in the list of all providers. */
 export interface ListedProvider {
   readonly provider: Address
-  /** The public name, if there is any. */
+  /** The public name, if there is one. */
   readonly name: string | undefined
-  /** Share of the weight in the signing policy in force; null if it is not in it, or unknown. */
+  /**
+   * Share of the weight in the signing policy in force; null if the provider is not in the policy, or the
+   * weight is unknown.
+   */
   readonly weight: number | null
-  /** Among the last twenty round ids. */
+  /** Counts of the last `LISTED_ROUNDS` round ids. */
   readonly rounds: RoundCounts
 }
 

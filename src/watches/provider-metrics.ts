@@ -28,14 +28,14 @@ interface Deps {
   readonly clock: Clock
 }
 
-/** Metrics that are sent again to whoever asks within this time; rounds take 90 seconds. */
+/** Time for which metrics are cached; a round takes 90 seconds. */
 const FRESH_MS = 10_000
 const KEPT_MAX = 1000
 
 const caches = new WeakMap<Facts, SharedCache<string, string>>()
 
 /**
- * Metrics of a provider that a running watch of the wallet is about, from stored rounds alone.
+ * Metrics of a provider that a running watch of the wallet is about. Only stored rounds are read.
  *
  * @throws AppError not_found `provider_not_watched`
  */
@@ -57,7 +57,10 @@ export async function getProviderMetrics(
 /** A value with its labels. */
 type Sample = readonly [value: number, labels?: Readonly<Record<string, string>>]
 
-/** One metric: the end of its name, the key of its meaning, and its values; without any it is left out. */
+/**
+ * One metric: the end of its name, the key of its meaning, and its values. A metric without values is left
+ * out.
+ */
 interface Metric {
   readonly name: string
   readonly help: string
@@ -67,7 +70,7 @@ interface Metric {
 /**
  * The metrics of a provider as text.
  *
- * @param rounds its newest rounds, newest first
+ * @param rounds the provider's newest rounds, newest first
  */
 export function metricsText(
   provider: Address,
@@ -100,7 +103,7 @@ function metricsOf(rounds: readonly ProviderObservation[]): readonly Metric[] {
   ]
 }
 
-/** The newest value of a part that not every round has. */
+/** The newest value of a field that not every round has. */
 function newestOf<T>(
   rounds: readonly ProviderObservation[],
   part: (round: ProviderObservation) => T | null | undefined,
@@ -112,7 +115,7 @@ function newestOf<T>(
   return undefined
 }
 
-/** The sample of a value; none if it is unknown. */
+/** The sample of a value; empty if the value is unknown. */
 function some(value: number | boolean | null | undefined): readonly Sample[] {
   return value === null || value === undefined ? [] : [[Number(value)]]
 }
@@ -153,7 +156,7 @@ function membershipMetrics(rounds: readonly ProviderObservation[]): readonly Met
       help: 'inPolicy',
       samples: some(newestOf(rounds, ({ policy }) => policy)?.current.isMember),
     },
-    // Of the newest round alone: an earlier one may be about an earlier epoch.
+    // Only the newest round counts: an earlier round may be about an earlier epoch.
     {
       name: 'registered_next',
       help: 'registeredNext',

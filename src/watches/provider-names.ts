@@ -6,12 +6,12 @@ import type { Facts } from './facts.ts'
 export const NamedProvider = z.object({ provider: Address, name: z.string() })
 export type NamedProvider = z.output<typeof NamedProvider>
 
-/** Search text: a part of a name, or an identity. */
+/** Search text: a part of a name, or an identity address. */
 export const ProviderSearch = z.strictObject({ text: z.string().max(200) })
 
 const FOUND_MAX = 6
 
-/** All providers with a public name, by name. Empty without a published list of names. */
+/** All providers with a public name, sorted by name. Empty if no names are published. */
 export async function listProviders({
   facts,
 }: {
@@ -23,8 +23,8 @@ export async function listProviders({
 }
 
 /**
- * Providers whose name contains the text, or whose identity it is, those whose name begins with it first;
- * at most six. Empty without a published list of names.
+ * Providers whose name contains the text, or whose identity address equals the text; at most `FOUND_MAX`.
+ * Sorted by the position of the text in the name, then by name. Empty if no names are published.
  */
 export async function searchProviders(
   { facts }: { readonly facts: Pick<Facts, 'providerNames'> },

@@ -40,7 +40,7 @@ const Rate = z
   .nullable()
   .meta({ description: 'operations:field.conditionRate' })
 
-/** Answer of `GET /provider-fsp`. */
+/** Response of `GET /provider-fsp`. */
 export const ProviderView = z
   .object({
     provider: Address.meta({ description: 'operations:field.providerIdentity' }),
@@ -111,7 +111,7 @@ export const ProviderView = z
   .meta({ id: 'ProviderView' })
 export type ProviderView = z.output<typeof ProviderView>
 
-/** Identity of a provider, and number of rounds. */
+/** Identity address of a provider, and number of rounds. */
 export const ProviderQuery = z.strictObject({
   provider: Address.meta({ description: 'operations:field.providerAsked' }),
   rounds: z.coerce
@@ -134,9 +134,9 @@ interface Deps {
 }
 
 /**
- * A provider as pages, chats and programs see it: its last rounds and present state. A provider that is not
- * registered is answered too; without the chain the answer has stored data, marked stale. Unknown values
- * are null.
+ * A provider as pages, chats and programs see it: its last rounds and current state. Also works for a
+ * provider that is not registered. If the chain does not answer, the view contains stored data and is
+ * marked stale. Unknown values are null.
  */
 export async function getProviderView(
   deps: Deps,
@@ -148,7 +148,8 @@ export async function getProviderView(
   const provider = live?.provider ?? query.provider
   const rounds = await facts.rounds.newest(provider, Math.max(query.rounds, ROUNDS_KEPT))
   const [last] = rounds
-  // Absence in a stored round proves nothing about now, nor about an address that is no identity.
+  // Absence from a stored round does not prove that the provider is absent now, nor that the address is an
+  // identity.
   const wasMember = last?.checks != null || null
   const progress = await facts.rounds.progress()
   const asOf = last?.at ?? null
@@ -197,7 +198,10 @@ export function isBad(cell: RoundCell): boolean {
   return cell !== 'ok' && cell !== 'unknown'
 }
 
-/** Whether there is evidence that the address is a provider's: rounds it took part in, or a registration. */
+/**
+ * Whether there is evidence that the address belongs to a provider: rounds in which it took part, or a
+ * registration.
+ */
 export function isProvider({ rounds, ...view }: ProviderView): boolean {
   const isSeen = rounds.some(({ ftso }) => Object.values(ftso).some((cell) => cell !== 'unknown'))
   return (
@@ -251,7 +255,7 @@ async function readLive(
   }
 }
 
-/** The parts that are read from the chain now. */
+/** The fields that are read from the chain. */
 interface Live extends Pick<ProviderView, 'provider' | 'addresses' | 'weight' | 'balances'> {
   readonly rewardEpoch: number
   readonly isRegistered: boolean | null

@@ -8,7 +8,7 @@ import {
   type RoundCell,
 } from './provider-view.ts'
 
-/** Numbers of rounds with a known result, and of those with an unfulfilled duty. */
+/** Number of rounds with a known result, and number of these rounds with an unfulfilled duty. */
 export interface RoundCounts {
   readonly seen: number
   readonly bad: number
@@ -20,7 +20,7 @@ export function countRounds(rounds: ProviderView['rounds']): RoundCounts {
   return { seen: some((cell) => cell !== 'unknown'), bad: some(isBad) }
 }
 
-/** State of `range` rounds: fine only if the result of every one is known. */
+/** State of `range` rounds. It is good only if the results of all rounds are known. */
 export function toneOfRounds({ seen, bad }: RoundCounts, range: number): '' | 'fine' | 'critical' {
   if (bad > 0) return 'critical'
   return seen === range ? 'fine' : ''
@@ -35,7 +35,7 @@ export function roundsWithin(
   return rounds.filter((round) => newest !== undefined && round.id > newest.id - range)
 }
 
-/** As `countRounds`, from the verdicts of rounds. */
+/** Like `countRounds`, from the verdicts of rounds. */
 export function countVerdicts(rounds: readonly ProviderObservation['checks'][]): RoundCounts {
   const startsAt = new Date(0)
   return countRounds(rounds.map((checks) => ({ id: 0, startsAt, ...cellsOf({ checks }) })))

@@ -6,9 +6,9 @@ import type { ClaimOf } from './evidence-model.ts'
 
 /** Base of an observation of a target. */
 export interface Observed {
-  /** Rising number among the observations of the target: on the chain the block number. */
+  /** Number that rises from one observation of the target to the next: on the chain the block number. */
   readonly position: number
-  /** Time by the source's own clock: of the block, or of the ledger entry. */
+  /** Time by the clock of the source: of the block, or of the ledger entry. */
   readonly at: Date
 }
 
@@ -20,7 +20,7 @@ export interface Firing {
   readonly data: JsonObject
 }
 
-/** unknown: not judged yet. pending: bad, below the streak. firing: an episode is open. */
+/** `unknown`: not judged yet. `pending`: bad, but the streak is too short. `firing`: an episode is open. */
 export type Phase = 'unknown' | 'ok' | 'pending' | 'firing'
 
 /** Result of one fold step: the next state, the phase, and the firings. */
@@ -28,8 +28,8 @@ export interface Evaluation<State> {
   readonly state: State
   /**
    * For a signal that fires once: the state to store when the cooldown defers its alerts, so that the
-   * alerts repeat and the recoveries beside them do not. Without it both are deferred and the state is
-   * unchanged.
+   * alerts repeat and simultaneous recoveries do not. If omitted, alerts and recoveries are both deferred
+   * and the state is unchanged.
    */
   readonly stateIfDeferred?: State
   readonly phase: Phase
@@ -37,7 +37,7 @@ export interface Evaluation<State> {
   readonly firings: readonly Firing[]
 }
 
-/** A parameter of a signal: validation, catalogue and editor are derived from it. */
+/** A parameter of a signal. Validation, catalogue and editor are derived from it. */
 export type Parameter =
   | {
       readonly key: string
@@ -65,12 +65,12 @@ export interface SignalDefinition {
   readonly events: { readonly alerts: readonly string[]; readonly recovery?: string }
   readonly defaultEnabled: boolean
   readonly parameters: readonly Parameter[]
-  /** Whether one of its alerts can be critical. */
+  /** Whether the signal can fire critical alerts. */
   readonly canBeCritical: boolean
   /**
-   * Whether its state says which events were notified: then each firing is notified, also while an episode
-   * is open, and one that the cooldown defers leaves the state unchanged and repeats at the next
-   * observation.
+   * Whether the signal's state records which events were notified. Then each firing is notified, even while
+   * an episode is open. A firing that the cooldown defers leaves the state unchanged and repeats at the
+   * next observation.
    */
   readonly firesOnce: boolean
 }
@@ -78,10 +78,10 @@ export interface SignalDefinition {
 /**
  * A condition or event that a watch type detects.
  *
- * `evaluate` is a pure fold: previous state, one observation and the watch's view in, next state and
- * firings out. It knows only the source's time, so a replay gives the same result. It returns the condition
- * at this observation; whether that is notified (an episode already open, recovery switched off,
- * cooldown) is decided for all signals in `evaluate/evaluate.ts`.
+ * `evaluate` is a pure fold: it takes the previous state, one observation and the watch's view, and returns
+ * the next state and firings. It knows only the source's time, so a replay has the same result. It returns
+ * the condition at this observation. Whether a firing is notified (an episode may be open already,
+ * recoveries switched off, or a cooldown running) is decided for all signals in `evaluate/evaluate.ts`.
  */
 export interface Signal<
   Target = unknown,
@@ -97,39 +97,45 @@ export interface Signal<
     observation: Observation,
     watch: WatchView<Target, Settings>,
   ): Evaluation<State>
-  /** Whether an observation concerns the signal; by default every one does. Others leave it unchanged. */
+  /**
+   * Whether an observation concerns the signal; by default every observation does. Other observations leave
+   * the signal's state unchanged.
+   */
   judges?(observation: Observation): boolean
-  /** Schema of the data of all its events. Consumers ignore unknown properties. */
+  /** Schema of the data of all events of the signal. Consumers ignore unknown properties. */
   readonly data: z.ZodType
-  /** Display values of an alert of this signal, from the stored event and data alone. */
+  /** Display values of an alert of this signal, from the stored event and data only. */
   present(event: string, data: JsonObject): Presentation
-  /** For signals with an episode for each of several subjects; without it the signal has one episode. */
+  /** For signals with one episode for each of several subjects; if omitted, the signal has one episode. */
   readonly episodes?: {
     /** Properties of an alert's data that identify its subject. */
     readonly by: readonly string[]
     /** Whether a recovery ends an episode, by the recovery's data and the episode's last alert. */
     isOver(recovery: JsonObject, last: Pick<Firing, 'event' | 'data'>): boolean
   }
-  /** What its alerts claim about the chain; without it they are about no data provider. */
+  /** The claim of the signal's alerts about the chain; omitted if alerts are not about a data provider. */
   readonly claim?: ClaimOf
   /** Example data by event, for previews and documents. */
   readonly examples: Readonly<Record<string, JsonObject>>
-  /** Data of an example alert of one watch. Without it: `examples` with its target and parameters. */
+  /**
+   * Data of an example alert of one watch. If omitted, `examples` is used with the watch's target and
+   * parameters.
+   */
   ownExample?(watch: ExampleWatch<Target, Settings, Observation>): JsonObject
 }
 
-/** A watch whose example alert is made. */
+/** A watch for which an example alert is built. */
 export interface ExampleWatch<Target, Settings, Observation> extends WatchView<Target, Settings> {
   readonly event: string
-  /** Of `examples`, with times of now. */
+  /** The entry of `examples`, with current times. */
   readonly example: JsonObject
-  /** The last one; undefined before the first. */
+  /** The last observation; undefined before the first. */
   readonly observation: Observation | undefined
   /** Time of the example. */
   readonly at: Date
 }
 
-/** A signal as types declare it: properties with defaults are optional. */
+/** A signal as watch types declare it: properties with defaults are optional. */
 type SignalInput<One extends SignalDefinition> = Omit<One, keyof typeof DEFAULTS> &
   Partial<Pick<One, keyof typeof DEFAULTS>>
 

@@ -25,7 +25,10 @@ export async function* pagesOf(
   if (waiting.length > 0) yield waiting
 }
 
-/** The targets of these that a watch joined since their last observation, `limit` at a time. */
+/**
+ * The targets of a type in these slices that a watch joined since their last observation, `limit` at a
+ * time.
+ */
 export async function* stalePagesOf(
   db: Db,
   type: string,

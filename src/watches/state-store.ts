@@ -7,7 +7,7 @@ import { storedAddress } from '#src/kernel/units.ts'
 import { type EvaluatedWatch, SignalChoice, type StoredState } from './model.ts'
 import { type signalStates, watches } from './tables.ts'
 
-/** Columns of a watch by which it is judged. */
+/** Columns of a watch that an evaluation needs. */
 type WatchColumns = Pick<
   typeof watches.$inferSelect,
   | 'id'
@@ -27,7 +27,7 @@ type WatchColumns = Pick<
 const StoredSignalChoices = z.array(SignalChoice)
 const Phase = z.enum(['unknown', 'ok', 'pending', 'firing'])
 const Worst = z.enum(SEVERITIES).nullable()
-/** States as the queries return them. */
+/** Schema of states as the queries return them. */
 export const StoredStates = z.array(
   z.object({
     signal: z.string(),
@@ -54,7 +54,8 @@ export async function listEvaluated(
   limit: number,
   onUnreadable?: (watchId: number, error: unknown) => void,
 ): Promise<EvaluatedWatch[]> {
-  // Plain SQL: a move of a feed reads every watch on it, and mapping rows from tables costs more than reading them.
+  // Plain SQL: a move of a feed reads every watch on the feed, and mapping rows with Drizzle takes longer
+  // than reading them.
   const rows = await db.execute<WatchColumns>(sql`
     select id, wallet, label, settings, signals, recipient_ids as "recipientIds",
       min_severity as "minSeverity", cooldown_seconds as "cooldownSeconds",
@@ -86,7 +87,9 @@ export async function listEvaluated(
   })
 }
 
-/** The states of watches, by watch. A separate query, because building JSON for each watch is slower. */
+/**
+ * The states of watches, by watch. Uses a separate query, because building JSON for each watch is slower.
+ */
 async function listStates(
   db: Db,
   watchIds: readonly number[],

@@ -8,7 +8,7 @@ import { signalStates, targets, watches } from './tables.ts'
 /** Signal column of an alert without a signal. */
 export const NO_SIGNAL = ''
 
-/** A stored watch, with the data of target, states and cursor that its record shows. */
+/** A stored watch, with the data of its target, states and cursor that callers see. */
 export interface WatchRow extends Record<string, unknown> {
   readonly id: number
   readonly type: string
@@ -24,7 +24,7 @@ export interface WatchRow extends Record<string, unknown> {
   readonly escalateTo: number[]
   /** Requested status: active or paused. */
   readonly wanted: string
-  /** Effective status: the requested one, or suspended. */
+  /** Effective status: the requested status, or suspended. */
   readonly status: string
   readonly mutedUntil: Date | null
   readonly version: number
@@ -40,7 +40,8 @@ export interface WatchRow extends Record<string, unknown> {
   readonly states: unknown
 }
 
-// Plain SQL: this is the query of every read, and building it from tables costs more than running it.
+// Plain SQL, because every read of a watch runs this query, and building it with Drizzle takes longer than
+// running it.
 const selectWatch = sql`
   select w.wallet, w.id, w.type, w.label, t.target, w.target_id as "targetId", w.settings, w.signals,
     w.recipient_ids as "recipientIds", w.min_severity as "minSeverity",
@@ -127,11 +128,11 @@ export async function joinTarget(
       set: { watchCount: sql`${targets.watchCount} + 1`, stale: true },
     })
     .returning({ id: targets.id })
-  if (target === undefined) throw new Error('a target was neither found nor made')
+  if (target === undefined) throw new Error('a target was neither found nor created')
   return target.id
 }
 
-/** Takes a watch off the count of the target; without watches the target's observation is deleted. */
+/** Subtracts a watch from the count of the target; without watches the target's observation is deleted. */
 export async function leaveTarget(db: Db, targetId: number): Promise<void> {
   await db
     .update(targets)
@@ -180,19 +181,19 @@ export async function updateTarget(
     .where(and(eq(watches.wallet, wallet), eq(watches.id, id)))
 }
 
-/** Marks the watch's target to be judged at the next observation even without a change. */
+/** Marks the watch's target so that it is judged at the next observation even without a change. */
 export async function markStale(db: Db, targetId: number): Promise<void> {
   await db.update(targets).set({ stale: true }).where(eq(targets.id, targetId))
 }
 
-/** Wakes the observer of the wallet's ledger, as its entries do. */
+/** Wakes the observer of the wallet's ledger, as new ledger entries do. */
 export async function notifyLedger(db: Db, wallet: Address): Promise<void> {
   await db.execute(sql`select pg_notify('ledger', ${wallet})`)
 }
 
 /**
  * Deletes the states of a watch's signals without an open episode: their next observation is a baseline.
- * The state of an open episode stays frozen, so that the next observation ends or continues the episode.
+ * The state of an open episode stays unchanged, so that the next observation ends or continues the episode.
  * The state of the chain outage belongs to no signal and stays.
  */
 export async function deleteClosedStates(db: Db, watchId: number, signals?: readonly string[]) {
@@ -244,9 +245,10 @@ export async function removeRecipient(db: Db, wallet: Address, recipientId: numb
 }
 
 /**
- * The newest watch of the wallet that notifies a recipient, including paused ones; undefined without any.
+ * The newest watch of the wallet that notifies a recipient, including paused watches; undefined if there is
+ * none.
  *
- * @param recipient `without`: watch types it gets no alerts of
+ * @param recipient `without`: watch types whose alerts the recipient does not get
  */
 export async function findNewestOf(
   db: Db,
@@ -255,7 +257,7 @@ export async function findNewestOf(
     readonly id: number
     readonly byDefault: boolean
     readonly without: readonly string[]
-    /** Only this one. */
+    /** Restricts the search to this watch. */
     readonly watchId: number | undefined
   },
 ): Promise<number | undefined> {

@@ -31,16 +31,22 @@ export const targets = pgTable(
     target: jsonb('target').notNull().$type<unknown>(),
     /** The settings of its watches that decide what is observed; null for types without such settings. */
     keySettings: jsonb('lens').$type<unknown>(),
-    /** Number of watches that are not deleted. A target without any is not observed. */
+    /** Number of watches that are not deleted. A target without watches is not observed. */
     watchCount: integer('watch_count').notNull(),
     /** The last observation, encoded by its watch type. */
     observation: jsonb('observation').$type<unknown>(),
-    /** Summary of all its watches by the type's prefilter, as of that observation. */
+    /** Summary of all watches on the target by the type's prefilter, as of the last observation. */
     summary: jsonb('summary').$type<unknown>(),
     observedAt: timestamp('observed_at', { withTimezone: true }),
-    /** Time of a new evaluation even without a change: the cooldown of a deferred alert ends. */
+    /**
+     * Time at which the target is evaluated even without a change, because the cooldown of a deferred alert
+     * ends.
+     */
     recheckAt: timestamp('recheck_at', { withTimezone: true }),
-    /** Whether a watch joined or changed since the last observation: evaluate even without a change. */
+    /**
+     * Whether a watch joined or changed since the last observation; then the target is evaluated even
+     * without a change.
+     */
     stale: boolean('stale').notNull(),
     /** Time since which the chain gave no answer for this target. */
     noDataSince: timestamp('no_data_since', { withTimezone: true }),
@@ -64,23 +70,25 @@ export const watches = pgTable(
       .notNull()
       .references(() => targets.id),
     label: text('label').notNull(),
-    /** Encoded by the watch type. */
+    /** Settings, encoded by the watch type. */
     settings: jsonb('settings').notNull().$type<unknown>(),
     /** Differences from the defaults: [{ id, enabled?, recovery?, parameters? }]. */
     signals: jsonb('signals').notNull().$type<unknown>(),
     recipientIds: integer('recipient_ids').array(),
     minSeverity: text('min_severity').notNull(),
-    /** Minutes without an acknowledgement after which an alert is sent to `escalateTo` too; null: never. */
+    /**
+     * Minutes without an acknowledgement after which an alert is sent to `escalateTo`, too; null: never.
+     */
     escalateAfterMinutes: integer('escalate_after_minutes'),
-    /** Ids of the wallet's recipients. */
+    /** Ids of recipients of the wallet. */
     escalateTo: integer('escalate_to').array().notNull().default([]),
     cooldownSeconds: integer('cooldown_seconds').notNull(),
     /** Requested status: active or paused. */
     status: text('status').notNull(),
-    /** Time since which there is no slot for it, whatever the requested status. */
+    /** Time since which the watch has no slot, whatever the requested status. */
     suspendedAt: timestamp('suspended_at', { withTimezone: true }),
     mutedUntil: timestamp('muted_until', { withTimezone: true }),
-    /** Start of the mute; null where it is not muted. */
+    /** Start of the mute; null where the watch is not muted. */
     mutedSince: timestamp('muted_since', { withTimezone: true }),
     /** Number of changes, used as ETag. */
     version: integer('version').notNull(),
@@ -101,7 +109,7 @@ export const signalStates = pgTable(
       .notNull()
       .references(() => watches.id, { onDelete: 'cascade' }),
     signal: text('signal').notNull(),
-    /** Encoded by the signal's own schema. */
+    /** State, encoded by the schema of the signal. */
     state: jsonb('state').notNull().$type<unknown>(),
     phase: text('phase').notNull(),
     since: timestamp('since', { withTimezone: true }).notNull(),
@@ -124,19 +132,22 @@ export const observationCursors = pgTable('observation_cursors', {
   blockAt: timestamp('block_at', { withTimezone: true }),
   /** Time of the last successful observation, by the service's clock. */
   observedAt: timestamp('observed_at', { withTimezone: true }),
-  /** Time since which the chain gave no answer, or no new block; null while it does. */
+  /** Time since which the chain gave no answer, or no new block; null while the chain works. */
   failingSince: timestamp('failing_since', { withTimezone: true }),
   /** Time of the last failed check. */
   checkedAt: timestamp('checked_at', { withTimezone: true }),
-  /** Severity of the outage that is being notified; null: none, or its recovery. */
+  /**
+   * Severity of the outage that is being notified; null if there is no outage, or its recovery is being
+   * notified.
+   */
   outageSeverity: text('alarm'),
   /** Severity of the outage that all watches were notified of. */
   outageNotified: text('alarm_told'),
 })
 
 /**
- * Progress of observation by watch type and slice. Every target of a type was judged at least up to the block of the type's
- * row in `observation_cursors`, which is that of its last slice.
+ * Progress of observation by watch type and slice. Every target of a type was judged at least up to the
+ * block of the type's row in `observation_cursors`, which is the lowest block of its slices.
  */
 export const sliceCursors = pgTable(
   'slice_cursors',
@@ -175,7 +186,7 @@ export const feedPoints = pgTable(
     decimals: smallint('decimals').notNull(),
     /** Retention grade: 0 is the finest. */
     grade: smallint('grade').notNull(),
-    /** Number of that block; null in prices stored by an earlier version. */
+    /** Number of the block; null in prices stored by an earlier version. */
     block: integer('block'),
   },
   (table) => [

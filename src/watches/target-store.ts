@@ -6,7 +6,7 @@ import { SLICES } from '#src/db/slices.ts'
 import { type Address, Hash } from '#src/kernel/units.ts'
 import { observationCursors, publishedBlocks, sliceCursors, sliceOfKey, targets } from './tables.ts'
 
-/** A target as the observer needs it, with the encoded observation. */
+/** The columns of a target that observation needs; the observation is encoded. */
 export interface TargetRow {
   readonly id: number
   readonly slice: number
@@ -37,13 +37,13 @@ const columns = sql`
   id, ${sliceOfKey} as slice, key, target, lens as "keySettings", observation, summary, stale,
   recheck_at as "recheckAt", no_data_since as "noDataSince"`
 
-/** Last target that was read of a slice; 0 before the first. */
+/** Last target of a slice that was read; 0 before the first. */
 export interface SlicePage {
   readonly slice: number
   readonly after: number
 }
 
-/** The next watched targets of a type in each of these slices, at most `limit` of each. */
+/** The next watched targets of a type in these slices, at most `limit` of each slice. */
 export async function listTargets(
   db: Db,
   type: string,
@@ -111,7 +111,9 @@ export async function lockTarget(db: Db, id: number): Promise<TargetRow | undefi
   return row
 }
 
-/** Writes the last observation and the summary of its watches, after they have been judged. */
+/**
+ * Writes the last observation and the summary of the target's watches, after the watches have been judged.
+ */
 export async function saveObservation(
   db: Db,
   id: number,
@@ -193,7 +195,7 @@ export async function findCursor(db: Db, type: string): Promise<Cursor | undefin
   return row
 }
 
-/** Progress of every type, and of the tip. */
+/** Progress of every type, and of the tip of the chain. */
 export async function listCursors(db: Db): Promise<readonly Cursor[]> {
   return db.select().from(observationCursors)
 }
@@ -236,8 +238,8 @@ export async function readProgress(db: Db, type: string): Promise<SliceProgress>
 }
 
 /**
- * Writes the progress of slices; omitted values stay. The row of the type follows: it is as far as its last slice, and failing
- * while one of them is.
+ * Writes the progress of slices; omitted values stay. Also updates the row of the type: its block is the
+ * lowest block of its slices, and it is failing while one of its slices is.
  */
 export async function saveSliceCursors(
   tx: Db,
@@ -245,7 +247,8 @@ export async function saveSliceCursors(
   slices: readonly number[],
   seen: Partial<Omit<SliceCursor, 'type' | 'slice'>>,
 ): Promise<void> {
-  // Another process that writes its slices waits here, so that its summary contains these.
+  // Another process that writes its slices waits here, so that its row of the type includes the slices of
+  // this process.
   await tx.insert(observationCursors).values({ type }).onConflictDoNothing()
   await tx
     .select({ type: observationCursors.type })
@@ -271,8 +274,7 @@ export async function saveSliceCursors(
 }
 
 /**
- * Publishes the newest confirmed block for all observers, and wakes them; an older one changes
- * nothing.
+ * Publishes the newest confirmed block for all observers, and wakes them; an older block changes nothing.
  */
 export async function publishBlock(tx: Db, { number, hash, at }: BlockRef): Promise<void> {
   const block = { blockNumber: number, blockHash: hash, blockAt: at }
@@ -289,7 +291,7 @@ export async function publishBlock(tx: Db, { number, hash, at }: BlockRef): Prom
   if (published.length > 0) await tx.execute(sql`select pg_notify(${BLOCKS_CHANNEL}, '')`)
 }
 
-/** The newest published block; undefined before the first. */
+/** The newest published block; undefined before the first is published. */
 export async function findPublishedBlock(db: Db): Promise<BlockRef | undefined> {
   const [row] = await db.select().from(publishedBlocks).where(eq(publishedBlocks.name, TIP))
   return row && { number: row.blockNumber, hash: Hash.parse(row.blockHash), at: row.blockAt }

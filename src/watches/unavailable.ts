@@ -1,8 +1,8 @@
 import { AppError } from '#src/kernel/errors.ts'
 
 /**
- * Result of a call to the chain; undefined when the chain does not answer, or not before the signal aborts,
- * for callers that treat that as a result.
+ * Returns the result of a call to the chain, or undefined when the chain does not answer before the signal
+ * aborts. For callers that treat a missing answer as a result.
  */
 export async function undefinedIfUnavailable<T>(
   ask: () => Promise<T>,

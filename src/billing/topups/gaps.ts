@@ -44,7 +44,10 @@ export async function recordUnreadable(
   })
   if (outcome === 'recorded') {
     const fields = { block, tries: TRIES, nextTryAt }
-    log.error(fields, 'block cannot be read for payments; later blocks are read, and this block is retried')
+    log.error(
+      fields,
+      'block cannot be read for payments; later blocks are read, and this block is retried',
+    )
     quarantine.add('payment-gap', block, error)
   }
   return outcome !== 'waits'

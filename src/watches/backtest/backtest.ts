@@ -18,21 +18,27 @@ import type { Observed } from '../signal.ts'
 import { getWatchType } from '../types/index.ts'
 import { type AlertCounts, type Replay, startReplay } from './replay.ts'
 
-/** Upper limit of the alerts in an answer. */
+/** Maximum number of alerts in a result. */
 export const ALERTS_MAX = 100
-/** Upper limit of the observations of one backtest. */
+/** Maximum number of observations of one backtest. */
 const OBSERVATIONS_MAX = 100_000
-/** Observations folded before control returns to the event loop: a few milliseconds of work. */
+/**
+ * Number of observations that are folded before control returns to the event loop: a few milliseconds of
+ * work.
+ */
 const FOLDS_PER_TURN = 50
-/** Longest wait for the chain. */
+/** Maximum time for which a backtest waits for the chain. */
 const CHAIN_MS = 10_000
-/** Ledger entries read by one query. */
+/** Number of ledger entries that one query reads. */
 const ENTRIES_PER_READ = 500
-/** Largest delay after the requested time with which a history still counts as complete. */
+/** A history that begins at most this long after the requested time counts as complete. */
 const START_SLACK_MS = 15 * MINUTE_MS
-/** Backtests of one wallet that wait for its earlier one; a chat asks for one for each value of a setting. */
+/** Maximum number of waiting backtests of one wallet. A chat requests one for each value of a setting. */
 const WAITING_MAX = 9
-/** Backtests at once in this process: one for each wallet, and few in all; further ones wait. */
+/**
+ * Limits of concurrent backtests in this process: one for each wallet, and few in all; further backtests
+ * wait.
+ */
 const TURNS = {
   each: {
     atOnce: 1,
@@ -50,7 +56,7 @@ const RETRY_AFTER_SECONDS = 5
 
 /** The alerts that a watch would have sent. */
 export interface BacktestOutcome {
-  /** The time that was covered; null without any observation. */
+  /** The time that was covered; null if there are no observations. */
   readonly covered: { readonly from: Date; readonly to: Date } | null
   /** Number of observations that were judged. */
   readonly observations: number
@@ -59,7 +65,7 @@ export interface BacktestOutcome {
   readonly perDay: readonly DayCounts[]
   /** Newest first, at most `ALERTS_MAX`. */
   readonly alerts: readonly AlertCandidate[]
-  /** Why the history is not whole; empty if it is. */
+  /** Reasons why the history is incomplete; empty if it is complete. */
   readonly gaps: readonly HistoryGap[]
 }
 
@@ -74,9 +80,9 @@ export interface Backtests {
   /**
    * Replays a checked watch over the last days.
    *
-   * @param input.meant target in canonical form
-   * @throws AppError rate_limited `too_many_backtests` when too many of the wallet are waiting; upstream
-   * `dependency_unavailable` when too many wallets are; errors of the database
+   * @param input.meant the target in canonical form
+   * @throws AppError rate_limited `too_many_backtests` when too many backtests of the wallet are waiting;
+   * upstream `dependency_unavailable` when too many wallets are waiting; errors of the database
    */
   run(
     caller: Caller,
@@ -133,7 +139,7 @@ async function replayHistory(
     for (let start = 0; start < page.length; start += FOLDS_PER_TURN) {
       const part = page.slice(start, start + FOLDS_PER_TURN)
       for (const { at } of part) {
-        if (last !== undefined && isHole(history.holeMs, last, at)) gaps.add('has_holes')
+        if (last !== undefined && isGap(history.gapMs, last, at)) gaps.add('has_holes')
         first ??= at
         last = at
       }
@@ -159,7 +165,7 @@ async function replayHistory(
   const isCut = gaps.has('too_much') || gaps.has('chain_unavailable')
   const end = history.keeps === 'changes' && !isCut ? to : last
   if (end !== undefined) replay.end(end)
-  if (last !== undefined && !isCut && isHole(history.holeMs, last, to)) gaps.add('has_holes')
+  if (last !== undefined && !isCut && isGap(history.gapMs, last, to)) gaps.add('has_holes')
   if (first !== undefined && first.getTime() - from.getTime() > START_SLACK_MS) {
     gaps.add('starts_later')
   }
@@ -182,7 +188,7 @@ function countDays(from: Date, days: number) {
   return {
     add: ({ firedAt, isRecovery, severity }: AlertCandidate) => {
       const day = Math.floor((firedAt.getTime() - from.getTime()) / DAY_MS)
-      // The first observation can be a little earlier, the last one at the end itself.
+      // The first observation can be a little earlier than the start, and the last one exactly at the end.
       const counted = all[Math.min(Math.max(day, 0), days - 1)]
       if (counted !== undefined) counted.counts[isRecovery ? 'recovery' : severity] += 1
     },
@@ -190,11 +196,11 @@ function countDays(from: Date, days: number) {
   }
 }
 
-function isHole(holeMs: number | undefined, before: Date, after: Date): boolean {
-  return holeMs !== undefined && after.getTime() - before.getTime() > holeMs
+function isGap(gapMs: number | undefined, before: Date, after: Date): boolean {
+  return gapMs !== undefined && after.getTime() - before.getTime() > gapMs
 }
 
-/** A watch that is not stored, as an evaluator sees a new one. */
+/** Builds the watch that an evaluator sees from a watch that is not stored. */
 function asEvaluated(type: WatchType, watch: NewWatch, wallet: Address): EvaluatedWatch {
   return {
     id: 0,
@@ -219,7 +225,7 @@ function sourcesOf({ db, chain, facts, confirmations }: Deps, wallet: Address): 
   }
 }
 
-/** The balance at a time, then the entries up to another, in pages. */
+/** The balance at the time `from`, then the ledger entries up to `to`, in pages. */
 async function* ledgerPages(
   db: Db,
   wallet: Address,

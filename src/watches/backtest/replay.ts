@@ -5,25 +5,25 @@ import { type AlertCandidate, foldWatch } from '../evaluate/evaluate.ts'
 import type { EvaluatedWatch } from '../model.ts'
 import type { Observed } from '../signal.ts'
 
-/** Number of alerts by severity; recoveries are counted apart. */
+/** Number of alerts by severity; recoveries are counted separately. */
 export type AlertCounts = Readonly<Record<Severity | 'recovery', number>>
 
-/** A replay of past observations through a watch: the alerts that it would have sent. */
+/** A replay of past observations through a watch, which finds the alerts that the watch would have sent. */
 export interface Replay {
   /** Folds further observations, which follow the earlier ones. */
   add(observations: readonly Observed[]): void
-  /** Ends the replay: an alert whose cooldown ends by then repeats. */
+  /** Ends the replay: an alert whose cooldown ends by this time repeats. */
   end(to: Date): void
   readonly counts: () => AlertCounts
-  /** The newest alerts, newest first, at most as many as asked for. */
+  /** The newest alerts, newest first, at most `keeping`. */
   readonly newest: () => readonly AlertCandidate[]
 }
 
 /**
- * Starts a replay of a watch that is new: the evaluator of the live path over observations of the past, with
- * the same states, episodes and cooldown. Recoveries that the watch has switched off are left out.
+ * Starts a replay of a new watch. It runs the same evaluator as the live service over past observations,
+ * with the same states, episodes and cooldown. Recoveries that the watch has switched off are left out.
  *
- * @param keeping upper limit of the alerts that are kept; all are counted
+ * @param keeping maximum number of alerts that are kept; all are counted
  * @param onAlert called for every alert, in order
  */
 export function startReplay(

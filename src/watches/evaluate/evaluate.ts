@@ -12,7 +12,8 @@ import {
 import type { Firing, Observed, Signal } from '../signal.ts'
 
 /**
- * A firing that opens, escalates or closes an alert, with the watch's data that the alert needs.
+ * A firing that starts an episode, increases its severity, ends it, or stands alone, with the watch's data
+ * that the alert needs.
  */
 export interface AlertCandidate extends Firing {
   readonly watch: Pick<
@@ -27,15 +28,18 @@ export interface AlertCandidate extends Firing {
     | 'escalateTo'
   >
   readonly type: string
-  /** null: about the watch as a whole, such as a chain outage. */
+  /** The signal; null if the alert is about the watch as a whole, such as a chain outage. */
   readonly signal: string | null
   readonly group: SignalGroup | null
   readonly isRecovery: boolean
-  /** False for a recovery that the watch has switched off: it closes its alert without a message. */
+  /**
+   * False for a recovery of a watch that has recoveries switched off: it ends the episode without a
+   * message.
+   */
   readonly isNotified: boolean
   /**
-   * Of a recovery: the highest severity of its episode, from the signal's state, because the alerts of the
-   * episode may have been deleted.
+   * Of a recovery: the highest severity of the episode, taken from the signal's state, because the alerts
+   * of the episode may have been deleted.
    */
   readonly episodeSeverity?: Severity | null
   /** Position of the observation. */
@@ -49,21 +53,25 @@ export interface WatchOutcome {
   /** New states of all enabled signals. */
   readonly states: readonly StoredState[]
   readonly candidates: readonly AlertCandidate[]
-  /** End of the cooldown of a deferred alert: the watch is then judged even without a new observation. */
+  /**
+   * End of the cooldown of a deferred alert, at which the watch is judged even without a new observation.
+   */
   readonly recheckAt: Date | null
 }
 
-/** What a watch is judged by, decoded. */
+/** The settings and signals of a watch, decoded. */
 interface Choices {
   readonly settings: unknown
   readonly signals: readonly SignalSetting[]
 }
 
-/** Most different choices of each type that are remembered: the watches of a feed have few. */
+/**
+ * Maximum number of different choices that are cached for each type. The watches of a feed have only a few.
+ */
 const REMEMBERED_CHOICES = 512
 const choicesByType = new WeakMap<WatchType, (text: string) => Choices>()
 
-/** The settings and signals of a watch. Watches with the same ones share the result. */
+/** The settings and signals of a watch. Watches with the same settings and signals share the result. */
 export function choicesOf(
   type: WatchType,
   { settings, signals }: Pick<EvaluatedWatch, 'settings' | 'signals'>,
@@ -97,8 +105,9 @@ export function evaluateWatch(
 /**
  * Folds observations through a watch's enabled signals, one after another.
  *
- * Repetitions are dropped: while an episode is open its signal fires again only with a higher severity; a
- * recovery counts only for an open episode; two alerts of one signal are at least `cooldownSeconds` apart.
+ * Repeated firings are dropped: while an episode is open, its signal fires again only with a higher
+ * severity; a recovery counts only if an episode is open; two alerts of one signal are at least
+ * `cooldownSeconds` apart.
  */
 export function foldWatch(
   type: WatchType,
@@ -132,7 +141,7 @@ interface SignalOf {
   readonly isRecoveryNotified: boolean
 }
 
-/** Fold of one signal of a watch over several observations; its state is decoded and encoded once. */
+/** Folds several observations through one signal of a watch; the state is decoded and encoded only once. */
 function startFold({ type, signal, view, isRecoveryNotified }: SignalOf, watch: EvaluatedWatch) {
   let stored = watch.states.find((state) => state.signal === signal.id)
   let deferredUntil: Date | null = null
@@ -144,7 +153,7 @@ function startFold({ type, signal, view, isRecoveryNotified }: SignalOf, watch: 
       isNotifiable(signal, firing, stored, observation, watch.cooldownSeconds),
     )
     const alert = mostSevere(fresh.filter((firing) => !isRecoveryOf(signal, firing)))
-    // An alert deferred by the cooldown has not opened its episode: it may fire at the next observation.
+    // An alert that the cooldown defers has not opened its episode, so it may fire at the next observation.
     const isDeferred = phase === 'firing' && alert === undefined && stored?.phase !== 'firing'
     const nextPhase = isDeferred ? 'pending' : phase
     const episodeSeverity = stored?.phase === 'firing' ? stored.severity : null
@@ -152,7 +161,7 @@ function startFold({ type, signal, view, isRecoveryNotified }: SignalOf, watch: 
       signal.firesOnce &&
       alert === undefined &&
       firings.some((firing) => !isRecoveryOf(signal, firing))
-    // If the state is unchanged, a recovery beside a deferred alert would repeat.
+    // If the state is unchanged, a recovery that comes together with a deferred alert would repeat.
     const taken = isUnnotified && after.stateIfDeferred === undefined ? [] : fresh
     state = isUnnotified ? (after.stateIfDeferred ?? state) : after.state
     stored = {
@@ -190,7 +199,7 @@ function startFold({ type, signal, view, isRecoveryNotified }: SignalOf, watch: 
   }
 }
 
-/** End of the cooldown; null if none is running. */
+/** End of the cooldown; null if no cooldown is running. */
 function endOfCooldown(
   lastFiredAt: Date | null,
   { cooldownSeconds }: EvaluatedWatch,
@@ -201,7 +210,7 @@ function endOfCooldown(
   return end > at ? end : null
 }
 
-/** Severity of the open episode: the highest of its alerts. */
+/** Severity of the open episode: the highest severity of its alerts. */
 function openSeverity(stored: StoredState | undefined, alert: Firing | undefined): Severity | null {
   const before = stored?.phase === 'firing' ? stored.severity : null
   if (alert === undefined || before === null) return alert?.severity ?? before

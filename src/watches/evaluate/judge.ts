@@ -13,20 +13,23 @@ import * as store from '../target-store.ts'
 import { type AlertCandidate, choicesOf, foldWatch, type WatchOutcome } from './evaluate.ts'
 
 /**
- * Upper limit of the watches judged between two writes; bounds memory, whatever the number of watches on
- * one target.
+ * Maximum number of watches that are judged between two writes; bounds memory for targets with many
+ * watches.
  */
 const WATCHES_PER_WRITE = 1000
-/** Observations folded before control returns to the event loop. */
+/** Number of observations that are folded before control returns to the event loop. */
 const FOLDS_PER_TURN = 500
 
 export interface JudgeDeps {
   readonly db: Db
   /** Quarantine for targets and watches that cannot be judged. */
   readonly quarantine: Quarantine
-  /** The right to write for the slice of the target. */
+  /** Fence of the target's slice. */
   readonly fence?: Fence | undefined
-  /** Records firings in the given transaction: `alerts.recordAlerts` of a higher room. */
+  /**
+   * Records firings in the given transaction: `alerts.recordAlerts`, which belongs to a room above this
+   * one.
+   */
   readonly recordAlerts: (tx: Db, candidates: readonly AlertCandidate[]) => Promise<void>
 }
 
@@ -36,8 +39,8 @@ function write<T>({ db, fence }: JudgeDeps, work: (tx: Db) => Promise<T>): Promi
 }
 
 /**
- * Judges a target in isolation: if it fails as a whole it is judged watch by watch, and watches that fail
- * are put into quarantine.
+ * Judges a target, so that a failure affects no other target. If judging the target as a whole fails, its
+ * watches are judged one by one, and watches that fail are put into quarantine.
  */
 export async function judgeAlone(
   deps: JudgeDeps,
@@ -58,7 +61,10 @@ export async function judgeAlone(
   }
 }
 
-/** Filters the observations that must be judged: neither quiet ones nor those judged before. */
+/**
+ * Returns the observations that must be judged, without quiet observations and those that were judged
+ * before.
+ */
 export function newObservations(
   type: ChainWatchType,
   row: store.TargetRow,
@@ -76,7 +82,10 @@ export function newObservations(
   return isQuiet(type, row, before, newest) ? [] : [newest]
 }
 
-/** The last observation; null before the first, and if it cannot be parsed: the next one replaces it. */
+/**
+ * The last observation; null before the first. Also null if it cannot be parsed; the next observation then
+ * replaces it.
+ */
 export function lastOf(
   { quarantine }: Pick<JudgeDeps, 'quarantine'>,
   type: ChainWatchType,
@@ -159,8 +168,8 @@ async function judge(
 
 /**
  * Reads the watches of a target in batches, judges each batch and saves the results. While one batch is
- * written the next is read and judged, unless batches are saved with savepoints: a concurrent statement
- * would fail with the one that failed.
+ * written the next is read and judged, unless batches are saved with savepoints: when a statement fails, a
+ * concurrent statement of the transaction would fail, too.
  */
 async function forEachBatch(
   deps: JudgeDeps,
@@ -188,7 +197,7 @@ async function forEachBatch(
   }
 }
 
-/** The next watches of a target, at most `WATCHES_PER_WRITE`; undefined without any. */
+/** The next watches of a target, at most `WATCHES_PER_WRITE`; undefined if there are no more. */
 async function listBatch({ quarantine }: JudgeDeps, tx: Db, targetId: number, after: number) {
   let lastId = after
   const quarantineWatch = (watchId: number, error: unknown) => {
@@ -200,7 +209,7 @@ async function listBatch({ quarantine }: JudgeDeps, tx: Db, targetId: number, af
   return lastId === after ? undefined : { watches, lastId }
 }
 
-/** Evaluates one watch; undefined for one that fails, which is put into quarantine. */
+/** Evaluates one watch. If that fails, the watch is put into quarantine and the result is undefined. */
 function judgeWatch(
   type: ChainWatchType,
   target: unknown,

@@ -18,9 +18,9 @@ import * as store from '../target-store.ts'
 import { LEDGER_TYPES } from '../types/index.ts'
 import { type AlertCandidate, evaluateWatch } from './evaluate.ts'
 
-/** Targets read by one query. */
+/** Number of targets that one query reads. */
 const TARGETS_PER_READ = 500
-/** Ledger entries read by one query. */
+/** Number of ledger entries that one query reads. */
 const ENTRIES_PER_READ = 500
 
 export interface JudgeDeps {
@@ -30,18 +30,21 @@ export interface JudgeDeps {
   readonly slices: HeldSlices
   /** Quarantine for wallets whose watches cannot be judged. */
   readonly quarantine: Quarantine
-  /** Records firings in the given transaction: `alerts.recordAlerts` of a higher room. */
+  /**
+   * Records firings in the given transaction: `alerts.recordAlerts`, which belongs to a room above this
+   * one.
+   */
   readonly recordAlerts: (tx: Db, candidates: readonly AlertCandidate[]) => Promise<void>
 }
 
 /**
- * Judges every ledger entry since the last run, one after another, by the watches of its wallet, as far as they are in
- * the slices of this process.
+ * Judges every ledger entry since the last run, one after another, with the watches of its wallet. Only
+ * wallets in the slices of this process are judged.
  *
  * Each wallet's states, alerts and position in its ledger are one transaction, so a stop at any point loses
  * and repeats nothing.
  *
- * @param wallets with possibly new entries; undefined: all
+ * @param wallets wallets that may have new entries; undefined for all
  */
 export async function judgeLedgers(
   deps: JudgeDeps,
@@ -87,7 +90,7 @@ async function selectDueTargets(
   targets: readonly store.TargetRow[],
 ): Promise<readonly LedgerTarget[]> {
   const known = targets.map(({ id, slice, key, stale, observation }) => {
-    // An observation that cannot be parsed counts as new, and fails alone when it is judged.
+    // An observation that cannot be parsed counts as new. When it is judged, only its own wallet fails.
     const last = observation === null ? undefined : Balance.safeParse(observation)
     const isUnreadable = last?.success === false
     return {
@@ -110,7 +113,7 @@ interface LedgerTarget {
   readonly wallet: Address
 }
 
-/** Judges one wallet; the process that has taken its slice meanwhile judges it instead. */
+/** Judges one wallet, unless another process has taken its slice meanwhile; then that process judges it. */
 async function judgeInSlice(
   deps: JudgeDeps,
   type: LedgerWatchType,
@@ -137,7 +140,7 @@ async function judge(
     const watches = await listEvaluated(tx, id, 0, FREE_WATCHES_MAX)
     const before = target.observation === null ? undefined : Balance.parse(target.observation)
     const fold = startFold(type, watches, nextRenewal, before)
-    // A watch without states is new or was reset: earlier entries do not concern it.
+    // A watch without states is new or was reset, so earlier entries do not concern it.
     const isNew = new Set(watches.flatMap(({ id, states }) => (states.length === 0 ? [id] : [])))
     for (let last = before; last !== undefined; last = fold.last()) {
       const entries = await listEntriesAfter(tx, wallet, last.entry, ENTRIES_PER_READ)
@@ -163,7 +166,10 @@ async function judge(
   })
 }
 
-/** The end of the cooldown that defers an alert of a watch, in milliseconds; undefined without one. */
+/**
+ * The end of the cooldown that defers an alert of a watch, in milliseconds; undefined if no alert is
+ * deferred.
+ */
 function repeatMsOf({ states, cooldownSeconds }: EvaluatedWatch): number | undefined {
   const ends = states.flatMap(({ phase, lastFiredAt }) =>
     phase === 'pending' && lastFiredAt !== null
@@ -199,11 +205,12 @@ function startFold(
     })
   }
   return {
-    /** @param isMeant selects the watches that judge it; all by default */
+    /** Folds an observation. @param isMeant selects the watches that judge it; all by default */
     add,
     /**
-     * Repeats the alerts whose cooldown ends before a time, with the last balance and the time of that end: so
-     * an alert has the same time however late the ledger is read, as in a backtest.
+     * Repeats the alerts whose cooldown ends before a time, with the last balance and the time at which the
+     * cooldown ends. An alert therefore has the same time as in a backtest, however late the ledger is
+     * read.
      */
     repeatUntil: (until: Date): void => {
       while (last !== undefined) {
@@ -214,7 +221,7 @@ function startFold(
         add(last, at, (watch) => (repeatMsOf(watch) ?? Number.POSITIVE_INFINITY) <= dueMs)
       }
     },
-    /** The last balance; undefined before the first. */
+    /** The last balance; undefined before the first observation. */
     last: () => last,
     /** Returns the alerts since the last call, in order. */
     takeCandidates: () => {

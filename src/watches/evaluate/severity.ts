@@ -19,7 +19,7 @@ const CRITICAL = new Set([
  * Severity of an event without further data, for previews and tests. Evaluators raise it for long streaks,
  * large moves and low balances.
  *
- * @param data of the event, where it decides
+ * @param data data of the event, if the severity depends on it
  */
 export function usualSeverity(event: string, data: JsonObject = {}): Severity {
   if (findEventSource(event)?.isRecovery === true || INFO.has(event)) return 'info'

@@ -13,14 +13,14 @@ export interface FeedPoint {
   readonly at: Date
 }
 
-/** A price and the one it is compared with. */
+/** A price, and the price with which it is compared. */
 export interface FeedWindow {
   readonly now: FeedReading
-  /** The oldest valid price inside the window, possibly the present one. */
+  /** The oldest valid price inside the window, possibly the current price. */
   readonly oldest: FeedPoint
 }
 
-/** A stored price and the oldest one of the window before it. */
+/** A stored price, and the oldest price of the window before it. */
 export interface PastPrice {
   readonly price: FeedPoint & { readonly block: number }
   readonly oldest: FeedPoint
@@ -28,23 +28,23 @@ export interface PastPrice {
 
 /**
  * Retention of prices by grade, coarsest first: a grade keeps the first price of each interval, and windows
- * up to its length compare with that grade only. So a window always compares with the same prices, whatever
- * was deleted. Windows up to a day compare with every price. Grade 0 is no longer assigned: it was the first
- * price of every fifteen minutes, which is also one of five minutes.
+ * up to the grade's length compare with prices of that grade only. So a window always compares with the
+ * same prices, whatever was deleted. Windows up to a day compare with every price. Grade 0 is no longer
+ * assigned: it was the first price of every fifteen minutes, which is also the first price of five minutes.
  */
 const GRADES = [
   { grade: 1, stepMs: 5 * MINUTE_MS, windowMsMax: 7 * DAY_MS },
   { grade: 2, stepMs: 0, windowMsMax: DAY_MS },
 ] as const
 const FORMER_GRADE = 0
-/** Prices read by one query. */
+/** Number of prices that one query reads. */
 const POINTS_PER_READ = 2000
 /** Additional retention, because the chain's clock may be behind the service's. */
 const SPARE_MS = HOUR_MS
 
 /**
- * Creates the store of prices, which finds the oldest of a window. Long because reading and storing share
- * the last readings.
+ * Creates the store of prices, which finds the oldest price of a window. Long because reading and storing
+ * share the last readings.
  */
 export function createFeedFacts({
   db,
@@ -122,7 +122,10 @@ export function createFeedFacts({
       })
     },
 
-    /** Stored prices from one time to another, oldest first, each with the oldest of its window. */
+    /**
+     * Stored prices from one time to another, oldest first, each with the oldest price of the window before
+     * it.
+     */
     async *history(
       feed: string,
       windowSeconds: number,

@@ -12,8 +12,8 @@ export interface NewPoint {
 /**
  * Stores prices of one time; an existing time stays unchanged.
  *
- * @param grades coarsest first: a grade with an interval keeps only the first price of each; 0 keeps every
- * price
+ * @param grades coarsest first: a grade keeps only the first price of each interval; the interval 0 keeps
+ * every price
  */
 export async function insertPoints(
   db: Db,
@@ -59,7 +59,7 @@ const Point = z.object({
   at: z.coerce.date(),
 })
 
-/** The oldest price for each query, in order; undefined without one. */
+/** The oldest price for each query, in order; undefined where there is none. */
 export async function findOldest(
   db: Db,
   questions: readonly { readonly feed: string; readonly from: Date; readonly grade: number }[],

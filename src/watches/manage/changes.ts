@@ -12,8 +12,8 @@ import { undefinedIfUnavailable } from '../unavailable.ts'
 import { targetKey } from './rules.ts'
 
 /**
- * Columns of a changed mute. A mute that is removed is stored as one that ends now, so that the job that
- * ends mutes sends the deferred messages.
+ * Columns of a changed mute. A removed mute is stored as a mute that ends now, so that the job that ends
+ * mutes sends the deferred messages.
  */
 export function muteOf(
   { mutedUntil: before }: Pick<store.WatchRow, 'mutedUntil'>,
@@ -56,7 +56,8 @@ export function keySettingsOf(type: WatchType, settings: unknown): unknown {
 }
 
 /**
- * Requests an observation with changed settings: if they decide what is observed, at another target.
+ * Requests an observation after a change of settings. If the changed settings decide what is observed, the
+ * watch moves to another target.
  *
  * @returns id of the watch's target from now on
  */
@@ -91,8 +92,8 @@ export async function wakeObserver(tx: Db, type: WatchType, wallet: Address): Pr
 
 /**
  * Resets a watch or signal that is switched on again: requests an observation of the target and deletes the
- * states without an open episode, so that this observation is their baseline. Switched-off ones keep their
- * states.
+ * states without an open episode, so that this observation is the baseline. Signals that are switched off
+ * keep their states.
  */
 export async function resetBaseline(
   tx: Db,

@@ -9,9 +9,9 @@ import { getWatchType, LEDGER_TYPES } from '../types/index.ts'
 import { SignalChoices } from './watch-view.ts'
 
 /**
- * The newest watch of the wallet that notifies a recipient, or the given one if it does, with an example of
- * what it says there: of its first enabled signal, or else its first. A group gets no alerts of a watch of
- * its owner's ledger. undefined without a watch.
+ * The newest watch of the wallet that notifies a recipient, or the given watch if it notifies the
+ * recipient, with an example alert of its first enabled signal, or else of its first signal. A group gets
+ * no alerts about its owner's ledger. undefined if there is no such watch.
  */
 export async function findExampleWatch(
   { db, clock }: { readonly db: Db; readonly clock: Clock },

@@ -26,11 +26,11 @@ export interface PreviewDeps {
 
 /** A target that can be watched. */
 export const TargetPreview = z.object({
-  /** In canonical form. */
+  /** The target in canonical form. */
   target: z.unknown(),
-  /** Label of a watch without one. */
+  /** Default label of a watch on the target. */
   label: z.string(),
-  /** Present observation, encoded; null when it cannot be read now. */
+  /** Current observation, encoded; null when it cannot be read now. */
   observation: z.unknown(),
 })
 export type TargetPreview = z.output<typeof TargetPreview>

@@ -67,7 +67,7 @@ export function mergeSignals(
 }
 
 /**
- * Key of a watch's observation: its target, with its key settings where the type has them. Watches of a
+ * Key of a watch's target: the target, together with the key settings if the type has them. Watches of a
  * type with equal keys share one target.
  */
 export function targetKey(
@@ -80,7 +80,7 @@ export function targetKey(
   return canonicalJson(keySettings === undefined ? target : { target, lens: keySettings })
 }
 
-/** Target key of a wallet's own data. */
+/** Target key of a wallet's ledger. */
 export function keyOfOwn(wallet: string): string {
   return canonicalJson({ wallet })
 }

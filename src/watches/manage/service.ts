@@ -69,9 +69,9 @@ export interface CheckedTarget {
 }
 
 /**
- * Validates a new watch against the chain; never inside a transaction.
+ * Validates a new watch against the chain. Never call it inside a transaction.
  *
- * @throws AppError as `createWatch` does
+ * @throws the errors of `createWatch`
  */
 export async function checkNewWatch(
   deps: Deps & { readonly chain: FspChain; readonly billing: { readonly enabled: boolean } },
@@ -89,10 +89,10 @@ export async function checkNewWatch(
 }
 
 /**
- * Creates a watch in a free slot. Its first observation is its baseline.
+ * Creates a watch in a free slot. The first observation is its baseline.
  *
- * Checks against the chain (such as whether an address is a token) are skipped when it does not answer; the
- * watch then starts with the first value observed.
+ * Checks against the chain (such as whether an address is a token) are skipped when the chain does not
+ * answer; the watch then starts with the first value that is observed.
  *
  * @param checked result of `checkNewWatch`; required inside a transaction, where the chain is not called
  * @throws AppError invalid `validation_failed`, conflict `no_free_slot`; where billing is disabled
@@ -161,7 +161,7 @@ export async function updateWatch(
   throw new AppError('upstream', 'dependency_unavailable', { retryAfterSeconds: 1 })
 }
 
-/** Upper limit of repeated checks because a concurrent change altered the settings. */
+/** Maximum number of checks that are repeated because a concurrent change altered the settings. */
 const CHECKS_MAX = 5
 
 interface WatchUpdate {
@@ -172,7 +172,7 @@ interface WatchUpdate {
 
 /**
  * Validates changed settings against the chain.
- * @returns the merged settings, encoded; undefined: unchanged
+ * @returns the merged settings, encoded; undefined if they are unchanged
  */
 async function checkSettings(
   deps: Deps & { readonly chain: FspChain },
@@ -253,7 +253,7 @@ async function applyChanges(
 }
 
 /**
- * Deletes a watch and frees its slot for the oldest suspended one; its alerts stay in the history.
+ * Deletes a watch and frees its slot for the oldest suspended watch; the alerts stay in the history.
  *
  * @throws AppError not_found
  */
@@ -280,10 +280,10 @@ export async function deleteWatch(
 }
 
 /**
- * Locks a watch, and its target before it: the evaluation locks a target and then writes about its watches,
- * and the other order would be a deadlock.
+ * Locks a watch's target and then the watch. The evaluation also locks a target before it writes its
+ * watches; another order could cause a deadlock.
  *
- * @returns its target; undefined when the wallet has no such watch
+ * @returns the target; undefined when the wallet has no such watch
  */
 async function lockWithTarget(tx: Db, wallet: Address, id: number): Promise<number | undefined> {
   const targetId = await store.findTargetOf(tx, wallet, id)

@@ -32,7 +32,7 @@ export async function suspendBeyond(
     returning ${fittedColumns}`)
 }
 
-/** Resumes the suspended ones among the wallet's first `capacity` watches. */
+/** Resumes the suspended watches among the wallet's first `capacity` watches. */
 export async function resumeWithin(
   db: Db,
   wallet: Address,

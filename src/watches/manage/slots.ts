@@ -1,6 +1,6 @@
 /**
- * Suspension of watches. When a wallet has fewer slots than watches, the newest are suspended: they keep
- * their order, are not judged, and resume when there is a slot.
+ * Suspension of watches. When a wallet has fewer slots than watches, the newest are suspended: suspended
+ * watches keep their order, are not judged, and resume when a slot is free.
  */
 import {
   type ChangedCapacity,
@@ -19,7 +19,7 @@ import * as slotStore from './slot-store.ts'
 
 /** Result of fitting a wallet's watches to its slots. */
 export interface FittedWatches extends ChangedCapacity {
-  /** Labels, oldest watch first. */
+  /** Labels of the suspended watches, oldest first. */
   readonly suspended: readonly string[]
   readonly resumed: readonly string[]
 }
@@ -30,9 +30,9 @@ export interface SlotListener {
 }
 
 /**
- * Suspends the wallet's newest watches beyond `capacity`, resumes the oldest suspended ones below it, each
- * with a new baseline where no episode is open, and calls the listener. Idempotent. The wallet's slots must
- * be locked.
+ * Suspends the wallet's newest watches beyond `capacity`, resumes the oldest suspended watches within it,
+ * and calls the listener. A resumed watch starts with a new baseline where no episode is open. Idempotent.
+ * The wallet's slots must be locked.
  */
 export async function fitWatches(
   { notices }: { readonly notices: SlotListener },
@@ -56,12 +56,12 @@ function labelsOf(rows: readonly slotStore.FittedRow[]): readonly string[] {
   return rows.toSorted((a, b) => a.place - b.place).map(({ label }) => label)
 }
 
-/** Labels of the wallet's running watches that a capacity would suspend. */
+/** Labels of the wallet's running watches that would be suspended at a capacity. */
 export function listBeyond(db: Db, wallet: Address, capacity: number): Promise<string[]> {
   return slotStore.listLabelsBeyond(db, wallet, capacity)
 }
 
-/** Wallets read by one query. */
+/** Number of wallets that one query reads. */
 const WALLETS_PER_READ = 100
 
 /**
@@ -84,7 +84,7 @@ export async function fitChangedWallets(
     if (suspended.length + resumed.length === 0) return
     const { wallet, capacity } = changed
     const counts = { suspended: suspended.length, resumed: resumed.length }
-    deps.log.info({ wallet, capacity, ...counts }, 'watches fitted to their slots')
+    deps.log.info({ wallet, capacity, ...counts }, 'watches were fitted to the slots of a wallet')
   }
   await fitChanged(deps, fit, signal)
   if (!deps.billing.enabled) await resumeFree(deps, fit, signal)

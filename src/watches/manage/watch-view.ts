@@ -45,15 +45,15 @@ export function toWatch(row: store.WatchRow, now: Date): Watch {
 }
 
 /**
- * Time of the last evaluation: a quiet observation counts too. Null for a paused watch, or one not observed
- * yet.
+ * Time of the last evaluation; a quiet observation counts, too. Null for a watch that is paused or not
+ * observed yet.
  */
 function lastEvaluated(row: store.WatchRow, isJudged: boolean): Date | null {
   if (!isJudged) return null
   return row.status === 'active' ? (row.lookedAt ?? row.observedAt) : row.observedAt
 }
 
-/** A state as the query returns it: streak is null where the signal has none. */
+/** A state as the query returns it; `streak` is null where the signal has no streak. */
 const StateRow = z
   .object({
     id: z.string(),

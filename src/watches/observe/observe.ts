@@ -18,9 +18,9 @@ import * as store from '../target-store.ts'
 import { CHAIN_TYPES } from '../types/index.ts'
 import { groupSlices, type SliceCursor, type SliceGroup, saveProgress } from './slice-progress.ts'
 
-/** Targets observed in one request. */
+/** Number of targets that one request observes. */
 const TARGETS_PER_REQUEST = 500
-/** Spans of one type that one pass observes; the rest waits for the next pass. */
+/** Maximum number of batches of one type in one pass; the rest waits for the next pass. */
 const BATCHES_PER_PASS = 50
 interface ObserveDeps extends Omit<JudgeDeps, 'fence'> {
   readonly chain: FspChain
@@ -39,11 +39,11 @@ export interface PassDeps extends ObserveDeps {
  * Runs one pass over the slices of this process, up to the published block: observes every distinct target
  * of every chain type once, and judges its watches only if the observation changed or a watch joined.
  *
- * Each target's states, alerts and last observation are one transaction, so a stop at any point loses and
- * repeats nothing, and neither does a slice that another process takes over meanwhile. Targets that cannot
- * be read are not judged: the slice's cursor stays and records since when, and after a while the outage is
- * notified. A type that fails, for any reason, fails alone; a target or watch that cannot be judged is put
- * into quarantine alone.
+ * Each target's states, alerts and last observation are one transaction, so nothing is lost or repeated if
+ * the process stops at any point, or another process takes over a slice meanwhile. Targets that cannot be
+ * read are not judged: the slice's cursor stays and records since when, and after a while the outage is
+ * notified. A type that fails does not affect other types; a target or watch that cannot be judged is put
+ * into quarantine and does not affect others.
  *
  * @throws AppError upstream when no target could be read; database errors
  */
@@ -68,7 +68,7 @@ export async function observeSlices(given: PassDeps, signal: AbortSignal): Promi
   if (failures.length > 0 && observed === 0) throw failures[0]
 }
 
-/** Whether only a type failed, and not a dependency of all types: the database, or the fence. */
+/** Whether an error concerns only one type, and not what all types need: the database or the fence. */
 function isOfType(error: unknown): boolean {
   return error instanceof AppError || !isSharedFailure(error)
 }
@@ -88,7 +88,7 @@ async function observeType(
     if (cursor.failingSince !== null)
       log.info({ type: type.name }, 'watch type can be judged again')
   } catch (error) {
-    // Another process has taken a slice: the next pass goes on with the others.
+    // Another process has taken a slice; the next pass continues with the other slices.
     if (signal.aborted || error instanceof FenceError) return
     if (!isOfType(error)) throw error
     const now = clock.now()
@@ -106,7 +106,7 @@ function recordFailure({ log }: ObserveDeps, type: ChainWatchType, error: unknow
   if (isUpstream)
     log.warn(
       fields,
-      'watch type not observed: a dependency is unavailable; the next run tries again',
+      'watch type was not observed: a dependency is unavailable; the next run tries again',
     )
   else log.error(fields, 'watch type cannot be judged')
 }
@@ -128,7 +128,7 @@ async function lastKnownBlock(
   if (watermark === undefined && judgedTo < 0) return undefined
   if (watermark === undefined || watermark.block < judgedTo) {
     const cause = new Error(
-      `facts are known up to block ${watermark?.block}, judged is ${judgedTo}`,
+      `data is known up to block ${watermark?.block}, but targets were judged up to ${judgedTo}`,
     )
     throw new AppError('upstream', 'dependency_unavailable', {}, { cause })
   }
@@ -146,7 +146,7 @@ async function observeSpans(
   const { db, chain, clock } = deps
   let after = cursor.blockNumber
   for (let batches = 0; batches < BATCHES_PER_PASS && !signal.aborted; batches++) {
-    // The published block is that of another endpoint or an earlier leader.
+    // The published block comes from another endpoint or an earlier leader.
     if (after !== null && tip.number < after) return
     const isWaiting = after === tip.number || (batches === 0 && !isDue(type, cursor, tip))
     const upTo = isWaiting ? tip : await endOfBatch(chain, type, after, tip, signal)
@@ -224,7 +224,7 @@ async function observeTargets(
   }
 }
 
-/** Judges a target; the process that has taken its slice meanwhile judges it instead. */
+/** Judges a target, unless another process has taken its slice meanwhile; then that process judges it. */
 async function judgeInSlice(
   { slices, ...deps }: ObserveDeps,
   type: ChainWatchType,

@@ -3,12 +3,12 @@ import * as store from '../target-store.ts'
 
 /** Progress of reading the chain and of evaluating its watches, over all processes. */
 export interface Progress {
-  /** The newest confirmed block; undefined before the first. */
+  /** The newest confirmed block; undefined before the first is read. */
   readonly head: { readonly block: number; readonly at: Date } | undefined
   readonly types: readonly {
     readonly type: string
     readonly observedAt: Date | null
-    /** Time since which its data cannot be read; null while it can. */
+    /** Time since which the type's data cannot be read; null while it can be read. */
     readonly failingSince: Date | null
   }[]
 }

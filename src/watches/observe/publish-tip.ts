@@ -1,6 +1,6 @@
 /**
- * Work of the leading process for all observers: it reads the newest confirmed block, publishes it,
- * and fires alerts about outages of the chain.
+ * Work that one `watcher` process, the leader, does for all of them: it reads the newest confirmed block,
+ * publishes it, and fires alerts about outages of the chain.
  */
 import type { BlockRef } from '#src/chain/chain.ts'
 import { transactUnder } from '#src/db/lock.ts'
@@ -18,11 +18,11 @@ export interface TipDeps extends ChainOutageDeps {
 }
 
 /**
- * Publishes the newest confirmed block, then notifies of outages of the chain that last.
+ * Publishes the newest confirmed block, then fires alerts about chain outages that have lasted long enough.
  *
- * @throws as `publishTip`
+ * @throws the errors of `publishTip`
  */
-export async function leadObservation(deps: TipDeps, signal: AbortSignal): Promise<BlockRef> {
+export async function publishTipAndOutages(deps: TipDeps, signal: AbortSignal): Promise<BlockRef> {
   try {
     return await publishTip(deps, signal)
   } finally {
@@ -31,10 +31,11 @@ export async function leadObservation(deps: TipDeps, signal: AbortSignal): Promi
 }
 
 /**
- * Publishes the newest confirmed block. Records whether there is one, and whether it is new.
+ * Publishes the newest confirmed block. Also records the time of this check, and since when there has been
+ * no new block.
  *
- * @throws AppError upstream when no block could be read; FenceError when another process took over; database
- * errors
+ * @throws AppError upstream when no block could be read; FenceError when another process took over;
+ * database errors
  */
 export async function publishTip(deps: TipDeps, signal: AbortSignal): Promise<BlockRef> {
   const { db, chain, clock, fence } = deps
@@ -46,7 +47,7 @@ export async function publishTip(deps: TipDeps, signal: AbortSignal): Promise<Bl
   } finally {
     const now = clock.now()
     const isNew = tip !== undefined && tip.number > (before?.blockNumber ?? -1)
-    if (tip !== undefined) reportLateClock(deps, tip, before)
+    if (tip !== undefined) reportSlowClock(deps, tip, before)
     const cursor = {
       type: store.TIP,
       ...(isNew && { blockNumber: tip?.number, blockAt: tip?.at }),
@@ -63,8 +64,11 @@ export async function publishTip(deps: TipDeps, signal: AbortSignal): Promise<Bl
   }
 }
 
-/** Logs once that this host's clock is behind the chain's: the time of a block has passed. */
-function reportLateClock(
+/**
+ * Logs once when the newest block has a time that this host's clock has not reached, so this clock is
+ * behind the chain's.
+ */
+function reportSlowClock(
   { clock, log }: Pick<TipDeps, 'clock' | 'log'>,
   { number: block, at }: BlockRef,
   before: store.Cursor | undefined,
@@ -72,7 +76,7 @@ function reportLateClock(
   const now = clock.now()
   if (!isAhead(at, now) || isAhead(before?.blockAt, before?.checkedAt)) return
   const behindMs = at.getTime() - now.getTime()
-  log.error({ block, behindMs }, 'clock of this host is behind the newest block')
+  log.error({ block, behindMs }, 'clock of this host is behind the time of the newest block')
 }
 
 function isAhead(blockAt: Date | null | undefined, now: Date | null | undefined): boolean {

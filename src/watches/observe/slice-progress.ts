@@ -24,8 +24,8 @@ const NEVER: SliceCursor = {
 }
 
 /**
- * Groups slices by the block up to which they were observed. A slice is at least as far as its
- * type, because the previous release observed whole types.
+ * Groups slices by the block up to which they were observed. A slice counts as observed at least up to the
+ * block of its type, because the previous release observed whole types.
  */
 export async function groupSlices(
   db: Db,
@@ -40,7 +40,7 @@ export async function groupSlices(
     const group = groups.get(cursor.blockNumber) ?? { slices: [], cursor }
     groups.set(cursor.blockNumber, group)
     group.slices.push(slice)
-    // The whole group is observed again while one of its slices is failing.
+    // If one slice of a group is failing, the whole group counts as failing.
     if (group.cursor.failingSince === null) group.cursor = cursor
   }
   return [...groups.values()]
@@ -49,7 +49,7 @@ export async function groupSlices(
 function furthest(own: SliceCursor | undefined, whole: store.Cursor | undefined): SliceCursor {
   const isBehind = (own?.blockNumber ?? -1) < (whole?.blockNumber ?? -1)
   const cursor = (isBehind ? whole : (own ?? whole)) ?? NEVER
-  // While the outage of a type is notified, the next observation has to end it.
+  // While the outage of a type is notified, the next successful observation has to end the outage.
   const isOut = whole?.outageSeverity != null
   return { ...cursor, failingSince: cursor.failingSince ?? (isOut ? whole.failingSince : null) }
 }
@@ -69,7 +69,7 @@ export async function saveProgress(
         .fenceOf(held)
         .transact(db, (tx) => store.saveSliceCursors(tx, type, held, seen))
     } catch (error) {
-      // A lost slice is held no longer; the others are written.
+      // This process has lost the slice; the other slices are written.
       if (!(error instanceof FenceError)) throw error
     }
   }

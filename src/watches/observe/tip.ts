@@ -3,9 +3,9 @@ import { findCursor, TIP } from '../target-store.ts'
 
 /** State of reading the chain. */
 export interface TipState {
-  /** The newest confirmed block, with its time; null before the first. */
+  /** The newest confirmed block, with its time; null before the first is read. */
   readonly block: { readonly number: number; readonly at: Date } | null
-  /** Time since which there is no answer or no new block; null while there is. */
+  /** Time since which there has been no answer or no new block; null while the chain works. */
   readonly failingSince: Date | null
 }
 

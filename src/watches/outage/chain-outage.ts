@@ -15,26 +15,29 @@ import * as store from '../target-store.ts'
 import { OutageData, severityOf } from './monitoring.ts'
 import * as outages from './store.ts'
 
-/** Watches notified in one transaction. */
+/** Number of watches that are notified in one transaction. */
 const WATCHES_PER_WRITE = 1000
 
 export interface ChainOutageDeps {
   readonly db: Db
-  /** The right to write as the only process that observes; omitted where there is a single process. */
+  /** Fence of the only process that may write outages; omitted where there is a single process. */
   readonly fence?: Fence | undefined
   readonly clock: Clock
   readonly log: Logger
   readonly quarantine: Quarantine
-  /** Records firings in the given transaction: `alerts.recordAlerts` of a higher room. */
+  /**
+   * Records firings in the given transaction: `alerts.recordAlerts`, which belongs to a room above this
+   * one.
+   */
   readonly recordAlerts: (tx: Db, candidates: readonly AlertCandidate[]) => Promise<void>
 }
 
 /**
- * Raises an alert for every watch of the chain when the chain was unreachable for 90 seconds, another when
- * that becomes critical, and a recovery when it is reachable again.
+ * Raises an alert for every watch of the chain when the chain was unreachable for 90 seconds, another alert
+ * when the outage becomes critical, and a recovery when the chain is reachable again.
  *
- * Watches are visited only on such a change, in batches. A stop of the process repeats and loses no alert. A
- * watch that cannot be notified is put into quarantine alone, and so is a type.
+ * Watches are visited only on such a change, in batches. If the process stops, no alert is repeated or
+ * lost. A watch or type that cannot be notified is put into quarantine and does not affect others.
  *
  * @throws FenceError when another process took over; database errors
  */
@@ -58,7 +61,8 @@ async function fireForType(
 ): Promise<void> {
   const cursor = await store.findCursor(deps.db, type)
   const since = earliest(cursor?.failingSince, tip?.failingSince)
-  // By the time of the last observation: a clock that jumped since proves nothing. Without a tip no type is observed.
+  // The time of the last check counts, not the current time, because the clock may have jumped since. While
+  // there is no tip, no type is observed.
   const isBlind = tip?.failingSince != null
   const checkedAt = isBlind ? latest(cursor?.checkedAt, tip.checkedAt) : cursor?.checkedAt
   const severity = severityOf(since, checkedAt ?? now)
@@ -148,7 +152,7 @@ async function endChainOutage(deps: ChainOutageDeps, type: string, now: Date): P
   if (notified > 0) deps.log.info({ type, watches: notified }, 'chain outage is over')
 }
 
-/** Common parts of every firing. A recovery is ordered after its alert, also within one instant. */
+/** Common fields of every firing. A recovery is ordered after its alert, even at the same instant. */
 function common(watch: outages.ChainOutageWatch, type: string, now: Date) {
   const { id, wallet, label, recipientIds, minSeverity, mutedUntil, state } = watch
   const before = state?.lastFiredAt?.getTime() ?? 0
@@ -207,8 +211,8 @@ async function inBatches(
 }
 
 /**
- * Writes watches in one transaction; if that fails, each half of them in its own, down to a single watch, which
- * is put into quarantine.
+ * Writes watches in one transaction. If the transaction fails, each half is written in a separate
+ * transaction, down to a single watch, which is put into quarantine.
  *
  * @returns the number of watches that were written
  */

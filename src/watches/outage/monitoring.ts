@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Presentation, Severity } from '#src/kernel/display-values.ts'
 import { Instant, type JsonObject } from '#src/kernel/units.ts'
 
-/** The events, which no signal emits. */
+/** The events of a chain outage, which no signal emits. */
 export const MONITORING_EVENTS = ['fsp.monitoring', 'fsp.monitoring.recovered'] as const
 
 /** Time without data, in milliseconds, after which an outage is notified. */
@@ -11,18 +11,20 @@ export const STALE_CHAIN_MS = 90_000
 /** Time after which an outage is critical. */
 const CRITICAL_MS = 600_000
 /**
- * Upper limit of the time counted between two observations: while the service did not run no data was
- * missing.
+ * Maximum time that is counted between two observations. The time in which the service did not run is not
+ * an outage.
  */
 const POLL_MS_MAX = 40_000
 
-/** A failure that persists. */
+/** A failure that lasts, with its start and its last check. */
 export interface PersistentFailure {
   readonly failingSince: Date | null
   readonly checkedAt: Date | null
 }
 
-/** Start of a failure, at a failed observation: time in which the service did not run does not count. */
+/**
+ * Start of a failure, at a failed observation. The time in which the service did not run does not count.
+ */
 export function failingSince(before: PersistentFailure | undefined, now: Date): Date {
   const checkedAt = before?.checkedAt ?? now
   const since = before?.failingSince ?? checkedAt
@@ -30,7 +32,7 @@ export function failingSince(before: PersistentFailure | undefined, now: Date): 
   return new Date(Math.min(since.getTime() + unseenMs, now.getTime()))
 }
 
-/** Severity of an outage that began at an instant; null: too short to notify. */
+/** Severity of an outage that began at an instant; null if it is too short to notify. */
 export function severityOf(since: Date | null, now: Date): Severity | null {
   const ms = since === null ? 0 : now.getTime() - since.getTime()
   if (ms < STALE_CHAIN_MS) return null
@@ -40,16 +42,16 @@ export function severityOf(since: Date | null, now: Date): Severity | null {
 /** `data` of both events. */
 export const OutageData = z.object({
   since: Instant,
-  /** The last block read; null: none ever. */
+  /** The last block that was read; null if none was read ever. */
   lastBlock: z.object({ number: z.int(), at: Instant }).nullable(),
-  /** No new block, or no answer of the endpoints. */
+  /** Reason of the outage: no new block, or no answer of the endpoints. */
   reason: z.enum(['no_block', 'no_answer']),
   /** Of the recovery: end of the outage. */
   until: Instant.nullable(),
 })
 export type OutageData = z.output<typeof OutageData>
 
-/** Display values of its alerts. */
+/** Display values of alerts about an outage. */
 export function presentMonitoring(_event: string, data: JsonObject): Presentation {
   const { since, until, lastBlock } = OutageData.parse(data)
   return {

@@ -17,17 +17,17 @@ export interface ChainOutageWatch
   readonly state: StoredState | undefined
 }
 
-/** Watches in the order of their ids; those that cannot be read are left out. */
+/** Watches in the order of their ids; watches that cannot be parsed are left out. */
 export interface OutagePage {
   readonly watches: readonly ChainOutageWatch[]
   /** The last id, also of a watch that was left out; undefined on an empty page. */
   readonly lastId: number | undefined
 }
 
-/** Called with each watch, or state of a watch, that cannot be read. */
+/** Called with each watch, or state of a watch, that cannot be parsed. */
 type OnUnreadable = (watchId: number, error: unknown) => void
 
-/** Place of a page, and what its rows are. */
+/** Type and start of a page of watches. */
 interface PageOf {
   readonly type: string
   /** The page begins after this id. */
@@ -90,7 +90,7 @@ async function list(
       onUnreadable(found.id, watch.error)
       return []
     }
-    // A state that cannot be read is none: the next notification replaces it.
+    // A state that cannot be parsed counts as missing; the next notification replaces it.
     const states = StoredStates.safeParse(found.states)
     if (!states.success) onUnreadable(found.id, states.error)
     return [{ ...watch.data, state: states.data?.[0] }]

@@ -3,9 +3,9 @@ import { forEachAtOnce } from '#src/chain/parallel.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { History, HistoryGap } from '../history.ts'
 
-/** Blocks at which the balance is read: about every twelve hours of a week. */
+/** Number of blocks at which the balance is read: about one per twelve hours of a week. */
 const SAMPLES = 15
-/** Samples read at once. */
+/** Number of samples that are read concurrently. */
 const AT_ONCE = 4
 /** Blocks over which the time between two blocks is first estimated. */
 const PACE_BLOCKS = 10_000
@@ -15,7 +15,7 @@ interface Target {
   readonly asset: Asset
 }
 
-/** A balance in the form of an observation of `wallet-balance`. */
+/** A balance in the format of an observation of `wallet-balance`. */
 interface PastBalance {
   readonly position: number
   readonly at: Date
@@ -26,8 +26,8 @@ interface PastBalance {
 }
 
 /**
- * The balance at a few blocks, from endpoints that keep the state of old ones. Where they keep only that of
- * the newest blocks, these are the history.
+ * The balance at a few blocks, from endpoints that keep the state of old blocks. Where endpoints keep only
+ * the state of the newest blocks, the history consists of these blocks.
  */
 export const balanceHistory: History<Target, unknown, PastBalance> = {
   keeps: 'each',
@@ -51,7 +51,8 @@ export const balanceHistory: History<Target, unknown, PastBalance> = {
     await forEachAtOnce(spread(start, last.number), AT_ONCE, async (number) => {
       const block = number === last.number ? last : await chain.blockAt(number, signal)
       const balanceUnits = await chain.pastBalance(target, number, signal)
-      // An endpoint prunes while it is read, and some keep the state of every n-th block only.
+      // An endpoint may prune states while it is read, and some endpoints keep only the state of every n-th
+      // block.
       if (balanceUnits === undefined) gaps.add('no_archive')
       if (block === undefined || typeof balanceUnits !== 'bigint') return
       found.set(number, { position: number, at: block.at, balanceUnits, ...info, movement: null })
@@ -61,7 +62,10 @@ export const balanceHistory: History<Target, unknown, PastBalance> = {
   },
 }
 
-/** The first block whose state is kept; undefined where not even that of the last one is. */
+/**
+ * The first block whose state endpoints keep; undefined where they do not even keep the state of the last
+ * block.
+ */
 async function findKept(
   chain: Chain,
   target: Target,
@@ -89,7 +93,7 @@ function spread(first: number, last: number): readonly number[] {
   return [...new Set(all)]
 }
 
-/** A block close to a time; the first block for an earlier time; undefined where the chain has none. */
+/** A block close to a time; the first block for an earlier time; undefined where the chain has no block. */
 async function findBlock(
   chain: Chain,
   tip: BlockRef,

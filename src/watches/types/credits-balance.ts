@@ -9,7 +9,7 @@ const LIMIT_CREDITS_MAX = 1_000_000_000
 const Settings = z.strictObject({ limit: Credits.min(1).max(LIMIT_CREDITS_MAX) })
 type Settings = z.output<typeof Settings>
 
-/** Empty: a balance is complete in itself. */
+/** State of the signal: empty, because the newest balance is enough. */
 const State = z.object({})
 type State = z.output<typeof State>
 
@@ -21,8 +21,8 @@ const Threshold = z.object({
 })
 
 /**
- * Fires when the credits are strictly below the limit; recovers at the limit and above it. Judges the first
- * balance too.
+ * Fires when the credits are below the limit; recovers at or above the limit. Judges the first balance,
+ * too.
  */
 export function creditsThreshold(
   _previous: State,
@@ -89,7 +89,7 @@ const creditsThresholdSignal = defineSignal<EmptyTarget, Settings, Balance, Stat
     }),
 })
 
-/** Watch type of the owner's own credits. */
+/** Watch type of the owner's credits. */
 export const creditsBalance = defineLedgerWatchType({
   name: 'credits-balance',
   settings: Settings,

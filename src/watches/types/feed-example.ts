@@ -19,16 +19,19 @@ export const EXAMPLE = {
   blockNumber: 41_880_123,
 }
 
-/** Stands for a price before the first observation. */
+/** Placeholder for the price before the first observation. */
 const UNSEEN_PRICE = { value: 1n, decimals: 0 }
-/** The largest possible fall, in percent. */
+/** The maximum fall of a price, in percent. */
 export const PERCENT_ALL = 100
 /** Decimals of percentages as whole numbers. */
 export const PERCENT_DECIMALS = 6
-/** Additional decimals of the price before a move, so that rounding it does not show. */
+/** Additional decimals of the price before a move, so that its rounding is not visible. */
 const MORE_DECIMALS = 6
 
-/** The price from which a move of `percent` leads to `price`: the rise or fall, rounded to be no smaller. */
+/**
+ * The price from which a rise or fall of `percent` leads to `price`, rounded so that the move is not
+ * smaller than `percent`.
+ */
 function priceBefore(
   { value, decimals }: z.output<typeof Price>,
   percent: number,
@@ -43,7 +46,7 @@ function priceBefore(
   return { value: scaled / part + (isRounded ? 1n : 0n), decimals: decimals + MORE_DECIMALS }
 }
 
-/** The parts of a watch of a price that its example needs. */
+/** The fields of a price watch that its example needs. */
 type PriceWatch = Pick<
   ExampleWatch<
     { readonly feed: string },
@@ -57,7 +60,10 @@ type PriceWatch = Pick<
   'target' | 'settings' | 'observation' | 'at'
 >
 
-/** The baseline and the observation of a move by the percentage of a watch, to its last observed price. */
+/**
+ * The baseline and the observation of a move by the watch's percentage, which ends at the last observed
+ * price.
+ */
 export function exampleMove({ target, settings, observation, at }: PriceWatch) {
   const price = observation?.price ?? UNSEEN_PRICE
   const since = new Date(at.getTime() - settings.windowSeconds * 1000)

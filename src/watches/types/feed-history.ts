@@ -3,11 +3,12 @@ import { DAY_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { History } from '../history.ts'
 
 /**
- * Longest interval between stored prices that is no hole; in a longer one the feed was not watched.
+ * Two stored prices that are further apart than this have a gap between them, in which the feed was not
+ * watched.
  */
-const HOLE_MS = 15 * MINUTE_MS
+const GAP_MS = 15 * MINUTE_MS
 
-/** A stored price in the form of an observation of `feed-move`. */
+/** A stored price in the format of an observation of `feed-move`. */
 interface PastMove {
   readonly position: number
   readonly at: Date
@@ -21,7 +22,7 @@ interface PastMove {
 /** The stored prices of a feed. */
 export const feedHistory: History<{ feed: string }, { windowSeconds: number }, PastMove> = {
   keeps: 'each',
-  holeMs: HOLE_MS,
+  gapMs: GAP_MS,
   async *read({ chain, facts }, { target, settings, from, to, signal }) {
     const list = await chain.feedList(signal)
     const known = list && findFeed(list, target.feed)

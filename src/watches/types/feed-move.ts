@@ -74,7 +74,7 @@ const Moved = z.object({
  * Fires when the price moved by at least the percentage since the oldest valid price inside the window, in
  * the chosen direction, at most once per window; at twice the percentage it is critical.
  *
- * The first price only sets the baseline, and earlier ones do not count.
+ * The first price only sets the baseline, and earlier prices do not count.
  */
 export function priceMove(
   previous: State,
@@ -128,14 +128,16 @@ function reaches(
   return far >= before * parseUnits(`${percent}`, PERCENT_DECIMALS) * times
 }
 
-/** Summary of all watches on a feed and window: the nearest prices and times at which one could fire. */
+/**
+ * Summary of all watches on a feed and window: the nearest prices and times at which a watch could fire.
+ */
 const Summary = z.object({
   /**
    * Smallest percentages, upwards and downwards, of watches that compare with the window's oldest price.
    */
   up: z.number().nullable(),
   down: z.number().nullable(),
-  /** Nearest prices at which a watch that compares with its own baseline fires. */
+  /** Nearest prices at which a watch that compares with its baseline fires. */
   above: z.number().nullable(),
   below: z.number().nullable(),
   /**
@@ -212,7 +214,7 @@ function presentMoved(_event: string, data: JsonObject): Presentation {
   }
 }
 
-/** Example: the smallest move that fires, ending at the last observed price. */
+/** Data of an example: the smallest move that fires and ends at the last observed price. */
 function ownExample(watch: ExampleWatch<Target, Settings, Observation>): JsonObject {
   const { baseline, now } = exampleMove(watch)
   return priceMove({ baseline, firedAt: null }, now, watch).firings[0]?.data ?? EXAMPLE

@@ -8,7 +8,7 @@ export type Price = z.output<typeof Price>
 /** A price with the time of the block it was read at. */
 export const Point = Price.extend({ at: Instant })
 
-/** Both values at the larger number of decimals of the two. */
+/** Converts two prices to the larger of their numbers of decimals. */
 export function toCommonDecimals(one: Price, other: Price): readonly [bigint, bigint] {
   const decimals = Math.max(one.decimals, other.decimals)
   const scaled = (price: Price) => price.value * 10n ** BigInt(decimals - price.decimals)

@@ -35,7 +35,7 @@ export function findWatchType(name: string): WatchType | undefined {
   return REGISTRY.find((watchType) => watchType.name === name)
 }
 
-/** The type of a stored watch. @throws Error for an unknown name: stored types always exist */
+/** The type of a stored watch. @throws Error for an unknown name, which cannot be stored */
 export function getWatchType(name: string): WatchType {
   const type = findWatchType(name)
   if (type === undefined) throw new Error(`no watch type is called ${name}`)

@@ -6,7 +6,10 @@ import { Address } from '#src/kernel/units.ts'
 const OWN = 'FLR'
 const SYMBOLS = [OWN, ...CHAINS.map(({ symbol }) => symbol).filter((symbol) => symbol !== OWN)]
 
-/** The chain's own coin: its symbol in JSON. `FLR` is read on every chain, for stored rows and older clients. */
+/**
+ * Codec of the chain's own coin, which is its symbol in JSON. `FLR` is accepted on every chain, for stored
+ * rows and older clients.
+ */
 const OwnCoin = z.codec(z.enum(SYMBOLS), z.literal(OWN), {
   decode: (symbol, context) => {
     if (symbol !== OWN && symbol !== servedChain().symbol) {

@@ -13,7 +13,7 @@ import {
   resolveProvider,
 } from './provider-target.ts'
 
-/** Conditions by the id of their failure in the published calculation. */
+/** Conditions by the id of their failure in the published eligibility data. */
 const CONDITIONS: Readonly<Record<string, string>> = {
   FTSO_SCALING_FAILURE: 'conditionAnchor',
   FAST_UPDATES_FAILURE: 'conditionFastUpdates',
@@ -29,7 +29,7 @@ const Observation = z.object({
   /** The reward epoch in force. */
   rewardEpochId: z.int(),
   registered: z.boolean(),
-  /** null: no publication decides. */
+  /** null if no publication decides. */
   eligible: z.boolean().nullable(),
   eligibilityEpochId: z.int().nullable(),
   passes: z.number().nullable(),
@@ -41,10 +41,10 @@ const PARTS = ['registered', 'eligible'] as const
 type Part = (typeof PARTS)[number]
 
 const State = z.object({
-  /** As last observed; null: never. */
+  /** Registration as last observed; null if it was never observed. */
   registered: z.boolean().nullable(),
   eligible: z.boolean().nullable(),
-  /** Lost parts that were alerted and are not back. */
+  /** What was lost and alerted, and has not come back. */
   lost: z.array(z.enum(PARTS)),
 })
 type State = z.output<typeof State>
@@ -56,13 +56,13 @@ const Status = z.object({
   registered: z.boolean(),
   eligible: z.boolean().nullable(),
   rewardEpochId: z.int(),
-  /** The reward epoch of the calculation; null: none yet. */
+  /** The reward epoch of the eligibility data; null if there is none yet. */
   eligibilityEpochId: z.int().nullable(),
   passes: z.number().nullable(),
   failures: z.array(z.string()),
-  /** Of a recovery: the parts that are back. */
+  /** Of a recovery: what has come back. */
   recovered: z.array(z.enum(PARTS)),
-  /** Of an alert: its part; absent in alerts of earlier versions. */
+  /** Of an alert: what was lost; absent in alerts of earlier versions. */
   lost: z.enum(PARTS).exactOptional(),
   blockTime: Instant,
 })
@@ -73,8 +73,9 @@ const LOSSES = {
 } as const
 
 /**
- * Fires when registration or eligibility is lost, each once, and recovers with each that is back. The first
- * observation is the baseline of both; eligibility has its own if it becomes known later.
+ * Fires once when registration is lost and once when eligibility is lost, and recovers when either comes
+ * back. The first observation is the baseline of both; if eligibility becomes known later, its first known
+ * value is its baseline.
  */
 function providerStatus(previous: State, observation: Observation): Evaluation<State> {
   const now: Readonly<Record<Part, boolean | null>> = {
@@ -89,7 +90,7 @@ function providerStatus(previous: State, observation: Observation): Evaluation<S
   const open = [...previous.lost, ...fresh.filter((part) => !previous.lost.includes(part))]
   const back = open.filter((part) => now[part] === true)
   const lost = open.filter((part) => now[part] !== true)
-  // One observation has one recovery, which names all parts that are back.
+  // One observation has at most one recovery, which names everything that has come back.
   const recoveries = back.length === 0 ? [] : [recoveryOf(observation, back)]
   const notLostYet = Object.fromEntries(fresh.map((part) => [part, true]))
   return {
@@ -104,7 +105,7 @@ function recoveryOf(observation: Observation, parts: readonly Part[]): Firing {
   return { event: 'provider.recovered', severity: 'info', data: dataOf(observation, parts) }
 }
 
-/** Whether a recovery ends the episode of an alert: the alert's part is back. */
+/** Whether a recovery ends the episode of an alert: what the alert says was lost must have come back. */
 function isBack(recovery: JsonObject, last: Pick<Firing, 'event' | 'data'>): boolean {
   return Status.parse(recovery).recovered.some((part) => LOSSES[part] === last.event)
 }

@@ -16,12 +16,12 @@ export async function resolveProvider(
   return { provider: await chain.protocol.identityOf(provider) }
 }
 
-/** Label of a watch on a provider without one. */
+/** Default label of a watch on a provider. */
 export function providerLabel({ provider }: ProviderTarget): string {
   return shortAddress(provider)
 }
 
-/** A provider in a sentence: by name if it is known. */
+/** A provider in a sentence: its name, if the name is known. */
 export function providerName(provider: Address, name: string | null): DisplayValue {
   return name === null ? { kind: 'address', address: provider } : { kind: 'name', text: name }
 }

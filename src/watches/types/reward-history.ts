@@ -3,13 +3,13 @@ import type { Address } from '#src/kernel/units.ts'
 import type { History } from '../history.ts'
 import type { Epoch, RewardVoteObservation, Vote } from './reward-votes.ts'
 
-/** Votes are observed once a minute. */
+/** Interval at which votes are observed. */
 const STEP_MS = MINUTE_MS
 const STEPS_PER_PAGE = 500
 
 /**
  * The votes about the last ended reward epochs as they stood in every minute, from the times at which they
- * were opened, signed and concluded. How much weight had signed then is not known.
+ * were opened, signed and concluded. The weight that had signed at that time is not known.
  */
 export const rewardHistory: History<{ provider: Address }, unknown, RewardVoteObservation> = {
   keeps: 'each',

@@ -27,7 +27,10 @@ import {
   voteData,
 } from './reward-votes.ts'
 
-/** Last observation, and the earliest time at which time alone makes a watch fire. */
+/**
+ * The last observation, and the earliest time at which a watch fires even if the observation stays the
+ * same.
+ */
 const Summary = z.object({ seen: z.string(), dueAt: Instant.nullable() })
 type Summary = z.output<typeof Summary>
 
@@ -48,7 +51,7 @@ const prefilter: Prefilter<Settings, RewardVoteObservation, Summary> = {
         openToldAt === null ? [] : [after(openToldAt, AFTER_OPEN_MS)],
       ),
     ].filter((time) => time > observation.at)
-    // Events left for the next observation are due at once.
+    // Events that were left for the next observation are due at once.
     const isLeft = stored !== undefined && hasMore(RewardVoteState.parse(stored), observation)
     const others = [...(isLeft ? [observation.at] : []), ...(dueAt === null ? [] : [dueAt])]
     const times = [...due, ...others].map((time) => time.getTime())

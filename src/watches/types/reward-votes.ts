@@ -14,7 +14,7 @@ export const AFTER_OPEN_MS = REMINDER_MS - OPEN_MS
 const KINDS = ['uptime', 'rewards'] as const
 type Kind = (typeof KINDS)[number]
 
-/** One vote about an epoch, from the provider's view. */
+/** One vote on an epoch, as far as it concerns the provider. */
 const Vote = z.object({
   openedAt: Instant.nullable(),
   concludedAt: Instant.nullable(),
@@ -23,7 +23,7 @@ const Vote = z.object({
   /** The first signature of any result; null in observations stored by an earlier version. */
   firstSignedAt: Instant.nullable().default(null),
   signedOther: z.boolean(),
-  /** False: it is unknown whether the provider signed. */
+  /** False if it is unknown whether the provider signed. */
   isKnown: z.boolean(),
   weightSigned: z.number().nullable(),
 })
@@ -52,8 +52,8 @@ export const RewardVoteObservation = z.object({
 export type RewardVoteObservation = z.output<typeof RewardVoteObservation>
 
 /**
- * Notification stage of one vote. `over`: no more events, because it was concluded before the first
- * observation, or was missed and a later one of its kind is signed.
+ * Notification stage of one vote. `over`: no more events, because the vote was concluded before the first
+ * observation, or was missed and a later vote of its kind is signed.
  */
 const Stage = z.enum(['waiting', 'open', 'reminded', 'missed', 'signed', 'over'])
 type Stage = z.output<typeof Stage>
@@ -71,11 +71,14 @@ type EpochState = z.output<typeof EpochState>
 
 /** State between observations. */
 export const RewardVoteState = z.object({
-  /** null before the first observation. */
+  /** Epochs by id; null before the first observation. */
   epochs: z.array(EpochState).nullable(),
-  /** Time of the first observation; null before it, and in states stored by an earlier version. */
+  /**
+   * Time of the first observation; null before the first observation, and in states stored by an earlier
+   * version.
+   */
   since: Instant.nullable().default(null),
-  /** The last judged block: none is judged twice, and the remaining events follow with a later one. */
+  /** The last judged block. No block is judged twice; remaining events follow with a later block. */
   position: z.int(),
 })
 export type RewardVoteState = z.output<typeof RewardVoteState>
@@ -91,7 +94,7 @@ export const SigningData = z.object({
   concludedAt: Instant.nullable(),
   signedAt: Instant.nullable(),
   signedOtherHash: z.boolean(),
-  /** Percentage of the weight of all voters; null where it was not counted. */
+  /** Percentage of the weight of all voters; null where the weight was not counted. */
   weightSignedPercent: z.number().nullable(),
 })
 
@@ -101,7 +104,7 @@ export const SigningData = z.object({
  * without the signature. Recovers with each signature that ends alerts, see `isAnswered`.
  *
  * Votes concluded before the first observation do not fire. One observation raises either one recovery or
- * alerts, one of each event; further ones follow with the next observation.
+ * alerts, one of each event; further events follow with the next observation.
  */
 export function rewardSigningStatus(
   previous: RewardVoteState,
@@ -141,10 +144,10 @@ export function rewardSigningStatus(
 }
 
 /**
- * Whether a signature ends the alerts of a vote: the vote's own, or if the vote was missed, that of a later
- * one of its kind.
+ * Whether a signature ends the alerts of a vote. It must be a signature of this vote or, if the vote was
+ * missed, of a later vote of the same kind.
  *
- * @param last of the vote's alerts
+ * @param last the last of the vote's alerts
  */
 export function isAnswered(signature: JsonObject, last: Pick<Firing, 'event' | 'data'>): boolean {
   const [signed, alerted] = [SigningData.parse(signature), SigningData.parse(last.data)]
@@ -209,7 +212,8 @@ function newEpochState({ rewardEpochId }: Epoch): EpochState {
 }
 
 /**
- * More than are observed, so that an epoch whose data is missing for a while does not count as new later.
+ * Number of epochs in the state. More than are observed, so that an epoch whose data is missing for a while
+ * does not count as new later.
  */
 const EPOCHS_KEPT = 4
 
@@ -226,7 +230,8 @@ interface Step {
 /**
  * Advances the state of one epoch.
  *
- * @param events of this observation: each kind once, the rest follows with the next
+ * @param events collects the events of this observation: each event once; the rest follows with the next
+ * observation
  */
 function stepEpoch(
   before: EpochState | undefined,
@@ -292,8 +297,8 @@ function wasConcluded(
   if (firstAt === null) return false
   const { concludedAt } = epoch[kind]
   if (concludedAt !== null) return concludedAt <= firstAt
-  // The end of an uptime vote is not always known: a vote whose epoch ended before and that was never
-  // seen open counts as past.
+  // The end of an uptime vote is not always known. A vote counts as past if its epoch ended before the
+  // first observation and the vote was never seen open.
   return !isKnown && epoch.endedAt <= firstAt
 }
 

@@ -15,7 +15,7 @@ import { WalletAsset } from './own-coin.ts'
 const THRESHOLD_MIN = '0.000001'
 const THRESHOLD_MAX = '1000000000000000'
 
-/** Whole units of the asset, more than zero: 0.000001 to 10^15. */
+/** Threshold in whole units of the asset: 0.000001 to 10^15. */
 const Threshold = z
   .string()
   .regex(/^(0|[1-9]\d{0,15})(\.\d{1,18})?$/, { abort: true })
@@ -36,7 +36,7 @@ type Settings = z.output<typeof Settings>
 
 /** Cause of the change since the last observation. */
 const Movement = z.object({
-  /** The balance before it, in the smallest unit. */
+  /** The balance before the change, in the smallest unit. */
   fromUnits: Units,
   transactionHash: Hash.nullable(),
   counterparty: Address.nullable(),
@@ -50,7 +50,7 @@ const Observation = z.object({
   balanceUnits: Units,
   symbol: z.string(),
   decimals: z.int(),
-  /** null where nothing changed, or the cause is unknown. */
+  /** Cause of the change; null where nothing changed, or the cause is unknown. */
   movement: Movement.nullable().default(null),
 })
 type Observation = z.output<typeof Observation>
@@ -72,7 +72,7 @@ const Moved = z.object({
   changeAmount: z.string().regex(/^-?\d+$/),
   threshold: z.string(),
   direction: z.enum(['incoming', 'outgoing']),
-  /** null where there are several, or none is known. */
+  /** The other account; null where there are several, or none is known. */
   counterparty: Address.nullable(),
   transactionHash: Hash.nullable(),
   usd: z
@@ -84,7 +84,7 @@ const Moved = z.object({
   /** True for a payment for a top-up of the watch's owner; `src/alerts` adds it. */
   isTopUp: z.literal(true).exactOptional(),
 })
-/** `data` of alerts of any release: earlier ones have the watch's direction, and no cause. */
+/** `data` of alerts of any release. Alerts of earlier releases have the watch's direction, and no cause. */
 const StoredMoved = Moved.extend({ direction: z.string() }).partial({
   counterparty: true,
   transactionHash: true,
@@ -175,7 +175,7 @@ function presentMoved(_event: string, data: JsonObject): Presentation {
   }
 }
 
-/** Example: the smallest change that fires, ending at the last observed balance. */
+/** Data of an example: the smallest change that fires and ends at the last observed balance. */
 function ownExample({
   target,
   settings,
@@ -297,7 +297,10 @@ interface Change extends ChangedBalance {
   readonly fromUnits: bigint
 }
 
-/** Causes of the changes, by index. An alert does not wait for them: without an answer they are unknown. */
+/**
+ * Causes of the changes, by index. An alert does not wait for the causes: if the chain does not answer,
+ * they are unknown.
+ */
 async function movementsOf(
   { chain, facts }: Sources,
   changes: readonly Change[],

@@ -35,7 +35,7 @@ export function lowSeverity(balanceWei: bigint): 'warning' | 'critical' | undefi
 }
 
 const LowState = z.object({
-  /** Low addresses that have not risen well above the limit since. */
+  /** Addresses that were low and have not risen well above the limit since. */
   low: z.array(Address),
 })
 
@@ -52,7 +52,7 @@ const Low = z.object({
 
 /**
  * Fires while an address that pays for the provider's transactions holds less than `minimumFlr`; recovers
- * when all hold 1.2 times as much.
+ * when all such addresses hold at least 1.2 times `minimumFlr`.
  */
 function balanceTooLow(
   previous: LowState,
@@ -135,7 +135,7 @@ export const balanceLow = defineSignal<ProviderTarget, unknown, ProviderObservat
   },
 })
 
-/** Time before the expiry of the oldest at which unclaimed rewards become a warning. */
+/** Unclaimed rewards become a warning this long before the oldest of them expire. */
 const NEAR_EXPIRY_SECONDS = 14 * DAY_SECONDS
 
 /** `data` of both events of `rewards-unclaimed`. */
@@ -146,7 +146,7 @@ const Unclaimed = z.object({
   expiresAt: Instant.nullable(),
 })
 
-/** Fires while rewards wait to be claimed, as a warning when the oldest are about to expire. */
+/** Fires while rewards wait to be claimed, with a warning when the oldest rewards are about to expire. */
 function rewardsWaiting({
   provider,
   at,

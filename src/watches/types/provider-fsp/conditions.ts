@@ -8,19 +8,19 @@ import { eventsOf } from './events.ts'
 import { EXAMPLE } from './round-examples.ts'
 
 /**
- * The minimal conditions of a reward epoch, over the last rounds with evidence: a rate that is too low here
- * will be too low over the epoch.
+ * The minimal conditions of a reward epoch, judged over the last rounds with evidence. A rate that stays
+ * too low in these rounds will be too low over the epoch.
  */
 
-/** Number of rounds with evidence that count: two hours without gaps. */
+/** Maximum number of rounds with evidence that count: two hours, if there are no gaps. */
 export const ROUNDS_KEPT = 80
-/** Least number of rounds for a rate. */
+/** Minimum number of rounds for a rate. */
 export const ROUNDS_MIN = 40
 const POLLS_MIN = 30
 /** Rate below which an alert fires. */
 const MINIMUM = 0.8
 
-/** Hits and possible hits, oldest first. */
+/** Number of fulfilled and of possible cases in each round, oldest first. */
 const Counts = z.array(z.tuple([z.int(), z.int()]))
 
 const RateState = z.object({ kept: Counts, isLow: z.boolean() })
@@ -44,11 +44,14 @@ const Rate = z
 export interface RateCondition {
   readonly id: 'mc-anchor' | 'mc-fdc'
   readonly protocolMinimum: number
-  /** Hits and possible hits of a round; undefined: no evidence, skipped. */
+  /**
+   * Number of fulfilled and of possible cases in a round; undefined without evidence, then the round is
+   * skipped.
+   */
   count(observation: ProviderObservation): readonly [number, number] | undefined
 }
 
-/** Fires while the share of hits over the last 80 judged rounds is below 80 %. */
+/** Fires while fewer than 80 % of the possible cases were fulfilled over the last 80 judged rounds. */
 function lowRate(
   condition: RateCondition,
   previous: RateState,
@@ -77,13 +80,13 @@ function lowRate(
   return { state: { kept, isLow }, ...verdictOf(condition.id, isLow, data) }
 }
 
-/** Ratio of hits to possible hits. */
+/** Ratio of fulfilled to possible cases. */
 export function shareOf(counts: readonly (readonly [number, number])[]): number {
   const hits = counts.reduce((sum, [hit]) => sum + hit, 0)
   return hits / counts.reduce((sum, [, possible]) => sum + possible, 0)
 }
 
-/** Phase and firings of a share that is below its limit, or no longer is. */
+/** Phase and firings for a share, which is low or not. */
 function verdictOf(id: string, isLow: boolean, data: JsonObject) {
   const firing = isLow
     ? ({ event: `fsp.${id}`, severity: 'warning', data } as const)
@@ -167,7 +170,10 @@ export const mcAnchor = rateSignal(ANCHOR, 0.76)
 export const mcFdc = rateSignal(PARTICIPATION, 0.74)
 
 const NodesState = z.object({
-  /** Per node: connected polls and all polls of each round, oldest first. */
+  /**
+   * For each node: number of polls in which it was connected, and of all polls, in each round, oldest
+   * first.
+   */
   kept: z.record(z.string(), Counts),
   isLow: z.boolean(),
 })
@@ -267,11 +273,14 @@ const Listing = z.object({
   provider: Address,
   nodeIds: z.array(z.string()),
   listed: z.int(),
-  /** Earliest known end of their stakes; of the alert only. */
+  /** Earliest known end of the missing nodes' stakes; only in the alert. */
   stakeEndsAt: Instant.exactOptional(),
 })
 
-/** Fires while a node of the provider is no current validator; recovers when all are again. */
+/**
+ * Fires while a node of the provider is not a current validator; recovers when all nodes are validators
+ * again.
+ */
 function notListed(
   previous: ListedState,
   { provider, nodes }: ProviderObservation,
@@ -312,7 +321,7 @@ function presentListing(_event: string, json: JsonObject): Presentation {
   }
 }
 
-/** A node that is no current validator. */
+/** A node of the provider is not a current validator. */
 export const validatorNotListed = defineSignal<
   ProviderTarget,
   unknown,

@@ -13,7 +13,7 @@ import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
 import { EXAMPLE } from './round-examples.ts'
 
-/** Parameter: probability below which a silence is alerted. */
+/** Parameter: probability below which a silence causes an alert. */
 const PROBABILITY: Parameter = {
   key: 'probability',
   type: 'number',
@@ -32,7 +32,7 @@ const State = z.object({
   isSilent: z.boolean(),
   /** Block of the last update before the silence. */
   lastUpdateBlock: z.int().nullable(),
-  /** Time of that update; if none was seen, start of the observed silence. */
+  /** Time of the last update; if none was seen, the start of the observed silence. */
   since: Instant.nullable(),
   /** Rule of the last alert of this silence. */
   rule: Rule.nullable().default(null),
@@ -58,7 +58,7 @@ const Silence = z.object({
   rule: Rule,
   /** The last update before the silence. */
   since: Instant,
-  /** Seconds from there to now; in a recovery to the update that ended it. */
+  /** Seconds from `since` to now or, in a recovery, to the update that ended the silence. */
   gapSeconds: z.int(),
 })
 
@@ -100,7 +100,7 @@ function fastUpdateSilence(
     const firing = { event: 'fsp.fast-updates', severity, data: dataOf() } as const
     return { state, phase: 'firing', firings: [firing] }
   }
-  // A change of parameters is no update: only a received one ends the silence.
+  // A change of parameters does not end the silence; only a received update does.
   const isHeard =
     part.lastUpdateBlock !== null && part.lastUpdateBlock > (previous.lastUpdateBlock ?? -1)
   if (previous.isSilent && !isHeard) {
@@ -160,7 +160,7 @@ export const fastUpdates = defineSignal<ProviderTarget, unknown, ProviderObserva
   state: State,
   data: Silence.meta({ id: 'FastUpdateData' }),
   initial: INITIAL,
-  // Judged by every block, also between two round ends.
+  // Every observation is judged, also those between two round ends.
   judges: () => true,
   evaluate: (previous, observation, { parameters }) =>
     fastUpdateSilence(previous, observation, parameters),

@@ -22,8 +22,8 @@ const ftsoCommit = roundSignal({
 })
 
 /**
- * A reveal in the first half of the next round, with a value for each feed. Missing after a commit it is
- * penalised.
+ * A reveal in the first half of the next round, with a value for each feed. A missing reveal after a commit
+ * is penalized.
  */
 const ftsoReveal = roundSignal({
   id: 'ftso-reveal',

@@ -21,19 +21,19 @@ import { TRANSACTION_SIGNALS } from './transactions.ts'
 const Settings = z.strictObject({})
 
 /**
- * About twenty rounds of 100 providers are decoded in a tenth of a second, with returns to the event loop
- * in between.
+ * 1,500 blocks are about 20 rounds. Decoding them for 100 providers takes about 0.1 s, with returns to the
+ * event loop in between.
  */
 const BLOCKS_PER_BATCH = 1500
 
-/** Longest interval between stored rounds that is no hole; a round takes 90 seconds. */
-const HOLE_MS = 10 * MINUTE_MS
+/** Two stored rounds that are further apart than this have a gap between them; a round takes 90 seconds. */
+const GAP_MS = 10 * MINUTE_MS
 
 /** Checks of a round in the summary for people, with their marks. */
 const SUMMARY_CHECKS = ['commit', 'reveal', 'signature', 'bitVote', 'fdcSignature'] as const
 const MARKS = { good: '✓', bad: '✕', unknown: '–', 'not-applicable': '–' } as const
 
-/** In the order of the published table. */
+/** All signals, in the order of the table in the docs. */
 const SIGNALS = [
   ...FTSO_SIGNALS,
   ...FDC_SIGNALS,
@@ -45,14 +45,17 @@ const SIGNALS = [
   ...BALANCE_SIGNALS,
 ]
 
-/** Whether an observation is of a round; signals judge those of blocks between rounds if they say so. */
+/**
+ * Whether an observation was made at the end of a round. Signals judge only these, unless they define
+ * `judges` to judge observations between rounds, too.
+ */
 function isRoundEnd({ isBetween }: ProviderObservation): boolean {
   return isBetween !== true
 }
 
 /**
- * Watch type of a data provider in every voting round and reward epoch. Signals that are disabled by default
- * come last.
+ * Watches a data provider in every voting round and reward epoch. Signals that are disabled by default come
+ * last.
  */
 export const providerFsp = defineWatchType<
   ProviderTarget,
@@ -87,7 +90,7 @@ export const providerFsp = defineWatchType<
   },
   history: {
     keeps: 'each',
-    holeMs: HOLE_MS,
+    gapMs: GAP_MS,
     async *read({ facts }, { target, from, to }) {
       for await (const page of facts.rounds.history(target.provider, { from, to })) {
         const { observations, isWhole } = page

@@ -73,7 +73,7 @@ const signatureMismatch = roundSignal({
   },
 })
 
-/** A signature too late to be rewarded. */
+/** A signature that was too late to be rewarded. */
 const signatureGrace = roundSignal({
   id: 'signature-grace',
   group: 'offences',

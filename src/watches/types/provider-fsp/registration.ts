@@ -43,8 +43,8 @@ const Registration = z.object({
 
 /**
  * Fires once per reward epoch when registration is still missing `minutes` after it opened, at the latest
- * when the signing policy is fixed; recovers when the provider is registered, for that epoch or a later
- * one. Registration for the epoch in force makes no difference.
+ * when the signing policy is fixed; recovers when the provider is registered for that epoch or a later one.
+ * Registration for the epoch in force does not matter.
  */
 function registrationMissing(
   previous: RegistrationState,
@@ -68,7 +68,8 @@ function registrationMissing(
   })
   const isNotified = previous.missingFor !== null && previous.missingFor >= part.epoch
   if (part.isRegistered) {
-    // Registered for an earlier epoch than the missing one: a round that was read late.
+    // The round was read late: it is about an earlier epoch than the one for which registration was
+    // missing.
     if (isOpen && (previous.missingFor ?? 0) > part.epoch) {
       return { state: previous, phase: 'firing', firings: [] }
     }
@@ -83,7 +84,10 @@ function registrationMissing(
   return { state: { missingFor: part.epoch }, phase: 'firing', firings: [firing] }
 }
 
-/** Whether a recovery ends the episode of a reward epoch: registered for it or for a later one. */
+/**
+ * Whether a recovery ends the episode of a reward epoch: the provider registered for that epoch or a later
+ * one.
+ */
 function isRegisteredSince(recovery: JsonObject, { data }: Pick<Firing, 'data'>): boolean {
   return Registration.parse(recovery).rewardEpochId >= Registration.parse(data).rewardEpochId
 }
@@ -123,7 +127,7 @@ export const registration = defineSignal<
   group: 'registration',
   events: eventsOf('registration'),
   parameters: [MINUTES],
-  // Judged by every block, also between two round ends.
+  // Every observation is judged, also those between two round ends.
   judges: () => true,
   canBeCritical: true,
   firesOnce: true,
@@ -146,7 +150,7 @@ export const registration = defineSignal<
 })
 
 const PolicyState = z.object({
-  /** Reward epoch whose policy lacks the provider; null while none does. */
+  /** Reward epoch whose policy lacks the provider; null while no policy does. */
   absentFrom: z.int().nullable(),
 })
 type PolicyState = z.output<typeof PolicyState>
@@ -159,13 +163,13 @@ const Membership = z.object({
   voters: z.int(),
   /** Start of the epoch. */
   startsAt: Instant,
-  /** Whether that epoch is already in force. */
+  /** Whether the epoch has already begun. */
   active: z.boolean(),
 })
 
 /**
  * Fires when the signing policy in force, or the next one once it is fixed, lacks the provider; recovers
- * with a policy that contains it. Judges the first policy too.
+ * with a policy that contains it. Judges the first policy, too.
  */
 function notInSigningPolicy(
   previous: PolicyState,
@@ -221,7 +225,7 @@ const membershipExample = {
   active: false,
 }
 
-/** A signing policy without the provider. */
+/** The provider is missing in a signing policy. */
 export const notInPolicy = defineSignal<ProviderTarget, unknown, ProviderObservation, PolicyState>({
   id: 'not-in-policy',
   group: 'registration',

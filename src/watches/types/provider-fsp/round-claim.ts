@@ -1,4 +1,4 @@
-/** What an alert about voting rounds claims about the chain. Pure. */
+/** Claims about the chain of alerts about voting rounds. Pure. */
 import { z } from 'zod'
 import type { RoundCheck } from '#src/fsp/protocol/verdict.ts'
 import { Address, type JsonObject } from '#src/kernel/units.ts'
@@ -14,7 +14,7 @@ const RoundAlert = z.looseObject({
   rounds: z.int().exactOptional(),
 })
 
-/** Properties of an alert that are no figures of its last bad check. */
+/** Properties of an alert that are not values of its last bad check. */
 const COMMON = [
   'provider',
   'rewardEpochId',

@@ -23,7 +23,7 @@ import { roundClaim } from './round-claim.ts'
 import { examplesOf } from './round-examples.ts'
 import { isDuty, isSilence, isSilentRound } from './silence.ts'
 
-/** Bad voting rounds in a row before an alert. */
+/** Number of bad voting rounds in a row before an alert. */
 const ROUNDS: Parameter = {
   key: 'rounds',
   type: 'integer',
@@ -78,7 +78,7 @@ const RoundData = z
     gapSeconds: z.int().exactOptional(),
     reason: z.string().nullish(),
     tx: z.string().nullish(),
-    /** Of a submission to another Submission contract: that contract, and the one of the round. */
+    /** Of a submission to a wrong Submission contract: that contract, and the contract of the round. */
     sentTo: Address.exactOptional(),
     submission: Address.exactOptional(),
     address: Address.nullish(),
@@ -90,14 +90,17 @@ export interface RoundSignal {
   readonly id: string
   readonly group: SignalGroup
   readonly defaultEnabled?: boolean
-  /** Bad when one of them is bad; good when one is good and each that was bad has been good since. */
+  /**
+   * A round is bad when one of these checks is bad. It is good when one of them is good, and each that was
+   * bad before has been good since.
+   */
   readonly checks: readonly RoundCheck[]
   /** Whether an alert needs several rounds in a row; otherwise one. */
   readonly isStreak: boolean
   readonly severity: Severity
-  /** Makes an alert of a streak critical whatever its length. */
+  /** Whether an alert of a streak is critical, whatever the length of the streak. */
   isCritical?(check: StoredCheck): boolean
-  /** Keeps an alert of a streak a warning whatever its length. */
+  /** Whether an alert of a streak stays a warning, whatever the length of the streak. */
   isMild?(check: StoredCheck): boolean
   /** Chooses other texts for some alerts. */
   form?(data: JsonObject): string | undefined
@@ -105,17 +108,17 @@ export interface RoundSignal {
   readonly role: 'submit' | 'submitSignatures' | 'signingPolicy'
   /** Additional display values of an alert. */
   facts?(data: JsonObject): DisplayValues
-  /** Display values for the sentences of an alert that are no fields. */
+  /** Display values for the sentences of an alert that are not shown as fields. */
   words?(data: JsonObject): DisplayValues
   /** Additional values of the example alert. */
   readonly example: JsonObject
 }
 
 /**
- * Creates a signal that judges every voting round: it alerts after `rounds` bad ones in a row, or after
- * one, and recovers with the first good one. Rounds without evidence reset the streak and prove nothing;
- * rounds without the duty neither continue nor reset it, and rounds judged before are skipped; one that was
- * over before the watch began is no evidence.
+ * Creates a signal that judges every voting round. It alerts after `rounds` bad rounds in a row, or after
+ * one bad round if it has no streak, and recovers with the first good round. Rounds without evidence reset
+ * the streak. Rounds without the duty neither continue nor reset it. Rounds that were judged before are
+ * skipped. A round that was over before the watch began counts as one without evidence.
  */
 export function roundSignal(
   one: RoundSignal,

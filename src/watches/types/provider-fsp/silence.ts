@@ -6,7 +6,10 @@ import type { RoundCheck } from '#src/fsp/protocol/verdict.ts'
 const ALWAYS: readonly RoundCheck[] = ['commit', 'reveal', 'signature']
 /** Duties of a voting round with attestation requests. */
 const ON_REQUEST: readonly RoundCheck[] = ['bitVote', 'fdcSignature']
-/** Silent rounds in a row from which on an alert about a duty is critical. One round can be a restart. */
+/**
+ * Silent rounds in a row from which on an alert about a duty is critical. A single silent round can be a
+ * restart of the provider.
+ */
 const ROUNDS_MIN = 2
 
 /**
@@ -24,7 +27,7 @@ export function isSilentRound(observation: ProviderObservation): boolean {
   return ALWAYS.every(isMissed) && ON_REQUEST.filter(isObserved).every(isMissed)
 }
 
-/** Whether a check is a duty that the provider has in each round or each round with requests. */
+/** Whether a check is a duty in every round, or in every round with attestation requests. */
 export function isDuty(name: RoundCheck): boolean {
   return ALWAYS.includes(name) || ON_REQUEST.includes(name)
 }

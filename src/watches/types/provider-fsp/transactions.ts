@@ -24,9 +24,9 @@ const Failed = z.object({
 })
 
 const FailedState = z.object({
-  /** Last failures by sender, contract and function, until they succeed. */
+  /** Combinations of sender, contract and function whose last transaction failed. */
   failing: z.array(z.string()),
-  /** Whether a failure was notified whose recovery was not. */
+  /** Whether a failure was notified, and its recovery was not yet. */
   isTold: z.boolean(),
   /** The last success of a failing combination. */
   repaired: Failed.nullable(),
@@ -37,8 +37,8 @@ type FailedState = z.output<typeof FailedState>
 const NOTHING_FAILED: FailedState = { failing: [], isTold: false, repaired: null }
 
 /**
- * Fires when a transaction to a protocol contract was reverted, except in races lost daily; recovers when
- * every failing combination has succeeded again.
+ * Fires when a transaction to a protocol contract was reverted, except for races that providers lose every
+ * day; recovers when every failing combination has succeeded again.
  */
 function transactionFailed(
   previous: FailedState,
