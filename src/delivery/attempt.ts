@@ -22,15 +22,15 @@ interface Deps {
   readonly publicUrl: string
 }
 
-/** Timeout for a destination whose last attempts had no response. */
+/** Timeout of a destination whose last attempts got no response. */
 const SHORT_TIMEOUT_MS = 5000
 
 /**
  * Sends or changes one message once. Unreadable data fails immediately, without switching the destination
  * off.
  *
- * @param opened undefined: the recipient is gone
- * @param isShort the last attempts had no response: use the shorter timeout
+ * @param opened the destination; undefined if the recipient was deleted
+ * @param isShort whether to use the shorter timeout, because the last attempts got no response
  */
 export async function attempt(
   deps: Deps,
@@ -39,11 +39,11 @@ export async function attempt(
   { signal, isShort }: { readonly signal: AbortSignal; readonly isShort: boolean },
 ): Promise<TaskResult> {
   let isTest = false
-  const end = (ending: AttemptResult): TaskResult => ({
+  const end = (attemptResult: AttemptResult): TaskResult => ({
     task,
     isTest,
     at: deps.clock.now(),
-    ending,
+    attemptResult,
   })
   try {
     const envelope = read(deps, task)
@@ -66,7 +66,7 @@ export async function attempt(
   }
 }
 
-/** @throws DeliveryError when the envelope is not one */
+/** @throws DeliveryError when the envelope is malformed */
 function read({ quarantine }: Deps, task: Task): Envelope {
   const { envelope, rows, change } = task
   const result = DecodedEnvelope.safeParse(envelope)
@@ -76,7 +76,7 @@ function read({ quarantine }: Deps, task: Task): Envelope {
   throw unreadable(result.error)
 }
 
-/** @throws DeliveryError when the destination is not one of the channel's */
+/** @throws DeliveryError when the channel's schema does not accept the destination */
 function checked(
   { channels, quarantine }: Deps,
   task: Task,
@@ -122,16 +122,16 @@ async function sendOrChange(
 }
 
 /**
- * Response time in milliseconds; `none` without a response. A refusal is a response too; undefined for a fault
- * of this service.
+ * Response time in milliseconds; `none` without a response. A refusal is a response, too; undefined for a
+ * fault of this service.
  */
 export function responseTime(
-  ending: AttemptResult,
+  attemptResult: AttemptResult,
   latencyMs: number,
 ): number | 'none' | undefined {
-  if (ending.kind === 'delivered') return latencyMs
-  if (ending.kind !== 'failed') return undefined
-  const { statusCode, isOurFault } = ending.error
+  if (attemptResult.kind === 'delivered') return latencyMs
+  if (attemptResult.kind !== 'failed') return undefined
+  const { statusCode, isOurFault } = attemptResult.error
   if (statusCode !== undefined) return latencyMs
   return isOurFault ? undefined : 'none'
 }

@@ -19,7 +19,7 @@ import * as messages from './message-store.ts'
 import { alertsIn, groupEnvelope, messageFate, type ShownPart } from './message-sync.ts'
 import { pictureOf } from './picture-rules.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
-import type { RetainedMessage, Task } from './task.ts'
+import type { StoredMessage, Task } from './task.ts'
 
 /** Time of a claim, and end of its lease. */
 export interface ClaimContext {
@@ -34,7 +34,10 @@ type PlannedMessage = Exclude<Planned, { readonly how: 'drop' }>
 /** Result of a claim. */
 interface Claimed {
   readonly tasks: readonly Task[]
-  /** Claimed ones that are not sent: reminders that are no longer needed, and what a plan drops. */
+  /**
+   * Claimed deliveries that are not sent: reminders that are no longer needed, and deliveries that a plan
+   * drops.
+   */
   readonly obsolete: readonly Task[]
   /** Whether anything was claimed or postponed. */
   readonly changed: boolean
@@ -106,7 +109,7 @@ async function take(
       const built = await build(deps, channel, { plan: one, rows, target }, scene, context)
       tasks.push(...built)
     } else {
-      // Another worker claimed some of them: the next plan takes that into account.
+      // Another worker claimed some of them; the next plan takes that into account.
       if (all.length > 0) await due.releaseAborted(db, all.map(toAttempt))
       if (target) await messages.recordNoChange(db, target, { ...target, at: context.now })
     }
@@ -114,7 +117,7 @@ async function take(
   return { tasks, obsolete }
 }
 
-/** Reminders among these whose alerts are over, acknowledged, muted or gone. */
+/** Finds the reminders whose alerts are over, acknowledged, muted or deleted. */
 async function obsoleteIn(
   { db, stateOf }: ClaimDeps,
   rows: readonly due.ClaimedRow[],
@@ -138,7 +141,9 @@ function toAttempt({ id, attempts }: due.ClaimedRow) {
   return { id, attempt: attempts }
 }
 
-/** The task of a plan. An unreadable delivery becomes a task of its own, so that the others are sent. */
+/**
+ * Builds the task of a plan. An unreadable delivery becomes a separate task, so that the others are sent.
+ */
 async function build(
   deps: ClaimDeps,
   channel: ChannelKey,
@@ -181,7 +186,7 @@ function taskOf(channel: ChannelKey, rows: readonly due.ClaimedRow[]) {
   return { channel, recipientId, wallet, partitionKey, rows }
 }
 
-/** Recoveries whose lines a group has already shown; they are sent together with the last one. */
+/** Recoveries whose lines a group already shows; they are sent together with the last recovery. */
 async function recoveriesIn(db: Db, messageId: string): Promise<readonly ShownPart[]> {
   const parts = await messages.listParts(db, [messageId])
   return readParts(parts).filter(({ envelope }) => envelope.message.isRecovery)
@@ -211,7 +216,7 @@ function sendTask(
       envelope,
       keep: {
         kind: isMany ? kind : (first.envelope.kind ?? 'alert'),
-        // Nothing joins the message of a test, whatever its watch.
+        // No alert joins the message of a test.
         watchId: kind === 'rollup' || message.test ? null : message.watchId,
         recovery: rows.every((row) => row.envelope.message.isRecovery),
         loud: !isSilent(envelope),
@@ -224,7 +229,7 @@ function sendTask(
   ]
 }
 
-/** A message that gets more deliveries. */
+/** Builds the task that adds deliveries to a sent message. */
 async function joinTask(
   { db, stateOf }: ClaimDeps,
   channel: ChannelKey,
@@ -292,7 +297,7 @@ function changeTask(
 }
 
 /** The picture of a message that gets these deliveries. */
-function pictureIn(envelope: Envelope, rows: readonly ReadRow[]): Pick<RetainedMessage, 'picture'> {
+function pictureIn(envelope: Envelope, rows: readonly ReadRow[]): Pick<StoredMessage, 'picture'> {
   const picture = pictureOf(
     envelope,
     rows.map((row) => row.envelope),
@@ -300,7 +305,7 @@ function pictureIn(envelope: Envelope, rows: readonly ReadRow[]): Pick<RetainedM
   return picture === undefined ? {} : { picture }
 }
 
-/** New content of a sent message; undefined if nothing of it is readable. */
+/** New content of a sent message; undefined if none of its deliveries is readable. */
 export async function readMessage(
   { db, stateOf }: ClaimDeps,
   message: messages.SentMessage,

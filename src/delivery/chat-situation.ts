@@ -1,4 +1,7 @@
-/** State of recipients of chats and mailboxes: due deliveries, recent messages, and groups they answer. */
+/**
+ * State of recipients of chats and mailboxes: due deliveries, recent messages, and groups to which due
+ * recoveries reply.
+ */
 import type { MessageState } from '#src/channels/envelope.ts'
 import { REGISTRY as CHANNELS, type ServiceChannel } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -14,7 +17,7 @@ import * as messages from './message-store.ts'
 import { alertsIn, isOpenIn, type ShownPart } from './message-sync.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
 
-/** Reads the states of alerts; unknown ones are missing. */
+/** Reads the states of alerts; unknown alerts are missing. */
 export type StateReader = (
   db: Db,
   alertIds: readonly number[],
@@ -25,9 +28,9 @@ export interface ClaimDeps {
   readonly stateOf: StateReader
 }
 
-/** State of some recipients, the input of their next plans. */
+/** State of some recipients, from which their next steps are planned. */
 export interface RecipientSituations {
-  /** Due deliveries that are too far behind others of their key to be in a plan. */
+  /** Due deliveries that have too many unfinished deliveries of their key before them to be in a plan. */
   readonly behind: readonly string[]
   situationOf(recipientId: number): Parameters<typeof planNext>[0]
   /** Id at the destination of the message about this alert to this recipient. */
@@ -130,7 +133,7 @@ async function describeGroups(
   )
 }
 
-/** Parts of messages whose envelopes can be parsed. */
+/** Deliveries in messages, without those whose envelopes cannot be parsed. */
 export function readParts(
   parts: readonly messages.MessagePart[],
 ): readonly (ShownPart & messages.MessagePart)[] {

@@ -7,9 +7,9 @@ import type { WaitingDelivery } from './grouping.ts'
 import { LEASE_SECONDS } from './model.ts'
 import { IS_GROUPED, IS_UNFINISHED } from './tables.ts'
 
-/** Most deliveries of one recipient that are read because they are due or leased. */
+/** Maximum number of due or leased deliveries of one recipient that are read. */
 const DUE_MAX = 500
-/** Most deliveries of one recipient in one plan: the first of each key, in order. */
+/** Maximum number of deliveries of one recipient in one plan: the first of each key, in order. */
 const PLANNED_MAX = 1000
 /** Seconds after a claim within which its message is expected to be sent. */
 const FRESH_SECONDS = 5
@@ -41,11 +41,12 @@ export async function listDueOf(
     ) w`)
 }
 
-/** A delivery as the plan sees it, with its recipient. */
+/** A delivery for the plan, with its recipient. */
 export type WaitingRow = WaitingDelivery & { readonly recipientId: number }
 
 /**
- * Unfinished deliveries of these order keys, each from its first on, per recipient in the order they fired.
+ * Unfinished deliveries of these order keys, from the first of each key on, per recipient in the order in
+ * which they fired.
  */
 export async function listWaiting(
   db: Db,
@@ -107,7 +108,7 @@ export async function claimRows(
     returning d.id, ${CLAIMED}`)
 }
 
-/** Postpones due deliveries until then. */
+/** Postpones due deliveries until a time. */
 export async function postponeDeliveries(
   db: Db,
   ids: readonly string[],

@@ -3,30 +3,32 @@
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts'
 import type { Candidate } from './due-store.ts'
 
-/** Share of the free places that is reserved for backlogs while others would use more. */
+/**
+ * Share of the free places that is reserved for backlogs while deliveries outside backlogs would use more.
+ */
 const BACKLOG_SHARE = 1 / 4
 
 /** Result of a selection. */
 export interface DeliveryChoice {
   readonly taken: readonly Candidate[]
-  /** Behind an earlier delivery of their key. */
+  /** Deliveries behind an earlier delivery of their key. */
   readonly behind: readonly Candidate[]
-  /** No place available. */
+  /** Deliveries for which no place is available. */
   readonly left: readonly Candidate[]
 }
 
 /** Due deliveries, in the order of selection. */
 interface Offered {
-  /** In no backlog. */
+  /** Deliveries outside backlogs. */
   readonly front: readonly Candidate[]
-  /** By recipient, each in the order of selection. */
+  /** Deliveries in backlogs, by recipient, each in the order of selection. */
   readonly backlog: readonly Candidate[]
 }
 
 /**
- * Selects from the due deliveries, as far as there are places. For chats and mailboxes the first of each
- * recipient; for channels with one message per delivery also more, but one per order key. Backlogs have a
- * reserved share, so that neither waits for the other.
+ * Selects due deliveries, as far as there are places. For chats and mailboxes it selects the first of each
+ * recipient; for channels with one message per delivery it may select more, but only one per order key.
+ * Backlogs have a reserved share, so that backlogs and new deliveries do not wait for each other.
  *
  * @param inHand deliveries that this process has already claimed
  */
@@ -80,7 +82,7 @@ function firstOfKeys(all: readonly Candidate[]): ReadonlyMap<string, Candidate> 
   return keys
 }
 
-/** The first of each recipient, then the second of each, and so on. */
+/** Orders candidates in turns: the first of each recipient, then the second of each, and so on. */
 function inTurn(candidates: readonly Candidate[]): readonly Candidate[] {
   const counts = new Map<number, number>()
   return candidates
@@ -93,7 +95,7 @@ function inTurn(candidates: readonly Candidate[]): readonly Candidate[] {
     .map(({ candidate }) => candidate)
 }
 
-/** Order within a key. */
+/** Compares two candidates by their order within a key. */
 function compare(a: Candidate, b: Candidate): number {
   return (
     a.firedAt.getTime() - b.firedAt.getTime() ||

@@ -1,34 +1,38 @@
 import type { SendingLimits } from '#src/channels/define.ts'
 
 /**
- * Limits how many messages of a channel are sent at once, and to whom. Every channel has a separate limit, so
- * that a slow mail server does not affect webhooks. Within it there are limits for
+ * Limits how many messages of a channel are sent at once, and to whom. Every channel has a separate limit,
+ * so that a slow mail server does not affect webhooks. Within it there are limits for
  *
  * - a recipient: grows while it responds quickly, shrinks otherwise;
- * - a partition (a host, a chat, a mail domain): the sum of what its recipients have proved, whatever a slow
- *   one of them does;
- * - recipients whose last response was slow or missing: one place each, a quarter of the channel in all, and a
- *   small share of that for each of their groups (a registrable domain, an address), so that many unresponsive
- *   hosts leave room for the others;
- * - recipients without history: together with these three quarters of the channel.
+ * - a partition (a host, a chat, a mail domain): the sum of the limits that its recipients have reached,
+ * whatever a slow recipient does;
+ * - recipients whose last response was slow or missing: one place each, in total a quarter of the channel,
+ * and a small share of that quarter for each of their groups (a registrable domain, an IP address), so that
+ * many unresponsive hosts leave places for the others;
+ * - recipients without history: together with slow recipients at most three quarters of the channel.
  *
- * A partition that has proved quick may have twice as many more waiting, so that its places are never empty
- * while the next ones are claimed. These take no places from other partitions.
+ * A partition whose recipients responded quickly may have twice as many further messages waiting, so that
+ * its places are never empty while the next deliveries are claimed. Waiting messages take no places from
+ * other partitions.
  */
 
 const QUICK_MS = 1000
 const SLOW_MS = 5000
-/** Places of a quick partition, in progress and waiting, per place in progress. */
+/** Messages of a quick partition, in progress and waiting, per place. */
 const QUICK_SHARE = 3
-/** Share of a channel for recipients whose last attempt had no response. */
+/** Share of a channel for suspects: recipients whose last response was slow or missing. */
 const SUSPECT_SHARE = 1 / 4
-/** Share of a channel for these and for recipients without history. */
+/** Share of a channel for suspects and recipients without history together. */
 const UNPROVED_SHARE = 3 / 4
-/** Share of the suspects' places for one group of them. */
+/** Share of the suspects' places that one group may take. */
 const GROUP_SHARE = 1 / 8
-/** Most recipients with stored history; the one unused longest is dropped first. */
+/**
+ * Maximum number of recipients whose history is stored; the recipient that was not used for the longest
+ * time is dropped first.
+ */
 const REMEMBERED_MAX = 50_000
-/** Attempts without a response in a row after which a recipient counts as hanging. */
+/** Number of attempts without a response in a row after which a recipient counts as hanging. */
 const HANGS_FOR_RECORD = 3
 /** Interval, in attempts, at which a hanging recipient gets the full timeout. */
 const WHOLE_TIME_EVERY = 4
@@ -51,9 +55,9 @@ export interface Permit {
   /** State of the recipient when the place was taken. */
   readonly state: DestinationState
   /**
-   * Releases the place.
+   * Releases the place, and records the result.
    *
-   * @param result milliseconds until the response; `none` without a response; undefined if it says
+   * @param result milliseconds until the response; `none` without a response; undefined if the result says
    * nothing about the recipient
    */
   release(result: number | 'none' | undefined): void
@@ -62,9 +66,9 @@ export interface Permit {
 /** `suspect`: the last response was slow or missing. */
 type DestinationState = 'answers' | 'unknown' | 'suspect'
 
-/** Reserves places one by one, before anything is claimed. */
+/** Reserves places one by one, before deliveries are claimed. */
 export interface PlaceReservation {
-  /** Whether there is a place for one more; reserves it. */
+  /** Reserves a place for one more message; false if there is none. */
   take(destination: Destination): boolean
   /** Free places in all. */
   left(): number
@@ -79,15 +83,15 @@ export interface ConcurrencyLimiter {
   /** Partitions and recipients without a free place, except suspects. */
   full(): { readonly partitions: readonly string[]; readonly recipients: readonly number[] }
   isSuspect(recipientId: number): boolean
-  /** Recipients whose backlogs pause: the last attempts had no response. */
+  /** Recipients whose backlogs pause, because the last attempts got no response. */
   resting(): readonly number[]
-  /** Whether the next attempt uses the shorter timeout: the last ones had no response. */
+  /** Whether the next attempt uses the shorter timeout, because the last attempts got no response. */
   isShort(recipientId: number): boolean
 }
 
 interface Host {
   used: number
-  /** Places of the channel that it takes. */
+  /** Number of places of the channel that the host takes. */
   counted: number
   limit: number
   readonly waiting: (() => void)[]
@@ -97,14 +101,14 @@ interface Recipient {
   taken: number
   limit: number
   state: DestinationState
-  /** Attempts without a response, in a row. */
+  /** Number of attempts without a response in a row. */
   hangs: number
 }
 
-/** End of each recipient's pause, on a monotonic clock. */
+/** End of each recipient's pause, by a monotonic clock. */
 type Rests = Map<number, number>
 
-/** Places that are taken, in all and by key. */
+/** Number of places that are taken, in total and by key. */
 interface Counts {
   inAll: number
   suspects: number
@@ -116,7 +120,7 @@ interface Counts {
  * Creates the limiter of a channel. Long because acquiring, releasing and adapting share the counts of the
  * partitions and groups.
  *
- * @param groupsOf groups that partitions share: registrable domain, addresses
+ * @param groupsOf groups of a partition: its registrable domain and IP addresses
  */
 export function createConcurrencyLimiter(
   { room, initialLimit, limitMax }: SendingLimits,
@@ -157,7 +161,7 @@ export function createConcurrencyLimiter(
 
   const free = () => Math.max(0, room - counts.inAll)
 
-  /** Counts the places of a host again: waiting ones take none beyond its limit. */
+  /** Counts the places of a host again. Messages that wait beyond its limit take no place. */
   function countAgain(host: Host): void {
     const places = Math.max(host.used, Math.min(inHost(host), host.limit))
     counts.inAll += places - host.counted
@@ -242,7 +246,8 @@ export function createConcurrencyLimiter(
           if (recipient.taken === 0) inUse.delete(recipientId)
           count(state, groups, -1)
           countAgain(host)
-          // The limit does not grow while the channel is full: its waiting messages would add to that.
+          // The limit does not grow while the channel is full, because more waiting messages would not
+          // help.
           const isRoom = free() > 0
           if (result !== undefined) judge(recipient, result, isRoom ? limitMax : recipient.limit)
           if (recipient.hangs >= HANGS_FOR_RECORD)
@@ -250,8 +255,8 @@ export function createConcurrencyLimiter(
           else rests.delete(recipientId)
           const isQuick = result !== undefined && result !== 'none' && result <= QUICK_MS
           if (result !== undefined && (isQuick || state === 'answers')) {
-            // A slow recipient is limited by its own places, so that it does not affect the others of its
-            // host.
+            // A slow recipient has only its own limit reduced, so that it does not affect other recipients
+            // of its host.
             const next = nextLimit(host.limit, result, isRoom ? limitMax : host.limit)
             host.limit = Math.max(next, Math.min(initialLimit, host.limit))
           }

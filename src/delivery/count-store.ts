@@ -28,12 +28,12 @@ export async function countSpan(db: Db, since: Date, until: Date | undefined) {
   return { sent: row?.sent ?? 0, delivered: row?.delivered ?? 0, failed: row?.failed ?? 0 }
 }
 
-/** Most due deliveries of a channel that are counted, for each of its two queues. */
+/** Maximum number of due deliveries of a channel that are counted, for each of its two queues. */
 const COUNTED_MAX = 50_000
 
 /**
- * Due deliveries by channel, including channels without any. The count ends at 100,000. `oldestAt`: due
- * time of the oldest one outside backlogs.
+ * Number of due deliveries by channel, including channels without due deliveries. The count ends at
+ * 100,000. `oldestAt`: due time of the oldest delivery outside backlogs.
  */
 export async function countDue(
   db: Db,
@@ -57,7 +57,9 @@ export async function countDue(
     ) backlog`)
 }
 
-/** Unsent alerts, including those retained until the destination is back, by recipient. */
+/**
+ * Number of unsent alerts by recipient, including alerts that are retained because the destination is off.
+ */
 export async function countWaiting(
   db: Db,
   recipientIds: readonly number[],

@@ -6,13 +6,16 @@ import type { Db } from '#src/db/connection.ts'
 export interface DeferredDeliveries extends Record<string, unknown> {
   readonly alertId: number
   readonly recipientId: number
-  /** Time of their summary; null if nothing is deferred. */
+  /** Time of the summary; null if nothing is deferred. */
   readonly until: Date | null
-  /** Whether a message about it was sent, or is to be sent without a summary. */
+  /** Whether a message about the alert was sent, or is to be sent without a summary. */
   readonly isSent: boolean
 }
 
-/** Whether and until when the deliveries of these wallets' alerts are deferred, by alert and recipient. */
+/**
+ * Reads whether and until when the deliveries of these wallets' alerts are deferred, by alert and
+ * recipient.
+ */
 export async function listDeferred(
   db: Db,
   wallets: readonly string[],

@@ -3,20 +3,21 @@ import { catchUp, catchUpRetries } from './due-store.ts'
 import { createSending, type SendingState } from './sending.ts'
 import { createWorker, type Worker, type WorkerDeps } from './worker.ts'
 
-/** Wait after failed claims, in milliseconds, multiplied by their number. */
+/** Wait after a failed claim, multiplied by the number of failed claims in a row. */
 const FAILED_MS = 50
 const FAILED_MS_MAX = 2000
 
 /**
- * Sends due deliveries until there are none, in any number of processes at once.
+ * Sends due deliveries until there are none. Several processes may do so at once.
  *
- * Deliveries of one key are sent one after another; a slow destination delays only itself, and so does a
- * channel that is down. After `stop` nothing more is claimed; messages in progress have five seconds, then
- * they are released.
+ * Deliveries of one key are sent one after another; a slow destination, or a channel that is down, delays
+ * no other. After `stop` nothing more is claimed; messages in progress have five seconds, then their
+ * deliveries are released.
  *
- * Long because the workers of the channels end the run together.
+ * Long because the run ends only when the workers of all channels are done.
  *
- * @param which `byOne`: only those of channels to which one process at a time sends, or only those of the others
+ * @param which `byOne`: only channels to which one process at a time sends (true), or only the other
+ * channels (false)
  * @throws the last error of a claim, after everything else was sent
  */
 export async function deliverDue(
@@ -37,14 +38,20 @@ export async function deliverDue(
   )
   const over = new AbortController()
   const claiming = new Set<Worker>()
-  /** For each worker whose last claim found nothing due: the sum of recordings before it. */
+  /**
+   * For each worker whose last claim found nothing due: the number of recordings of all workers before that
+   * claim.
+   */
   const quietSince = new Map<Worker, number>()
   const failures: unknown[] = []
   const recordings = () => workers.reduce((sum, worker) => sum + worker.recordings(), 0)
   const isOver = () =>
     workers.every((worker) => worker.isIdle() && quietSince.get(worker) === recordings())
 
-  /** The run ends once every worker has looked after the last recording: those that rest look now. */
+  /**
+   * The run ends when every worker has looked for due deliveries after the last recording. Wakes the
+   * workers that pause, so that they look now.
+   */
   function askOthers(): void {
     if (!workers.every((worker) => worker.isIdle())) return
     for (const worker of workers) {
@@ -58,7 +65,7 @@ export async function deliverDue(
       const before = recordings()
       claiming.add(worker)
       quietSince.delete(worker)
-      // A claim beside a recording may have looked before its end.
+      // A claim that ran during a recording may have looked before the recording ended.
       const wasIdle = worker.isIdle()
       const startedAt = performance.now()
       let found = false
@@ -69,7 +76,7 @@ export async function deliverDue(
       } catch (error) {
         failed += 1
         failures.push(error)
-        if (failed === 1) deps.log.warn({ error: traceOf(error) }, 'deliveries not claimed')
+        if (failed === 1) deps.log.warn({ error: traceOf(error) }, 'deliveries could not be claimed')
       }
       claiming.delete(worker)
       if (!found && wasIdle && worker.isIdle()) quietSince.set(worker, before)
@@ -98,8 +105,8 @@ const TIME_MS = 10_000
 const BACK_MS = 120_000
 
 /**
- * Reads the clock. If it was set back, and at the start, makes deliveries due that would wait until
- * that later time.
+ * Reads the clock. At the start, and if the clock was set back, makes deliveries due that would otherwise
+ * wait until the clock reaches its earlier time again.
  */
 async function keepTime({ db, clock }: WorkerDeps, sending: SendingState): Promise<void> {
   const before = sending.time

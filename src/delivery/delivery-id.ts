@@ -11,7 +11,7 @@ export function newDeliveryId(at: Date): string {
   return `${timeText(at)}-7${randomUUID().slice(15)}`
 }
 
-/** Lowest id of an instant. */
+/** The lowest id of deliveries created at an instant. */
 export function lowestDeliveryId(at: Date): string {
   return `${timeText(at)}-0000-0000-000000000000`
 }

@@ -10,11 +10,11 @@ import { LEASE_SECONDS } from './model.ts'
 import { RETRY_SECONDS } from './rules.ts'
 import { type deliveries, IS_UNFINISHED } from './tables.ts'
 
-/** Due rows of one urgency that one claim reads. */
+/** Maximum number of due rows of one urgency that one claim reads. */
 export const SCAN_MAX = 256
-/** Due rows of one recipient's backlog that one claim reads, per urgency. */
+/** Maximum number of due rows of one recipient's backlog that one claim reads, per urgency. */
 const OWN_MAX = 4
-/** Length of a queue of due rows from which on it is sorted into backlogs of recipients. */
+/** Number of due rows from which on they are moved into the backlogs of their recipients. */
 const DEEP = 10_000
 /** A lease that ends later than this, in seconds from now, was written before the clock was set back. */
 const LEASE_SECONDS_MAX = LEASE_SECONDS + 120
@@ -38,7 +38,7 @@ export type ClaimedRow = Pick<
   | 'recovery'
 >
 
-/** A due delivery as the selection sees it. */
+/** A due delivery, with the columns that the selection needs. */
 export interface Candidate extends Record<string, unknown> {
   readonly id: string
   readonly recipientId: number
@@ -65,12 +65,12 @@ function isDue(now: Date): SQL {
   return sql`d.status in ('pending', 'retrying') and ${isReady(now)}`
 }
 
-/** Condition on an unfinished delivery `d`: its time has come, and no worker has leased it. */
+/** Condition on an unfinished delivery `d`: it is due, and no worker has leased it. */
 function isReady(now: Date): SQL {
   return sql`d.next_attempt_at <= ${now} and ${isFree(now)}`
 }
 
-/** Partitions and recipients that are excluded, because they have no free place. */
+/** Partitions and recipients that are excluded because they have no free place. */
 export interface FullDestinations {
   readonly partitions: readonly string[]
   readonly recipients: readonly number[]
@@ -161,8 +161,8 @@ export async function listBacklogs(
 }
 
 /**
- * Claims due deliveries for one attempt each; those that another worker has claimed are missing. A delivery
- * whose key has an earlier unfinished one is never claimed; its id is in `blocked`.
+ * Claims due deliveries for one attempt each; deliveries that another worker has claimed are missing. A
+ * delivery whose key has an earlier unfinished delivery is not claimed; its id is in `blocked`.
  */
 export async function claimDue(
   db: Db,
@@ -205,8 +205,8 @@ export async function moveToBacklog(db: Db, ids: readonly string[]): Promise<voi
 }
 
 /**
- * If very many deliveries of an urgency are due outside backlogs, moves these into the backlogs of their
- * recipients, so that a claim never has to skip them all.
+ * If very many deliveries of an urgency are due outside backlogs, moves them into the backlogs of their
+ * recipients, so that a claim need not skip them all.
  *
  * @returns whether there were that many
  */
@@ -218,7 +218,7 @@ export async function moveDeepToBacklog(
 ): Promise<boolean> {
   const isLeft = sql`d.channel = ${channel} and d.urgency = ${urgency} and not d.backlog
     and ${isDue(now)}`
-  // Counted without locks: below the limit, nothing has to wait for rows that are not moved.
+  // Counted without locks, because nothing is moved below the limit.
   const [last] = await db.execute(sql`
     select from deliveries d where ${isLeft}
     order by d.next_attempt_at, d.id offset ${DEEP - 1} limit 1`)
@@ -246,7 +246,10 @@ export async function extendLeases(
       and leased_until is not null`)
 }
 
-/** Makes deliveries due that were written before the clock was set back and would wait until that time. */
+/**
+ * Makes deliveries due that were written before the clock was set back, and would otherwise wait until the
+ * clock reaches that time.
+ */
 export async function catchUp(db: Db, now: Date): Promise<void> {
   const ahead = new Date(now.getTime() + AHEAD_SECONDS * 1000)
   await db.execute(sql`
@@ -262,8 +265,7 @@ export async function catchUp(db: Db, now: Date): Promise<void> {
 const RETRY_SECONDS_MAX = Math.max(...RETRY_SECONDS) * 1.5
 
 /**
- * Same as `catchUp`, for retries that are further away than the longest step, and for messages to be
- * changed.
+ * Like `catchUp`, for retries that are further away than the longest step, and for messages to be changed.
  */
 export async function catchUpRetries(db: Db, now: Date): Promise<void> {
   const ahead = new Date(now.getTime() + RETRY_SECONDS_MAX * 1000)
@@ -284,8 +286,8 @@ export const CLAIMED = sql.raw(`d.wallet, d.alert_id as "alertId", d.recipient_i
   d.created_at as "createdAt", d.kind, d.recovery`)
 
 /**
- * Removes deliveries that wait for an earlier one of their key from the due ones, until `finish` frees the
- * key. Locks the earlier one meanwhile, so that it cannot finish unnoticed. If another transaction has
+ * Makes deliveries that wait for an earlier delivery of their key not due, until `finish` frees the key.
+ * Meanwhile the earlier delivery is locked, so that it cannot finish unnoticed. If another transaction has
  * locked one of the two, the delivery stays due and is read again.
  */
 export async function parkBlocked(db: Db, ids: readonly string[]): Promise<void> {
@@ -306,7 +308,7 @@ export async function parkBlocked(db: Db, ids: readonly string[]): Promise<void>
     update deliveries d set next_attempt_at = null where d.id = any(array(select id from blocked))`)
 }
 
-/** Releases deliveries whose attempt was aborted: they are due again. */
+/** Releases deliveries whose attempt was aborted, so that they are due again. */
 export async function releaseAborted(
   db: Db,
   rows: readonly { readonly id: string; readonly attempt: number }[],

@@ -1,6 +1,7 @@
 /**
- * Grouping for chats and mailboxes: decides which waiting deliveries of a recipient go out next, and
- * whether alone, as one message, or as part of a message that was sent already.
+ * Grouping for chats and mailboxes: decides which waiting deliveries of a recipient are sent next, and
+ * whether each is a message, several are one message, or they become part of a message that was already
+ * sent.
  *
  * The first delivery of a watch goes out immediately. Further deliveries of the watch within five seconds
  * join its message: by editing it if the channel can, otherwise in one message after the five seconds.
@@ -14,37 +15,37 @@
 import type { EnvelopeKind } from '#src/channels/envelope.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 
-/** Alerts of one watch within this time are one message. */
+/** Seconds within which alerts of one watch become one message. */
 export const GROUP_SECONDS = 5
 /** Urgency of a critical delivery. */
 const CRITICAL = SEVERITIES.indexOf('critical')
-/** With more messages per minute, they become a roll-up. */
+/** Number of messages per minute beyond which deliveries become a roll-up. */
 export const MESSAGES_PER_MINUTE = 6
-/** Most deliveries in one message; the next ones start another. */
+/** Maximum number of deliveries in one message; further deliveries start another message. */
 const GROUP_PARTS_MAX = 50
 const ROLLUP_PARTS_MAX = 1000
-/** Wait before a message that another worker is changing is tried again. */
+/** Seconds before a message that another worker is changing is tried again. */
 const BUSY_SECONDS = 1
-/** Time for which messages count towards the limit and can be joined. */
+/** Seconds for which messages count towards the limit and can be joined. */
 export const RECENT_SECONDS = 60
 
-/** An unfinished delivery as the plan sees it. */
+/** An unfinished delivery, with what the plan needs. */
 export interface WaitingDelivery {
   readonly id: string
   readonly orderKey: string
   readonly watchId: number | null
-  /** 0 info, 1 warning, 2 critical. */
+  /** 0 for info, 1 for warning, 2 for critical. */
   readonly urgency: number
   readonly kind: EnvelopeKind
   /** Whether it is a recovery. */
   readonly recovery: boolean
   readonly test: boolean
-  /** The alert it replies to. */
+  /** The alert to which the delivery replies. */
   readonly answers: number | null
   readonly createdAt: Date
-  /** Null while it waits for an earlier one of its key. */
+  /** Null while the delivery waits for an earlier delivery of its key. */
   readonly dueAt: Date | null
-  /** free: can be claimed. later: not due, or leased. now: claimed a moment ago. */
+  /** `free`: can be claimed. `later`: not due, or leased. `now`: claimed a moment ago. */
   readonly taken: 'free' | 'later' | 'now'
 }
 
@@ -59,9 +60,9 @@ export interface RecentMessage {
   readonly parts: number
   readonly openedAt: Date
   readonly sentAt: Date
-  /** Whether it can be changed. */
+  /** Whether the message can be changed. */
   readonly open: boolean
-  /** Whether a worker is changing it. */
+  /** Whether a worker is changing the message. */
   readonly busy: boolean
   /** Order keys of its deliveries; empty where nothing that waits could join it. */
   readonly orderKeys: ReadonlySet<string>
@@ -70,7 +71,7 @@ export interface RecentMessage {
 /** A group that a recovery replies to. */
 export interface AnsweredGroup {
   readonly id: string
-  /** Whether all alerts in it that can be over are over. */
+  /** Whether all alerts in the group that can be over are over. */
   readonly over: boolean
   readonly open: boolean
   readonly busy: boolean
@@ -79,16 +80,17 @@ export interface AnsweredGroup {
 /** State of a recipient. */
 export interface RecipientSituation {
   /**
-   * Unfinished deliveries of the keys that have a due one, each from its first on, in the order they fired.
+   * Unfinished deliveries of the keys that have a due delivery, from the first of each key on, in the order
+   * in which they fired.
    */
   readonly waiting: readonly WaitingDelivery[]
-  /** Newest first. */
+  /** Messages of the last minute, newest first. */
   readonly recent: readonly RecentMessage[]
-  /** By answered alert. */
+  /** Groups by the alert to which recoveries reply. */
   readonly groups: ReadonlyMap<number, AnsweredGroup>
   /** Whether the channel can change sent messages. */
   readonly canEdit: boolean
-  /** Whether a message stands for an outage, see `ChannelTraits`. */
+  /** Whether a message stands for a whole outage, see `ChannelTraits`. */
   readonly isByOutage: boolean
   readonly now: Date
 }
@@ -96,7 +98,7 @@ export interface RecipientSituation {
 /** The next message, if any, and the deliveries that wait. */
 export interface DeliveryPlan {
   readonly next?: NextMessage
-  /** Due, but behind an earlier one of their key. */
+  /** Due deliveries behind an earlier delivery of their key. */
   readonly blocked: readonly string[]
   readonly postponed: readonly { readonly ids: readonly string[]; readonly until: Date }[]
 }
@@ -106,7 +108,7 @@ export type NextMessage =
       readonly how: 'send'
       readonly form: 'alone' | 'group' | 'rollup'
       readonly ids: readonly string[]
-      /** The group that it ends. */
+      /** The group that the message ends. */
       readonly ends?: string
     }
   | {
@@ -115,7 +117,10 @@ export type NextMessage =
       readonly ids: readonly string[]
       readonly messageId: string
     }
-  /** Recoveries of a part of an outage whose message cannot be changed: its end is sent with the last. */
+  /**
+   * Recoveries of a part of an outage whose message cannot be changed. The end of the outage is sent with
+   * the last recovery.
+   */
   | { readonly how: 'drop'; readonly ids: readonly string[] }
 
 /** Decides the next step of a recipient: at most one message at a time. */
@@ -143,8 +148,8 @@ export function planNext(situation: RecipientSituation): DeliveryPlan {
 }
 
 /**
- * Deliveries that wait until then, or until a worker has finished, which is checked again soon. They are
- * not due meanwhile, so that they take no places while the worker is slow or dead.
+ * Deliveries that wait until a time, or until a worker has finished, which is checked again soon. Meanwhile
+ * they are not due, so that they take no places while the worker is slow or dead.
  */
 interface Pause {
   readonly ids: readonly string[]
@@ -161,7 +166,7 @@ function headsOf(waiting: readonly WaitingDelivery[]): readonly WaitingDelivery[
   return waiting.filter(({ orderKey }) => !seen.has(orderKey) && seen.add(orderKey))
 }
 
-/** Critical before others, then by due time, then in the order they fired. */
+/** Compares deliveries: critical before others, then by due time, then in the order in which they fired. */
 function byUrgency(a: WaitingDelivery, b: WaitingDelivery): number {
   const dueMs = ({ dueAt }: WaitingDelivery) => dueAt?.getTime() ?? 0
   return b.urgency - a.urgency || dueMs(a) - dueMs(b)
@@ -184,12 +189,15 @@ function stepFor(
   return joinWatch(lead, situation) ?? sendFresh(lead, situation)
 }
 
-/** Tests, notices, reminders and summaries are never rolled up. */
+/** Whether a delivery can be rolled up. Tests, notices, reminders and summaries never are. */
 function isRolledUp({ kind, test }: WaitingDelivery): boolean {
   return !test && (kind === 'alert' || kind === 'raised')
 }
 
-/** Recoveries of a group change its lines; one message is sent when all have recovered. */
+/**
+ * Plans recoveries of a group. They change the lines of its message; one further message is sent when all
+ * alerts have recovered.
+ */
 function endOfGroup(
   group: AnsweredGroup,
   situation: RecipientSituation,
@@ -207,13 +215,13 @@ function endOfGroup(
   return { next: { how: 'join', form: 'group', ids, messageId: group.id } }
 }
 
-/** Joins a message of the same watch that was started at most five seconds ago. */
+/** Plans to join a message of the same watch that was started at most five seconds ago. */
 function joinWatch(
   lead: WaitingDelivery,
   { waiting, recent, canEdit, isByOutage, now }: RecipientSituation,
 ): { readonly next: NextMessage } | Pause | undefined {
   if (lead.kind !== 'alert' || !isGrouped(lead)) return undefined
-  // An incident of a warning that becomes critical notifies nobody again.
+  // On such a channel, changing an incident from warning to critical notifies nobody.
   const mustNotify = ({ urgency }: WaitingDelivery) => isByOutage && urgency === CRITICAL
   if (mustNotify(lead)) return undefined
   const isOnItsWay = waiting.some(
@@ -245,7 +253,7 @@ function joinWatch(
   return { next: { how: 'join', form: 'group', ids, messageId: message.id } }
 }
 
-/** Once the minute's limit is reached: everything in one message. */
+/** Plans one message with everything, when the limit of messages per minute is reached. */
 function rollUp({
   waiting,
   recent,
@@ -285,7 +293,7 @@ function sendFresh(
   return { next: ids.length > 1 ? { ...alone, form: 'group', ids } : alone }
 }
 
-/** Time when the first delivery that can be in the same message was written. */
+/** Time at which the first delivery that can be in the same message was written. */
 function startOf(lead: WaitingDelivery, waiting: readonly WaitingDelivery[]): Date {
   const near = waiting.filter(
     (one) => one.taken === 'free' && isLike(one, lead) && isNear(one.createdAt, lead.createdAt),
@@ -294,8 +302,8 @@ function startOf(lead: WaitingDelivery, waiting: readonly WaitingDelivery[]): Da
 }
 
 /**
- * Raised severities and reminders have their own sound: they are grouped, but never join an earlier
- * message.
+ * Kinds that can be grouped. Raised severities and reminders must sound again, so they never join an
+ * earlier message.
  */
 const GROUPED: ReadonlySet<EnvelopeKind> = new Set(['alert', 'raised', 'reminder'])
 
@@ -303,7 +311,7 @@ function isGrouped({ kind, watchId, test }: WaitingDelivery): boolean {
   return GROUPED.has(kind) && watchId !== null && !test
 }
 
-/** Whether both are of one watch and kind, and both alerts or both recoveries. */
+/** Whether two deliveries are of one watch and kind, and both are alerts or both are recoveries. */
 function isLike(one: WaitingDelivery, lead: WaitingDelivery): boolean {
   const isSame =
     one.kind === lead.kind && one.watchId === lead.watchId && one.recovery === lead.recovery
@@ -320,7 +328,8 @@ function isInGroup({ createdAt }: WaitingDelivery, openedAt: Date): boolean {
 }
 
 /**
- * Those that fit and can be claimed, in order, without any whose key has an earlier one that stays behind.
+ * Deliveries that fit and can be claimed, in order. A delivery is left out if an earlier delivery of its
+ * key is left out.
  */
 function inOrder(
   waiting: readonly WaitingDelivery[],

@@ -19,8 +19,8 @@ export interface LogRow extends Record<string, unknown> {
 }
 
 /**
- * Deliveries to a recipient of the wallet, newest first, from `until` on; the first `skip` of that instant
- * are left out.
+ * Deliveries to a recipient of the wallet up to the instant `until`, newest first; the first `skip`
+ * deliveries of that instant are left out.
  */
 export async function listLog(
   db: Db,
@@ -28,7 +28,8 @@ export async function listLog(
   page: { readonly until: Date | undefined; readonly skip: number; readonly limit: number },
 ): Promise<LogRow[]> {
   const { until, skip, limit } = page
-  // Without a null among its parameters, so that the plan that is kept begins at the instant.
+  // The condition is omitted instead of comparing with null, so that PostgreSQL's cached plan starts at the
+  // instant.
   const isOnPage = until === undefined ? sql`` : sql`and d.created_at <= ${until}`
   return await db.execute<LogRow>(sql`
     select d.id, d.envelope->'message'->>'title' as title, d.test, d.created_at as "createdAt",
@@ -39,7 +40,7 @@ export async function listLog(
     limit ${limit} offset ${skip}`)
 }
 
-/** Number of deliveries to a recipient since then that failed, temporarily or permanently. */
+/** Number of deliveries to a recipient since an instant that failed, temporarily or permanently. */
 export async function countFailed(
   db: Db,
   of: { readonly wallet: string; readonly recipientId: number },

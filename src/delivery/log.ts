@@ -14,9 +14,9 @@ export type LogEntry = store.LogRow
 const LIST = 'deliveries'
 
 /**
- * Deliveries to a recipient of the wallet, newest first; none for recipients of other wallets.
+ * Deliveries to a recipient of the wallet, newest first; empty for recipients of other wallets.
  *
- * @throws AppError invalid `validation_failed` for the cursor
+ * @throws AppError invalid `validation_failed` for an invalid cursor
  */
 export async function listLog(
   deps: { readonly db: Db },
@@ -28,7 +28,7 @@ export async function listLog(
   },
 ): Promise<Page<LogEntry>> {
   const { recipientId, limit, cursor } = input
-  // Ids have no order, so a page starts within the rows of one instant by their count.
+  // Ids of one instant have no order, so a cursor counts the rows of its instant that were already listed.
   const [untilMs, skip = 0] = readCursor(cursor, [INSTANT_MS_MAX, ID_MAX], LIST) ?? []
   const rows = await store.listLog(
     deps.db,

@@ -1,4 +1,4 @@
-/** Leases of messages that the bot changes itself. */
+/** Leases of messages that the bot changes directly. */
 import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { sentMessages } from './tables.ts'

@@ -9,7 +9,7 @@ import { IS_GROUPED, sentMessages } from './tables.ts'
 
 export type SentMessage = typeof sentMessages.$inferSelect
 
-/** Messages of these recipients since then, newest first. */
+/** Messages of these recipients since an instant, newest first. */
 export async function listRecent(
   db: Db,
   recipientIds: readonly number[],
@@ -25,7 +25,7 @@ export async function listRecent(
     .orderBy(sql`${sentMessages.sentAt} desc, ${sentMessages.id}`)
 }
 
-/** The message of an alert at its recipient. */
+/** The message to a recipient about an alert, to which later messages reply. */
 export interface RepliedToMessage extends Record<string, unknown> {
   readonly recipientId: number
   readonly alertId: number
@@ -60,7 +60,7 @@ export interface MessagePart extends Record<string, unknown> {
   readonly envelope: unknown
 }
 
-/** Deliveries in these messages, in the order they fired. */
+/** Deliveries in these messages, in the order in which they fired. */
 export async function listParts(db: Db, ids: readonly string[]): Promise<MessagePart[]> {
   return await db.execute<MessagePart>(sql`
     select carried_by as "carriedBy", alert_id as "alertId", recovery, envelope from deliveries
@@ -106,7 +106,7 @@ export async function findNewestName(
 }
 
 /**
- * Leases messages to be changed; those that another worker changes are missing. Until the change is
+ * Leases messages to be changed; messages that another worker changes are missing. Until the change is
  * recorded they stay outdated, so that an aborted change is repeated.
  */
 export async function leaseMessages(
@@ -175,7 +175,7 @@ function isStale(now: Date): SQL {
   return sql`m.revise_at <= ${now} and (m.leased_until is null or m.leased_until <= ${now})`
 }
 
-/** Leases outdated messages, of each of these recipients the one outdated longest. */
+/** Leases one outdated message of each of these recipients, the one that has been outdated longest. */
 export async function leaseStale(
   db: Db,
   channel: ChannelKey,
@@ -200,7 +200,7 @@ export async function leaseStale(
     .returning()
 }
 
-/** Inserts a message that was sent. One that was sent twice keeps its second id. */
+/** Inserts a message that was sent. A message that was sent twice keeps its second id. */
 export async function insertMessage(tx: Db, message: SentMessage): Promise<void> {
   await tx
     .insert(sentMessages)
@@ -218,8 +218,8 @@ export async function insertMessage(tx: Db, message: SentMessage): Promise<void>
 }
 
 /**
- * Records that a message shows its new content, with that many more deliveries. If the content changed
- * since the lease, or another worker took over, it stays outdated.
+ * Records that a message shows its new content, and adds the number of its new deliveries. If the content
+ * changed since the lease, or another worker took over, the message stays outdated.
  */
 export async function recordChange(
   tx: Db,
@@ -235,7 +235,7 @@ export async function recordChange(
     where m.id = ${taken.id}`)
 }
 
-/** Records that a message could not be changed, and the time of the next try; null: none. */
+/** Records that a message could not be changed, and the time of the next try; null if there is none. */
 export async function recordNoChange(
   tx: Db,
   taken: Pick<SentMessage, 'id' | 'leasedUntil'>,
@@ -255,8 +255,8 @@ export async function markGone(tx: Db, id: string): Promise<void> {
 }
 
 /**
- * Deletes the ids that messages of these recipients have at their destination: the chat became another one,
- * where these ids mean other messages. The old messages are never changed again.
+ * Deletes the ids that messages of these recipients have at their destination: the chat became another
+ * chat, in which these ids mean other messages. The old messages are never changed again.
  */
 export async function forgetMessageIds(tx: Db, recipientIds: readonly number[]): Promise<void> {
   await tx
@@ -268,7 +268,7 @@ export async function forgetMessageIds(tx: Db, recipientIds: readonly number[]):
     )
 }
 
-/** Stores the part of the help that is expanded below a message; null: none. */
+/** Stores the part of the help that is expanded below a message; null for none. */
 export async function setHelp(
   db: Db,
   recipientIds: readonly number[],
@@ -285,7 +285,7 @@ export async function setHelp(
 }
 
 /**
- * After the clock was set back: treats messages with a later time as sent now, and outdated ones as due
+ * After the clock was set back: treats messages with a later time as sent now, and outdated messages as due
  * now.
  *
  * @param to `sentMax`: latest possible time of a send; `waitMax`: latest possible time of a postponed
@@ -299,7 +299,7 @@ export async function catchUp(
   const put = sql`sent_at = least(m.sent_at, ${now}), leased_until = null,
     revise_at = case when m.revise_at > ${now} then ${now}::timestamptz else m.revise_at end`
   const { sentMax, waitMax } = to
-  // The id starts with the time, so it determines the partitions.
+  // An id starts with a time, so the ids determine which partitions are read.
   await db.execute(sql`
     update sent_messages m set ${put}
     where m.id >= ${lowestDeliveryId(sentMax)}::uuid and m.sent_at > ${sentMax}`)
@@ -320,8 +320,8 @@ export async function markStale(tx: Db, ids: readonly string[]): Promise<void> {
 }
 
 /**
- * Messages that contain these alerts. Waits for transactions that are recording one, so that none is
- * missed.
+ * Messages that contain these alerts. Waits for transactions that are recording such a message, so that
+ * none is missed.
  */
 export async function lockCarriers(tx: Db, alertIds: readonly number[]): Promise<string[]> {
   const rows = await tx.execute<{ carriedBy: string | null }>(sql`

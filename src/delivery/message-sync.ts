@@ -12,7 +12,10 @@ export interface ShownPart {
 
 type States = ReadonlyMap<number, MessageState>
 
-/** One envelope for these deliveries, in the order they fired; the worst gives the heading. */
+/**
+ * One envelope for several deliveries, in the order in which they fired; the most severe alert gives the
+ * heading.
+ */
 export function groupEnvelope(
   kind: 'group' | 'rollup',
   deliveryId: string,
@@ -55,7 +58,7 @@ export function groupEnvelope(
   }
 }
 
-/** Of recoveries: start of the first of their episodes. */
+/** Start of the first episode that recoveries end. */
 function startOf(parts: readonly Envelope[]): string | undefined {
   if (parts.some(({ message }) => !message.isRecovery)) return undefined
   return parts.flatMap(({ startedAt }) => startedAt ?? []).sort()[0]
@@ -66,7 +69,7 @@ function followUpOf({ kind }: Envelope): Envelope['of'] {
   return kind === 'raised' || kind === 'reminder' ? kind : undefined
 }
 
-/** Current content of a message; undefined if nothing of it is readable. */
+/** Current content of a message; undefined if none of its deliveries is readable. */
 export function messageFate(
   { id, kind, help }: Pick<SentMessage, 'id' | 'kind' | 'help'>,
   parts: readonly ShownPart[],
@@ -78,7 +81,7 @@ export function messageFate(
     const state = { ...stateIn(states, first), ...(help !== null && { help }) }
     return { envelope: first.envelope, state }
   }
-  // In a group, a recovery changes the line of its alert and has no line of its own.
+  // In a group, a recovery changes the line of its alert and has no separate line.
   const alerts = parts.filter(({ envelope }) => !envelope.message.isRecovery)
   const lines = kind === 'group' && alerts.length > 0 ? alerts : parts
   const envelope = groupEnvelope(kind, id, lines)
@@ -99,19 +102,19 @@ export function alertsIn(parts: readonly ShownPart[]): number[] {
   )
 }
 
-/** Whether the alert can be over and is not. */
+/** Whether the alert can recover and has not. */
 export function isOpenIn(states: States, part: ShownPart): boolean {
   return part.envelope.message.canRecover && !hasEnded(stateIn(states, part) ?? {})
 }
 
-/** The state of a recovery never changes. */
+/** State of a delivery's alert. The state of a recovery never changes. */
 function stateIn(states: States, { alertId, envelope }: ShownPart): MessageState | undefined {
   return alertId === null || envelope.message.isRecovery ? undefined : states.get(alertId)
 }
 
 /**
- * State of a whole group: the last recovery; of what is not over, the last acknowledgement if all of it is
- * acknowledged, and the first end of a mute if all of it is muted.
+ * State of a whole group: the last recovery; the last acknowledgement if all active alerts are
+ * acknowledged; the first end of a mute if all active alerts are muted.
  */
 function sumOf(parts: readonly ShownPart[], states: States): MessageState {
   const all = parts.map((part) => stateIn(states, part) ?? {})
@@ -130,7 +133,7 @@ function sumOf(parts: readonly ShownPart[], states: States): MessageState {
   }
 }
 
-/** Whether everything active is acknowledged: the last acknowledgement. */
+/** The last acknowledgement, if all active alerts are acknowledged. */
 function acknowledgedIn(
   active: readonly ShownPart[],
   states: States,
@@ -141,7 +144,7 @@ function acknowledgedIn(
   return last === undefined || known.length < all.length ? {} : { acknowledged: last }
 }
 
-/** Whether everything active is muted: until the earliest end. */
+/** The earliest end of a mute, if all active alerts are muted. */
 function mutedIn(active: readonly ShownPart[], states: States): Pick<MessageState, 'muted'> {
   const mutes = active.map((part) => stateIn(states, part)?.muted)
   const [muted] = mutes.toSorted((a, b) => endOf(a) - endOf(b))

@@ -1,8 +1,8 @@
 /**
  * A delivery sends one envelope to one destination, with as many attempts as needed. It is inserted in the
- * transaction of its cause and sent afterwards, at least once, under one id. Deliveries of one order key
+ * transaction that causes it and sent afterwards, at least once, with one id. Deliveries of one order key
  * (destination, watch, signal) are sent one after another, so that a recovery never overtakes its alert. A
- * worker leases a delivery; if the worker dies, the lease ends and another one takes over.
+ * worker leases a delivery; if the worker dies, the lease ends and another worker takes over.
  */
 import { z } from 'zod'
 import type { Envelope, Message } from '#src/channels/envelope.ts'
@@ -10,9 +10,10 @@ import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/index.ts'
 import { Id, Instant } from '#src/kernel/units.ts'
 
 /**
- * pending: not tried yet. retrying: failed, to be tried again. held, muted: not sent now, or at all.
- * throttled: not sent, because its watch had used up its alerts of the hour for this recipient. disabled:
- * the destination is off; the newest are retained for a week, until it is back.
+ * `pending`: not tried yet. `retrying`: failed, and will be tried again. `held`: deferred for a summary.
+ * `muted`: not sent because of a mute. `throttled`: not sent, because the watch had used up its hourly
+ * budget for this recipient. `disabled`: not sent, because the destination is off; the newest are retained
+ * for a week.
  */
 const DELIVERY_STATUSES = [
   'pending',
@@ -26,18 +27,19 @@ const DELIVERY_STATUSES = [
 ] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
-/** Seconds that a worker has for one attempt before another one takes over. */
+/** Seconds that a worker has for one attempt before another worker may take over. */
 export const LEASE_SECONDS = 60
 
 /**
- * Days for which unsent deliveries of a destination that is off are retained, and the number of the newest.
+ * Days for which unsent deliveries of a destination that is off are retained, and the maximum number of
+ * retained deliveries.
  */
 export const RETENTION_DAYS = 7
 export const KEPT_MAX = 100
 
 /** A delivery to insert. */
 export interface NewDelivery {
-  /** UUID, also the envelope's `deliveryId`. */
+  /** A UUID, equal to the envelope's `deliveryId`. */
   readonly id: string
   readonly wallet: string
   readonly alertId: number | null
@@ -45,17 +47,17 @@ export interface NewDelivery {
   readonly channel: ChannelKey
   /** The channel's `partitionKey` of the destination. */
   readonly partitionKey: string
-  /** Deliveries with the same key are sent in the order they fired. */
+  /** Deliveries with the same key are sent in the order in which they fired. */
   readonly orderKey: string
-  /** Time of the event, by its source. */
+  /** Time of the event, by the clock of its source. */
   readonly firedAt: Date
   /** Order of events at the same time. */
   readonly position: number
   readonly envelope: Envelope
   readonly createdAt: Date
-  /** `disabled`: its destination is off; it is retained until that is back. */
+  /** `disabled`: the destination is off; the delivery is retained for a week. */
   readonly status: Extract<DeliveryStatus, 'pending' | 'held' | 'muted' | 'throttled' | 'disabled'>
-  /** For deferred ones: time of the summary. */
+  /** For deferred deliveries: time of the summary. */
   readonly deferredUntil?: Date
 }
 
@@ -67,7 +69,7 @@ export interface RetainedDelivery {
   readonly retainedUntil: Date
 }
 
-/** A delivery in the record of an alert. */
+/** A delivery in the list of an alert's deliveries. */
 export const DeliveryEntry = z
   .object({
     deliveryId: z.uuid(),

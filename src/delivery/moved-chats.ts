@@ -5,7 +5,7 @@ import * as messages from './message-store.ts'
 import type { RecordDeps } from './record-deps.ts'
 import type { TaskResult } from './task.ts'
 
-/** Follows groups that became other chats, before ids of messages in the new chats are stored. */
+/** Records groups that became other chats, before ids of messages in the new chats are stored. */
 export async function followMigrations(
   deps: RecordDeps,
   tx: Db,
@@ -21,7 +21,10 @@ export async function followMigrations(
   }
 }
 
-/** Only if the chat still has its topic stored: otherwise another process has sent the notice. */
+/**
+ * Notifies chats whose topic was deleted, if the topic is still stored; otherwise another process has sent
+ * the notice.
+ */
 export async function notifyTopicsGone(
   deps: RecordDeps,
   tx: Db,

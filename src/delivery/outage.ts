@@ -13,22 +13,26 @@ import type { AttemptResult, TaskResult } from './task.ts'
 /** Interval between early tries of an unanswered delivery while a channel is down. */
 const PROBE_MS = 30_000
 /**
- * For channels where every destination has its own server: the channel is down when this many of those that
- * responded before do not, and no other one does.
+ * For channels where every destination has its own server: the channel counts as down when this many hosts
+ * that responded before do not, and no other host does.
  */
 const FAILED_HOSTS = 2
 const RANDOM_STEPS = 2 ** 32
 
-/** Observes results of a channel's attempts. */
+/** Detects outages of a channel from the results of its attempts. */
 export interface OutageWatch {
   /**
-   * Before the first attempt of this process: finds unanswered deliveries. Their destinations count as
-   * failed, so that they are resumed after the first success, as if the process had seen the outage begin.
+   * Finds unanswered deliveries before the first attempt of this process. Their destinations count as
+   * failed, so that the deliveries are resumed after the first success, as if the process had seen the
+   * outage begin.
    */
   recall(): Promise<void>
-  /** @param of `hasAnswered`: the destination responded to the previous attempt */
+  /**
+   * Records the result of an attempt. @param of `hasAnswered`: whether the destination responded to the
+   * previous attempt
+   */
   note(
-    ending: AttemptResult,
+    attemptResult: AttemptResult,
     of: { readonly partitionKey: string; readonly hasAnswered: boolean },
   ): void
   /**
@@ -55,8 +59,8 @@ export function watchOutage(
       outage.isWaking = partitions.length > 0
       outage.isRecalled = true
     },
-    note(ending, { partitionKey, hasAnswered }) {
-      if (ending.kind === 'delivered') {
+    note(attemptResult, { partitionKey, hasAnswered }) {
+      if (attemptResult.kind === 'delivered') {
         if (isUnavailable()) outage.isWaking = true
         // Clearing an empty set allocates another one.
         if (outage.failed.size > 0) outage.failed.clear()
@@ -72,7 +76,7 @@ export function watchOutage(
         const isMore = await store.resumeUnanswered(db, key, clock.now())
         if (!isMore) outage.isWaking = false
       } catch (error) {
-        log.warn({ channel: key, error: traceOf(error) }, 'deliveries not resumed')
+        log.warn({ channel: key, error: traceOf(error) }, 'deliveries could not be resumed')
       }
       return true
     },

@@ -1,4 +1,4 @@
-/** Which messages are followed by a picture of the provider. Pure. */
+/** Decides which messages are followed by a picture of the provider. Pure. */
 import { isFailedDuty } from '#src/channels/cause.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { Address } from '#src/kernel/units.ts'
@@ -13,12 +13,12 @@ export interface OutagePicture {
   readonly name: string
 }
 
-/** Failed duties in one message from which on it is an outage. */
+/** Number of failed duties in one message from which on they count as an outage. */
 const DUTIES_MIN = 2
 
 /**
- * The picture of a message that gets these deliveries: a group about several failed duties of a provider,
- * or about the recovery of everything. Changes without news have none.
+ * The picture for a message with these deliveries. A group about several failed duties of a provider, or
+ * about the recovery of everything, has a picture; other changes have none.
  */
 export function pictureOf(
   { kind, of, items = [], cause }: Envelope,

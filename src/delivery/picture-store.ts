@@ -5,7 +5,7 @@ import { outagePictures } from './tables.ts'
 
 export type OutagePictureRow = typeof outagePictures.$inferSelect
 
-/** The last picture of a recipient's watch; undefined without one. */
+/** The last picture of a recipient's watch; undefined if there is none. */
 export async function findPicture(
   db: Db,
   { recipientId, watchId }: Pick<OutagePictureRow, 'recipientId' | 'watchId'>,
@@ -17,7 +17,10 @@ export async function findPicture(
   return row
 }
 
-/** Plans a picture, in place of the last one of the recipient's watch, and wakes the job that sends it. */
+/**
+ * Plans a picture, which replaces the last picture of the recipient's watch, and wakes the job that sends
+ * pictures.
+ */
 export async function putPicture(db: Db, row: OutagePictureRow): Promise<void> {
   await db
     .insert(outagePictures)
@@ -29,7 +32,7 @@ export async function putPicture(db: Db, row: OutagePictureRow): Promise<void> {
   await db.execute(sql`select pg_notify('pictures', '')`)
 }
 
-/** Takes planned pictures, the oldest first; no other worker gets them, now or later. */
+/** Takes planned pictures, the oldest first. No other worker gets a picture that was taken. */
 export async function takePictures(db: Db, limit: number): Promise<OutagePictureRow[]> {
   return await db
     .update(outagePictures)
@@ -42,7 +45,7 @@ export async function takePictures(db: Db, limit: number): Promise<OutagePicture
     .returning()
 }
 
-/** Deletes the rows of pictures up to then. */
+/** Deletes the rows of pictures up to an instant. */
 export async function deletePictures(db: Db, until: Date): Promise<void> {
   await db.delete(outagePictures).where(lte(outagePictures.plannedAt, until))
 }

@@ -1,7 +1,7 @@
 /**
- * Pictures of a provider's voting rounds, sent in reply to the message about an outage and to the one about
- * its end. A message never waits for its picture: it is planned when the message has arrived, tried once,
- * and its failures are logged only.
+ * Pictures of a provider's voting rounds, sent in reply to the messages about the start and the end of an
+ * outage. A message never waits for its picture: the picture is planned when the message has arrived, and
+ * is tried once; failures are only logged.
  */
 
 import type { Channels } from '#src/channels/index.ts'
@@ -31,11 +31,11 @@ export async function planPictures(
   tx: Db,
   ended: readonly TaskResult[],
 ): Promise<void> {
-  for (const { task, ending, at } of ended) {
+  for (const { task, attemptResult, at } of ended) {
     const { keep, rows, recipientId, change, channel } = task
-    if (ending.kind !== 'delivered' || keep?.picture === undefined) continue
+    if (attemptResult.kind !== 'delivered' || keep?.picture === undefined) continue
     if (keep.watchId === null || deps.channels[channel].sendPicture === undefined) continue
-    const messageId = change?.messageId ?? ending.receipt.messageId
+    const messageId = change?.messageId ?? attemptResult.receipt.messageId
     const alertId = rows.find((row) => row.alertId !== null)?.alertId ?? undefined
     if (messageId === undefined || alertId === undefined) continue
     const about = { recipientId, watchId: keep.watchId, ...keep.picture }
@@ -44,7 +44,7 @@ export async function planPictures(
   }
 }
 
-/** Whether it is the first picture of an outage, or that of the end of one that had a picture. */
+/** Whether a picture is the first of an outage, or shows the end of an outage that had a picture. */
 async function isNext(
   { stateOf }: { readonly stateOf: StateReader },
   tx: Db,
@@ -71,13 +71,13 @@ interface Deps {
   readonly stateOf: StateReader
 }
 
-/** A later picture would show another moment. */
+/** Age from which on a picture is not sent any more, because it would show another moment. */
 const LATE_MS = 5 * MINUTE_MS
-/** Pictures in progress at once. */
+/** Maximum number of pictures in progress at once. */
 const TAKEN_MAX = 20
 const ROUNDS = 20
 
-/** Sends planned pictures until there are none. Each is tried once; failures are logged. */
+/** Sends planned pictures until there are none. Each is tried once; failures are only logged. */
 export async function sendPictures(deps: Deps, stop: AbortSignal): Promise<void> {
   while (!stop.aborted) {
     const taken = await takePictures(deps.db, TAKEN_MAX)
@@ -105,11 +105,14 @@ async function sendPicture(
     const picture = { png, caption }
     await deps.channels[channel].sendPicture?.(destination, messageId, picture, { signal })
   } catch (error) {
-    deps.log.warn({ alertId, recipientId, watchId, error: traceOf(error) }, 'picture not sent')
+    deps.log.warn({ alertId, recipientId, watchId, error: traceOf(error) }, 'picture was not sent')
   }
 }
 
-/** The recipient, if it still wants the picture: not late, not off, neither it nor the watch muted. */
+/**
+ * The recipient of a picture; undefined if the picture is late, the recipient is off, or the recipient or
+ * watch is muted.
+ */
 async function readerOf(
   deps: Deps,
   { recipientId, alertId, plannedAt }: OutagePictureRow,
@@ -128,7 +131,7 @@ async function readerOf(
 /** Draws a provider under a name; undefined if none of its rounds is known. */
 type Drawings = (provider: Address, name: string) => Promise<Buffer | undefined>
 
-/** Drawings of one moment, each made once. */
+/** Creates drawings of the current moment, each drawn only once. */
 function createDrawings(deps: Deps): Drawings {
   const views = new Map<Address, Promise<ProviderView>>()
   const drawings = new Map<string, Promise<Buffer>>()

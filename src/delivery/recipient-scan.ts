@@ -4,7 +4,7 @@ import { HOPS, type RecipientRound } from './sending.ts'
 /** Minimum interval between two scans that find nothing. */
 const QUIET_MS = 200
 
-/** Wait after a failed scan. */
+/** Wait after a scan that failed. */
 const FAILED_MS = 1000
 
 /** Pause after a scan, in durations of the scan: scans take at most a fifth of the time. */
@@ -14,16 +14,16 @@ const PAUSE_SHARE = 4
 export interface ScanProgress {
   /** Whether the scan ran. */
   readonly ran: boolean
-  /** Whether it reached the last recipient. */
+  /** Whether the scan reached the last recipient. */
   readonly isEnd: boolean
 }
 
 /**
- * Runs the next step of a round, if it is time. If it reaches the end before its limit, the next step
- * starts from the beginning.
+ * Runs the next step of a round, if it is time. If a step reaches the last recipient before its limit, the
+ * next step starts from the beginning.
  *
- * @param options `none`: result if it is not time
- * @throws errors of the step; the next one runs after a second
+ * @param options `none`: the result if it is not time yet
+ * @throws errors of the step; the next step runs after a second
  */
 export async function nextRound<T extends { readonly last: number | undefined }, None>(
   round: RecipientRound,
@@ -66,7 +66,10 @@ export function recordEnd(
   round.restsSince = round.quiet ? { now, ms: performance.now() } : undefined
 }
 
-/** Whether a step may run, by the service's clock or the process's: one of them may have been set back. */
+/**
+ * Whether a step may run, by the service's clock or the process's monotonic clock. Two clocks are compared,
+ * because the first may have been set back.
+ */
 function isTime({ restsSince }: RecipientRound, now: Date): boolean {
   if (restsSince === undefined) return true
   const sinceMs = Math.abs(now.getTime() - restsSince.now.getTime())

@@ -17,21 +17,23 @@ export interface RecordDeps {
   /** States of alerts, for messages that can be changed. */
   readonly stateOf: StateReader
   readonly quarantine: Quarantine
-  /** Notified of destinations that this switched off or moved, in the same transaction. */
+  /**
+   * Listeners that are notified of destinations that were switched off or moved, in the same transaction.
+   */
   readonly notices: SwitchedOffListener & TopicListener
 }
 
-/** A chat whose topic was deleted: its alerts go to General from now on. */
+/** A chat whose topic was deleted, so that its alerts go to the topic General from now on. */
 export interface TopicGone {
   readonly link: ChatLink
   readonly partitionKey: string
-  /** The topic. */
+  /** Id of the deleted topic. */
   readonly threadId: number
   /** All recipients of the chat, one per wallet. */
   readonly recipientIds: readonly number[]
 }
 
-/** Notifies a chat of its deleted topic, in the transaction that moves it. */
+/** Notifies a chat of its deleted topic, in the transaction that removes the topic from the destination. */
 export interface TopicListener {
   topicGone(tx: Db, gone: TopicGone): Promise<void>
 }

@@ -32,9 +32,9 @@ export interface Recorded {
 }
 
 /**
- * Records results of attempts: the deliveries, the messages they are in, the state of their destinations.
- * All in one transaction; if one of them cannot be written, each in its own. For that one only the result
- * of its deliveries is recorded, so that it is not sent again.
+ * Records results of attempts: the deliveries, their messages, and the state of their destinations. All
+ * results are written in one transaction; if that fails, each in a separate transaction. Of a result that
+ * cannot be written then, only the result of the deliveries is recorded, so that they are not sent again.
  *
  * @throws errors that concern none of them, such as a lost connection: nothing may be recorded then, and
  * the same can be recorded again
@@ -109,8 +109,8 @@ async function recordTogether(deps: RecordDeps, all: readonly TaskResult[]): Pro
   return madeDue || undone.length > 0
 }
 
-/** Retains unsent deliveries of destinations that have just been switched off, and sends the notices. */
-export async function keepWaiting(
+/** Retains unsent deliveries of destinations that have just been switched off, and notifies of it. */
+export async function retainUnsent(
   deps: { readonly clock: Clock; readonly notices: SwitchedOffListener },
   tx: Db,
   off: readonly StoppedDestination[],
@@ -121,21 +121,23 @@ export async function keepWaiting(
   await deps.notices.switchedOff(tx, off)
 }
 
-/** Aborted or superseded: the attempt is not counted, and its deliveries are due as before. */
-function isUndone({ ending, task }: TaskResult): boolean {
-  if (ending.kind === 'aborted' || ending.kind === 'gone') return true
-  // A message that cannot be changed is given up; deliveries that were to join it get their own.
-  return ending.kind === 'failed' && ending.error.permanent && task.change !== undefined
+/**
+ * Whether an attempt was aborted or superseded. Then it is not counted, and its deliveries are due again.
+ */
+function isUndone({ attemptResult, task }: TaskResult): boolean {
+  if (attemptResult.kind === 'aborted' || attemptResult.kind === 'gone') return true
+  // A message that cannot be changed stays as it is; deliveries that were to join it are sent separately.
+  return attemptResult.kind === 'failed' && attemptResult.error.permanent && task.change !== undefined
 }
 
 async function refund({ db, clock }: RecordDeps, undone: readonly TaskResult[]): Promise<void> {
   const rows = undone.flatMap(({ task }) =>
     task.rows.map(({ id, attempts }) => ({ id, attempt: attempts })),
   )
-  for (const { ending, task } of undone) {
+  for (const { attemptResult, task } of undone) {
     if (task.change === undefined) continue
     const { change } = task
-    if (ending.kind === 'aborted') {
+    if (attemptResult.kind === 'aborted') {
       await messages.recordNoChange(db, change, { ...change, at: clock.now() })
     } else await messages.markGone(db, change.id)
   }
@@ -143,15 +145,15 @@ async function refund({ db, clock }: RecordDeps, undone: readonly TaskResult[]):
 }
 
 /** Outcomes of the destination that follow from the result. */
-function outcomesIn({ task, at, ending }: TaskResult) {
+function outcomesIn({ task, at, attemptResult }: TaskResult) {
   if (task.rows.length === 0) return []
-  if (ending.kind === 'delivered') return outcomesOf(task.recipientId, at, ending.receipt)
-  return ending.kind === 'failed' ? outcomesOf(task.recipientId, at, ending.error) : []
+  if (attemptResult.kind === 'delivered') return outcomesOf(task.recipientId, at, attemptResult.receipt)
+  return attemptResult.kind === 'failed' ? outcomesOf(task.recipientId, at, attemptResult.error) : []
 }
 
 function finishedRows(result: TaskResult): store.FinishedRow[] {
-  const { task, isTest, at, ending, isSuspect = false } = result
-  // One random value for all, so that what failed together is retried together.
+  const { task, isTest, at, attemptResult, wasUnanswered = false } = result
+  // One random value for all, so that deliveries that failed together are retried together.
   const random = randomInt(RANDOM_STEPS) / RANDOM_STEPS
   const retainedUntil = new Date(at.getTime() + RETENTION_DAYS * DAY_MS)
   return task.rows.map(({ id, orderKey, recipientId, attempts: attempt, plannedAt }) => {
@@ -172,9 +174,9 @@ function finishedRows(result: TaskResult): store.FinishedRow[] {
       unanswered: false,
       stillUnanswered: false,
     }
-    switch (ending.kind) {
+    switch (attemptResult.kind) {
       case 'delivered': {
-        const { statusCode = null, messageId = null } = ending.receipt
+        const { statusCode = null, messageId = null } = attemptResult.receipt
         const carriedBy = task.keep === undefined ? null : carrierOf(task)
         const arrived = { statusCode, messageId, carriedBy, deliveredAt: at }
         return { ...plain, ...arrived, status: 'delivered' }
@@ -184,7 +186,7 @@ function finishedRows(result: TaskResult): store.FinishedRow[] {
       case 'obsolete':
         return { ...plain, attempts: attempt - 1, status: 'muted' }
       case 'failed': {
-        const { error } = ending
+        const { error } = attemptResult
         const next = afterFailure(error, { attempt, isTest, random, now: at, plannedAt })
         const about = { statusCode: error.statusCode ?? null, error: error.reason }
         const stillUnanswered = isUnanswered(error)
@@ -193,7 +195,7 @@ function finishedRows(result: TaskResult): store.FinishedRow[] {
           ...about,
           ...next,
           retainedUntil: next.status === 'failed' ? retainedUntil : null,
-          unanswered: stillUnanswered && (error.isOurFault || !isSuspect),
+          unanswered: stillUnanswered && (error.isOurFault || !wasUnanswered),
           stillUnanswered,
         }
       }
@@ -201,14 +203,14 @@ function finishedRows(result: TaskResult): store.FinishedRow[] {
       case 'aborted':
         throw new Error('a delivery without a result cannot be recorded')
       default:
-        return ending satisfies never
+        return attemptResult satisfies never
     }
   })
 }
 
 function carrierOf({ change, rows }: Task): string {
   const id = change?.id ?? rows[0]?.id
-  if (id === undefined) throw new Error('a message of nothing')
+  if (id === undefined) throw new Error('a message without deliveries')
   return id
 }
 
@@ -218,10 +220,10 @@ async function recordMessages(
   over: readonly TaskResult[],
 ): Promise<void> {
   for (const one of over) {
-    const { task, ending } = one
+    const { task, attemptResult } = one
     if (task.change !== undefined) await recordChange(tx, one, task.change)
-    else if (task.keep !== undefined && ending.kind === 'delivered') {
-      await messages.insertMessage(tx, sentMessage(deps, one, ending.receipt.messageId))
+    else if (task.keep !== undefined && attemptResult.kind === 'delivered') {
+      await messages.insertMessage(tx, sentMessage(deps, one, attemptResult.receipt.messageId))
     }
   }
   await reviseLate(deps, tx, over)
@@ -230,18 +232,18 @@ async function recordMessages(
 
 async function recordChange(
   tx: Db,
-  { task, at, ending }: TaskResult,
+  { task, at, attemptResult }: TaskResult,
   change: NonNullable<Task['change']>,
 ): Promise<void> {
-  if (ending.kind === 'delivered') {
+  if (attemptResult.kind === 'delivered') {
     const kind = task.keep?.kind ?? 'alert'
     await messages.recordChange(tx, change, { kind, parts: task.rows.length, at })
     return
   }
   const { revisions } = change
   const step = RETRY_SECONDS[revisions]
-  const again = ending.kind === 'failed' && step !== undefined
-  const waitSeconds = again ? Math.max(step, ending.error.retryAfterSeconds ?? 0) : 0
+  const again = attemptResult.kind === 'failed' && step !== undefined
+  const waitSeconds = again ? Math.max(step, attemptResult.error.retryAfterSeconds ?? 0) : 0
   await messages.recordNoChange(tx, change, {
     at: again ? new Date(at.getTime() + waitSeconds * 1000) : null,
     revisions: revisions + 1,
@@ -254,7 +256,7 @@ function sentMessage(
   messageId: string | undefined,
 ): messages.SentMessage {
   const { keep, channel, recipientId, wallet, partitionKey } = task
-  if (keep === undefined) throw new Error('a message that is not kept')
+  if (keep === undefined) throw new Error('a message that is not stored')
   const { kind, watchId, recovery, loud, openedAt } = keep
   const isChangeable = channels[channel].edit !== undefined
   return {
@@ -282,8 +284,8 @@ function sentMessage(
 /** Updates messages whose alerts changed while the message was in progress, before its id was known. */
 async function reviseLate(deps: RecordDeps, tx: Db, over: readonly TaskResult[]): Promise<void> {
   const arrived = over.filter(
-    ({ task, ending }) =>
-      ending.kind === 'delivered' &&
+    ({ task, attemptResult }) =>
+      attemptResult.kind === 'delivered' &&
       task.keep !== undefined &&
       deps.channels[task.channel].edit !== undefined,
   )
@@ -292,7 +294,7 @@ async function reviseLate(deps: RecordDeps, tx: Db, over: readonly TaskResult[])
   const states = await deps.stateOf(tx, alertIds)
   const late = arrived.filter(({ task }) =>
     task.rows.some(({ alertId, recovery }) => {
-      // A recovery never changes, and the line of its alert was written with its state of now.
+      // A recovery never changes, and the line of its alert was written with its current state.
       if (alertId === null || recovery) return false
       return !isSame(states.get(alertId), task.keep?.states.get(alertId))
     }),

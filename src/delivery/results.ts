@@ -1,4 +1,4 @@
-/** Records results of attempts, and keeps those that cannot be recorded yet. */
+/** Records results of attempts, and keeps results that cannot be recorded yet. */
 
 import { setTimeout as wait } from 'node:timers/promises'
 import { pause } from '#src/kernel/pause.ts'
@@ -11,8 +11,8 @@ import type { TaskResult } from './task.ts'
 import { logEnded } from './trail.ts'
 
 /**
- * Minimum interval between two transactions, so that each takes many: one delivery costs the database about
- * as much as a dozen.
+ * Minimum interval between two transactions, so that each records many results: one delivery costs the
+ * database about as much as a dozen.
  */
 const RECORD_GAP_MS = 20
 /** First wait before a failed recording is repeated; doubles each time. */
@@ -56,7 +56,7 @@ export function createResults(
   let recordings = 0
   let recordedAt = Number.NEGATIVE_INFINITY
 
-  /** One transaction after another, each with all results since the last. */
+  /** Runs one transaction after another, each with all results since the previous one. */
   async function recordAll(): Promise<void> {
     let againMs: number = REWRITE_MS.first
     while (waiting.length > 0) {
@@ -67,7 +67,7 @@ export function createResults(
       waiting = []
       const recorded = await tryRecord(batch)
       if (recorded === undefined) {
-        // The database is unavailable: keep them in order and record them when it is back.
+        // The database is unavailable, so the results are kept in order and recorded when it is back.
         waiting = [...batch, ...waiting]
         await pause(againMs, stopped.signal)
         againMs = Math.min(2 * againMs, REWRITE_MS.max)
@@ -97,7 +97,7 @@ export function createResults(
     }
   }
 
-  /** Keeps results for another recording; their deliveries stay claimed, so that none is sent again. */
+  /** Keeps results for another recording. Their deliveries stay claimed, so that none is sent again. */
   function keep(results: readonly TaskResult[]): void {
     const now = performance.now()
     for (const ended of results) {

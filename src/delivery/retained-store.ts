@@ -109,15 +109,15 @@ export async function recordSummarized(
     where d.id = any(${oneOf(summarized.map(({ id }) => id))}) and ${sameKey('d.id', 'r.id')}`)
 }
 
-/** Time until which the messages of an order key can be joined by the next one. */
+/** Time until which the next delivery of an order key can join the key's messages. */
 export interface Window {
   readonly orderKey: string
   readonly until: Date
 }
 
 /**
- * For each of these order keys with a message of the last `seconds`: the time that many seconds after the last
- * one that was not deferred; or the time until which one is deferred.
+ * For each of these order keys with a delivery in the last `seconds`: the time `seconds` after the last
+ * delivery that was not deferred, or the time until which a delivery is deferred.
  */
 export async function listWindows(
   db: Db,
@@ -153,7 +153,7 @@ export async function cancelDeferred(tx: Db, recipientId: number): Promise<void>
     where recipient_id = ${recipientId} and held_until is not null`)
 }
 
-/** Recipients with deferred deliveries that may be summarized by then, by id, above `after`. */
+/** Recipients with deferred deliveries that may be summarized by an instant, by id, above `after`. */
 export async function listWithDeferred(
   db: Db,
   until: Date,

@@ -8,7 +8,7 @@ import { deletePictures } from './picture-store.ts'
 
 /** Days for which sent deliveries and their messages are stored. */
 const RETENTION_DAYS = 30
-/** Few enough for a claim to read all of them. */
+/** Days per partition. Partitions are so large that a claim can read all of them. */
 const PARTITION_DAYS = 7
 
 const common = {
@@ -19,7 +19,7 @@ const common = {
 } as const
 
 const TABLES: readonly TimedTable[] = [
-  // Each delivery changes twice: when it is claimed, and with its result.
+  // Each row is updated twice, by the claim and by the result; the fill factor leaves space for that.
   { ...common, name: 'deliveries', age: 'created_at', fillFactor: 50 },
   { ...common, name: 'sent_messages', age: 'sent_at' },
 ]

@@ -6,7 +6,7 @@ import type { DeliveryStatus } from './model.ts'
  * Waits after a failed attempt, in seconds: after the first, the second … The first attempt is immediate.
  */
 export const RETRY_SECONDS = [5, 300, 1800, 7200, 18_000, 36_000, 36_000] as const
-/** Random share by which a wait differs from its step, so that retries are spread out. */
+/** Maximum random share by which a wait differs from its step, so that retries are spread out. */
 const JITTER = 0.2
 
 /** Reason of a failure because the delivery or its destination is unreadable. */
@@ -17,7 +17,10 @@ export interface RetryState {
   readonly status: Extract<DeliveryStatus, 'retrying' | 'failed'>
   readonly attempts: number
   readonly nextAttemptAt: Date | null
-  /** Not to be tried earlier than this, even if its destination responds again. */
+  /**
+   * Earliest time of the next try, even if the destination responds again before; null if there is no such
+   * limit.
+   */
   readonly plannedAt: Date | null
 }
 
@@ -25,8 +28,8 @@ export interface RetryState {
  * State after a failed attempt.
  *
  * Tests and permanent failures end immediately, others after the last step. A mandatory wait is kept
- * exactly and its attempt does not count. Neither does an early attempt: the next one is at the planned
- * time, or early again if the fault was ours.
+ * exactly and the attempt does not count. An early attempt does not count either: the next attempt is at
+ * the planned time, or early again if the fault was that of this service.
  *
  * @param attempt number of the attempt, from 1
  * @param random from 0 to below 1
@@ -82,7 +85,7 @@ export function afterFailure(
 }
 
 /**
- * Wait of a step: the step ±20 %, or the wait that the other side requested, at least the step and at most
+ * Wait of a step: the step ±20 %, or the wait that the receiver requested, at least the step and at most
  * twice as long.
  */
 export function waitSeconds(
@@ -111,17 +114,16 @@ export function isUnanswered(error: DeliveryError): boolean {
 }
 
 /**
- * Whether a destination gets messages in its state. A test may also check whether a chat that had blocked
- * the bot accepts messages again.
+ * Whether messages are sent to a destination with this status. A test may also check whether a chat that
+ * had blocked the bot accepts messages again.
  */
 export function canBeSentTo(status: string, isTest: boolean): boolean {
   return status === 'active' || (isTest && status === 'blocked')
 }
 
 /**
- * Outcomes of the destination that follow from an attempt; none if the fault was ours. Migrated
- * chats are handled
- * separately, for all their recipients.
+ * Outcomes of the destination that follow from an attempt; none if the fault was that of this service.
+ * Migrated chats are handled separately, for all their recipients.
  */
 export function outcomesOf(
   recipientId: number,

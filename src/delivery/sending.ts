@@ -1,4 +1,4 @@
-/** State of a process's deliveries between runs. */
+/** State of sending in a process, which is kept between runs. */
 import { CHANNEL_KEYS, type ChannelKey, type Channels } from '#src/channels/index.ts'
 import { createWaker, type Waker } from '#src/kernel/waker.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
@@ -8,31 +8,31 @@ export interface SendingState {
   /** Last reading of the clock, with the time of a monotonic clock. */
   time: { readonly now: Date; readonly ms: number } | undefined
   of(channel: ChannelKey): ChannelSending
-  /** Wakes the worker of a channel, also while it sends; all workers without a channel of ours. */
+  /** Wakes the worker of a channel, even while it sends. Wakes all workers if the channel is unknown. */
   wake(channel: string): void
 }
 
 /** State of one channel. */
 export interface ChannelSending {
   readonly limiter: ConcurrencyLimiter
-  /** Ends the pause of its worker. */
+  /** Ends the pause of the channel's worker. */
   readonly waker: Waker
   /** Deliveries that this process has claimed and not yet recorded. */
   readonly inHand: Set<string>
-  /** Failed recordings: repeated while their leases last. */
+  /** Results that could not be recorded; recording is repeated while their leases last. */
   readonly unwritten: UnrecordedResult[]
   /** Progress of the scan over backlogs. */
   readonly backlog: RecipientRound
   /** Progress of the scan over outdated messages. */
   readonly stale: RecipientRound
-  /** Time of the last check for leftovers of recent claims, on a monotonic clock. */
+  /** Time of the last check for very long queues, by a monotonic clock. */
   tidiedAt: number
   readonly outage: ChannelOutage
 }
 
 export interface UnrecordedResult {
   readonly ended: TaskResult
-  /** Times of its next recording and of its end, on a monotonic clock. */
+  /** Times of the next try to record the result and of its lease's end, by a monotonic clock. */
   readonly nextAt: number
   readonly until: number
 }
@@ -43,7 +43,7 @@ export interface RecipientRound {
   after: number
   /** Recipients per step. */
   hops: number
-  /** Time when a whole round found nothing: the next step is delayed. */
+  /** Time at which a whole round found nothing, so that the next step is delayed. */
   restsSince: { readonly now: Date; readonly ms: number } | undefined
   /** Earliest time of the next step, on a monotonic clock. */
   nextAt: number
@@ -55,17 +55,22 @@ export interface RecipientRound {
 
 /** State of the outage detection. */
 export interface ChannelOutage {
-  /** Partitions that responded before and had no response since the last success. */
+  /** Partitions that responded before and have not responded since the last success. */
   readonly failed: Set<string>
-  /** Whether unanswered deliveries of earlier runs or processes were looked up, or need not be. */
+  /**
+   * Whether unanswered deliveries of earlier runs or processes were looked up, or need not be looked up.
+   */
   isRecalled: boolean
-  /** Whether unanswered deliveries are being resumed: a success followed an outage. */
+  /** Whether unanswered deliveries are being resumed, because an attempt succeeded after an outage. */
   isWaking: boolean
   /** Time of the last early try, or of the first check. */
   probedAt: Date | undefined
 }
 
-/** Recipients of the first step of a round, and the maximum if nothing is found. */
+/**
+ * Number of recipients of the first step of a round, and the maximum to which it grows while nothing is
+ * found.
+ */
 export const HOPS = { first: 32, max: 256 } as const
 
 /** Creates an empty state. */

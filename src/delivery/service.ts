@@ -39,7 +39,7 @@ export async function listForAlerts(
   return entries
 }
 
-/** Recipients without a message of their own about an alert that was meant for them, by alert. */
+/** Recipients that got no separate message about an alert that was meant for them, by alert. */
 export async function listUnnotified(
   db: Db,
   alertIds: readonly number[],
@@ -48,7 +48,10 @@ export async function listUnnotified(
   return recipientsByAlert(rows, alertIds)
 }
 
-/** Whether and until when the deliveries of these wallets' alerts are deferred, by alert and recipient. */
+/**
+ * Reads whether and until when the deliveries of these wallets' alerts are deferred, by alert and
+ * recipient.
+ */
 export async function listDeferred(
   db: Db,
   wallets: readonly string[],
@@ -76,8 +79,8 @@ function recipientsByAlert(
 }
 
 /**
- * Marks all chat messages about these alerts as outdated, in order to show their new states. The change
- * follows soon after the transaction and is repeated until it works; the latest state wins.
+ * Marks all chat messages about these alerts as outdated, so that they are edited to show the new states.
+ * The edit follows soon after the transaction and is repeated until it works; the latest state is shown.
  */
 export async function reviseMessages(tx: Db, alertIds: readonly number[]): Promise<void> {
   if (alertIds.length === 0) return
@@ -89,7 +92,7 @@ export async function reviseMessages(tx: Db, alertIds: readonly number[]): Promi
  * Alerts in a chat message, without recoveries.
  *
  * @param recipientIds recipients of the chat, one per wallet
- * @param messageId its id in the chat
+ * @param messageId id of the message in the chat
  */
 export function alertsOfMessage(
   db: Db,
@@ -158,7 +161,7 @@ export async function findMessage(
   return sent && shown && { wallet: sent.wallet, version: sent.version, ...shown }
 }
 
-/** Seconds that the bot has to change a message itself before a worker does. */
+/** Seconds for which the bot may change a message before a worker does. */
 const BOT_LEASE_SECONDS = 10
 
 /**
@@ -186,7 +189,7 @@ export function recordShown(
   return leases.recordShown(db, message, shown)
 }
 
-/** Recipients, by id, above `after`, with deferred messages that may be summarized by then. */
+/** Recipients, by id, above `after`, with deferred messages that may be summarized by an instant. */
 export function listWithDeferred(
   db: Db,
   until: Date,
@@ -203,7 +206,7 @@ export function recordSummarized(
   return retained.recordSummarized(tx, summarized)
 }
 
-/** Times until which the latest messages of these order keys can be joined by another one. */
+/** Times until which another delivery can join the latest messages of these order keys. */
 export function listWindows(
   ...input: Parameters<typeof retained.listWindows>
 ): Promise<readonly retained.Window[]> {
@@ -234,7 +237,7 @@ export async function listRetained(
  * Sends what `listRetained` returns, oldest first and after all new ones.
  *
  * @returns their number
- * @throws AppError not_found; conflict `recipient_not_active` while it is off
+ * @throws AppError not_found; conflict `recipient_not_active` while the recipient is off
  */
 export async function sendRetained(
   deps: Pick<TestDeps, 'db' | 'clock' | 'box' | 'channels'>,
@@ -259,9 +262,7 @@ export function dropRetained(db: Db, caller: Caller, recipientId: number): Promi
   return retained.dropRetained(db, caller.wallet, recipientId)
 }
 
-/**
- * Number of messages of each recipient that wait for its destination: unsent, or retained while it is off.
- */
+/** Number of messages of each recipient that are unsent or retained. */
 export function countWaiting(
   db: Db,
   recipientIds: readonly number[],
@@ -275,7 +276,10 @@ export function readBacklog(db: Db, now: Date) {
   return counts.countDue(db, now)
 }
 
-/** Number of deliveries of all wallets in a period (open-ended without an end), for the public figures. */
+/**
+ * Number of deliveries of all wallets in a period, for the public figures. A period without an end lasts
+ * until now.
+ */
 export function countDeliveries(
   db: Db,
   { since, until }: { readonly since: Date; readonly until: Date | undefined },

@@ -1,4 +1,4 @@
-/** Tasks of channels that get each delivery as a message of its own. Pure. */
+/** Tasks of channels that get each delivery as a separate message. Pure. */
 import type { ServiceChannel } from '#src/channels/index.ts'
 import type { ClaimedRow } from './due-store.ts'
 import type { Task } from './task.ts'

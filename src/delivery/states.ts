@@ -3,7 +3,9 @@ import { isSharedFailure } from '#src/db/isolate.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { StateReader } from './chat-situation.ts'
 
-/** Reads states one by one if one of them is unreadable, so that the others are read. */
+/**
+ * Reads states together, or one by one if that fails, so that an unreadable state does not affect others.
+ */
 export function readEach(stateOf: StateReader, quarantine: Quarantine): StateReader {
   return async (db, alertIds) => {
     try {

@@ -12,7 +12,7 @@ import {
 } from './model.ts'
 import { deliveries, IS_UNFINISHED } from './tables.ts'
 
-/** Rows inserted by one statement. */
+/** Maximum number of rows that one statement inserts. */
 const ROWS_MAX = 1000
 /** Time for which unsent deliveries are retained. */
 export const KEPT = sql.raw(`interval '${RETENTION_DAYS} days'`)
@@ -30,7 +30,7 @@ async function insertAll(db: Db, all: readonly NewDelivery[]): Promise<void> {
   for (let start = 0; start < all.length; start += ROWS_MAX) {
     const rows = all.slice(start, start + ROWS_MAX)
     const column = <T>(read: (row: NewDelivery) => T) => sql.param(rows.map(read))
-    // One array per column: envelopes pass unchanged, while a recordset would decode their texts.
+    // One array per column: envelopes stay unchanged, while a recordset would decode their texts.
     await db.execute(sql`
       insert into deliveries (id, wallet, alert_id, recipient_id, channel, lane, order_key, fired_at,
         position, envelope, status, created_at, held_until, watch_id, kind, answers, recovery, test,
@@ -102,7 +102,7 @@ export async function insertFinished(
 /** Result of an attempt. */
 export interface FinishedRow {
   readonly id: string
-  /** Number of the attempt; a worker whose lease ended reports an earlier one. */
+  /** Number of the attempt. A worker whose lease has ended reports an earlier number. */
   readonly attempt: number
   readonly recipientId: number
   readonly orderKey: string
@@ -112,23 +112,29 @@ export interface FinishedRow {
   >
   readonly attempts: number
   readonly nextAttemptAt: Date | null
-  /** See the column. */
+  /** The new value of the column `planned_at`. */
   readonly plannedAt: Date | null
   readonly statusCode: number | null
   readonly error: string | null
   readonly deliveredAt: Date | null
-  /** Time until which it can be sent on request, once its destination works again. */
+  /** Time until which the delivery can be sent on request, when its destination works again. */
   readonly retainedUntil: Date | null
-  /** The attempt had no response, and the destination is not known to be down; or the fault was ours. */
+  /**
+   * Whether the attempt got no response and the destination is not known to be down, or the fault was that
+   * of this service.
+   */
   readonly unanswered: boolean
-  /** The attempt had no response; a delivery that was `unanswered` before stays so. */
+  /** Whether the attempt got no response; a delivery that was `unanswered` before stays so. */
   readonly stillUnanswered: boolean
   readonly messageId: string | null
   /** Message that contains it; null for webhooks. */
   readonly carriedBy: string | null
 }
 
-/** Most waiting retries that are made due at once, spaced out, after a recipient responds again. */
+/**
+ * Maximum number of waiting retries that are made due at once, spaced out, after a recipient responds
+ * again.
+ */
 const WOKEN_MAX = 200
 export const WOKEN_GAP = sql.raw(`interval '10 milliseconds'`)
 export const WOKEN_WAIT = sql.raw(`interval '10 seconds'`)
@@ -225,8 +231,9 @@ export async function wakeRetries(
 }
 
 /**
- * State of a delivery `d`; for a deferred one that of its summary, `s`. One behind an unfinished delivery of
- * its key has the next attempt of that one. The join is `FATE_JOIN`.
+ * Columns with the state of a delivery `d`; of a deferred delivery, the state of its summary `s`. A
+ * delivery behind an unfinished delivery of its key has the next attempt of that delivery. Needs the join
+ * `FATE_JOIN`.
  */
 export const FATE = sql.raw(`coalesce(s.status, d.status) as status,
   coalesce(s.attempts, d.attempts) as attempts,
@@ -253,7 +260,7 @@ export async function listOfAlerts(db: Db, alertIds: readonly number[]): Promise
     order by d.recipient_id, d.id`)
 }
 
-/** Recipients without a message of their own about these alerts that were meant for them. */
+/** Recipients that got no separate message about these alerts, which were meant for them. */
 export async function listUnnotified(
   db: Db,
   alertIds: readonly number[],

@@ -19,12 +19,16 @@ import type { DeliveryStatus } from './model.ts'
 import type { OutagePictureKind } from './picture-rules.ts'
 
 /**
- * Condition: a delivery `d` that is found by its id is unfinished. It matches no partial index, which PostgreSQL
- * would scan in place of the primary key while its statistics know of few unfinished deliveries.
+ * Condition: a delivery `d` that is found by its id is unfinished. The condition matches no partial index.
+ * PostgreSQL would otherwise scan such an index instead of the primary key, while its statistics count few
+ * unfinished deliveries.
  */
 export const IS_UNFINISHED = sql.raw(`d.status || '' in ('pending', 'retrying')`)
 
-/** Deliveries that may share a message. Queries repeat these words, so that PostgreSQL uses the index. */
+/**
+ * Deliveries that may share a message. Queries repeat this condition literally, so that PostgreSQL uses the
+ * index.
+ */
 export const IS_GROUPED = sql.raw(`channel <> 'webhook'`)
 
 /** The outbox: one envelope for one destination. Partitioned by id, which begins with the time. */
@@ -42,46 +46,49 @@ export const deliveries = pgTable(
     partitionKey: text('lane').notNull(),
     /** Destination, watch and signal: deliveries of one key are sent in order, one after another. */
     orderKey: text('order_key').notNull(),
-    /** Time when the alert fired, by its source: the order within a key. */
+    /** Time at which the alert fired, by its source. Decides the order within a key. */
     firedAt: timestamp('fired_at', { withTimezone: true }).notNull(),
-    /** Position of the alert: the order of what fired at the same time; then by id. */
+    /** Position of the alert, which orders deliveries that fired at the same time; the id comes last. */
     position: bigint('position', { mode: 'number' }).notNull(),
     /** `json`, not `jsonb`: stored unchanged, so that every attempt sends the same bytes. */
     envelope: json('envelope').notNull().$type<unknown>(),
     kind: text('kind').notNull().$type<EnvelopeKind>(),
-    /** The alert it replies to. */
+    /** The alert to which the delivery replies. */
     answers: integer('answers'),
     /** Whether it is a recovery. */
     recovery: boolean('recovery').notNull(),
     test: boolean('test').notNull(),
-    /** 0 info, 1 warning, 2 critical: higher goes first, across keys. */
+    /** 0 for info, 1 for warning, 2 for critical. A higher urgency is sent first, across keys. */
     urgency: smallint('urgency').notNull(),
     /**
-     * It was tried before, or could not be claimed when it was due. Backlogs are claimed per recipient; all
-     * others by urgency and age across recipients.
+     * Whether the delivery was tried before, or could not be claimed when it was due. Backlogs are claimed
+     * per recipient; other deliveries by urgency and age across recipients.
      */
     backlog: boolean('backlog').notNull().default(false),
-    /** The last attempt had no response. It is retried as soon as the channel works. */
+    /** Whether the last attempt got no response. The delivery is retried as soon as the channel works. */
     unanswered: boolean('unanswered').notNull().default(false),
     status: text('status').notNull().$type<DeliveryStatus>(),
     attempts: integer('attempts').notNull(),
     /** Null while an earlier delivery of the same key is unfinished, and after the end. */
     nextAttemptAt: timestamp('next_attempt_at', { withTimezone: true }),
-    /** Regular time of the next attempt while it is tried earlier; also the end of a mandatory wait. */
+    /**
+     * Regular time of the next attempt, while an earlier attempt is planned; also the end of a mandatory
+     * wait.
+     */
     plannedAt: timestamp('planned_at', { withTimezone: true }),
-    /** For deferred ones: time of the summary; null once one was written. */
+    /** For deferred deliveries: time of the summary; null once the summary was written. */
     deferredUntil: timestamp('held_until', { withTimezone: true }),
-    /** For deferred ones: the delivery of the summary, whose result they share. */
+    /** For deferred deliveries: the delivery of the summary, whose result they share. */
     summaryDeliveryId: uuid('told_in'),
-    /** Time until which it can still be sent to a destination that was off. */
+    /** Time until which the delivery can still be sent to a destination that was off. */
     retainedUntil: timestamp('kept_until', { withTimezone: true }),
-    /** End of a worker's lease; another one may claim it afterwards. */
+    /** End of a worker's lease; another worker may claim the delivery afterwards. */
     leasedUntil: timestamp('leased_until', { withTimezone: true }),
     lastStatusCode: integer('last_status_code'),
     lastError: text('last_error'),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
     deliveredAt: timestamp('delivered_at', { withTimezone: true }),
-    /** Id of its message at the destination, if it has one. */
+    /** Id of the delivery's message at the destination, if there is one. */
     messageId: text('message_id'),
     /** The sent message that contains it, alone or with others. */
     carriedBy: uuid('carried_by'),
@@ -120,7 +127,7 @@ export const deliveries = pgTable(
 
 /**
  * Pictures of providers that fail several duties: one for each outage and one for its end. A row has the
- * last one of a recipient's watch.
+ * last picture of a recipient's watch.
  */
 export const outagePictures = pgTable(
   'outage_pictures',
@@ -131,12 +138,12 @@ export const outagePictures = pgTable(
     provider: text('provider').notNull(),
     /** Label of the watch. */
     name: text('name').notNull(),
-    /** Id at the destination of the message that it replies to. */
+    /** Id, at the destination, of the message to which the picture replies. */
     messageId: text('message_id').notNull(),
     /** An alert in that message. */
     alertId: integer('alert_id').notNull(),
     plannedAt: timestamp('planned_at', { withTimezone: true }).notNull(),
-    /** Whether a worker has taken it. It is tried once. */
+    /** Whether a worker has taken the picture. A picture is tried once. */
     taken: boolean('taken').notNull(),
   },
   (table) => [
@@ -155,12 +162,12 @@ export const sentMessages = pgTable(
     recipientId: integer('recipient_id').notNull(),
     channel: text('channel').notNull().$type<ChannelKey>(),
     partitionKey: text('lane').notNull(),
-    /** Null if it is about several watches, or none, or is a test. */
+    /** Null if the message is about several watches or about none, or is a test. */
     watchId: integer('watch_id'),
     kind: text('kind').notNull().$type<EnvelopeKind>(),
     /** Whether it is a recovery. */
     recovery: boolean('recovery').notNull(),
-    /** Whether it arrived with sound. */
+    /** Whether the message was sent with sound. */
     loud: boolean('loud').notNull(),
     /** Number of deliveries in it. */
     parts: integer('parts').notNull(),
@@ -174,7 +181,7 @@ export const sentMessages = pgTable(
     /** Due time of its next change; null while it is up to date. */
     reviseAt: timestamp('revise_at', { withTimezone: true }),
     revisions: integer('revisions').notNull(),
-    /** Part of the help that is expanded below it. */
+    /** Part of the help that is expanded below the message. */
     help: text('help').$type<HelpTopic>(),
     /** End of the lease of a worker that changes it. */
     leasedUntil: timestamp('leased_until', { withTimezone: true }),

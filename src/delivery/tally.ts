@@ -13,19 +13,21 @@ export interface Tally {
   }[]
 }
 
-/** delivered. temporary, permanent: a failure. off: the destination is off. */
+/**
+ * Results of attempts. `temporary` and `permanent` are failures; `off` means that the destination is off.
+ */
 const OUTCOMES = ['delivered', 'temporary', 'permanent', 'off'] as const
 type AttemptOutcome = (typeof OUTCOMES)[number]
 
 /**
- * Creates a tally of zeros.
- * @param meters record the time that alerts waited for their channel
+ * Creates a tally whose counts are 0. @param meters record the time for which alerts waited for their
+ * channel
  */
 export function createTally(meters?: Pick<Meters, 'sent'>): Tally {
   const counts = new Map<string, number>()
   return {
-    count(channel, { ending, task, isTest, at }) {
-      const outcome = outcomeOf(ending)
+    count(channel, { attemptResult, task, isTest, at }) {
+      const outcome = outcomeOf(attemptResult)
       if (outcome === undefined) return
       if (outcome === 'delivered' && !isTest) {
         for (const { alertId, createdAt } of task.rows)
@@ -45,18 +47,18 @@ export function createTally(meters?: Pick<Meters, 'sent'>): Tally {
   }
 }
 
-function outcomeOf(ending: AttemptResult): AttemptOutcome | undefined {
-  switch (ending.kind) {
+function outcomeOf(attemptResult: AttemptResult): AttemptOutcome | undefined {
+  switch (attemptResult.kind) {
     case 'delivered':
     case 'off':
-      return ending.kind
+      return attemptResult.kind
     case 'failed':
-      return ending.error.permanent ? 'permanent' : 'temporary'
+      return attemptResult.error.permanent ? 'permanent' : 'temporary'
     case 'gone':
     case 'obsolete':
     case 'aborted':
       return undefined
     default:
-      return ending satisfies never
+      return attemptResult satisfies never
   }
 }

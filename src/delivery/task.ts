@@ -1,37 +1,40 @@
-/** One message in progress to one recipient, and its result. */
+/** A message that is being sent to one recipient, and the result. */
 import type { DeliveryError, Receipt } from '#src/channels/define.ts'
 import type { EnvelopeKind, MessageState } from '#src/channels/envelope.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { ClaimedRow } from './due-store.ts'
 import type { OutagePicture } from './picture-rules.ts'
 
-/** A message to send, or a sent one to change. */
+/** A message to send, or a sent message to change. */
 export interface Task {
   readonly channel: ChannelKey
   readonly recipientId: number
   readonly wallet: string
   readonly partitionKey: string
-  /** Whether it was in its recipient's backlog. */
+  /** Whether the delivery was in its recipient's backlog. */
   readonly backlog?: boolean
-  /** Its deliveries, in the order they fired; none if a message is only updated. */
+  /** Deliveries in the order in which their alerts fired; empty if a message is only edited. */
   readonly rows: readonly ClaimedRow[]
-  /** Unchecked `Envelope`. */
+  /** The stored `Envelope`, not validated yet. */
   readonly envelope: unknown
-  /** How the sent message is stored. Undefined for channels that get each alert once, such as webhooks. */
-  readonly keep?: RetainedMessage
+  /**
+   * What is stored about the message after it was sent. Undefined for channels whose messages never change,
+   * such as webhooks.
+   */
+  readonly keep?: StoredMessage
   /** The message to change; undefined for a new one. */
   readonly change?: MessageChange
-  /** Id of the answered message at the destination. */
+  /** Id, at the destination, of the message to which this message replies. */
   readonly answersMessageId?: string
 }
 
-export interface RetainedMessage {
+export interface StoredMessage {
   readonly kind: EnvelopeKind
   readonly watchId: number | null
   readonly recovery: boolean
   readonly loud: boolean
   readonly openedAt: Date
-  /** Known state of each alert in it, by id. */
+  /** Known state of each alert in the message, by id. */
   readonly states: ReadonlyMap<number, MessageState>
   /** The picture that may follow the message. */
   readonly picture?: OutagePicture
@@ -42,9 +45,9 @@ export interface MessageChange {
   readonly messageId: string
   readonly version: number
   readonly leasedUntil: Date
-  /** Failures so far. */
+  /** Number of failed changes so far. */
   readonly revisions: number
-  /** Whether it gets more alerts. */
+  /** Whether alerts are added to the message. */
   readonly isLonger: boolean
   readonly state: MessageState
 }
@@ -53,13 +56,13 @@ export interface MessageChange {
 export type AttemptResult =
   | { readonly kind: 'delivered'; readonly receipt: Receipt }
   | { readonly kind: 'failed'; readonly error: DeliveryError }
-  /** The destination is gone or off: nothing was sent. */
+  /** The recipient was deleted or is off, so nothing was sent. */
   | { readonly kind: 'off' }
   /** The message to change was deleted. */
   | { readonly kind: 'gone' }
-  /** It is no longer needed: nothing was sent. */
+  /** The message or change is no longer needed, so nothing was sent. */
   | { readonly kind: 'obsolete' }
-  /** Aborted by the stop of this process, or its place came too late. */
+  /** The process stopped, or the message waited too long for its place. */
   | { readonly kind: 'aborted' }
 
 /** A task with its result. */
@@ -67,7 +70,7 @@ export interface TaskResult {
   readonly task: Task
   readonly isTest: boolean
   readonly at: Date
-  readonly ending: AttemptResult
-  /** Whether the previous attempt had no response either. */
-  readonly isSuspect?: boolean
+  readonly attemptResult: AttemptResult
+  /** Whether the recipient's previous response was slow or missing. */
+  readonly wasUnanswered?: boolean
 }

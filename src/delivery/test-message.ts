@@ -17,7 +17,7 @@ import {
 } from '#src/recipients/destinations.ts'
 import { newDeliveryId } from './delivery-id.ts'
 import { LEASE_SECONDS, type NewDelivery, type TestResult } from './model.ts'
-import { keepWaiting } from './record.ts'
+import { retainUnsent } from './record.ts'
 import { canBeSentTo, outcomesOf } from './rules.ts'
 import * as store from './store.ts'
 
@@ -36,16 +36,16 @@ export interface TestDeps {
  * flag.
  */
 export interface TestExample extends Pick<Envelope, 'type' | 'signal' | 'group' | 'data'> {
-  /** The example in the reader's language, marked as a test. */
+  /** The example message in the reader's language, marked as a test. */
   readonly message: EnvelopeMessage
 }
 
 /**
- * Sends a real message, marked as a test and never repeated, to a destination of the wallet. A webhook
- * responds immediately; for others the message goes into the outbox.
+ * Sends a real message, which is marked as a test and never retried, to a destination of the wallet. A
+ * webhook responds immediately; for others the message goes into the outbox.
  *
- * @param options `evenIfOff`: a webhook that is switched off gets it anyway, and stays off; `example`:
- * the alert that the test shows
+ * @param options `evenIfOff`: a webhook that is switched off gets the test anyway, and stays off;
+ * `example`: the alert that the test shows
  * @throws AppError not_found; upstream `channel_unavailable`; conflict `recipient_not_active`
  */
 export async function sendTest(
@@ -142,12 +142,12 @@ async function sendNow(
     const isWoken = error === undefined && (await store.wakeRetries(tx, [recipientId], at))
     if (isWoken) await store.notifyWorkers(tx, [test.channel])
     const outcomes = outcomesOf(recipientId, at, result)
-    await keepWaiting(deps, tx, await recordOutcomes({ ...deps, db: tx }, outcomes))
+    await retainUnsent(deps, tx, await recordOutcomes({ ...deps, db: tx }, outcomes))
   })
   return { deliveryId: test.id, status, statusCode, latencyMs }
 }
 
-/** Result of a send, with its refusal as a value. */
+/** Waits for a send, and returns its receipt or its DeliveryError. */
 async function settled(send: Promise<Receipt>): Promise<Receipt | DeliveryError> {
   try {
     return await send

@@ -9,7 +9,9 @@ interface About extends Record<string, unknown> {
   readonly alertId?: number
 }
 
-/** One entry for each delivery of a task; of a message that is only changed, one for each alert in it. */
+/**
+ * Log fields for each delivery of a task or, if a message is only changed, for each alert in the message.
+ */
 export function logFieldsOfEach({
   rows,
   change,
@@ -30,15 +32,15 @@ export function logFieldsOfEach({
 }
 
 /** Logs the result of a recorded attempt. */
-export function logEnded(log: Logger, { task, ending }: TaskResult): void {
+export function logEnded(log: Logger, { task, attemptResult }: TaskResult): void {
   const what = task.change === undefined ? 'delivery attempted' : 'message changed'
   const result = {
-    outcome: ending.kind,
-    ...(ending.kind === 'delivered' && { statusCode: ending.receipt.statusCode }),
-    ...(ending.kind === 'failed' && {
-      statusCode: ending.error.statusCode,
-      reason: ending.error.reason,
-      isPermanent: ending.error.permanent,
+    outcome: attemptResult.kind,
+    ...(attemptResult.kind === 'delivered' && { statusCode: attemptResult.receipt.statusCode }),
+    ...(attemptResult.kind === 'failed' && {
+      statusCode: attemptResult.error.statusCode,
+      reason: attemptResult.error.reason,
+      isPermanent: attemptResult.error.permanent,
     }),
   }
   for (const about of logFieldsOfEach(task)) log.info({ ...about, ...result }, what)
@@ -48,6 +50,6 @@ export function logEnded(log: Logger, { task, ending }: TaskResult): void {
 export function logUnwritten(log: Logger, task: Task, error: unknown): void {
   const trace = traceOf(error)
   for (const about of logFieldsOfEach(task)) {
-    log.error({ ...about, error: trace }, 'delivery result cannot be written')
+    log.error({ ...about, error: trace }, 'result of a delivery cannot be written')
   }
 }

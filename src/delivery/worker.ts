@@ -25,9 +25,9 @@ export interface WorkerDeps extends RecordDeps {
   readonly publicUrl: string
   /** Counts attempts, for the operator. */
   readonly tally?: Tally
-  /** Synchronized from time to time if it can be. */
+  /** Clock of the service; if it has `sync`, it is synchronized from time to time. */
   readonly clock: Clock & { sync?(): Promise<void> }
-  /** State between runs; only of this run by default. */
+  /** State that is kept between runs; by default a new state for this run. */
   readonly sending?: SendingState
   /** Pool of the claims, whose statements keep their plans; `db` by default. */
   readonly claimsDb?: Db
@@ -37,7 +37,7 @@ export interface WorkerDeps extends RecordDeps {
 const CLAIM_GAP_MS = 5
 /** Pause between two claims that nothing asks for, while messages are in progress, and while none are. */
 const PAUSE_MS = { busy: 50, idle: 250 } as const
-/** Share of the messages in progress that are left when places are filled again, before they are empty. */
+/** When only this share of the messages in progress is left, free places are filled again. */
 const REFILL_SHARE = 2 / 3
 /** Pause after a claim, in durations of the claim: claims take at most a fifth of the time. */
 const PAUSE_SHARE = 4
@@ -63,9 +63,10 @@ export interface Worker {
   /** Increases with everything that may make more deliveries due. */
   recordings(): number
   /**
-   * Waits until something may be due: deliveries were written, results were recorded, or time has passed.
+   * Waits until something may be due, because deliveries were written, results were recorded, or time has
+   * passed.
    *
-   * @param last the last claim: `restMs` the wait after a failed one
+   * @param last the last claim; `restMs`: the wait after a failed claim
    */
   pause(last: {
     readonly claimMs: number
@@ -94,7 +95,7 @@ export function createWorker(
   /** Number of messages in progress to each recipient of a chat or mailbox. */
   const busy = new Map<number, number>()
   const sendingAbort = new AbortController()
-  /** Recordings when the scans were last restarted. */
+  /** Number of recordings when the scans were last restarted. */
   let recordedBefore = 0
   let claimedAt = Number.NEGATIVE_INFINITY
   /** Each delivery is sent by itself; otherwise the next to a recipient once the last one is recorded. */
@@ -115,7 +116,7 @@ export function createWorker(
     results.retry()
     await outage.recall()
     if (isIdle() && results.recordings() > recordedBefore) {
-      // Recorded results may have made something due.
+      // Recorded results may have made deliveries due.
       recordedBefore = results.recordings()
       restartScans()
     }
@@ -125,7 +126,7 @@ export function createWorker(
     return found || stale
   }
 
-  /** Scans all recipients once more: the work is done only when that finds nothing. */
+  /** Scans all recipients once more. The work is done only when such a scan finds nothing. */
   function restartScans(): void {
     for (const round of [sending.backlog, sending.stale]) {
       round.quiet = false
@@ -194,7 +195,7 @@ export function createWorker(
     })
   }
 
-  /** Moves deliveries without a place that block others into backlogs. */
+  /** Moves deliveries into backlogs that have no place and block others. */
   async function tidy(
     front: readonly due.Candidate[],
     { left }: DeliveryChoice,
@@ -220,9 +221,10 @@ export function createWorker(
     return isDeep || inTheWay.length > 0
   }
 
-  /** Each delivery separately. */
+  /** Claims deliveries that are sent as separate messages. */
   async function claimEach({ taken, behind }: DeliveryChoice, context: ClaimContext) {
-    // What is claimed was written before either statement, so it goes to no destination older than itself.
+    // The claimed deliveries were written before both statements, so the destinations that are read are not
+    // older than the deliveries.
     const [{ claimed, blocked }, destinations] = await Promise.all([
       due.claimDue(deps.claimsDb, idsOf(taken), context),
       openAll(taken),
@@ -234,12 +236,12 @@ export function createWorker(
     return { tasks, changed: claimed.length + parked.length > 0, destinations }
   }
 
-  /** One message per recipient. */
+  /** Claims one message per recipient. */
   async function claimRecipients({ taken }: DeliveryChoice, context: ClaimContext) {
     const ids = taken.map(({ recipientId }) => recipientId)
     const { tasks, obsolete, changed } = await claimChats(deps, channel, ids, context)
     for (const task of obsolete) {
-      results.add({ task, isTest: false, at: deps.clock.now(), ending: { kind: 'obsolete' } })
+      results.add({ task, isTest: false, at: deps.clock.now(), attemptResult: { kind: 'obsolete' } })
     }
     const inBacklog = new Set(
       taken.flatMap((candidate) => (candidate.backlog ? [candidate.recipientId] : [])),
@@ -300,15 +302,15 @@ export function createWorker(
     const isLate = startedAt - claimedAt > PATIENCE_MS || sendingAbort.signal.aborted
     const isShort = limiter.isShort(recipientId)
     const result: TaskResult = isLate
-      ? { task, isTest: false, at: deps.clock.now(), ending: { kind: 'aborted' } }
+      ? { task, isTest: false, at: deps.clock.now(), attemptResult: { kind: 'aborted' } }
       : await attempt(deps, task, destination, { signal: sendingAbort.signal, isShort })
-    permit.release(responseTime(result.ending, performance.now() - startedAt))
+    permit.release(responseTime(result.attemptResult, performance.now() - startedAt))
     if (!isLate) deps.tally?.count(channel.key, result)
-    outage.note(result.ending, { partitionKey, hasAnswered: permit.state === 'answers' })
-    return { ...result, isSuspect: permit.state === 'suspect' }
+    outage.note(result.attemptResult, { partitionKey, hasAnswered: permit.state === 'answers' })
+    return { ...result, wasUnanswered: permit.state === 'suspect' }
   }
 
-  /** Removes a recorded message from those in progress, so that the next claim knows. */
+  /** Removes a recorded message from the messages in progress, before the next claim. */
   function release({ rows, keep, recipientId }: Task): void {
     for (const { id } of rows) inHand.delete(id)
     if (keep === undefined) return
