@@ -12,9 +12,9 @@ export async function followMigrations(
   over: readonly TaskResult[],
 ): Promise<void> {
   const sentMessages = { forgetIds: messages.forgetMessageIds }
-  for (const { task, ending } of over) {
-    if (ending.kind !== 'delivered' || ending.receipt.moved !== 'migrated') continue
-    const { chatId: to } = TelegramDestination.parse(ending.receipt.movedTo)
+  for (const { task, attemptResult } of over) {
+    if (attemptResult.kind !== 'delivered' || attemptResult.receipt.moved !== 'migrated') continue
+    const { chatId: to } = TelegramDestination.parse(attemptResult.receipt.movedTo)
     const from = await findChatId(tx, task.recipientId)
     if (from !== null && from !== to)
       await moveChat({ ...deps, sentMessages, db: tx }, { from, to })
@@ -30,9 +30,9 @@ export async function notifyTopicsGone(
   tx: Db,
   over: readonly TaskResult[],
 ): Promise<void> {
-  for (const { task, ending } of over) {
-    if (ending.kind !== 'delivered' || ending.receipt.moved !== 'topic_gone') continue
-    const { chatId } = TelegramDestination.parse(ending.receipt.movedTo)
+  for (const { task, attemptResult } of over) {
+    if (attemptResult.kind !== 'delivered' || attemptResult.receipt.moved !== 'topic_gone') continue
+    const { chatId } = TelegramDestination.parse(attemptResult.receipt.movedTo)
     const links = await chatLinks({ db: tx, box: deps.box }, chatId)
     const link = links.find(({ recipientId }) => recipientId === task.recipientId)
     if (link === undefined || link.threadId === null) continue
