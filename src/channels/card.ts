@@ -27,7 +27,7 @@ import {
   worstOf,
 } from './wording.ts'
 
-/** Most fields of a notice that a chat shows; more would hide its text. */
+/** Maximum number of fields of a notice that a chat shows; more would hide the text. */
 export const CARD_FIELDS_MAX = 6
 
 /** Colours of a message. */
@@ -53,7 +53,7 @@ export interface Card {
   /** Fields of a notice, or what alerts of a group share; values of one alert are its facts. */
   readonly fields: readonly MessageField[]
   readonly items: readonly CardItem[]
-  /** "and 12 more"; undefined if every item is shown. */
+  /** Text such as "and 12 more"; undefined if every item is shown. */
   readonly more: string | undefined
   /** Pages that can be opened. */
   readonly links: readonly { readonly label: string; readonly url: string }[]
@@ -62,7 +62,7 @@ export interface Card {
   readonly tone: Tone
 }
 
-/** Most messages of a group or summary that are listed. */
+/** Maximum number of messages of a group or summary that are listed. */
 const ITEMS_MAX = 20
 const TITLE_MAX = 300
 
@@ -108,7 +108,7 @@ function alertCard(
   return {
     glyph: message.test ? `${TEST_GLYPH} ${glyph}` : glyph,
     title: cut(message.title, TITLE_MAX),
-    // The length of the outage is another one: the alert fired after it began.
+    // The time since the alert is not stated, because the outage began before the alert fired.
     lines: [severityLine(envelope, writer, { state, now, isLengthStated })],
     body: message.body,
     fields: [],
@@ -121,8 +121,8 @@ function alertCard(
 }
 
 /**
- * Several alerts of one watch: the heading shows the worst, and each has a line. The line of one that has
- * recovered says so.
+ * Several alerts of one watch: the heading shows the most severe alert, and each alert has a line. The line
+ * of an alert that has recovered says so.
  */
 function groupCard(
   envelope: Envelope,
@@ -220,7 +220,7 @@ function rollupCard(
   }
 }
 
-/** A summary or notice. Its title says what it is; its messages, if any, have one line each. */
+/** A summary or notice. The title names its kind; each of its messages, if any, has one line. */
 function plainCard(envelope: Envelope): Card {
   const { message, items = [], more, buttons = [], locale } = envelope
   const t = translator(locale)
@@ -250,7 +250,7 @@ function plainCard(envelope: Envelope): Card {
   }
 }
 
-/** @param more messages beyond the items */
+/** @param more number of messages beyond the items */
 function listed(
   t: Translate,
   items: readonly EnvelopeMessage[],
@@ -292,7 +292,7 @@ function toneOf({ isRecovery, severity }: EnvelopeMessage, state: MessageState):
   return isRecovery || state.recoveredAt !== undefined ? 'fine' : severity
 }
 
-/** How a group that is over ended. */
+/** Line that says how a group that is over ended. */
 function endOf({ firedAt }: EnvelopeMessage, { closedAt }: MessageState): MessageState {
   return closedAt === undefined ? { recoveredAt: new Date(firedAt) } : { closedAt }
 }

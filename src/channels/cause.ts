@@ -4,7 +4,7 @@ import { id, translator, typed } from '#src/i18n/translate.ts'
 import type { Cause, Envelope, RecoverySummary } from './envelope.ts'
 import { shownLabel } from './wording.ts'
 
-/** Duties of a provider in a voting round, by the event of a missed one. */
+/** Events of duties that a provider missed in a voting round. */
 const DUTIES: ReadonlySet<string> = new Set([
   'fsp.ftso-commit',
   'fsp.ftso-reveal',
@@ -20,7 +20,7 @@ export function isFailedDuty(event: string): boolean {
 
 type Part = Pick<Envelope, 'data' | 'message' | 'hasOthers'>
 
-/** The cause of alerts in one message; undefined if they have none in common. */
+/** The common cause of the alerts in one message; undefined if there is none. */
 export function causeOf(parts: readonly Part[]): Cause | undefined {
   return silence(parts) ?? health(parts)
 }
@@ -38,7 +38,7 @@ function silence(parts: readonly Part[]): Cause | undefined {
 
 function health(parts: readonly Part[]): Cause | undefined {
   if (parts.length < 2 || parts.some(({ message }) => !message.isRecovery)) return undefined
-  // What was still active at an earlier recovery may have recovered since.
+  // Alerts that were active at an earlier recovery may have recovered since.
   const lastAt = parts
     .map(({ message }) => message.firedAt)
     .sort()
@@ -59,7 +59,10 @@ function health(parts: readonly Part[]): Cause | undefined {
   }
 }
 
-/** Start of a recovery's outage. That of voting rounds ended with the start of its round; any other says when it began. */
+/**
+ * Start of the outage that a recovery ends. An outage of voting rounds ended with the start of the
+ * recovery's round; the data of any other recovery contains the start.
+ */
 function startOf({ data, seconds }: { readonly data: Envelope['data']; readonly seconds: number }) {
   const [end] = textOf(data['roundStart'])
   if (end !== undefined) {
@@ -80,7 +83,10 @@ export function outageOf(
   return { from, to: new Date(from.getTime() + seconds * 1000) }
 }
 
-/** The outage as the line below the heading has it: its alerts fired and recovered later than it began and ended. */
+/**
+ * Start and end of an outage for the line below the heading. They differ from the alerts' times, which
+ * fired and recovered later.
+ */
 export function outageSpan(
   cause: Cause | undefined,
   loss: Pick<RecoverySummary, 'seconds'>,
@@ -103,10 +109,10 @@ function numberOf(value: unknown): readonly number[] {
 }
 
 /**
- * Heading that states the common cause of a watch's alerts; undefined without a cause.
+ * Heading that states the common cause of a watch's alerts; undefined if there is none.
  *
- * @param of `since`: first alert, RFC 3339; `recoveredAt`: last recovery, if all have recovered; `loss`: what the
- * recoveries of a silence that is over say
+ * @param of `since`: first alert, RFC 3339; `recoveredAt`: last recovery, if all have recovered; `loss`:
+ * length and rounds that the recoveries of a silence state
  */
 export function causeHeading(
   { cause, locale, timezone }: Pick<Envelope, 'cause' | 'locale' | 'timezone'>,
@@ -126,7 +132,7 @@ export function causeHeading(
     const time = formatTime(new Date(cause.since ?? since), locale, timezone)
     return t('messages:group.silent', { watch, time, count: cause.rounds ?? 0 })
   }
-  // The alerts' own duration is another one: they fired after the outage began.
+  // The duration of the alerts is not used, because they fired after the outage began.
   const { rounds, seconds } =
     cause.kind === 'silent' ? of.loss : { seconds: secondsBetween(since, recoveredAt), ...cause }
   if (seconds === undefined) return t('messages:group.healthy', { watch })

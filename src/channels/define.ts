@@ -11,7 +11,7 @@ export interface SendContext {
   readonly signal: AbortSignal
   /** Wallet that owns the watch; shown in the footer of an e-mail. */
   readonly wallet: string
-  /** Id of the answered message at this destination, from its receipt. */
+  /** Id, at this destination, of the message to which this message replies, from its receipt. */
   readonly answersMessageId?: string
   /** A timeout shorter than the channel's own, for destinations that did not respond lately. */
   readonly timeoutMs?: number
@@ -34,11 +34,14 @@ export interface Picture {
 export interface Receipt {
   /** HTTP status, if the channel has one. */
   readonly statusCode?: number
-  /** Id of the message at its destination, if it can be answered or changed there. */
+  /** Id of the message at its destination, if messages can reply to it or it can be changed there. */
   readonly messageId?: string
   /** New destination to store, such as a migrated Telegram chat. */
   readonly movedTo?: unknown
-  /** Why it moved: the chat has a new id, or its topic was deleted and General gets the messages. */
+  /**
+   * Reason of a move: the chat has a new id, or its topic was deleted and the topic General gets the
+   * messages.
+   */
   readonly moved?: 'migrated' | 'topic_gone'
 }
 
@@ -46,7 +49,7 @@ export interface Receipt {
  * A failed send.
  *
  * `permanent`: the destination is switched off with `reason`. Otherwise the outbox tries again, not before
- * `retryAfterSeconds` if the other side gave a time.
+ * `retryAfterSeconds` if the receiver gave a time.
  */
 export class DeliveryError extends Error {
   readonly permanent: boolean
@@ -57,8 +60,8 @@ export class DeliveryError extends Error {
   /** Whether `retryAfterSeconds` must be kept exactly; the attempt then does not count. */
   readonly retryAfterIsMandatory: boolean
   /**
-   * Whether the cause is on our side, such as an unreachable mail server. The destination is then not
-   * blamed.
+   * Whether the fault is that of this service, such as an unreachable mail server, and not the
+   * destination's.
    */
   readonly isOurFault: boolean
   /** Status of the destination after it is switched off. */
@@ -88,25 +91,27 @@ export class DeliveryError extends Error {
   }
 }
 
-/** Most messages of a channel in progress at once: in all, and per partition (host, chat). */
+/**
+ * Maximum number of messages of a channel in progress at once: in total, and per partition (host, chat).
+ */
 export interface SendingLimits {
   readonly room: number
-  /** For a partition without history. */
+  /** Limit of a partition without history. */
   readonly initialLimit: number
-  /** For a partition that responds quickly. */
+  /** Maximum limit of a partition that responds quickly. */
   readonly limitMax: number
 }
 
 /**
- * Properties of a channel that do not depend on its connections. Other rooms use these, never the channel's
- * name.
+ * Properties of a channel that do not depend on its connections. Other rooms decide by these traits, never
+ * by the channel's name.
  */
 export interface ChannelTraits {
   /** `input`: typed by the user; `link`: created by a handshake. */
   readonly kind: 'input' | 'link'
   /** Whether a destination gets nothing but the confirmation request until its reader has agreed. */
   readonly needsConsent: boolean
-  /** Whether the bot is present there, so that buttons can act and not only open a page. */
+  /** Whether the destination is a chat with the bot, where buttons can act and not only open pages. */
   readonly isChat: boolean
   /**
    * Whether programs read it: alerts only, immediately, independent of language and time zone. Tests are
@@ -121,7 +126,7 @@ export interface ChannelTraits {
    */
   readonly isByOutage: boolean
   /**
-   * Whether only one person reads there.
+   * Whether only one person reads the destination.
    * @param chatId id of a chat
    */
   isPersonal(chatId: number | null): boolean
@@ -129,7 +134,7 @@ export interface ChannelTraits {
   signingKey?(destination: unknown): { readonly key: string; readonly since: Date | undefined }
 }
 
-/** Traits of most channels: people read them, and the address is typed. */
+/** Default traits of a channel: people read it, and its address is typed. */
 export const USUAL_TRAITS = {
   kind: 'input',
   needsConsent: false,
@@ -157,7 +162,7 @@ export interface ChannelDefinition<Form, Deps> extends ChannelTraits {
 export interface Channel<Destination> {
   /** Stored (encrypted) data of a destination. */
   readonly destination: z.ZodType<Destination>
-  /** For typed destinations. */
+  /** Form of the channel, if its destinations are typed. */
   readonly form?: DestinationForm<Destination>
   readonly limits: SendingLimits
   /** Whether one service hosts all destinations, so that a missing response is the service's fault. */
@@ -172,14 +177,14 @@ export interface Channel<Destination> {
   partitionKey(destination: Destination): string
   /** Groups that a partition may share with others, such as a registrable domain or an address. */
   groupsOf?(partitionKey: string): readonly string[]
-  /** @throws DeliveryError for every failure on the other side */
+  /** @throws DeliveryError for every failure of the receiver */
   send(destination: Destination, envelope: Envelope, context: SendContext): Promise<Receipt>
   /**
    * Changes a sent message, if the channel can. A deleted or unchanged message is no failure.
    *
    * @returns the receipt with the `messageId`; without one if the message is gone, so that the outbox sends
    * it again
-   * @throws DeliveryError for every failure on the other side
+   * @throws DeliveryError for every failure of the receiver
    */
   edit?(
     destination: Destination,
@@ -192,7 +197,7 @@ export interface Channel<Destination> {
    * Sends a picture in reply to a sent message, without sound, if the channel can. Nothing is sent if that
    * message is gone.
    *
-   * @throws DeliveryError for every failure on the other side
+   * @throws DeliveryError for every failure of the receiver
    */
   sendPicture?(
     destination: Destination,

@@ -12,7 +12,7 @@ export interface TypedDestination<Destination = unknown> {
   readonly destination: Destination
   /** New signing secret, shown once. */
   readonly secret?: string
-  /** Whether it is another address than before. */
+  /** Whether the address differs from the previous one. */
   readonly moved: boolean
 }
 
@@ -22,7 +22,7 @@ export interface DestinationForm<Destination> {
   readonly parts: readonly (keyof TypedInput)[]
   /** The part that a new destination needs. */
   readonly required: keyof TypedInput
-  /** Errors of the given parts; [] if there are none. */
+  /** Errors of the given parts; empty if there are none. */
   check(input: TypedInput): readonly FieldError[]
   /** Creates a destination from valid parts. */
   make(input: TypedInput): TypedDestination<Destination>

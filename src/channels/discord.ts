@@ -35,13 +35,13 @@ const SERVICE: HookService = {
   path: /^\/api\/(?:v\d{1,2}\/)?webhooks\/\d{5,25}\/[\w-]{20,200}\/?$/,
   code: 'discord_url',
 }
-/** Without a version, Discord uses an old API, which gives waits in other units. */
+/** API version of Discord. Without it Discord uses an old version, which states waits in other units. */
 const API = '/api/v10'
 
-/** Five messages in two seconds to one webhook. */
+/** Interval between two messages to one webhook: Discord allows five messages in two seconds. */
 const HOOK_MS = 400
 
-/** Permanent failures: unknown webhook, wrong token, no permission any more. */
+/** Statuses of permanent failures: unknown webhook, wrong token, or missing permission. */
 const GONE = [401, 403, 404, 410]
 const UNKNOWN_MESSAGE = 10008
 
@@ -61,7 +61,7 @@ const FACTS_LENGTH_MAX = 1200
 const LABEL_MAX = 80
 const VALUE_MAX = 280
 const ITEM_MAX = 100
-/** Names and values must not be empty. */
+/** Placeholder for empty names and values, which Discord refuses. */
 const NOTHING = '\u2013'
 
 const Destination = z.strictObject({ url: z.string() })
@@ -69,7 +69,7 @@ const Destination = z.strictObject({ url: z.string() })
 const Answer = z.object({
   id: z.string().optional().catch(undefined),
   code: z.number().optional().catch(undefined),
-  /** Seconds with a fraction. */
+  /** Wait in seconds, possibly with a fraction. */
   retry_after: z.number().optional().catch(undefined),
 })
 
@@ -146,12 +146,15 @@ const EMBED_FACTS: FactWriter = {
   link: embedLink,
 }
 
-/** Angle brackets, so that Discord shows no preview of the page. */
+/** Link in angle brackets, so that Discord shows no preview of the page. */
 function embedLink(text: string, page: string): string {
   return `[${escaped(text)}](<${new URL(page).href}>)`
 }
 
-/** Lines, messages, body, values, links. Excess is cut from the end of messages and values, then of the body. */
+/**
+ * Description of an embed: lines, messages, body, values, links. A text that is too long is cut at the end
+ * of messages and values, then of the body.
+ */
 function describe(card: Card, envelope: Envelope): string {
   const links = card.links
     .filter(({ url }, index) => index > 0 || !isOpenLink(url))
@@ -182,7 +185,7 @@ function itemText(item: CardItem): string {
   return [...(time === undefined ? [] : [escaped(time)]), glyph, shown].join(' ')
 }
 
-/** Text without markup or automatic links. */
+/** Escapes a text, so that it contains no markup or automatic links. */
 function escaped(text: string): string {
   return pieces(text).join('')
 }

@@ -18,12 +18,12 @@ import type { MailContent } from './mail-text.ts'
 import { judgeSmtp } from './smtp-errors.ts'
 
 const TIMEOUT_MS = 30_000
-/** Connections to the mail server, which is also the number of e-mails in progress. */
+/** Maximum number of connections to the mail server, and therefore of e-mails in progress. */
 export const MAIL_CONNECTIONS = 4
-/** Most alerts of a group that its thread names. */
+/** Maximum number of alerts of a group whose ids the e-mail's headers list. */
 const THREAD_MAX = 20
 
-/** An e-mail that has waited this long for a connection goes back to the outbox. */
+/** Maximum time for which an e-mail waits for a connection; then it goes back to the outbox. */
 const PATIENCE_MS = 20_000
 
 /** A mailbox. It cannot contain line breaks or header names. */
@@ -40,13 +40,13 @@ type Mailer = Pick<Transporter, 'sendMail'>
 
 /** Dependencies of e-mails. */
 export interface MailDeps {
-  /** Undefined if e-mail is not configured. */
+  /** Client of the mail server; undefined if e-mail is not configured. */
   readonly mailer: Mailer | undefined
   /** The sender, `Watchdog <alerts@example.org>`. */
   readonly from: string
   /** Public URL of the service; its host is the right side of every `Message-ID`. */
   readonly publicUrl: string
-  /** Longest wait for the mail server, in milliseconds; 30 seconds by default. */
+  /** Timeout of the mail server; 30 seconds by default. */
   readonly timeoutMs?: number
 }
 
@@ -93,7 +93,8 @@ function createEmail(deps: MailDeps): Channel<unknown> {
 }
 
 /**
- * Sends the e-mail that asks an address for its consent. No other e-mail is sent there before.
+ * Sends the e-mail that asks an address for its consent. No other e-mail is sent to the address before it
+ * has agreed.
  *
  * @throws DeliveryError
  */
@@ -139,14 +140,14 @@ async function sendAlert(
 
 /**
  * Message id of an e-mail. For an alert it depends on alert and reader only, so that every process can
- * compute it for a reply; for other messages it is the delivery's.
+ * compute it for a reply; for other messages it is derived from the delivery's id.
  */
 function idOf({ kind = 'alert', message, deliveryId }: Envelope, address: string): string {
   const isFirst = kind === 'alert' || kind === 'raised'
   return isFirst && message.alertId !== null ? idOfAlert(message.alertId, address) : deliveryId
 }
 
-/** The alerts that an e-mail replies to; the last one is that of its parent. */
+/** The alerts to which an e-mail replies; the last alert is that of the parent message. */
 function answeredBy({ answers, answersEach = [] }: Envelope): readonly number[] {
   const others = answersEach.slice(0, THREAD_MAX).toReversed()
   return answers === undefined ? others : [...others.filter((id) => id !== answers), answers]
@@ -159,8 +160,8 @@ function idOfAlert(alertId: number, address: string): string {
 }
 
 /**
- * Message ids of earlier e-mails of the thread: that of the answered alert, and the alert's own. A group
- * lists its alerts, so that replies to any of them find it.
+ * Message ids of earlier e-mails of the thread: those of the alerts to which the e-mail replies, and the
+ * alert's own id. A group lists all its alerts, so that a reply to any of them belongs to the thread.
  */
 function ancestorsOf(
   deps: MailDeps,
@@ -203,9 +204,9 @@ async function sendMail(
   mail: {
     readonly to: string
     readonly content: MailContent
-    /** In angle brackets, like every message id. */
+    /** Message id, in angle brackets. */
     readonly messageId: string
-    /** Oldest first. */
+    /** Message ids of earlier e-mails of the thread, oldest first. */
     readonly ancestors: readonly string[]
     readonly isAnswer: boolean
     readonly date: Date
@@ -282,7 +283,7 @@ async function connectionOf(mailer: Mailer, signal: AbortSignal): Promise<() => 
   } else gate.used += 1
   return () => {
     const next = gate.waiting.shift()
-    // The next waiter takes over the connection.
+    // The next waiting e-mail takes over the connection.
     if (next === undefined) gate.used -= 1
     else next()
   }

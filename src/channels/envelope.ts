@@ -30,23 +30,25 @@ export interface Message {
   readonly test: boolean
 }
 
-/** A message in an envelope, with the effect of its event on an alert. Webhooks do not contain that. */
+/**
+ * A message in an envelope, with the effect of its event on an alert. Webhooks do not contain the effect.
+ */
 export interface EnvelopeMessage extends Message {
-  /** Whether the event closes an alert. */
+  /** Whether the event ends an alert. */
   readonly isRecovery: boolean
-  /** Whether the event opens an alert that a recovery can close. */
+  /** Whether the event starts an alert that a recovery can end. */
   readonly canRecover: boolean
   /** Keys of the fields whose values its title or body states. */
   readonly stated?: readonly string[]
-  /** In a group: type and signal of its alert, which have the help. */
+  /** In a group: type and signal of the alert, by which its help is found. */
   readonly source?: { readonly type: string | null; readonly signal: string | null }
 }
 
 /**
- * Kinds of messages. alert: an event fired, or an alert recovered. raised: an active alert became worse.
- * reminder: an active alert is unacknowledged. group: several alerts of one watch. rollup: many alerts of a
- * minute. summary: messages deferred by quiet hours or for the digest. notice: about the service, never
- * sent to webhooks.
+ * Kinds of messages. `alert`: an event fired, or an alert recovered. `raised`: an active alert became more
+ * severe. `reminder`: an active alert is unacknowledged. `group`: several alerts of one watch. `rollup`:
+ * many alerts of a minute. `summary`: messages deferred by quiet hours or for the digest. `notice`: about
+ * the service, never sent to programs.
  */
 export const ENVELOPE_KINDS = [
   'alert',
@@ -59,7 +61,7 @@ export const ENVELOPE_KINDS = [
 ] as const
 export type EnvelopeKind = (typeof ENVELOPE_KINDS)[number]
 
-/** Whether a message is about one alert, not a list of them or a notice. */
+/** Whether a message is about one alert, and not a list of alerts or a notice. */
 export function isOneAlert(kind: EnvelopeKind = 'alert'): boolean {
   return kind === 'alert' || kind === 'raised' || kind === 'reminder'
 }
@@ -74,19 +76,21 @@ export type MessageButton =
 
 /** Common cause of a group of alerts, or common end of a group of recoveries. */
 export interface Cause {
-  /** `silent`: a provider sends nothing at all. `healthy`: everything that was active has recovered. */
+  /** `silent`: a provider sends nothing at all. `healthy`: all alerts have recovered. */
   readonly kind: 'silent' | 'healthy'
   /** Start of the silence, or of the longest outage, in RFC 3339; absent while it is unknown. */
   readonly since?: string
   /** Length of the outage in seconds; absent for `silent`. */
   readonly seconds?: number
-  /** Voting rounds in a row without anything, or lost in the outage. */
+  /**
+   * Number of voting rounds in a row in which the provider sent nothing, or that were lost in the outage.
+   */
   readonly rounds?: number
 }
 
 /** Content of a delivery: the message and the data that programs need. Plain JSON. */
 export interface Envelope {
-  /** UUID, the same for every attempt. */
+  /** A UUID, the same for every attempt. */
   readonly deliveryId: string
   readonly type: string | null
   readonly signal: string | null
@@ -96,13 +100,16 @@ export interface Envelope {
   /** IANA name of the reader's time zone. */
   readonly timezone: string
   readonly message: EnvelopeMessage
-  /** `alert` if absent. */
+  /** Kind of the message; `alert` by default. */
   readonly kind?: EnvelopeKind
   /** The alert that this message replies to: a recovery, a reminder, a raised severity. */
   readonly answers?: number
   /** For groups: the alerts that their messages reply to. */
   readonly answersEach?: readonly number[]
-  /** Severity and title of that alert's message to this reader, so that an e-mail keeps its subject. */
+  /**
+   * Severity and title of the message about the earlier alert to this reader, so that an e-mail keeps its
+   * subject.
+   */
   readonly answered?: { readonly severity: Severity; readonly title: string }
   /** Start of the episode, for recoveries and raised severities. RFC 3339. */
   readonly startedAt?: string
@@ -118,7 +125,7 @@ export interface Envelope {
   readonly cause?: Cause
   /** For recoveries: whether other alerts of the watch were active. */
   readonly hasOthers?: boolean
-  /** Rows of buttons of a notice or summary. Those of an alert are derived from the alert. */
+  /** Rows of buttons of a notice or summary. The buttons of an alert are derived from the alert. */
   readonly buttons?: readonly (readonly MessageButton[])[]
 }
 
@@ -151,7 +158,7 @@ interface ChainNames {
   readonly network: string
 }
 
-/** `Message` with the chain that it is about, for programs that receive from several services. */
+/** `Message` with its chain, for programs that receive messages from several services. */
 export const ChainMessage: z.ZodType<Message & ChainNames> = MessageShape.extend({
   chainId: z.int(),
   network: z.string(),
@@ -204,28 +211,30 @@ export const StoredEnvelope = z.object({
     .exactOptional(),
 })
 
-/** What the recovery of an alert says about it. */
+/** Facts that the recovery of an alert states about the outage. */
 export interface RecoverySummary {
   readonly title: string
   /** Length of the outage. */
   readonly seconds?: number
-  /** Voting rounds lost in it. */
+  /** Number of voting rounds lost in the outage. */
   readonly rounds?: number
 }
 
 /** State of an alert after its message was sent; names of people are in the reader's language. */
 export interface MessageState {
   readonly acknowledged?: { readonly at: Date; readonly by: string | null }
-  /** Chat and e-mail are muted for its watch until then, or until it recovers. */
+  /** End of the mute of the alert or its watch in chats and mailboxes. */
   readonly muted?: { readonly until: Date | 'recovered' }
   readonly recoveredAt?: Date
-  /** Renders the summary of the recovery; undefined, also as a result, without a text for it. */
+  /** Renders the summary of the recovery. Undefined, or returns undefined, if there is no text for it. */
   readonly recovery?: (reader: Pick<Envelope, 'locale' | 'timezone'>) => RecoverySummary | undefined
   /** End of the alert without a recovery, because its watch was deleted. */
   readonly closedAt?: Date
-  /** The signal is flapping: this message shows its changes, and no further messages are sent. */
+  /**
+   * Set if the signal is flapping: then this message shows its changes, and no further messages are sent.
+   */
   readonly flapping?: { readonly changes: number; readonly since: Date }
-  /** Topic of its help that is expanded below it. */
+  /** Topic of the help that is expanded below the message. */
   readonly help?: HelpTopic
   /** For groups: state of each alert in it, by id. */
   readonly items?: ReadonlyMap<number, MessageState>

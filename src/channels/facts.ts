@@ -1,22 +1,22 @@
-/** Values of an alert on one line below its text, without those that the text states. Pure. */
+/** Values of an alert on one line below its text, without values that the text states. Pure. */
 import { shortAddress } from '#src/i18n/format.ts'
 import { withoutDirections } from '#src/i18n/isolates.ts'
 import { html, type Translate, translator, typed } from '#src/i18n/translate.ts'
 import { type Envelope, type EnvelopeMessage, isOneAlert, type MessageField } from './envelope.ts'
 import { cut, isCode, isForeign, isOpenLink } from './wording.ts'
 
-/** Most values on the line; the alert's page has all. */
+/** Maximum number of values on the line; the alert's page has all. */
 const FACTS_MAX = 8
 /** Length of an address, the longest code that is shown. */
 const ADDRESS_LENGTH = 42
 const LABEL_MAX = 80
 const VALUE_MAX = 1000
 
-/** How a channel writes a value. Arguments are plain text, results are its markup. */
+/** Writes values in the markup of a channel. Arguments are plain text, results are markup. */
 export interface FactWriter {
   text(text: string): string
   code(text: string): string
-  /** Undefined where words cannot be links, as in a plain text. */
+  /** Writes a link; undefined where words cannot be links, as in plain text. */
   readonly link: ((text: string, page: string) => string) | undefined
   /** Whether the markup is HTML, in which a text is escaped by being inserted. */
   readonly isHtml?: boolean
@@ -24,12 +24,12 @@ export interface FactWriter {
 
 /** Values of an alert that neither its text nor the name of its watch states; public data is a link. */
 export interface Facts {
-  /** As markup, each once. */
+  /** The values as markup, each once. */
   readonly shown: readonly string[]
   readonly hidden: number
 }
 
-/** None for a message about several alerts. */
+/** Finds the values of an alert; empty for a message about several alerts. */
 export function factsOf({ kind, locale, message }: Envelope, writer: FactWriter): Facts {
   if (!isOneAlert(kind)) return { shown: [], hidden: 0 }
   const { fields, stated = [], watchLabel } = message
@@ -53,7 +53,7 @@ export function pagesOfHashes({ kind, message }: Envelope) {
   })
 }
 
-/** The values on one line; those beyond its length, from the end, are left to the alert's page. */
+/** The values on one line. Values beyond the maximum are left out; the alert's page shows them. */
 export function factLine({ locale }: Envelope, { shown, hidden }: Facts, max: number): string {
   const more = translator(locale)('messages:moreInDetails')
   for (let count = shown.length; count >= 0; count -= 1) {
@@ -75,7 +75,7 @@ export function linksInText({ fields, stated = [] }: EnvelopeMessage): ReadonlyM
   )
 }
 
-/** A text, already markup, in which each of these words is a link. */
+/** Turns words of a text into links. The text is already markup. */
 export function linkWords(
   markup: string,
   links: ReadonlyMap<string, string>,
@@ -115,7 +115,7 @@ function valueMarkup(field: MessageField, page: string | undefined, writer: Fact
   return isCode(field) ? writer.code(value) : writer.text(value)
 }
 
-/** A hash is too long for a message. */
+/** Whether a value is a hash, which is too long for a message. */
 function isHash(field: MessageField): boolean {
   return isCode(field) && field.value.length > ADDRESS_LENGTH
 }

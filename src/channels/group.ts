@@ -60,7 +60,9 @@ export function groupHelp(envelope: Envelope, state: MessageState): GroupHelp | 
   return { alertId: first.alertId, title: first.title, text }
 }
 
-/** Length of an outage and the voting rounds lost in it, as its recoveries say; empty while they are unknown. */
+/**
+ * Length of an outage and the voting rounds lost in it, as its recoveries state them; empty while unknown.
+ */
 export function lossOf(
   recoveries: readonly RecoverySummary[],
 ): Pick<RecoverySummary, 'seconds' | 'rounds'> {

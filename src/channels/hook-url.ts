@@ -12,7 +12,7 @@ export interface HookDestination {
 export interface HookService {
   readonly hosts: readonly string[]
   readonly path: RegExp
-  /** Field error of any other URL. */
+  /** Code of the field error for any other URL. */
   readonly code: string
 }
 

@@ -1,25 +1,31 @@
 import { isIP } from 'node:net'
 import { getDomain } from 'tldts'
 
-/** Groups that hosts share: registrable domain and addresses. */
+/**
+ * Remembers which hosts belong together, because they share a registrable domain or an IP address.
+ * Unresponsive hosts are limited by these groups.
+ */
 export interface HostGroups {
   /** Stores the addresses of a host. */
   note(host: string, addresses: readonly string[]): void
   /**
-   * Registrable domain of a host and its last resolved addresses; for a host that is an address, only the
-   * address.
+   * Groups of a host: its registrable domain and its last resolved IP addresses; of an IP address, only the
+   * address itself.
    *
    * @param authority host, with or without port
    */
   of(authority: string): readonly string[]
 }
 
-/** Most hosts whose addresses are stored; the one resolved longest ago is dropped first. */
+/**
+ * Maximum number of hosts whose addresses are stored; the host that was resolved longest ago is dropped
+ * first.
+ */
 const REMEMBERED_MAX = 10_000
-/** Most addresses of a host that are used. */
+/** Maximum number of addresses of a host that are used. */
 const ADDRESSES_MAX = 8
 
-/** Creates an empty list of groups. */
+/** Creates groups without stored addresses. */
 export function createHostGroups(): HostGroups {
   const addressesOf = new Map<string, readonly string[]>()
   return {
@@ -33,7 +39,7 @@ export function createHostGroups(): HostGroups {
       const host = URL.parse(`http://${authority}`)?.hostname ?? authority
       const bare = host.startsWith('[') ? host.slice(1, -1) : host
       if (isIP(bare) !== 0) return [bare]
-      // Names below a public suffix of a provider, such as a hosting platform, belong to different people.
+      // Private suffixes count, too: subdomains of a hosting platform belong to different people.
       const domain = getDomain(host, { allowPrivateDomains: true }) ?? host
       return [domain, ...(addressesOf.get(host) ?? [])]
     },

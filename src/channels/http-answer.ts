@@ -21,7 +21,9 @@ export function refusalOf(
   })
 }
 
-/** Rate limit of another service: the wait must be kept, and the destination is not at fault. */
+/**
+ * Error for the rate limit of another service: the wait is mandatory, and the destination is not at fault.
+ */
 export function floodError(seconds: number, statusCode?: number): DeliveryError {
   return new DeliveryError('flood', {
     retryAfterSeconds: Math.max(1, Math.ceil(seconds)),

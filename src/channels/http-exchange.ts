@@ -1,12 +1,15 @@
 /** One HTTP request and the start of its response, without the streams that undici's `request` creates. */
 import type { Dispatcher } from 'undici'
 
-/** Bytes of a response body that are read before the connection is closed. */
+/** Maximum number of bytes of a response body that are read before the connection is closed. */
 const RESPONSE_BYTES_MAX = 16 * 1024
-/** The status is known by then; reading the rest only keeps the connection usable. */
+/** Timeout of the body. The status is already known; reading the body only keeps the connection usable. */
 const BODY_TIMEOUT_MS = 1000
 
-/** Ends of a response that are no failure; made once, as the trace of an error costs more than the rest. */
+/**
+ * Ends of a response that are not failures. Created once, because the stack trace of an error costs more
+ * than the request.
+ */
 const COMPLETE = new Error('the response is complete')
 const TOO_LONG = new Error('the response is too long')
 
@@ -14,15 +17,15 @@ const TOO_LONG = new Error('the response is too long')
 export interface SafeAnswer {
   readonly statusCode: number
   readonly retryAfter: string | undefined
-  /** At most 16 KiB that arrived within a second; a broken body gives what arrived. */
+  /** At most 16 KiB that arrived within a second; of a broken body, the part that arrived. */
   readonly text: string
 }
 
 /**
- * Sends one request. If it ends before the status line, it is never sent afterwards, also when its connection
- * opens only then. Long because its timers and the parts of the response share what has arrived.
+ * Sends one request. If the call ends before the status line, the request is not sent afterwards, even if
+ * the connection opens later. Long because its timers and the parts of the response share what has arrived.
  *
- * @param until `timeoutMs`: longest wait for the status line
+ * @param until `timeoutMs`: timeout of the status line
  * @throws the error of undici, `TimeoutError`, or the reason of the signal
  */
 export function exchange(
@@ -34,11 +37,11 @@ export function exchange(
   const chunks: Buffer[] = []
   let bytes = 0
   let head: Omit<SafeAnswer, 'text'> | undefined
-  /** Set at the end, which happens once. */
+  /** Set when the exchange ends, which happens once. */
   let ending: Error | undefined
   let connection: Dispatcher.DispatchController | undefined
 
-  /** Ends with what has arrived; without the status line with the error. */
+  /** Ends the exchange with what has arrived, or with the error if the status line is missing. */
   function end(error: Error): void {
     if (ending !== undefined) return
     ending = error
@@ -51,7 +54,7 @@ export function exchange(
     }
   }
 
-  /** Ends and closes the connection. */
+  /** Ends the exchange and closes the connection. */
   function breakOff(error: Error): void {
     end(error)
     connection?.abort(error)

@@ -9,12 +9,12 @@ export interface ConfirmationRequest {
   readonly address: string
   /** Wallet that requested it. */
   readonly wallet: string
-  /** Page to answer it on. */
+  /** Page on which the reader answers. */
   readonly url: string
   readonly askedAt: Date
   readonly expiresAt: Date
   readonly locale: Locale
-  /** IANA name of the time zone of its times. */
+  /** IANA name of the time zone in which times are shown. */
   readonly timezone: string
 }
 

@@ -37,18 +37,21 @@ import {
   worstOf,
 } from './wording.ts'
 
-/** Well above the length of any of our texts, so that an e-mail always stays under 60 kB. */
+/**
+ * Maximum length of a body, so that an e-mail always stays under 60 kB. The service's texts are much
+ * shorter.
+ */
 const BODY_MAX = 4000
 const TITLE_MAX = 300
 const LABEL_MAX = 300
-/** Longest name of a watch in a subject, which has 78 characters. */
+/** Maximum length of a watch's name in a subject, which has 78 characters. */
 const SUBJECT_LABEL_MAX = 24
 const VALUE_MAX = 300
 const FIELDS_MAX = 20
-/** Lines of help in the e-mail; the rest is on the alert's page. */
+/** Number of lines of help in the e-mail; the rest is on the alert's page. */
 const HELP_LINES = 2
 const HELP_MAX = 600
-/** Id of the list of a watch's alerts on the page of one of them. */
+/** Id of the list of the watch's other alerts on an alert's page. */
 export const ALERTS_ANCHOR = 'alerts'
 
 /** Recipient of an e-mail. */
@@ -123,7 +126,7 @@ function htmlOf(t: Translate, envelope: Envelope, { card, action, reader }: Part
   })
 }
 
-/** First lines of the help: numbered ones as a list. */
+/** First lines of the help as HTML; numbered lines become a list. */
 function actionHtml(
   t: Translate,
   writer: MailWriter,
@@ -210,8 +213,9 @@ function bodyHtml(writer: MailWriter, { message }: Envelope, { body }: Card): st
 }
 
 /**
- * Subject of an e-mail. A reminder keeps the subject of the first message. A recovery has its own: a list of
- * mails shows that the alert is over. Its headers name the thread in both cases.
+ * Subject of an e-mail. A reminder keeps the subject of the first message. A recovery has a separate
+ * subject, so that a list of e-mails shows that the alert is over. In both cases the headers name the
+ * thread.
  */
 function subjectOf(t: Translate, envelope: Envelope, { title }: Card): string {
   const { kind = 'alert', message, items = [], answers, answered } = envelope
@@ -255,7 +259,9 @@ function afterLabel(text: string, label: string | undefined): string {
   return label === undefined ? text : `[${cut(label, SUBJECT_LABEL_MAX)}] ${text}`
 }
 
-/** Whether it is the test of a destination, whose title says so; other tests show an example alert. */
+/**
+ * Whether a message is the test of a destination, whose title says so; other tests show an example alert.
+ */
 function isOfDestination({ data, message }: Envelope): boolean {
   return message.test && data['test'] === true
 }

@@ -58,9 +58,9 @@ export interface MailWriter {
   heading(text: string): string
   paragraph(textHtml: string): string
   muted(lineHtml: string): string
-  /** Lines below each other; empty without lines. */
+  /** Lines below each other; empty if there are no lines. */
   lines(linesHtml: readonly string[]): string
-  /** A list: what stands before each text, and the text, whose lines begin below each other. */
+  /** A list: the start of each item, such as its number, and its text, whose lines are aligned. */
   list(items: readonly { readonly startHtml: string; readonly textHtml: string }[]): string
   button(label: string, url: string): string
   /** Two columns: label and markup of the value. */

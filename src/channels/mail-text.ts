@@ -10,7 +10,7 @@ export interface MailContent {
 const SUBJECT_MAX = 78
 /** Prefix of a reply's subject that mail clients recognize. */
 const ANSWER = 'Re: '
-/** Code points of a subject without the prefix. */
+/** Maximum number of code points of a subject without the prefix. */
 export const SUBJECT_ROOM = SUBJECT_MAX - ANSWER.length
 const COLUMNS = 72
 /**
@@ -23,7 +23,7 @@ const RIGHT_TO_LEFT =
 
 /**
  * A subject of one line, without control and format characters, at most 78 characters. There is always room
- * for `Re: `, so that the subject of a reply differs by that only.
+ * for `Re: `, so that the subject of a reply differs only by this prefix.
  */
 export function mailSubject(text: string, options: { readonly isAnswer?: boolean } = {}): string {
   const line = withoutDirections(text)

@@ -11,8 +11,7 @@ import { checkWebhookUrl } from './safe-fetch.ts'
 import { cut, isOpenLink, isSilent } from './wording.ts'
 
 /**
- * Push notifications through ntfy, at ntfy.sh or at a server of its owner. They cannot be changed
- * afterwards.
+ * Push notifications through ntfy, at ntfy.sh or at another server. Sent messages cannot be changed.
  *
  * @see ntfy documentation, "Publish as JSON", "Message priority", "Query param", "Limitations"
  */
@@ -24,12 +23,14 @@ const AUTHORIZATION = /^(Basic|Bearer) [\x21-\x7e]{1,1000}$/
 
 /** Interval between two messages to one topic. */
 const TOPIC_MS = 100
-/** Wait after a refusal that names none. */
+/** Wait after a refusal that states no wait. */
 const FLOOD_SECONDS = 60
 /** Permanent failures: the topic cannot be written to with this login, or the server has no such API. */
 const GONE = [401, 403, 404, 410]
 
-/** A longer message, in bytes, would become an attachment. The rest is room for the last line. */
+/**
+ * Maximum size of a message. A longer message would become an attachment; there is room for the last line.
+ */
 const MESSAGE_BYTES_MAX = 4000
 const TITLE_MAX = 200
 const BODY_MAX = 2500
@@ -40,7 +41,7 @@ const NOTHING = '\u2013'
 const PRIORITIES = { critical: 5, warning: 4, info: 2 } as const
 const SILENT_PRIORITY = 2
 
-/** Characters of a topic that are shown, if it is long enough to stay secret. */
+/** Number of characters of a topic that are shown, if the topic is long enough to stay secret. */
 const ENDING_LENGTH = 4
 const SECRET_LENGTH = 10
 
@@ -100,7 +101,7 @@ function createNtfy(deps: Deps): Channel<unknown> {
   })
 }
 
-/** Exact body of a message, as ntfy takes it at the root of its server. */
+/** Exact body of a message, which is posted to the root of the ntfy server. */
 function ntfyBody(envelope: Envelope, topic: string, now?: Date): string {
   const card = cardOf(envelope, { ...(now && { now }) })
   const title = [card.glyph, card.title].filter((part) => part !== '').join(' ')
@@ -131,7 +132,7 @@ function ntfyBody(envelope: Envelope, topic: string, now?: Date): string {
   })
 }
 
-/** Values are plain text; a hash is left to the page of the alert. */
+/** Writer of values in plain text. A hash is shown only on the page of the alert. */
 const PLAIN_FACTS: FactWriter = { text: (text) => text, code: (text) => text, link: undefined }
 
 function lastLine(envelope: Envelope, number: string | undefined): string {
@@ -139,7 +140,7 @@ function lastLine(envelope: Envelope, number: string | undefined): string {
   return [facts, number ?? ''].filter((part) => part !== '').join(' · ')
 }
 
-/** Plain text without direction marks of its own and without halves of characters. */
+/** Removes direction marks and broken characters from plain text. */
 function readable(text: string, max = Number.POSITIVE_INFINITY): string {
   const whole = withoutDirections(text.toWellFormed())
   return (Number.isFinite(max) ? cut(whole, max) : whole).trim() || NOTHING
@@ -160,12 +161,15 @@ function fitBytes(text: string, max: number): string {
 
 interface Topic {
   readonly name: string
-  /** Address that messages are posted to. */
+  /** URL to which messages are posted. */
   readonly server: string
   readonly authorization: string | undefined
 }
 
-/** The parts of a topic's URL; undefined if it is none. Another query than `auth` is refused. */
+/**
+ * The parts of a topic's URL; undefined if the text is not such a URL. Query parameters other than `auth`
+ * are refused.
+ */
 function topicOf(text: string, allowPrivate: boolean): Topic | undefined {
   const url = URL.parse(text)
   if (url === null || checkWebhookUrl(text, allowPrivate) !== undefined) return undefined
@@ -178,7 +182,10 @@ function topicOf(text: string, allowPrivate: boolean): Topic | undefined {
   return { name, server: `${url.origin}/`, authorization }
 }
 
-/** The server, and the end of a topic that is too long to be guessed from it. */
+/**
+ * Masks a topic: shows the server, and the end of the topic if the topic is too long to be guessed from its
+ * end.
+ */
 function maskTopic(text: string): string {
   const url = URL.parse(text)
   const name = url?.pathname.split('/')[1] ?? ''

@@ -1,26 +1,29 @@
-/** When a bot may send its next message, by the limits of Telegram. Pure. */
+/** Decides when a bot may send its next message by the limits of Telegram. Pure. */
 
 /** Limits that hold for all processes with one bot token. */
 export interface PaceLimits {
-  /** Least time between two messages of the bot, in milliseconds. */
+  /** Minimum time between two messages of the bot. */
   readonly allMs: number
-  /** Least time between two messages to one chat. */
+  /** Minimum time between two messages to one chat. */
   readonly chatMs: number
-  /** Most messages to a group in a time. */
+  /** Maximum number of messages to a group in a time window. */
   readonly groupWindow: { readonly count: number; readonly ms: number }
 }
 
 /** Sending state of a chat, or of the bot as a whole. Times in milliseconds. */
 export interface Pace {
-  /** Time of the next message at the earliest. */
+  /** Earliest time of the next message. */
   readonly nextAt: number
   /** Times of the last messages, oldest first; of groups only. */
   readonly sentAt: readonly number[]
-  /** Time at which it was written. */
+  /** Time at which the pace was written. */
   readonly at: number
 }
 
-/** `waitMs` until the message may go; it is not counted where that is longer than the patience, or the chat is not ready. */
+/**
+ * Time until the message may be sent. The message is not counted if this time is longer than the patience,
+ * or the chat is not ready.
+ */
 export type PaceTurn =
   | { readonly isTaken: true; readonly waitMs: number; readonly bot: Pace; readonly chat: Pace }
   | { readonly isTaken: false; readonly waitMs: number }
@@ -36,26 +39,24 @@ export interface SharedPaces {
   /**
    * Takes a turn, unless the chat is not ready or the turn is further away than the patience.
    *
-   * @param chatId undefined: a call that counts for the bot only
+   * @param chatId undefined for a call that counts for the bot only
    * @returns the time until the turn, or until it is worth asking again
    */
   take(
     chatId: number | undefined,
     request: { readonly patienceMs: number; readonly isGroup: boolean },
   ): Promise<{ readonly isTaken: boolean; readonly waitMs: number }>
-  /** Blocks a chat after an answer 429; after answers to many chats, blocks the bot. */
+  /** Blocks a chat after a response 429; blocks the whole bot after such responses for many chats. */
   flood(chatId: number, ms: number): Promise<void>
 }
 
-/**
- * Number of chats with an answer 429 within this time from which on the limit counts as the bot's.
- */
+/** If this many chats got a response 429 within this time, the whole bot is blocked. */
 export const FLOODS_OF_BOT = { chats: 3, withinMs: 10_000 } as const
 
 /**
- * Takes the next turn. A chat that is not ready takes none: others may send meanwhile.
+ * Takes the next turn. A chat that is not ready takes no turn, so that other chats can send meanwhile.
  *
- * @param chat undefined: a call that counts for the bot only, such as the change of a message
+ * @param chat undefined for a call that counts for the bot only, such as the change of a message
  */
 export function takeTurn(
   { bot, chat }: { readonly bot: Pace; readonly chat: Pace | undefined },
@@ -86,10 +87,10 @@ export function holdFor(pace: Pace, now: number, ms: number): Pace {
 }
 
 /**
- * End of the bot's wait, if enough chats got an answer 429 for the limit to be the bot's: the
- * shortest of their waits, because a busy group may have a longer one of its own.
+ * End of the bot's wait, if enough chats got a response 429 to show that the limit of the bot was reached.
+ * It is the shortest of the chats' waits, because a busy group may have a longer wait for itself.
  *
- * @param ends of the waits of chats that got an answer 429 in the last ten seconds
+ * @param ends ends of the waits of chats that got a response 429 in the last ten seconds
  */
 export function botFloodEnd(ends: readonly number[]): number | undefined {
   return ends.length < FLOODS_OF_BOT.chats ? undefined : Math.min(...ends)
@@ -97,7 +98,7 @@ export function botFloodEnd(ends: readonly number[]): number | undefined {
 
 export const NEVER: Pace = { nextAt: 0, sentAt: [], at: 0 }
 
-/** The pace relative to `now`: a pace written before the clock was set back keeps its intervals. */
+/** Adapts a pace to `now`: a pace that was written before the clock was set back keeps its intervals. */
 function asOf(pace: Pace, now: number): Pace {
   const ahead = Math.max(0, pace.at - now)
   if (ahead === 0) return pace

@@ -15,20 +15,23 @@ import {
 } from './pace-rules.ts'
 import { telegramPaces } from './tables.ts'
 
-/** Stands for the bot as a whole. */
+/** Key of the row of the bot as a whole. */
 const BOT = 0
 
 /** A request for a turn, and the row of its chat. */
 interface TurnRequest {
-  /** Undefined: it counts for the bot only. */
-  readonly place: number | undefined
+  /** Key of the chat's row; undefined if the call counts for the bot only. */
+  readonly rowKey: number | undefined
   readonly patienceMs: number
   readonly isGroup: boolean
 }
 
 type Taken = Awaited<ReturnType<SharedPaces['take']>>
 
-/** Requests of this process wait for one transaction at a time: they would wait for the row of the bot anyway. */
+/**
+ * Requests of this process share one transaction at a time, because they would wait for the row of the bot
+ * anyway.
+ */
 const TURNS = {
   batchesAtOnce: 1,
   groupsPerBatch: 100,
@@ -51,16 +54,16 @@ export function createStoredPaces(db: Db, botId: number, limits: PaceLimits): Sh
   })
   return {
     take: async (chatId, { patienceMs, isGroup }) => {
-      const place = chatId === undefined ? undefined : placeOf(botId, chatId)
-      const taken = turns.add(undefined, { place, patienceMs, isGroup })
+      const rowKey = chatId === undefined ? undefined : placeOf(botId, chatId)
+      const taken = turns.add(undefined, { rowKey, patienceMs, isGroup })
       return (await taken) ?? { isTaken: false, waitMs: limits.allMs }
     },
     flood: (chatId, ms) =>
       transact(db, async (tx) => {
-        const place = placeOf(botId, chatId)
+        const rowKey = placeOf(botId, chatId)
         const { now, pace: bot } = await lockBot(tx, botId)
-        const [[, chat] = [place, NEVER]] = await listPaces(tx, botId, [place])
-        await savePace(tx, botId, place, holdFor(chat, now, ms), new Date(now))
+        const [[, chat] = [rowKey, NEVER]] = await listPaces(tx, botId, [rowKey])
+        await savePace(tx, botId, rowKey, holdFor(chat, now, ms), new Date(now))
         const end = botFloodEnd(await listFloodEnds(tx, botId, now))
         if (end !== undefined) await savePace(tx, botId, BOT, holdFor(bot, now, end - now))
       }),
@@ -75,23 +78,23 @@ async function takeTurns(
   limits: PaceLimits,
 ): Promise<readonly Taken[]> {
   const { now, pace } = await lockBot(tx, botId)
-  const places = requests.flatMap(({ place }) => place ?? [])
+  const places = requests.flatMap(({ rowKey }) => rowKey ?? [])
   const chats = new Map(await listPaces(tx, botId, places))
   const changed = new Map<number, Pace>()
   let bot = pace
-  const taken = requests.map(({ place, ...request }): Taken => {
-    const chat = place === undefined ? undefined : (chats.get(place) ?? NEVER)
+  const taken = requests.map(({ rowKey, ...request }): Taken => {
+    const chat = rowKey === undefined ? undefined : (chats.get(rowKey) ?? NEVER)
     const turn = takeTurn({ bot, chat }, { ...request, now }, limits)
     if (!turn.isTaken) return turn
     bot = turn.bot
     changed.set(BOT, bot)
-    if (place !== undefined) {
-      chats.set(place, turn.chat)
-      changed.set(place, turn.chat)
+    if (rowKey !== undefined) {
+      chats.set(rowKey, turn.chat)
+      changed.set(rowKey, turn.chat)
     }
     return { isTaken: true, waitMs: turn.waitMs }
   })
-  for (const [place, one] of changed) await savePace(tx, botId, place, one)
+  for (const [rowKey, one] of changed) await savePace(tx, botId, rowKey, one)
   return taken
 }
 
@@ -99,8 +102,8 @@ async function takeTurns(
 const PLACE_DIGITS = 13
 
 /**
- * Key of the row of a chat: a hash, above 0. So no id of a person who deletes their data remains;
- * the reply that confirms the deletion is paced too.
+ * Key of the row of a chat: a hash, above 0. So no id remains of a person who deletes their data, although
+ * the reply that confirms the deletion writes a pace.
  */
 function placeOf(botId: number, chatId: number): number {
   const hash = createHash('sha256').update(`pace of ${chatId} for ${botId}`).digest('hex')
@@ -108,11 +111,11 @@ function placeOf(botId: number, chatId: number): number {
 }
 
 /**
- * Locks the row of the bot, so that its turns are taken one after another, in all processes. The commit of its
- * transaction does not wait for the disk: the next turn would wait with it, and turns that a crash of the server
- * forgets are over by the time it is back.
+ * Locks the row of the bot, so that its turns are taken one after another, in all processes. The commit
+ * does not wait for the disk, because the next turn would wait, too. If a crash of the database loses
+ * turns, they are over when it is back.
  *
- * @returns the time of the database after the wait for it
+ * @returns the database's time after the row was locked
  */
 async function lockBot(
   tx: Db,
@@ -138,15 +141,15 @@ async function listPaces(
   if (places.length === 0) return []
   const rows = await tx
     .select({
-      place: telegramPaces.chatId,
+      rowKey: telegramPaces.chatId,
       nextAt: telegramPaces.nextAt,
       sentAt: telegramPaces.sentAt,
       at: telegramPaces.at,
     })
     .from(telegramPaces)
     .where(and(eq(telegramPaces.botId, botId), inArray(telegramPaces.chatId, [...places])))
-  return rows.map(({ place, nextAt, sentAt, at }) => [
-    place,
+  return rows.map(({ rowKey, nextAt, sentAt, at }) => [
+    rowKey,
     { nextAt: nextAt.getTime(), sentAt, at: at.getTime() },
   ])
 }
@@ -154,7 +157,7 @@ async function listPaces(
 async function savePace(
   tx: Db,
   botId: number,
-  place: number,
+  rowKey: number,
   { nextAt, sentAt, at }: Pace,
   floodedAt?: Date,
 ): Promise<void> {
@@ -166,11 +169,11 @@ async function savePace(
   }
   await tx
     .insert(telegramPaces)
-    .values({ botId, chatId: place, ...pace })
+    .values({ botId, chatId: rowKey, ...pace })
     .onConflictDoUpdate({ target: [telegramPaces.botId, telegramPaces.chatId], set: pace })
 }
 
-/** Ends of the waits of chats that lately got an answer 429, in milliseconds. */
+/** Ends of the waits of chats that recently got a response 429, in milliseconds. */
 async function listFloodEnds(tx: Db, botId: number, now: number): Promise<readonly number[]> {
   const since = new Date(now - FLOODS_OF_BOT.withinMs)
   const rows = await tx
@@ -187,7 +190,7 @@ async function listFloodEnds(tx: Db, botId: number, now: number): Promise<readon
 }
 
 /**
- * Deletes paces of chats that may send again since before a time.
+ * Deletes paces of chats that could send again before a time.
  *
  * @returns their number, at most `limit`
  */

@@ -27,10 +27,11 @@ import { checkWebhookUrl } from './safe-fetch.ts'
 import { cut, hasEnded, isOpenLink, shownLabel, TEST_GLYPH } from './wording.ts'
 
 /**
- * Alerts of a PagerDuty service, by the Events API v2. An outage triggers one, however many alerts it has; its
- * acknowledgement here acknowledges it there, the recovery of all its alerts or the end of its watch resolves
- * it. All of them share a dedup key. A raised severity triggers another one, because PagerDuty notifies nobody
- * again of an alert that is triggered twice.
+ * Alerts of a PagerDuty service, by the Events API v2. An outage triggers one PagerDuty alert, however many
+ * alerts it has at this service. An acknowledgement at this service acknowledges the PagerDuty alert; the
+ * recovery of all alerts or the deletion of the watch resolves it. All these events share a dedup key. A
+ * raised severity triggers another PagerDuty alert, because PagerDuty does not notify again of an alert
+ * that is triggered twice.
  *
  * @see PagerDuty developer documentation, "Send an Alert Event", "Events API v2 Overview"
  */
@@ -43,13 +44,16 @@ const ENQUEUE = '/v2/enqueue'
 
 /** Interval between two events of one integration: PagerDuty accepts 120 a minute and bursts above it. */
 const KEY_MS = 500
-/** Wait after a refusal that names none. */
+/** Wait after a refusal that states no wait. */
 const FLOOD_SECONDS = 60
 const GONE = [404, 410]
-/** A refused event whose errors name the key: the integration was deleted. */
+/** Matches the errors of a refused event that name the key: the integration was deleted. */
 const REFUSED_KEY = /routing.?key|integration.?key/i
 
-/** PagerDuty's limits, in characters, and ours for details, so that an event stays far below 512 KB. */
+/**
+ * PagerDuty's limits, in characters, and a lower limit for details, so that an event stays far below 512
+ * KB.
+ */
 const SUMMARY_MAX = 1024
 const SOURCE_MAX = 255
 const TEXT_MAX = 4000
@@ -57,7 +61,10 @@ const VALUE_MAX = 1000
 const FIELDS_MAX = 40
 const LINKS_MAX = 10
 
-/** Kinds of messages sent to PagerDuty, which has reminders of its own; summaries and notices are for people. */
+/**
+ * Kinds of messages that are sent to PagerDuty. PagerDuty sends its own reminders; summaries and notices
+ * are for people.
+ */
 const SENT_KINDS: readonly EnvelopeKind[] = ['alert', 'raised', 'group']
 
 type Action = 'trigger' | 'acknowledge' | 'resolve'
@@ -145,13 +152,13 @@ function actionOf({ message }: Envelope): Action {
   return message.isRecovery ? 'resolve' : 'trigger'
 }
 
-/** The event of a state; undefined if PagerDuty has none for it, such as a mute. */
+/** The event for a state; undefined if PagerDuty has no such event, as for a mute. */
 function actionIn(state: MessageState): Action | undefined {
   if (hasEnded(state)) return 'resolve'
   return state.acknowledged === undefined ? undefined : 'acknowledge'
 }
 
-/** Exact body of an event; in the language of the recipient. */
+/** Exact body of an event, in the language of the recipient. */
 function eventBody(
   envelope: Envelope,
   event: { readonly routingKey: string; readonly key: string; readonly action: Action },
@@ -193,7 +200,7 @@ function eventBody(
   })
 }
 
-/** The alerts of an outage, each with what it costs, by their numbers. */
+/** The alerts of an outage, each with its consequence, by their numbers. */
 function alertsOf(items: readonly EnvelopeMessage[]): Record<string, string> {
   return Object.fromEntries(
     items
@@ -218,10 +225,10 @@ function plain(text: string, max: number): string {
 }
 
 /**
- * Dedup keys of a new message. An outage has the number of its first alert at this service, a test its id. A
- * recovery has the key of what it answers.
+ * Dedup keys of a new message. The key of an outage contains the number of its first alert at this service;
+ * the key of a test contains its id. A recovery has the key of the outage that it ends.
  *
- * @param answered key of the outage that a recovery answers; unknown for alerts of earlier releases
+ * @param answered key of the outage that a recovery ends; unknown for alerts of earlier releases
  */
 function keysOf(envelope: Envelope, answered?: string): readonly string[] {
   const { deliveryId, answers, answersEach, message, items = [] } = envelope
@@ -241,7 +248,10 @@ function refusedKey({ statusCode, text }: SafeAnswer): DeliveryError | undefined
   return new DeliveryError('gone', { permanent: true, statusCode })
 }
 
-/** Whether it is an integration URL of PagerDuty; on this machine too where private addresses are allowed. */
+/**
+ * Whether a text is an integration URL of PagerDuty, or of a stand-in on this machine where private
+ * addresses are allowed.
+ */
 function isIntegration(text: string, allowPrivate: boolean): boolean {
   const url = URL.parse(text)
   if (url === null || checkWebhookUrl(text, allowPrivate) !== undefined) return false
@@ -249,7 +259,7 @@ function isIntegration(text: string, allowPrivate: boolean): boolean {
   return INTEGRATION.test(url.pathname) && url.search === '' && (isService || allowPrivate)
 }
 
-/** The integration URL of a typed text: itself, or of a bare integration key in the US region. */
+/** The integration URL of a typed text. A bare integration key becomes a URL in the US region. */
 function integrationUrl(text: string): string {
   return KEY.test(text) ? `https://${HOSTS[0]}/integration/${text}/enqueue` : text
 }

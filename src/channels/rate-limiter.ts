@@ -1,7 +1,10 @@
-/** A longer wait goes back to the outbox, so that no worker waits long. */
+/**
+ * Maximum time for which a send waits for its turn. A send with a longer wait goes back to the outbox, so
+ * that no worker waits long.
+ */
 export const TURN_WAIT_MS_MAX = 5000
 
-/** Spaces sends by a minimum interval in all and per key. */
+/** Spaces sends by a minimum interval, in total and per key. */
 export interface RateLimiter {
   /**
    * Waits for the key's turn. Among waiters the most urgent goes first, then the first to wait.
@@ -14,7 +17,7 @@ export interface RateLimiter {
     key: string,
     request: {
       readonly patienceMs: number
-      /** Higher goes first; 0 by default. */
+      /** Sends with a higher urgency go first; 0 by default. */
       readonly urgency?: number
       readonly signal: AbortSignal
     },
@@ -31,7 +34,7 @@ interface RateLimiterOptions {
   readonly allMs: number
   /** Minimum interval between two sends of one key. */
   readonly keyMs: number
-  /** For keys with a maximum count per window. */
+  /** Maximum count per window, for keys that have one. */
   readonly windowOf?: (key: string) => { readonly count: number; readonly ms: number } | undefined
   /** Monotonic clock in milliseconds. */
   readonly now: () => number
@@ -50,7 +53,7 @@ interface Waiter {
   readonly end: (earlyMs: number | undefined) => void
 }
 
-/** Keys without an active limit are removed once there are more than this. */
+/** Number of keys beyond which keys without an active limit are removed. */
 const KEYS_KEPT = 1000
 
 /**
@@ -101,7 +104,7 @@ export function createRateLimiter({
   }
 
   /**
-   * Resolves the waiters whose turn it is, rejects those whose patience is over, and schedules the next
+   * Resolves waiting calls whose turn it is, rejects calls whose patience is over, and schedules the next
    * run.
    */
   function serve(): void {

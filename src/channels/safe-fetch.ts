@@ -1,11 +1,11 @@
 /**
- * Requests to URLs that users choose. They cannot reach our network: only https on two ports is allowed,
- * and resolved addresses are checked in the same step that connects, so that a name cannot resolve to
- * another address afterwards.
+ * Requests to URLs that users choose. The requests cannot reach the service's network: only https on two
+ * ports is allowed, and resolved addresses are checked in the same step that connects, so that a name
+ * cannot resolve to another address afterwards.
  *
  * `allowPrivate` lifts these checks for tests and sandbox, whose receivers listen on this machine. It is an
- * option of this sender, not another sender, so that they run all the rest of the code of production.
- * A service has it only with `WEBHOOK_ALLOW_PRIVATE`, which is off by default.
+ * option of this sender, so that tests and sandbox run all other code of production. A service has it only
+ * with `WEBHOOK_ALLOW_PRIVATE`, which is off by default.
  */
 import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
@@ -14,7 +14,7 @@ import { DeliveryError } from './define.ts'
 import { exchange, type SafeAnswer } from './http-exchange.ts'
 import { isPublicAddress } from './public-address.ts'
 
-/** Longest wait for a response, from the first DNS query to the status line. */
+/** Timeout of a response, from the first DNS query to the status line. */
 const REQUEST_TIMEOUT_MS = 15_000
 const CONNECT_TIMEOUT_MS = 10_000
 const DNS_TIMEOUT_MS = 3000
@@ -25,7 +25,7 @@ const PORTS = ['', '443', '8443']
 export type SafeSend = (
   url: string,
   request: {
-    /** `POST` by default. */
+    /** HTTP method; `POST` by default. */
     readonly method?: 'POST' | 'PATCH'
     readonly headers: Readonly<Record<string, string>>
     readonly body: string
@@ -40,7 +40,7 @@ export type SafeSend = (
  *
  * Decimal, octal and hexadecimal IPv4 hosts are treated as the address they encode.
  *
- * @param allowPrivate for tests and sandbox: http, any port and private hosts too
+ * @param allowPrivate for tests and sandbox: http, any port and private hosts are allowed, too
  */
 export function checkWebhookUrl(text: string, allowPrivate: boolean): 'url' | undefined {
   return allowedUrl(text, allowPrivate) === undefined ? 'url' : undefined
@@ -60,7 +60,7 @@ function allowedUrl(text: string, allowPrivate: boolean): URL | undefined {
 export function createSafeSend(options: {
   readonly allowPrivate: boolean
   readonly timeoutMs?: number | undefined
-  /** Name servers; those of the machine by default. */
+  /** Name servers; by default those of the machine. */
   readonly nameServers?: readonly string[]
   /** Called with the addresses of a host before connecting to it. */
   readonly onResolved?: (host: string, addresses: readonly string[]) => void
@@ -107,8 +107,8 @@ function guardedConnector(options: LookupOptions): buildConnector.connector {
 }
 
 /**
- * Resolves by DNS queries: a slow name server then blocks no shared thread, and names of this machine's
- * hosts file are not resolved. One private address refuses the whole response.
+ * Resolves names by DNS queries, so that a slow name server blocks no shared thread, and names of this
+ * machine's hosts file are not resolved. If one address is private, the whole response is refused.
  */
 function guardedLookup({ nameServers, onResolved }: LookupOptions): LookupFunction {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES })

@@ -17,7 +17,7 @@ import { createRateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
 import { cut, fitPieces, isOpenLink } from './wording.ts'
 
 /**
- * Messages to a Slack channel by its incoming webhook. They cannot be changed afterwards.
+ * Messages to a Slack channel by its incoming webhook. Sent messages cannot be changed.
  *
  * @see Slack developer documentation, "Incoming webhooks", "Block Kit", "Rate limits"
  */
@@ -28,14 +28,15 @@ const SERVICE: HookService = {
   code: 'slack_url',
 }
 
-/** One message a second to one webhook. */
+/** Interval between two messages to one webhook: Slack allows one a second. */
 const HOOK_MS = 1000
 
-/** Permanent failures: forbidden, unknown webhook or channel, archived channel. */
+/** Statuses of permanent failures: forbidden, unknown webhook or channel, archived channel. */
 const GONE = [403, 404, 410]
 
 /**
- * Slack's limits, in characters after escaping; our limit for values of fields is lower, for readability.
+ * Slack's limits, in characters after escaping. The limit for values of fields is lower than Slack's, for
+ * readability.
  */
 const HEADER_MAX = 150
 const TEXT_MAX = 3000
@@ -86,8 +87,8 @@ function createSlack(deps: HookDeps): Channel<unknown> {
 }
 
 /**
- * Exact body of a message: blocks, and a line of text for notifications. Everything except our links is
- * plain text, so that labels cannot mention anybody or contain links.
+ * Exact body of a message: blocks, and a line of text for notifications. Everything except the links of
+ * this service is plain text, so that labels cannot mention anybody or contain links.
  */
 export function slackBody(envelope: Envelope, now?: Date): string {
   const card = cardOf(envelope, { ...(now && { now }) })
@@ -159,12 +160,12 @@ function plain(text: string, max: number) {
   return { type: 'plain_text', text: fitted(text, max) || NOTHING, emoji: false }
 }
 
-/** Block of escaped text and our links; `verbatim` stops Slack from detecting more links. */
+/** Block of escaped text and links; `verbatim` stops Slack from detecting further links. */
 function markup(text: string) {
   return { type: 'mrkdwn', text, verbatim: true }
 }
 
-/** A vertical bar would end the URL. */
+/** Link in Slack's markup. A vertical bar is encoded, because it would end the URL. */
 function link(url: string, labelEscaped: string): string {
   return `<${new URL(url).href.replaceAll('|', '%7C').replaceAll('>', '%3E')}|${labelEscaped}>`
 }

@@ -16,7 +16,7 @@ type Failure = z.output<typeof Failure>
 
 /** Statuses for an unknown mailbox. */
 const UNKNOWN_MAILBOX = [550, 551, 553]
-/** Enhanced codes for the same: bad address, disabled mailbox, unknown to the domain. */
+/** Enhanced codes for an unknown mailbox: bad address, disabled mailbox, unknown to the domain. */
 const UNKNOWN_ENHANCED = /^5\.(1\.\d{1,3}|2\.1|4\.1)$/
 
 /**
@@ -39,7 +39,10 @@ export function judgeSmtp(error: unknown): DeliveryError {
   return new DeliveryError('mail_refused', { statusCode })
 }
 
-/** A server may refuse the recipient only after the text, and then only with an enhanced code. */
+/**
+ * Whether an error means an unknown mailbox. A server may refuse the recipient only after the text, and
+ * then only an enhanced code is reliable.
+ */
 function isUnknownMailbox({ command, response }: Failure, statusCode: number): boolean {
   const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1]
   if (enhanced !== undefined) return UNKNOWN_ENHANCED.test(enhanced)

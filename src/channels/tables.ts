@@ -1,19 +1,22 @@
 import { sql } from 'drizzle-orm'
 import { bigint, index, jsonb, pgTable, primaryKey, timestamp } from 'drizzle-orm/pg-core'
 
-/** When a bot may send next, in all and to each chat. Times by the clock of the database. */
+/**
+ * Earliest times of a bot's next messages, in total and to each chat. Times are by the clock of the
+ * database.
+ */
 export const telegramPaces = pgTable(
   'telegram_paces',
   {
     botId: bigint('bot_id', { mode: 'number' }).notNull(),
-    /** 0: the bot as a whole. */
+    /** Hash of the chat's id; 0 for the bot as a whole. */
     chatId: bigint('chat_id', { mode: 'number' }).notNull(),
     nextAt: timestamp('next_at', { withTimezone: true }).notNull(),
-    /** Times of the last messages, in milliseconds, oldest first; of groups only. */
+    /** Times of the last messages, in milliseconds, oldest first; only for groups. */
     sentAt: jsonb('sent_at').notNull().default([]).$type<readonly number[]>(),
     /** Time at which the row was written. */
     at: timestamp('at', { withTimezone: true }).notNull(),
-    /** Time of Telegram's last answer 429. */
+    /** Time of Telegram's last response 429. */
     floodedAt: timestamp('flooded_at', { withTimezone: true }),
   },
   (table) => [

@@ -26,7 +26,7 @@ export interface AlertView extends ChatText {
   readonly locale: Locale
 }
 
-/** State of a message, and the part of its help that is expanded. */
+/** State of a message, with the part of its help that is expanded. */
 export type AlertViewState = MessageState
 
 export interface AlertViewOptions extends ChatReader {

@@ -23,7 +23,7 @@ const HELP_PARTS: Readonly<Record<HelpTopic, HelpPart>> = {
   action: 'd',
 }
 
-/** Before the label of the part that is open. */
+/** Mark before the label of the part that is open. */
 const TICK = '✓ '
 
 /** Verbs of these buttons that need the right to manage watches. */
@@ -92,7 +92,7 @@ function alertButtons(envelope: Envelope, state: MessageState): Rows {
   const { press, details } = pressesOf(envelope)
   const { alertId, event } = message
   const isOver = message.isRecovery || hasEnded(state)
-  // A test has no page.
+  // A test alert has no page.
   if (alertId === null || message.test) return []
   if (isOver) return [details(message.link)]
   const id = alertId
@@ -184,7 +184,7 @@ function givenButtons({ buttons = [] }: Envelope): Rows {
 function pressesOf({ locale }: Envelope) {
   const t = translator(locale)
   const press = (label: TextKey, data: ButtonData) => ({ label: t(label), data })
-  /** Alerts of the last day, of one watch or of all. */
+  /** Button that lists the alerts of the last day, of one watch or of all. */
   const list = (label: TextKey, watchId: number | null = null) =>
     press(label, alertsOfTheDay(watchId ?? undefined))
   return {

@@ -24,7 +24,7 @@ export interface ChatText {
 /** Parts of a message in reading order. Names that end in `Html` are markup with escaped values. */
 export interface ChatParts {
   readonly headHtml: readonly string[]
-  /** Plain text; cut last. */
+  /** Body as plain text; cut last. */
   readonly body: string
   /** Pages of words in the body, such as a shortened address. */
   readonly bodyLinks?: ReadonlyMap<string, string>
@@ -35,13 +35,16 @@ export interface ChatParts {
   /** Number of lines that are never shown. */
   readonly hidden: number
   readonly tailHtml: readonly string[]
-  /** Links at the end. */
+  /** Links at the end of the message. */
   readonly linksHtml: readonly string[]
-  /** Plain text in a quote; cut before the body. */
+  /** Plain text shown as a quote; cut before the body. */
   readonly quote: string
   /** Whether there are no blank lines after the heading. */
   readonly isTight?: boolean
-  /** Beginning of the one line of `linesHtml` and `tailHtml`; they are lines of their own without it. */
+  /**
+   * If set, `linesHtml` and `tailHtml` are joined to one line that begins with this text; otherwise they
+   * are separate lines.
+   */
   readonly oneLine?: string
 }
 
@@ -104,14 +107,14 @@ function compose(
   return { html: markup, plain: plainOf(markup) }
 }
 
-/** A word that opens a page. */
+/** Link with a word as its text. */
 export function chatLink(text: string, page: string): string {
   return `<a href="${escapeHtml(page)}">${escapeHtml(text)}</a>`
 }
 
 /** Reader of a message. */
 export interface ChatReader {
-  /** Members of a group have different time zones. */
+  /** Whether the chat is a group, whose members have different time zones. */
   readonly isGroup?: boolean
   /** Without `@`; names of watches and numbers of alerts link to the bot. */
   readonly botUsername?: string | undefined
@@ -141,7 +144,7 @@ export function chatLines(
   }
 }
 
-/** A field on its own line; addresses can be copied, public data is a link. */
+/** A field as a separate line; addresses can be copied, public data is a link. */
 export function fieldLine(t: Translate, field: MessageField): string {
   const value = html(valueMarkup(field))
   return t.html('messages:fieldLine', {

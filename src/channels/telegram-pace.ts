@@ -19,9 +19,9 @@ export interface TelegramPace {
   /**
    * Waits for a turn.
    *
-   * @param chatId undefined: a call that counts for the bot only
-   * @returns milliseconds until the turn if it is further away than `patienceMs` (no turn is taken then); undefined when it is
-   * there
+   * @param chatId undefined for a call that counts for the bot only
+   * @returns milliseconds until the turn if it is further away than `patienceMs` (no turn is taken then);
+   * undefined when it is the turn
    * @throws the signal's reason when it is aborted; database errors
    */
   turn(
@@ -32,7 +32,7 @@ export interface TelegramPace {
       readonly signal: AbortSignal
     },
   ): Promise<number | undefined>
-  /** Applies the wait of an answer 429, to the chat or to all. */
+  /** Applies the wait of a response 429, to the chat or to all chats. */
   flooded(chatId: number, ms: number): Promise<void>
 }
 
@@ -57,7 +57,8 @@ export function createTelegramPace(shared: SharedPaces, { allMs }: PaceLimits): 
         const isGroup = chatId !== undefined && isGroupId(chatId)
         const { isTaken, waitMs } = await shared.take(chatId, { patienceMs: leftMs(), isGroup })
         if (isTaken) {
-          // The next message takes its turn after this one, so that few turns are taken ahead.
+          // The next message takes its turn only after this message, so that few turns are taken in
+          // advance.
           order.holdAll(waitMs)
           if (waitMs > 0) await wait(waitMs, undefined, { signal })
           return undefined

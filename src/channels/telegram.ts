@@ -23,7 +23,7 @@ import type { TelegramPace } from './telegram-pace.ts'
 import { isSilent, worstOf } from './wording.ts'
 
 const TIMEOUT_MS = 15_000
-/** Nothing was sent: retried soon, and not counted as an attempt. */
+/** Error details if nothing was sent: the send is retried soon, and not counted as an attempt. */
 const UNTRIED = { retryAfterSeconds: 1, retryAfterIsMandatory: true, isOurFault: true } as const
 
 /** A chat and its topic. */
@@ -39,7 +39,7 @@ export interface TelegramDeps {
   readonly telegram: { readonly api: Api; readonly pace: TelegramPace } | undefined
   /** The bot's username without `@`, once it is known; watches and alerts then link to it. */
   readonly botUsername?: () => string | undefined
-  /** Longest wait for a response, in milliseconds; 15 seconds by default. */
+  /** Timeout of a response; 15 seconds by default. */
   readonly timeoutMs?: number
 }
 
@@ -189,7 +189,7 @@ function receiptOf(posted: PostResult): Receipt {
   return { messageId: String(posted.messageId), ...(moved !== undefined && { movedTo, moved }) }
 }
 
-/** Critical goes first, then warning, then info and recoveries, then changed messages. */
+/** Urgency of a message: critical first, then warning, then info and recoveries, then changed messages. */
 function urgencyOf({ message, items = [] }: Envelope): number {
   const worst = worstOf([message, ...items]) ?? message
   return 1 + (worst.isRecovery ? 0 : SEVERITIES.indexOf(worst.severity))

@@ -65,7 +65,10 @@ export const WebhookPayload = z
   })
   .meta({ id: 'WebhookPayload' })
 
-/** Headers of a delivery besides the HTTP ones: on which deliveries they are, and their JSON Schemas. */
+/**
+ * Headers of a delivery in addition to those of HTTP, with the deliveries that have them and their JSON
+ * Schemas.
+ */
 export const WEBHOOK_HEADERS = [
   { name: 'X-Watchdog-Timestamp', isAlwaysSent: true, schema: { type: 'integer' } },
   {
@@ -87,7 +90,9 @@ export const WEBHOOK_HEADERS = [
   { name: 'webhook-signature', isAlwaysSent: true, schema: { type: 'string' } },
 ] as const
 
-/** Kinds that webhooks get. Each alert is sent separately; summaries and notices are for people. */
+/**
+ * Kinds of messages that webhooks get. Each alert is sent separately; summaries and notices are for people.
+ */
 const SENT_KINDS: readonly EnvelopeKind[] = ['alert', 'raised']
 
 interface Deps extends HookDeps {
@@ -141,8 +146,8 @@ function createWebhook(deps: Deps): Channel<unknown> {
 }
 
 /**
- * A secret belongs to its URL: another URL gets another secret, so that the receiver at the old one cannot
- * sign requests to the new one. Rotation keeps the URL and lets both secrets sign for 24 h.
+ * A secret belongs to its URL: another URL gets another secret, so that the receiver at the old URL cannot
+ * sign requests to the new URL. Rotation keeps the URL and lets both secrets sign for 24 h.
  */
 function webhookForm(allowPrivate: boolean): DestinationForm<WebhookDestination> {
   const make = (url: string) => {
@@ -168,7 +173,7 @@ function webhookForm(allowPrivate: boolean): DestinationForm<WebhookDestination>
   }
 }
 
-/** Characters of the end of a URL that are shown. */
+/** Number of characters at the end of a URL that are shown. */
 const ENDING_LENGTH = 4
 
 /** The host of a URL, and the last characters if there is more than the host. */
@@ -181,8 +186,8 @@ export function maskUrl(text: string): string {
 }
 
 /**
- * Body of a webhook, version 2: the exact string that is sent and signed. Envelopes are checked where they are
- * read, so it is not checked again against `WebhookPayload`.
+ * Body of a webhook, version 2: the exact string that is sent and signed. Envelopes are validated where
+ * they are read, so the body is not validated again by `WebhookPayload`.
  */
 export function payload(envelope: Envelope): string {
   const { message } = envelope

@@ -20,7 +20,10 @@ const GLYPHS: Readonly<Record<Severity, string>> = { info: '🔵', warning: '�
 const RECOVERED_GLYPH = '🟢'
 const CLOSED_GLYPH = '⚪'
 
-/** Longest label in UTF-16 units: twice the limit in characters, because emoji have several units. */
+/**
+ * Maximum length of a label in UTF-16 units: twice the limit in characters, because emoji have several
+ * units.
+ */
 const LABEL_MAX = 80
 const LATE_SECONDS = 60
 
@@ -40,14 +43,14 @@ export function hasEnded({ recoveredAt, closedAt }: MessageState): boolean {
 }
 
 /**
- * The worst message; the first of equals. Unlike `mostSevere`, it ranks recoveries last whatever their
- * severity.
+ * The most severe message; the first of equals. Unlike `mostSevere`, it ranks recoveries last, whatever
+ * their severity.
  */
 export function worstOf(messages: readonly EnvelopeMessage[]): EnvelopeMessage | undefined {
   return messages.toSorted((a, b) => rankOf(b) - rankOf(a))[0]
 }
 
-/** Rank of a message by severity, worst highest; recoveries are lowest. */
+/** Rank of a message by severity, from low to high; recoveries are lowest. */
 export function rankOf({ isRecovery, severity }: EnvelopeMessage): number {
   return isRecovery ? -1 : SEVERITIES.indexOf(severity)
 }
@@ -97,7 +100,7 @@ interface LineOptions {
   readonly state?: MessageState
   /** Time of the first message; the duration is shown from one minute on. */
   readonly now?: Date | undefined
-  /** Whether another message says how long it lasted. */
+  /** Whether another message already says how long the alert lasted. */
   readonly isLengthStated?: boolean
 }
 
@@ -140,7 +143,7 @@ export function severityLine<Value extends HtmlValue>(
     ? t(builtKey(`messages:raised.${message.severity}`))
     : severityWord(t, message)
   const time = writer.time(firedAt, { seconds: true, offset: true })
-  // An alert that can recover has a duration, any other one only a time.
+  // An alert that can recover has a duration; any other alert only has a time.
   const at = message.canRecover ? '' : 'At'
   const parts = [writer.write(`messages:line${at}${noWatch}`, { ...watch, severity, time })]
   const seconds = now === undefined ? 0 : (now.getTime() - firedAt.getTime()) / 1000
@@ -228,7 +231,7 @@ export function cut(text: string, max: number): string {
   return `${kept.join('')}…`
 }
 
-/** Cuts as `cut` does, after a whole word unless that would lose more than half of what fits. */
+/** Like `cut`, but cuts after a whole word, unless that would remove more than half of what fits. */
 export function cutAfterWord(text: string, max: number): string {
   if (text.length <= max) return text
   const short = cut(text, max).slice(0, -1)

@@ -1,4 +1,4 @@
-/** Linked Telegram chats: their wallets, their rights, and their end. */
+/** Linked Telegram chats: their wallets and rights, and how links end. */
 import { recordLinkedAccount } from '#src/billing/subscriptions/service.ts'
 import type { Channels } from '#src/channels/index.ts'
 import { TelegramDestination } from '#src/channels/telegram.ts'
@@ -56,15 +56,16 @@ export interface LinkedChat {
   readonly recipient: Recipient
   readonly wallet: Address
   readonly scopes: readonly Scope[]
-  /** Whether it was linked to this wallet before; its rights are replaced. */
+  /** Whether the chat was linked to this wallet before; then its rights were replaced. */
   readonly again: boolean
 }
 
 /**
- * Makes a chat a default recipient of the wallet, in the transaction that proves the right to, and notifies
- * the wallet's others. A linked chat keeps its recipient and gets these rights.
+ * Makes a chat a default recipient of the wallet, in the transaction that proves the right to do so, and
+ * notifies the wallet's other recipients. A chat that is already linked keeps its recipient and gets these
+ * rights.
  *
- * @param deps its `db` is that transaction
+ * @param deps its `db` is this transaction
  * @throws AppError conflict `recipient_limit_reached`
  */
 export async function linkChat(
@@ -74,7 +75,7 @@ export async function linkChat(
     readonly scopes: readonly Scope[]
     /** Name of the recipient; the chat's title by default. */
     readonly name: string | null
-    /** The wallet's by default. */
+    /** Time zone; the wallet's by default. */
     readonly timezone?: string
     /** Label of the API token that created the link. */
     readonly madeBy?: string | null
@@ -125,8 +126,8 @@ export async function linkChat(
 }
 
 /**
- * Result of linking a chat at `at`, for a repeated request; undefined if nothing was linked then, or not by
- * this person, or not any more.
+ * Result of linking a chat at `at`, for a repeated request; undefined if at that time nothing was linked,
+ * or not by this person, or if the link no longer exists.
  */
 export async function findLinked(
   db: Db,
@@ -154,7 +155,7 @@ export interface ChatLink {
   readonly threadId: number | null
   /** Time of the last delivery to the chat. */
   readonly lastSuccessAt: Date | null
-  /** End of the chat's mute; in the past: not muted. */
+  /** End of the chat's mute; if it is in the past, the chat is not muted. */
   readonly mutedUntil: Date | null
 }
 
@@ -220,7 +221,7 @@ export async function updateChat(
     readonly chatId: number
     readonly locale?: Locale
     readonly timezone?: string
-    /** Topic for alerts; null: none. */
+    /** Topic for alerts; null for none. */
     readonly threadId?: number | null
   },
 ): Promise<void> {
@@ -256,12 +257,12 @@ export async function muteChat(
   return { mutedUntil, wallets: rows.map(({ wallet }) => wallet) }
 }
 
-/** The chat of a recipient; null if it is no chat, or not any more. */
+/** The chat of a recipient; null if the recipient is not a chat, or no longer exists. */
 export async function findChatId(db: Db, recipientId: number): Promise<number | null> {
   return (await store.findRow(db, recipientId))?.chatId ?? null
 }
 
-/** What a room above stores of the messages of recipients. */
+/** The sent messages of recipients, which a room above stores. */
 export interface SentMessages {
   /** Deletes the ids that messages of these recipients have at their destination. */
   forgetIds(tx: Db, recipientIds: readonly number[]): Promise<void>
@@ -269,8 +270,8 @@ export interface SentMessages {
 
 /**
  * Follows a group that became another chat, for all its wallets; topics are lost. Message ids of the old
- * chat mean other messages in the new one, so those are deleted. The bot and a delivery may do this at the
- * same time: the second one changes nothing.
+ * chat mean other messages in the new chat, so they are deleted. The bot and a delivery may do this at the
+ * same time: the second call changes nothing.
  */
 export async function moveChat(
   deps: SealingDeps & { readonly sentMessages: SentMessages },
@@ -288,8 +289,8 @@ export async function moveChat(
 }
 
 /**
- * Records that the chat blocked or removed the bot: nothing is sent there until it returns. Notifies the
- * wallets' other recipients.
+ * Records that the chat blocked or removed the bot: nothing is sent there until the bot is allowed again.
+ * Notifies the wallets' other recipients.
  */
 export async function blockChat(
   deps: { readonly db: Db; readonly notices: SwitchedOffListener },
@@ -322,7 +323,10 @@ function nameOf(title: string): string {
 
 /** Telegram accounts that linked a chat to a wallet, for the trial. */
 export const linkedAccounts = {
-  /** No other chat is linked to the wallet until the transaction ends. */
+  /**
+   * Returns the accounts, and locks the wallet so that no other chat is linked to it until the transaction
+   * ends.
+   */
   lock: async (tx: Db, wallet: Address, now: Date): Promise<readonly number[]> => {
     await lockWallet(tx, wallet, now)
     return await store.listLinkers(tx, wallet)

@@ -36,14 +36,14 @@ export async function lockMailbox(tx: Db, mailboxDigest: string): Promise<void> 
 }
 
 /**
- * Due times of the e-mails to a mailbox since then, for all wallets. A cancelled one counts if the mail
- * server was contacted before: it may have been sent.
+ * Due times of the e-mails to a mailbox since an instant, for all wallets. A cancelled e-mail counts if the
+ * mail server was contacted before, because it may have been sent.
  */
 export function listDueAtOfMailbox(db: Db, mailboxDigest: string, since: Date): Promise<Date[]> {
   return listDueAt(db, eq(confirmationMails.mailboxDigest, mailboxDigest), since)
 }
 
-/** As `listDueAtOfMailbox`, for the e-mails that a wallet caused. */
+/** Like `listDueAtOfMailbox`, for the e-mails that a wallet caused. */
 export function listDueAtOfWallet(db: Db, wallet: Address, since: Date): Promise<Date[]> {
   return listDueAt(db, eq(confirmationMails.wallet, wallet), since)
 }
@@ -69,7 +69,7 @@ export async function saveRefusal(db: Db, mailboxDigest: string, refusedAt: Date
     .onConflictDoUpdate({ target: mailRefusals.mailboxDigest, set: { refusedAt } })
 }
 
-/** Time when the reader of a mailbox refused, if after `since`. */
+/** Time at which the reader of a mailbox refused, if after `since`. */
 export async function findRefusal(
   db: Db,
   mailboxDigest: string,
@@ -82,7 +82,7 @@ export async function findRefusal(
   return row?.refusedAt
 }
 
-/** Deletes refusals from before then. */
+/** Deletes refusals from before an instant. */
 export async function deleteOldRefusals(db: Db, before: Date): Promise<void> {
   await db.delete(mailRefusals).where(lt(mailRefusals.refusedAt, before))
 }

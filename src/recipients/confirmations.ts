@@ -1,8 +1,8 @@
 /**
  * Consent of a mailbox's reader. A mailbox gets one e-mail with a link; nothing else is sent before the
- * reader has agreed on its page. The e-mail is planned in the transaction that needs it, and a job sends it
- * until the mail server accepts it, so that an unreachable mail server loses nothing; a mailbox gets few of
- * them, however many wallets request them.
+ * reader has agreed on the linked page. The transaction that needs the e-mail plans it. A job tries to send
+ * it until the mail server accepts it, so that no e-mail is lost while the mail server is unreachable. A
+ * mailbox gets few such e-mails, however many wallets request them.
  */
 import { DeliveryError } from '#src/channels/define.ts'
 import { type MailDeps, sendConfirmation } from '#src/channels/email.ts'
@@ -28,16 +28,16 @@ import * as store from './store.ts'
 import { addressOf } from './typed-destination.ts'
 
 const KEPT_MS = 2 * DAY_MS
-/** Longer than the timeout of the mail server. */
+/** Lease of an e-mail; longer than the timeout of the mail server. */
 const LEASE_MS = 120_000
 const MAILS_AT_ONCE = 10
 
 /**
- * Plans a confirmation e-mail at the earliest time within the limits, unless one to this address is waiting
- * already. In the transaction that has locked the wallet.
+ * Plans a confirmation e-mail at the earliest time within the limits, unless an e-mail to this address is
+ * already waiting. The caller's transaction must have locked the wallet.
  *
  * @throws AppError conflict `mailbox_refused` while the reader's refusal is stored; rate_limited with the
- * seconds to wait if the limits allow none within a day
+ * seconds to wait if the limits allow no e-mail within a day
  */
 export async function planConfirmation(
   tx: Db,
@@ -139,11 +139,11 @@ interface SendDeps {
 }
 
 /**
- * Sends due confirmation e-mails; those that the mail server refuses are retried later. Several processes
+ * Sends due confirmation e-mails; e-mails that the mail server refuses are retried later. Several processes
  * may do this at once: each e-mail is leased by one of them.
  *
- * The outbox does not send these e-mails: it sends only to confirmed recipients, lists its deliveries for
- * the wallet and counts them into the recipient's statistics.
+ * The outbox does not send these e-mails: the outbox sends only to confirmed recipients, lists its
+ * deliveries for the wallet and counts them in the recipient's statistics.
  */
 export async function sendDueConfirmations(deps: SendDeps, stop: AbortSignal): Promise<void> {
   for (;;) {
@@ -156,7 +156,7 @@ export async function sendDueConfirmations(deps: SendDeps, stop: AbortSignal): P
   }
 }
 
-/** A failure of one, such as an unreadable address, does not stop the others. */
+/** Sends one e-mail. A failure, such as an unreadable address, does not stop the other e-mails. */
 async function sendAlone(
   deps: SendDeps,
   mail: mails.ConfirmationMail,
@@ -204,7 +204,9 @@ async function sendOne(
   }
 }
 
-/** A permanent refusal ends it and stores the reason; other failures are retried. */
+/**
+ * Records a failed e-mail: a permanent refusal ends it and stores the reason; other failures are retried.
+ */
 async function notSent(
   deps: SendDeps,
   mail: mails.ConfirmationMail,
@@ -217,10 +219,10 @@ async function notSent(
     await store.saveUnconfirmable(deps.db, mail.recipientId, error.reason, now)
   }
   const { recipientId, attempts } = mail
-  deps.log.warn({ recipientId, attempts, reason: error.reason }, 'confirmation mail not sent')
+  deps.log.warn({ recipientId, attempts, reason: error.reason }, 'confirmation mail was not sent')
 }
 
-/** Deletes e-mails that no limit counts any more, and expired refusals. */
+/** Deletes e-mails that no longer count against a limit, and expired refusals. */
 export async function pruneConfirmations(deps: {
   readonly db: Db
   readonly clock: Clock

@@ -17,7 +17,7 @@ export const UNNOTIFIED = {
 /** NOTIFY channel for the bot about codes. */
 export const CONNECTS_CHANNEL = 'connects'
 
-/** Stores a chat's code instead of the previous one. */
+/** Stores a chat's code, which replaces the previous code. */
 export async function putCode(db: Db, row: ConnectCodeRow): Promise<void> {
   const { chatId: _, ...set } = row
   await db.insert(connectCodes).values(row).onConflictDoUpdate({ target: connectCodes.chatId, set })
@@ -41,8 +41,8 @@ export async function findCode(db: Db, hash: string): Promise<ConnectCodeRow | u
 }
 
 /**
- * Uses a code up and schedules the notification of the chat; undefined if it is unknown, expired or used:
- * of many concurrent attempts, one succeeds.
+ * Uses a code up and schedules the notification of the chat; undefined if the code is unknown, expired or
+ * used. Of many concurrent attempts, one succeeds.
  *
  * @param wallet the linked wallet; null if the code is refused
  */
@@ -80,7 +80,10 @@ export async function saveMessage(db: Db, hash: string, messageId: number): Prom
     .where(eq(connectCodes.hash, hash))
 }
 
-/** The message shows another screen now: the chat is not notified when the code expires unused. */
+/**
+ * Records that the message shows another screen now, so that the chat is not notified when the code expires
+ * unused.
+ */
 export async function coverMessage(
   db: Db,
   { chatId, messageId }: { readonly chatId: number; readonly messageId: number },
@@ -102,7 +105,7 @@ export async function deleteOldCodes(db: Db, before: Date): Promise<void> {
   await db.delete(connectCodes).where(lte(connectCodes.expiresAt, before))
 }
 
-/** Deletes the code of a chat, and those that this Telegram account requested. */
+/** Deletes the code of a chat, and the codes that this Telegram account requested. */
 export async function forgetCodes(
   db: Db,
   who: { readonly chatId: number; readonly personId: number },

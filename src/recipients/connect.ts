@@ -1,7 +1,8 @@
 /**
- * Linking that starts in the chat: the chat shows a link with a one-time code, its page signs a wallet in,
- * and the signed challenge links the chat. No token is created. A code is 128 random bits whose hash is
- * stored; the chat and the page show the same four digits, so that nobody signs for another person's chat.
+ * Linking that starts in the chat: the chat shows a link with a one-time code, the linked page signs a
+ * wallet in, and the signed challenge links the chat. No token is created. A code is 128 random bits whose
+ * hash is stored; the chat and the page show the same four digits, so that nobody signs for another
+ * person's chat.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { readMessage } from '#src/auth/message.ts'
@@ -26,9 +27,9 @@ interface Deps {
 }
 
 const CODE_BYTES = 16
-/** Longer than the timeout of Telegram. */
+/** Lease of a code whose chat is notified; longer than the timeout of Telegram. */
 const LEASE_MS = 60_000
-/** Attempts to notify a chat; afterwards it sees the state when it is used. */
+/** Maximum number of attempts to notify a chat. Afterwards people see the state when they use the chat. */
 const NOTIFY_ATTEMPTS_MAX = 5
 
 /** NOTIFY channel of finished codes. */
@@ -39,7 +40,7 @@ export interface ConnectingChat {
   readonly chat: {
     readonly id: number
     readonly title: string
-    /** Without `@`. */
+    /** Username without `@`. */
     readonly username?: string
   }
   readonly by: { readonly id: number }
@@ -54,12 +55,12 @@ export interface ConnectingChat {
 export interface ConnectCode {
   /** URL of the page. */
   readonly url: string
-  /** Four digits that the page shows too. */
+  /** Four digits, which the page shows, too. */
   readonly match: string
   readonly expiresAt: Date
   /** Identifies the code without revealing it. */
   readonly hash: string
-  /** The message of the chat with the previous code, while that is valid. */
+  /** The message of the chat with the previous code, while that code is valid. */
   readonly replaces: number | undefined
 }
 
@@ -81,7 +82,7 @@ export interface ConnectOffer {
   readonly spendOf: Address | undefined
 }
 
-/** A used code and the link it made. */
+/** A used code, and the link that it created. */
 export interface LinkedCode {
   /** Identifies the code without revealing it. */
   readonly hash: string
@@ -99,7 +100,7 @@ export interface ConnectResult {
   readonly title: string
 }
 
-/** Creates a chat's code. The previous one becomes invalid. */
+/** Creates a chat's code. The previous code becomes invalid. */
 export async function createConnectCode(
   deps: Deps & { readonly publicUrl: string },
   { chat, by, locale, spend, goesOn }: ConnectingChat,
@@ -130,7 +131,10 @@ export async function createConnectCode(
   return { url, match: matchOf(code), expiresAt, hash, replaces }
 }
 
-/** Stores which message of the chat shows its code, so that it is updated at its end. */
+/**
+ * Stores which message of the chat shows its code, so that the message is updated when the code is used or
+ * expires.
+ */
 export async function recordConnectMessage(
   deps: Deps,
   { hash, messageId }: { readonly hash: string; readonly messageId: number },
@@ -138,7 +142,10 @@ export async function recordConnectMessage(
   await codes.saveMessage(deps.db, hash, messageId)
 }
 
-/** The chat’s message shows another screen by now: it is not changed when the code expires. */
+/**
+ * Records that the chat's message shows another screen now, so that it is not changed when the code
+ * expires.
+ */
 export async function coverConnectMessage(
   { db }: Pick<Deps, 'db'>,
   message: { readonly chatId: number; readonly messageId: number },
@@ -148,7 +155,7 @@ export async function coverConnectMessage(
 
 /**
  * Reads a code without using it.
- * @throws AppError not_found `link_not_valid` if it is expired or used
+ * @throws AppError not_found `link_not_valid` if the code is expired or used
  */
 export async function peekConnectCode(deps: Deps, code: string): Promise<ConnectOffer> {
   const row = await codes.findCode(deps.db, hashOf(code))
@@ -182,12 +189,12 @@ export async function maySpendAlready(
 }
 
 /**
- * Links the chat of a code to the wallet that signed; its scopes become the chat's. The code and the
- * challenge are used up and the recipient is created, all or nothing. A chat that is linked to this wallet
- * already gets the new scopes. A repeated claim gets the result of the first.
+ * Links the chat of a code to the wallet that signed; its scopes become the chat's. Using up the code and
+ * the challenge and creating the recipient are one transaction. A chat that is already linked to this
+ * wallet gets the new scopes. A repeated claim gets the result of the first.
  *
- * @throws AppError like `signIn`; not_found `link_not_valid`; conflict `recipient_limit_reached`, which
- * leaves code and challenge unused
+ * @throws the errors of `signIn`; AppError not_found `link_not_valid`; conflict `recipient_limit_reached`,
+ * which leaves code and challenge unused
  */
 export async function claimConnectCode(
   deps: SignInDeps & LinkingDeps,
@@ -223,13 +230,13 @@ export async function claimConnectCode(
   })
 }
 
-/** The answer of the claim that used the code up, if this is that claim again. */
+/** The result of the claim that used the code up, if this call repeats that claim. */
 function repeated({ wallet, title }: codes.ConnectCodeRow, message: string): ConnectResult {
   if (wallet === null || readMessage(message)?.wallet !== wallet) throw notValid()
   return { wallet, title }
 }
 
-/** The link that a code made; undefined while it is open, refused or unknown. */
+/** The link that a code created; undefined while the code is open, and if it is refused or unknown. */
 export async function findLinkedCode(
   { db }: Pick<Deps, 'db'>,
   code: string,
@@ -240,7 +247,7 @@ export async function findLinkedCode(
   return { hash, chatId, by, goesOn: goesOn ?? undefined, wallet }
 }
 
-/** Uses a code up without linking the chat, and notifies the chat. An expired or used one is ignored. */
+/** Uses a code up without linking the chat, and notifies the chat. An expired or used code is ignored. */
 export async function refuseConnectCode(deps: Deps, code: string): Promise<void> {
   const now = deps.clock.now()
   await transact(deps.db, (tx) => codes.spendCode(tx, hashOf(code), { now, wallet: null }))
@@ -255,7 +262,7 @@ export interface ConnectOutcome {
   /** The message that shows the code, if known. */
   readonly messageId: number | undefined
   readonly locale: Locale
-  /** A wallet signed, the reader refused, or the code expired. */
+  /** How the code ended: a wallet signed, the reader refused, or the code expired. */
   readonly end: 'linked' | 'refused' | 'expired'
   /** Whether the chat requested the right to spend credits. */
   readonly spend: boolean
@@ -312,7 +319,7 @@ function hashOf(code: string): string {
   return createHash('sha256').update(code).digest('hex')
 }
 
-/** Shown in two groups of two, as in `48 31`. */
+/** Four digits that identify a code, in two groups of two, as in `48 31`. */
 function matchOf(code: string): string {
   const digest = createHash('sha256').update(`match ${code}`).digest()
   const digits = String(digest.readUInt32BE() % 10_000).padStart(4, '0')

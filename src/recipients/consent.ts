@@ -1,4 +1,4 @@
-/** Actions of a mailbox's reader by the signed links in e-mails, without sign-in. */
+/** Actions that a mailbox's reader takes through the signed links in e-mails, without sign-in. */
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
@@ -34,7 +34,7 @@ interface EndingDeps extends Deps {
 /** A recipient whose reader refused e-mails. `name` is null for the wallet's own mailbox. */
 export type RefusedRecipient = Pick<store.RecipientRow, 'id' | 'wallet' | 'name' | 'target'>
 
-/** Notifies the owner, in the transaction that removes it. */
+/** Notifies the owner, in the transaction that removes the recipient. */
 interface RefusalListener {
   refused(tx: Db, recipient: RefusedRecipient): Promise<void>
 }
@@ -47,7 +47,7 @@ interface MailReader {
   readonly timezone: string
 }
 
-/** State of a request for consent. over: the link is older than a day. */
+/** State of a request for consent. `over`: the link is older than a day. */
 export interface Consent {
   readonly recipientId: number
   readonly state: 'waiting' | 'confirmed' | 'over'
@@ -56,7 +56,7 @@ export interface Consent {
   readonly askedAt: Date
 }
 
-/** State of the request behind a confirmation link; undefined if there is none any more. */
+/** State of the request behind a confirmation link; undefined if the request no longer exists. */
 export async function findConsent(deps: Deps, code: string): Promise<Consent | undefined> {
   const link = readConfirmationLink(deps.box, code)
   const found = link && (await findLinked(deps, link))
@@ -64,7 +64,7 @@ export async function findConsent(deps: Deps, code: string): Promise<Consent | u
 }
 
 /**
- * Confirms a mailbox: it gets alerts from now on. May be repeated; an expired link changes nothing.
+ * Confirms a mailbox, which gets alerts from now on. May be repeated; an expired link changes nothing.
  *
  * @returns the state afterwards; `first` if this call confirmed it
  */
@@ -83,8 +83,8 @@ export async function confirmEmail(
 }
 
 /**
- * Refuses: the recipient is deleted, the owner notified, and the mailbox not asked again for 90 days. One
- * that was confirmed before is kept; unsubscribing ends that.
+ * Refuses e-mails: the recipient is deleted, the owner is notified, and the mailbox is not asked again for
+ * 90 days. A recipient that was confirmed before is not deleted; its reader can unsubscribe.
  *
  * @returns the state before
  */
@@ -191,7 +191,7 @@ async function findLinked(
   return { row, reader: { address, wallet, locale, timezone } }
 }
 
-/** As `findLinked`, with the wallet's recipients locked. */
+/** Like `findLinked`, with the wallet's recipients locked. */
 async function withLinked<T>(
   deps: Deps,
   link: MailLink | undefined,
@@ -208,7 +208,7 @@ async function withLinked<T>(
   })
 }
 
-/** Confirmed by the reader; on, unless the owner switched it off. */
+/** Changes of a recipient whose reader confirmed: it is switched on, unless the owner switched it off. */
 function switchedOn(row: store.RecipientRow, now: Date): Changes & { readonly updatedAt: Date } {
   const on = { status: 'active', statusReason: null, failingSince: null } as const
   return {

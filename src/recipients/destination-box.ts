@@ -15,7 +15,7 @@ export interface StoredDestination {
   readonly partitionKey: string
 }
 
-/** A channel's destination as stored. */
+/** Converts a channel's destination to its stored form. */
 export function toStored(
   box: SecretBox,
   channel: Channel<unknown>,

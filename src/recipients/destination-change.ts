@@ -35,7 +35,7 @@ export async function requireCapacity(tx: Db, wallet: Address): Promise<void> {
 }
 
 /**
- * Changes a row's destination by an input, with its new state. In the transaction that has locked the
+ * Changes a row's destination by an input, and its state. The caller's transaction must have locked the
  * wallet.
  *
  * @throws AppError invalid `validation_failed`; upstream `channel_unavailable`

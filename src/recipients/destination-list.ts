@@ -44,10 +44,10 @@ interface Deps {
   readonly channels: Channels
 }
 
-/** Characters of a secret that are shown. */
+/** Number of characters of a secret that are shown. */
 const ENDING_LENGTH = 4
 
-/** All destinations of the wallet: the named ones, then its own channels. */
+/** All destinations of the wallet: named recipients, then its own channels. */
 export async function listDestinations(
   deps: Pick<Deps, 'db' | 'box'>,
   caller: Caller,

@@ -36,10 +36,7 @@ interface Deps {
   readonly notices: LinkListener
 }
 
-/**
- * Every channel with the wallet's own destination. For Telegram that is the active linked chat, the oldest
- * of several.
- */
+/** Every channel with the wallet's own destination. For Telegram it is the oldest active linked chat. */
 export async function listChannels(
   deps: { readonly db: Db; readonly channels: Channels },
   caller: Caller,
@@ -55,8 +52,8 @@ export async function listChannels(
 }
 
 /**
- * Sets the wallet's own destination of a channel, or switches the existing one on again. Setting the same
- * again changes nothing and shows no secret.
+ * Sets the wallet's own destination of a channel, or switches the existing destination on again. Setting
+ * the same destination again changes nothing and shows no secret.
  *
  * @throws AppError not_found for an unknown channel; invalid `validation_failed`; conflict
  * `use_telegram_link`; upstream `channel_unavailable`
@@ -130,7 +127,7 @@ export interface OpenDestination {
   readonly id: number
   readonly wallet: Address
   readonly channel: ChannelKey
-  /** Unchecked; `send` checks it by the channel's schema. */
+  /** The destination, not validated; `send` validates it by the channel's schema. */
   readonly destination: unknown
   readonly status: RecipientStatus
   readonly locale: Locale
@@ -138,7 +135,7 @@ export interface OpenDestination {
   /** Null for the wallet's own channels. */
   readonly name: string | null
   readonly own: boolean
-  /** Whether watches without named recipients notify it. */
+  /** Whether watches without named recipients notify this recipient. */
   readonly byDefault: boolean
   /** Whether it is a Telegram group. */
   readonly isGroup: boolean
@@ -152,8 +149,8 @@ export type OpenedDestination =
   | { readonly id: number; readonly unreadable: unknown }
 
 /**
- * These destinations, decrypted; deleted ones are missing.
- * @throws if one cannot be decrypted
+ * These destinations, decrypted; deleted destinations are missing. @throws Error when a destination cannot
+ * be decrypted
  */
 export async function openDestinations(
   deps: { readonly db: Db; readonly box: SecretBox },
@@ -163,7 +160,7 @@ export async function openDestinations(
   return new Map(rows.map((row) => [row.id, toOpen(deps.box, row)]))
 }
 
-/** These destinations, each decrypted separately; deleted ones are missing. */
+/** These destinations, each decrypted separately; deleted destinations are missing. */
 export async function openEach(
   deps: { readonly db: Db; readonly box: SecretBox; readonly quarantine: Quarantine },
   ids: readonly number[],
@@ -181,7 +178,7 @@ export async function openEach(
   )
 }
 
-/** A destination that has just been switched off, but not by its owner. */
+/** A destination that was switched off, but not by its owner. */
 export interface StoppedDestination {
   readonly id: number
   readonly wallet: Address
@@ -194,7 +191,10 @@ export interface StoppedDestination {
   readonly failingSince: Date | null
 }
 
-/** Notifies the wallet's other people of destinations, in the transaction that switches them off. */
+/**
+ * Notifies the wallet's other recipients of destinations that are switched off, in the transaction that
+ * does so.
+ */
 export interface SwitchedOffListener {
   switchedOff(tx: Db, stopped: readonly StoppedDestination[]): Promise<void>
 }
@@ -204,7 +204,8 @@ export interface SwitchedOffListener {
  * Only failures for 120 hours switch a destination off.
  *
  * @param deps `db` is the transaction that records the deliveries
- * @returns those that this switched off, whose owner must be notified elsewhere
+ * @returns the destinations that this call switched off, whose owner must be notified at another
+ * destination
  */
 export async function recordOutcomes(
   deps: { readonly db: Db; readonly box: SecretBox; readonly channels: Channels },
@@ -226,8 +227,8 @@ export async function recordOutcomes(
 }
 
 /**
- * Stores the new destination after a move. A chat that moved to one that the wallet has linked already is
- * switched off, and the other one continues.
+ * Stores the new destination after a move. If the wallet has already linked the new chat, the moved
+ * recipient is switched off, and the other recipient continues.
  */
 export async function moveDestination(
   deps: { readonly db: Db; readonly box: SecretBox; readonly channels: Channels },

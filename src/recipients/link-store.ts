@@ -17,8 +17,8 @@ export interface ShownCode {
 }
 
 /**
- * The link of a code that is usable at `now` where it was shown. A group's code is bound to the first group
- * that shows it.
+ * The link of a code that is usable at `now` in the chat that showed it. A group's code is bound to the
+ * first group that shows it.
  */
 export async function findUsable(
   db: Db,
@@ -38,7 +38,7 @@ export async function findUsable(
 }
 
 /**
- * Uses a link up, both of its codes; undefined if the code is unknown, expired, used, or bound elsewhere.
+ * Uses up both codes of a link; undefined if the code is unknown, expired, used, or bound to another chat.
  * Of many concurrent attempts, one succeeds.
  */
 export async function spendCode(
@@ -104,15 +104,15 @@ export function listByChat(db: Db, chatId: number) {
 }
 
 /**
- * As `listByChat`, locked (`FOR UPDATE`). Rows that another transaction has moved to another chat
- * meanwhile are missing.
+ * Like `listByChat`, but locks the rows (`FOR UPDATE`). Rows that another transaction has moved to another
+ * chat meanwhile are missing.
  */
 export async function lockByChat(tx: Db, chatId: number): Promise<RecipientRow[]> {
   return await listByChat(tx, chatId).for('update')
 }
 
 /**
- * Changes the chat's recipients of all wallets, or only those with one status.
+ * Changes the chat's recipients of all wallets, or only recipients with one status.
  * @returns the changed rows
  */
 export async function updateChatRows(

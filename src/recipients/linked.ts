@@ -27,12 +27,12 @@ export interface LinkedRecipient {
   readonly at: Date
 }
 
-/** Notifies the wallet's other people, in the transaction that adds it. */
+/** Notifies the wallet's other recipients, in the transaction that adds the destination. */
 export interface LinkListener {
   linked(tx: Db, recipient: LinkedRecipient): Promise<void>
 }
 
-/** A new row with its creator. */
+/** Describes a new row and its creator. */
 export function toLinked(
   row: RecipientRow,
   { madeBy, accountId }: Pick<LinkedRecipient, 'madeBy' | 'accountId'>,

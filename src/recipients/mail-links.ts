@@ -8,7 +8,7 @@ interface Deps {
   readonly publicUrl: string
 }
 
-/** Content of a link: a recipient, valid while it has this address. */
+/** Content of a link: a recipient. The link is valid while the recipient has this address. */
 export interface MailLink {
   readonly recipientId: number
   readonly addressDigest: string
@@ -17,7 +17,7 @@ export interface MailLink {
 const CONFIRM = 'confirm-mail'
 const UNSUBSCRIBE = 'unsubscribe'
 const DIGEST_LENGTH = 12
-/** Hosts with the same mailboxes. */
+/** Hosts that have the same mailboxes. */
 const GOOGLE: readonly string[] = ['gmail.com', 'googlemail.com']
 
 /** Digest of an address, for places without the address itself: equal for equal addresses. */
@@ -45,7 +45,7 @@ export function confirmationUrl(deps: Deps, link: MailLink, expiresAt: Date): st
   return `${deps.publicUrl}/confirm/${deps.box.signLink(CONFIRM, payload)}`
 }
 
-/** Decodes a confirmation link's code; undefined for anything we did not sign. */
+/** Decodes a confirmation link's code; undefined if this service did not sign it. */
 export function readConfirmationLink(
   box: SecretBox,
   code: string,
@@ -73,7 +73,7 @@ export function unsubscribeUrl(
   return `${deps.publicUrl}/unsubscribe/${deps.box.signLink(UNSUBSCRIBE, payload)}`
 }
 
-/** Decodes an unsubscribe link's code; undefined for anything we did not sign. */
+/** Decodes an unsubscribe link's code; undefined if this service did not sign it. */
 export function readUnsubscribeLink(box: SecretBox, code: string): MailLink | undefined {
   const [id, digest] = box.readLink(UNSUBSCRIBE, code)?.split('.') ?? []
   if (id === undefined || digest === undefined) return undefined

@@ -1,8 +1,9 @@
 /**
  * A recipient is a name with a destination in one channel, a language, a time zone and a minimum severity.
- * It belongs to one wallet. A wallet's own destination of a channel is the same without a name, at most one
- * per channel; linked Telegram chats are named and are defaults. Destinations are stored sealed and shown
- * masked. A mailbox gets no alerts before its reader agreed; a chat is linked by a one-time code.
+ * It belongs to one wallet. A wallet's own destination of a channel is a recipient without a name, at most
+ * one per channel; linked Telegram chats have a name and are defaults. Destinations are stored sealed and
+ * shown masked. A mailbox gets no alerts before its reader has agreed; a chat is linked with a one-time
+ * code.
  */
 import { z } from 'zod'
 import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/index.ts'
@@ -14,7 +15,7 @@ import { Label } from '#src/kernel/label.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
 import { type Address, Id, Instant } from '#src/kernel/units.ts'
 
-/** Most named recipients of a wallet. */
+/** Maximum number of named recipients of a wallet. */
 export const RECIPIENTS_MAX = 20
 /** Lifetime of a Telegram link code. */
 export const LINK_MINUTES = 15
@@ -22,31 +23,34 @@ export const LINK_MINUTES = 15
 export const CONFIRMATION_HOURS = 24
 /** Minimum interval between two confirmation e-mails to one address. */
 export const CONFIRMATION_GAP_MINUTES = 5
-/** Most confirmation e-mails to one mailbox, for all wallets together, in 24 hours. */
+/** Maximum number of confirmation e-mails to one mailbox, for all wallets together, in 24 hours. */
 export const CONFIRMATIONS_PER_DAY = 3
-/** Most confirmation e-mails that one wallet causes in 24 hours. */
+/** Maximum number of confirmation e-mails that one wallet causes in 24 hours. */
 export const CONFIRMATIONS_OF_WALLET_PER_DAY = 20
-/** Days for which a mailbox gets no e-mails after its reader refused. */
+/** Days for which a mailbox gets no e-mails after its reader has refused. */
 export const REFUSAL_DAYS = 90
-/** Hours of failures only after which a destination is switched off. */
+/** Hours without a success, but with failures, after which a destination is switched off. */
 export const FAILING_HOURS_MAX = 120
-/** Longest address in SMTP (RFC 5321, 4.5.3.1.3, without the brackets). */
+/** Maximum length of an address in SMTP (RFC 5321, 4.5.3.1.3, without the brackets). */
 const EMAIL_LENGTH_MAX = 254
 const URL_LENGTH_MAX = 2048
 
 const MinSeverity = z.enum(SEVERITIES)
 const LocaleCode = z.enum(LOCALES)
 
-/** pending: not confirmed yet. disabled: switched off, by a person or by failures. blocked: by the chat. */
+/**
+ * `pending`: not confirmed yet. `disabled`: switched off by a person or because of failures. `blocked`: the
+ * chat blocked the bot.
+ */
 const RECIPIENT_STATUSES = ['pending', 'active', 'disabled', 'blocked'] as const
 export type RecipientStatus = (typeof RECIPIENT_STATUSES)[number]
 
-/** Reasons for a destination being off, besides the channels' codes of failures. */
+/** Reasons why a destination is off, in addition to the channels' codes of failures. */
 export const OFF_BY_OWNER = 'by_owner'
 export const OFF_BY_READER = 'unsubscribed'
 export const OFF_BY_MOVE = 'moved'
 
-/** A mailbox: the parts that a mail server needs, and nothing that could end a header line. */
+/** A mailbox. It cannot contain characters that end a header line. */
 const EmailAddress = z
   .string()
   .max(EMAIL_LENGTH_MAX)
@@ -185,11 +189,11 @@ export interface NotificationTarget {
   readonly partitionKey: string
   readonly locale: Locale
   readonly timezone: string
-  /** Whether it is a group chat, which more people read than those who manage the wallet. */
+  /** Whether the recipient is a group chat, which people read who do not manage the wallet. */
   readonly isGroup: boolean
-  /** End of its mute; messages are deferred until then. */
+  /** End of the recipient's mute; messages are deferred until then. */
   readonly mutedUntil: Date | null
-  /** Whether its destination is off or not confirmed yet; messages are retained until that changes. */
+  /** Whether the destination is off or not confirmed yet; messages are retained until that changes. */
   readonly off: boolean
 }
 
@@ -198,7 +202,7 @@ export interface TelegramLinkOffer {
   readonly wallet: Address
   readonly name: string | null
   readonly scopes: readonly Scope[]
-  /** Label of the API token that created it. */
+  /** Label of the API token that created the link. */
   readonly madeBy: string | null
   readonly createdAt: Date
   readonly expiresAt: Date

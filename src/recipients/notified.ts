@@ -12,10 +12,10 @@ export type NoticeRecipient = Omit<NotificationTarget, 'off' | 'isGroup'> & {
 
 /**
  * The wallet's active default private chats, by id; else its other private chats; else its own and default
- * mailboxes. Notices are about the account, which groups, Discord, Slack and programs have no part in. The
- * minimum severity is about alerts and does not count here.
+ * mailboxes. Notices are about the account, so groups, Discord, Slack and programs do not get them. The
+ * minimum severity applies only to alerts.
  *
- * @param without a recipient to leave out, as if it did not exist
+ * @param without a recipient that is left out, as if it did not exist
  */
 export async function listNoticeRecipients(
   db: Db,

@@ -12,11 +12,11 @@ import {
   type RecipientStatus,
 } from './model.ts'
 
-/** A recipient as input of the choice. */
+/** A recipient with the data that the choice needs. */
 export interface Candidate extends Omit<NotificationTarget, 'off'> {
   readonly status: RecipientStatus
   readonly minSeverity: Severity
-  /** Whether it is the wallet's own channel, or marked as default. */
+  /** Whether the recipient is the wallet's own channel, or marked as default. */
   readonly byDefault: boolean
 }
 
@@ -30,9 +30,9 @@ export interface NotificationRequest {
 /**
  * Chooses which of a wallet's recipients get a message.
  *
- * The recipients that the watch names, if any of them still exists; else the wallet's own channels
- * and defaults. Recipients with a higher minimum severity are left out. Those that are off are
- * chosen too: the message is retained for them.
+ * These are the recipients that the watch names, if any of them still exists; else the wallet's own
+ * channels and defaults. Recipients with a higher minimum severity are left out. Recipients that are off
+ * are chosen, too: the message is retained for them.
  */
 export function chooseRecipients(
   candidates: readonly Candidate[],
@@ -53,8 +53,8 @@ export interface StatusFields {
 /**
  * Status of a recipient after its owner moved its destination or switched it on or off.
  *
- * A mailbox is never active before its reader agreed; while it waits for that, `ask` says that an e-mail
- * must be sent. Another address starts over, unless the owner had switched the recipient off.
+ * A mailbox is never active before its reader has agreed; `ask` says that a confirmation e-mail must be
+ * sent. A new address must be confirmed again, unless the owner had switched the recipient off.
  */
 export function statusAfterChange(
   before: StatusFields & { readonly channel: ChannelKey },
@@ -78,7 +78,7 @@ export function statusAfterChange(
 /**
  * The earliest time of another confirmation e-mail to a mailbox, not before `now`.
  *
- * Unsent e-mails count too.
+ * Unsent e-mails count, too.
  */
 export function nextConfirmationAt(
   earlier: {
@@ -113,9 +113,9 @@ const RETRY_MINUTES = [1, 5, 15, 60] as const
 const RETRY_HOURS_MAX = 72
 
 /**
- * Time of the next attempt after a failed confirmation e-mail; undefined if it is given up.
+ * Time of the next attempt after a failed confirmation e-mail; undefined if there are no more attempts.
  *
- * @param attempts attempts so far, at least one
+ * @param attempts number of attempts so far, at least one
  */
 export function retryConfirmationAt(attempts: number, dueAt: Date, now: Date): Date | undefined {
   if (now.getTime() - dueAt.getTime() >= RETRY_HOURS_MAX * HOUR_MS) return undefined
@@ -148,7 +148,7 @@ export interface OutcomeSum {
   readonly disable: 'disabled' | 'blocked' | null
 }
 
-/** Combines results to one per recipient, in any order. Sorted by recipient. */
+/** Combines results, which may be in any order, to one per recipient. Sorted by recipient. */
 export function sumOutcomes(outcomes: readonly AttemptOutcome[]): readonly OutcomeSum[] {
   const byRecipient = Map.groupBy(outcomes, ({ recipientId }) => recipientId)
   return [...byRecipient]
@@ -170,7 +170,7 @@ export function sumOutcomes(outcomes: readonly AttemptOutcome[]): readonly Outco
 }
 
 /**
- * Scopes of a linked chat: the requested ones and `read`, by default read and write. `spend` implies
+ * Scopes of a linked chat: the requested scopes and `read`; by default `read` and `write`. `spend` implies
  * `write`. A chat never gets a scope that the caller does not have.
  */
 export function linkScopes(

@@ -41,7 +41,9 @@ interface CreatingDeps extends Deps {
   readonly notices: LinkListener
 }
 
-/** The wallet's named recipients, by id. @throws AppError invalid `validation_failed` for the cursor */
+/**
+ * The wallet's named recipients, by id. @throws AppError invalid `validation_failed` for an invalid cursor
+ */
 export async function listRecipients(
   deps: { readonly db: Db },
   caller: Caller,
@@ -73,7 +75,7 @@ export async function listUnknownRecipients(
   return ids.filter((id) => !known.includes(id))
 }
 
-/** A recipient for other rooms. */
+/** The fields of a recipient that other rooms read. */
 export type ReaderRow = Pick<
   store.RecipientRow,
   | 'id'
@@ -91,7 +93,7 @@ export type ReaderRow = Pick<
   | 'chatScopes'
 >
 
-/** These recipients, by id; deleted ones are missing. */
+/** These recipients, by id; deleted recipients are missing. */
 export async function findReaders(
   db: Db,
   ids: readonly number[],
@@ -118,7 +120,7 @@ export function listReschedule(db: Db, after: number, limit: number): Promise<re
   return rescheduling.listReschedule(db, after, limit)
 }
 
-/** Removes the mark, unless it was set again since `seen`. */
+/** Removes the mark, unless the mark was set again since `seen`. */
 export function endReschedule(db: Db, id: number, seen: Date | null): Promise<void> {
   return rescheduling.clearReschedule(db, id, seen)
 }
@@ -132,8 +134,8 @@ export function listReaders(
 }
 
 /**
- * Creates a recipient from a typed destination. A mailbox gets the confirmation e-mail and nothing else
- * until its reader agrees; a webhook's signing secret is in this response only.
+ * Creates a recipient from a typed destination. A mailbox gets only the confirmation e-mail until its
+ * reader agrees. Only this response contains a webhook's signing secret.
  *
  * @throws AppError invalid `validation_failed`; conflict `use_telegram_link`, `recipient_limit_reached`;
  * upstream `channel_unavailable`
@@ -172,8 +174,8 @@ export async function createRecipient(
 }
 
 /**
- * Changes a recipient. A mailbox with another address waits for its reader again, and so does one that is
- * switched on without ever having been confirmed; a webhook's new secret is in the response.
+ * Changes a recipient. A mailbox that gets another address, or is switched on without having been
+ * confirmed, waits for its reader's consent. The response contains a webhook's new secret.
  *
  * @throws AppError not_found; invalid `validation_failed`; upstream `channel_unavailable`
  */
@@ -186,7 +188,7 @@ export async function updateRecipient(
   return toRecipient(row, secret)
 }
 
-/** Same as `updateRecipient` for the row that `find` returns, with the wallet locked. */
+/** Like `updateRecipient`, for the row that `find` returns, with the wallet locked. */
 export async function changeRow(
   deps: Deps,
   caller: Caller,
@@ -224,7 +226,7 @@ export function deleteRecipient(
   return deleteFound(deps, caller, id, store.findNamed)
 }
 
-/** Same as `deleteRecipient` for the row that `find` returns, with the wallet locked. */
+/** Like `deleteRecipient`, for the row that `find` returns, with the wallet locked. */
 export async function deleteFound(
   deps: { readonly db: Db; readonly clock: Clock },
   caller: Caller,
@@ -242,7 +244,7 @@ export async function deleteFound(
 const WALLETS_AT_ONCE = 5_000
 
 /**
- * Chooses the recipients of each request, in order. One query for every 5,000 wallets.
+ * Chooses the recipients of each request, in order. Makes one query for every 5,000 wallets.
  *
  * Equal requests share one array, so that 100,000 watches of few wallets need little memory.
  */
@@ -284,7 +286,7 @@ function toNotificationTarget({ status, ...candidate }: Candidate): Notification
   }
 }
 
-/** The record in responses. */
+/** Converts a row to a recipient as callers see it. */
 export function toRecipient(row: store.RecipientRow, secret?: string): Recipient {
   return {
     id: row.id,

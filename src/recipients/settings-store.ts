@@ -16,7 +16,7 @@ const row = {
   version: notificationSettings.version,
 }
 
-/** Settings of these wallets; missing for those that never changed theirs. */
+/** Settings of these wallets; wallets that never changed their settings are missing. */
 export function listSettings(db: Db, wallets: readonly Address[]): Promise<SettingsRow[]> {
   return db
     .select(row)
@@ -41,10 +41,10 @@ export async function lockWallet(
       version: defaults.version,
       updatedAt: defaults.at,
     })
-    // Writing the key over itself changes nothing but locks the row.
+    // Writing the same key again changes nothing, but locks the row.
     .onConflictDoUpdate({ target: notificationSettings.wallet, set: { wallet } })
     .returning(row)
-  if (found === undefined) throw new Error('settings were neither found nor made')
+  if (found === undefined) throw new Error('settings were neither found nor created')
   return found
 }
 

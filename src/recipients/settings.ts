@@ -10,7 +10,7 @@ import { TimeZone } from './model.ts'
 import * as store from './settings-store.ts'
 import { updateOwnReaders } from './store.ts'
 
-/** Most reminders of one alert, and the longest interval: a day. */
+/** Maximum number of reminders of one alert, and maximum interval: a day. */
 const REMINDERS_MAX = 24
 const REMINDER_MINUTES_MAX = 1440
 
@@ -56,7 +56,7 @@ const fields = {
 
 const StoredSettings = z.strictObject(fields)
 
-/** A wallet's notification settings: they apply to chat and e-mail, never to webhooks. */
+/** A wallet's notification settings. They apply to messages to people, never to programs. */
 export const Settings = z
   .strictObject({
     ...fields,
@@ -65,7 +65,7 @@ export const Settings = z
   .meta({ id: 'Settings' })
 export type Settings = z.output<typeof Settings>
 
-/** Body of `PUT /settings`: the whole object; `version`, if sent, must be the current one. */
+/** Body of `PUT /settings`: the whole object. If `version` is sent, it must be the current version. */
 export const NewSettings = Settings.partial({ version: true }).meta({ id: 'NewSettings' })
 export type NewSettings = z.output<typeof NewSettings>
 
@@ -94,7 +94,7 @@ export async function getSettings(deps: { readonly db: Db }, caller: Caller): Pr
  * Replaces the wallet's notification settings as a whole. The wallet's own channels use its language and
  * time zone.
  *
- * @param ifVersions only if the version is one of these
+ * @param ifVersions the settings are replaced only if their version is one of these
  * @throws AppError stale `etag_mismatch`
  */
 export async function replaceSettings(
@@ -119,7 +119,7 @@ export async function replaceSettings(
   })
 }
 
-/** Settings of these wallets; a missing one has `DEFAULT_SETTINGS`. */
+/** Settings of these wallets; a wallet that is missing in the result has `DEFAULT_SETTINGS`. */
 export async function listSettings(
   db: Db,
   wallets: readonly Address[],
@@ -129,8 +129,8 @@ export async function listSettings(
 }
 
 /**
- * Locks the wallet until the transaction ends: recipients and settings are counted or changed one at a
- * time. Returns the settings.
+ * Locks the wallet until the transaction ends, so that concurrent transactions count and change its
+ * recipients and settings one after another. Returns the settings.
  */
 export async function lockWallet(tx: Db, wallet: Address, now: Date): Promise<Settings> {
   const { version, ...settings } = DEFAULT_SETTINGS

@@ -7,10 +7,10 @@ import type { Address } from '#src/kernel/units.ts'
 import type { Candidate, OutcomeSum } from './rules.ts'
 import { recipients } from './tables.ts'
 
-/** A stored recipient, its destination sealed. */
+/** A stored recipient, with its destination sealed. */
 export type RecipientRow = typeof recipients.$inferSelect
 
-/** Where destinations are sealed. */
+/** The column with sealed destinations. */
 export const SEALED: Omit<SealedColumn, 'purpose'> = {
   table: recipients,
   key: [recipients.id],
@@ -104,7 +104,9 @@ export function listForChannels(db: Db, wallet: Address): Promise<RecipientRow[]
     .orderBy(desc(sql`${recipients.status} = 'active'`), asc(recipients.id))
 }
 
-/** Active private chats of the wallet, and its active mailboxes that are its own or a default, by id. */
+/**
+ * Active private chats of the wallet, and its active mailboxes that are an own channel or a default, by id.
+ */
 export function listNoticeReaders(db: Db, wallet: Address): Promise<RecipientRow[]> {
   const isPrivateChat = and(inArray(recipients.channel, LINKED), gt(recipients.chatId, 0))
   const isMailbox = and(
@@ -164,7 +166,7 @@ export async function updateRow(db: Db, id: number, changes: Changes): Promise<R
   return row
 }
 
-/** Start of a status: the change that brings it, if it is another than before. */
+/** The time of a status change; empty if the status stays the same. */
 export function statusSwitch({ status, updatedAt }: Pick<Changes, 'status' | 'updatedAt'>): {
   readonly switchedAt?: SQL
 } {
@@ -176,7 +178,7 @@ export function statusSwitch({ status, updatedAt }: Pick<Changes, 'status' | 'up
   }
 }
 
-/** Writes language and time zone of the wallet's own channels, which have none of their own. */
+/** Writes the wallet's language and time zone to its own channels. */
 export async function updateOwnReaders(
   db: Db,
   wallet: Address,
@@ -188,7 +190,7 @@ export async function updateOwnReaders(
     .where(and(eq(recipients.wallet, wallet), eq(recipients.own, true)))
 }
 
-/** Stores why a mailbox that waits for its reader cannot be asked. */
+/** Stores why no confirmation e-mail can be sent to a mailbox. */
 export async function saveUnconfirmable(
   db: Db,
   id: number,
@@ -246,7 +248,7 @@ export function listRows(db: Db, ids: readonly number[]): Promise<RecipientRow[]
   return db.select().from(recipients).where(isOneOf(ids)).orderBy(asc(recipients.id))
 }
 
-/** The current rows, locked in one order so that two batches never wait for each other. */
+/** The current rows, always locked in the same order, so that two batches never wait for each other. */
 function locked(ids: readonly number[]): SQL {
   return sql`locked as materialized (
     select id, status, status_reason, failing_since, last_success_at, last_failure_at
@@ -287,10 +289,10 @@ export async function recordDeliverySuccesses(db: Db, sums: readonly OutcomeSum[
 }
 
 /**
- * Records failures in one statement, and switches off destinations that must be, or that have failed for
- * `failingHoursMax`.
+ * Records failures in one statement, and switches off destinations that must be switched off, or that have
+ * failed for `failingHoursMax`.
  *
- * @returns ids of those that this switched off
+ * @returns ids of the recipients that this call switched off
  */
 export async function saveFailures(
   db: Db,

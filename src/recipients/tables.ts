@@ -37,18 +37,21 @@ export const recipients = pgTable(
     timezone: text('timezone').notNull(),
     status: text('status').notNull().$type<RecipientStatus>(),
     statusReason: text('status_reason'),
-    /** Time since which it has its status. */
+    /** Time since which the recipient has its status. */
     switchedAt: timestamp('switched_at', { withTimezone: true }).notNull(),
     minSeverity: text('min_severity').notNull().$type<Severity>(),
     isDefault: boolean('is_default').notNull(),
-    /** Telegram only: the chat, to find its wallets, and its rights for this one. */
+    /** Telegram only: the chat, by which its wallets are found, and its rights for this wallet. */
     chatId: bigint('chat_id', { mode: 'number' }),
     chatScopes: text('chat_scopes').array().$type<readonly Scope[]>(),
     /** Telegram only: the account that confirmed the link. */
     linkedBy: bigint('linked_by', { mode: 'number' }),
-    /** End of its mute; messages are deferred until then. */
+    /** End of the recipient's mute; messages are deferred until then. */
     mutedUntil: timestamp('muted_until', { withTimezone: true }),
-    /** Time since which its deferred deliveries wait to be rescheduled, after a change of mute or settings. */
+    /**
+     * Time since which the recipient's deferred deliveries wait to be rescheduled, after a change of mute
+     * or settings.
+     */
     rescheduleAt: timestamp('reschedule_at', { withTimezone: true }),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
     updatedAt: timestamp('updated_at', { withTimezone: true }).notNull(),
@@ -73,12 +76,12 @@ export const linkCodes = pgTable('link_codes', {
   hash: text('hash').primaryKey(),
   /** SHA-256 of the code for a group, hex. */
   groupHash: text('group_hash').unique(),
-  /** The first group that showed the group's code, where alone it is valid. */
+  /** The first group that showed the group's code, which is valid only there. */
   groupChatId: bigint('group_chat_id', { mode: 'number' }),
   wallet: text('wallet').notNull().$type<Address>(),
   name: text('name'),
   scopes: text('scopes').array().notNull().$type<readonly Scope[]>(),
-  /** Label of the token that created it. */
+  /** Label of the API token that created the link. */
   madeBy: text('made_by'),
   createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
   expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),
@@ -92,23 +95,23 @@ export const connectCodes = pgTable(
     chatId: bigint('chat_id', { mode: 'number' }).primaryKey(),
     /** SHA-256 of the code, hex. */
     hash: text('hash').notNull().unique(),
-    /** The Telegram account that requested it. */
+    /** The Telegram account that requested the code. */
     askedBy: bigint('asked_by', { mode: 'number' }).notNull(),
     title: text('title').notNull(),
     username: text('username'),
     locale: text('locale').notNull().$type<Locale>(),
     /** Whether the chat requested the right to spend. */
     spend: boolean('spend').notNull(),
-    /** The chat's next step after linking, in its own format; null: none. */
+    /** The chat's next step after linking, in its own format; null for none. */
     goesOn: text('goes_on'),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
     expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),
     usedAt: timestamp('used_at', { withTimezone: true }),
-    /** The linked wallet; null if it was refused. */
+    /** The linked wallet; null if the code was refused. */
     wallet: text('wallet').$type<Address>(),
-    /** The chat's message that shows it. */
+    /** The chat's message that shows the code. */
     messageId: bigint('message_id', { mode: 'number' }),
-    /** Time to notify the chat about the outcome, even if it only expired; null: not needed. */
+    /** Time to notify the chat about the outcome, even if it only expired; null if that is not needed. */
     notifyAt: timestamp('tell_at', { withTimezone: true }),
     notifyAttempts: integer('tell_attempts').notNull(),
   },
@@ -122,15 +125,15 @@ export const notificationSettings = pgTable('notification_settings', {
   updatedAt: timestamp('updated_at', { withTimezone: true }).notNull(),
 })
 
-/** Confirmation e-mails. Kept after sending, to count how often an address was written to. */
+/** Confirmation e-mails. Rows are kept after sending, to count how many e-mails an address got. */
 export const confirmationMails = pgTable(
   'confirmation_mails',
   {
     id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
-    /** May be deleted already: the count remains. */
+    /** The recipient, which may be deleted; the row is kept for the count. */
     recipientId: integer('recipient_id').notNull(),
     wallet: text('wallet').notNull().$type<Address>(),
-    /** Digest in the links. */
+    /** Digest of the address, as in the links. */
     addressDigest: text('address_digest').notNull(),
     /**
      * Digest of the mailbox behind the address, for any subaddress. Null in rows from before this column.
@@ -138,7 +141,7 @@ export const confirmationMails = pgTable(
     mailboxDigest: text('mailbox_digest'),
     /** Planned time of the first attempt, within the limits. */
     dueAt: timestamp('due_at', { withTimezone: true }).notNull(),
-    /** Null once it is sent, given up or cancelled. */
+    /** Null when the e-mail is sent, given up or cancelled. */
     nextAttemptAt: timestamp('next_attempt_at', { withTimezone: true }),
     attempts: integer('attempts').notNull(),
     sentAt: timestamp('sent_at', { withTimezone: true }),

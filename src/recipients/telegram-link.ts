@@ -34,8 +34,8 @@ const CODE_BYTES = 16
 /**
  * Creates a link that lets one chat receive the wallet's alerts, and manage it within `scopes`.
  *
- * @throws AppError forbidden `insufficient_scope` for `spend` that the caller does not have; upstream
- * `channel_unavailable` without a bot
+ * @throws AppError forbidden `insufficient_scope` for the scope `spend`, if the caller does not have it;
+ * upstream `channel_unavailable` if there is no bot
  */
 export async function createTelegramLink(
   deps: Deps & { readonly botUsername: () => string | undefined },
@@ -78,8 +78,8 @@ interface CodeInChat {
 }
 
 /**
- * Reads a code without using it. Binds a group's code to this group. A private chat's code that is shown in
- * a group is used up, because everybody there has read it.
+ * Reads a code without using it. Binds a group's code to this group. The code for a private chat is used up
+ * if it is shown in a group, because every member may have read it.
  *
  * @throws AppError not_found `link_not_valid`, also if the code belongs to another kind of chat or to
  * another group
@@ -95,9 +95,9 @@ export async function peekTelegramLink(deps: Deps, input: CodeInChat): Promise<T
 }
 
 /**
- * Links a chat: uses the code up and creates the recipient, both or neither. A chat that is linked to the
- * wallet already keeps its recipient and gets the link's rights. A repeated claim, by a second press or a
- * repeated update, gets the result of the first.
+ * Links a chat: uses the code up and creates the recipient in one transaction. A chat that is already
+ * linked to the wallet keeps its recipient and gets the link's rights. A repeated claim, by a second press
+ * or a repeated update, gets the result of the first.
  *
  * @throws AppError not_found `link_not_valid`, also if the code belongs to another chat; conflict
  * `recipient_limit_reached`, which leaves the code unused
@@ -115,7 +115,7 @@ export async function claimTelegramLink(
   })
 }
 
-/** The earlier link of a used code, if it was for this chat and this person. */
+/** The earlier link of a used code, if the link is of this chat and this person. */
 async function findClaimed(
   db: Db,
   code: links.ShownCode,

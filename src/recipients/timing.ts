@@ -1,6 +1,6 @@
 /**
- * Time of a message to a chat or mailbox: immediately, later, or never. Quiet hours and digests are the
- * wallet's; they use the reader's time zone. Pure.
+ * Time of a message to a chat or mailbox: immediately, later, or never. Quiet hours and digests are
+ * settings of the wallet; their times are in the reader's time zone. Pure.
  */
 import { Temporal } from 'temporal-polyfill'
 import type { EnvelopeKind } from '#src/channels/envelope.ts'
@@ -8,10 +8,10 @@ import type { Severity } from '#src/kernel/display-values.ts'
 import { HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Settings } from './settings.ts'
 
-/** When to send a message. */
+/** Decision when a message is sent. */
 export type Timing =
   | { readonly act: 'send' }
-  /** In a summary, not before this time. */
+  /** The message is sent in a summary, not before this time. */
   | { readonly act: 'hold'; readonly until: Date }
   | { readonly act: 'drop' }
 
@@ -34,11 +34,12 @@ export interface Period {
 /**
  * Decides whether a message is sent now.
  *
- * A muted reader gets nothing until the end of the mute. Quiet hours hold everything except notices about
- * the account's safety and, if the settings say so, critical alerts. A digest holds alerts that are not
- * critical; notices do not wait for it. A reminder is never deferred, because it would be outdated afterwards.
+ * A muted reader gets nothing until the end of the mute. Quiet hours defer everything except notices about
+ * the account's safety and, if the settings say so, critical alerts. A digest defers alerts that are not
+ * critical; notices do not wait for a digest. A reminder is never deferred, because it would be outdated
+ * afterwards.
  *
- * @param severity for a recovery: of the alert it closes
+ * @param severity of a recovery: the severity of its alert
  */
 export function timingOf(
   settings: TimingSettings,
@@ -47,7 +48,7 @@ export function timingOf(
     readonly kind: EnvelopeKind
     readonly severity: Severity
     readonly now: Date
-    /** Whether it is about the safety of the account: quiet hours let it through. */
+    /** Whether the message is about the safety of the account; quiet hours do not defer it then. */
     readonly security?: boolean
   },
 ): Timing {
@@ -68,7 +69,7 @@ export function timingOf(
 
 /**
  * The quiet hours that contain an instant, if any. They begin and end when the wall clock first shows their
- * times; a time that the clock skips is the moment of the skip.
+ * times. If the clock skips such a time, they begin or end at the moment of the skip.
  */
 export function quietPeriodAt(
   quietHours: Settings['quietHours'],
@@ -128,7 +129,10 @@ function zonedAt(at: Date, timezone: string): Temporal.ZonedDateTime {
   return Temporal.Instant.fromEpochMilliseconds(at.getTime()).toZonedDateTimeISO(timezone)
 }
 
-/** The first instant at which the clock of the zone shows `wall`; if it skips `wall`, the instant of the skip. */
+/**
+ * The first instant at which the clock of the zone shows `wall`; if the clock skips `wall`, the instant of
+ * the skip.
+ */
 function instantOf(wall: Temporal.PlainDateTime, timezone: string): Date {
   const earlier = wall.toZonedDateTime(timezone, { disambiguation: 'earlier' })
   const isSkipped = !earlier.toPlainDateTime().equals(wall)

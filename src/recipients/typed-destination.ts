@@ -1,4 +1,4 @@
-/** Typed destinations: parsing an input for a channel, and its changes. */
+/** Parses typed destinations, and changes of them. */
 import type { Channel } from '#src/channels/define.ts'
 import type { TypedDestination, TypedInput } from '#src/channels/destination-form.ts'
 import { AppError, type FieldError } from '#src/kernel/errors.ts'
@@ -6,8 +6,8 @@ import { AppError, type FieldError } from '#src/kernel/errors.ts'
 /**
  * The destination of an input for a channel that has none yet.
  *
- * @throws AppError invalid `validation_failed`; conflict `use_telegram_link` for a channel that is not
- * typed
+ * @throws AppError invalid `validation_failed`; conflict `use_telegram_link` for a channel whose
+ * destinations are not typed
  */
 export function newDestination(channel: Channel<unknown>, input: TypedInput): TypedDestination {
   const { form } = channel
@@ -24,7 +24,7 @@ export function newDestination(channel: Channel<unknown>, input: TypedInput): Ty
 /**
  * Changes of a destination by an input; undefined if there are none.
  *
- * @param destination as stored
+ * @param destination the stored destination
  * @throws AppError invalid `validation_failed`
  */
 export function changedDestination(
