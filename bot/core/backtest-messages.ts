@@ -14,12 +14,14 @@ import {
 import { privateState } from './middleware/identify.ts'
 import { findChat } from './store.ts'
 
-/** Lease of one message: longer than its backtests take. */
+/** Lease of one message, which is longer than its backtests take. */
 const LEASE_MS = 90_000
 const RETRY_MS = 10_000
-/** Pause of a screen whose time is over. */
+/** Pause before a screen whose time is over is tried again. */
 const LATE_RETRY_MS = 60_000
-/** Messages at once in this process: one with long backtests holds up no other. */
+/**
+ * Number of messages at once in this process, so that a message with long backtests does not delay others.
+ */
 const AT_ONCE = 2
 
 interface BacktestMessageDeps extends LiveMessageDeps {
@@ -27,9 +29,10 @@ interface BacktestMessageDeps extends LiveMessageDeps {
 }
 
 /**
- * Shows every message that waits for backtests its results, or that they were not ready in time.
+ * Adds the results to every message that waits for backtests, or a note that the results were not ready in
+ * time.
  *
- * @param signal starts no other message: the remaining ones are shown theirs by the next run
+ * @param signal when aborted, no further message is started; the next run handles the remaining messages
  */
 export async function changeBacktests(
   notifier: BacktestMessageDeps,
@@ -52,13 +55,13 @@ async function add(notifier: BacktestMessageDeps, row: LiveRow): Promise<void> {
   } catch (error) {
     if (!isOver(error)) {
       const { chatId, stage, shown } = row
-      app.log.warn({ chatId, error: describe(error) }, 'backtest not shown')
+      app.log.warn({ chatId, error: describe(error) }, 'backtest could not be shown')
       const pauseMs = isLate(notifier, row) ? LATE_RETRY_MS : RETRY_MS
       const dueAt = new Date(app.clock.now().getTime() + (floodWaitMs(error) ?? pauseMs))
       return await settleLive(app.db, row, { stage, shown, dueAt, leasedUntil: dueAt })
     }
   }
-  // A message that shows another screen by now waits for that one.
+  // If the message shows another screen by now, it may wait for the backtests of that screen.
   if (await isFollowed(app, row)) await deleteLive(app.db, row)
 }
 

@@ -9,15 +9,14 @@ import type { View } from '../views/view.ts'
 import type { ChatState, Membership } from './context.ts'
 import { type BacktestKind, type LiveRow, notifyBacktests, putLive } from './live-store.ts'
 
-/** Longest wait for one backtest. */
+/** Maximum time of one backtest. */
 const BACKTEST_MS = 15_000
 /** Time after which a screen says that the results are not ready. */
 const FOLLOWED_MS = 2 * MINUTE_MS
 
 /**
- * Makes the screen of a message with its results.
- * @param tryOne replays a watch
- * @returns undefined when the screen is another one by now
+ * Builds the screen of a message with the results. @param tryOne replays a watch @returns undefined when
+ * the message shows another screen by now
  */
 export type ReadBacktests = (
   state: ChatState,
@@ -28,7 +27,7 @@ export type ReadBacktests = (
 
 export type BacktestReaders = Readonly<Record<BacktestKind, ReadBacktests>>
 
-/** Has the results added to a message. */
+/** Requests that the results are added to a message. */
 export async function followBacktests(
   { db, clock }: Pick<App, 'db' | 'clock'>,
   message: { readonly chatId: number; readonly messageId: number },

@@ -44,7 +44,10 @@ export function createBot({ app, patienceMs, ...access }: BotOptions): Bot<BotCo
   return bot
 }
 
-/** Handler of updates for the inbox: the bot handles them; for one that is given up it apologizes. */
+/**
+ * Handler of updates for the inbox: the bot handles each update, and apologizes for an update that is given
+ * up.
+ */
 export function updateHandler(app: App, bot: Bot<BotContext>): UpdateHandler {
   return {
     handle: (update) => handle(bot, update),
@@ -76,7 +79,7 @@ async function apologize(app: App, bot: Bot<BotContext>, update: Update): Promis
     const topic = place.is_topic_message ? place.message_thread_id : undefined
     await post(bot.api, { chatId: place.chat.id, topic, content: () => contentOf(view, t.locale) })
   } catch (error) {
-    app.log.warn({ updateId: update.update_id, error: describe(error) }, 'apology not sent')
+    app.log.warn({ updateId: update.update_id, error: describe(error) }, 'apology could not be sent')
   }
 }
 

@@ -8,7 +8,10 @@ import type { ChatLink } from '#src/recipients/chats.ts'
 import type { Reader } from '../views/view.ts'
 import type { KnownChat } from './store.ts'
 
-/** A wallet linked to the chat, and the rights that the person behind the update has for it here. */
+/**
+ * A wallet linked to the chat, and the rights that the person behind the update has for this wallet in this
+ * chat.
+ */
 export interface Membership extends ChatLink {
   readonly caller: Caller
   /** Whether the person acts with the link's rights; others in a group only read. */
@@ -31,13 +34,13 @@ export interface BotState {
   readonly isAnonymous: boolean
   readonly t: Translate
   readonly reader: Reader
-  /** The pressed button, if it is one of ours. */
+  /** The pressed button, if it is a button of this bot. */
   readonly press: Press | undefined
   /**
-   * Invokes an operation for the chat's selected wallet or another one; anonymously if there is none. Its
-   * idempotency key is the update's, unless the input has one.
+   * Invokes an operation for the chat's selected wallet or another one; anonymously if there is none. The
+   * idempotency key is that of the update, unless the input has one.
    *
-   * @throws AppError like `invoke`
+   * @throws the errors of `invoke`
    */
   call<Output>(
     operation: Operation<Output>,
@@ -73,7 +76,7 @@ export interface PendingQuestion {
   /** The message that asks. */
   readonly messageId: number
   readonly askedAt: Date
-  /** Whether a question was asked meanwhile, this one again or the next. */
+  /** Whether a question was asked meanwhile: the same question again, or the next. */
   isAsked: boolean
 }
 

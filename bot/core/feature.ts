@@ -33,7 +33,7 @@ export type Menu = 'private' | 'group' | 'administrators'
 interface MenuCommand {
   readonly name: string
   readonly menus: readonly Menu[]
-  /** Whether it buys something: hidden on a free service. */
+  /** Whether the command buys something; then it is hidden on a free service. */
   readonly isBilled?: boolean
 }
 
@@ -41,7 +41,7 @@ interface MenuCommand {
 export interface Feature {
   readonly commands: readonly MenuCommand[]
   readonly composer: Composer<BotContext>
-  /** Questions that it asks. */
+  /** Questions that the feature asks. */
   readonly questions?: readonly Question[]
 }
 
@@ -76,7 +76,7 @@ export function onCommand(
 
 type PressHandler<V extends Verb> = (ctx: BotContext, args: ArgumentsOf<V>) => Promise<unknown>
 
-/** Handles presses of one verb, with decoded arguments, of those who have the right. */
+/** Handles presses of one verb, with decoded arguments, by people who have the right to press. */
 export function onPress<V extends Verb>(
   composer: Composer<BotContext>,
   verb: V,

@@ -12,11 +12,11 @@ import {
 
 /** Who may press a button. By default: in a linked chat, in groups administrators who linked the wallet. */
 export interface PressRights<V extends Verb = Verb> {
-  /** Whether chats without a link may press it, too. */
+  /** Whether the button may also be pressed in chats without a link. */
   readonly unlinked?: boolean
-  /** In groups: every member, for presses that change nothing; or every administrator. */
+  /** Who may press in groups: every member, for presses that change nothing, or every administrator. */
   readonly members?: 'all' | 'administrators'
-  /** Refused in groups, with a link with this payload into the private chat. */
+  /** If set, presses in groups are refused, with a link with this payload into the private chat. */
   readonly privately?: string | ((args: ArgumentsOf<V>) => string)
 }
 
@@ -37,7 +37,7 @@ export function handleVerb<V extends Verb>(verb: V, rights: PressRights<V> = {})
   })
 }
 
-/** The rights to a verb; undefined without a handler. */
+/** The rights to a verb; undefined if the verb has no handler. */
 export function rightsTo(verb: Verb): StoredRights | undefined {
   return verbs.get(verb)
 }

@@ -8,11 +8,11 @@ export const INBOX_CHANNEL = 'telegram_updates'
 
 /** Lease of an update, in case its worker dies. */
 export const LEASE_MS = 30_000
-/** Longest pause of an update that is returned. */
+/** Maximum pause of an update that is returned. */
 export const PAUSE_MS_MAX = 2 * LEASE_MS
 
 /**
- * Unhandled updates: the oldest of each chat key, and none while another update of the key is in progress.
+ * Queue of unhandled updates: the oldest of each chat key, unless another update of the key is in progress.
  */
 export const INBOX = {
   table: telegramUpdates,
@@ -27,12 +27,12 @@ export const INBOX = {
 export type ClaimedUpdate = typeof telegramUpdates.$inferSelect
 
 /**
- * The claim of an update. A worker whose lease ended reports an earlier attempt than that of the worker which
+ * The claim of an update. A worker whose lease has ended reports an earlier attempt than the worker that
  * has the update now.
  */
 export type UpdateClaim = Pick<ClaimedUpdate, 'updateId' | 'attempts'>
 
-/** The updates, except those that this process has in hand. */
+/** The queue, without the updates on which this process works. */
 export function inboxWithout(updateIds: readonly number[]): Queue<typeof telegramUpdates> {
   const { updateId } = telegramUpdates
   return { ...INBOX, where: sql`${updateId} <> all(${sql.param([...updateIds])}::bigint[])` }
@@ -47,10 +47,11 @@ export interface NewUpdate {
 }
 
 /**
- * Inserts updates and wakes the workers; known ones are skipped.
+ * Inserts updates and wakes the workers; known updates are skipped.
  *
- * Round-robin over chats: a chat with many updates delays another by one update at most. A chat's next update
- * gets the turn after its last open one; a chat without open updates gets the current turn.
+ * Chats are handled round-robin: a chat with many updates delays another chat by at most one update. A
+ * chat's next update gets the turn after its last open update; a chat without open updates gets the current
+ * turn.
  */
 export async function insertUpdates(
   db: Db,
@@ -63,7 +64,7 @@ export async function insertUpdates(
     chat_key: chatKey,
     update,
   }))
-  // One statement, and so one transaction: Telegram waits for it.
+  // One statement, and therefore one transaction, because Telegram waits for it.
   await db.execute(sql`
     with added as (
       insert into telegram_updates (update_id, chat_key, update, attempts, received_at, turn)
@@ -100,7 +101,7 @@ export async function extendLeases(
 
 /**
  * Finishes an update: deletes its content and keeps its id.
- * @returns whether this claim was its last; true again when the call is repeated
+ * @returns whether this claim was the last of the update; also true when the call is repeated
  */
 export async function closeUpdate(db: Db, claim: UpdateClaim, handledAt: Date): Promise<boolean> {
   const rows = await db
@@ -111,7 +112,7 @@ export async function closeUpdate(db: Db, claim: UpdateClaim, handledAt: Date): 
   return rows.length > 0
 }
 
-/** Releases an update, due again from `dueAt` on, unless another worker has it now. */
+/** Releases an update, which is due again from `dueAt` on, unless another worker has it now. */
 export async function returnUpdate(
   db: Db,
   claim: UpdateClaim,

@@ -1,8 +1,9 @@
 /**
- * Every update goes through a table, keyed by its id: it exists once, even if Telegram sends it again; it
- * is handled in the order of its chat, one at a time; and it survives a `kill -9`.
+ * Every update is stored in a table, with its id as key. So an update exists once, even if Telegram sends
+ * it again; the updates of a chat are handled in order, one at a time; and updates survive a `kill -9`.
  *
- * It has a loop of its own (docs/decisions/0010): the next update is taken as soon as one of 32 is done.
+ * The inbox has a separate loop (docs/decisions/0010): the next update is taken as soon as one of 32 is
+ * done.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Update } from 'grammy/types'
@@ -22,24 +23,24 @@ import { LEASE_MS, PAUSE_MS_MAX } from './inbox-store.ts'
 import { mayPass } from './patiently.ts'
 import { deleteExpired } from './session-store.ts'
 
-/** Most updates in progress at once, of different chats. */
+/** Maximum number of updates in progress at once, all of different chats. */
 const AT_ONCE_MAX = 32
 /** Interval of claims without notification. */
 const POLL_MS = 1000
 /** Time for which handled updates are stored; Telegram repeats updates for a day. */
 const KEPT_MS = 72 * HOUR_MS
 const PRUNE_MS = HOUR_MS
-/** Longest wait of a stop for updates in progress. */
+/** Maximum time for which a stop waits for updates in progress. */
 const STOP_MS = 10_000
-/** Attempts after a bug, and while Telegram or the database is unavailable. */
+/** Maximum number of attempts after a bug, and while Telegram or the database is unavailable. */
 const TRIES_MAX = 3
 const PASSING_TRIES_MAX = 10
-/** Attempts to record that an update is handled: six seconds in all. */
+/** Maximum number of attempts to record that an update is handled: six seconds in total. */
 const CLOSE_TRIES_MAX = 6
 
 type Deps = Pick<App, 'db' | 'clock' | 'log'>
 
-/** The clock is that of all processes: their leases are compared. */
+/** Dependencies of the inbox. All processes use the same clock, because their leases are compared. */
 interface InboxDeps extends Deps {
   readonly clock: SyncedClock
 }
@@ -56,11 +57,11 @@ const AnyUpdate = z.looseObject({ update_id: z.int().min(0) })
 /** Parses an update; undefined for anything else. Only the parts that a handler needs are checked. */
 export function readUpdate(value: unknown): Update | undefined {
   const parsed = AnyUpdate.safeParse(value)
-  // Safe: Telegram, or a holder of its secret, wrote it; handlers check each part before use.
+  // Safe: Telegram, or a holder of its secret, wrote the update; handlers check each part before use.
   return parsed.success ? (parsed.data as unknown as Update) : undefined
 }
 
-/** Stores updates. Afterwards they are safe, and repeating the call does nothing. */
+/** Stores updates durably. Repeating the call changes nothing. */
 export async function putUpdates(deps: Deps, updates: readonly Update[]): Promise<void> {
   const rows = updates.map((update) => ({
     updateId: update.update_id,
@@ -73,7 +74,7 @@ export async function putUpdates(deps: Deps, updates: readonly Update[]): Promis
 /** Key of a chat, whose updates are handled one after another. */
 function chatKeyOf(update: Update): string {
   const { message, callback_query: query, my_chat_member: membership } = update
-  // Inline queries do not wait for their person's chat, nor delay it.
+  // Inline queries neither wait for the person's chat nor delay it.
   if (update.inline_query !== undefined) return `inline ${update.inline_query.from.id}`
   const chatId =
     message?.chat.id ?? query?.message?.chat.id ?? membership?.chat.id ?? query?.from.id
@@ -97,8 +98,8 @@ export async function drainInbox(deps: Deps, handler: UpdateHandler): Promise<vo
 }
 
 /**
- * Claims the next updates, each of another chat.
- * @param inHand updates that this process handles: their leases may have ended
+ * Claims the next updates, each of a different chat. @param inHand updates on which this process works,
+ * because their leases may have ended
  */
 async function claimNext(
   { db, clock }: Deps,
@@ -116,8 +117,8 @@ export interface RunningInbox {
 }
 
 /**
- * Handles updates of the inbox in this process, besides other processes. Long because claiming, handling and
- * stopping share the updates in hand.
+ * Handles updates of the inbox in this process, while other processes may do the same. Long because
+ * claiming, handling and stopping share the updates in hand.
  */
 export async function startInbox(
   deps: InboxDeps,
@@ -146,12 +147,12 @@ export async function startInbox(
   }
 
   /**
-   * Fills all free places in one claim: one after another, claims would wait for each other's commit.
+   * Fills all free places with one claim, because consecutive claims would wait for each other's commit.
    * @returns whether there may be more
    */
   async function takeMore(): Promise<boolean> {
     await deps.clock.sync()
-    // The clock was set, or the timer is late: other processes take these leases for ended.
+    // The clock was set, or the timer is late: for other processes these leases may have ended.
     const isLate = Math.abs(deps.clock.now().getTime() - keptAtMs) > LEASE_MS / 2
     if (isLate) await keep()
     const places = AT_ONCE_MAX - inHand.size
@@ -183,7 +184,7 @@ export async function startInbox(
         await prune()
       } catch (error) {
         failures += 1
-        if (failures === 1) deps.log.warn({ error: describe(error) }, 'inbox not readable')
+        if (failures === 1) deps.log.warn({ error: describe(error) }, 'inbox cannot be read')
       }
       await waker.sleep(Math.min(POLL_MS * 2 ** failures, PAUSE_MS_MAX), stop.signal)
       waker.reset()
@@ -208,7 +209,7 @@ async function keepLeases(deps: Deps, claims: readonly store.UpdateClaim[]): Pro
     const leasedUntil = new Date(deps.clock.now().getTime() + LEASE_MS)
     await store.extendLeases(deps.db, claims, leasedUntil)
   } catch (error) {
-    deps.log.warn({ error: describe(error) }, 'updates in hand not kept')
+    deps.log.warn({ error: describe(error) }, 'leases of updates were not extended')
   }
 }
 
@@ -226,7 +227,7 @@ async function handleClaimed(
     else await tryUpdate(deps, handler, update, claimed)
   } catch (error) {
     // The lease expires, and another worker tries again.
-    deps.log.error({ updateId, error: describe(error) }, 'update left for later')
+    deps.log.error({ updateId, error: describe(error) }, 'update was left for later')
   }
 }
 
@@ -244,14 +245,14 @@ async function tryUpdate(
     const isOver = attempts >= (mayPass(error) ? PASSING_TRIES_MAX : TRIES_MAX)
     const fields = { updateId, attempts, error: describe(error) }
     if (waitMs === undefined && isOver) {
-      deps.log.error(fields, 'update given up')
+      deps.log.error(fields, 'update was given up')
       return giveUp(deps, handler, update, claimed)
     }
-    deps.log.warn(fields, 'update tried again later')
-    // A longer wait is asked for again: the pace of the bot keeps it.
+    deps.log.warn(fields, 'update will be tried again later')
+    // If the wait is longer, the next attempt asks for it again; the pace of the bot remembers it.
     const pauseMs = Math.min(waitMs ?? 1000 * 2 ** (attempts - 1), PAUSE_MS_MAX)
     const dueAt = new Date(deps.clock.now().getTime() + pauseMs)
-    // A wait that Telegram requested is no failed attempt.
+    // A wait that Telegram requested does not count as a failed attempt.
     const counted = waitMs === undefined ? attempts : attempts - 1
     return store.returnUpdate(deps.db, claimed, { dueAt, attempts: counted })
   }
@@ -259,7 +260,8 @@ async function tryUpdate(
 }
 
 /**
- * Repeats until it works, because an update that is not recorded as handled is handled again.
+ * Records that an update is handled, and repeats until that works, because otherwise the update would be
+ * handled again.
  * @returns whether no other worker has claimed the update meanwhile
  */
 async function close(deps: Deps, claimed: store.UpdateClaim): Promise<boolean> {

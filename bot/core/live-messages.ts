@@ -45,19 +45,19 @@ const REST_MS = 1000
 const RETRY_MS = 30_000
 const OVERVIEW_POLL_MS = 60_000
 const ROWS_PER_CLAIM = 20
-/** Readers of followed tests, by kind of live message. */
+/** Readers of tests that messages follow, by kind of live message. */
 const TESTS = new Map<string, ReadTests>([[TEST_KIND, readTests], ...RECIPIENT_TESTS])
 
 /** Dependencies of live messages. */
 export interface LiveMessageDeps {
   readonly app: App
   readonly api: Api
-  /** Without `@`. */
+  /** The bot's username without `@`. */
   readonly username: string
 }
 
 /**
- * Checks every message that is due, and those of these top-ups.
+ * Checks every message that is due, and the messages of the given top-ups.
  *
  * @param signal Once aborted, no further message is checked; the rest are retried after their lease.
  */
@@ -75,7 +75,10 @@ export async function changeLive(
   }
 }
 
-/** Result of a check: the stored state of the message afterwards; undefined: it is no longer followed. */
+/**
+ * Result of a check: the new stored state of the message; undefined if the message no longer follows its
+ * subject.
+ */
 type CheckResult = Pick<LiveRow, 'stage' | 'shown'> & {
   readonly nextAt: Date
   readonly isChanged: boolean
@@ -97,7 +100,7 @@ async function checkMessage(notifier: LiveMessageDeps, row: LiveRow): Promise<vo
   } catch (error) {
     if (isOver(error)) return await deleteLive(app.db, row)
     const { chatId, stage, shown } = row
-    app.log.warn({ chatId, error: describe(error) }, 'live message not changed')
+    app.log.warn({ chatId, error: describe(error) }, 'live message could not be changed')
     const dueAt = new Date(app.clock.now().getTime() + (floodWaitMs(error) ?? RETRY_MS))
     await settleLive(app.db, row, { stage, shown, dueAt, leasedUntil: dueAt })
   }
@@ -207,7 +210,7 @@ async function resumeWizard(
   // A button press has meanwhile put another screen into this message.
   if (!(await isFollowed(app, row))) return true
   const { wizard } = known.currentMessages
-  // Otherwise the message shows the top-up alone.
+  // Otherwise the message shows only the top-up.
   if (!(await awaitStep(state, messageId, step))) return false
   const currentMessages = { topup: null, wizard: messageId }
   await app.db.transaction(async (tx) => {
@@ -227,7 +230,7 @@ async function removeStaleButtons(
   try {
     await api.editMessageReplyMarkup(chatId, messageId, { reply_markup: { inline_keyboard: [] } })
   } catch (error) {
-    app.log.debug({ chatId, error: describe(error) }, 'buttons not removed')
+    app.log.debug({ chatId, error: describe(error) }, 'buttons could not be removed')
   }
 }
 
@@ -285,10 +288,7 @@ export async function isFollowed({ db }: Pick<App, 'db'>, row: LiveRow): Promise
   return current?.createdAt.getTime() === row.createdAt.getTime()
 }
 
-/**
- * Changes a message, unless it shows another screen by now.
- * @returns whether it was changed
- */
+/** Changes a message, unless it shows another screen by now. @returns whether the message was changed */
 export async function change(
   { app, api }: LiveMessageDeps,
   row: LiveRow,

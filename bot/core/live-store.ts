@@ -29,7 +29,7 @@ export const BACKTEST_MESSAGES: Queue<typeof liveMessages> = {
 
 type MessageName = Pick<LiveRow, 'chatId' | 'messageId'>
 
-/** Stores what a message follows, instead of what it followed before. */
+/** Stores what a message follows; replaces what it followed before. */
 export async function putLive(db: Db, row: LiveRow): Promise<void> {
   await db
     .insert(liveMessages)
@@ -42,7 +42,7 @@ export async function notifyBacktests(db: Db): Promise<void> {
   await db.execute(sql`select pg_notify('backtests', '')`)
 }
 
-/** Stops following a message that shows another screen, or is gone. */
+/** Deletes the row of a message that shows another screen, or was deleted. */
 export async function deleteLive(db: Db, message: MessageName): Promise<void> {
   await db.delete(liveMessages).where(isMessage(message))
 }
@@ -104,8 +104,8 @@ export async function wakeLive(db: Db, handles: readonly string[], now: Date): P
 }
 
 /**
- * Deletes rows of messages that no longer change. A screen that waits for backtests first says that they were
- * not ready in time; that is tried for a day.
+ * Deletes rows of messages that no longer change. A screen that waits for backtests first shows that they
+ * were not ready in time; this is tried for a day.
  */
 export async function deleteExpired(db: Db, now: Date): Promise<void> {
   const { kind, expiresAt } = liveMessages
@@ -121,8 +121,8 @@ export async function deleteExpired(db: Db, now: Date): Promise<void> {
 }
 
 /**
- * Stores the result of a check and the time of the next one: right after the interval if there was news
- * meanwhile. Skips messages that show another screen by now.
+ * Stores the result of a check and the time of the next check: right after the interval if the subject
+ * changed meanwhile. Skips messages that show another screen by now.
  */
 export async function settleLive(
   db: Db,

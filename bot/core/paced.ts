@@ -4,9 +4,9 @@ import { TURN_WAIT_MS_MAX } from '#src/channels/rate-limiter.ts'
 import type { TelegramPace } from '#src/channels/telegram-pace.ts'
 
 /**
- * Makes calls of the bot wait for their turn. New messages wait for the limits of the bot and of their chat.
- * Edits skip the chat's limit to keep presses responsive. If the next turn is too far off, the call fails with
- * a local 429, and the update is retried at that time.
+ * Makes calls of the bot wait for their turn. New messages wait for the limits of the bot and of their
+ * chat. Edits skip the chat's limit to keep presses responsive. If the next turn is too far away, the call
+ * fails with a local 429, and the update is retried at that time.
  */
 export function waitForTurns(api: Api, pace: TelegramPace): Api {
   api.config.use(async (call, method, payload, signal) => {

@@ -3,7 +3,7 @@ import type { Logger } from '#src/kernel/logger.ts'
 import { pause } from '#src/kernel/pause.ts'
 import { describe, floodWaitMs, isPassing, isTokenRefused } from '#src/telegram/errors.ts'
 
-/** Whether the same may work later: Telegram or the database is unavailable. */
+/** Whether a failed call may work later, because Telegram or the database is unavailable. */
 export function mayPass(error: unknown): boolean {
   return isPassing(error) || isConnectionFailure(error)
 }
@@ -13,9 +13,9 @@ const BACKOFF_MS_MAX = 60_000
 /**
  * Repeats a call until Telegram accepts it.
  *
- * @param what a fixed phrase for the log, such as `webhook not set`
- * @returns undefined if the signal was aborted, or Telegram refused the call or the token permanently; that
- * is logged
+ * @param what a fixed phrase for the log, such as `webhook could not be set`
+ * @returns undefined if the signal was aborted, or Telegram refused the call or the token permanently; a
+ * refusal is logged
  */
 export async function repeatUntilAnswered<T>(
   log: Logger,

@@ -15,7 +15,7 @@ export const ALLOWED_UPDATES = [
   'inline_query',
 ] as const
 
-/** Seconds for which Telegram holds a request without updates. */
+/** Seconds for which Telegram keeps a request open while there are no updates. */
 export const POLL_SECONDS = 30
 const BATCH_MAX = 100
 const BACKOFF_MS_MIN = 1000
@@ -27,10 +27,10 @@ type Deps = Pick<App, 'db' | 'clock' | 'log'>
 
 /**
  * Fetches updates into the inbox until the signal is aborted: each batch is stored before it is confirmed
- * to Telegram. One process at a time; another one takes over within seconds after its death.
+ * to Telegram. Only one process polls at a time; when it dies, another takes over within seconds.
  *
- * Returns early only if Telegram rejects the token. Does not use the job runner (docs/decisions/0010):
- * Telegram holds each request open, and after an error says how long to wait.
+ * Returns before an abort only if Telegram rejects the token. Does not use the job runner
+ * (docs/decisions/0010): Telegram holds each request open, and after an error says how long to wait.
  *
  * @param api client whose calls may take longer than `POLL_SECONDS`
  */
@@ -63,7 +63,7 @@ async function poll(deps: Deps, api: Api, signal: AbortSignal): Promise<void> {
       }
       failures += 1
       if (isConflict(error)) isOurs = false
-      if (failures === 1) deps.log.warn({ error: describe(error) }, 'updates not fetched')
+      if (failures === 1) deps.log.warn({ error: describe(error) }, 'updates could not be fetched')
       await pause(waitMs(error, failures), signal)
     }
   }
@@ -77,7 +77,7 @@ function waitMs(error: unknown, failures: number): number {
 /**
  * Sends one getUpdates request and stores the result.
  *
- * @returns the offset of the next request, which confirms them to Telegram
+ * @returns the offset of the next request, which confirms the updates to Telegram
  */
 export async function fetchUpdates(
   deps: Deps,

@@ -15,7 +15,7 @@ export function sentenceOf(t: Translate, error: AppError): string {
   }
 }
 
-/** Time from which the operation may be requested again; undefined if the error is no rate limit. */
+/** Time from which the operation may be requested again; undefined if the error is not a rate limit. */
 export function nextAllowedAt(
   { app }: { readonly app: Pick<App, 'clock'> },
   error: unknown,

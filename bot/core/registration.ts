@@ -1,7 +1,7 @@
 /**
- * The bot's profile: `/` menus, description and short description per language. Read first and written only
- * if different, because Telegram limits these calls harder than messages; in the background, so that the
- * start never fails.
+ * The bot's profile: `/` menus, description and short description per language. The profile is read first
+ * and written only if it differs, because Telegram limits these calls more strictly than messages. This
+ * happens in the background, so that the start never fails.
  */
 import type { Api } from 'grammy'
 import type { BotCommand, BotCommandScope, LanguageCode } from 'grammy/types'
@@ -22,7 +22,7 @@ const SCOPES: readonly (readonly [BotCommandScope, Menu])[] = [
   [{ type: 'all_chat_administrators' }, 'administrators'],
 ]
 
-/** Every language, and the default for people with another one. */
+/** Every language, and the default for people with another language. */
 const LANGUAGES: readonly (Locale | undefined)[] = [undefined, ...LOCALES]
 
 /** Updates the profile, until the signal is aborted. */
@@ -34,7 +34,7 @@ export async function registerProfile(
 ): Promise<void> {
   const features = deps.billing.enabled ? all : all.map(withoutBilled)
   const notify = <T>(run: () => Promise<T>) =>
-    repeatUntilAnswered(deps.log, 'bot profile not written', signal, run)
+    repeatUntilAnswered(deps.log, 'bot profile could not be written', signal, run)
   for (const language of LANGUAGES) {
     for (const [scope, menu] of SCOPES) {
       await notify(() => putCommands(api, { scope, ...code(language) }, menu, features, signal))
@@ -43,7 +43,7 @@ export async function registerProfile(
   }
 }
 
-/** A feature without its commands that buy something. */
+/** Removes the commands that buy something from a feature. */
 function withoutBilled(feature: Feature): Feature {
   return { ...feature, commands: feature.commands.filter(({ isBilled }) => isBilled !== true) }
 }
@@ -122,6 +122,6 @@ export async function setChatCommands(ctx: BotContext, all: readonly Feature[]):
     }
   } catch (error) {
     const fields = { updateId: ctx.update.update_id, error: describe(error) }
-    ctx.app.log.warn(fields, 'menu of a chat not set')
+    ctx.app.log.warn(fields, 'menu of a chat could not be set')
   }
 }

@@ -22,7 +22,7 @@ import { registerProfile } from './registration.ts'
 import { mountWebhook, pointWebhook, type WebhookServer } from './webhook.ts'
 
 const RESTART_MS = 5000
-/** Longest wait of a stop for calls in progress. */
+/** Maximum time for which a stop waits for calls in progress. */
 const STOP_MS = 10_000
 
 /** The bot as a part of the service. */
@@ -37,11 +37,11 @@ export interface BotService {
   introduce(): Promise<boolean>
   /** Adds the route of Telegram's webhook to the server, if a secret is configured. */
   mount(server: WebhookServer): void
-  /** Starts fetching and handling updates when Telegram responds. Does not wait for that. */
+  /** Starts fetching and handling updates as soon as Telegram responds. Does not wait until then. */
   start(): Promise<void>
-  /** Stops fetching updates and waits at most ten seconds for those in progress. */
+  /** Stops fetching updates and waits at most ten seconds for updates in progress. */
   stop(): Promise<void>
-  /** Changes the messages whose automatic change is due; does nothing before the bot is introduced. */
+  /** Changes the messages whose follow-up is due; does nothing before the bot is introduced. */
   followUp(signal: AbortSignal): Promise<void>
   /**
    * Notifies chats of the outcome of their connect codes; does nothing before the bot is introduced.
@@ -61,7 +61,7 @@ export interface BotSettings extends PacedAccess {
   readonly leaseClock: SyncedClock
 }
 
-/** Creates the bot. It sends no request before it is introduced or started. */
+/** Creates the bot. The bot sends no request before it is introduced or started. */
 export function createBotService(app: App, sql: Sql, settings: BotSettings): BotService {
   const { webhookSecret, leaseClock } = settings
   const { token, apiRoot, pace } = settings
@@ -144,7 +144,7 @@ async function whileAvailable(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** @returns false when Telegram refuses the token, or the signal came first */
+/** @returns false when Telegram refuses the token, or the signal was aborted first */
 async function introduce(app: App, bot: Bot<BotContext>, signal: AbortSignal): Promise<boolean> {
   const me = await repeatUntilAnswered(app.log, 'telegram is not responding', signal, () =>
     bot.api.getMe(apiSignal(signal)),

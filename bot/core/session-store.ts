@@ -2,7 +2,7 @@ import { and, eq, gt, lte } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { drafts, questions } from './tables.ts'
 
-/** A person in a chat: owner of a question or draft. */
+/** Key of a question or draft: a person in a chat. */
 export interface ChatPerson {
   readonly chatId: number
   readonly personId: number
@@ -14,17 +14,17 @@ export type DraftRow = typeof drafts.$inferSelect
 /** The person's open question, unless it has expired. */
 export async function findQuestion(
   db: Db,
-  place: ChatPerson,
+  key: ChatPerson,
   now: Date,
 ): Promise<QuestionRow | undefined> {
   const [row] = await db
     .select()
     .from(questions)
-    .where(and(ofQuestion(place), gt(questions.expiresAt, now)))
+    .where(and(ofQuestion(key), gt(questions.expiresAt, now)))
   return row
 }
 
-/** Stores a question instead of the previous one. */
+/** Stores a question, which replaces the person's previous question. */
 export async function putQuestion(db: Db, row: QuestionRow): Promise<void> {
   await db
     .insert(questions)
@@ -32,26 +32,26 @@ export async function putQuestion(db: Db, row: QuestionRow): Promise<void> {
     .onConflictDoUpdate({ target: [questions.chatId, questions.personId], set: row })
 }
 
-/** Deletes the person's open question; returns whether it existed. */
-export async function deleteQuestion(db: Db, place: ChatPerson): Promise<boolean> {
-  const gone = await db.delete(questions).where(ofQuestion(place)).returning()
-  return gone.length > 0
+/** Deletes the person's question; returns whether there was one. */
+export async function deleteQuestion(db: Db, key: ChatPerson): Promise<boolean> {
+  const deleted = await db.delete(questions).where(ofQuestion(key)).returning()
+  return deleted.length > 0
 }
 
 /** The person's draft, unless it has expired. */
 export async function findDraft(
   db: Db,
-  place: ChatPerson,
+  key: ChatPerson,
   now: Date,
 ): Promise<DraftRow | undefined> {
   const [row] = await db
     .select()
     .from(drafts)
-    .where(and(ofDraft(place), gt(drafts.expiresAt, now)))
+    .where(and(ofDraft(key), gt(drafts.expiresAt, now)))
   return row
 }
 
-/** Stores a draft instead of the previous one. */
+/** Stores a draft, which replaces the person's previous draft. */
 export async function putDraft(db: Db, row: DraftRow): Promise<void> {
   await db
     .insert(drafts)
@@ -60,11 +60,11 @@ export async function putDraft(db: Db, row: DraftRow): Promise<void> {
 }
 
 /** Deletes a person's draft. */
-export async function deleteDraft(db: Db, place: ChatPerson): Promise<void> {
-  await db.delete(drafts).where(ofDraft(place))
+export async function deleteDraft(db: Db, key: ChatPerson): Promise<void> {
+  await db.delete(drafts).where(ofDraft(key))
 }
 
-/** Deletes questions and drafts that expired before `now`. */
+/** Deletes questions and drafts that expired at or before `now`. */
 export async function deleteExpired(db: Db, now: Date): Promise<void> {
   await db.delete(questions).where(lte(questions.expiresAt, now))
   await db.delete(drafts).where(lte(drafts.expiresAt, now))

@@ -1,7 +1,7 @@
 /**
- * The open question of a person in a private chat: the last one without an answer. It is stored in the
- * database, so a restart between two steps changes nothing. A press on its message, any command, or a day
- * closes it.
+ * The open question of a person in a private chat: the last question without an answer. Questions are
+ * stored in the database, so a restart between two steps changes nothing. A press on the question's
+ * message, any command, or the end of a day closes it.
  */
 import type { z } from 'zod'
 import { DAY_MS } from '#src/kernel/durations.ts'
@@ -16,10 +16,10 @@ import type { Task } from './store.ts'
 /** Lifetime of a question, and of a draft between two steps. */
 export const SESSION_MS = DAY_MS
 
-/** Why an answer is invalid: the error, what is allowed, an example. */
+/** Explains why an answer is invalid: the error, what is allowed, and an example. */
 export interface Refusal {
   readonly html: string
-  /** Suggestions. */
+  /** Buttons with suggestions. */
   readonly rows?: Rows
 }
 
@@ -32,9 +32,9 @@ interface QuestionEntry<About> {
   readonly about: z.ZodType<About>
   /** Returns the screen of the question. */
   ask(ctx: BotContext, about: About): Promise<View>
-  /** Called after a message has shown the screen alone, without a refusal. */
+  /** Called after a message has shown the screen without a refusal. */
   shown?(ctx: BotContext, about: About, messageId: number): Promise<void>
-  /** Handles the answer and shows the result, or returns why it is invalid. */
+  /** Handles the answer and shows the result, or returns why the answer is invalid. */
   answer(ctx: BotContext, about: About, text: string): Promise<Refusal | undefined>
   /** Shows the previous screen after `/cancel`. */
   cancel(ctx: BotContext, about: About): Promise<void>
@@ -43,11 +43,13 @@ interface QuestionEntry<About> {
 /** A question in the registry; its subject is not decoded yet. */
 export interface Question {
   readonly kind: string
-  /** Whether its subject can be decoded; not if another version of the service stored it. */
+  /**
+   * Whether the subject can be decoded. It may not be possible if another version of the service stored it.
+   */
   reads(about: unknown): boolean
   /** @returns why the answer is invalid */
   take(ctx: BotContext, about: unknown, text: string): Promise<Refusal | undefined>
-  /** Repeats the question with the reason above. */
+  /** Repeats the question, with the reason above it. */
   askAgain(ctx: BotContext, row: QuestionRow, refusal: Refusal): Promise<void>
   cancel(ctx: BotContext, about: unknown): Promise<void>
 }

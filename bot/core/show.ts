@@ -18,7 +18,8 @@ import { type CurrentMessageIds, changeChat, type Task } from './store.ts'
  * else in a new message. If that message is gone or too old, a new one is sent. An alert or notice whose
  * button was pressed is kept. A wizard above a newer alert continues below it.
  *
- * @param task task whose current message it becomes: only the newest one of each task has buttons
+ * @param task task whose current message the message becomes; only the current message of each task has
+ * buttons
  * @returns the message's id
  */
 export async function show(
@@ -33,8 +34,8 @@ export async function show(
 }
 
 /**
- * Sends a screen as a new message, in the topic of the update. It becomes the current message: the previous
- * one loses its buttons.
+ * Sends a screen as a new message, in the topic of the update. It becomes the current message, and the
+ * previous current message loses its buttons.
  *
  * @returns the message's id
  */
@@ -48,10 +49,7 @@ export async function send(
   return messageId
 }
 
-/**
- * Sends a question as a message of its own, besides the current message.
- * @returns its id
- */
+/** Sends a question as a separate message, in addition to the current message. @returns the message's id */
 export async function ask(ctx: BotContext, view: View): Promise<number> {
   const { msg } = ctx
   const topic = msg?.is_topic_message === true ? msg.message_thread_id : undefined
@@ -59,7 +57,7 @@ export async function ask(ctx: BotContext, view: View): Promise<number> {
   return messageId
 }
 
-/** The screen whose button was pressed. */
+/** Id of the screen whose button was pressed. */
 async function pressedScreen(ctx: BotContext): Promise<number | undefined> {
   if (await isDelivered(ctx)) return undefined
   const messageId = ctx.callbackQuery?.message?.message_id
@@ -94,10 +92,10 @@ export async function isDelivered({
 }
 
 /**
- * Changes the pressed message without making it the current message, so an alert does not become a screen of
- * the bot that loses its buttons.
+ * Changes the pressed message without making it the current message, so an alert does not become a screen
+ * of the bot that loses its buttons.
  *
- * @returns false if it can no longer be changed
+ * @returns false if the message can no longer be changed
  */
 export async function redraw(ctx: BotContext, view: View): Promise<boolean> {
   const messageId = ctx.callbackQuery?.message?.message_id
@@ -105,8 +103,8 @@ export async function redraw(ctx: BotContext, view: View): Promise<boolean> {
 }
 
 /**
- * The message to edit after a typed answer: the question's message, if it is the newest of the bot.
- * Deletes the answer, and the question too if a newer message follows it.
+ * The message to edit after a typed answer: the question's message, if it is the bot's newest. Deletes the
+ * answer, and also the question if a newer message follows it.
  */
 async function answeredMessage(ctx: BotContext): Promise<number | undefined> {
   const { answering, knownChat } = ctx
@@ -130,7 +128,7 @@ async function leave(ctx: BotContext, messageId: number): Promise<void> {
   })
 }
 
-/** The current messages without a deleted one. */
+/** The current messages without a deleted message. */
 function without(currentMessages: CurrentMessageIds, messageId: number): CurrentMessageIds {
   const rest = Object.entries(currentMessages).map(([task, id]) => [
     task,
@@ -145,7 +143,7 @@ export async function remove(ctx: BotContext, messageId: number): Promise<void> 
     await ctx.api.deleteMessage(ctx.knownChat.id, messageId)
   } catch (error) {
     const fields = { updateId: ctx.update.update_id, error: describe(error) }
-    ctx.app.log.debug(fields, 'message not deleted')
+    ctx.app.log.debug(fields, 'message could not be deleted')
   }
 }
 
@@ -166,7 +164,10 @@ export async function storeCurrent(
   if (before !== null) await removeButtons(ctx, before)
 }
 
-/** The tasks whose current message changed: jobs may change the others meanwhile. */
+/**
+ * The tasks whose current message changed. Other tasks are not written, because jobs may change them
+ * meanwhile.
+ */
 function changedMessages(
   before: CurrentMessageIds,
   after: CurrentMessageIds,
@@ -185,16 +186,16 @@ export async function removeButtons(ctx: BotContext, messageId: number): Promise
     await ctx.api.editMessageReplyMarkup(ctx.knownChat.id, messageId, empty)
   } catch (error) {
     const fields = { updateId: ctx.update.update_id, error: describe(error) }
-    ctx.app.log.debug(fields, 'buttons not removed')
+    ctx.app.log.debug(fields, 'buttons could not be removed')
   }
 }
 
 /**
- * Shows a warning above the text of the pressed message, with the same button again or another one. An
+ * Shows a warning above the text of the pressed message, with the same button again or another button. An
  * earlier warning is replaced.
  *
  * @param sentence plain text
- * @returns false if that message cannot be edited
+ * @returns false if the message cannot be edited
  */
 export async function showAbove(
   ctx: BotContext,
@@ -242,7 +243,7 @@ export async function rewrite(ctx: BotContext, messageId: number, view: View): P
 /**
  * Edits a message into a screen. Ends live updates of the message.
  *
- * @returns false if it can no longer be edited
+ * @returns false if the message can no longer be edited
  */
 async function edit(ctx: BotContext, messageId: number, view: View): Promise<boolean> {
   const message = { chatId: ctx.knownChat.id, messageId }
@@ -261,8 +262,8 @@ function postOf({ app, knownChat, t, update }: BotContext, view: View): Omit<Pos
     content: () => contentOf(view, t.locale),
     onRefused: (error, { kind }) => {
       const fields = { updateId: update.update_id, error: describe(error) }
-      if (kind === 'send_without_thread') app.log.info(fields, 'topic is gone')
-      else app.log.error(fields, 'screen refused and simplified')
+      if (kind === 'send_without_thread') app.log.info(fields, 'topic was deleted')
+      else app.log.error(fields, 'screen was refused and sent in a simple form')
     },
   }
 }

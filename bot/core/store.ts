@@ -4,7 +4,7 @@ import type { Db } from '#src/db/connection.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
 import { chats, drafts, followUps, liveMessages, questions } from './tables.ts'
 
-/** Stored data of a chat besides its links. */
+/** Stored data of a chat, except its links. */
 export interface KnownChat {
   readonly id: number
   readonly kind: ChatKind
@@ -28,7 +28,7 @@ export async function findChat(db: Db, id: number): Promise<KnownChat | undefine
   return row && toKnown(row)
 }
 
-/** Inserts a chat; for a known one, updates only kind and title. */
+/** Inserts a chat; of a known chat, updates only kind and title. */
 export async function keepChat(
   db: Db,
   chat: Pick<KnownChat, 'id' | 'kind' | 'title' | 'locale'>,

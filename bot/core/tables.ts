@@ -11,7 +11,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core'
 
-/** Data of a chat besides its links: language, time zone, selected wallet. */
+/** Data of a chat, except its links: language, selected wallet, current messages. */
 export const chats = pgTable('telegram_chats', {
   id: bigint('id', { mode: 'number' }).primaryKey(),
   kind: text('kind').notNull(),
@@ -19,7 +19,7 @@ export const chats = pgTable('telegram_chats', {
   locale: text('locale').notNull(),
   /** The selected wallet, if several are linked. */
   wallet: text('wallet'),
-  /** The current message of each task; only that one has buttons. */
+  /** The newest message of each task (menus, wizard, top-up, status). Only these messages have buttons. */
   currentMessageId: integer('living_message_id'),
   wizardMessageId: integer('wizard_message_id'),
   topupMessageId: integer('topup_message_id'),
@@ -29,7 +29,8 @@ export const chats = pgTable('telegram_chats', {
 })
 
 /**
- * Updates from Telegram, stored until they are handled and some time longer, so that none is handled twice.
+ * Updates from Telegram. Kept for 72 hours after they were handled, so that a repeated update is
+ * recognized.
  */
 export const telegramUpdates = pgTable(
   'telegram_updates',
@@ -37,7 +38,7 @@ export const telegramUpdates = pgTable(
     updateId: bigint('update_id', { mode: 'number' }).primaryKey(),
     /** Updates of one key are handled one after another. */
     chatKey: text('chat_key').notNull(),
-    /** Its turn among the updates of all chats: each chat has one update per turn. */
+    /** The turn in which the update is handled. In one turn, each chat has at most one update. */
     turn: bigint('turn', { mode: 'number' }).notNull().default(0),
     update: jsonb('update').$type<unknown>(),
     attempts: integer('attempts').notNull(),
@@ -58,9 +59,9 @@ export const questions = pgTable(
   {
     chatId: bigint('chat_id', { mode: 'number' }).notNull(),
     personId: bigint('person_id', { mode: 'number' }).notNull(),
-    /** Name of the question among the features'. */
+    /** Name of the question, as its feature registers it. */
     kind: text('kind').notNull(),
-    /** Subject of the question, in the question's format. */
+    /** Subject of the question, as JSON. The schema of the question with this name decodes it. */
     about: jsonb('about').notNull().$type<unknown>(),
     /** The message that shows the question. */
     messageId: bigint('message_id', { mode: 'number' }).notNull(),
@@ -83,11 +84,11 @@ export const drafts = pgTable(
     personId: bigint('person_id', { mode: 'number' }).notNull(),
     /** Id of the draft; also the idempotency key of the watch that it becomes. */
     id: uuid('id').notNull(),
-    /** Distinguishes the buttons of this draft from the buttons of another. */
+    /** Number in the buttons of this draft. A button with another number belongs to another draft. */
     rev: integer('rev').notNull(),
     /** Wallet that the watch will belong to. */
     wallet: text('wallet').notNull(),
-    /** Selected values, in the wizard's format. */
+    /** Values that were selected so far; the wizard has the schema. */
     values: jsonb('values').notNull().$type<unknown>(),
     updatedAt: timestamp('updated_at', { withTimezone: true }).notNull(),
     expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),
@@ -98,7 +99,7 @@ export const drafts = pgTable(
   ],
 )
 
-/** Messages that change automatically later: a secret that is hidden, a mailbox that is confirmed. */
+/** Messages that a job edits once: it hides a secret, or shows that a mailbox was confirmed. */
 export const followUps = pgTable(
   'telegram_follow_ups',
   {
@@ -112,7 +113,7 @@ export const followUps = pgTable(
     shownAt: timestamp('shown_at', { withTimezone: true }).notNull(),
     /** Time of the next check. */
     dueAt: timestamp('due_at', { withTimezone: true }).notNull(),
-    /** Time after which it no longer changes. */
+    /** Time after which the message is no longer edited. */
     expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),
   },
   (table) => [
@@ -121,7 +122,9 @@ export const followUps = pgTable(
   ],
 )
 
-/** Messages that follow something automatically: a top-up, its QR code, the status of watches. */
+/**
+ * Messages that a job edits each time their subject changes: a top-up, its QR code, the status of watches.
+ */
 export const liveMessages = pgTable(
   'telegram_live_messages',
   {
@@ -135,15 +138,17 @@ export const liveMessages = pgTable(
     handle: text('handle'),
     /** Stage of the top-up when it was last shown. */
     stage: text('stage'),
-    /** Digest of the message's content; null if unknown. */
+    /** Hash of the content that is shown; null if unknown. */
     shown: text('shown'),
-    /** Number of notifications, so that none is lost. */
+    /** Number of changes of the subject. A check that began before the last change is repeated. */
     changeCount: integer('news').notNull(),
     /** Time of the next check. */
     dueAt: timestamp('due_at', { withTimezone: true }).notNull(),
-    /** End of a check's lease, or of the interval after a change. */
+    /**
+     * No check before this time, because a process is checking, or the message was changed a moment ago.
+     */
     leasedUntil: timestamp('leased_until', { withTimezone: true }),
-    /** Time after which it no longer changes; null: never. */
+    /** Time after which the message is no longer edited; null if there is no end. */
     expiresAt: timestamp('expires_at', { withTimezone: true }),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
   },

@@ -5,7 +5,7 @@ import type { Locale } from '#src/kernel/locale.ts'
 import type { DurationField, NumberField } from '#src/watches/form.ts'
 import type { Parameter } from '#src/watches/signal.ts'
 
-/** A parsed value, or why there is none. */
+/** A parsed value, or the reason why the text is invalid. */
 export type ParsedInput<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly reason: InputProblem }
@@ -106,10 +106,11 @@ function readChance(text: string): number | undefined {
 }
 
 /**
- * Finds the feed in a text, with any separator: `FLRUSD`, `flr-usd`, `FLR USD`, `flr`. A text without a
- * known feed is returned in the form of a feed's name; one without usable characters unchanged.
+ * Finds the feed in a text, with any separator: `FLRUSD`, `flr-usd`, `FLR USD`, `flr`. A text that names no
+ * known feed is returned in the format of a feed's name; a text without usable characters is returned
+ * unchanged.
  *
- * @param names names of all feeds; none while unknown
+ * @param names names of all feeds; empty while unknown
  */
 export function readFeed(text: string, names: readonly string[]): string {
   const key = feedKey(text)

@@ -6,7 +6,8 @@ import { isOwnMatter } from '../views/watch-facts.ts'
 import type { BotContext, ChatState, Membership } from './context.ts'
 
 /**
- * Whether a watch, or an alert of one, is hidden from the reader because it shows private data in a group.
+ * Whether a watch or its alerts are hidden from the reader, because they would show private data in a
+ * group.
  */
 export function isHidden({ reader }: BotContext, { type }: { readonly type: string }): boolean {
   return reader.isGroup && isOwnMatter(type)
@@ -37,14 +38,14 @@ async function ownWatch(ctx: BotContext, id: number, link: Membership): Promise<
   }
 }
 
-/** All watches of a wallet: of the chat's first one by default. */
+/** All watches of a wallet, by default of the chat's first wallet. */
 export function allWatches(ctx: ChatState, link?: Membership): Promise<readonly Watch[]> {
   return readWatches((operation, input) => ctx.call(operation, input, link))
 }
 
 /**
- * Labels of a wallet's watches that wait for a slot, in the order in which they get one: the suspended ones, and
- * those beyond its slots that are about to be suspended.
+ * Labels of a wallet's watches that wait for a slot, in the order in which they get a slot: suspended
+ * watches, and watches beyond the wallet's slots, which are about to be suspended.
  */
 export async function waitingLabels(ctx: ChatState, link?: Membership): Promise<readonly string[]> {
   const { slots } = await readFunds((operation, input) => ctx.call(operation, input, link))

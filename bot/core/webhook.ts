@@ -16,8 +16,8 @@ const BODY_BYTES_MAX = 1_048_576
 export type WebhookServer = FastifyInstance
 
 /**
- * Receives updates from Telegram: stores them, then responds 200. Requests without the secret get 401;
- * Telegram repeats requests without a 2xx.
+ * Receives updates from Telegram, stores them, and then responds with 200. Requests without the secret get
+ * 401; Telegram repeats requests without a 2xx.
  */
 export function mountWebhook(
   server: WebhookServer,
@@ -49,7 +49,7 @@ export async function pointWebhook(
 ): Promise<void> {
   const url = `${app.publicUrl}${WEBHOOK_PATH}`
   const options = { secret_token: secret, allowed_updates: ALLOWED_UPDATES }
-  await repeatUntilAnswered(app.log, 'webhook not set', signal, () =>
+  await repeatUntilAnswered(app.log, 'webhook could not be set', signal, () =>
     api.setWebhook(url, options, apiSignal(signal)),
   )
 }

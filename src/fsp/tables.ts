@@ -11,7 +11,7 @@ import {
   timestamp,
 } from 'drizzle-orm/pg-core'
 
-/** Published data about a reward epoch, as last seen. */
+/** Published data about a reward epoch, as it was last seen. */
 export const publications = pgTable(
   'publications',
   {
@@ -24,7 +24,7 @@ export const publications = pgTable(
   (table) => [primaryKey({ columns: [table.kind, table.rewardEpochId] })],
 )
 
-/** Answers of the P-chain about the validators of watched providers, of the last day. */
+/** Polls of the P-chain about the validators of watched providers, of the last day. */
 export const validatorPolls = pgTable('validator_polls', {
   /** Time by the service's clock. */
   polledAt: timestamp('polled_at', { withTimezone: true }).primaryKey(),
@@ -42,13 +42,13 @@ export const voteSignatures = pgTable(
     voter: text('voter').notNull(),
     hash: text('hash').notNull(),
     signedAt: timestamp('signed_at', { withTimezone: true }).notNull(),
-    /** Whether it concluded the vote. */
+    /** Whether the signature concluded the vote. */
     isLast: boolean('is_last').notNull(),
   },
   (table) => [primaryKey({ columns: [table.rewardEpochId, table.kind, table.voter, table.hash] })],
 )
 
-/** Ranges of blocks whose events have been read and stored; the gaps are still to be read. */
+/** Ranges of blocks whose events have been read and stored. Blocks between ranges must still be read. */
 export const readRanges = pgTable(
   'read_ranges',
   {
@@ -67,10 +67,10 @@ export const fspRounds = pgTable(
     round: integer('round').primaryKey(),
     rewardEpoch: integer('reward_epoch').notNull(),
     startsAt: timestamp('starts_at', { withTimezone: true }).notNull(),
-    /** Number of the block that completed it. */
+    /** Number of the block that completed the round. */
     blockNumber: integer('block_number').notNull(),
     blockAt: timestamp('block_at', { withTimezone: true }).notNull(),
-    /** By identity address, encoded by `indexer/round-record.ts`. */
+    /** Records of providers by identity address, encoded by `indexer/round-record.ts`. */
     providers: jsonb('providers').notNull().$type<unknown>(),
   },
   (table) => [index('fsp_rounds_block').on(table.blockNumber)],
@@ -83,9 +83,9 @@ export const fspRewards = pgTable(
     rewardEpoch: integer('reward_epoch').notNull(),
     beneficiary: text('beneficiary').notNull(),
     claimType: integer('claim_type').notNull(),
-    /** Identity of the provider; null while only the claim is known. */
+    /** Identity address of the provider; null while only the claim is known. */
     voter: text('voter'),
-    /** Null while only the claim is known. */
+    /** Amount of the reward; null while only the claim is known. */
     amountWei: numeric('amount_wei', { precision: 78, scale: 0 }),
     claimed: boolean('claimed').notNull(),
   },
@@ -105,6 +105,6 @@ export const fspProgress = pgTable('fsp_progress', {
   resumeFrom: integer('resume_from').notNull(),
   /** State carried from round to round, encoded by `indexer/carried-state.ts`. */
   state: jsonb('state').notNull().$type<unknown>(),
-  /** Time since which reading fails; null while it works. */
+  /** Time since which reading has failed; null while reading works. */
   failingSince: timestamp('failing_since', { withTimezone: true }),
 })

@@ -29,7 +29,10 @@ export function answering(app: Pick<App, 'log'>, patienceMs = PATIENCE_MS): Midd
   }
 }
 
-/** Responds to the press, once. Never throws: a press that is too old or has a response is no failure. */
+/**
+ * Responds to the press, once. Never throws, because a press that is too old or already has a response is
+ * not an error.
+ */
 function once(app: Pick<App, 'log'>, ctx: BotContext): PressAnswer['answer'] {
   let answered: Promise<void> | undefined
   const send: PressAnswer['answer'] = async (text, options = {}) => {
@@ -40,7 +43,7 @@ function once(app: Pick<App, 'log'>, ctx: BotContext): PressAnswer['answer'] {
     } catch (error) {
       if (isRefused(error, 400)) return
       const fields = { updateId: ctx.update.update_id, error: describe(error) }
-      app.log.warn(fields, 'press not answered')
+      app.log.warn(fields, 'press could not be answered')
     }
   }
   return async (text, options) => {
@@ -69,7 +72,7 @@ function createProgress(app: Pick<App, 'log'>, ctx: BotContext): ProgressIndicat
       await run()
     } catch (error) {
       const fields = { updateId: ctx.update.update_id, error: describe(error) }
-      app.log.debug(fields, 'waiting not shown')
+      app.log.debug(fields, 'progress could not be shown')
     }
   }
   const setButtons = (rows: InlineKeyboardMarkup) =>

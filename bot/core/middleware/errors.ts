@@ -17,7 +17,7 @@ export const errors: Middleware<BotContext> = async (ctx, next) => {
   } catch (error) {
     if (!(error instanceof GrammyError) || !(await isChatClosed(ctx, error))) throw error
     const fields = { updateId: ctx.update.update_id, error: describe(error) }
-    ctx.app.log.info(fields, 'chat not reachable')
+    ctx.app.log.info(fields, 'chat cannot be reached')
   }
 }
 

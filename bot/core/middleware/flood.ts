@@ -4,13 +4,13 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { localeOfTag } from '#src/kernel/locale.ts'
 import type { BotContext } from '../context.ts'
 
-/** Most presses and messages in the window. */
+/** Maximum number of presses and messages in the window. */
 const PRESSES_MAX = 30
 const WINDOW_MS = 10_000
 /** Duration of the penalty, during which presses are limited to one per interval. */
 const PENALTY_MS = 60_000
 const PACE_MS = 2000
-/** People in memory before inactive ones are removed. */
+/** Number of people in memory beyond which inactive people are removed. */
 const PEOPLE_KEPT = 1000
 
 interface Presses {
@@ -19,9 +19,10 @@ interface Presses {
 }
 
 /**
- * Limits a person who presses, writes or sends inline queries faster than a person reads: excess is
- * dropped before any lookup, and the person is notified. Counts per process. Own code, because the fixed
- * windows of rate-limiter-flexible would allow 60 presses in ten seconds around their edge.
+ * Limits a person who presses, writes or sends inline queries faster than a person reads: further updates
+ * are dropped before any lookup, and the person is notified. Each process counts separately. Not done with
+ * rate-limiter-flexible, because its fixed windows would allow 60 presses in ten seconds across two
+ * windows.
  */
 export function flood({ clock }: { readonly clock: Clock }): Middleware<BotContext> {
   const people = new Map<string, Presses>()
@@ -32,7 +33,7 @@ export function flood({ clock }: { readonly clock: Clock }): Middleware<BotConte
     if (from === undefined || kind === undefined) return next()
     const now = clock.now().getTime()
     if (people.size > PEOPLE_KEPT) forgetQuiet(people, now)
-    // All anonymous administrators share one account: it is counted per chat.
+    // All anonymous administrators share one account, so updates are counted per chat.
     const key = `${kind} ${chat?.id ?? ''} ${from.id}`
     const before = people.get(key) ?? { times: [], slowUntil: 0 }
     const { isTaken, presses } = judgePress(before, now)
@@ -45,7 +46,7 @@ export function flood({ clock }: { readonly clock: Clock }): Middleware<BotConte
   }
 }
 
-/** Kind of update that is counted; undefined: not counted. */
+/** Kind of update; undefined if the update is not counted. */
 function kindOf({ callbackQuery, inlineQuery, message }: BotContext): string | undefined {
   if (callbackQuery !== undefined) return 'press'
   if (inlineQuery !== undefined) return 'inline'

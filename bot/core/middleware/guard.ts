@@ -6,8 +6,8 @@ import { rightsTo } from '../handled.ts'
 import { show } from '../show.ts'
 
 /**
- * Checks the right to a press: in groups only administrators, and for the wallet only those who linked it;
- * nothing private in groups; nothing about a wallet in an unlinked chat.
+ * Checks the right to a press. In groups only administrators may press, and only those who linked the
+ * wallet; presses about private data are refused in groups, and presses about a wallet in an unlinked chat.
  */
 export const guard: Middleware<BotContext> = async (ctx, next) => {
   if (ctx.callbackQuery === undefined) return next()

@@ -131,7 +131,7 @@ async function isGroupAdministrator(ctx: BotContext, from: User): Promise<boolea
     const { status } = await ctx.getChatMember(from.id)
     return status === 'creator' || status === 'administrator'
   } catch (error) {
-    // Telegram rejects getChatMember: the person is treated as one without rights.
+    // Telegram rejects getChatMember, so the person is treated as having no rights.
     if (isRefused(error, 400, 403)) return false
     throw error
   }
@@ -166,11 +166,11 @@ async function memberships(
 }
 
 /**
- * Scopes of a chat for a person who manages there: all of the chat's in private and for the person who
- * linked the group; for others in a group those that their own chat has, too.
+ * Scopes of a chat for a person who manages it. In a private chat, and for the person who linked the group,
+ * all scopes of the chat. For other people in a group, the scopes that their private chat has, too.
  *
  * @param personId undefined in a private chat
- * @param own links of the person's own chat
+ * @param own links of the person's private chat
  */
 function scopesOf(
   { wallet, linkedBy, scopes }: ChatLink,
@@ -183,8 +183,8 @@ function scopesOf(
 }
 
 /**
- * Whether a person linked the wallet, there or in their own chat.
- * @param own links of that chat
+ * Whether a person linked the wallet, in this chat or in their private chat. @param own links of the
+ * private chat
  */
 export function isLinker(
   { wallet, linkedBy }: ChatLink,

@@ -9,7 +9,7 @@ import { deleteQuestion, type QuestionRow } from '../session-store.ts'
 
 /**
  * Passes typed text to its question. A command closes the question and continues, unless the command is
- * unknown; a press on the question's message closes it too. A question that cannot be decoded is closed.
+ * unknown; a press on the question's message closes it, too. A question that cannot be decoded is closed.
  *
  * @param all returns the questions of every feature
  */
@@ -37,7 +37,7 @@ export function questions(all: () => readonly Question[]): Middleware<BotContext
   }
 }
 
-/** Keeps a question open after an unknown command, which was meant as an answer or as a way out. */
+/** Keeps a question open after an unknown command, which was meant as an answer or to cancel. */
 async function refuseCommand(ctx: BotContext, question: Question, row: QuestionRow): Promise<void> {
   ctx.answering = { messageId: row.messageId, askedAt: row.askedAt, isAsked: false }
   const input = typed(cut(ctx.message?.text ?? ''))
@@ -59,7 +59,7 @@ async function takeAnswer(
   }
 }
 
-/** Kinds of errors that another answer, or the same one later, can resolve. */
+/** Kinds of errors that another answer, or the same answer later, can resolve. */
 const REFUSED: ReadonlySet<string> = new Set(['invalid', 'upstream', 'rate_limited'])
 
 function isCancel({ message }: BotContext): boolean {

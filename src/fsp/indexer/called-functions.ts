@@ -1,6 +1,6 @@
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
 
-/** Revert reasons of races that every provider loses daily. */
+/** Revert reasons of races between providers, which every provider loses daily. */
 const BENIGN = [
   /already relayed/i,
   /AlreadyRelayed/,
@@ -16,10 +16,10 @@ const BENIGN = [
   /already provided/i,
 ] as const
 
-/** Contracts whose failures count as lost races if they cannot be replayed. */
+/** Contracts whose failed calls count as lost races if the calls cannot be replayed. */
 const RACING: readonly string[] = ['Relay', 'FlareSystemsManager']
 
-/** Whether a failed call was a lost race, or proves nothing against the provider. */
+/** Whether a failed call was a lost race, or is no evidence against the provider. */
 export function isBenign({
   ok,
   reason,
@@ -27,7 +27,7 @@ export function isBenign({
   replay,
 }: ProtocolBlock['calls'][number]): boolean {
   if (ok) return false
-  // Contradicting endpoints prove nothing.
+  // If endpoints contradict each other, the call proves nothing.
   if (replay === 'contradicted') return true
   if (reason === null) return replay !== 'failed' && RACING.includes(contract)
   return BENIGN.some((pattern) => pattern.test(reason))

@@ -4,13 +4,16 @@ import { TransactionPart } from './observation.ts'
 
 /** State carried from round to round, stored with the progress of reading. */
 export const CarriedState = z.object({
-  /** Number of blocks read so far: the clock of silence, which stands still while no block is read. */
+  /**
+   * Number of blocks read so far: silences are counted in these blocks, so they do not grow while no block
+   * is read.
+   */
   blocksRead: z.int(),
   /** Time of the first block from which on no block was skipped, epoch seconds; null before it. */
   readSince: z.int().nullable().default(null),
   /** Time of the first block from which on every registration was read, epoch seconds; null before it. */
   registrationsSince: z.int().nullable().default(null),
-  /** By identity: the last reward epoch for which it was registered or removed. */
+  /** By identity: the last reward epoch for which the provider was registered or removed. */
   registrations: z
     .record(Address, z.object({ epoch: z.int(), isRegistered: z.boolean() }))
     .default({}),
@@ -18,7 +21,7 @@ export const CarriedState = z.object({
   registrationMoments: z
     .record(Address, z.object({ epoch: z.int(), block: z.int(), at: z.int() }))
     .default({}),
-  /** Present and former addresses of voter registries and Relays, by registry name. */
+  /** Current and former addresses of voter registries and Relays, by registry name. */
   contracts: z.record(z.string(), z.array(Address)).default({}),
   /** Expected fast updates per block, as last read; null before the first reading. */
   sampleSize: z.number().nullable().default(null),
@@ -29,7 +32,7 @@ export const CarriedState = z.object({
       z.object({
         exponent: z.number(),
         blocks: z.int(),
-        /** Blocks of the silence that are not in the exponent yet. */
+        /** Number of blocks of the silence that are not in the exponent yet. */
         pending: z.int(),
         lastUpdateBlock: z.int().nullable(),
         lastUpdateAt: z.int().nullable(),
@@ -52,15 +55,18 @@ export const CarriedState = z.object({
       countedTo: z.int(),
     }),
   ),
-  /** By identity: its accounts for fast updates with the time of their last update, epoch seconds. */
+  /**
+   * By identity: the provider's accounts for fast updates, with the time of their last update, epoch
+   * seconds.
+   */
   senders: z.record(Address, z.record(Address, z.int())),
-  /** By identity: its recent fast updates, and their number by account. */
+  /** By identity: number of the provider's recent fast updates, in total and by account. */
   updates: z
     .record(Address, z.object({ total: z.int(), byAccount: z.record(Address, z.int()) }))
     .default({}),
   /** By identity: calls since the last round. */
   calls: z.record(Address, z.array(TransactionPart)),
-  /** Time up to which polls of validators are counted; null before the first. */
+  /** Time up to which polls of validators are counted; null before the first poll. */
   pollsTo: z.iso.datetime().nullable().default(null),
   /** By node: polls since the last round. `absentPolls` counts the latest consecutive ones. */
   polls: z.record(

@@ -18,7 +18,7 @@ import type { RoundSource, Session } from './round-session.ts'
 import { forgetOthers, sendersOf } from './round-state.ts'
 import * as store from './round-store.ts'
 
-/** Limit of a block's age for reading the state at its end, which endpoints keep for recent blocks only. */
+/** Maximum age of a block whose state is read; endpoints keep states of recent blocks only. */
 const STATE_AGE_MS = 600_000
 
 /** What rounds are judged with. */
@@ -123,7 +123,7 @@ async function keepClaims({ db }: RoundSource, current: Session): Promise<void> 
   current.claims = []
 }
 
-/** Who made the signatures that decide, recovered beside the event loop. */
+/** Recovers the signers of the signatures that decide the verdicts, outside the event loop. */
 async function signersOf(
   { recovery, chainId }: RoundSource,
   evidence: RoundEvidence,
@@ -202,7 +202,7 @@ function readSystem(
   return chain.rounds.states(query, signal)
 }
 
-/** Validators of the watched providers; undefined when they are not known of all. */
+/** Validators of the watched providers; undefined when they are not known for all watched providers. */
 function nodesOf({ providers }: SystemState): ReadonlySet<string> | undefined {
   const all = [...providers.values()].map(({ nodeIds }) => nodeIds)
   if (all.includes(null)) return undefined

@@ -4,7 +4,7 @@ import { ROUND_CHECKS, type RoundCheck } from '../protocol/verdict.ts'
 
 /**
  * Observation of a provider at the end of a voting round. A part is null without evidence. Instants inside
- * parts are epoch seconds, amounts wei as decimal text.
+ * parts are in epoch seconds, amounts in wei as decimal text.
  */
 
 const StoredCheck = z.object({
@@ -30,7 +30,7 @@ export const PolicyPart = z.object({
     isMember: z.boolean(),
     voters: z.int(),
     startRound: z.int(),
-    /** Start of its first round; null in rounds stored by an earlier version. */
+    /** Start of the policy's first round; null in rounds stored by an earlier version. */
     startsAt: Seconds.nullable().default(null),
   }),
   next: z
@@ -59,9 +59,9 @@ export const RegistrationPart = z.object({
   preRegistrationFailed: z.boolean(),
 })
 
-/** Silence of fast updates since the last one, in blocks that were read. */
+/** Silence in fast updates since the last update, in blocks that were read. */
 export const FastUpdatesPart = z.object({
-  /** `exp(-exponent)` is the probability of this silence for a provider that works. */
+  /** `exp(-exponent)` is the probability that a working provider is silent for this long. */
   exponent: z.number(),
   blocksSinceUpdate: z.int(),
   lastUpdateBlock: z.int().nullable(),
@@ -70,7 +70,7 @@ export const FastUpdatesPart = z.object({
   sortitionWeight: z.int(),
   sampleSize: z.number(),
   onePercentBlocks: z.int(),
-  /** Normalised weight as a share of the total. */
+  /** Normalized weight, as a share of the total weight. */
   weightShare: z.number(),
 })
 
@@ -78,7 +78,7 @@ export const FastUpdatesPart = z.object({
 export const TransactionPart = z.object({
   tx: z.string(),
   ok: z.boolean(),
-  /** Whether it is a lost race, as every provider has daily. */
+  /** Whether the transaction is a lost race, as every provider has daily. */
   isBenign: z.boolean(),
   from: Address,
   to: Address,
@@ -105,16 +105,16 @@ export const NodePart = z.object({
   nodeId: z.string(),
   polls: z.int(),
   connectedPolls: z.int(),
-  /** False if it is missing in the last two answers. */
+  /** False if the node is missing in the last two polls. */
   isListed: z.boolean(),
-  /** End of its stake, as last listed. */
+  /** End of the node's stake, as last listed. */
   endsAt: Seconds.nullable(),
 })
 
 export const RewardsPart = z.object({
   epochs: z.array(z.int()),
   amountWei: Wei,
-  /** Expiry of the oldest. */
+  /** Expiry of the oldest unclaimed rewards. */
   expiresAt: Seconds.nullable(),
 })
 
@@ -128,7 +128,7 @@ export const ProviderObservation = z.object({
   /** Start of the round. */
   startsAt: Seconds,
   rewardEpoch: z.int(),
-  /** Null: not in the signing policy of the round. */
+  /** Addresses of the provider; null if it is not in the signing policy of the round. */
   addresses: Addresses.nullable(),
   checks: z.record(z.enum(ROUND_CHECKS), StoredCheck).nullable(),
   anchors: z.object({ hits: z.int(), possible: z.int() }).nullable(),
@@ -139,14 +139,17 @@ export const ProviderObservation = z.object({
   balances: z.array(BalancePart).nullable(),
   nodes: z.array(NodePart).nullable(),
   rewards: RewardsPart.nullable(),
-  /** Whether the round was over before the provider was first watched: it is shown, and not judged. */
+  /**
+   * Whether the round was over before the provider was first watched. Such a round is shown, but not
+   * judged.
+   */
   isPast: z.literal(true).exactOptional(),
-  /** Whether the block lies between two round ends: only registration and fast updates are judged. */
+  /** Whether the block lies between two round ends; then only registration and fast updates are judged. */
   isBetween: z.literal(true).exactOptional(),
 })
 export type ProviderObservation = z.output<typeof ProviderObservation>
 
-/** Verdict of a check of the round; unknown without evidence. */
+/** Verdict of a check of the round; `unknown` without evidence. */
 export function checkOf(
   { checks }: Pick<ProviderObservation, 'checks'>,
   name: RoundCheck,

@@ -7,22 +7,22 @@ import { answerAt, PASSES, StoredPasses } from './publication-data.ts'
 import { listFirstRounds } from './round-store.ts'
 import * as store from './store.ts'
 
-/** Eligibility of a provider in the last published reward calculation. */
+/** Eligibility of a provider in the last published eligibility data. */
 export interface Eligibility {
   readonly rewardEpochId: number
   readonly isEligible: boolean
-  /** Passes it holds; null when the calculation does not name them. */
+  /** Passes that the provider holds; null when the data does not contain them. */
   readonly passes: number | null
-  /** Failed conditions, in the words of the calculation. */
+  /** Failed conditions, in the words of the data. */
   readonly failures: readonly string[]
 }
 
-/** Present status of a provider. */
+/** Current status of a provider. */
 export interface ProviderStatus {
   /** The reward epoch in force. */
   readonly rewardEpochId: number
   readonly isRegistered: boolean
-  /** null: no calculation has been published yet. */
+  /** Eligibility; null if no eligibility data has been published yet. */
   readonly eligibility: Eligibility | null
   readonly name: string | null
 }
@@ -32,20 +32,23 @@ export interface PastStatus extends ProviderStatus {
   readonly at: Date
 }
 
-/** Above the number of every reward epoch. */
+/** A number above that of every reward epoch. */
 const EPOCH_MAX = 2 ** 31 - 1
-/** Reward epochs before the first stored one whose calculation may be the newest then. */
-const EPOCHS_BEFORE = 4
 /**
- * Time for which a registration must be missing, on the chain's clock, when not every endpoint answered.
+ * Number of reward epochs before the first stored one that are searched for the eligibility data that was
+ * the newest at that time.
  */
+const EPOCHS_BEFORE = 4
+/** Time, by the chain's clock, for which a registration must be missing if not every endpoint answered. */
 const DOUBT_MS = 90_000
 interface Calculation {
   readonly rewardEpochId: number
   readonly rows: ReadonlyMap<Address, StoredPasses[number]>
 }
 
-/** Eligibility by a calculation; a provider that it does not name is not eligible. */
+/**
+ * Eligibility of a provider in eligibility data; a provider that the data does not name is not eligible.
+ */
 function eligibilityIn(known: Calculation | undefined, voter: Address): Eligibility | null {
   const row = known?.rows.get(voter)
   if (known === undefined || row?.isEligible === null) return null
@@ -59,13 +62,14 @@ function eligibilityIn(known: Calculation | undefined, voter: Address): Eligibil
 
 /**
  * Creates the facts about providers: registration from the chain, eligibility from the stored publications.
- * Long because registration, eligibility and names share the newest calculation and the doubts.
+ * Long because registration, eligibility and names share the newest eligibility data and the unconfirmed
+ * registrations.
  */
 export function createProviderFacts({ db, chain }: { readonly db: Db; readonly chain: FspChain }) {
-  /** Time since which a registration is missing without confirmation by every endpoint. */
+  /** Time since which a registration is missing, while not every endpoint has confirmed that. */
   const doubts = new Map<Address, Date>()
 
-  /** The newest calculation of a reward epoch up to `upToEpoch`. */
+  /** The newest eligibility data of a reward epoch up to `upToEpoch`. */
   async function newest(upToEpoch: number): Promise<Calculation | undefined> {
     const found = await store.findPublication(db, PASSES, upToEpoch)
     return (
@@ -76,7 +80,7 @@ export function createProviderFacts({ db, chain }: { readonly db: Db; readonly c
     )
   }
 
-  /** Whether a provider is registered; undefined while that is uncertain. */
+  /** Whether a provider is registered; undefined while this is uncertain. */
   function isRegistered(
     voter: Address,
     { voters, isSure }: Registrations,
@@ -117,15 +121,16 @@ export function createProviderFacts({ db, chain }: { readonly db: Db; readonly c
       })
     },
 
-    /** Eligibility in the last published calculation; null if it does not name the provider. */
+    /** Eligibility in the last published eligibility data; null if there is none, or it is unknown. */
     async eligibility(voter: Address): Promise<Eligibility | null> {
       const known = await newest(EPOCH_MAX)
       return known?.rows.has(voter) === true ? eligibilityIn(known, voter) : null
     },
 
     /**
-     * Status of a provider at `from`, or from the first stored round on, and at every later time at which
-     * a reward epoch began or a calculation was published, also again. Registered means in the signing policy.
+     * Status of a provider at `from`, or from the first stored round on, and at every later time at which a
+     * reward epoch began or eligibility data was published, for the first time or again. Registered means
+     * in the signing policy.
      */
     async history(
       voter: Address,
@@ -158,7 +163,7 @@ export function createProviderFacts({ db, chain }: { readonly db: Db; readonly c
         .filter((status) => status !== undefined)
     },
 
-    /** Names of providers in the last published calculation. */
+    /** Names of providers in the last published eligibility data. */
     async names(): Promise<ReadonlyMap<Address, string>> {
       const known = await newest(EPOCH_MAX)
       const named = [...(known?.rows ?? [])].flatMap(([voter, { name }]) =>
@@ -169,7 +174,7 @@ export function createProviderFacts({ db, chain }: { readonly db: Db; readonly c
   }
 }
 
-/** Status at a time, by what was stored then; undefined before the first reward epoch. */
+/** Status at a time, by the data that was stored at that time; undefined before the first reward epoch. */
 function statusAt(
   at: Date,
   epochs: Awaited<ReturnType<typeof listFirstRounds>>,
@@ -193,7 +198,7 @@ function statusAt(
   }
 }
 
-/** Eligibility by a provider's row of a calculation as it was; null where the row could not be parsed. */
+/** Eligibility by a provider's row of the data at a time; null where the row could not be parsed. */
 function eligibilityOf(
   rewardEpochId: number,
   row: StoredPasses[number] | undefined,

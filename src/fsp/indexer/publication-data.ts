@@ -4,7 +4,7 @@ import type { Validator } from '#src/chain/pchain.ts'
 import { cleanOutsideText } from '#src/kernel/outside-text.ts'
 import { Address, Instant } from '#src/kernel/units.ts'
 
-/** A calculation with more than one registered voter in five missing counts as half published. */
+/** Eligibility data that lacks more than one in five registered voters counts as incomplete. */
 const VOTERS_PER_MISSING = 5
 
 /** Kinds of stored publications. */
@@ -12,20 +12,20 @@ export const PASSES = 'passes'
 export const REWARDS = 'rewards'
 export const CLAIMS = 'claims'
 
-/** What a calculation says about a provider. */
+/** What eligibility data says about a provider. */
 const Answer = z.object({
-  /** null: its row could not be parsed. */
+  /** Eligibility; null if the provider's row could not be parsed. */
   isEligible: z.boolean().nullable(),
   passes: z.number().nullable(),
   failures: z.array(z.string()),
 })
 
-/** A published reward calculation, in its stored form. */
+/** Published eligibility data, in its stored form. */
 export const StoredPasses = z.array(
   Answer.extend({
     voter: Address,
     name: z.string().nullable(),
-    /** What it said before it was published again, oldest first. */
+    /** Earlier content of the row, before the data was published again, oldest first. */
     earlier: z.array(Answer.extend({ until: Instant })).default([]),
   }),
 )
@@ -43,7 +43,7 @@ const PassesRow = z.looseObject({
     .nullish()
     .catch(null),
 })
-/** Upper limit of the rows; the registry holds at most 100 voters. */
+/** Maximum number of rows; the registry has at most 100 voters. */
 const ROWS_MAX = 2000
 export const Passes = z.array(z.unknown()).min(1).max(ROWS_MAX)
 
@@ -66,7 +66,10 @@ const NAME_LENGTH_MAX = 40
 const FAILURE_LENGTH_MAX = 64
 const FAILURES_MAX = 20
 
-/** Stored form of a poll's answer: the end of the stake in whole seconds; null where it is not a time. */
+/**
+ * Converts a validator to the stored form of a poll: the end of the stake in whole seconds; null where it
+ * is not a time.
+ */
 export function toAnswer(validator: Validator | undefined) {
   if (validator === undefined) return null
   const { connected, endsAt } = validator
@@ -75,10 +78,11 @@ export function toAnswer(validator: Validator | undefined) {
 }
 
 /**
- * Parses a calculation into its stored form; undefined if it is not plausible: of another reward epoch, or
- * with far fewer rows than voters.
+ * Parses eligibility data into its stored form; undefined if it is not plausible, because it is of another
+ * reward epoch or has far fewer rows than there are voters.
  *
- * @param voters registered for the reward epoch; if none is known, `before` gives the expected number
+ * @param voters voters registered for the reward epoch; if none is known, `before` determines the expected
+ * number
  */
 export function readPasses(
   epoch: number,
@@ -100,15 +104,16 @@ export function readPasses(
 }
 
 const NOTHING_KNOWN = { isEligible: null, passes: null, name: null, failures: [], earlier: [] }
-/** A provider that a calculation does not name is not eligible. */
+/** Result for a provider that eligibility data does not name: it is not eligible. */
 const NOT_NAMED = { isEligible: false, passes: null, failures: [] }
-/** Upper limit of the stored answers before the last one. */
+/** Maximum number of earlier contents of a row that are stored. */
 const EARLIER_MAX = 20
 
 /**
- * Keeps what a calculation said before it was published again, so that a backtest sees it as the watches did.
+ * Keeps the earlier content of eligibility data that is published again, so that a backtest sees what the
+ * watches saw.
  *
- * @param before its stored form until now; undefined at its first publication
+ * @param before the stored form until now; undefined at the first publication
  */
 export function withEarlier(
   rows: StoredPasses,
@@ -127,7 +132,7 @@ export function withEarlier(
   })
 }
 
-/** What a row said at a time. */
+/** The content of a row at a time. */
 export function answerAt(row: StoredPasses[number], at: Date): z.output<typeof Answer> {
   return row.earlier.find(({ until }) => until > at) ?? row
 }

@@ -28,18 +28,18 @@ import * as progress from './round-store.ts'
 import * as store from './store.ts'
 
 /**
- * Fetcher of data published beside the chain into tables. Watches and chats read only the tables, so that
- * no data host delays them.
+ * Fetches data that is published off-chain into tables. Watches and chats read only the tables, so that a
+ * slow data host does not delay them.
  */
 export interface PublicationKeeper {
   /**
    * Fetches due publications of eligibility and rewards. A failing host is retried with exponential
    * back-off.
    *
-   * @throws AppError upstream when the chain does not give the present reward epoch
+   * @throws AppError upstream when the chain does not return the current reward epoch
    */
   fetch(block: BlockRef, signal: AbortSignal, fence?: Fence): Promise<void>
-  /** Polls the P-chain for the validators of watched providers, if due. */
+  /** Polls the P-chain for the validators of watched providers, if a poll is due. */
   pollValidators(signal: AbortSignal, fence?: Fence): Promise<void>
 }
 
@@ -50,16 +50,19 @@ export interface PublicationSource {
   readonly clock: Clock
   readonly log: Logger
   readonly published: PublicationReader
-  /** URL of `passes.json` of a reward epoch, with `{epoch}`; undefined: eligibility is unknown. */
+  /** URL of `passes.json` of a reward epoch, with `{epoch}`; if undefined, eligibility is unknown. */
   readonly datasetUrl: string | undefined
-  /** URLs of the rewards of a reward epoch; empty: publication is known by the first vote on them. */
+  /**
+   * URLs of the rewards of a reward epoch. If empty, rewards count as published with the first vote on
+   * them.
+   */
   readonly rewardDataUrls: readonly string[]
-  /** undefined: validators are unknown. */
+  /** Client of the P-chain; if undefined, validators are unknown. */
   readonly pChain: PChain | undefined
 }
 
 const ROOT_LENGTH_MAX = 66
-/** Number of reward epochs searched back for the last calculation at first. */
+/** Number of past reward epochs that are searched for eligibility data at the first start. */
 const EPOCHS_BACK = 4
 /** Number of reward epochs whose rewards are fetched: a vote can go on while the next epoch ends. */
 const REWARD_EPOCHS = 2
@@ -69,7 +72,7 @@ const POLL_EVERY_MS = 60_000
 const RETRY_MS = 60_000
 const RETRY_MS_MAX = HOUR_MS
 const POLLS_KEPT_MS = DAY_MS
-/** Claims read before control returns to the event loop. */
+/** Number of claims that are read before control returns to the event loop. */
 const CLAIMS_PER_TURN = 1000
 
 /**
@@ -155,7 +158,7 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
           const answer = await published.read(rewardsUrlOf(url, epoch), RewardData, { signal })
           isWorking = answer.is !== 'failed'
           if (!isWorking) break
-          // An answer that another address gave meanwhile is not written again.
+          // Rewards that another URL returned meanwhile are not written again.
           if (answer.is !== 'found' || answer.value.rewardEpochId !== epoch) continue
           if (!missing.delete(epoch)) continue
           await saveRewards(epoch, answer.value, owners.get(epoch), block, fence)
@@ -165,7 +168,7 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
     )
   }
 
-  /** Identity by beneficiary, for those of these reward epochs whose signing policy is known. */
+  /** Identity address by beneficiary, for the reward epochs whose signing policy is known. */
   async function ownersOf(
     epochs: readonly number[],
     block: BlockRef,
@@ -208,7 +211,7 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
       own.push({ rewardEpoch: epoch, beneficiary, claimType, voter, amountWei: BigInt(amount) })
     }
     if (unreadable > 0)
-      log.warn({ epoch, unreadable }, 'published reward claims not readable; they are skipped')
+      log.warn({ epoch, unreadable }, 'published reward claims cannot be read; they are skipped')
     await transactUnder(fence, db, async (tx) => {
       const publication = { rewardEpochId: epoch, seenAt: block.at }
       const data = { merkleRoot: cleanOutsideText(merkleRoot, ROOT_LENGTH_MAX) }

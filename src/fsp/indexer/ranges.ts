@@ -6,7 +6,7 @@ export interface Range {
   readonly toBlock: number
 }
 
-/** Adds a range and joins those that touch. */
+/** Adds a range, and joins ranges that touch. */
 export function addRange(ranges: readonly Range[], added: Range): readonly Range[] {
   const touches = (range: Range) =>
     range.fromBlock <= added.toBlock + 1 && range.toBlock >= added.fromBlock - 1
@@ -22,7 +22,7 @@ export function addRange(ranges: readonly Range[], added: Range): readonly Range
   )
 }
 
-/** The parts of a range that have not been read, in rising order. */
+/** The parts of a range that are in no other range, in rising order. */
 export function gapsIn(ranges: readonly Range[], wanted: Range): readonly Range[] {
   let gaps: readonly Range[] = wanted.fromBlock > wanted.toBlock ? [] : [wanted]
   for (const { fromBlock, toBlock } of ranges) {

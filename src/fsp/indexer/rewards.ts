@@ -10,14 +10,14 @@ import { CLAIMS } from './publication-data.ts'
 import * as rounds from './round-store.ts'
 import * as store from './store.ts'
 
-/** A provider's own rewards that are still unclaimed after a day. */
+/** Rewards of a provider itself that are still unclaimed after a day. */
 export interface UnclaimedRewards {
   /** Reward epochs of the rewards, oldest first. */
   readonly epochs: readonly number[]
   readonly amountWei: bigint
 }
 
-/** Inputs available when a round is stored. */
+/** Inputs that are known when a round is stored. */
 interface Known {
   readonly policies: PolicySnapshot
   /** Time from which on no claim was missed, epoch seconds. */
@@ -25,17 +25,17 @@ interface Known {
   readonly block: BlockRef
 }
 
-/** Kind of the publication that stores the time from which on rewards can be claimed. */
+/** Kind of the stored publication that has the time from which on rewards can be claimed. */
 const CLAIMABLE = 'claimable'
 const POLL_MS = 5 * MINUTE_MS
-/** Time in which rewards can be claimed before they count as waiting. */
+/** Time for which rewards can be claimed before they count as unclaimed. */
 const GRACE_SECONDS = DAY_SECONDS
 /** Number of reward epochs in the 90 days after which rewards expire. */
 const EPOCHS_KEPT = 26
 
 /**
- * Creates the facts about own rewards: published minus claimed. Long because learning and reading rewards
- * share the time of the last look.
+ * Creates the facts about providers' own rewards: published minus claimed. Long because recording and
+ * reading rewards share the time of the last check.
  */
 export function createRewardFacts({
   db,

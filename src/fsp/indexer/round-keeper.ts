@@ -7,14 +7,14 @@ import { openSession, type RoundSource, renewSession, type Session } from './rou
 import { addBlock, addPoll, addUnsureBlock } from './round-state.ts'
 import * as store from './round-store.ts'
 
-/** Reader that stores round after round. */
+/** Reads voting rounds one after another and stores them. */
 export interface RoundKeeper {
   /**
-   * Reads every block up to `tip` and stores the complete rounds, with the observations of each provider. A
-   * stop at any point loses and repeats nothing.
+   * Reads every block up to `tip` and stores the complete rounds, with the observations of each provider.
+   * If the process stops at any point, nothing is lost or repeated.
    *
-   * @param fence the right to write as the only reader; omitted where there is a single process
-   * @throws AppError upstream `dependency_unavailable` when blocks cannot be read, the next call continues;
+   * @param fence fence of the only process that reads; omitted where there is a single process
+   * @throws AppError upstream `dependency_unavailable` when blocks cannot be read; the next call continues;
    * FenceError when another process took over
    */
   advance(tip: BlockRef, signal: AbortSignal, fence?: Fence): Promise<void>
@@ -29,12 +29,12 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
   const rewards = createRewardFacts(source)
   let session: Session | undefined
 
-  /** Whether the session is still valid: under the same lock, without progress of another process. */
+  /** Whether the session is still valid: the lock is the same, and no other process has made progress. */
   async function isCurrent(current: Session, fence: Fence | undefined): Promise<boolean> {
     return current.fence === fence && (await store.findBlock(db)) === current.savedTo
   }
 
-  /** Counts the answers of the P-chain since the last count. */
+  /** Counts the polls of the P-chain since the last count. */
   async function countPolls({ state }: Session): Promise<void> {
     const after = state.pollsTo === null ? undefined : new Date(state.pollsTo)
     for (const { polledAt, validators } of await store.listPolls(db, after)) {
@@ -96,7 +96,7 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
   }
 }
 
-/** Largest number of rounds open at a time, and one. */
+/** The maximum number of rounds that are open at a time, plus one. */
 const OPEN_ROUNDS = 4
 
 function recordFirst({ firstBlocks }: Session, round: number, block: number): void {

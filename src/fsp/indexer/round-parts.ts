@@ -19,7 +19,7 @@ import {
   takePolls,
 } from './round-state.ts'
 
-/** Largest probability that a watch can set for silence. */
+/** Maximum probability that a watch can set for silence. */
 const PROBABILITY_MAX = 0.1
 
 type Policy = LoadedPolicy & IndexedPolicy
@@ -29,7 +29,7 @@ export interface KnownPolicies extends PolicySnapshot {
   readonly policies: readonly Policy[]
 }
 
-/** Inputs of judging while rounds are read. */
+/** Inputs for the parts of observations while rounds are read. */
 interface Going {
   readonly state: CarriedState
   readonly policies: KnownPolicies
@@ -39,7 +39,7 @@ interface Going {
 }
 
 /**
- * Owners of the accounts in these policies. Calls are recorded for those in `watched` only.
+ * Owners of the accounts in these policies. Calls are recorded only for providers in `watched`.
  *
  * @param sendersOf accounts that recently sent a provider's fast updates
  */
@@ -54,7 +54,7 @@ export function ownersOf(
     .flatMap(({ voter, submit, submitSignatures, signingPolicy }) => {
       const own = (role: TransactionPart['role'], account: Address) =>
         [account.toLowerCase(), { voter, role }] as const
-      // An account with several roles has the last of them.
+      // An account with several roles gets the last role.
       return [
         ...sendersOf(voter).map((sender) => own('fastUpdates', sender)),
         own('identity', voter),
@@ -70,8 +70,8 @@ export function ownersOf(
 }
 
 /**
- * Silence of a member of the policy; a watched one's weight is read from the contract. Blocks in which it
- * cannot take part do not count.
+ * Silence of a member of the policy. The weight of a watched provider is read from the contract. Blocks in
+ * which the provider cannot take part do not count.
  */
 export function silenceIn(
   { state, policies, blockSeconds }: Going,
@@ -116,7 +116,7 @@ export function silenceIn(
   }
 }
 
-/** State of a provider between two round ends, in the block before a silence or registration ended. */
+/** State of a provider between two round ends, at the block before a silence or registration ended. */
 export type BetweenRounds = NonNullable<RoundRecord['between']>[number]
 type FastUpdates = NonNullable<RoundRecord['fastUpdates']>
 
@@ -199,7 +199,7 @@ function membershipIn(
   }
 }
 
-/** States in blocks before a registration or the end of a silence, oldest first. */
+/** States at the blocks before a registration or the end of a silence, oldest first. */
 function momentsOf(
   missed: CarriedState['registrationMoments'][Address] | undefined,
   registration: RoundRecord['registration'],
@@ -216,8 +216,8 @@ function momentsOf(
 
 /**
  * Registration for the reward epoch after the one in force, once it has opened, from the events of the
- * blocks that were read. If the opening was not read, the chain's present state decides, or the signing
- * policy once it is fixed; undefined without any.
+ * blocks that were read. If the opening was not read, the chain's current state decides, or the signing
+ * policy once it is fixed; undefined if neither is known.
  */
 function registrationOf(
   { state, policies }: Pick<Going, 'state' | 'policies'>,

@@ -19,29 +19,32 @@ import {
 } from './observation.ts'
 
 /**
- * A provider's round in its stored form: one letter per check, and values of bad ones only. Parts of
- * watched providers are omitted for the others.
+ * A provider's round in its stored form: one letter per check, and the values of bad checks. The fields
+ * below `a` are stored for watched providers only.
  */
 export const RoundRecord = z.object({
-  /** One letter for each of `ROUND_CHECKS`: g, b, u or n. Absent: not in the signing policy. */
+  /**
+   * One letter for each of `ROUND_CHECKS`: g, b, u or n. Absent if the provider was not in the signing
+   * policy.
+   */
   c: z.string().exactOptional(),
   /** Values of the bad checks. */
   v: z.record(z.string(), JsonObject).exactOptional(),
-  /** Anchor prices: hits and possible hits. */
+  /** Anchor feeds: number of prices within 0.5 % of the median, and number of feeds with a median. */
   a: z.tuple([z.int(), z.int()]).exactOptional(),
   addresses: Addresses.exactOptional(),
   policy: PolicyPart.exactOptional(),
   registration: RegistrationPart.exactOptional(),
   fastUpdates: FastUpdatesPart.exactOptional(),
   /**
-   * States in blocks between the last round and this one, each before a silence or registration ended,
-   * oldest first.
+   * For each silence or registration that ended between the previous round and this round: the state at the
+   * last block before it ended. Oldest first.
    */
   between: z
     .array(
       z.object({
         block: z.int(),
-        /** Epoch seconds. */
+        /** Time of the block, epoch seconds. */
         at: z.int(),
         registration: RegistrationPart.exactOptional(),
         fastUpdates: FastUpdatesPart.exactOptional(),
@@ -83,7 +86,10 @@ export function recordOf({ checks, anchors }: ProviderRound): RoundRecord {
   }
 }
 
-/** Decodes the verdicts; null for a provider that was not in the signing policy. */
+/**
+ * Decodes the verdicts; an unknown or missing letter becomes `unknown`. Returns null for a provider that
+ * was not in the signing policy.
+ */
 export function checksOf({ c, v }: RoundRecord): Readonly<Record<RoundCheck, StoredCheck>> | null {
   if (c === undefined) return null
   const entries = ROUND_CHECKS.map((name, place): [RoundCheck, StoredCheck] => {

@@ -23,21 +23,21 @@ export interface RoundSource {
   readonly clock: Clock
   readonly log: Logger
   readonly chainId: number
-  /** Recovers the signers of a round beside the event loop; omitted: in this thread. */
+  /** Recovers the signers of a round in other threads; if omitted, in this thread. */
   readonly recovery?: Pick<RecoveryPool, 'recover'> | undefined
-  /** URLs of the rewards of a reward epoch; empty: rewards are not judged. */
+  /** URLs of the rewards of a reward epoch; if empty, rewards are not judged. */
   readonly rewardDataUrls: readonly string[]
-  /** Identities of the watched providers, read in every round. */
+  /** Reads the identity addresses of the watched providers; called in every round. */
   readonly watchedProviders: () => Promise<readonly Address[]>
 }
 
-/** Blocks read before the first judged round, at the very first start. */
+/** Number of blocks before the tip at which the very first start begins to read. */
 const BLOCKS_BACK = 400
-/** Longest backlog of blocks that is read; a longer one is skipped, which breaks every streak. */
+/** Maximum backlog of blocks that is read. Older blocks are skipped, which ends every streak. */
 const BACKFILL_MAX = 150_000
 const PACE_BLOCKS = 20_000
 
-/** State of reading, valid as long as the lock it was opened under. */
+/** State of reading, which is valid as long as the lock under which it was opened. */
 export interface Session {
   readonly fence: Fence | undefined
   /** Block up to which progress is stored; undefined before the first round. */
@@ -58,7 +58,7 @@ export interface Session {
   readonly countedTo: number
   after: Hash | undefined
   blockSeconds: number
-  /** Whether a failure to read is recorded whose end is not recorded yet. */
+  /** Whether a failure to read is recorded, and its end is not. */
   isFailing: boolean
 }
 
@@ -78,7 +78,7 @@ export async function openSession(
   if (policies === undefined) return undefined
   const state = CarriedState.parse(progress?.state ?? structuredClone(EMPTY_STATE))
   if (progress !== undefined && from > progress.resumeFrom) {
-    log.warn({ from: progress.resumeFrom, to: from }, 'rounds skipped after a long pause')
+    log.warn({ from: progress.resumeFrom, to: from }, 'rounds were skipped after a long pause')
     state.readSince = null
     state.registrationsSince = null
     state.registrations = {}
@@ -107,7 +107,7 @@ export async function openSession(
 }
 
 /**
- * Reads policies once per round of the tip, before a block of the round is processed: a block is never
+ * Reads policies once per round of the tip, before a block of the round is processed, so that no block is
  * judged by a replaced policy, even after a long pause.
  */
 export async function renewSession(

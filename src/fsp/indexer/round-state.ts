@@ -11,20 +11,20 @@ import { TransactionPart } from './observation.ts'
 const SENDER_SECONDS = DAY_SECONDS
 /**
  * Anybody can submit a provider's signed update before the provider does. An account with fewer updates
- * than this, or a smaller share of the recent ones, counts as a stranger's.
+ * than this, or with a smaller share of the recent updates, does not count as the provider's.
  */
 const SENDER_UPDATES_MIN = 3
 const SENDER_SHARE_MIN = 0.2
-/** Number of updates beyond which all counts are halved, so that old ones lose weight. */
+/** Number of updates beyond which all counts are halved, so that old updates lose weight. */
 const UPDATES_COUNTED_MAX = 200
-/** Consecutive answers without a node after which it counts as gone. */
+/** Number of consecutive polls without a node after which the node counts as gone. */
 const ABSENT_POLLS = 2
 
 /** Owners of accounts. */
 export interface AccountOwners {
   /** Identity by signing policy address. */
   readonly bySigningPolicy: ReadonlyMap<Address, Address>
-  /** Identity and role by account, lower case. */
+  /** Identity address and role by account in lower case. */
   readonly byAccount: ReadonlyMap<
     string,
     { readonly voter: Address; readonly role: TransactionPart['role'] }
@@ -69,7 +69,7 @@ export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Acco
 /**
  * Counts a fast update of a provider.
  *
- * @param sender null where it is unknown
+ * @param sender null where the sender is unknown
  * @returns whether the sender has enough updates to count as the provider's account
  */
 function countUpdate(state: CarriedState, voter: Address, sender: Address | null): boolean {
@@ -105,7 +105,7 @@ export function addUnsureBlock(state: CarriedState): void {
   state.registrations = {}
 }
 
-/** A validator in a poll's answer; null: not listed. */
+/** A validator in a poll; null if it is not listed. */
 export type PolledValidator = {
   readonly connected: boolean | null
   readonly endsAt: number | null
@@ -124,7 +124,7 @@ export function addPoll(
       endsAt: null,
     }
     state.polls[nodeId] = {
-      // Without the node's connection state the poll counts for nothing.
+      // A poll without the node's connection state does not count.
       polls: before.polls + (found === null || found.connected === null ? 0 : 1),
       connectedPolls: before.connectedPolls + (found?.connected === true ? 1 : 0),
       absentPolls: found === null ? before.absentPolls + 1 : 0,
@@ -135,7 +135,8 @@ export function addPoll(
 }
 
 /**
- * Returns the polls of a provider's nodes since the last round and resets the counters; null without any.
+ * Returns the polls of a provider's nodes since the last round and resets the counters; null if there are
+ * none.
  */
 export function takePolls(state: CarriedState, nodeIds: readonly string[]) {
   const nodes = nodeIds.flatMap((nodeId) => {
@@ -156,8 +157,8 @@ export function takeCalls(state: CarriedState, voter: Address): TransactionPart[
 }
 
 /**
- * Silence of a provider up to now, by its present weight and the present number of updates per block. A
- * provider seen for the first time starts with none.
+ * Silence of a provider up to now, by its current weight and the current number of updates per block. A
+ * provider that is seen for the first time starts without silence.
  */
 export function silenceOf(
   state: CarriedState,
@@ -206,7 +207,7 @@ function recordPeak(state: CarriedState, voter: Address, { number, at }: Protoco
   }
 }
 
-/** The longest silence that ended since the last round, by the present weight; undefined if none did. */
+/** The longest silence that ended since the last round, by the current weight; undefined if none ended. */
 export function peakOf(
   state: CarriedState,
   voter: Address,
@@ -220,13 +221,16 @@ export function peakOf(
   return { ...rest, exponent: exponent + added }
 }
 
-/** Takes the blocks since the last round out of a provider's silence, because it could not take part. */
+/**
+ * Removes the blocks since the last round from a provider's silence, because the provider could not take
+ * part.
+ */
 export function passOver(state: CarriedState, voter: Address): void {
   const before = state.silence[voter]
   if (before !== undefined) state.silence[voter] = { ...before, countedTo: state.blocksRead }
 }
 
-/** A provider's accounts for fast updates that sent one within a day. */
+/** A provider's accounts that sent a fast update within a day. */
 export function sendersOf(state: CarriedState, voter: Address, nowSeconds: number): Address[] {
   return Object.entries(state.senders[voter] ?? {})
     .filter(([, at]) => nowSeconds - at <= SENDER_SECONDS)
@@ -241,12 +245,12 @@ export interface RetainedProviders {
   readonly active: ReadonlySet<Address>
   /** Watched providers. */
   readonly watched: ReadonlySet<Address>
-  /** Validators of the watched providers; undefined: unknown this time. */
+  /** Validators of the watched providers; undefined if they are not known now. */
   readonly nodeIds: ReadonlySet<string> | undefined
   readonly nowSeconds: number
 }
 
-/** Deletes the state of all others, so that it stays small. */
+/** Deletes the state of all other providers and nodes, so that the state stays small. */
 export function forgetOthers(state: CarriedState, remembered: RetainedProviders): void {
   const { members, active, watched, nodeIds, nowSeconds } = remembered
   for (const voter of addressesIn(state.silence)) {

@@ -19,7 +19,7 @@ export async function findProgress(db: Db): Promise<Progress | undefined> {
 }
 
 /**
- * Present and former addresses of the protocol's contracts, by registry name, as stored with the last
+ * Current and former addresses of the protocol's contracts, by registry name, as stored with the last
  * round.
  */
 export async function listContracts(db: Db): Promise<Readonly<Record<string, readonly Address[]>>> {
@@ -35,9 +35,9 @@ export async function findBlock(db: Db): Promise<number | undefined> {
 }
 
 /**
- * Writes the progress of reading, which never goes back.
+ * Writes the progress of reading, which never decreases.
  *
- * @throws Error when the stored progress is further: another process reads too
+ * @throws Error when the stored progress is further, because another process reads, too
  */
 export async function saveProgress(db: Db, progress: Progress): Promise<void> {
   const row = { id: ONLY, ...progress }
@@ -54,12 +54,12 @@ export async function saveProgress(db: Db, progress: Progress): Promise<void> {
   if (written.length === 0) throw new Error('rounds have been read further by another process')
 }
 
-/** Records the time since which reading fails; null when it works again. */
+/** Records the time since which reading has failed; null when reading works again. */
 export async function saveFailing(db: Db, failingSince: Date | null): Promise<void> {
   await db.update(fspProgress).set({ failingSince })
 }
 
-/** Stores a judged round; a known one stays unchanged. */
+/** Stores a judged round; a known round stays unchanged. */
 export async function insertRound(db: Db, row: RoundRow): Promise<void> {
   await db.insert(fspRounds).values(row).onConflictDoNothing()
 }
@@ -175,7 +175,7 @@ export async function listPolledNodes(db: Db): Promise<string[]> {
   return rows.map(({ node }) => node)
 }
 
-/** Stores an answer of the P-chain. */
+/** Stores a poll of the P-chain. */
 export async function insertPoll(db: Db, poll: typeof validatorPolls.$inferInsert): Promise<void> {
   await db.insert(validatorPolls).values(poll).onConflictDoNothing()
 }
@@ -185,7 +185,7 @@ const Polled = z.record(
   z.object({ connected: z.boolean().nullable(), endsAt: z.int().nullable() }).nullable(),
 )
 
-/** Answers after a time, oldest first; without a time only the newest. */
+/** Polls after a time, oldest first; without a time only the newest poll. */
 export async function listPolls(db: Db, after: Date | undefined) {
   const { polledAt } = validatorPolls
   const rows =
@@ -195,7 +195,7 @@ export async function listPolls(db: Db, after: Date | undefined) {
   return rows.map((row) => ({ ...row, validators: Polled.parse(row.validators) }))
 }
 
-/** Deletes answers before a time. */
+/** Deletes polls before a time. */
 export async function deletePolls(db: Db, before: Date): Promise<void> {
   await db.delete(validatorPolls).where(lt(validatorPolls.polledAt, before))
 }
@@ -227,7 +227,7 @@ export interface PublishedReward extends RewardClaim {
   readonly amountWei: bigint
 }
 
-/** Stores published rewards, the first of equal claims; claimed ones stay claimed. */
+/** Stores published rewards, the first of equal claims; claimed rewards stay claimed. */
 export async function saveRewards(db: Db, rewards: readonly PublishedReward[]): Promise<void> {
   if (rewards.length === 0) return
   const distinct = new Map(rewards.toReversed().map((reward) => [keyOf(reward), reward]))

@@ -10,12 +10,13 @@ import * as store from './round-store.ts'
 /** Stored rounds, for watches and pages. */
 export interface RoundFacts extends RoundKeeper {
   /**
-   * Last block whose rounds are stored, and the time since which reading fails; undefined before the first.
+   * Last block whose rounds are stored, and the time since which reading has failed; undefined before the
+   * first round.
    */
   progress(): Promise<{ readonly block: number; readonly failingSince: Date | null } | undefined>
   /**
    * Observations of each provider in the rounds completed in a span, oldest first; of a newly watched
-   * provider only the newest, marked as past.
+   * provider only the newest observation, marked as past.
    */
   observations(
     requests: readonly { readonly provider: Address; readonly isNew: boolean }[],
@@ -23,7 +24,8 @@ export interface RoundFacts extends RoundKeeper {
   ): Promise<readonly (readonly ProviderObservation[])[]>
   /**
    * Observations of a provider in the rounds completed between two times, oldest first, in pages; the first
-   * one is marked as past. `isWhole`: whether all rounds have the parts that only watched providers have.
+   * observation is marked as past. `isWhole`: whether all rounds have the parts that are stored only for
+   * watched providers.
    */
   history(
     provider: Address,
@@ -51,16 +53,19 @@ export interface EpochReward {
 /** Verdicts of a round; null for a provider that was not in the signing policy. */
 type RoundVerdicts = ReturnType<typeof checksOf>
 
-/** Retention of rounds: two reward epochs. */
+/** Number of rounds that are stored: two reward epochs. */
 const ROUNDS_KEPT = 2 * 3360
-/** Records decoded before control returns to the event loop: about ten milliseconds of work. */
+/**
+ * Number of records that are decoded before control returns to the event loop: about ten milliseconds of
+ * work.
+ */
 const RECORDS_PER_TURN = 200
 
 /**
- * Present and former addresses of the protocol's contracts, by registry name, as stored with the last
+ * Current and former addresses of the protocol's contracts, by registry name, as stored with the last
  * round.
  *
- * @param formerSubmissions further ones of Submission, from the configuration
+ * @param formerSubmissions further addresses of Submission, from the configuration
  */
 export async function storedContracts(
   db: Db,
@@ -71,8 +76,8 @@ export async function storedContracts(
 }
 
 /**
- * Creates the reader and store of voting rounds.
- * Long because live reads, history and rewards share the source and its doubts.
+ * Creates the reader and store of voting rounds. Long because live reads, history and rewards share the
+ * source and its state.
  */
 export function createRoundFacts(source: RoundSource): RoundFacts {
   const { db } = source
@@ -154,7 +159,7 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
   }
 }
 
-/** The observations between the previous round and this one, then that of the round. */
+/** The observations between the previous round and a round, then the observation of the round. */
 function observationsOf(
   row: store.ProvidersRow,
   provider: Address,

@@ -32,7 +32,7 @@ export function listPublications(
     .where(and(eq(publications.kind, kind), inArray(publications.rewardEpochId, [...epochs])))
 }
 
-/** Publications of a kind about reward epochs from one on, oldest epoch first. */
+/** Publications of a kind about reward epochs from a given epoch on, oldest epoch first. */
 export function listPublicationsFrom(
   db: Db,
   kind: string,
@@ -60,7 +60,7 @@ export async function savePublication(db: Db, publication: Publication): Promise
 /** A signature of a vote. */
 export type StoredSignature = typeof voteSignatures.$inferSelect
 
-/** Stores signatures; known ones stay unchanged. */
+/** Stores signatures; known signatures stay unchanged. */
 export async function insertSignatures(db: Db, rows: readonly StoredSignature[]): Promise<void> {
   if (rows.length > 0)
     await db
@@ -78,7 +78,7 @@ export function listSignatures(db: Db, rewardEpochId: number): Promise<StoredSig
     .orderBy(voteSignatures.signedAt, voteSignatures.voter)
 }
 
-/** Block ranges read for a purpose, both ends included, rising. */
+/** Block ranges that were read for a purpose, both ends included, in rising order. */
 export function listRanges(
   db: Db,
   name: string,
@@ -90,7 +90,9 @@ export function listRanges(
     .orderBy(readRanges.fromBlock)
 }
 
-/** Replaces the block ranges read for a purpose; those that another process adds meanwhile stay. */
+/**
+ * Replaces the block ranges that were read for a purpose; ranges that another process adds meanwhile stay.
+ */
 export async function replaceRanges(
   tx: Db,
   name: string,

@@ -16,57 +16,60 @@ import { REWARDS } from './publication-data.ts'
 import { addRange, gapsIn } from './ranges.ts'
 import * as store from './store.ts'
 
-/** One vote about a reward epoch, from the view of one provider. */
+/** One vote on a reward epoch, as far as it concerns one provider. */
 export interface ProviderVote {
   readonly openedAt: Date | null
-  /** null while it is open, and where the chain does not give the time. */
+  /** End of the vote; null while the vote is open, and where the chain does not return the time. */
   readonly concludedAt: Date | null
   readonly isConcluded: boolean
   /**
-   * Time at which the provider signed the winning result, or any result while the vote is open; null: it
-   * did not.
+   * Time at which the provider signed the winning result, or any result while the vote is open; null if it
+   * did not sign.
    */
   readonly signedAt: Date | null
   /** Time of its first signature of any result, as far as signatures were read. */
   readonly firstSignedAt: Date | null
   /** Whether it signed another result than the winning one. */
   readonly signedOther: boolean
-  /** False: the signatures read so far do not tell whether it signed. */
+  /** False if the signatures that were read so far do not show whether the provider signed. */
   readonly isKnown: boolean
   /** Share of the weight that has signed; null where not every signature was read. */
   readonly weightSigned: number | null
 }
 
-/** Both votes about an ended reward epoch, from the view of one provider. */
+/** Both votes on an ended reward epoch, as far as they concern one provider. */
 export interface EpochFacts extends Readonly<Record<VoteKind, ProviderVote>> {
   readonly rewardEpochId: number
   readonly endedAt: Date
-  /** Time at which its rewards were first seen published. */
+  /** Time at which the epoch's rewards were first seen published. */
   readonly publishedAt: Date | null
 }
 
-/** A provider's votes about the last ended reward epochs, oldest first, without those it had no part in. */
+/**
+ * A provider's votes on the reward epochs that ended last, oldest first, without epochs in which the
+ * provider was not registered.
+ */
 export interface VoteFacts {
   /** The reward epoch in force. */
   readonly rewardEpochId: number
   readonly epochs: readonly EpochFacts[]
 }
 
-/** Number of reward epochs read: a vote can go on while the next epoch ends. */
+/** Number of reward epochs that are read, because a vote can continue while the next epoch ends. */
 const EPOCHS = 2
 /**
- * Rewards whose publication cannot be read for this long after the first vote on them count as published
- * then.
+ * If the publication of rewards cannot be read for this long after the first vote on them, the rewards
+ * count as published with this vote.
  */
 const UNREADABLE_MS = 2 * HOUR_MS
-/** Most block ranges read per epoch in one pass. */
+/** Maximum number of block ranges that are read per epoch in one pass. */
 const RANGES_PER_PASS = 40
 /** Retention of signatures, in reward epochs. */
 const EPOCHS_KEPT = 6
 
 /**
  * Creates the reader of votes: results from the contract, signers of an open vote from events. Long because
- * reading, completing and judging votes share the caches of concluded ones.
+ * reading, completing and judging votes share the caches of concluded votes.
  */
 export function createVoteFacts({
   db,
@@ -84,7 +87,8 @@ export function createVoteFacts({
   /** Cache of concluded votes: signers of the winning result. */
   const signings = new Map<string, Map<Address, Date | null>>()
   /**
-   * Reward epochs in which the end of the uptime vote was searched, because the contract does not give it.
+   * Reward epochs in which the end of the uptime vote was searched, because the contract does not return
+   * it.
    */
   const soughtEnds = new Set<number>()
 
@@ -98,7 +102,7 @@ export function createVoteFacts({
   /**
    * Reads the missing events.
    *
-   * @param isEnough signature after which no more are needed
+   * @param isEnough tells for a signature whether no further signatures are needed
    * @returns whether nothing more has to be read
    */
   async function readSignatures(
@@ -131,8 +135,8 @@ export function createVoteFacts({
   }
 
   /**
-   * Reads the signature that ended the uptime vote, if it fell between two reads; attempted once per epoch and
-   * process.
+   * Reads the signature that concluded the uptime vote, if the vote ended between two reads; tried once per
+   * epoch and process.
    */
   async function seekUptimeEnd(
     epoch: number,
@@ -190,7 +194,7 @@ export function createVoteFacts({
     const ageMs = firstSignedAt === null ? 0 : block.at.getTime() - firstSignedAt.getTime()
     if (firstSignedAt === null || ageMs < UNREADABLE_MS) return null
     const fields = { epoch, since: firstSignedAt }
-    log.warn(fields, 'published rewards not readable; they count as published with the first vote')
+    log.warn(fields, 'published rewards cannot be read; they count as published with the first vote')
     const data = { merkleRoot: null }
     const publication = { kind: REWARDS, rewardEpochId: epoch, data, seenAt: firstSignedAt }
     await transactUnder(fence, db, (tx) => store.savePublication(tx, publication))

@@ -8,7 +8,7 @@ export interface BitVote {
 
 const COUNT_BYTES = 2
 
-/** Decodes a bit vote; undefined below two bytes. Leading zero bytes make no difference. */
+/** Decodes a bit vote; undefined for fewer than two bytes. Leading zero bytes are ignored. */
 export function decodeBitVote(payload: Uint8Array): BitVote | undefined {
   if (payload.length < COUNT_BYTES) return undefined
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length)
@@ -38,7 +38,7 @@ export interface WeightedBitVote {
 }
 
 /**
- * The bit vote signed by the most weight; undefined without any. Ties are broken by the order of the
+ * The bit vote that the most weight signed; undefined if there is none. Ties are broken by the order of the
  * decimal texts, as in the reward calculation.
  */
 export function consensusOf(votes: readonly WeightedBitVote[]): BitVote | undefined {
@@ -53,7 +53,7 @@ export function consensusOf(votes: readonly WeightedBitVote[]): BitVote | undefi
   return first?.vote
 }
 
-/** The requests of a round in order, equal ones merged into the first. */
+/** The requests of a round in order; equal requests are merged into the first. */
 export function mergeRequests(datas: readonly string[]): string[] {
   return [...new Set(datas)]
 }

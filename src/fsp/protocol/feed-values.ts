@@ -1,13 +1,16 @@
 import { type WeightedValue, weightedMedian } from './ftso.ts'
 import { bad, GOOD, NOT_APPLICABLE, type RoundCheckVerdict, type RoundContext } from './verdict.ts'
 
-/** Share of the feeds with a median that may lack a value: beyond it the minimal condition is missed for sure. */
+/**
+ * Maximum share of the feeds with a median for which a reveal may lack a value. Beyond it the minimal
+ * condition is certainly missed.
+ */
 const MISSING_MAX = 0.2
 
 /**
- * Judges whether the prices of a reveal fit the feeds. The feeds of a round are as many as the values of the
- * most weight; which of them have a price at all is decided by their medians. Without a reveal that matches its
- * commit there is nothing to judge.
+ * Judges whether the prices of a reveal fit the feeds. The number of feeds is the number of values that the
+ * most weight revealed; the medians show which feeds have a price. Without a reveal that matches its
+ * commit, nothing is judged.
  */
 export function judgeFeedValues(
   { evidence, matched, medians, feedCount }: RoundContext,
@@ -27,7 +30,7 @@ export function judgeFeedValues(
   return isLacking ? bad({ reason: 'values-missing', ...about, feeds }) : GOOD
 }
 
-/** The number of values that the most weight revealed; the larger of equals. */
+/** The number of values that the most weight revealed; of equal weights, the larger number. */
 export function countFeeds(
   matched: RoundContext['matched'],
   providers: readonly { readonly weight: number }[],

@@ -26,7 +26,7 @@ export interface Frame {
   readonly payload: Uint8Array
 }
 
-/** A decoded submission: at most one frame per protocol, of several the last. */
+/** A decoded submission: at most one frame per protocol; if there are several, the last. */
 export interface Submission {
   readonly function: SubmitFunction
   readonly frames: readonly Frame[]

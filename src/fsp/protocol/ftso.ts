@@ -28,7 +28,7 @@ export function decodeReveal(payload: Uint8Array): Reveal | undefined {
   return { random: payload.subarray(0, WORD_BYTES), feedBytes: payload.subarray(WORD_BYTES) }
 }
 
-/** Prices of a reveal in canonical order, scaled by each feed's decimals; null without a value. */
+/** Prices of a reveal in canonical order, scaled by each feed's decimals; null where there is no value. */
 export function feedValues({ feedBytes }: Pick<Reveal, 'feedBytes'>): (number | null)[] {
   const words = Buffer.from(feedBytes.buffer, feedBytes.byteOffset, feedBytes.length)
   return Array.from({ length: words.length / VALUE_BYTES }, (_, index) => {
@@ -61,9 +61,9 @@ export interface WeightedValue {
 }
 
 /**
- * The weighted median of the protocol; undefined without a vote.
+ * The weighted median, as the protocol defines it; undefined without a vote.
  *
- * Where the weights split exactly in half it is the mean of both values, rounded down.
+ * Where the weights split exactly in half, the median is the mean of both values, rounded down.
  */
 export function weightedMedian(votes: readonly WeightedValue[]): number | undefined {
   const sorted = votes.toSorted((a, b) => a.value - b.value)

@@ -13,11 +13,13 @@ import {
 /** A provider's signatures of one protocol, judged. */
 export interface JudgedSignatures {
   readonly any: SentFrame | undefined
-  /** Whether it signed after the end of the round and before the end of the window for signatures. */
+  /**
+   * Whether the provider signed after the end of the round and before the end of the window for signatures.
+   */
   readonly isSigned: boolean
   /** The first signature by the provider over the finalised result. */
   readonly valid: { readonly sent: SentFrame; readonly signed: SignedResult } | undefined
-  /** The first other signature, with its real signer. */
+  /** The first signature that is not valid, with its real signer. */
   readonly wrong:
     | {
         readonly sent: SentFrame
@@ -27,10 +29,13 @@ export interface JudgedSignatures {
     | undefined
 }
 
-/** Who signed, by the frame of the signature: undefined for an invalid one; others are not recovered yet. */
+/**
+ * Signers by the frame of the signature; undefined for an invalid signature. Signatures that are missing
+ * here are not recovered yet.
+ */
 export type RecoveredSigners = ReadonlyMap<SentFrame, Address | undefined>
 
-/** The first signature of each provider over each finalised result: most rounds are judged by these alone. */
+/** The first signature of each provider over each finalised result: these alone decide most rounds. */
 export function firstSignatures(
   chainId: number,
   { providers, finalised }: RoundEvidence,

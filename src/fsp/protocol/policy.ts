@@ -2,7 +2,7 @@ import type { Address } from '#src/kernel/units.ts'
 
 /** A provider in the signing policy of one reward epoch. */
 export interface PolicyProvider {
-  /** The identity address, which watches name. */
+  /** The identity address, which is the target of watches. */
   readonly voter: Address
   /** Sends submit1 and submit2; part of the commit's hash. */
   readonly submit: Address
@@ -10,7 +10,7 @@ export interface PolicyProvider {
   readonly submitSignatures: Address
   /** Signs results. */
   readonly signingPolicy: Address
-  /** Normalised weight; those of a policy sum to less than 65536. */
+  /** Normalized weight. The sum of a policy's weights is less than 65536. */
   readonly weight: number
 }
 
@@ -40,7 +40,7 @@ export function indexPolicy(policy: Policy): IndexedPolicy {
   }
 }
 
-/** The policy of a voting round: the last of those that have begun by then. */
+/** The policy of a voting round: the last policy that has begun by that round. */
 export function policyOfRound<P extends Pick<Policy, 'startRound'>>(
   policies: readonly P[],
   round: number,

@@ -9,12 +9,12 @@ import {
 } from './round-evidence.ts'
 
 /**
- * The Submission contract of a round. Contracts move, and blocks can be read long after that: the contract of
- * a round is the one to which the most weight of its policy submitted, for each function by itself, because a
- * move can lie inside the round.
+ * The Submission contract of a round. Contracts move, and blocks can be read long after a move. So the
+ * contract of a round is the contract to which the most weight of its policy submitted. It is determined
+ * for each function separately, because a move can happen during the round.
  */
 
-/** The parts of a provider's evidence that one function fills. */
+/** The part of a provider's evidence that each function fills. */
 const PART_OF = {
   submit1: ({ commit, strayCommit }: ProviderEvidence) => ({
     commit,
@@ -40,7 +40,10 @@ function isSeen(seen: object): boolean {
   return Object.keys(seen).length > 0
 }
 
-/** Completes a round: separates the submissions to its contract from those to others. */
+/**
+ * Completes a round: separates submissions to the contract of the round from submissions to other
+ * contracts.
+ */
 export function settleRound({ contracts, ...round }: OpenRound): RoundEvidence {
   const [first] = contracts
   if (first === undefined || contracts.size === 1) {
@@ -84,7 +87,10 @@ function heaviest(
   return most === undefined || most.weight === 0 ? undefined : most.address
 }
 
-/** Every provider's evidence, each function from the first of its contracts that has any. */
+/**
+ * Every provider's evidence. For each function it comes from the first of the given contracts that has
+ * evidence.
+ */
 function assembled(
   contracts: OpenRound['contracts'],
   contractsOf: (name: SubmitFunction) => readonly (Submissions | undefined)[],

@@ -4,8 +4,8 @@ import type { IndexedPolicy } from './policy.ts'
 import type { RoundResult } from './signatures.ts'
 
 /**
- * Evidence of one voting round: submissions, requests to the FDC and finalised results, not judged yet;
- * `verdicts.ts` judges it when the round is over.
+ * Evidence of one voting round: submissions, requests to the FDC and finalised results, not judged yet.
+ * `verdicts.ts` judges the evidence when the round is complete.
  */
 
 /** A frame with its transaction. */
@@ -18,7 +18,7 @@ export interface SentFrame {
   readonly to: string
 }
 
-/** Frames of one protocol in one function: the last one in time, else one out of time. */
+/** Frames of one protocol in one function: the last frame in time, or else a frame out of time. */
 export interface ProtocolFrames {
   inTime?: SentFrame
   early?: SentFrame
@@ -36,8 +36,8 @@ export interface ProviderEvidence {
   readonly signatures: Readonly<Record<typeof FTSO | typeof FDC, SentFrame[]>>
   readonly earlySignature: Partial<Record<typeof FTSO | typeof FDC, SentFrame>>
   /**
-   * FDC signatures between the end of the round and the end of its reveals: neither required nor an
-   * offence.
+   * FDC signatures between the end of the round and the end of its reveals. They are neither required nor
+   * an offence.
    */
   readonly signaturesWithReveals: SentFrame[]
 }
@@ -48,10 +48,10 @@ export interface FinalisedResult extends RoundResult {
   readonly at: number
 }
 
-/** Submissions to one contract, by index in the policy; absent without any. */
+/** Submissions to one contract, by index in the policy; absent if a provider submitted nothing. */
 export type Submissions = ReadonlyMap<number, ProviderEvidence>
 
-/** What a round has besides submissions. */
+/** Data of a round besides submissions. */
 interface RoundParts {
   readonly round: number
   readonly policy: IndexedPolicy
@@ -62,7 +62,7 @@ interface RoundParts {
 
 /** A round while its blocks are read. */
 export interface OpenRound extends RoundParts {
-  /** Submissions by the address of the Submission contract, present or former. */
+  /** Submissions by the address of the Submission contract, current or former. */
   readonly contracts: Map<string, Map<number, ProviderEvidence>>
 }
 
@@ -76,7 +76,7 @@ export interface RoundEvidence extends RoundParts {
   readonly contractOf: Partial<Record<SubmitFunction, string>>
 }
 
-/** The parts of a transaction that submissions need. Addresses and data as the node writes them. */
+/** The fields of a transaction that submissions need. Addresses and data are as the node returns them. */
 export interface SubmissionTransaction {
   readonly hash: string
   readonly from: string
@@ -90,8 +90,8 @@ export function openRound(round: number, policy: IndexedPolicy): OpenRound {
 }
 
 /**
- * Adds a successful transaction to a Submission contract, present or former. Frames count for the round they name, at any
- * time.
+ * Adds a successful transaction to a current or former Submission contract. Frames count for the round that
+ * they name, at any time.
  *
  * @param at block time, epoch seconds
  * @param roundOf evidence of a round; undefined for rounds that are not being collected
@@ -109,8 +109,8 @@ export function addSubmission(
     if (frame.protocol !== FTSO && frame.protocol !== FDC) continue
     const isStray = submission.function === 'submit1' && frame.protocol === FDC
     const current = roundAt(clock, at)
-    // A frame that names a distant round was not meant for this one. A stray commit counts whatever round
-    // it names.
+    // A frame that names a distant round was not meant for the current round. A stray commit counts,
+    // whatever round it names.
     const named = Math.abs(frame.round - current) > 2 ? undefined : roundOf(frame.round)
     const evidence = named ?? (isStray ? roundOf(current) : undefined)
     if (evidence === undefined) continue

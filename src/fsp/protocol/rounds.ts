@@ -11,63 +11,63 @@ import {
 } from './round-evidence.ts'
 import type { RoundResult } from './signatures.ts'
 
-/** The parts of one block that voting rounds need, in the order of the chain. */
+/** The data of one block that voting rounds need. Each list is in the order of transactions. */
 export interface RoundBlock {
   readonly number: number
   /** Block time, epoch seconds. */
   readonly at: number
-  /** Successful transactions to the Submission contract, present or former. */
+  /** Successful transactions to the current or a former Submission contract. */
   readonly submissions: readonly SubmissionTransaction[]
-  /** Results finalised by Relays of either generation. */
+  /** Merkle roots that the current or the previous Relay contract finalised. */
   readonly finalised: readonly RoundResult[]
   /** Data of the FDC's attestation requests. */
   readonly requests: readonly string[]
-  /** false: endpoints contradict each other about this block. */
+  /** False if the content of the block could not be proven. Its rounds are not judged then. */
   readonly isSure?: boolean
 }
 
-/** Time without a block after which the chain counts as halted, and no provider could act. */
+/** Time without a block after which the chain counts as notJudged, because no provider could submit. */
 const STANDSTILL_SECONDS = 45
 
-/** Collector of blocks into rounds. */
+/** Collects blocks into voting rounds. */
 export interface RoundCollector {
   /**
-   * Adds the next block, without gaps.
+   * Adds the next block. No block may be left out.
    *
-   * @returns rounds that it completes, oldest first
+   * @returns the rounds that the block completes, oldest first
    */
   add(block: RoundBlock): readonly RoundEvidence[]
 }
 
 /**
- * Sorts blocks into voting rounds and returns each round when it is over. Long because its inner functions
- * share the open rounds.
+ * Sorts blocks into voting rounds and returns each round when it is complete. Long because its inner
+ * functions share the open rounds.
  *
- * Only complete rounds are returned: not those with a block missing or uncertain, nor those in which the
- * chain halted. Holds two to three rounds at a time.
+ * Rounds with a missing or uncertain block, and rounds in which the chain notJudged, are left out. Two to
+ * three rounds are in memory at a time.
  *
- * @param policyOf the policy of a round; undefined where none is known: such a round is skipped
+ * @param policyOf returns the policy of a round, or undefined if it is unknown; the round is then skipped
  */
 export function collectRounds(
   clock: EpochClock,
   policyOf: (round: number) => IndexedPolicy | undefined,
 ): RoundCollector {
   const open = new Map<number, OpenRound>()
-  /** The first round that is seen from its start; undefined before the first block. */
+  /** The first round whose blocks are all seen; undefined before the first block. */
   let first: number | undefined
   let latest = -1
   let completeUpTo = -1
   let lastAt = Number.POSITIVE_INFINITY
-  /** Rounds that are not judged: the chain halted, or a block is uncertain. */
-  const halted = new Set<number>()
+  /** Rounds that are not judged, because the chain notJudged or a block is uncertain. */
+  const notJudged = new Set<number>()
 
-  /** Marks the rounds between two blocks. */
+  /** Marks rounds in which no block came for more than STANDSTILL_SECONDS. */
   function recordGap(until: number): void {
     if (until - lastAt <= STANDSTILL_SECONDS) return
     for (let round = roundAt(clock, lastAt) - 1; round <= roundAt(clock, until); round += 1) {
       const { start, complete } = windowsOf(clock, round)
       const seconds = Math.min(until, complete) - Math.max(lastAt, start)
-      if (round > completeUpTo && seconds > STANDSTILL_SECONDS) halted.add(round)
+      if (round > completeUpTo && seconds > STANDSTILL_SECONDS) notJudged.add(round)
     }
   }
 
@@ -96,16 +96,16 @@ export function collectRounds(
       while (windowsOf(clock, completeUpTo + 1).complete <= block.at) {
         const evidence = roundOf(completeUpTo + 1)
         completeUpTo += 1
-        if (evidence !== undefined && !halted.has(completeUpTo))
+        if (evidence !== undefined && !notJudged.has(completeUpTo))
           complete.push(settleRound(evidence))
         open.delete(completeUpTo)
-        halted.delete(completeUpTo)
+        notJudged.delete(completeUpTo)
       }
       for (; latest < current; latest += 1) roundOf(latest + 1)
-      // A block belongs to its own round, and to the reveals and signatures of the previous one.
+      // The block may contain reveals and signatures of the previous round, so neither round is judged.
       if (block.isSure === false)
         for (const round of [current - 1, current]) {
-          if (round > completeUpTo) halted.add(round)
+          if (round > completeUpTo) notJudged.add(round)
         }
       for (const transaction of block.submissions) {
         addSubmission(clock, roundOf, transaction, block.at)

@@ -54,7 +54,10 @@ export function messageOf({ protocol, round, isSecureRandom, merkleRoot }: Round
   ])
 }
 
-/** Digests under which a result may be signed: bound to a chain since Relay v2, and unbound before. */
+/**
+ * Digests under which a result may be signed: since Relay v2 they include the chain id, before they did
+ * not.
+ */
 export interface ResultDigests {
   readonly chainBound: Uint8Array
   readonly legacy: Uint8Array
@@ -77,7 +80,10 @@ export function recoverSigner(
   return key && signerOf(key)
 }
 
-/** Keys whose address is remembered: the same hundred signers sign every round, so most need no hash. */
+/**
+ * Maximum number of keys whose address is cached. About the same hundred signers sign every round, so most
+ * keys need no hash.
+ */
 const REMEMBERED_KEYS = 500
 const addressOf = memoized(REMEMBERED_KEYS, (key) =>
   getAddress(addressOfKey(Buffer.from(key, 'latin1'))),

@@ -1,6 +1,6 @@
 /**
- * Probability that an active provider sends no fast update for a while. Every block draws each of the 4096
- * virtual providers independently; a provider has some of them by its weight.
+ * Probability that an active provider sends no fast update for a while. In every block, sortition selects
+ * each of 4096 virtual providers independently; a provider has a number of them that depends on its weight.
  */
 
 const VIRTUAL_PROVIDERS = 4096
@@ -15,10 +15,10 @@ export function sampleSize(fixedPoint: bigint): number {
 }
 
 /**
- * Summand of the exponent for some blocks of silence: `exp(-sum)` is the probability of all of them. Sums
- * continue over changes of weight and of sample size.
+ * Amount by which some blocks of silence raise the exponent: `exp(-sum)` is the probability of the whole
+ * silence. A sum continues when weight or sample size change.
  *
- * @param sortitionWeight number of the provider's virtual providers; 0 while it cannot take part
+ * @param sortitionWeight number of the provider's virtual providers; 0 while the provider cannot take part
  */
 export function silenceExponent(
   sortitionWeight: number,
@@ -28,7 +28,7 @@ export function silenceExponent(
   return -sortitionWeight * blocks * Math.log1p(-updatesPerBlock / VIRTUAL_PROVIDERS)
 }
 
-/** The probability of an exponent. */
+/** The probability that an exponent stands for. */
 export function chanceOfSilence(exponent: number): number {
   return Math.max(PROBABILITY_MIN, Math.exp(-exponent))
 }

@@ -6,8 +6,8 @@ import type { JudgedSignatures } from './judged-signatures.ts'
 import type { ProtocolFrames, RoundEvidence, SentFrame } from './round-evidence.ts'
 
 /**
- * Verdict of a check of a provider in a round: `bad` is proven failure, `good` proven correctness,
- * `unknown` neither, `not-applicable` that the round had no such duty.
+ * Verdict of a check of a provider in a round: `bad` is a proven failure, `good` is proven correctness,
+ * `unknown` is neither, and `not-applicable` means that the round had no such duty.
  */
 export type CheckVerdict = 'good' | 'bad' | 'unknown' | 'not-applicable'
 
@@ -23,7 +23,7 @@ export type Reason =
   | 'values-missing'
   | 'too-many-values'
 
-/** Verdict of one check of one round. `values` are the evidence of a bad one. */
+/** Verdict of one check of one round. `values` are the evidence for a bad verdict. */
 export interface RoundCheckVerdict {
   readonly verdict: CheckVerdict
   readonly values?: Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>
@@ -52,7 +52,9 @@ export type RoundCheck = (typeof ROUND_CHECKS)[number]
 /** Verdicts of a provider's round. */
 export interface ProviderRound {
   readonly checks: Readonly<Record<RoundCheck, RoundCheckVerdict>>
-  /** Number of anchor prices within 0.5 % of the median, and of feeds with a median; absent: not judged. */
+  /**
+   * Number of anchor prices within 0.5 % of the median, and of feeds with a median; absent if not judged.
+   */
   readonly anchors?: { readonly hits: number; readonly possible: number }
 }
 
@@ -99,7 +101,7 @@ export function bad(values: NonNullable<RoundCheckVerdict['values']>): RoundChec
 }
 
 /**
- * Reason and transaction of a submission out of time, sent to another contract, or missing.
+ * Reason and transaction of a submission that was out of time, sent to another contract, or missing.
  *
  * @param elsewhere the same submission in time to another Submission contract
  */

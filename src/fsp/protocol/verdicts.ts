@@ -122,7 +122,7 @@ function judgeRevealSent(evidence: RoundEvidence, place: number): RoundCheckVerd
   return bad({ reason: 'malformed', tx: reveal.inTime.tx, ...about })
 }
 
-/** Whether the reveal matches the commit, and its prices if it does. */
+/** Judges whether the reveal matches the commit and, if it does, its prices. */
 function judgeReveal(
   { submit }: PolicyProvider,
   round: number,
@@ -156,8 +156,8 @@ function judgeSignatureSent(
 }
 
 /**
- * The signature of the FDC result. The bit vote beside a valid one must be the consensus: otherwise it earns
- * nothing and is penalised. A bit vote that does not decode is not judged.
+ * Judges the signature of the FDC result. The bit vote that comes with a valid signature must be the
+ * consensus; otherwise the signature earns nothing and is penalized. A malformed bit vote is not judged.
  */
 function judgeFdcSignature(common: RoundContext, place: number): RoundCheckVerdict {
   const { consensus, signed } = common
@@ -194,7 +194,7 @@ function judgeMismatch(
   return judged.valid === undefined ? UNKNOWN : GOOD
 }
 
-/** Whether the provider signed both the finalised result and another one. */
+/** Whether the provider signed both the finalised result and another result. */
 function isTwice({ wrong }: JudgedSignatures): boolean {
   return wrong?.reason === 'different-result'
 }

@@ -1,12 +1,12 @@
 import { parseAbi } from 'viem'
 
 /**
- * The used functions of the signing protocol's contracts.
+ * The functions of the signing protocol's contracts that are used.
  *
  * @see flare-foundation/flare-smart-contracts-v2
  */
 
-/** FlareSystemsManager: reward epochs, and the votes about each. */
+/** FlareSystemsManager: reward epochs, and the votes on them. */
 export const SYSTEMS_MANAGER_ABI = parseAbi([
   'struct NumberOfWeightBasedClaims { uint256 rewardManagerId; uint256 noOfWeightBasedClaims; }',
   'event UptimeVoteSigned(uint24 indexed rewardEpochId, address indexed signingPolicyAddress, address indexed voter, bytes32 uptimeVoteHash, uint64 timestamp, bool thresholdReached)',
@@ -21,7 +21,7 @@ export const SYSTEMS_MANAGER_ABI = parseAbi([
   'function getVoterRewardsSignInfo(uint24 rewardEpochId, address voter) view returns (uint64 signTs, uint64 signBlock)',
 ])
 
-/** VoterRegistry: functions that both of its generations have. */
+/** VoterRegistry: functions that both versions of the contract have. */
 export const VOTER_REGISTRY_ABI = parseAbi([
   'function getRegisteredVoters(uint256 rewardEpochId) view returns (address[])',
   'function getRegisteredVotersAndNormalisedWeights(uint256 rewardEpochId) view returns (address[] voters, uint16[] weights)',

@@ -1,8 +1,8 @@
 import { parseAbi } from 'viem'
 
 /**
- * Functions for judging providers, beside those of `abi.ts`. Where a contract changed its interface, both
- * forms are listed.
+ * Functions for judging providers, in addition to those of `abi.ts`. Where a contract changed its
+ * interface, both versions are listed.
  */
 
 /** FlareSystemsManager: time, registration, policies. */
@@ -31,7 +31,7 @@ export const REGISTRY_ABI = parseAbi([
   'function getWeightsSums(uint256 rewardEpochId) view returns (uint128 weightsSum, uint16 normalisedWeightsSum, uint16 normalisedWeightsSumOfVotersWithPublicKeys)',
 ])
 
-/** VoterPreRegistry, both generations. */
+/** VoterPreRegistry, both versions of the contract. */
 export const PRE_REGISTRY_ABI = parseAbi([
   'function isVoterPreRegistered(uint256 rewardEpochId, address voter) view returns (bool)',
 ])

@@ -13,7 +13,7 @@ export interface LoadedPolicy extends Policy {
   readonly weightSum: number
   /** Sum of the weights of providers with a key for fast updates. */
   readonly weightSumWithKeys: number
-  /** Time at which it was fixed, epoch seconds; null where the chain does not give it. */
+  /** Time at which the policy was fixed, epoch seconds; null where the chain does not return it. */
   readonly fixedAt: number | null
 }
 
@@ -28,18 +28,21 @@ export interface RegistrationPeriod {
 export interface PolicySnapshot {
   readonly clock: EpochClock
   readonly currentEpoch: number
-  /** Oldest first: from that of the requested round on, the one in force, the next once it is fixed. */
+  /**
+   * Policies, oldest first: from the policy of the requested round on, up to the policy in force and, once
+   * it is fixed, the next policy.
+   */
   readonly policies: readonly LoadedPolicy[]
   /** Registration for these epochs, once it has opened. */
   readonly registrations: readonly RegistrationPeriod[]
   readonly schedule: {
-    /** Shortest time in which registration stays open. */
+    /** Minimum time for which registration stays open. */
     readonly registrationSeconds: number
-    /** Time before the end of a reward epoch at which the preparation of the next one starts. */
+    /** Time before the end of a reward epoch at which the preparation of the next epoch starts. */
     readonly preparationSeconds: number
     /**
-     * Time after the end of a reward epoch in which its rewards can be claimed; null: the chain does not
-     * give it.
+     * Time after the end of a reward epoch in which its rewards can be claimed; null if the chain does not
+     * return it.
      */
     readonly rewardExpirySeconds: number | null
   }
@@ -47,7 +50,7 @@ export interface PolicySnapshot {
 
 /** Earlier results, which are not read again. */
 export interface PoliciesQuery {
-  /** The oldest voting round whose policy is needed; by default the one before the present. */
+  /** The oldest voting round whose policy is needed; by default the previous round. */
   readonly sinceRound?: number
   readonly known?: PolicySnapshot
 }
@@ -63,7 +66,7 @@ export interface PolicyReader {
 }
 
 /**
- * Creates a reader of the policies around the reward epoch in force; it finds the contracts through the
+ * Creates a reader of the policies around the reward epoch in force; the contracts are found through the
  * registry.
  */
 export function createPolicyReader(source: ChainAccess): PolicyReader {
@@ -95,7 +98,7 @@ export function createPolicyReader(source: ChainAccess): PolicyReader {
           known?.policies.find(({ rewardEpoch }) => rewardEpoch === epoch) ??
           (await readPolicy(source, client, manager, epoch, block.number))
         const current = await read(currentEpoch)
-        // Judging its rounds by an older policy would be wrong.
+        // Judging the epoch's rounds by an older policy would be wrong.
         if (current === undefined) throw new EndpointError('no signing policy in force')
         const next = await read(currentEpoch + 1)
         const policies: LoadedPolicy[] = [current, ...(next === undefined ? [] : [next])]
@@ -179,7 +182,8 @@ async function readPolicy(
   const signingPolicy = view(REGISTRY_ABI, 'getRegisteredSigningPolicyAddresses', id)
   const sums = view(REGISTRY_ABI, 'getWeightsSums', id)
   const fixed = view(MANAGER_ABI, 'getSigningPolicySignInfo', [epoch])
-  // Each registry knows only its own reward epochs: an empty answer means that another one has it.
+  // Each registry knows only its own reward epochs: an empty result means that another registry has the
+  // epoch.
   for (const registry of await registriesOf(source, client, manager, block)) {
     const questions = [
       [manager, start],
@@ -217,7 +221,7 @@ async function readPolicy(
   return undefined
 }
 
-/** The registry used by the manager, and the present and former ones of the contract registry. */
+/** The registry that the manager uses, and the current and former registries in the contract registry. */
 async function registriesOf(
   { contracts, multicallAddress }: ChainAccess,
   client: RpcClient,

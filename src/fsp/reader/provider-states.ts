@@ -16,15 +16,15 @@ import {
   REGISTRY_ABI,
 } from './fsp-abi.ts'
 
-/** State of a provider at the end of a block. Null: the chain gave no answer. */
+/** State of a provider at the end of a block. A field is null if the chain returned no value. */
 export interface ProviderState {
   readonly addresses: Omit<PolicyProvider, 'voter' | 'weight'> | null
   readonly isRegistered: boolean | null
   readonly isRegisteredNext: boolean | null
   readonly isPreRegistered: boolean | null
-  /** Number of its virtual providers in fast updates; null when it cannot take part. */
+  /** Number of the provider's virtual providers in fast updates; null when it cannot take part. */
   readonly sortitionWeight: number | null
-  /** Ids of its validators, 20 bytes each. */
+  /** Ids of the provider's validators, 20 bytes each. */
   readonly nodeIds: readonly Hex[] | null
   /** Balances in native coins, by address. */
   readonly balancesWei: ReadonlyMap<Address, bigint>
@@ -32,7 +32,10 @@ export interface ProviderState {
 
 /** States at the end of a block: of the system, and of each provider. */
 export interface SystemState {
-  /** Reward epoch whose registration is open or has closed, with its opening; null before it opens. */
+  /**
+   * Reward epoch whose registration is open or has closed, with its opening; null before registration
+   * opens.
+   */
   readonly registration: { readonly epoch: number; readonly openedAt: Date } | null
   /** Expected fast updates per block. */
   readonly sampleSize: number | null
@@ -47,7 +50,7 @@ export interface StatesQuery {
    * Members of the signing policy in force, by identity, with the accounts that pay fees and send updates.
    */
   readonly members: ReadonlyMap<Address, Omit<PolicyProvider, 'voter' | 'weight'>>
-  /** Further accounts of each, whose balances count. */
+  /** Further accounts of each provider, whose balances count. */
   readonly extra: ReadonlyMap<Address, readonly Address[]>
   readonly block: BlockRef
 }
@@ -55,7 +58,7 @@ export interface StatesQuery {
 /** Providers in one request. */
 const PROVIDERS_AT_ONCE = 50
 
-/** Reads the states of providers, with two requests for each 50 of them. */
+/** Reads the states of providers, with two requests per 50 providers. */
 export async function readStates(
   { endpoints, contracts, multicallAddress }: ChainAccess,
   query: StatesQuery,
@@ -103,12 +106,12 @@ export async function readStates(
   }, signal)
 }
 
-/** Addresses of the contracts; undefined: not on this chain. */
+/** Addresses of the contracts; undefined if a contract is not on this chain. */
 type Places = Readonly<
   Record<'manager' | 'preRegistry' | 'entities' | 'updater' | 'incentives', Address | undefined>
 > & {
   readonly multicall: Address
-  /** The present one first. */
+  /** Voter registries, the current one first. */
   readonly registries: readonly Address[]
 }
 
@@ -151,7 +154,10 @@ async function readEntities(
   })
 }
 
-/** By reward epoch, its voter registry: the first with any voter; without one the present. */
+/**
+ * Voter registry by reward epoch: the first registry that has voters of the epoch, or else the current
+ * registry.
+ */
 type Holders = ReadonlyMap<number, Address | undefined>
 
 async function readHolders(

@@ -33,7 +33,7 @@ const EMITTING = ['Relay', 'FdcHub', 'FastUpdater', 'RewardManager', 'VoterRegis
 
 /** Reader of blocks with the protocol's content. */
 export interface BlockReader {
-  /** As `RoundReader.span`. */
+  /** Like `RoundReader.span`. */
   read(
     range: { readonly from: number; readonly to: number; readonly after?: Hash | undefined },
     watched: ReadonlySet<string>,
@@ -89,7 +89,7 @@ export function createBlockReader(source: ChainAccess): BlockReader {
           }
         }),
       )
-      // Blocks before one without available receipts are returned.
+      // If receipts of a block are unavailable, the blocks before it are returned.
       const blocks: ProtocolBlock[] = []
       for (const block of found) {
         if (!(block instanceof AppError)) blocks.push(block)

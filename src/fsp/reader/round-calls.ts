@@ -23,8 +23,8 @@ export interface ProtocolCall {
   /** The revert reason, if it is available. */
   readonly reason: string | null
   /**
-   * Result of the replay in the state before its block, by all endpoints that answer; `contradicted` where
-   * they differ. null when it was not reverted.
+   * Result of the replay in the state before the call's block, on all endpoints that answer; `contradicted`
+   * where they differ. null when the call was not reverted.
    */
   readonly replay: ReplayResult['outcome'] | 'contradicted' | null
 }
@@ -56,7 +56,7 @@ export type CallReader = (
 
 /**
  * Creates a reader of receipts and of the reasons of failed calls, each from an endpoint that has them.
- * Long because receipts, reasons and replays share what is known of the endpoints' methods.
+ * Long because receipts, reasons and replays share the knowledge of the endpoints' methods.
  */
 export function createCallReader(endpoints: Endpoints): CallReader {
   /** URLs of endpoints without `eth_getBlockReceipts`. */
@@ -139,7 +139,7 @@ export function createCallReader(endpoints: Endpoints): CallReader {
     const apart = hashes.map((hash) =>
       endpoints.ask(async (client) => {
         const answer = await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })
-        if (answer === null) throw new EndpointError(`the receipt of ${hash} is not there`)
+        if (answer === null) throw new EndpointError(`the receipt of ${hash} is missing`)
         return [hash, receiptOf(answer, ref)] as const
       }, signal),
     )
@@ -162,7 +162,7 @@ export function createCallReader(endpoints: Endpoints): CallReader {
         .map((one) => receiptOf(one, ref))
     } catch (error) {
       if (rpcErrorOf(error) === undefined) throw error
-      // Not every node has this method; individual receipts contain the same.
+      // Not every node has this method; individual receipts contain the same data.
       withoutBlockReceipts.add(url)
       return undefined
     }

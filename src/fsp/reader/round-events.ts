@@ -5,7 +5,7 @@ import { Address, Hash } from '#src/kernel/units.ts'
 import type { RoundBlock } from '../protocol/rounds.ts'
 import { ROUND_EVENTS_ABI } from './fsp-abi.ts'
 
-/** A provider's own claimed reward. */
+/** A claimed reward of a provider itself. */
 export interface RewardClaim {
   readonly rewardEpoch: number
   readonly beneficiary: Address
@@ -15,7 +15,10 @@ export interface RewardClaim {
 /** A fast update of feeds. */
 export interface FastUpdate {
   readonly signingPolicy: Address
-  /** Null: it was not sent directly to the Submission contract, so its account proves nothing. */
+  /**
+   * Account that sent the update; null if it was not sent directly to the Submission contract, because then
+   * the account proves nothing.
+   */
   readonly sender: Address | null
 }
 
@@ -34,7 +37,7 @@ export interface ProtocolEvents extends Pick<RoundBlock, 'finalised' | 'requests
   readonly claims: readonly RewardClaim[]
 }
 
-/** The events of a block without any. */
+/** The events of a block without events. */
 export const NO_EVENTS: ProtocolEvents = {
   finalised: [],
   requests: [],
@@ -65,7 +68,7 @@ export const TOPICS = {
  */
 export const RARE_TOPICS: readonly Hex[] = [TOPICS.relayed, TOPICS.requested]
 
-/** Types of a provider's own claims: direct rewards and fee. Others belong to delegators. */
+/** Types of claims of a provider itself: direct rewards and fee. Other claims belong to delegators. */
 export const OWN_CLAIM_TYPES: readonly number[] = [0, 1]
 
 /**

@@ -5,7 +5,7 @@ import { createPolicyReader } from './policies.ts'
 import { readStates, type StatesQuery, type SystemState } from './provider-states.ts'
 import { createBlockReader, type ProtocolBlock } from './round-blocks.ts'
 
-/** Reader of voting rounds. Every method rejects like those of `Chain`. */
+/** Reads voting rounds. Methods reject with the errors of `Chain`. */
 export interface RoundReader {
   /** The policies; undefined on a chain without the protocol. */
   policies(
@@ -16,8 +16,8 @@ export interface RoundReader {
   /**
    * Blocks from `from` on, as many as one step allows, each complete.
    *
-   * @param watched accounts whose calls are recorded, lower case; others' submissions are taken from the
-   * block alone
+   * @param watched accounts whose calls are recorded, lower case; submissions of other accounts are read
+   * from the block only
    */
   span(
     range: { readonly from: number; readonly to: number; readonly after?: Hash | undefined },
@@ -25,8 +25,8 @@ export interface RoundReader {
     signal?: AbortSignal,
   ): Promise<{ readonly blocks: readonly ProtocolBlock[]; readonly upTo: number }>
   /**
-   * Present and former addresses of VoterRegistry, Relay and Submission, newest first, to be stored for later
-   * processes.
+   * Current and former addresses of VoterRegistry, Relay and Submission, newest first, to be stored for
+   * later processes.
    */
   contracts(): Readonly<Record<string, readonly Address[]>>
   /** States of providers at the end of a block, in one request. */
@@ -36,7 +36,7 @@ export interface RoundReader {
 /** Contracts whose former addresses stay relevant for the reward epochs and rounds that began with them. */
 const MOVING = ['VoterRegistry', 'Relay', 'Submission'] as const
 
-/** Creates a reader of voting rounds; it finds the contracts through the registry. */
+/** Creates a reader of voting rounds; the contracts are found through the registry. */
 export function createRoundReader(source: ChainAccess): RoundReader {
   const { contracts } = source
   const policies = createPolicyReader(source)

@@ -9,7 +9,7 @@ import { type Address, type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
 import { ENTITY_MANAGER_ABI, SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './abi.ts'
 import { MANAGER_ABI, REGISTRY_ABI } from './fsp-abi.ts'
 
-/** The two votes about an ended reward epoch. */
+/** The two votes on an ended reward epoch. */
 export const VOTE_KINDS = ['uptime', 'rewards'] as const
 export type VoteKind = (typeof VOTE_KINDS)[number]
 
@@ -23,16 +23,19 @@ export interface Registrations {
 
 /** State of one vote, from the contract. */
 export interface VoteState {
-  /** Time from which on it can be signed (uptime), or of its first signature (rewards); null: not yet. */
+  /**
+   * Time from which on the vote can be signed (uptime), or of the first signature (rewards); null before
+   * that.
+   */
   readonly openedAt: Date | null
   readonly openedIn: number | null
   /** The winning hash; null while the vote is open. */
   readonly hash: Hash | null
-  /** Time at which it was concluded, where the contract gives it. */
+  /** Time at which the vote was concluded, where the contract returns it. */
   readonly concludedAt: Date | null
 }
 
-/** Both votes about an ended reward epoch. */
+/** Both votes on an ended reward epoch. */
 export interface EpochVotes extends Readonly<Record<VoteKind, VoteState>> {
   readonly endedAt: Date
 }
@@ -46,10 +49,10 @@ export interface Vote {
   readonly isLast: boolean
 }
 
-/** Time at which a voter signed the winning hash: null never; undefined when that is uncertain. */
+/** Time at which a voter signed the winning hash; null if never; undefined when that is uncertain. */
 export type VoterSignedAt = Date | null | undefined
 
-/** Facts of the signing protocol. Every method rejects like those of `Chain`. */
+/** Facts of the signing protocol. Methods reject with the errors of `Chain`. */
 export interface SigningProtocol {
   /** The reward epoch in force at the end of `block`; undefined on a chain without the protocol. */
   rewardEpoch(block: BlockRef, signal?: AbortSignal): Promise<number | undefined>
@@ -68,7 +71,7 @@ export interface SigningProtocol {
     block: BlockRef,
     signal?: AbortSignal,
   ): Promise<ReadonlyMap<Address, number> | undefined>
-  /** States of both votes about an ended reward epoch. */
+  /** States of both votes on an ended reward epoch. */
   votes(
     rewardEpochId: number,
     block: BlockRef,
@@ -91,11 +94,14 @@ export interface SigningProtocol {
     range: { readonly from: number; readonly to: number },
     signal?: AbortSignal,
   ): Promise<{ readonly votes: readonly Vote[]; readonly upTo: number }>
-  /** The provider that an address belongs to, or the address itself if it belongs to none. */
+  /**
+   * The identity address of the provider to which an address belongs, or the address itself if it belongs
+   * to no provider.
+   */
   identityOf(address: Address, signal?: AbortSignal): Promise<Address>
 }
 
-/** First topics of the events about votes. */
+/** First topics of the events of votes. */
 export const TOPICS: Readonly<Record<VoteKind, Hash>> = {
   uptime: toEventSelector('UptimeVoteSigned(uint24,address,address,bytes32,uint64,bool)'),
   rewards: toEventSelector(
@@ -104,8 +110,8 @@ export const TOPICS: Readonly<Record<VoteKind, Hash>> = {
 }
 
 /**
- * Creates a reader of the signing protocol; it finds the contracts through the registry. Long because each
- * view of the protocol shares the lookup of the contracts and their generations.
+ * Creates a reader of the signing protocol; it finds the contracts through the registry. Long because all
+ * views of the protocol share the lookup of the contracts and their versions.
  */
 export function createSigningProtocol(source: ChainAccess): SigningProtocol {
   const { endpoints, contracts, multicallAddress } = source
@@ -125,8 +131,8 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
   }
 
   /**
-   * Calls a view of the voter registries and returns the first non-empty answer: each knows only its own
-   * reward epochs, and returns no voters for others.
+   * Calls a view of the voter registries and returns the first non-empty result: each registry knows only
+   * its own reward epochs, and returns no voters for other epochs.
    */
   async function askRegistries<T>(
     client: RpcClient,
@@ -153,15 +159,13 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
     // The contract registry may be ahead of the manager.
     if (registryInUse !== undefined) contracts.remember(REGISTRY, registryInUse)
     if (relayInUse !== undefined) contracts.remember('Relay', relayInUse)
-    // Contracts are exchanged at the start of an epoch.
+    // Contracts are replaced at the start of an epoch.
     if (epoch !== lastEpoch) contracts.forget()
     lastEpoch = epoch
     return epoch
   }
 
-  /**
-   * Whether an address is itself a voter of the reward epoch in force, and so belongs to no other provider.
-   */
+  /** Whether an address is a voter of the reward epoch in force. Then it belongs to no other provider. */
   async function isVoter(client: RpcClient, address: Address): Promise<boolean> {
     const current = view(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
     const answers = await ask(client, MANAGER, [current], 'latest')
@@ -292,7 +296,7 @@ const OWNER_VIEWS = [
   'getVoterForDelegationAddress',
 ] as const
 
-/** Converts a contract's time; 0 means none. */
+/** Converts a contract's time; 0 means that there is none. */
 function instant(seconds: bigint | undefined): Date | null {
   return seconds === undefined || seconds === 0n ? null : new Date(Number(seconds) * 1000)
 }

@@ -1,4 +1,4 @@
-/** Transactions as anybody can find them on the chain. */
+/** Transactions that anybody can find on the chain. */
 import { z } from 'zod'
 import type { ChainAccess } from '#src/chain/chain.ts'
 import { EndpointError } from '#src/chain/failures.ts'
@@ -10,7 +10,7 @@ export interface TransactionProof {
   readonly hash: Hash
   readonly block: number
   readonly blockHash: Hash
-  /** Index in its block. */
+  /** Index of the transaction in its block. */
   readonly index: number
   readonly from: Address
   readonly to: Address | null
@@ -29,9 +29,9 @@ const Mined = z.object({
 })
 
 /**
- * Reads a transaction; undefined where no endpoint has it any more.
+ * Reads a transaction; undefined where no endpoint has the transaction any more.
  *
- * @throws AppError upstream
+ * @throws AppError upstream when no endpoint answers
  */
 export async function readTransactionProof(
   { endpoints }: Pick<ChainAccess, 'endpoints'>,
