@@ -20,7 +20,7 @@ import { RECIPIENT_TESTS } from '../features/recipients/test-follow.ts'
 import { OVERVIEW_KIND, readOverview } from '../features/status/overview.ts'
 import { overviewKey, statusScreen } from '../features/status/view.ts'
 import { awaitStep, nextStep } from '../features/topup/next-step.ts'
-import { digestOf, nextLookAt, readTopup, stageOf, TOPUP_KINDS } from '../features/topup/topups.ts'
+import { hashOfView, nextLookAt, readTopup, stageOf, TOPUP_KINDS } from '../features/topup/topups.ts'
 import { retiredQuote, type ShownTopup, topupScreen } from '../features/topup/view.ts'
 import { type ReadTests, readTests, TEST_KIND } from '../features/watches/test-follow.ts'
 import type { Reader, View } from '../views/view.ts'
@@ -181,7 +181,7 @@ async function showTopup(
     : isCurrent
       ? screen
       : { ...screen, rows: [] }
-  const shown = digestOf(view)
+  const shown = hashOfView(view)
   const isChanged = shown !== row.shown && (await change(notifier, row, view, seen.reader.t.locale))
   const nextAt = isRetired ? topup.topup.expiresAt : nextLookAt(topup, now)
   return { stage: stageOf(topup), shown, nextAt, isChanged }
@@ -277,7 +277,7 @@ async function showTests(
   if (membership === undefined) return undefined
   const of = { id: Number(row.handle), since: row.createdAt }
   const { view, nextAt } = await read(state, membership, of)
-  const shown = digestOf(view)
+  const shown = hashOfView(view)
   const isChanged = shown !== row.shown && (await change(notifier, row, view, reader.t.locale))
   return nextAt && { stage: null, shown, nextAt, isChanged }
 }

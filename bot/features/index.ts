@@ -29,7 +29,7 @@ import { watchesFeature } from './watches/handlers.ts'
 import { watchPeopleFeature } from './watches/people.ts'
 import { watchTestFeature } from './watches/test.ts'
 
-/** Every feature of the bot, in the order of handling; the last one handles the rest. */
+/** Every feature of the bot, in the order of handling; the last feature handles all other updates. */
 export const REGISTRY: readonly Feature[] = [
   providerFeature,
   startFeature,

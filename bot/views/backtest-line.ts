@@ -1,4 +1,4 @@
-/** What a watch would have sent in the last week, in one line with a picture of its days. */
+/** One line about what a watch would have sent in the last week, with a glyph for each day. */
 import type { Backtest } from '#src/alerts/backtest.ts'
 import type { Translate } from '#src/i18n/translate.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
@@ -39,7 +39,7 @@ function isKnown({ from, to }: Backtest): boolean {
   return from !== null && to !== null && from < to
 }
 
-/** A glyph for the worst of each day, the oldest day first; a day without any data is unknown. */
+/** A glyph for the highest severity of each day, the oldest day first; a day without data is unknown. */
 function daysPicture({ perDay, from, to }: Backtest): string {
   return perDay
     .map(({ from: start, counts: { critical, warning, info } }) => {

@@ -16,7 +16,7 @@ export interface OwnedField {
   readonly field: SettingField
 }
 
-/** Settings of every watch, beside those of its type. */
+/** Settings that every watch has, in addition to the settings of its type. */
 const WATCH_FIELDS: readonly SettingField[] = [
   { key: 'minSeverity', code: 'sev', kind: 'choice', options: SEVERITIES, suggested: 'info' },
   {
@@ -43,7 +43,7 @@ export function fieldsOf(type: string): readonly OwnedField[] {
   return (formOf(type)?.settings ?? []).map((field) => ({ owner: type, field }))
 }
 
-/** A text about a setting; undefined without one. */
+/** A text about a setting; undefined if there is none. */
 export function fieldText(
   t: Translate,
   { owner, field }: OwnedField,
@@ -124,7 +124,7 @@ export function presetsOf(
   return [...usual, ...shares]
 }
 
-/** Upper limit of a value's length on a button. */
+/** Maximum length of a value on a button. */
 const VALUE_LENGTH_MAX = 14
 
 function sharesOf(reader: Reader, owned: OwnedField, facts: DisplayValues): readonly Preset[] {
@@ -217,7 +217,7 @@ export function cut(text: string): string {
     : `${characters.slice(0, ECHO_MAX - 1).join('')}…`
 }
 
-/** Key of the prompt for a number or duration, beside buttons with choices. */
+/** Key of the prompt for a number or duration, below buttons with choices. */
 export function sendKey({ kind }: SettingField) {
   if (kind === 'duration') return 'bot:edit.sendDuration'
   return kind === 'integer' ? 'bot:edit.sendWhole' : 'bot:edit.sendNumber'

@@ -5,7 +5,7 @@ import type { Button } from '#src/telegram/buttons.ts'
 import { exampleStart } from './example-start.ts'
 import { deepLink, type Reader, screen, type View } from './view.ts'
 
-/** Button to the choice of languages, labelled in the reader's own. */
+/** Button to the choice of languages, labelled in the reader's language. */
 export function languageButton(locale: Locale): Button {
   return { label: `🌐 ${localeName(locale)}`, data: packed('settings.lang') }
 }

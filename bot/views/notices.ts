@@ -77,7 +77,7 @@ export const WARNING = '⚠️'
 /**
  * Message about an update that failed after several attempts.
  *
- * @param reference its id in the log
+ * @param reference id of the update in the log
  * @param retry data of the button that was pressed
  */
 export function apology(

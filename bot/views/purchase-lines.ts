@@ -3,16 +3,15 @@ import { renewalText } from '#src/billing/price-text.ts'
 import { escapeHtml, type Translate } from '#src/i18n/translate.ts'
 import { firstNames } from '#src/notices/words.ts'
 
-/** Whether the slots are renewed, and for what. */
+/** Says whether the slots are renewed, and at what price. */
 export function renewalLine(t: Translate, bought: Parameters<typeof renewalText>[1]): string {
   return escapeHtml(renewalText(t, bought))
 }
 
 /**
- * Who gets the slots: the watches that wait for one come first.
+ * Line about the watches that get the slots; watches that wait for a slot come first.
  *
- * @param waiting their labels, oldest first
- * @returns undefined if none waits
+ * @param waiting labels of the waiting watches, oldest first @returns undefined if no watch waits
  */
 export function waitingLine(
   t: Translate,

@@ -4,8 +4,8 @@ import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Reader } from './view.ts'
 
 /**
- * Wall-clock time of an instant, such as `14:05:12`. In groups each member sees their own time zone; while
- * the reader's zone is still UTC, the text says so.
+ * Wall-clock time of an instant, such as `14:05:12`. In groups each member sees the time in their own time
+ * zone. While the reader's zone is still UTC, the text says so.
  */
 export function clockTime(reader: Reader, at: Date, options: { seconds?: boolean } = {}): Html {
   const { seconds = false } = options

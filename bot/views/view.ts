@@ -19,7 +19,7 @@ export interface Reader {
   readonly t: Translate
   /** IANA name of a time zone. */
   readonly timezone: string
-  /** In a group each member has a time zone of their own. */
+  /** Whether the chat is a group, whose members have different time zones. */
   readonly isGroup: boolean
   /** The bot's username, without `@`. */
   readonly bot: string
@@ -38,7 +38,7 @@ export function screen(lines: readonly (string | undefined)[], rows: Rows = []):
   return { html: text.toWellFormed(), rows: layout(rows) }
 }
 
-/** Upper limit of the graphemes of a name in a label: the length of `WFLR · 0x3f12…A91c`. */
+/** Maximum number of graphemes of a name in a label: the length of `WFLR · 0x3f12…A91c`. */
 const NAME_GRAPHEMES_MAX = 18
 
 /**
@@ -57,7 +57,7 @@ export function inRows(buttons: readonly Button[], size: number): Rows {
 
 /**
  * Buttons for the next and previous page, cyclic; empty for a single page.
- * @param to a page's button data
+ * @param to returns the button data of a page
  */
 export function pageRow(page: number, pages: number, to: (page: number) => string): Button[] {
   if (pages <= 1) return []

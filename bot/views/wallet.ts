@@ -5,7 +5,7 @@ import type { Watch } from '#src/watches/model.ts'
 import type { InvokeOperation } from '../core/context.ts'
 import { type SlotUse, slotUse } from './slot-use.ts'
 
-/** Upper limit of the rows of a page. */
+/** Maximum number of rows of a page. */
 export const PAGE_LIMIT = '250'
 
 /** Credits and slots of the wallet. */

@@ -13,13 +13,13 @@ import { findWatchType } from '#src/watches/types/index.ts'
 import { nearTime } from './time.ts'
 import { type Reader, wholeAddress } from './view.ts'
 
-/** A watch or a draft, in the form of its record. */
+/** A watch or a draft, with the fields of a watch's record. */
 export interface WatchDescription {
   readonly type: string
   readonly target: unknown
   readonly settings?: unknown
   readonly lastObservation?: unknown
-  /** Public name of its provider. */
+  /** Public name of the watch's provider. */
   readonly providerName?: string | undefined
 }
 
@@ -45,7 +45,7 @@ export function factsOf(watch: WatchDescription): DisplayValues {
 
 /**
  * Parses a watch's data.
- * @returns display values, and the parts that could be parsed
+ * @returns display values, and the data that could be parsed
  */
 function read({ type: name, target, settings, lastObservation }: WatchDescription) {
   const type = findWatchType(name)
@@ -83,7 +83,7 @@ function htmlValue(reader: Reader, fact: DisplayValue, now: Date): HtmlValue | u
   return fact.kind === 'name' ? typed(fact.text) : undefined
 }
 
-/** Lines about a watch: target, last observation (also as a value alone), rule, and failure to read. */
+/** Kinds of lines about a watch: target, last observation, its value only, rule, and failure to read. */
 type Line = 'target' | 'now' | 'value' | 'rule' | 'unread'
 
 /**

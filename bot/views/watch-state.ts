@@ -13,7 +13,7 @@ export const WATCH_STATUSES = [
 ] as const
 export type WatchStatus = (typeof WATCH_STATUSES)[number]
 
-/** Emoji of each status; a firing watch has that of its severity: `glyphOf`. */
+/** Emoji of each status; a firing watch has the emoji of its severity, see `glyphOf`. */
 export const GLYPHS: Readonly<Record<WatchStatus, string>> = {
   firing: '🔴',
   noData: '⚪',
@@ -49,7 +49,8 @@ export function severityOf({ signalStates }: Pick<Watch, 'signalStates'>): Sever
 }
 
 /**
- * Status of a watch at `now`: the worst that applies. A watch that is not judged can only be firing still.
+ * Status of a watch at `now`: the most severe status that applies. A watch that is not judged can still be
+ * firing.
  */
 export function watchStatusOf(watch: Watch, now: Date): WatchStatus {
   const isActive = watch.status === 'active'
@@ -67,7 +68,7 @@ export function isMuted(watch: Watch, now: Date): boolean {
   return watch.mutedUntil !== null && watch.mutedUntil > now
 }
 
-/** Sorts watches by status, the worst first, then by name. */
+/** Sorts watches by status, the most severe first, then by name. */
 export function inOrder(watches: readonly Watch[], now: Date): readonly Watch[] {
   const rank = (watch: Watch) => WATCH_STATUSES.indexOf(watchStatusOf(watch, now))
   const loudness = (watch: Watch) =>

@@ -19,7 +19,7 @@ const REGIONS = {
 } as const satisfies Readonly<Record<string, readonly string[]>>
 type Region = keyof typeof REGIONS
 
-/** Most common zone of a language; none for one that is spoken everywhere. */
+/** Most common zone of a language; missing for a language that is spoken in many zones. */
 const GUESSES: Readonly<Partial<Record<Locale, string>>> = {
   de: 'Europe/Berlin',
   fr: 'Europe/Paris',
@@ -29,22 +29,22 @@ const GUESSES: Readonly<Partial<Record<Locale, string>>> = {
   ar: 'Africa/Cairo',
 }
 
-/** Suggested zones: that of the language, and UTC, without the current one. */
+/** Suggested zones: the zone of the language, and UTC, without the current zone. */
 export function suggestedZones(locale: Locale, current: string): readonly string[] {
   return [GUESSES[locale], 'UTC'].filter(
     (zone): zone is string => zone !== undefined && zone !== modernZone(current),
   )
 }
 
-/** Upper limit of the zones offered for typed text. */
+/** Maximum number of zones that are offered for typed text. */
 const MATCHES_MAX = 6
 
-/** Zones that match a typed text, best match first; empty if none does. */
+/** Zones that match a typed text, best match first; empty if none matches. */
 export function zonesFor(text: string): readonly string[] {
   return findZones(text).slice(0, MATCHES_MAX)
 }
 
-/** Upper limit of a city's length on a button beside another. */
+/** Maximum length of a city's name on a button that shares its row. */
 const CITY_MAX = 10
 
 /** A button that sets a zone, with its city and the time there. */

@@ -66,7 +66,9 @@ function isCancel({ message }: BotContext): boolean {
   return /^\/cancel(?:@\w+)?(?:\s|$)/.test(message?.text ?? '')
 }
 
-/** Whether the update is a message of a person, text or not; service messages answer nothing. */
+/**
+ * Whether the update is a message of a person, with or without text; a service message is never an answer.
+ */
 function isAnswer(ctx: BotContext): boolean {
   return ctx.has([
     'message:text',

@@ -19,7 +19,7 @@ import { sentenceOf } from '../../core/refusals.ts'
 import { remove, removeButtons } from '../../core/show.ts'
 import { muteEnd, unmute } from '../watches/handlers.ts'
 import {
-  alertOffered,
+  alertIdOfMessage,
   type FoundAlert,
   findAlert,
   findDelivered,
@@ -78,7 +78,7 @@ onPress(composer, 'alert.unackAll', (ctx) =>
 )
 
 /**
- * Acts on every alert of the pressed message, as the wallet it was sent for.
+ * Acts on every alert of the pressed message, for the wallet for which the message was sent.
  * @throws AppError not_found
  */
 async function ofMessage<Result>(
@@ -161,9 +161,9 @@ async function muteWatch(
   }
 }
 
-/** Unmutes the watch. Below an alert its message stays; any other message becomes the watch's card. */
+/** Unmutes the watch. The message of an alert stays; any other message becomes the watch's card. */
 onPress(composer, 'watch.unmute', async (ctx, { id: watchId }) => {
-  const id = alertOffered(ctx) ?? (await findDelivered(ctx))?.envelope.message.alertId ?? undefined
+  const id = alertIdOfMessage(ctx) ?? (await findDelivered(ctx))?.envelope.message.alertId ?? undefined
   if (id === undefined) return unmute(ctx, watchId)
   await act(ctx, id, async ({ card, link }) => {
     await muteWatch(ctx, card.status, link, null)
@@ -183,7 +183,7 @@ onPress(composer, 'close', { unlinked: true }, async (ctx) => {
   await remove(ctx, messageId)
 })
 
-/** Runs an action on an alert as its wallet, answers the press, and updates the pressed message. */
+/** Runs an action on an alert for its wallet, answers the press, and updates the pressed message. */
 async function act(
   ctx: BotContext,
   id: number,
@@ -222,7 +222,7 @@ function refusalOf(ctx: BotContext, error: unknown): string | undefined {
 
 const NAME_MAX = 64
 
-/** Name of the person beside their actions; null for an anonymous administrator. */
+/** Name of the person in records of actions; null for an anonymous administrator. */
 export function nameOf({ from, isAnonymous }: BotContext): string | null {
   if (from === undefined || isAnonymous) return null
   return cleanOutsideText(from.first_name, NAME_MAX) || null
@@ -241,5 +241,5 @@ function alreadyText({ t, reader }: BotContext, { acknowledged }: ActedAlert): s
     : t('bot:toast.alreadyBy', { name: typed(by), time })
 }
 
-/** Buttons below an alert: acknowledge, mute, help and their reversals. */
+/** Handles the buttons below an alert: acknowledge, mute, help and their reversals. */
 export const alertActionsFeature = defineFeature({ commands: [], composer })

@@ -59,7 +59,7 @@ export async function showAlert(
   await show(ctx, alertCard(ctx.reader, card, { ...options, rights, now: ctx.app.clock.now() }))
 }
 
-/** Buttons of the pressed message, all or those of one verb, with their labels. */
+/** Buttons of the pressed message, with their labels. */
 function offered(ctx: BotContext): readonly { readonly label: string; readonly press: Press }[] {
   const rows = ctx.callbackQuery?.message?.reply_markup?.inline_keyboard ?? []
   return rows.flat().flatMap((button) => {
@@ -68,14 +68,14 @@ function offered(ctx: BotContext): readonly { readonly label: string; readonly p
   })
 }
 
-/** Id of the alert of a message, from its buttons; undefined for a group of several. */
-export function alertOffered(ctx: BotContext): number | undefined {
+/** Id of the alert that a message is about, from its buttons; undefined for a group of alerts. */
+export function alertIdOfMessage(ctx: BotContext): number | undefined {
   const verbs: readonly Verb[] = ['alert.ack', 'alert.unack', 'alert.mute', 'alert.help']
   const offer = offered(ctx).find(({ press }) => verbs.includes(press.verb))
   return offer && argumentsOf<'alert.card'>({ verb: 'alert.card', args: offer.press.args }).id
 }
 
-/** The part of the help that is open below the pressed card: its button has a tick. */
+/** The part of the help that is open below the pressed card; the button of this part has a tick. */
 function openTopic(ctx: BotContext): HelpTopic | undefined {
   const offer = offered(ctx).find(
     ({ label, press }) => press.verb === 'alert.help' && label.startsWith('✓'),
@@ -105,8 +105,8 @@ export interface LeasedMessage {
 }
 
 /**
- * Leases the pressed message so that the delivery worker does not edit it too. Undefined for messages
- * other than alerts, and while a worker edits it.
+ * Leases the pressed message, so that the delivery worker does not edit it at the same time. Undefined for
+ * messages other than alerts, and while a worker edits it.
  */
 export async function leaseDelivered(ctx: BotContext): Promise<LeasedMessage | undefined> {
   const messageId = ctx.callbackQuery?.message?.message_id
@@ -143,8 +143,8 @@ export async function toggleHelp(ctx: BotContext, id: number, topic: HelpTopic):
  * Updates the pressed message after an action on an alert: a sent alert, an alert's card, or a watch's
  * card. Other messages stay unchanged.
  *
- * @param options `help`: the open part below a card, while a sent alert stores its own; `lease`: result of
- * `leaseDelivered` before the action
+ * @param options `help`: the open part of the help below a card (for a sent alert it is stored); `lease`:
+ * result of `leaseDelivered` before the action
  */
 export async function refresh(
   ctx: BotContext,

@@ -34,14 +34,14 @@ export function deliveredMessage(
 
 interface CardOptions {
   readonly help?: HelpTopic | undefined
-  /** Buttons for the reader: only the help, read-only ones, or also changing ones. */
+  /** Buttons for the reader: only help, only buttons that change nothing, or all buttons. */
   readonly rights: 'none' | 'read' | 'write'
   readonly now: Date
   /** Line about the last action: HTML. */
   readonly notice?: string
 }
 
-/** An alert of the history: its message in the present state, with the actions on its record. */
+/** An alert of the history: its message in the current state, with actions on the record. */
 export function alertCard(reader: Reader, card: AlertCard, options: CardOptions): View {
   const { t } = reader
   const { help, rights, now, notice } = options
@@ -100,7 +100,7 @@ export function deleteAlertQuestion({ t }: Reader, { alert }: AlertCard): View {
   ])
 }
 
-/** Upper limit of the deliveries shown; a wallet has about as many destinations at most. */
+/** Maximum number of deliveries that are shown; a wallet has at most about as many destinations. */
 const DELIVERIES_MAX = 24
 const ERROR_MAX = 60
 
@@ -131,7 +131,7 @@ export function deliveriesCard(
   return screen(lines, [[back(t('bot:button.alert'), packed('alert.card', { id: alert.id }))]])
 }
 
-/** Title of an alert; of one that has recovered, as past. */
+/** Title of an alert; of an alert that has recovered, in the past form. */
 function shownTitle(t: Translate, { rendered, durationSeconds: seconds }: AlertCard['alert']) {
   return seconds === null ? rendered.title : pastTitle(t, rendered.title, seconds)
 }
@@ -170,7 +170,7 @@ export function deliveryText(
   return { kind: 'html', html: parts.join(' · ') }
 }
 
-/** Reason of a failed delivery, as HTML; undefined where there is no text for it, only the response. */
+/** Reason of a failed delivery, as HTML; undefined where there is no text for the code. */
 function failureText(t: Translate, code: string): string | undefined {
   const key = `bot:deliveries.failure.${code}`
   return hasText(key) ? t.html(key) : undefined

@@ -33,7 +33,7 @@ export function wantedOf({ state, severity, time, watchId }: AlertFilter) {
   }
 }
 
-/** Start of a filter's time range; undefined without one. */
+/** Start of a filter's time range; undefined if the filter has none. */
 export function filterStart({ time }: AlertFilter, now: Date): Date | undefined {
   const hours = HOURS[time]
   return hours === undefined ? undefined : new Date(now.getTime() - hours * HOUR_MS)
@@ -41,7 +41,7 @@ export function filterStart({ time }: AlertFilter, now: Date): Date | undefined 
 
 /**
  * Description of a filter, in one line of HTML.
- * @param watch the label of its watch
+ * @param watch the label of the filter's watch
  */
 export function filterText({ t }: Reader, filter: AlertFilter, watch: string | undefined): string {
   const { state, severity, time } = filter

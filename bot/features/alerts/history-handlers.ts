@@ -32,7 +32,7 @@ onCommand(composer, 'alerts', async (ctx, text) => {
 onPress(composer, 'alert.list', (ctx, { filter, cursor }) => showList(ctx, filter, { cursor }))
 onPress(composer, 'alert.card', (ctx, { id }) => showAlert(ctx, id))
 
-/** The wallet of a filter: the chat's first one, unless it names a watch of another. */
+/** The wallet of a filter: the chat's first wallet, unless the filter names a watch of another wallet. */
 async function chosen(
   ctx: BotContext,
   { watchId }: AlertFilter,
@@ -67,7 +67,7 @@ async function showList(
   await show(ctx, view)
 }
 
-/** A page of the list; the first one if the cursor is of another list. */
+/** A page of the list; the first page if the cursor is of another list. */
 async function pageOf(
   ctx: BotContext,
   filter: AlertFilter,
@@ -168,7 +168,7 @@ onPress(composer, 'alert.deliveries', async (ctx, { id }) => {
   await show(ctx, deliveriesCard(ctx.reader, card, names, { now: ctx.app.clock.now() }))
 })
 
-/** Upper limit of a file sent to a chat. */
+/** Maximum size of a file that is sent to a chat. */
 const FILE_BYTES_MAX = 20_000_000
 
 onPress(composer, 'alert.csv', { privately: 'menu' }, async (ctx, { filter }) => {
@@ -190,8 +190,8 @@ onPress(composer, 'alert.csv', { privately: 'menu' }, async (ctx, { filter }) =>
 })
 
 /**
- * The history as a file, undefined when it is too large; beyond the rate limit, the time of the next
- * export.
+ * The history as a file; undefined when it is too large, and the time of the next allowed export when the
+ * rate limit is exceeded.
  */
 async function exported(ctx: BotContext, link: Membership, query: object) {
   try {
@@ -214,7 +214,7 @@ function exportQuery(filter: AlertFilter, now: Date) {
   }
 }
 
-/** Joins the pieces into one file; undefined beyond the upper limit. */
+/** Joins the pieces into one file; undefined beyond the maximum size. */
 async function fileOf(pieces: AsyncIterable<string>): Promise<Buffer | undefined> {
   const kept: Buffer[] = []
   let size = 0

@@ -14,9 +14,9 @@ import { isOwnMatter, typeName } from '../../views/watch-facts.ts'
 import { SEVERITY_GLYPHS } from '../../views/watch-state.ts'
 import { filterText } from './filter-view.ts'
 
-/** Alerts on one page. */
+/** Number of alerts on one page. */
 export const ALERTS_PAGE = 8
-/** Upper limit of a title's length in a line. */
+/** Maximum length of a title in a line. */
 const TITLE_MAX = 80
 const LABEL_MAX = 40
 const RECOVERED_GLYPH = '🟢'
@@ -25,7 +25,7 @@ const RECOVERED_GLYPH = '🟢'
 export interface AlertsShown {
   readonly lines: readonly AlertLine[]
   readonly nextCursor: string | null
-  /** Whether it is not the first page. */
+  /** Whether the page is not the first. */
   readonly isOlder: boolean
 }
 
@@ -99,7 +99,7 @@ function alertLine(reader: Reader, line: AlertLine, now: Date): string {
   const title = escapeHtml(cut(titleBeside(line.watchLabel, alertTitle(reader, line)), TITLE_MAX))
   const values = {
     time: nearTime(reader, line.firedAt, now),
-    // Outside of the link: a name in another script would reorder the title.
+    // The label is outside of the link, because a name in another script would reorder the title.
     label: typed(cut(withoutDirections(line.watchLabel), LABEL_MAX)),
     title: html(`<a href="${link}">${title}</a>`),
   }
@@ -120,7 +120,7 @@ export function alertTitle({ t, isGroup }: Reader, { type, title }: AlertLine): 
   return isGroup && isOwnMatter(type) ? typeName(t, type) : title
 }
 
-/** Glyph of an alert's severity, or of a recovered one. */
+/** Glyph of an alert's severity, or of a recovered alert. */
 export function alertGlyph({ state, severity }: Pick<AlertLine, 'state' | 'severity'>): string {
   return state === 'recovered' ? RECOVERED_GLYPH : SEVERITY_GLYPHS[severity]
 }

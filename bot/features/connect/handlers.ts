@@ -20,7 +20,10 @@ import { againData } from './again.ts'
 import { suggestedThreshold, trialOffer } from './trial.ts'
 import { connectReplaced, connectScreen, trialTerms } from './view.ts'
 
-/** Allowed without a linked wallet; groups get a deep link to the private chat. */
+/**
+ * Rights to the connect buttons: allowed without a linked wallet; groups get a deep link to the private
+ * chat.
+ */
 const CONNECT = { privately: 'connect', unlinked: true } as const
 
 const composer = new Composer<BotContext>()
@@ -35,7 +38,7 @@ onPress(composer, 'slots.allow', { privately: 'slots' }, (ctx, quote) =>
 export async function showConnect(
   ctx: BotContext,
   asked: {
-    /** Whether the right to spend is requested too. */
+    /** Whether the right to spend is requested, too. */
     readonly spend?: boolean
     /** Button data of the purchase to continue with once the chat may spend. */
     readonly goesOn?: ButtonData
@@ -109,7 +112,7 @@ async function watchOwnWallet(
     const watch = await ctx.call(createWatch, { body: { type, target, settings } })
     const note = ctx.t.html('bot:trial.started', trial)
     const now = ctx.app.clock.now()
-    // This chat was just linked, so it is a recipient.
+    // This chat was just linked, so it is a default recipient.
     await show(
       ctx,
       watchCreated(ctx.reader, watch, { now, seen: observation, isNotified: true, note }),

@@ -1,6 +1,6 @@
 /**
- * Notifies chats of the outcome of their connect codes. The page that ends a code is another front door,
- * possibly in another process; the chat's message is updated as soon as the database shows it, and when an
+ * Notifies chats of the outcome of their connect codes. The page that ends a code may run in another
+ * process. The chat's message is updated as soon as the database shows the end of the code, and when an
  * unused code expires.
  */
 
@@ -26,11 +26,11 @@ import { postPurchase } from './purchase.ts'
 import { trialOffer } from './trial.ts'
 import { chatConnected, connectDeclined, connectExpired } from './view.ts'
 
-/** Dependencies: the application, and the bot's own client of Telegram. */
+/** Dependencies: the application, and the bot's client of Telegram. */
 interface ConnectNotifier {
   readonly app: App
   readonly api: Api
-  /** Without `@`. */
+  /** The bot's username without `@`. */
   readonly username: string
 }
 
@@ -74,7 +74,7 @@ async function notifyChat(notifier: ConnectNotifier, outcome: ConnectOutcome): P
   )
 }
 
-/** Shows the outcome in the message with the code, or in a new one. */
+/** Shows the outcome in the message with the code, or in a new message. */
 async function showOutcome(
   { app, api }: ConnectNotifier,
   outcome: ConnectOutcome,
@@ -87,7 +87,7 @@ async function showOutcome(
   const isThere = messageId !== undefined && messageId === navigationId
   await unlessBlocked(async () => {
     if (isThere && (await edit(api, chatId, messageId, content))) return
-    // A person who went on without the code needs no message about its expiry.
+    // A person who continued without the code needs no message about its expiry.
     if (outcome.end === 'expired') return
     const sent = await post(api, { chatId, content: () => content })
     if (chat !== undefined) {
@@ -97,7 +97,7 @@ async function showOutcome(
   })
 }
 
-/** Blocking is handled by the membership updates. */
+/** Runs a call, and ignores that the chat has blocked the bot; the updates about membership handle that. */
 async function unlessBlocked(work: () => Promise<void>): Promise<void> {
   try {
     await work()
@@ -144,7 +144,7 @@ function quoteData(goesOn: string): ButtonData | undefined {
 
 /**
  * Edits a message.
- * @returns false when it no longer exists
+ * @returns false when the message no longer exists
  */
 async function edit(
   api: Api,

@@ -1,4 +1,4 @@
-/** Continues a purchase after the page has given its chat the right to spend. */
+/** Continues a purchase after a chat got the right to spend on the connect page. */
 import type { Api } from 'grammy'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Locale } from '#src/kernel/locale.ts'

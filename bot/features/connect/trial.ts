@@ -4,7 +4,7 @@ import type { App } from '#src/operations/define.ts'
 import { termsMark } from '../terms/terms.ts'
 import type { TrialOffer } from './view.ts'
 
-/** The free trial with the terms it accepts. */
+/** The free trial, with the terms that its start accepts. */
 export function trialOffer({ billing }: Pick<App, 'billing'>): TrialOffer {
   const { terms } = billing
   return { days: TRIAL_DAYS, terms, mark: termsMark(terms.version) }
@@ -14,8 +14,8 @@ export function trialOffer({ billing }: Pick<App, 'billing'>): TrialOffer {
 const SUGGESTION_MIN = 1
 
 /**
- * Suggested threshold for a balance: one percent of it, rounded to 1, 2 or 5 and zeros, at least one whole
- * unit.
+ * Suggested threshold for a balance: one percent of the balance, rounded to 1, 2 or 5 times a power of ten,
+ * at least one whole unit.
  *
  * @returns whole units, as decimal text
  */

@@ -31,7 +31,7 @@ export function connectScreen(
   { url, match, expiresAt }: ConnectCode,
   options: {
     readonly spend: boolean
-    /** Whether the page is reachable from outside: then it has a button. */
+    /** Whether the page is reachable from outside; then there is a button to the page. */
     readonly isOpen: boolean
     /** The chat's wallet, if it has one. */
     readonly wallet: Address | undefined
@@ -77,7 +77,7 @@ export function chatConnected(
   { t, timezone }: Reader,
   link: { readonly wallet: string; readonly scopes: readonly Scope[] },
   options: {
-    /** The trial, if the wallet has had none. */
+    /** The trial, if the wallet has not had one. */
     readonly trial: TrialOffer | undefined
     /** Whether there is a free slot. */
     readonly hasSlot: boolean
@@ -131,7 +131,7 @@ function nextButtons(
     : [[act(t('bot:button.getSlot'), packed('slots'), 'primary')]]
 }
 
-/** Description of the trial and the terms it accepts. */
+/** Description of the trial, and the terms that its start accepts. */
 export function trialText(t: Translate, { days, terms }: TrialOffer): string {
   return t.html('bot:trial.offer', {
     count: days,

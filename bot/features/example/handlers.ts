@@ -23,7 +23,7 @@ onPress(composer, 'demo', { unlinked: true }, async (ctx, args) => {
 
 type Pressed = ReturnType<typeof pressedPart>
 
-/** State of the example after a press: each toggles its part. */
+/** State of the example after a press, which toggles its part. */
 function stateAfter(
   { part, opened, ...before }: Pressed & Omit<ArgumentsOf<'demo'>, 'part'>,
   now: Date,

@@ -15,7 +15,7 @@ const MUTE_MS = HOUR_MS
 /** State of an example: stored only in its buttons. */
 export interface ExampleState {
   readonly kind: ExampleKind
-  /** Time at which it was opened; all its times are relative to it. */
+  /** Time at which the example was opened; all times in the example are relative to this time. */
   readonly openedAt: Date
   readonly acknowledged: boolean
   readonly muted: boolean
@@ -45,7 +45,7 @@ export function exampleAlert(
     ...(state.muted && { muted: { until: exampleMuteEnd(state) } }),
     ...(help !== undefined && { help: HELP_TOPIC_OF[help] }),
   }
-  // Without the bot's name: its watch has no link, because its id does not exist.
+  // The bot's name is omitted, so that the watch has no link; a watch with this id does not exist.
   const place = { locale: t.locale, timezone: reader.timezone }
   const envelope = recentExample(place, {
     openedAt,
@@ -65,7 +65,10 @@ export function exampleAlert(
   )
 }
 
-/** The example's form of a real alert's button; those that need a real alert are omitted. */
+/**
+ * The button of the example that corresponds to a real alert's button; buttons that need a real alert are
+ * omitted.
+ */
 function exampleButton(button: Button, state: ExampleState): readonly Button[] {
   if (!('data' in button)) return [button]
   const part = partOf(button.data)

@@ -16,7 +16,7 @@ import { aboutAddress, notUnderstood } from './view.ts'
 
 const composer = new Composer<BotContext>()
 
-/** An unknown, old or forged button: its message keeps its text, and a new screen follows below. */
+/** Handles an unknown, old or forged button: the message keeps its text, and a new screen follows below. */
 composer.on('callback_query', async (ctx) => {
   await ctx.answer(ctx.t('bot:toast.oldButton'))
   const messageId = ctx.callbackQuery.message?.message_id
@@ -40,8 +40,8 @@ async function freshScreen(ctx: BotContext): Promise<View> {
 const inPrivate = composer.chatType('private')
 
 /**
- * Text without a pending question: an address, a provider's name or the name of a price gets an answer. An
- * unknown command keeps a pending question open.
+ * Handles text when no question is open: an address, a provider's name or the name of a price gets an
+ * answer. An unknown command keeps an open question open.
  */
 inPrivate.on('message:text', async (ctx) => {
   const { reader, links } = ctx

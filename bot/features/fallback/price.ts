@@ -7,14 +7,14 @@ import { feedKey } from '../../core/typed-input.ts'
 import { act, menuButton, screen } from '../../views/view.ts'
 import { feedResult } from '../inline/view.ts'
 
-/** Longest text in which symbols are looked for. */
+/** Maximum length of a text in which symbols are looked for. */
 const TEXT_MAX = 60
 
 /**
  * Answers a text that names a feed, such as `FLR`, `btc/usd` or `price of sol`, with its price.
  *
  * @param isWhole whether the whole text must be the symbol or the name of the feed
- * @returns false when it names none, or the price is unknown right now
+ * @returns false when the text names no feed, or the price is unknown right now
  */
 export async function offerPrice(
   ctx: BotContext,
@@ -37,7 +37,7 @@ export async function offerPrice(
     await send(ctx, screen([found.html], rows))
     return true
   } catch (error) {
-    // Prices cannot be read right now: the text is answered like any other.
+    // Prices cannot be read right now, so the text is answered like any other text.
     if (error instanceof AppError && error.kind === 'upstream') return false
     throw error
   }

@@ -10,7 +10,7 @@ export function notUnderstood(
   options: {
     readonly why: 'text' | 'media' | 'two_addresses' | 'checksum'
     readonly isLinked: boolean
-    /** A watch that the person was making. */
+    /** A watch that the person was creating. */
     readonly resume?: { readonly rev: number; readonly type: string } | undefined
   },
 ): View {
@@ -36,7 +36,7 @@ export function notUnderstood(
   )
 }
 
-/** Answer to an address without a command: its possible uses. */
+/** Answer to an address without a command, with the possible uses of the address. */
 export function aboutAddress(
   { t }: Reader,
   address: Address,

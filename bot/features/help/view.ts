@@ -122,7 +122,7 @@ function bodyOf(
         }),
       ]
     case 'api':
-      // As text if it is not reachable and cannot be on a button.
+      // The URL is shown as text if it cannot be on a button, because it is not reachable from outside.
       return [t.html('bot:help.api'), ...(isOpenLink(pages) ? [] : ['', id(docsUrl(pages)).text])]
     case 'privacy':
       return [t.html('bot:help.privacy')]
@@ -202,7 +202,7 @@ function actsOf(t: Translate, page: HelpPage, options: HelpOptions): Rows {
   }
 }
 
-/** Answer to `/cancel` without a pending question. */
+/** Answer to `/cancel` when no question is open. */
 export function nothingOpen({ t }: Reader): View {
   return screen([t.html('bot:cancel.nothing')], [[menuButton(t)]])
 }

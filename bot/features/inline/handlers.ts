@@ -1,6 +1,6 @@
 /**
- * Inline queries: the bot's name in any chat finds the status of a provider or the price of a feed, to be
- * posted there.
+ * Inline queries: typing the bot's name in any chat finds the status of a provider or the price of a feed,
+ * which the person can post in that chat.
  */
 
 import type { Middleware } from 'grammy'
@@ -29,7 +29,10 @@ const PROVIDERS_MAX = 6
 const FEEDS_MAX = 4
 /** Time in seconds for which Telegram caches an answer. */
 const CACHE_SECONDS = 30
-/** Cache time of a failed query; short, so that the query is repeated soon. */
+/**
+ * Time in seconds for which Telegram caches the answer to a failed query; short, so that the query is
+ * repeated soon.
+ */
 const RETRY_SECONDS = 1
 
 /** Answers inline queries. All other updates are passed on. */
@@ -62,10 +65,10 @@ export function inlineQueries(app: App): Middleware<BotContext> {
         },
       )
     } catch (error) {
-      // The query expired, because the person typed on: a newer query has replaced it.
+      // The query expired because the person continued typing; a newer query has replaced it.
       const isLate = isRefused(error, 400)
       const fields = { updateId: ctx.update.update_id, error: describe(error) }
-      app.log[isLate ? 'debug' : 'warn'](fields, 'inline query not answered')
+      app.log[isLate ? 'debug' : 'warn'](fields, 'inline query could not be answered')
     }
   }
 }

@@ -67,7 +67,7 @@ function grid({ t }: Reader, { rounds }: ProviderView): string {
 
 /**
  * Price of a feed.
- * @param observation as a watch of it would have; null: unknown
+ * @param observation the observation that a watch on the feed would have; null if unknown
  */
 export function feedResult(
   reader: Reader,

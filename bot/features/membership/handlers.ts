@@ -11,7 +11,10 @@ import { comeBack, returningScreen } from '../start/returning.ts'
 
 const composer = new Composer<BotContext>()
 
-/** The bot was added or removed: started or blocked in private, added or removed in a group. */
+/**
+ * Handles changes of the bot's membership: started or blocked in a private chat, added to or removed from a
+ * group.
+ */
 composer.on('my_chat_member', async (ctx) => {
   const { old_chat_member: before, new_chat_member: after } = ctx.myChatMember
   const isIn = isInside(after)
@@ -28,7 +31,7 @@ composer.on('my_chat_member', async (ctx) => {
   if (blocked.length > 0) await send(ctx, await returningScreen(ctx, blocked))
 })
 
-/** A group becomes a supergroup: Telegram gives it another chat id. */
+/** Handles a group that becomes a supergroup, which Telegram gives another chat id. */
 composer.on('message:migrate_to_chat_id', (ctx) =>
   follow(ctx, ctx.knownChat.id, ctx.message.migrate_to_chat_id),
 )

@@ -56,7 +56,7 @@ onPress(composer, 'mute.all', async (ctx, { duration }) => {
   )
 })
 
-/** End of a mute of the chat: at most a day. */
+/** End of a mute of the chat, at most a day from now. */
 function chatEnd(ctx: BotContext, duration: MuteDuration): Date | undefined {
   const now = ctx.app.clock.now()
   const end = muteEnd(duration, ctx.reader.timezone, now)
@@ -96,7 +96,7 @@ onPress(composer, 'mute.off', async (ctx, { kind, id }) => {
   await showMuted(ctx, `✓ ${t.html('bot:muted.heard', { label })}`)
 })
 
-/** Upper limit of the muted alerts read. */
+/** Maximum number of muted alerts that are read. */
 const ALERTS_MAX = 10
 
 /**

@@ -25,13 +25,13 @@ interface MuteOptions {
   readonly now: Date
   /** Whether there are buttons. */
   readonly buttons: boolean
-  /** Whether watches and alerts may be unmuted from here. */
+  /** Whether watches and alerts may be unmuted from this chat. */
   readonly canWrite: boolean
   /** Line about the last action, or about missing rights: HTML. */
   readonly notice?: string
 }
 
-/** Upper limit of lines and buttons for mutes; the rest is in the list of watches. */
+/** Maximum number of lines and buttons for mutes; the rest is in the list of watches. */
 const SHOWN_MAX = 4
 const TITLE_MAX = 60
 
@@ -86,7 +86,7 @@ function watchLine(reader: Reader, { label, mutedUntil }: Watch, now: Date): str
   })
 }
 
-/** Upper limit of a label's length on a button; the verb before it takes the rest. */
+/** Maximum length of a label on a button, after the verb. */
 const LABEL_MAX = 12
 
 function endWatch({ id, label }: Watch) {

@@ -1,11 +1,16 @@
-/** What the drafted watch would have sent in the last week, in the last step of the wizard. */
+/**
+ * The line in the last step of the wizard about what the drafted watch would have sent in the last week.
+ */
 import { followBacktests, type ReadBacktests } from '../../core/backtests.ts'
 import type { BotContext } from '../../core/context.ts'
 import { type Draft, readDraft } from './draft.ts'
 import { bodyOf } from './moves.ts'
 import { stepView } from './wizard.ts'
 
-/** Has the line added to the message that shows the person's draft, if that is its last step. */
+/**
+ * Requests that the line is added to the message with the person's draft, if the message shows the last
+ * step.
+ */
 export async function followDraft(
   ctx: BotContext,
   { rev }: Pick<Draft, 'rev'>,
@@ -18,7 +23,7 @@ export async function followDraft(
   await followBacktests(ctx.app, message, of)
 }
 
-/** The last step with the line. */
+/** Builds the last step with the line. */
 export const readDraftBacktest: ReadBacktests = async (state, link, { handle }, tryOne) => {
   const draft = await readDraft(state)
   if (draft === undefined || draft.id !== handle || !isChecked(draft)) return undefined

@@ -1,6 +1,6 @@
 /**
- * Draft of a watch in the wizard: the choices so far. It is stored in the database, so it survives a
- * restart. A new draft replaces the previous one, and `rev` distinguishes their buttons.
+ * Draft of a watch in the wizard: the choices so far. Drafts are stored in the database, so they survive a
+ * restart. A new draft replaces the previous draft, and `rev` distinguishes their buttons.
  */
 import { randomInt, randomUUID } from 'node:crypto'
 import { z } from 'zod'
@@ -13,7 +13,10 @@ import { deleteDraft, findDraft, putDraft } from '../../core/session-store.ts'
 /** Name of the wizard's question among those of all features. */
 export const WIZARD_QUESTION = 'new'
 
-/** target: target of the watch. rule: when it alerts. choose: enabled signals. check: summary of everything. */
+/**
+ * Steps of the wizard. `target`: target of the watch. `rule`: when it alerts. `choose`: enabled signals.
+ * `check`: summary of everything.
+ */
 export const STEPS = ['target', 'rule', 'choose', 'check', 'people', 'done'] as const
 export type Step = (typeof STEPS)[number]
 
@@ -27,7 +30,7 @@ const Preview = z.object({
   target: JsonRecord,
   label: z.string(),
   observation: z.unknown(),
-  /** Of a provider: whether it exists; true while that is uncertain. */
+  /** Of a provider: whether it exists; true while this is uncertain. */
   isKnown: z.boolean().default(true),
   /** The public name of a provider. */
   providerName: z.string().nullable().default(null),
@@ -56,7 +59,7 @@ const DraftValues = z.object({
   nearest: z.array(z.string()),
   /** Whether everything except the target was copied from another watch. */
   isLike: z.boolean(),
-  /** Meaning of the next text: a setting by its short name, a token, a name; else the target. */
+  /** What the next typed text is: a setting by its short name, a token, or a name; if null, the target. */
   asking: z.string().nullable(),
   /** Id of the created watch. */
   watchId: Id.nullable(),
@@ -75,8 +78,8 @@ export interface Draft {
 const REV_MAX = 36 ** 4
 
 /**
- * The person’s draft; undefined after it expired. One that another version of the service wrote, and this
- * one cannot parse, counts as expired.
+ * The person’s draft; undefined after it expired. A draft of another version of the service that cannot be
+ * parsed counts as expired.
  */
 export async function readDraft(ctx: ChatState): Promise<Draft | undefined> {
   const place = placeOf(ctx)
@@ -89,7 +92,7 @@ export async function readDraft(ctx: ChatState): Promise<Draft | undefined> {
   return undefined
 }
 
-/** Starts a draft and replaces the previous one. */
+/** Starts a draft, which replaces the previous draft. */
 export async function beginDraft(
   ctx: BotContext,
   wallet: string,
@@ -118,7 +121,7 @@ const EMPTY: Omit<DraftValues, 'type' | 'step'> = {
   watchId: null,
 }
 
-/** Stores a draft for another day. */
+/** Stores a draft, and extends its lifetime to a day from now. */
 async function keepDraft(ctx: ChatState, draft: Draft): Promise<Draft> {
   const place = placeOf(ctx)
   if (place === undefined) throw new Error('a draft without a person')

@@ -69,7 +69,7 @@ type StepVerb = Exclude<Extract<Verb, `new.${string}`>, 'new.start' | 'new.type'
 
 const Rev = z.looseObject({ rev: z.int() })
 
-/** Handles a press of the wizard, if its draft is the current one. */
+/** Handles a press of the wizard, if the button belongs to the current draft. */
 function onStep<V extends StepVerb>(
   verb: V,
   handle: (ctx: BotContext, draft: Draft, args: ArgumentsOf<V>) => Promise<void>,
@@ -193,7 +193,7 @@ export async function waitingDraft(ctx: BotContext): Promise<Draft | undefined> 
 
 /**
  * Shows the pending step of the person's draft, if there is one, for example after slots were bought.
- * @returns false without a draft, or without a free slot: watches that waited may have taken it
+ * @returns false if there is no draft, or no free slot, because waiting watches may have taken the slots
  */
 export async function continueDraft(ctx: BotContext): Promise<boolean> {
   const draft = await waitingDraft(ctx)
@@ -224,7 +224,7 @@ async function begin(
   await showIfSlotFree(ctx, await withTarget(ctx, draft, understood.preview))
 }
 
-/** Shows the pending step of a draft; without a free slot, the options. */
+/** Shows the pending step of a draft or, if no slot is free, the ways to get one. */
 async function showIfSlotFree(ctx: BotContext, draft: Draft, refusal?: Refusal): Promise<void> {
   const { free } = await slotsOf(ctx, linkOf(ctx, draft))
   await (free === 0 ? showNoSlot(ctx, draft) : showStep(ctx, draft, refusal))
@@ -245,7 +245,7 @@ function isChoosing({ values }: Draft): boolean {
 async function set(ctx: BotContext, draft: Draft, code: string, value: string): Promise<void> {
   const changes = choiceBy(draft, code, value)
   if (changes === undefined) return showStep(ctx, draft)
-  // The message shows it already, and Telegram refuses an edit without a change.
+  // The message already shows the choice, and Telegram refuses an edit without a change.
   if (isTicked(ctx) && isChosen(draft, changes)) return
   await showStep(ctx, await changeDraft(ctx, draft, changes))
 }

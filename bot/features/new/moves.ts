@@ -47,7 +47,7 @@ export function choiceBy(
   }
 }
 
-/** A setting by the short name of its field; undefined for an invalid one. */
+/** A setting by the short name of its field; undefined for an invalid name or value. */
 function settingBy(
   { values }: Draft,
   code: string,
@@ -66,7 +66,7 @@ function settingBy(
   return { settings, asking: null, step: isSole ? 'check' : values.step }
 }
 
-/** Whether a draft has these choices already. */
+/** Whether a draft already has these choices. */
 export function isChosen({ values }: Draft, changes: Partial<DraftValues>): boolean {
   const on = ({ signals }: Pick<DraftValues, 'signals'>) =>
     getWatchType(values.type).signals.map(({ id, defaultEnabled }) =>
@@ -102,7 +102,7 @@ export function stepAfter({ values }: Draft): Partial<DraftValues> {
   }
 }
 
-/** The step before the draft's; undefined: the choice of a type. */
+/** The step before the draft's; undefined if that is the choice of a type. */
 export function stepBefore({ values }: Draft): Partial<DraftValues> | undefined {
   const hasTarget = (formOf(values.type)?.target.length ?? 0) > 0
   if (values.asking !== null) return { asking: null, page: 1 }
@@ -123,7 +123,7 @@ export function stepBefore({ values }: Draft): Partial<DraftValues> | undefined 
   }
 }
 
-/** The watch in the form of the operation. */
+/** The body of the operation that creates the watch. */
 export function bodyOf(t: Translate, { values }: Draft) {
   const { type, preview, settings, recipientIds, minSeverity, signals, recovery } = values
   const definitions = getWatchType(type).signals

@@ -1,4 +1,4 @@
-/** The screen of a new watch without a free slot: what a slot costs, and the ways to get one. */
+/** The screen of a new watch if no slot is free: the price of a slot, and the ways to get one. */
 import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
 import { creditsWithUsd, usdText } from '#src/billing/price-text.ts'
@@ -22,7 +22,9 @@ export function noSlot(
     readonly canSpend: boolean
     readonly terms: string | undefined
     readonly resume: Draft | undefined
-    /** Labels of the watches that wait for a slot, oldest first. They get one before a new watch. */
+    /**
+     * Labels of the watches that wait for a slot, oldest first. They get a slot before a new watch does.
+     */
     readonly waiting: readonly string[]
   },
 ): View {
@@ -89,7 +91,10 @@ function buyOne(t: Translate, buyer: Buyer, asked: ArgumentsOf<'slots.quote'>): 
   })
 }
 
-/** Choice where watches wait for a slot: one more than they need, for the new watch, or theirs alone. */
+/**
+ * Choice where watches wait for a slot: slots for the waiting watches and the new watch, or only for the
+ * waiting watches.
+ */
 function buyFor(t: Translate, buyer: Buyer, asked: ArgumentsOf<'slots.quote'>): Rows {
   const { slots, slotsMax } = buyer
   const room = slotsMax - slots.total

@@ -95,7 +95,7 @@ function askedHint(t: Translate, { field }: OwnedField): readonly string[] {
   return field.kind === 'choice' ? [] : [t.html(sendKey(field))]
 }
 
-/** The presets of a type, and one button for each value; undefined for a type without presets. */
+/** The presets of a type, and a button for each value; undefined for a type without presets. */
 function presetChoice(
   reader: Reader,
   { rev, values }: Draft,
@@ -160,7 +160,7 @@ function fieldRows(
   return inRows([...buttons, ...other], 3)
 }
 
-/** What the button for typing another value asks for. */
+/** Label of the button for typing another value. */
 function otherKey(field: SettingField): TextKey {
   if (field.kind === 'duration') return 'bot:button.otherPeriod'
   const isPercent = field.kind !== 'choice' && field.unit === 'percent'

@@ -21,7 +21,7 @@ import { describedDraft, isOn, lastRow, nameOf, titleLine } from './view.ts'
 
 /** An asset that is offered for a balance. */
 export interface OfferedAsset {
-  /** On the button. */
+  /** Value in the data of the button. */
   readonly value: string
   readonly label: string
   readonly isChosen: boolean
@@ -29,7 +29,7 @@ export interface OfferedAsset {
 
 const PAGE_SIZES = { feed: 18, provider: 8, address: 8, asset: 8 } as const
 
-/** Targets on one page of a list. */
+/** Number of targets on one page of a list. */
 export function pageSizeOf(type: string): number {
   return PAGE_SIZES[formOf(type)?.target[0]?.kind ?? 'address']
 }
@@ -40,7 +40,7 @@ export function targetStep(
   draft: Draft,
   options: {
     readonly assets: readonly OfferedAsset[]
-    /** Number of targets in the list; 0: only the offered ones. */
+    /** Number of targets in the list; 0 if there are only the offered targets. */
     readonly listed: number
     /** Whether the whole list is shown, page by page. */
     readonly isList: boolean
@@ -102,7 +102,7 @@ export function checkStep(
     readonly now: Date
     readonly notifies: readonly string[]
     readonly slots: SlotUse
-    /** What it would have sent in the last week; undefined: not known yet. */
+    /** What the watch would have sent in the last week; undefined if not known yet. */
     readonly week: TriedWatch | undefined
   },
 ): View {

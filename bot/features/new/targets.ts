@@ -1,4 +1,4 @@
-/** Targets of a new watch: offered ones, typed ones, and their canonical form. */
+/** Targets of a new watch: offered targets, typed targets, and their canonical form. */
 
 import { symbolOf } from '#src/billing/topups/rules.ts'
 import { shortAddress } from '#src/i18n/format.ts'
@@ -43,8 +43,8 @@ function assetField({ values }: Draft): TargetField | undefined {
 }
 
 /**
- * The first offered targets: the wallet itself and those of its watches; popular feeds; without any of these
- * the first providers by name.
+ * The first offered targets: the wallet itself and targets of its watches; popular feeds; or else the first
+ * providers by name.
  */
 export async function candidatesOf(
   ctx: ChatState,
@@ -76,7 +76,7 @@ export async function candidatesOf(
     .map(({ name, address }) => ({ name, target: { [field.key]: address } }))
 }
 
-/** The wallets that are data providers; none while the chain cannot be read. */
+/** The wallets that are data providers; empty while the chain cannot be read. */
 async function knownProviders<T extends { readonly address: string }>(
   ctx: ChatState,
   wallets: readonly T[],
@@ -97,7 +97,7 @@ async function namesOf(ctx: ChatState, identities: readonly string[]) {
   return found.flat().map(({ provider, name }) => ({ name, address: provider }))
 }
 
-/** The address of a watch's target, under the watch's name, if it is of the same kind. */
+/** The address of a watch's target, with the watch's name, if the target is of the same kind. */
 function addressIn(watch: Watch, { kind, key }: TargetField) {
   const isSame = formOf(watch.type)?.target.some(
     (targetField) => targetField.kind === kind && targetField.key === key,
@@ -118,7 +118,7 @@ export async function listedNames(ctx: ChatState, draft: Draft): Promise<readonl
   return data.map((name) => ({ name, target: { [field.key]: name } }))
 }
 
-/** The assets offered for a balance, the chosen one ticked. */
+/** The assets that are offered for a balance; the chosen asset has a tick. */
 export function assetsOf(ctx: ChatState, draft: Draft): readonly OfferedAsset[] {
   const field = assetField(draft)
   if (field === undefined) return []
@@ -134,7 +134,7 @@ export function assetsOf(ctx: ChatState, draft: Draft): readonly OfferedAsset[] 
   return [...offered, { value: TYPED_TOKEN, label: shortAddress(chosen), isChosen: true }]
 }
 
-/** The whole target, with the parts chosen first. */
+/** The whole target, including the parts that were chosen first. */
 export function targetOf(
   draft: Draft,
   target: Readonly<Record<string, unknown>>,
@@ -171,7 +171,7 @@ export async function readTarget(
   }
 }
 
-/** Observes a draft's target now; the previous observation if it cannot be read. */
+/** Observes a draft's target now; returns the previous observation if the target cannot be read. */
 export async function observedNow(
   ctx: BotContext,
   { values: { type, preview } }: Draft,
@@ -187,7 +187,7 @@ export async function observedNow(
   }
 }
 
-/** A provider is named by its public name. */
+/** Converts a target to the draft's preview, with the public name of a provider. */
 async function toPreview(
   ctx: BotContext,
   draft: Draft,
@@ -258,7 +258,7 @@ async function refusalOf(
   return { html: ctx.t.html('bot:typed.noFeed', { input: typed(cut(name)) }) }
 }
 
-/** Another watch of the wallet with the same target; undefined without one. */
+/** Another watch of the wallet with the same target; undefined if there is none. */
 export async function sameTarget(
   ctx: ChatState,
   { values }: Draft,

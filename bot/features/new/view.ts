@@ -25,7 +25,7 @@ export function typeNamed(t: Translate, text: string): string | undefined {
   )
 }
 
-/** Watch types offered to a reader: without billing those of credits are omitted. */
+/** Watch types that are offered to a reader; types about credits are omitted if billing is off. */
 function typesFor({ isFree }: Pick<Reader, 'isFree'>): readonly string[] {
   if (isFree !== true) return GUIDED_TYPES
   return REGISTRY.filter(({ reads }) => reads === 'chain').map(({ name }) => name)
@@ -86,8 +86,8 @@ export function typeChoice(
 }
 
 /**
- * The name of the watch: the typed one, or that of its provider; the watches of one provider are
- * distinguished by their types. Undefined: the name of its target.
+ * The name of the watch: the typed name, or the name of the provider; the watches of one provider are
+ * distinguished by their types. Undefined if the target's name is used.
  */
 export function nameOf(t: Translate, { type, label, preview }: DraftValues): string | undefined {
   if (label !== null) return label
@@ -96,7 +96,7 @@ export function nameOf(t: Translate, { type, label, preview }: DraftValues): str
   return Label.safeParse(`${provider} · ${typeName(t, type)}`).data ?? provider
 }
 
-/** A draft in the form of a watch. */
+/** A draft, described like a watch. */
 export function describedDraft({ values }: Draft): WatchDescription {
   const { type, preview, settings } = values
   const encoded = Object.fromEntries(

@@ -19,7 +19,7 @@ import { chooseStep, ruleStep } from './rule-view.ts'
 import * as steps from './steps-view.ts'
 import { assetsOf, candidatesOf, listedNames, sameTarget } from './targets.ts'
 
-/** Slots of a wallet: of the chat's first one by default. */
+/** Slots of a wallet, by default of the chat's first wallet. */
 export async function slotsOf(ctx: ChatState, link?: Membership): Promise<SlotUse> {
   return (await fundsOf(ctx, link)).slots
 }
@@ -28,10 +28,7 @@ function fundsOf(ctx: ChatState, link: Membership | undefined): Promise<Funds> {
   return readFunds((operation, input) => ctx.call(operation, input, link))
 }
 
-/**
- * Shows the options without a free slot.
- * @param resume a draft that waits for one
- */
+/** Shows the ways to get a free slot. @param resume a draft that waits for a slot */
 export async function showNoSlot(ctx: BotContext, resume: Draft | undefined): Promise<void> {
   const link = resume === undefined ? ctx.links[0] : linkOf(ctx, resume)
   const [{ balanceCredits, slots }, { trial }] = await Promise.all([
@@ -52,7 +49,7 @@ export async function showNoSlot(ctx: BotContext, resume: Draft | undefined): Pr
   await show(ctx, view, 'wizard')
 }
 
-/** The link a draft was started with; its wallet may have been unlinked meanwhile. */
+/** The link with which a draft was started; the wallet may have been unlinked meanwhile. */
 export function linkOf(ctx: ChatState, { wallet }: Draft): Membership {
   const link = ctx.links.find((one) => one.wallet === wallet)
   if (link === undefined) throw new AppError('not_found', 'not_found')
@@ -61,7 +58,7 @@ export function linkOf(ctx: ChatState, { wallet }: Draft): Membership {
 
 /**
  * The screen of a draft's step.
- * @param week what the last step says about the last week
+ * @param week result of the backtest for the last step
  */
 export async function stepView(ctx: ChatState, draft: Draft, week?: TriedWatch) {
   const { values } = draft

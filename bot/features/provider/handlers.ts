@@ -20,7 +20,7 @@ import { providerButtons, providerCaption, providerQuestion, providerText } from
 
 const composer = new Composer<BotContext>()
 
-/** Upper limit of the offered providers of each kind. */
+/** Maximum number of offered providers of each kind. */
 const OWN_MAX = 6
 const RECENT_MAX = 5
 
@@ -55,7 +55,7 @@ const pick = defineQuestion({
 
 /**
  * Shows the provider of a text, by address or part of its name.
- * @returns the refusal if there is none
+ * @returns the refusal if there is no such provider
  */
 async function showNamed(ctx: BotContext, text: string): Promise<Refusal | undefined> {
   const meant = await findTypedProvider(ctx, text)
@@ -73,11 +73,11 @@ async function showOrAsk(ctx: BotContext, address: Address, rounds: PictureRound
   await pick.open(ctx, {}, unknownProvider(ctx, shortAddress(address)))
 }
 
-/** Shorter texts match too many names. */
+/** Minimum length of a searched name; shorter texts match too many names. */
 const NAME_MIN = 3
 
 /**
- * Shows the provider with a typed public name, or the matching ones.
+ * Shows the provider with a typed public name, or the providers that match.
  *
  * @returns false when no name matches
  */
@@ -91,7 +91,7 @@ export async function offerNamed(ctx: BotContext, text: string): Promise<boolean
 
 /**
  * Shows a provider.
- * @returns false when it is unknown, and the wallet does not watch it
+ * @returns false when the provider is unknown and the wallet does not watch it
  */
 async function showProvider(
   ctx: BotContext,
@@ -122,11 +122,14 @@ async function showProvider(
 
 interface OwnProvider extends NamedProvider {
   readonly id: number
-  /** Whether it watches every round. */
+  /** Whether a watch of the wallet observes every round of the provider. */
   readonly isOnRounds: boolean
 }
 
-/** Providers that the chat's wallet watches, by the labels of its watches; those on rounds first. */
+/**
+ * Providers that the chat's wallet watches, by the labels of its watches; providers whose rounds are
+ * watched first.
+ */
 async function ownWatches(ctx: BotContext): Promise<readonly OwnProvider[]> {
   const own = (await allWatches(ctx)).flatMap((watch: Watch): OwnProvider[] => {
     const address = Address.safeParse(propertyOf(watch.target, 'provider'))
@@ -137,7 +140,7 @@ async function ownWatches(ctx: BotContext): Promise<readonly OwnProvider[]> {
   return own.toSorted((a, b) => Number(b.isOnRounds) - Number(a.isOnRounds))
 }
 
-/** Upper limit of the chats whose recent providers are remembered; the oldest is dropped. */
+/** Maximum number of chats whose recent providers are remembered; the oldest chat is dropped. */
 const CHATS_REMEMBERED_MAX = 1000
 
 /** Recently shown providers, newest first, by chat; not kept across restarts. */
@@ -153,7 +156,7 @@ function remember({ app, knownChat }: BotContext, one: NamedProvider): void {
   if (chats.size > CHATS_REMEMBERED_MAX && oldest !== undefined) chats.delete(oldest)
 }
 
-/** The wallet's own providers and recently shown ones, each once. */
+/** The providers that the wallet watches, and recently shown providers, each once. */
 async function nearAtHand(ctx: BotContext): Promise<readonly NamedProvider[]> {
   const own = ctx.reader.isGroup ? [] : await ownWatches(ctx)
   const seen = recent.get(ctx.app)?.get(ctx.knownChat.id) ?? []

@@ -12,9 +12,9 @@ import type { BotContext, ChatState } from '../../core/context.ts'
 import type { Refusal } from '../../core/session.ts'
 import { cut } from '../../views/fields.ts'
 
-/** Upper limit of the suggestions. */
+/** Maximum number of suggestions. */
 const OFFERED_MAX = 4
-/** Upper limit of the searched text's length. */
+/** Maximum length of a searched text. */
 const TEXT_LENGTH_MAX = 200
 
 /** The provider of a text, or the refusal with suggestions. */
@@ -53,12 +53,12 @@ export async function providersNamed(
   return (await ctx.call(searchProviders, { query })).data
 }
 
-/** Public name of a provider, by its identity; undefined without one. */
+/** Public name of a provider, by its identity address; undefined if it has none. */
 export async function providerName(ctx: ChatState, provider: Address): Promise<string | undefined> {
   return (await providersNamed(ctx, provider))[0]?.name
 }
 
-/** State of a provider, and whether it exists; true while that is uncertain. */
+/** State of a provider, and whether it exists; true while this is uncertain. */
 export async function readProvider(
   ctx: ChatState,
   provider: Address,

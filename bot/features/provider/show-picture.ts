@@ -12,11 +12,12 @@ const sent = new WeakMap<App, Map<string, string>>()
 const SENT_MAX = 200
 
 /**
- * Shows a drawing with a caption: in the picture whose button was pressed, else as a new message, because a
- * text cannot become a picture. A picture that Telegram already has is not uploaded again.
+ * Shows a drawing with a caption: in the picture whose button was pressed, or else as a new message,
+ * because a text message cannot become a picture. A picture that Telegram already has is not uploaded
+ * again.
  *
- * @param svg as for `drawPng`
- * @returns false when it cannot be rendered or Telegram refuses it: nothing was shown then
+ * @param svg input of `drawPng`
+ * @returns false when the drawing cannot be rendered or Telegram refuses it; then nothing was shown
  */
 export async function showPicture(
   ctx: BotContext,
@@ -30,13 +31,13 @@ export async function showPicture(
     const pressed = ctx.callbackQuery?.message?.message_id
     const isScreen = pressed !== undefined && ctx.knownChat.currentMessages[task] === pressed
     await storeCurrent(ctx, messageId, view, task)
-    // The pressed text, such as the question for a provider, has no use beside the picture.
+    // The pressed text, such as the question for a provider, is deleted, because the picture replaces it.
     if (replaced === undefined && isScreen) await remove(ctx, pressed)
     return true
   } catch (error) {
     if (error instanceof GrammyError && error.error_code !== 400) throw error
     const fields = { updateId: ctx.update.update_id, error: describe(error) }
-    ctx.app.log.warn(fields, 'picture not sent; a text is sent instead')
+    ctx.app.log.warn(fields, 'picture was not sent; a text is sent instead')
     return false
   }
 }
@@ -101,11 +102,11 @@ async function upload(ctx: BotContext): Promise<void> {
   try {
     await ctx.replyWithChatAction('upload_photo')
   } catch (error) {
-    ctx.app.log.debug({ error: describe(error) }, 'waiting not shown')
+    ctx.app.log.debug({ error: describe(error) }, 'progress could not be shown')
   }
 }
 
-/** Runs a call with Telegram's file id, or with a new upload if there is none or it expired. */
+/** Runs a call with Telegram's file id, or with a new upload if there is no file id or it has expired. */
 async function withFile(
   { app }: BotContext,
   svg: string,

@@ -33,7 +33,7 @@ import {
 /** A provider with the chat's own data. */
 export interface ShownProvider {
   readonly view: ProviderView
-  /** Public name, or the label of the chat's own watch. */
+  /** Public name, or the label of the chat's watch. */
   readonly name: string | undefined
   /** Watch of the chat's wallet on all its rounds. */
   readonly watchId: number | undefined
@@ -47,7 +47,7 @@ interface Options {
   readonly canShare: boolean
 }
 
-/** Protocol names, as in the picture: the same in every language. */
+/** Protocol names, as in the picture; they are the same in every language. */
 const NAMES: Readonly<Record<Duty, string>> = {
   commit: 'commit',
   reveal: 'reveal',
@@ -67,13 +67,11 @@ const MARKS: Readonly<Record<RoundCell, string>> = {
   unknown: '○',
 }
 
-/** Rounds of a text grid, for the width of a phone. */
+/** Number of rounds in a text grid, for the width of a phone. */
 const TEXT_ROUNDS = 20
 /** Marks of low balances. */
 const LOW_MARKS = { warning: '🟠', critical: '🔴' } as const
-/**
- * One FLR in wei. Balances are shown in whole FLR, rounded down; those below one FLR with decimals.
- */
+/** One FLR in wei. Balances are shown in whole FLR, rounded down; balances below one FLR with decimals. */
 const FLR_WEI = 10n ** 18n
 /** Probability below which a silence is shown as a failure. */
 const SILENT = 1e-7
@@ -122,10 +120,10 @@ function linesOf(reader: Reader, shown: ShownProvider, { now }: Options): string
 interface Wrong {
   readonly duty: string
   readonly state: string
-  /** Early or late, as opposed to missing or invalid. */
+  /** Whether the duty was fulfilled early or late, as opposed to missing or invalid. */
   readonly isMild: boolean
   readonly since: Date
-  /** Number of consecutive rounds. */
+  /** Number of consecutive rounds with the failure. */
   readonly count: number
 }
 

@@ -126,7 +126,7 @@ function nameFor({ t, app }: BotContext, channel: TypedChannel, text: string): s
   return cleanOutsideText(name, LABEL_LENGTH_MAX) || t(`bot:channel.${channel}`)
 }
 
-/** A name that no other destination has: two webhooks of one host differ by a number. */
+/** Makes a name unique among the destinations: two webhooks of one host differ by a number. */
 function distinct(name: string, others: readonly (string | null)[]): string {
   for (let number = 2, next = name; ; number += 1) {
     if (!others.includes(next)) return next
@@ -170,7 +170,7 @@ onPress(composer, 'rec.saved', PRIVATE, async (ctx, { id }) => {
   })
 })
 
-/** Time until a secret is hidden, and until a mailbox's confirmation is no longer awaited. */
+/** Time until a secret is hidden, and for which a mailbox's confirmation is awaited. */
 const FOLLOWED_MS = { secret: 10 * MINUTE_MS, confirmation: DAY_MS } as const
 const SOON_MS = 5000
 

@@ -17,11 +17,11 @@ import { backToList } from './list-view.ts'
 /** Data of a destination's card. */
 export interface RecipientFacts {
   readonly destination: Destination
-  /** Number of alerts retained for it. */
+  /** Number of alerts that are retained for the destination. */
   readonly retained: number
-  /** Failed deliveries of the last day. */
+  /** Number of failed deliveries of the last day. */
   readonly failures: number
-  /** Labels of the watches that name it. */
+  /** Labels of the watches that name the destination. */
   readonly namedBy: readonly string[]
 }
 
@@ -103,7 +103,7 @@ const WITH_VALUES: readonly TextKey[] = [
   'notices:reason.other',
 ]
 
-/** Lines with the reason why it is off. */
+/** Lines with the reason why the destination is off. */
 function reasonLines(
   { t }: Reader,
   { statusReason }: Pick<Destination, 'statusReason'>,
@@ -176,7 +176,7 @@ function changes(reader: Reader, facts: RecipientFacts): Rows {
   ]
 }
 
-/** Buttons for its present state. */
+/** Buttons for the destination's current state. */
 function firstRow({ t }: Reader, { destination, retained }: RecipientFacts): readonly Button[] {
   const { status, statusReason, channel } = destination
   const params = { id: destination.id }

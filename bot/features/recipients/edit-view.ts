@@ -15,7 +15,7 @@ export const LEVELS: Readonly<Record<string, Severity>> = {
   cri: 'critical',
 }
 
-/** Choice of its lowest severity. */
+/** Choice of the destination's lowest severity. */
 export function severityChoice(reader: Reader, { destination, hereId }: DestinationData): View {
   const { t } = reader
   const { minSeverity } = destination
@@ -31,7 +31,7 @@ export function severityChoice(reader: Reader, { destination, hereId }: Destinat
   )
 }
 
-/** Choice of its language. */
+/** Choice of the destination's language. */
 export function languageOf(reader: Reader, { destination, hereId }: DestinationData): View {
   const { t } = reader
   const name = typed(destinationName(t, destination, hereId))
@@ -46,7 +46,7 @@ export function languageOf(reader: Reader, { destination, hereId }: DestinationD
   )
 }
 
-/** Choice of its time zone. */
+/** Choice of the destination's time zone. */
 export function zoneOf(
   reader: Reader,
   { destination, hereId }: DestinationData,
@@ -69,7 +69,7 @@ export function zoneOf(
   )
 }
 
-/** Question for its name. */
+/** Question for the destination's name. */
 export function nameQuestion(reader: Reader, { destination, hereId }: DestinationData): View {
   const value = typed(destination.name)
   return screen(
@@ -79,7 +79,7 @@ export function nameQuestion(reader: Reader, { destination, hereId }: Destinatio
 }
 
 /**
- * Asks for confirmation of its deletion.
+ * Asks for confirmation of deleting a destination.
  * @param alone number of watches that name no other recipient
  */
 export function deleteRecipient(

@@ -4,7 +4,7 @@ import type { Queue } from '#src/db/queue.ts'
 import { followUps } from '../../core/tables.ts'
 
 export type FollowUpRow = typeof followUps.$inferSelect
-/** A follow-up that is claimed is due again when its lease ends. */
+/** Queue of follow-ups. A claimed follow-up is due again when its lease ends. */
 export const FOLLOW_UPS = {
   table: followUps,
   id: ['chatId', 'messageId'],
@@ -13,7 +13,7 @@ export const FOLLOW_UPS = {
 
 type MessageName = Pick<FollowUpRow, 'chatId' | 'messageId'>
 
-/** Stores a follow-up of a message, replacing an earlier one. */
+/** Stores a follow-up of a message, which replaces an earlier follow-up. */
 export async function putFollowUp(db: Db, row: FollowUpRow): Promise<void> {
   await db
     .insert(followUps)
@@ -34,7 +34,7 @@ export async function hurryFollowUps(
 }
 
 /**
- * Removes the follow-up of a message that shows something else now.
+ * Removes the follow-up of a message that shows another screen now.
  * @returns the follow-up
  */
 export async function takeFollowUp(db: Db, message: MessageName): Promise<FollowUpRow | undefined> {
@@ -42,7 +42,7 @@ export async function takeFollowUp(db: Db, message: MessageName): Promise<Follow
   return row
 }
 
-/** Whether a message still has this follow-up, and no other or none. */
+/** Whether a message still has this follow-up. */
 export async function hasFollowUp(db: Db, row: FollowUpRow): Promise<boolean> {
   const rows = await db
     .select({ messageId: followUps.messageId })
@@ -51,7 +51,7 @@ export async function hasFollowUp(db: Db, row: FollowUpRow): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Deletes a follow-up that was carried out. A newer one of the message is not deleted. */
+/** Deletes a follow-up that was carried out. A newer follow-up of the message is not deleted. */
 export async function deleteFollowUp(db: Db, row: FollowUpRow): Promise<void> {
   await db.delete(followUps).where(isSame(row))
 }

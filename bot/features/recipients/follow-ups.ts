@@ -43,15 +43,15 @@ const AT_ONCE_MAX = 20
 const ASKED_MS_MIN = 5000
 const ASKED_MS_MAX = 300_000
 
-/** Dependencies: the application, and the bot's own client of Telegram. */
+/** Dependencies: the application, and the bot's client of Telegram. */
 export interface FollowUpDeps {
   readonly app: App
   readonly api: Api
-  /** Without `@`. */
+  /** The bot's username without `@`. */
   readonly username: string
 }
 
-/** Runs every due follow-up, until the signal is aborted: the rest is due again when its lease ends. */
+/** Runs every due follow-up, until the signal is aborted; the rest is due again when its lease ends. */
 export async function followUp(changer: FollowUpDeps, signal?: AbortSignal): Promise<void> {
   const { app } = changer
   await deleteExpired(app.db, app.clock.now())
@@ -63,7 +63,7 @@ export async function followUp(changer: FollowUpDeps, signal?: AbortSignal): Pro
       // The follow-up is due again when its lease ends.
       app.log.warn(
         { chatId: row.chatId, error: describe(error) },
-        'message not changed; it is due again when its lease ends',
+        'message was not changed; it is due again when its lease ends',
       )
     }
   }
@@ -159,7 +159,7 @@ async function readerOf(
   }
 }
 
-/** Edits a message; one that is deleted, or shows another screen by now, is ignored. */
+/** Edits a message; a message that was deleted, or shows another screen by now, is ignored. */
 async function edit({ app, api }: FollowUpDeps, row: FollowUpRow, content: Content): Promise<void> {
   if (!(await hasFollowUp(app.db, row))) return
   const { chatId, messageId } = row

@@ -35,7 +35,7 @@ const PRIVATE = { privately: 'menu' } as const
 
 const composer = new Composer<BotContext>()
 
-/** Any press on a message cancels its follow-up, because it shows something else afterwards. */
+/** Any press on a message cancels its follow-up, because the message shows another screen afterwards. */
 composer.use(async (ctx, next) => {
   const { press } = ctx
   // The handler of a saved secret needs the time at which it was shown.
@@ -66,7 +66,7 @@ export async function showRecipients(
 }
 
 /**
- * Changes a destination and shows its card with a line about it.
+ * Changes a destination and shows its card with a line about the change.
  * @param done HTML
  */
 async function change(
@@ -133,7 +133,7 @@ const zoneQuestion = defineQuestion({
   cancel: (ctx, { id }) => showRecipient(ctx, id),
 })
 
-/** Upper limit of repeated input. */
+/** Maximum length of input that is repeated. */
 const INPUT_SHOWN = 40
 
 onPress(composer, 'rec.zone', PRIVATE, (ctx, { id }) => zoneQuestion.open(ctx, { id }))

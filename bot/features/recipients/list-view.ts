@@ -21,7 +21,7 @@ import {
 const PAGE_SIZE = 8
 
 interface ListOptions {
-  /** Counts from 1; beyond the last page it is the last one. */
+  /** Number of the page, from 1; a number beyond the last page means the last page. */
   readonly page: number
   readonly now: Date
   /** The recipient that is the reader's chat. */

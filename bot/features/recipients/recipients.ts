@@ -67,7 +67,7 @@ export async function recipientView(ctx: ChatState, id: number, notice?: string)
 }
 
 /**
- * Sends one test. A destination that cannot be tested now has an outcome as well.
+ * Sends one test. Returns an outcome also for a destination that cannot be tested now.
  *
  * @param evenIfOff also to a destination that is off, to check whether it works again
  */
@@ -112,7 +112,7 @@ export function testLine(
 
 /**
  * Cancels the follow-up of the pressed message.
- * @returns its time
+ * @returns the time of the follow-up
  */
 export async function endFollowUp(ctx: BotContext): Promise<Date | undefined> {
   const messageId = ctx.callbackQuery?.message?.message_id

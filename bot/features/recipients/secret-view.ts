@@ -12,7 +12,7 @@ import {
 } from './card-view.ts'
 import { backToList } from './list-view.ts'
 
-/** Whether a destination still has the secret it was added with. */
+/** Whether a destination still has the secret with which it was added. */
 export function hasFirstKey({ key, createdAt }: Pick<Destination, 'key' | 'createdAt'>): boolean {
   return key?.since.getTime() === createdAt.getTime()
 }
@@ -49,7 +49,8 @@ export function secretShown(
       `✅ ${t.html('bot:rec.ready', { name })}`,
       t.html('bot:rec.secretOnce'),
       t.html('bot:rec.secretText', {
-        // Code inside of a spoiler would not be hidden: Telegram keeps only the code.
+        // The secret is not formatted as code: inside of a spoiler, Telegram would keep only the code,
+        // which is not hidden.
         secret: html(`<tg-spoiler>${escapeHtml(secret)}</tg-spoiler>`),
       }),
       ...(isNew ? ['', t.html('bot:rec.hearNext', { name })] : []),

@@ -35,7 +35,10 @@ onPress(composer, 'rec.test', PRIVATE, async (ctx, { id }) => {
   await showTest(ctx, found, isJustAdded(ctx, found) ? 'recipient-added' : 'recipient-test')
 })
 
-/** Whether the message shows the secret of a recipient that was added with it and not asked about yet. */
+/**
+ * Whether the message shows the secret of a recipient that was just added, and for which watches were not
+ * chosen yet.
+ */
 function isJustAdded({ callbackQuery }: BotContext, { destination }: FoundRecipient): boolean {
   const { id } = destination
   const buttons = callbackQuery?.message?.reply_markup?.inline_keyboard.flat() ?? []
@@ -52,7 +55,7 @@ onPress(composer, 'rec.revive', async (ctx, { id }) => {
   await revive(ctx, recipient)
 })
 
-/** Switches the group's alerts on again; other destinations are private there. */
+/** Switches the group's alerts on again; in a group other destinations are private. */
 async function reviveGroup(ctx: BotContext, id: number): Promise<void> {
   if (!ctx.links.some(({ recipientId }) => recipientId === id)) {
     return ctx.answer(undefined, { url: deepLink(ctx.reader, `r${id}`) })
@@ -61,7 +64,7 @@ async function reviveGroup(ctx: BotContext, id: number): Promise<void> {
   await show(ctx, await returningScreen(ctx, []))
 }
 
-/** Switches a destination on, a webhook only if a test succeeds, and shows the result. */
+/** Switches a destination on and shows the result; a webhook is switched on only if a test succeeds. */
 async function revive(ctx: BotContext, found: FoundRecipient): Promise<void> {
   const { destination, link } = found
   const { id } = destination
@@ -117,7 +120,7 @@ onPress(composer, 'rec.log', PRIVATE, async (ctx, { id, cursor }) => {
   await show(ctx, view)
 })
 
-/** A page of the log; the first one if the cursor is of another list. */
+/** A page of the log; the first page if the cursor is of another list. */
 async function pageOf(
   ctx: BotContext,
   { destination: { id: recipientId }, link }: FoundRecipient,

@@ -1,4 +1,7 @@
-/** The test of one recipient, followed in its card or in the screen after it was added. */
+/**
+ * The test of one recipient, whose outcome is shown in the recipient's card or in the screen after it was
+ * added.
+ */
 import type { BotContext, ChatState } from '../../core/context.ts'
 import { show } from '../../core/show.ts'
 import type { View } from '../../views/view.ts'
@@ -24,7 +27,7 @@ const SCREENS = {
 
 type Kind = keyof typeof SCREENS
 
-/** Sends a test, shows its outcome, and follows it if it is on its way. */
+/** Sends a test and shows the outcome; if the test is on its way, the message follows it. */
 export async function showTest(ctx: BotContext, found: FoundRecipient, kind: Kind): Promise<void> {
   const { destination, link } = found
   const since = ctx.app.clock.now()
@@ -36,7 +39,7 @@ export async function showTest(ctx: BotContext, found: FoundRecipient, kind: Kin
   await followTests(ctx.app, message, { kind, id: destination.id, wallet: link.wallet, since })
 }
 
-/** What reads the test of a recipient, by the kind of the live message. */
+/** Readers of the test of a recipient, by the kind of the live message. */
 export const RECIPIENT_TESTS: readonly (readonly [string, ReadTests])[] = Object.entries(
   SCREENS,
 ).map(([kind, screen]: [string, Screen]) => [kind, readerOf(screen)])

@@ -18,7 +18,10 @@ import {
 import { backToRecipient } from './card-view.ts'
 
 const PAGE_SIZE = 6
-/** The type whose watches are offered as a whole: its alerts interest other people than those of a wallet. */
+/**
+ * The type whose watches can be chosen with one button, because its alerts interest other people than
+ * alerts about a wallet.
+ */
 const OFFERED_TYPE = 'provider-fsp'
 
 /** A recipient, and the watches that notify it or may notify it. */
@@ -31,15 +34,15 @@ export interface WatchSelection {
 }
 
 interface WatchSelectionOptions {
-  /** Counts from 1; beyond the last page it is the last one. */
+  /** Number of the page, from 1; a number beyond the last page means the last page. */
   readonly page: number
   /** Line about the last action: HTML. */
   readonly notice?: string | undefined
 }
 
 /**
- * Recipients that a watch names, after a recipient is added to them or removed; null: it names none any
- * more. A watch that named none keeps those that it notified by default.
+ * Recipients that a watch names after a recipient is added or removed; null if it no longer names any. A
+ * watch that named no recipients keeps those that it notified by default.
  */
 export function namedAfter(
   { destination: { id }, destinations }: Pick<WatchSelection, 'destination' | 'destinations'>,
@@ -55,7 +58,7 @@ export function namedAfter(
   return after.length === 0 ? null : after
 }
 
-/** Page of the watch at this place in the list. */
+/** Page with the watch at an index of the list. */
 export function pageOf(at: number): number {
   return Math.floor(at / PAGE_SIZE) + 1
 }
@@ -70,7 +73,7 @@ export function isNotifiedOf(
   return destination.default || destination.own
 }
 
-/** Screen with the watches that notify a recipient, all or some, and its minimum severity. */
+/** Screen with the watches that notify a recipient, and the recipient's minimum severity. */
 export function watchSelectionScreen(
   reader: Reader,
   selection: WatchSelection,
@@ -106,7 +109,8 @@ function scopeLines({ t }: Reader, selection: WatchSelection): readonly (string 
   const isAny = watches.some((watch) => isNotifiedOf(selection, watch))
   return [
     t.html(isAny ? 'bot:rec.hearSome' : 'bot:rec.hearNone'),
-    // A watch cannot name the wallet's own channels, so naming others takes it from them.
+    // A watch cannot name the wallet's own channels, so these get nothing from it when it names other
+    // recipients.
     own.length === 0
       ? undefined
       : `⚠️ ${t.html('bot:rec.hearOwn', { names: nameList(own, t.locale) })}`,

@@ -1,4 +1,7 @@
-/** Choice of the watches that notify a recipient: asked when it is added, and changed later. */
+/**
+ * Choice of the watches that notify a recipient, which is asked when the recipient is added and can be
+ * changed later.
+ */
 import { Composer } from 'grammy'
 import { AppError } from '#src/kernel/errors.ts'
 import { changeDestination, listDestinations } from '#src/operations/chat-destinations.ts'
@@ -58,11 +61,11 @@ onPress(composer, 'rec.hearFlip', PRIVATE, async (ctx, { id, watch: watchId }) =
 
 interface WatchSelectionOptions {
   readonly page?: number
-  /** HTML. */
+  /** Line about the last action: HTML. */
   readonly notice?: string
 }
 
-/** Asks which watches notify a recipient. A chat that may change nothing sees its card. */
+/** Asks which watches notify a recipient. A chat that may change nothing sees the recipient's card. */
 export async function showWatchSelection(
   ctx: BotContext,
   id: number,
@@ -71,7 +74,10 @@ export async function showWatchSelection(
   await show(ctx, await watchSelectionView(ctx, id, options))
 }
 
-/** The question which watches notify a recipient; its card for a chat that may change nothing. */
+/**
+ * The question which watches notify a recipient, or the recipient's card for a chat that may change
+ * nothing.
+ */
 export async function watchSelectionView(
   ctx: ChatState,
   id: number,
@@ -123,7 +129,10 @@ async function setAll(
   }
 }
 
-/** A watch that changed meanwhile is not overwritten: the screen then shows it as it is. */
+/**
+ * Adds the recipient to a watch or removes it. A watch that changed meanwhile is not overwritten; the
+ * screen then shows its current state.
+ */
 async function setOne(
   ctx: BotContext,
   selection: FoundWatchSelection,

@@ -57,8 +57,8 @@ type ScreenOf = (
 ) => View
 
 /**
- * Changes the wallet's settings as last read, and shows them. After a concurrent change they are read again
- * and shown with a note.
+ * Changes the wallet's settings as last read, and shows them. After a concurrent change the settings are
+ * read again and shown with a note.
  */
 async function change(
   ctx: BotContext,
@@ -157,7 +157,7 @@ const timeAsked = defineQuestion({
   cancel: (ctx, { what }) => showPart(ctx, what === 'digest' ? digestScreen : quietScreen),
 })
 
-/** Upper limit of repeated input. */
+/** Maximum length of input that is repeated. */
 const INPUT_SHOWN = 40
 
 onPress(composer, 'settings.remind', PRIVATE, async (ctx, { choice }) => {

@@ -133,7 +133,7 @@ export function unpackedTime(text: string): string | undefined {
     : undefined
 }
 
-/** Quiet hours: whether enabled, bounds, and exceptions. */
+/** Screen of the quiet hours: whether they are enabled, their bounds, and exceptions. */
 export function quietScreen(
   reader: Reader,
   settings: Settings,
@@ -228,7 +228,7 @@ export const REMINDERS = {
 export type RemindChoice = keyof typeof REMINDERS
 const REMIND_CHOICES = ['off', 'std', 'fst', 'hr'] as const satisfies readonly RemindChoice[]
 
-/** The choice with these minutes; undefined for others, which programs can set. */
+/** The choice with these minutes; undefined for other minutes, which programs can set. */
 function remindChoice(minutes: readonly number[]): RemindChoice | undefined {
   return REMIND_CHOICES.find((choice) => REMINDERS[choice].join() === minutes.join())
 }

@@ -119,7 +119,7 @@ function switchText(t: Translate, isOn: boolean): string {
   return t(isOn ? 'bot:value.on' : 'bot:value.off')
 }
 
-/** Formats a parameter: the same in every language, small numbers with an exponent. */
+/** Formats a parameter in the same way in every language; small numbers have an exponent. */
 export function parameterText(value: number | boolean) {
   const isSmall = typeof value === 'number' && value > 0 && value < SMALL
   return id(isSmall ? value.toExponential() : String(value))
@@ -176,8 +176,8 @@ const POWERS = [5, 2, 0, -2, -4]
 const PRESETS_MAX = 5
 
 /**
- * Offered values of a number: the default and its neighbours within the bounds, rising for whole numbers,
- * falling for probabilities.
+ * Offered values of a number: the default and values near it within the bounds, in rising order for whole
+ * numbers and falling order for probabilities.
  */
 function parameterPresets(
   parameter: Extract<Parameter, { readonly type: 'integer' | 'number' }>,

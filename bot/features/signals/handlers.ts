@@ -173,7 +173,7 @@ async function showSignal(
   await show(ctx, card)
 }
 
-/** Runs an action on a signal; for an unknown one shows the watch's card. */
+/** Runs an action on a signal; for an unknown signal shows the watch's card. */
 async function withSignal(
   ctx: BotContext,
   id: number,

@@ -9,7 +9,7 @@ import { act, back, inRows, type Reader, screen, type View } from '../../views/v
 import { GLYPHS, SEVERITY_GLYPHS } from '../../views/watch-state.ts'
 import { backToCard } from '../watches/edit-view.ts'
 
-/** One signal of a watch: definition, setting, state. */
+/** One signal of a watch, with its definition, setting and state. */
 export interface SignalView {
   readonly definition: SignalDefinition
   readonly setting: SignalSetting
@@ -46,7 +46,7 @@ export function signalShort(t: Translate, type: string, signal: string): string 
   return t(builtKey(`signals:${type}.${signal}.short`))
 }
 
-/** Number of enabled signals, and those that are not quiet: one line of a card. */
+/** One line of a card: the number of enabled signals, and the signals that are not `ok`. */
 export function signalsSummary({ t }: Reader, watch: Watch): string {
   const all = signalsOf(watch)
   const on = all.filter(({ setting }) => setting.enabled).length
@@ -60,8 +60,8 @@ export function signalsSummary({ t }: Reader, watch: Watch): string {
 }
 
 /**
- * Upper limit of the signals with a button of their own above the groups, and of those named in a group's
- * line.
+ * Maximum number of signals with separate buttons above the groups, and of signals that a group's line
+ * names.
  */
 const LOUD_MAX = 2
 const NAMED_MAX = 3
@@ -170,7 +170,7 @@ export function signalGroup(reader: Reader, watch: Watch, group: SignalGroup): V
   ])
 }
 
-/** Signals that stay enabled when only the worst severities are wanted. */
+/** Signals that stay enabled when only the highest severities are wanted. */
 export function chosenSignals(
   definitions: readonly SignalDefinition[],
   choice: 'all' | 'crt' | 'def',

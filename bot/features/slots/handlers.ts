@@ -78,7 +78,7 @@ onPress(composer, 'slots.quote', PRIVATE, async (ctx, asked) => {
 
 type Asked = ArgumentsOf<'slots.quote'>
 
-/** Shows the price of slots. More than the limit are reduced to it. */
+/** Shows the price of slots. A number above the limit is reduced to the limit. */
 export async function showQuote(ctx: BotContext, asked: Asked, notice?: string): Promise<void> {
   const { slots } = await ctx.call(getAccount, { query: { limit: '1' } })
   const room = Math.max(0, SLOTS_MAX - slots.purchased - slots.trial)
@@ -99,7 +99,10 @@ function quoteOf(ctx: BotContext, { quantity, periods }: Asked): Promise<SlotQuo
   return ctx.call(quoteSubscription, { query })
 }
 
-/** The task of the message: slots that a form waits for are bought in its message, which then continues. */
+/**
+ * The task of the message: slots for which the wizard waits are bought in the wizard's message, which then
+ * continues.
+ */
 function taskOf({ callbackQuery, knownChat }: BotContext): Task {
   const messageId = callbackQuery?.message?.message_id
   return messageId !== undefined && messageId === knownChat.currentMessages.wizard
@@ -134,7 +137,7 @@ onPress(composer, 'slots.buy', PRIVATE, async (ctx, { credits, ...asked }) => {
 
 /**
  * Idempotency key of a purchase: one for each shown quote, however often its button is pressed; undefined
- * when the message shows something else.
+ * when the message shows another screen.
  */
 function purchaseKey({ callbackQuery: query, knownChat }: BotContext): string | undefined {
   const message = query?.message

@@ -83,7 +83,7 @@ export function slotsScreen(
   ])
 }
 
-/** Upper limit of the subscriptions on one screen; the others are in the list of all. */
+/** Maximum number of subscriptions on one screen; the others are in the list of all subscriptions. */
 const LINES_MAX = 5
 
 function subscriptionLine(reader: Reader, subscription: Subscription): string {
@@ -109,7 +109,7 @@ export function quoteScreen(
   quote: SlotQuote,
   options: SlotRights & {
     readonly renew: boolean
-    /** Number of slots that can be added. */
+    /** Number of slots that can still be added. */
     readonly room: number
     readonly max: number
     /** Labels of the suspended watches, oldest first. */
@@ -192,7 +192,7 @@ function durationLabel(t: Translate, count: number, isChosen: boolean): string {
   return `${isChosen ? '✓ ' : ''}${periods(t, count)}${discount}`
 }
 
-/** Buttons for missing prerequisites of a purchase; without any, the purchase. */
+/** Buttons for missing prerequisites of a purchase; if nothing is missing, the purchase. */
 export function waysToBuy(
   t: Translate,
   buy: Button,
@@ -200,7 +200,7 @@ export function waysToBuy(
     readonly canSpend: boolean
     /** Whether credits are missing. */
     readonly isShort: boolean
-    /** The quote that is shown again once the chat may spend. */
+    /** The quote that is shown again when the chat may spend. */
     readonly asked: ArgumentsOf<'slots.quote'>
   },
 ): readonly Button[] {
@@ -209,7 +209,7 @@ export function waysToBuy(
   if (!isShort) {
     return [act(t('bot:button.allowSpending'), packed('slots.allow', asked), 'primary')]
   }
-  // The slots are bought with the credits of the top-up, once these arrive.
+  // The slots are bought when the top-up is credited.
   return [
     act(t('bot:button.payForSlots'), packed('topup.slots', asked), 'primary'),
     ...(canSpend ? [] : [act(t('bot:button.topUp'), packed('topup'))]),
@@ -315,7 +315,7 @@ export function subscriptionList(
   ])
 }
 
-/** Number of switches on six rows; the others follow when these have ended. */
+/** Maximum number of switches, in six rows; the others follow when some subscriptions have ended. */
 const SWITCHES_MAX = 12
 
 function renewSwitch(t: Translate, { id: number, autoRenew }: Subscription): Button {

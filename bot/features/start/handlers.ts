@@ -30,7 +30,7 @@ import { homeScreen } from './home.ts'
 import { linkCard, linkOver, linkRefused, rightsText } from './link-view.ts'
 import { comeBack, retainedScreen, returningScreen } from './returning.ts'
 
-/** Presses that any administrator of a group may make, whoever linked the wallet. */
+/** Presses that every administrator of a group may make, whoever linked the wallet. */
 const ADMINISTRATORS = { members: 'administrators', unlinked: true } as const
 
 const composer = new Composer<BotContext>()
@@ -73,7 +73,8 @@ composer.command('start', async (ctx) => {
     return
   }
   const isPlain = payload === '' || payload === 'menu'
-  // A chat that is started again after a block was asked already: the question must not lose its buttons.
+  // A chat that is started again after a block was already asked, and the question must not lose its
+  // buttons.
   const retained = isPlain ? await retainedScreen(ctx, ctx.links) : undefined
   if (retained !== undefined) {
     await send(ctx, retained)
@@ -154,7 +155,10 @@ async function offerLink(ctx: BotContext, code: string): Promise<void> {
   await ask(ctx, linkCard(ctx.reader, offer, asked, code))
 }
 
-/** Runs a step with a link code. A used, expired or unknown code is reported; then undefined. */
+/**
+ * Runs a step with a link code. If the code is used, expired or unknown, that is reported and undefined is
+ * returned.
+ */
 async function whileValid<T>(ctx: BotContext, step: () => Promise<T>): Promise<T | undefined> {
   try {
     return await step()

@@ -14,18 +14,18 @@ import { mutedLine, slotsText, summary } from '../../views/wallet-lines.ts'
 import { type TrialOffer, trialText } from '../connect/view.ts'
 import { type TopicPlace, topicLine } from '../topic/view.ts'
 
-/** The wallet of a private chat's screens. */
+/** The wallet that the screens of a private chat are about. */
 interface HomeWallet {
   readonly address: string
   readonly funds: Funds
   readonly canWrite: boolean
-  /** Whether the chat is linked to others too. */
+  /** Whether the chat is linked to other wallets, too. */
   readonly isOneOfSeveral: boolean
-  /** End of the chat's mute; in the past: not muted. */
+  /** End of the chat's mute; if it is in the past, the chat is not muted. */
   readonly mutedUntil: Date | null
   /** The next renewal with its price. */
   readonly renewal: { readonly at: Date; readonly credits: number } | undefined
-  /** The free trial, while the wallet has no slot and can have it. */
+  /** The free trial, while the wallet has no slot and may start the trial. */
   readonly trial: TrialOffer | undefined
 }
 
@@ -67,14 +67,14 @@ export function home(
   return screen(lines, [...rows, ...trialRow(t, wallet.trial), ...own])
 }
 
-/** The line above contains the terms that the button accepts. */
+/** Button that starts the trial. The line above contains the terms that the button accepts. */
 function trialRow(t: Translate, trial: TrialOffer | undefined): Rows {
   if (trial === undefined) return []
   const data = packed('trial.start', { next: 'choose', terms: trial.mark })
   return [[act(t('bot:button.startTrial'), data)]]
 }
 
-/** Lines about credits and slots, with a renewal that the credits do not cover. */
+/** Lines about credits and slots, and about a renewal that the credits do not cover. */
 function fundsLines(
   { t, timezone }: Reader,
   credits: string,
@@ -109,7 +109,7 @@ function managerRows({ t, isFree }: Reader, watchesAny: boolean, last: readonly 
     act(t('bot:button.help'), packed('help', { topic: undefined })),
     ...last,
   ]
-  // In one row each, so that long labels take the fewest rows.
+  // The buttons are arranged so that long labels take the fewest rows.
   return watchesAny ? [[...first, ...others]] : [first, others]
 }
 
@@ -134,11 +134,11 @@ export function groupHome(
   reader: Reader,
   group: {
     readonly title: string
-    /** The chosen one is first. */
+    /** Linked wallets, the chosen wallet first. */
     readonly wallets: readonly string[]
     /** Topic of the alerts; undefined in a group without topics. */
     readonly topic: TopicPlace | undefined
-    /** First names of the members who may press its buttons. */
+    /** First names of the members who may press the buttons. */
     readonly managers: readonly string[]
   },
   watches: readonly Watch[],
@@ -185,8 +185,8 @@ export function groupHome(
  * Screen of a group that removed the bot and added it again: alerts resume when a manager confirms. The
  * button is shown to all members, and works for managers.
  *
- * @param wallets with interrupted alerts
- * @param recipientId of the group, for one of them
+ * @param wallets wallets with interrupted alerts @param recipientId the group, as a recipient of one of
+ * these wallets
  */
 export function groupReturned(
   { t }: Reader,

@@ -1,4 +1,4 @@
-/** Return of a chat that blocked or removed the bot. */
+/** Handles the return of a chat that blocked or removed the bot. */
 
 import { packed } from '#src/actions/codec.ts'
 import { getDestination } from '#src/operations/chat-destinations.ts'
@@ -26,8 +26,8 @@ export async function returningScreen(ctx: BotContext, were: readonly Membership
 }
 
 /**
- * Home screen that asks about retained alerts, of the first of these links that has some; undefined without
- * any, and in groups, where recipients are private.
+ * Home screen that asks about retained alerts, of the first of these links that has retained alerts;
+ * undefined if there are none, and in groups, where recipients are private.
  */
 export async function retainedScreen(
   ctx: BotContext,

@@ -14,7 +14,7 @@ const composer = new Composer<BotContext>()
 onCommand(composer, 'status', showStatus)
 onPress(composer, 'status', showStatus)
 
-/** Shows the overview. In a pinned message it stays pinned. */
+/** Shows the overview. A pinned message stays pinned. */
 export async function showStatus(ctx: BotContext): Promise<void> {
   await draw(ctx, await isPinned(ctx))
 }
@@ -90,10 +90,7 @@ onPress(composer, 'status.pin', async (ctx, { on }) => {
   await draw(ctx, on)
 })
 
-/**
- * Runs an action on pins.
- * @returns false when Telegram refuses it
- */
+/** Runs an action on pinned messages. @returns false when Telegram refuses the action */
 async function allowed(run: () => Promise<unknown>): Promise<boolean> {
   try {
     await run()

@@ -6,10 +6,10 @@ import type { InvokeOperation } from '../../core/context.ts'
 import { readFunds, readWatches } from '../../views/wallet.ts'
 import type { Overview } from './view.ts'
 
-/** Kind of the live message that shows it. */
+/** Kind of the live message that shows the overview. */
 export const OVERVIEW_KIND = 'status'
 
-/** Reads the overview for a chat: in a group without private data. */
+/** Reads the overview for a chat; for a group without private data. */
 export async function readOverview(
   ask: InvokeOperation,
   of: Pick<ChatLink, 'wallet' | 'recipientId' | 'mutedUntil'> & { readonly isGroup: boolean },

@@ -25,23 +25,23 @@ import { watchLine } from '../watches/list-view.ts'
 export interface Overview {
   readonly wallet: string
   readonly watches: readonly Watch[]
-  /** undefined: private here. */
+  /** Credits and slots; undefined where they are private. */
   readonly funds: Funds | undefined
   /** All destinations of the wallet; empty where they are private. */
   readonly destinations: readonly Destination[]
   /** The recipient that is this chat. */
   readonly hereId: number
-  /** End of this chat's mute; in the past: not muted. */
+  /** End of this chat's mute; if it is in the past, the chat is not muted. */
   readonly mutedUntil: Date | null
   readonly tip: TipState
 }
 
 const WATCHES_MAX = 20
 const OFF_MAX = 5
-/** Upper limit of the failing watches with a button. */
+/** Maximum number of failing watches with a button. */
 const OPENED_MAX = 2
 
-/** All watches, the worst first, and the possible causes of missing alerts. */
+/** All watches, the most severe first, and the possible causes of missing alerts. */
 export function statusScreen(
   reader: Reader,
   overview: Overview,
@@ -49,7 +49,7 @@ export function statusScreen(
     readonly now: Date
     readonly buttons: boolean
     readonly isPinned: boolean
-    /** Line above it: HTML. */
+    /** Line above the overview: HTML. */
     readonly notice?: string | undefined
   },
 ): View {
@@ -131,10 +131,10 @@ function tipLines(reader: Reader, { block, failingSince }: TipState, now: Date):
   ]
 }
 
-/** Shorter interruptions are not shown. */
+/** Time from which on an interruption is shown. */
 const OFFLINE_MS = 90_000
 
-/** Key of an overview: it changes when the message needs an update. */
+/** Key of an overview, which changes when the message needs an update. */
 export function overviewKey(
   { watches, destinations, tip, mutedUntil }: Overview,
   now: Date,

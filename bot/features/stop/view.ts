@@ -74,7 +74,7 @@ const WALLETS_MAX = 4
 
 /**
  * Screen after leaving a wallet.
- * @param isLinked whether the chat is still linked to another
+ * @param isLinked whether the chat is still linked to another wallet
  */
 export function walletLeft(
   { t, isGroup }: Reader,

@@ -11,7 +11,7 @@ export async function showTerms(ctx: BotContext, next: AfterTerms): Promise<void
   await show(ctx, termsCard(ctx.reader, { ...terms, mark: termsMark(terms.version) }, next))
 }
 
-/** Whether the wallet has accepted the terms; if not, they are shown. */
+/** Whether the wallet has accepted the terms; if not, the terms are shown. */
 export async function hasTerms(ctx: BotContext, next: AfterTerms): Promise<boolean> {
   if (!ctx.app.billing.enabled) return true
   const { accepted } = await ctx.call(getTerms)

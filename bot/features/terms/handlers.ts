@@ -10,7 +10,10 @@ import { termsMark } from './terms.ts'
 
 const composer = new Composer<BotContext>()
 
-/** The pending action continues by itself. If the terms have changed, those in force are shown. */
+/**
+ * Accepts the terms, after which the pending action continues. If the terms have changed, the terms in
+ * force are shown.
+ */
 onPress(composer, 'terms.yes', { privately: 'slots' }, async (ctx, { next, terms }) => {
   const isTopup = next === 'topup'
   if (!(await accept(ctx, terms))) return showTerms(ctx, isTopup ? 'topup' : 'slots')
@@ -23,7 +26,7 @@ onPress(composer, 'slots.agree', { privately: 'slots' }, async (ctx, { terms, ..
 
 /**
  * Accepts the terms.
- * @returns false when others are in force than those shown
+ * @returns false when the shown terms are no longer in force
  */
 async function accept(ctx: BotContext, shown: string): Promise<boolean> {
   const { version } = ctx.app.billing.terms

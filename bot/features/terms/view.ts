@@ -2,7 +2,7 @@ import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { html, id } from '#src/i18n/translate.ts'
 import { act, back, type Reader, screen, type View } from '../../views/view.ts'
 
-/** The terms in force, as shown before a purchase. */
+/** The terms in force that are shown before a purchase. */
 export interface ShownTerms {
   readonly version: string
   readonly url: string
@@ -10,13 +10,13 @@ export interface ShownTerms {
   readonly mark: string
 }
 
-/** Continuation after the terms are accepted. */
+/** What continues after the terms are accepted. */
 export type AfterTerms = 'topup' | 'slots' | ArgumentsOf<'slots.quote'>
 
 /**
  * The terms, to be accepted before a purchase.
  *
- * @param next continuation: by its short name, or the shown quote
+ * @param next what continues: a short name, or the shown quote
  */
 export function termsCard({ t }: Reader, terms: ShownTerms, next: AfterTerms): View {
   const read = html(`<a href="${terms.url}">${t.html('bot:terms.read')}</a>`)

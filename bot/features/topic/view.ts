@@ -4,9 +4,9 @@ import { act, back, type Reader, screen, type View } from '../../views/view.ts'
 
 /** Topic that gets the alerts, and topic in which the command was sent. */
 export interface TopicPlace {
-  /** The present topic of alerts; null: General. */
+  /** The current topic of alerts; null for General. */
   readonly current: number | null
-  /** The topic in which the command was sent; undefined: General. */
+  /** The topic in which the command was sent; undefined for General. */
   readonly here: number | undefined
 }
 

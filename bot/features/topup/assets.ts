@@ -8,10 +8,10 @@ import { PricingDocument } from '#src/operations/pricing-document.ts'
 import type { BotContext } from '../../core/context.ts'
 import type { OfferedAsset } from './asset-view.ts'
 
-/** Display order. */
+/** Order in which assets are shown. */
 const ORDER: readonly AssetKey[] = ['service', 'WFLR', 'FLR', 'FXRP', 'XRP']
 
-/** Every payment asset in its present state. */
+/** Every payment asset, in its current state. */
 export async function offeredAssets(ctx: BotContext): Promise<readonly OfferedAsset[]> {
   const pricing = Pricing.parse(await ctx.call(getPricing))
   return ORDER.map((key) => offered(ctx, pricing, key))
@@ -55,7 +55,7 @@ function stateOf({ place, available, paused }: Terms): OfferedAsset['state'] {
   return available ? 'open' : 'unpriced'
 }
 
-/** Key of an asset by its name in button data; undefined for an unknown one. */
+/** Key of an asset by its name in button data; undefined for an unknown name. */
 export function assetKey(name: string): AssetKey | undefined {
   return PAYMENT_ASSETS.find(({ key }) => key === name)?.key
 }

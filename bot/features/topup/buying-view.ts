@@ -41,7 +41,7 @@ export function assetChoice(
   assets: readonly OfferedAsset[],
   options: {
     readonly balanceCredits: number
-    /** Number of credits, if already chosen. */
+    /** Number of credits, if it is already chosen. */
     readonly credits?: number
     readonly purchase?: SlotPurchase
     readonly open:
@@ -156,7 +156,7 @@ export function amountChoice(
   ])
 }
 
-/** Upper limit of one top-up, in the asset and in credits. */
+/** Line about the maximum of one top-up, in the asset and in credits. */
 export function capLine(t: Translate, asset: OfferedAsset): string {
   return t.html('bot:topup.capped', {
     amount: shownAmount(t, asset, asset.capUnits ?? 0n),

@@ -21,7 +21,7 @@ export async function findShown(
   return await readTopup(app, askAs(ctx, link), { handle, chatId: knownChat.id, stage })
 }
 
-/** Runs operations as the wallet of a link. */
+/** Returns a function that runs operations for the wallet of a link. */
 function askAs(ctx: BotContext, link: Membership): InvokeOperation {
   return (operation, input) => ctx.call(operation, input, link)
 }

@@ -65,7 +65,7 @@ export async function openTopup(ctx: BotContext, text = ''): Promise<void> {
   await showAssets(ctx, amount.ok ? { credits: Number(amount.value) } : {})
 }
 
-/** Form of a typed amount. */
+/** Bounds of a typed number of credits. */
 const AMOUNT = { min: String(MIN_TOPUP_CREDITS), max: String(BUTTON_CREDITS_MAX), decimals: 0 }
 
 /**
@@ -80,7 +80,7 @@ async function showAssets(
 }
 
 onPress(composer, 'topup.slots', PRIVATE, async (ctx, asked) => {
-  // A chat without the right to accept terms gets that right first, and is asked afterwards.
+  // A chat without the right to accept terms gets the right first; the terms are shown afterwards.
   if (!has(ctx, 'write') || (await hasTerms(ctx, asked))) await showAssetsFor(ctx, asked)
 })
 
@@ -88,7 +88,7 @@ function has({ links: [link] }: BotContext, scope: Scope): boolean {
   return link?.caller.scopes.includes(scope) === true
 }
 
-/** Asks for the asset of a top-up whose credits buy slots as soon as they arrive. */
+/** Asks for the asset of a top-up that buys slots when it is credited. */
 async function showAssetsFor(
   ctx: BotContext,
   then: ArgumentsOf<'topup.slots'>,
@@ -105,7 +105,7 @@ async function showAssetsFor(
 }
 
 /**
- * The task of the message of a purchase: one that began in the wizard continues in the wizard's
+ * The task of the message of a purchase. A purchase that began in the wizard continues in the wizard's
  * message.
  */
 function taskOfPurchase({ callbackQuery, knownChat }: BotContext): Task {
@@ -118,7 +118,7 @@ function taskOfPurchase({ callbackQuery, knownChat }: BotContext): Task {
 onPress(composer, 'topup.buy', PRIVATE, async (ctx, { asset, credits, ...asked }) => {
   const key = assetKey(asset)
   if (key !== undefined && ctx.knownChat.kind === 'private' && !has(ctx, 'spend')) {
-    // The page that gives the chat the right to spend goes on with the payment.
+    // After the chat got the right to spend on the connect page, the purchase continues.
     const goesOn = packed('topup.buy', { asset, credits, ...asked })
     return showConnect(ctx, { spend: true, goesOn })
   }
@@ -219,7 +219,10 @@ function amountProblem(
   }
 }
 
-/** Credits that the next renewals need beyond the balance, at least the minimum top-up; undefined: none. */
+/**
+ * Credits that the next renewals need beyond the balance, at least the minimum top-up; undefined if none
+ * are needed.
+ */
 async function neededCredits(ctx: BotContext): Promise<number | undefined> {
   const [{ data }, { balanceCredits }] = await Promise.all([
     ctx.call(listSubscriptions, { query: { limit: '250' } }),
@@ -241,7 +244,7 @@ onPress(composer, 'topup.quote', PRIVATE, async (ctx, { asset, credits }) => {
 
 /**
  * Creates a quote and shows it.
- * @returns the refusal if there is none
+ * @returns the refusal if no quote was created
  */
 async function quoted(
   ctx: BotContext,

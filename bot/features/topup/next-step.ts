@@ -1,4 +1,7 @@
-/** The wizard's step that goes on in the message of a top-up once the slots it paid for were bought. */
+/**
+ * The step of the wizard that continues in the message of a top-up, after the slots for which it paid were
+ * bought.
+ */
 
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { undefinedIfUnavailable } from '#src/watches/unavailable.ts'
@@ -10,7 +13,10 @@ import { readDraft, WIZARD_QUESTION } from '../new/draft.ts'
 import { linkOf, slotsOf, stepView } from '../new/wizard.ts'
 import type { ShownTopup } from './view.ts'
 
-/** An older draft is offered by a button: the person may have forgotten it. */
+/**
+ * Age up to which a draft continues by itself. An older draft is offered with a button, because the person
+ * may have forgotten it.
+ */
 const WORKED_ON_MS = HOUR_MS
 
 /** A credited top-up with the pending step of a draft below it. */
@@ -20,10 +26,10 @@ export interface NextStep {
 }
 
 /**
- * The pending step of the person's draft, if the top-up bought a slot for it, and nothing else is asked.
+ * The pending step of the person's draft, if the top-up bought a slot for it and no other question is open.
  *
- * @param credited the top-up's own screen
- * @returns undefined also while the step cannot be shown, because the chain does not answer
+ * @param credited the screen of the top-up @returns undefined also while the step cannot be shown because
+ * the chain does not answer
  */
 export async function nextStep(
   state: ChatState,
@@ -53,8 +59,8 @@ export async function nextStep(
 /**
  * Waits for the typed answer to the step that a message shows now.
  *
- * @returns false when the person has gone on elsewhere while the message was changed: with the draft in its
- * own message, or to another question
+ * @returns false when, while the message was changed, the person continued the draft in another message, or
+ * opened another question
  */
 export async function awaitStep(
   state: ChatState,

@@ -1,4 +1,4 @@
-/** Slots that are paid for with a top-up. */
+/** Texts and buttons about slots that are paid for with a top-up. */
 
 import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { PERIOD_DAYS } from '#src/billing/price-list.ts'
@@ -17,7 +17,7 @@ import { typeButtons } from '../new/view.ts'
 import { resumeButton } from '../start/resume-view.ts'
 import type { OfferedAsset } from './asset-view.ts'
 
-/** Slots that the credits of a top-up buy once they arrive. */
+/** Slots that are bought when a top-up is credited. */
 export interface SlotPurchase extends ArgumentsOf<'topup.slots'> {
   /** Price of the slots. */
   readonly totalCredits: number
@@ -27,7 +27,7 @@ export interface SlotPurchase extends ArgumentsOf<'topup.slots'> {
   readonly waiting: readonly string[]
 }
 
-/** Data of the button of an asset. */
+/** Callback data of an asset's button. */
 export function chosenData(
   asset: OfferedAsset['key'],
   credits: number | undefined,
@@ -56,7 +56,7 @@ export function purchaseLines(
   return [line, renewalLine(t, purchase), waitingLine(t, purchase.waiting, quantity)]
 }
 
-/** Lines of an unpaid quote with the slots that it buys, their price and renewal; none without slots. */
+/** Lines of an unpaid quote about the slots that it will buy; empty if it buys none. */
 export function orderedLines(t: Translate, { then }: Topup): readonly string[] {
   if (then === null) return []
   const { slots: quantity, periods, autoRenew: renew } = then
@@ -68,14 +68,14 @@ export function orderedLines(t: Translate, { then }: Topup): readonly string[] {
   return [`🎟️ ${line}`, renewalLine(t, { quantity, periods, renew })]
 }
 
-/** Line with the paid amount, and a link to the receipt if the page can be opened. */
+/** Line with the paid amount, and a link to the receipt if the page's address works from outside. */
 export function paidLine(t: Translate, page: string, paid: string): string {
   if (!isOpenLink(page)) return t.html('bot:topup.paid', { paid })
   const receipt = html(`<a href="${escapeHtml(page)}">${t.html('bot:topup.receipt')}</a>`)
   return t.html('bot:topup.paidReceipt', { paid, receipt })
 }
 
-/** Line about the slots that the credits were to buy, with what they cost if that is known. */
+/** Line that says whether the slots of a credited top-up were bought, with the spent credits if known. */
 export function boughtLine(
   t: Translate,
   { then }: Topup,
@@ -95,19 +95,22 @@ export function boughtLine(
   return `⚠️ ${t.html('bot:topup.slotsWaiting', { slots, reason })}`
 }
 
-/** A credited top-up and its next steps. */
+/** A credited top-up, with the remainder that can still be paid, and a pending draft of a watch. */
 interface CreditedTopup {
   readonly topup: Topup
   readonly rest: Topup | undefined
   readonly resume: { readonly rev: number; readonly type: string } | undefined
 }
 
-/** Whether the bought slots lead to the first question of a new watch. */
+/**
+ * Whether the wizard for a new watch comes next: the slots were bought, no draft is pending and nothing
+ * remains to be paid.
+ */
 export function isWizardNext({ topup, resume, rest }: CreditedTopup): boolean {
   return topup.then?.status === 'done' && resume === undefined && rest === undefined
 }
 
-/** Buttons of what comes next: the pending draft, the types of a new watch, or the slots. */
+/** Buttons for the next step: the pending draft, a new watch, or the slots. */
 export function nextRows(
   reader: Reader,
   credited: CreditedTopup,

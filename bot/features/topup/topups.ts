@@ -23,7 +23,7 @@ import type { ShownTopup } from './view.ts'
 export const TOPUP_KINDS = { screen: 'topup', qr: 'topup-qr' } as const
 
 /**
- * A top-up of the wallet, with the data beside its record.
+ * A top-up of the wallet, with the further data that its screen shows.
  *
  * @param stage the last shown stage
  * @throws AppError not_found
@@ -44,14 +44,14 @@ export async function readTopup(
     asset: assetKeyOf(app, topup.asset),
     ...(isCredited ? await creditsAfter(ask, topup) : NO_CREDITS),
     isLate: isCredited && receipts.some(({ paidAt }) => paidAt > expiresAt),
-    // While another payment is on its way the remainder is not requested.
+    // While another payment is on its way, the remainder is not offered.
     rest: isPaying ? undefined : restOf(topup, app.clock.now()),
     isBack: isOpen && (stage === 'confirming' || stage === BACK),
     resume: isCredited ? await waitingDraft(app, chatId) : undefined,
   }
 }
 
-/** Stage of a payment whose block was replaced. */
+/** Suffix of the stage of a payment whose block was replaced. */
 const BACK = 'back'
 
 /** Stage of a top-up, in its stored form. */
@@ -91,12 +91,12 @@ async function waitingDraft({ db, clock }: App, chatId: number): Promise<ShownTo
 /** Delay of the first update, for changes during the creation of the message. */
 const FIRST_POLL_MS = 2000
 
-/** Longest interval of updates while a payment is possible or on its way. */
+/** Maximum interval of updates while a payment is possible or on its way. */
 const OPEN_POLL_MS = 30_000
 
 const CLOSE_POLL_MS = 5000
 
-/** Time in which a late payment still updates the message. */
+/** Time for which a late payment still updates the message. */
 const KEPT_MS = 7 * DAY_MS
 
 /** Private chats with a message that started following a top-up in the last hour. */
@@ -107,7 +107,7 @@ export function listChatsShowing(db: Db, handle: string, at: Date): Promise<read
 
 /**
  * Starts updating a message with a top-up's state.
- * @param view the present content, if it is a screen
+ * @param view the current content, if it is a screen
  */
 export async function followTopup(
   { db, clock }: Pick<App, 'db' | 'clock'>,
@@ -122,7 +122,7 @@ export async function followTopup(
     wallet,
     handle,
     stage: stageOf(shown),
-    shown: view === undefined ? null : digestOf(view),
+    shown: view === undefined ? null : hashOfView(view),
     changeCount: 0,
     dueAt: new Date(now.getTime() + FIRST_POLL_MS),
     leasedUntil: null,
@@ -150,7 +150,7 @@ export function nextLookAt({ topup }: ShownTopup, now: Date): Date {
   }
 }
 
-/** Digest of a screen, to detect changes. */
-export function digestOf(view: View): string {
+/** Hash of a screen, by which changes are detected. */
+export function hashOfView(view: View): string {
   return createHash('sha256').update(JSON.stringify(view)).digest('base64url')
 }

@@ -30,25 +30,28 @@ import { contractWalletLine } from './asset-view.ts'
 import { pageFor } from './page-link.ts'
 import { boughtLine, isWizardNext, nextRows, orderedLines, paidLine } from './purchase-view.ts'
 
-/** A top-up with the data beside its record. */
+/** A top-up with the further data that its screen shows. */
 export interface ShownTopup {
   readonly topup: Topup
   readonly asset: AssetKey
-  /** Credits after its newest credit and its purchase; undefined without a recent one. */
+  /**
+   * The wallet's credits after the newest credit of the top-up and its purchase; undefined if there is no
+   * recent one.
+   */
   readonly balanceCredits: number | undefined
-  /** Price of the slots that it bought; undefined without them, or if they are not recent. */
+  /** Price of the slots that the top-up bought; undefined if there are none, or they are not recent. */
   readonly spentCredits: number | undefined
   /** Whether a payment arrived after the quote expired. */
   readonly isLate: boolean
-  /** Top-up for the remainder of a partly paid one, as long as it can be paid. */
+  /** Remainder of a partly paid top-up, as long as it can be paid. */
   readonly rest: Topup | undefined
-  /** Whether a seen payment's block was replaced. */
+  /** Whether the block of a payment was replaced after the payment was seen. */
   readonly isBack: boolean
   /** A pending draft. */
   readonly resume: { readonly rev: number; readonly type: string } | undefined
 }
 
-/** A quote in its present state. */
+/** A quote in its current state. */
 export function topupScreen(reader: Reader, shown: ShownTopup, now: Date): View {
   switch (shown.topup.status) {
     case 'draft':
@@ -90,7 +93,7 @@ function quote(reader: Reader, { topup, isBack }: ShownTopup, now: Date): View {
   return screen(lines, quoteRows(reader, topup))
 }
 
-/** A quote after a newer one, without countdown and buttons. */
+/** A quote that a newer quote has replaced, without countdown and buttons. */
 export function retiredQuote({ t }: Reader, { topup }: ShownTopup): View {
   return screen([`💳 ${payLine(t, topup)}`, t.html('bot:topup.retired')], [])
 }
@@ -127,12 +130,12 @@ function howLine(t: Translate, { approval, transaction }: Topup): string {
   return t.html(transaction === null ? 'bot:topup.howXrp' : 'bot:topup.howNative')
 }
 
-/** Whether it is a plain transfer, which has the reference as data. */
+/** Whether the payment is a plain transfer, which has the reference as data. */
 function isNative({ approval, transaction }: Topup): boolean {
   return approval === null && transaction !== null
 }
 
-/** Lines for a manual payment; impossible with a token. */
+/** Lines for a manual payment, which is impossible with a token. */
 function byHand(t: Translate, topup: Topup): readonly string[] {
   const { amount, decimals, asset, payTo, approval, destinationTag, contractWallet } = topup
   if (approval !== null) return []
@@ -191,7 +194,7 @@ function payRows(reader: Reader, topup: Topup): Rows {
   return [ways, ...copies]
 }
 
-/** Screen of a seen payment without enough confirmations. */
+/** Screen of a payment that was seen and has too few confirmations. */
 function onItsWay({ t }: Reader, { topup, isBack }: ShownTopup): View {
   const { status, handle, txHash, confirmations, requiredConfirmations } = topup
   const state =
@@ -271,7 +274,7 @@ function againButton(t: Translate, { topup, asset }: ShownTopup): Button {
   return act(t('bot:button.topUpRest'), quoteData(asset, missing))
 }
 
-/** Upper limit of credits in button data. */
+/** Maximum number of credits in button data. */
 export const BUTTON_CREDITS_MAX = 999_999_999
 
 function quoteData(asset: AssetKey, credits: number): string {
@@ -315,7 +318,7 @@ function notPaid(reader: Reader, shown: ShownTopup): View {
   ])
 }
 
-/** Line about the remedy; of a payment to another address there is no record. */
+/** Line about what the payer can do; a payment to another address is not recorded. */
 function afterRejection(t: Translate, { reason, handle }: Topup): string {
   if (reason === 'wrong_recipient') return t.html('pages:pay.elsewhere')
   const reference = html(`<code>${shortAddress(handle)}</code>`)

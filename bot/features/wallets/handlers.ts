@@ -13,9 +13,9 @@ const composer = new Composer<BotContext>()
 onPress(composer, 'wallet.list', (ctx) => showWallets(ctx))
 onPress(composer, 'wallet.page', (ctx, { page }) => showWallets(ctx, page))
 
-/** Shows a page of the chat's wallets, by default that of the chosen one. */
+/** Shows a page of the chat's wallets, by default the page with the chosen wallet. */
 async function showWallets(ctx: BotContext, asked?: number): Promise<void> {
-  // Newest first, whichever is chosen, so that buttons keep their place.
+  // Newest first, whichever wallet is chosen, so that buttons keep their place.
   const isChosen = (link: Membership) => link === ctx.links[0]
   const inOrder = ctx.links.toSorted((a, b) => b.recipientId - a.recipientId)
   const pages = Math.ceil(inOrder.length / WALLETS_PER_PAGE)

@@ -12,23 +12,23 @@ import {
   walletName,
 } from '../../views/view.ts'
 
-/** A wallet the chat is linked to. */
+/** A wallet to which the chat is linked. */
 export interface LinkedWallet {
   readonly recipientId: number
   readonly address: string
   readonly scopes: readonly Scope[]
   readonly watches: number
-  /** Whether the chat's screens are about this one. */
+  /** Whether the chat's screens are about this wallet. */
   readonly isChosen: boolean
 }
 
-/** Wallets on one page. */
+/** Number of wallets on one page. */
 export const WALLETS_PER_PAGE = 8
 const IN_ROW = 2
 
 /**
- * A page of the wallets whose alerts are sent here, with the chosen one. In a group the rights of the chat
- * and links to wallets are omitted.
+ * A page of the wallets whose alerts are sent to this chat; the chosen wallet is marked. In a group the
+ * rights of the chat and links to wallets are omitted.
  */
 export function walletsScreen(
   { t, isGroup }: Reader,

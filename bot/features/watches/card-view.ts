@@ -29,23 +29,23 @@ export interface LastAlert {
   readonly id: number
   readonly title: string
   readonly firedAt: Date
-  /** Whether its episode is open. */
+  /** Whether the alert's episode is open. */
   readonly isOpen: boolean
 }
 
 /** Data of a watch's card. */
 export interface CardData {
   readonly watch: Watch
-  /** Names of its recipients, this chat first; undefined where they are private. */
+  /** Names of the watch's recipients, this chat first; undefined where they are private. */
   readonly notifies: readonly string[] | undefined
   readonly lastAlert: LastAlert | undefined
-  /** Public name of its provider. */
+  /** Public name of the watch's provider. */
   readonly providerName: string | undefined
 }
 
 interface CardOptions {
   readonly now: Date
-  /** Buttons for the reader: none, read-only ones, or also changing ones. */
+  /** Buttons for the reader: none, only buttons that change nothing, or all buttons. */
   readonly rights: 'none' | 'read' | 'write'
   /** Line about the last action: HTML. */
   readonly notice?: string
@@ -79,7 +79,7 @@ export function watchCard(reader: Reader, data: CardData, options: CardOptions):
   return screen(lines, rights === 'none' ? [] : rows)
 }
 
-/** Opens the picture of its provider, if it has one. */
+/** Button that opens the picture of the watch's provider; empty if the watch has no provider. */
 function pictureButton({ t }: Reader, { target }: Watch): readonly Button[] {
   const address = Address.safeParse(propertyOf(target, 'provider'))
   if (!address.success) return []
@@ -87,7 +87,10 @@ function pictureButton({ t }: Reader, { target }: Watch): readonly Button[] {
   return [act(t('bot:button.picture'), data)]
 }
 
-/** Whether its signals have a screen of their own: several, or with parameters. */
+/**
+ * Whether the watch has a separate screen for signals, because it has several signals or a signal with
+ * parameters.
+ */
 export function hasSignals(watch: Pick<Watch, 'type'>): boolean {
   const signals = findWatchType(watch.type)?.signals ?? []
   return signals.length > 1 || signals.some(({ parameters }) => parameters.length > 0)
@@ -150,7 +153,7 @@ function stateLines(reader: Reader, watch: Watch, now: Date): readonly string[] 
   return lines
 }
 
-/** Whether it was evaluated only once: the observation is the baseline of later ones. */
+/** Whether the watch was evaluated only once, so that its observation is only the baseline. */
 function isBaseline({ status, signalStates, createdAt, lastEvaluatedAt }: Watch): boolean {
   if (status !== 'active' || lastEvaluatedAt === null) return false
   const isFirst = signalStates.every(
@@ -314,10 +317,7 @@ export function moreCard(reader: Reader, watch: Watch, options: { readonly now: 
 
 const RAW_MAX = 3500
 
-/**
- * The record in its form for programs.
- * @param json indented
- */
+/** The watch as JSON, as programs get it. @param json the indented JSON */
 export function rawCard({ t }: Reader, watch: Pick<Watch, 'id'>, json: string): View {
   const shown = json.length <= RAW_MAX ? json : `${json.slice(0, RAW_MAX).toWellFormed()}…`
   const more = back(t('bot:button.more'), packed('watch.more', { id: watch.id }))

@@ -62,7 +62,7 @@ export function valueEditor(
   return screen(lines, [...inRows(presets, 3), ...elsewhere, ...others, [backToCard(watch)]])
 }
 
-/** A setting's value in the record, as text. */
+/** The value of a watch's setting, as text. */
 export function currentValue(watch: Watch, { owner, field }: OwnedField): string {
   const record = owner === 'watch' ? watch : watch.settings
   return String(propertyOf(record, field.key) ?? field.suggested)
@@ -70,7 +70,7 @@ export function currentValue(watch: Watch, { owner, field }: OwnedField): string
 
 /**
  * Question for the name of a watch.
- * @param suggestion its default name
+ * @param suggestion the default name of the watch
  */
 export function nameEditor(reader: Reader, watch: Watch, suggestion: string): View {
   const { t } = reader

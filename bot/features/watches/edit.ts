@@ -18,7 +18,7 @@ import { isTriable, tryValues } from './values.ts'
 
 const composer = new Composer<BotContext>()
 
-/** Short name of the watch's name. */
+/** Short name of the setting that is the watch's name. */
 const NAME = 'lab'
 /** Button value for the default name. */
 const OWN_NAME = 'own'
@@ -78,7 +78,7 @@ onPress(composer, 'watch.try', (ctx, { id, field }) =>
   }),
 )
 
-/** Settings are validated where they are stored; button data can be forged. */
+/** Sets a value of a watch. The operation validates the value, because button data can be forged. */
 async function setValue(
   ctx: BotContext,
   watch: Watch,

@@ -14,7 +14,7 @@ import {
 } from '../../views/view.ts'
 import { allPeople, type People, personLine, personName } from './people-view.ts'
 
-/** Offered waits for an acknowledgement, in minutes; 0: no escalation. */
+/** Offered waits for an acknowledgement, in minutes; 0 for no escalation. */
 const WAITS = [0, 5, 15, 30, 60] as const
 /** Most recipients on the screen; programs can name others. */
 const PEOPLE_MAX = 8
