@@ -1,7 +1,7 @@
 /** Lines about a purchase of slots that several screens share: HTML. */
 import { renewalText } from '#src/billing/price-text.ts'
 import { escapeHtml, type Translate } from '#src/i18n/translate.ts'
-import { firstNames } from '#src/notices/words.ts'
+import { firstLabels } from '#src/notices/words.ts'
 
 /** Says whether the slots are renewed, and at what price. */
 export function renewalLine(t: Translate, bought: Parameters<typeof renewalText>[1]): string {
@@ -18,7 +18,7 @@ export function waitingLine(
   waiting: readonly string[],
   quantity: number,
 ): string | undefined {
-  const watches = firstNames(t, waiting)
+  const watches = firstLabels(t, waiting)
   if (watches === undefined) return undefined
   const left = Math.max(0, quantity - waiting.length)
   return t.html('bot:slots.waitingFirst', { watches, slots: t('units:slots', { count: left }) })

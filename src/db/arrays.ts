@@ -6,13 +6,13 @@
 import { type SQL, sql } from 'drizzle-orm'
 
 /**
- * A function that returns no rows, to stand beside `unnest` in `rows from (…)`. PostgreSQL estimates 100
- * rows for it, whatever the length of the arrays, and so keeps one plan for all lengths. Without it a
- * statement over many partitions is planned again each time, which takes longer than running it.
+ * A function call that returns no rows, for use with `unnest` in `rows from (…)`. PostgreSQL estimates 100
+ * rows for it, whatever the length of the arrays, and so uses one plan for all lengths. Without it, a
+ * statement over many partitions is planned each time, which takes longer than running it.
  */
 export const ANY_LENGTH = sql.raw(`json_array_elements('[]'::json)`)
 
-/** UUIDs as an array, for `= any(…)`; the statement keeps one plan, however many they are. */
+/** UUIDs as an array, for `= any(…)`. The statement has the same plan for any number of UUIDs. */
 export function oneOf(ids: readonly string[]): SQL {
   return sql`array(select id from rows from (unnest(${sql.param([...ids])}::uuid[]), ${ANY_LENGTH})
     as asked(id, nothing))`
@@ -80,7 +80,8 @@ export function jsonTexts(values: readonly unknown[]): string {
 
 /** Parses an array of any depth; `read` parses every element except nulls. */
 export function parseArray(text: string, read: (element: string) => unknown): unknown[] {
-  // A quoted element, a bare one, or a delimiter. The array's bounds may stand before the first brace.
+  // A token is a quoted element, an unquoted element, or a delimiter. The array's bounds may come before
+  // the first brace.
   const tokens = text.slice(text.indexOf('{')).matchAll(/"((?:[^"\\]|\\.)*)"|([^{},"]+)|([{}])/gs)
   const open: unknown[][] = [[]]
   for (const [, quoted, bare, brace] of tokens) {

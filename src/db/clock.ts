@@ -7,7 +7,8 @@ import type { Db } from './connection.ts'
 /** Interval between two reads of the database's time. */
 const SYNC_MS = 10_000
 /**
- * Smallest difference that adjusts the clock, so that times do not jitter with the duration of the query.
+ * Minimum difference at which the clock is adjusted, so that times do not change with the duration of the
+ * query.
  */
 const STEP_MS = 1000
 
@@ -29,10 +30,11 @@ export async function aheadOfDatabaseMs({
   return Math.min(0, Math.max(before, after) - ms)
 }
 
-/** A clock that is synchronized with another one from time to time. */
+/** A clock that is synchronized with another clock from time to time. */
 export interface SyncedClock extends Clock {
   /**
-   * Synchronizes the clock, unless that happened in the last ten seconds. Call it outside of transactions.
+   * Synchronizes the clock, unless it was synchronized in the last ten seconds. Call it outside of
+   * transactions.
    */
   sync(): Promise<void>
 }
@@ -70,7 +72,7 @@ export function createDatabaseClock({
       } catch (error) {
         log.warn(
           { error: traceOf(error) },
-          'time of the database not readable; the last difference is used',
+          'time of the database cannot be read; the last difference is used',
         )
       }
     },

@@ -25,52 +25,52 @@ export type Db = PgDatabase<PostgresJsQueryResultHKT>
 export interface Connection {
   readonly db: Db
   /**
-   * The same database as a postgres.js client, for `listen`, locks, migrations and COPY. Transactions go
-   * through `db.transaction`, which alone is safe against lost connections.
+   * The same database as a postgres.js client, for `listen`, locks, migrations and COPY. Use
+   * `db.transaction` for transactions, because only it is safe against lost connections.
    */
   readonly sql: Sql
   /**
-   * Opens another pool on the same database, so that its users do not queue behind those of the first.
-   * `close` closes it too.
+   * Opens another pool on the same database, so that its users do not wait for the users of the first pool.
+   * `close` closes it, too.
    */
   openPool(options?: PoolOptions): Db
   /**
    * Waits for running queries and transactions, then closes every connection.
    *
-   * @param deadlineMs longest wait; ten seconds by default
+   * @param deadlineMs maximum wait; ten seconds by default
    */
   close(deadlineMs?: number): Promise<void>
 }
 
 interface PoolOptions {
-  /** Most connections open at once for queries; 10 by default. */
+  /** Maximum number of connections that are open at once for queries; 10 by default. */
   readonly max?: number
-  /** Longest wait for a connection, after which the query fails; 30 seconds by default. */
+  /** Maximum wait for a connection, after which the query fails; 30 seconds by default. */
   readonly waitMs?: number
   /**
-   * Longest wait for a row lock, after which the statement fails; by default only the statement timeout
+   * Maximum wait for a row lock, after which the statement fails; by default only the statement timeout
    * applies.
    */
   readonly lockMs?: number
   /**
-   * Time after which a statement fails, including the wait for a connection, also when the server is
-   * frozen; by default 15 seconds after its statement timeout.
+   * Time after which a statement fails, even if the server is frozen. Includes the wait for a connection.
+   * By default 15 seconds longer than the statement timeout.
    */
   readonly answerMs?: number
-  /** Called after every wait for a connection, also a failed one. */
+  /** Called after every wait for a connection, even if it failed. */
   readonly onWaited?: (seconds: number) => void
   /** Whether every statement keeps one plan, by indexes; see `KEPT_PLANS`. Without effect behind a pooler. */
   readonly keepsPlans?: boolean
 }
 
-/** Options of the first pool. Listening and locks take one more connection each. */
+/** Options of the first pool. Listening and locks each use one more connection. */
 interface ConnectOptions extends PoolOptions {
   /** Time after which the server cancels a statement; 0 disables it. */
   readonly statementTimeoutMs?: number
   /**
-   * Address of a PgBouncer in transaction mode, for the pools; `sql`, and with it LISTEN, locks and
-   * migrations, stays on sessions of the server. Time limits of statements are then those of the role, as a
-   * pooler takes none from its clients; statements are not kept prepared.
+   * Address of a PgBouncer in transaction mode, for the pools; `sql`, which is used for LISTEN, locks and
+   * migrations, still connects to the server directly. Time limits of statements are then those of the
+   * role, because a pooler does not accept them from clients. Statements are not kept prepared.
    */
   readonly poolerUrl?: string | undefined
 }
@@ -91,8 +91,8 @@ const WAIT_MS = 30_000
 const CLOSE_DEADLINE_MS = 10_000
 const CONNECT_TIMEOUT_SECONDS = 10
 /**
- * A connection moves on after three seconds without an answer, and at once from a standby, which
- * refuses writes.
+ * Settings for several hosts: a connection tries the next host after three seconds without an answer, and
+ * at once if the host is a standby, which refuses writes.
  */
 const SEVERAL_HOSTS = { target_session_attrs: 'primary', connect_timeout: 3 } as const
 const IDLE_MS = 300_000
@@ -111,8 +111,8 @@ const JSONB = 3802
  * Opens the database at `url`.
  *
  * A lost connection fails the statements running on it and no others; the next query opens another
- * connection. Of several hosts (`postgres://user@first:5432,second:5432/name`) each connection takes the
- * first one that accepts writes: after a failover the promoted standby.
+ * connection. If the URL has several hosts (`postgres://user@first:5432,second:5432/name`), each connection
+ * uses the first host that accepts writes: after a failover, the promoted standby.
  */
 export function connect(url: string, options: ConnectOptions = {}): Connection {
   const { statementTimeoutMs = 30_000, poolerUrl, ...first } = options
@@ -176,7 +176,7 @@ function hasSeveralHosts(url: string): boolean {
   return /^\w+:\/\/(?:[^/?]*@)?[^/?@]*,/.test(url)
 }
 
-/** Opens a pool beside others on the same database, with at most `max` connections. */
+/** Opens a further pool on the same database, with at most `max` connections. */
 export function openDb(
   sql: Sql,
   options: Omit<Parameters<typeof createPool>[1], 'idleMs' | 'lifetimeMs'>,
@@ -188,7 +188,10 @@ export function openDb(
   }
 }
 
-/** Drizzle replaces the parsers of dates and returns text; plain queries get the parsers back here. */
+/**
+ * Creates Drizzle's database on a client. Drizzle replaces the parsers of dates, so that they are returned
+ * as text; this restores the parsers for plain queries.
+ */
 function openDrizzle(client: PoolClient): Db {
   // The pool offers exactly what Drizzle's driver uses of a postgres.js client.
   const db = drizzle({ client: client as unknown as Sql })
@@ -250,8 +253,8 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
 }
 
 /**
- * Whether a transaction failed because of a concurrent one (serialization failure or deadlock) and may
- * succeed when retried.
+ * Whether a transaction failed because of a concurrent transaction (serialization failure or deadlock) and
+ * may succeed when retried.
  */
 export function isSerializationFailure(error: unknown): boolean {
   const code = postgresError(error)?.code
@@ -271,8 +274,8 @@ const ATTEMPTS_MAX = 5
  * Runs `work` in a transaction, and retries after a serialization failure, a deadlock or a change of
  * partitions; five attempts at most.
  *
- * `work` must have no effects outside the transaction that may not happen twice. Inside a transaction it
- * runs once in a savepoint: only the whole transaction can be repeated.
+ * `work` may run several times, so its effects outside the transaction must be repeatable. Inside a
+ * transaction it runs once, in a savepoint, because only a whole transaction can be repeated.
  */
 export async function transact<T>(
   db: Db,

@@ -7,7 +7,7 @@ import type { Db } from './connection.ts'
  * another transaction locks are left for the next run.
  *
  * @param id properties of the primary key
- * @param where which rows; written in terms of the table's columns
+ * @param where condition on the rows, in terms of the table's columns
  * @returns the number of deleted rows
  */
 export async function deleteBatch<Table extends PgTable>(

@@ -1,4 +1,4 @@
-/** What the pools of the database do, published for those that look on: the guards of the tests. */
+/** Publishes what the pools of the database do. Tests subscribe to check it. */
 import { channel } from 'node:diagnostics_channel'
 
 /** Diagnostics channel with a message for each connection requested from a pool. */

@@ -4,13 +4,13 @@ import type { Db } from './connection.ts'
 import { publishPoolRequest } from './diagnostics.ts'
 import { isConnectionFailure, noConnectionFree } from './session.ts'
 
-/** Statements of one kind in progress at once, in one process. */
+/** Maximum number of statements of one kind that are in progress at once, in one process. */
 const STATEMENTS_AT_ONCE = 2
-/** Upper limit of the keys that one statement reads. */
+/** Maximum number of keys that one statement reads. */
 const KEYS_MAX = 200
-/** Time after which a read no longer waits for statements that take long. */
+/** Time after which a read no longer waits for slow statements. */
 const PATIENCE_MS = 20
-/** Upper limit of the reads that wait or are in progress. */
+/** Maximum number of reads that wait or are in progress. */
 const READS_MAX = 20_000
 
 interface Found<Row> {
@@ -18,14 +18,15 @@ interface Found<Row> {
 }
 
 /**
- * Makes a read of one row by its key, of which concurrent calls are answered by one statement. It begins after
- * the call, so it sees whatever was committed before. Equal keys get the same row, which nobody may change.
+ * Creates a function that reads one row by its key. Concurrent calls share one statement. The statement
+ * begins after the call, so it sees everything that was committed before the call. Equal keys get the same
+ * row object, which must not be changed.
  *
- * In a transaction every call is a statement of its own. If a statement for several keys fails, each key is read
- * alone, so that a key that cannot be read fails its own calls only.
+ * In a transaction every call sends a separate statement. If a statement for several keys fails, each key
+ * is read separately, so that a key that cannot be read fails only its own calls.
  *
  * @param nameOf text that is equal for equal keys
- * @param read one statement: the rows of these keys by name; keys without a row are missing
+ * @param read runs one statement and returns the rows of these keys by name; keys without a row are missing
  */
 export function gathered<Key, Row extends object>(
   nameOf: (key: Key) => string,

@@ -14,7 +14,7 @@ interface IsolateOptions<Item> {
 }
 
 /**
- * Runs `work` for each item in turn. An item whose work throws is put into quarantine, and the next
+ * Runs `work` for each item in turn. An item whose work throws is put into quarantine, and the next item
  * follows.
  *
  * Call it outside a transaction, with one transaction per item: a failed statement would abort the

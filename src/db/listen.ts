@@ -5,7 +5,7 @@ import { connectionLost, isConnectionFailure, openSession, runAtClose } from './
 
 type OnNotify = (payload: string) => void
 
-/** One connection beside the pool that listens on every channel asked for. */
+/** A connection outside the pools that listens on all requested channels. */
 interface Listener {
   readonly channels: Map<string, Set<OnNotify>>
   /** Connection that listens on all channels; replaced when it is lost. */
@@ -18,11 +18,11 @@ const RETRY_MS_MIN = 50
 const RETRY_MS_MAX = 5000
 
 /**
- * Calls `onNotify` with the payload of every NOTIFY on the channel, from when the promise resolves until
- * the returned function is called.
+ * Calls `onNotify` with the payload of every NOTIFY on the channel, from the time at which the promise
+ * resolves until the returned function is called.
  *
  * A lost connection is opened again. Notifications sent meanwhile are lost, so `onNotify` is then called
- * once with an empty payload and should look for changes itself. It must not throw.
+ * once with an empty payload and should look for changes. `onNotify` must not throw.
  */
 export async function listen(
   sql: Sql,

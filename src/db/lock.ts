@@ -18,7 +18,7 @@ export interface Lock {
   /** Aborted when the lock was lost with its connection: another process may soon hold it. */
   readonly signal: AbortSignal
   /**
-   * Draws a new fencing number for writes under this lock; draw once.
+   * Draws a new fencing number for writes under this lock. Call it once.
    *
    * @throws Error when the lock is lost or the database does not answer
    */
@@ -28,9 +28,9 @@ export interface Lock {
 }
 
 /**
- * The right to write under a lock or for a slice. After a pause a process can believe for seconds that it
- * still holds what another process has taken; a number distinguishes its writes from those of the new
- * holder.
+ * The right to write under a lock or for a slice. After a pause, a process can believe for seconds that it
+ * still holds what another process has taken. The fencing number distinguishes its writes from the writes
+ * of the new holder.
  *
  * @see Martin Kleppmann, "How to do distributed locking": fencing tokens
  */
@@ -44,9 +44,12 @@ export interface Fence {
   transact<T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T>
 }
 
-/** The right to write under a lock. A transaction also ends when the lock is lost with its connection. */
+/**
+ * The right to write under a lock. A transaction also ends when the lock is lost together with its
+ * connection.
+ */
 export interface LockFence extends Fence {
-  /** Greater than the number of every earlier holder. */
+  /** Fencing number, greater than that of every earlier holder. */
   readonly number: number
   /** Aborted when the lock is lost. */
   readonly signal: AbortSignal
@@ -70,7 +73,7 @@ export function transactUnder<T>(
   return fence === undefined ? transact(db, work) : fence.transact(db, work)
 }
 
-/** The connection beside the pool on which this process holds its locks. */
+/** The connection, outside the pools, on which this process holds its locks. */
 interface LockSession {
   readonly client: Sql
   /** Held and requested locks, by name. */
@@ -87,18 +90,19 @@ const RETRY_MS = 1000
 const LINGER_MS = 5000
 const HEARTBEAT_MS = 2000
 /**
- * Heartbeats without an answer after which this process gives the locks up, earlier than the server does.
+ * Number of heartbeats without an answer after which this process gives up its locks, which is before the
+ * server releases them.
  */
 const MISSED_BEATS_MAX = 3
 /** Time after which the server releases the locks of a process that is frozen or cut off. */
 const SILENCE_MS_MAX = 10_000
-/** Longest wait for a row at a time, because heartbeats and other locks share the connection. */
+/** Maximum time of one wait for a row, because heartbeats and other locks share the connection. */
 const ROW_MS_MAX = 200
 /** PostgreSQL's error code `lock_not_available`. */
 const LOCK_NOT_AVAILABLE = '55P03'
 
 /**
- * Runs `work` while holding the named lock, so that only one process at a time does.
+ * Runs `work` while this process holds the named lock, so that only one process runs it at a time.
  *
  * Waits for the lock, and gets it within about a second after its holder stops or dies. The signal passed
  * to `work` is aborted with `signal`, or when the lock is lost with its connection; `work` must then stop
@@ -187,7 +191,10 @@ async function callServer(session: LockSession, call: LockFunction, name: string
   return row?.done === true
 }
 
-/** Draws on the connection that holds the lock, so that a process that lost the lock cannot draw. */
+/**
+ * Draws a number on the connection that holds the lock, so that a process that lost the lock cannot draw
+ * one.
+ */
 async function drawFence(
   session: LockSession,
   name: string,
@@ -234,7 +241,8 @@ async function tryDraw({ client }: LockSession, name: string): Promise<number | 
 }
 
 /**
- * Checks the number under a share lock: a newer one can only be drawn after the transaction has ended.
+ * Checks the number under a share lock, so that a newer number can only be drawn after the transaction has
+ * ended.
  * @throws FenceError
  */
 async function assertNewest(tx: Db, name: string, number: number): Promise<void> {

@@ -12,7 +12,7 @@ import { type Db, openDb } from './connection.ts'
 import { lockKey } from './lock.ts'
 import { postgresError } from './session.ts'
 
-/** Longest wait of a statement for a table: all statements queued behind it wait as long. */
+/** Maximum wait of a statement for a table lock. All statements that are queued behind it wait as long. */
 const LOCK_MS = 2000
 const TRIES_MAX = 150
 const PAUSE_MS = 2000
@@ -20,9 +20,9 @@ const PAUSE_MS = 2000
 const TERMINATE_MS = 1000
 
 interface MigrateOptions {
-  /** Longest wait of a statement for a table. */
+  /** Maximum wait of a statement for a table lock. */
   readonly lockMs?: number
-  /** Aborts the migration, also in the middle of a statement; it is rolled back. */
+  /** Aborts the migration, even in the middle of a statement; the migration is rolled back. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -30,8 +30,8 @@ interface MigrateOptions {
  * Migrates the database to the newest migration of the folder, in one transaction.
  *
  * Processes that start at once wait for each other. Applied migrations are skipped. While another process
- * works on a table, all statements wait behind a change of it: so the change gives up soon and is retried,
- * for ten minutes.
+ * uses a table, a change of the table must wait, and all later statements on the table wait behind the
+ * change. So the change gives up soon and is retried, for ten minutes.
  *
  * @throws Error when a migration of the folder was edited after it was applied, or is older than the newest
  * applied one; the signal's reason when aborted
@@ -46,7 +46,7 @@ export async function migrate(
   let backend: number | undefined
   let terminated: Promise<unknown> | undefined
   const giveUp = () => {
-    // Otherwise the server would go on waiting, and change tables after this process has ended.
+    // Otherwise the server would continue to wait, and change tables after this process has ended.
     terminated = terminate(sql, backend)
     void end(0)
   }

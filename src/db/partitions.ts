@@ -7,14 +7,15 @@ import { type Db, isOtherPartition, transact } from './connection.ts'
 import { postgresError } from './session.ts'
 
 /**
- * A table partitioned by time, with a default partition for rows outside of all others. Dropping a
- * partition frees the disk at once; deleting millions of rows would leave as many dead ones to vacuum.
+ * A table partitioned by time, with a default partition for rows outside of all other partitions. Dropping
+ * a partition frees disk space at once; deleting millions of rows would leave millions of dead rows to
+ * vacuum.
  */
 export interface TimedTable {
   readonly name: string
   /** Length of a partition in days. */
   readonly days: number
-  /** Shortest retention of a row in days; the longest is one partition length more. */
+  /** Minimum retention of a row in days; the maximum is one partition length more. */
   readonly retentionDays: number
   /** Column of the partition key. */
   readonly key: string
@@ -22,7 +23,10 @@ export interface TimedTable {
   lowest(at: Date): string
   /** Column with the age of a row, for the default partition. */
   readonly age: string
-  /** Percentage of a page that new rows fill; a row that changes without its indexed columns stays in the rest. */
+  /**
+   * Percentage of a page that new rows fill. The rest is space for updates of rows that change no indexed
+   * column.
+   */
   readonly fillFactor?: number
 }
 
@@ -32,26 +36,27 @@ interface Part {
   readonly to: Date
 }
 
-/** Longest wait for a lock, because all other statements queue behind it. */
+/** Maximum wait for a lock, because all other statements queue behind it. */
 const LOCK_MS = 500
 const LOCK_ATTEMPTS = 3
-/** Rows deleted by one statement. */
+/** Maximum number of rows that one statement deletes. */
 const ROWS_MAX = 1000
 
 /**
- * Condition: the partition key equals a value of another row; both are written as SQL. It takes no index:
- * `key = any(array(…))` beside it finds the rows.
+ * Condition: the partition key equals a value of another row; both are written as SQL. The condition uses
+ * no index; add `key = any(array(…))`, which finds the rows.
  *
- * A statement that locks, changes or deletes rows compares the key of a partitioned table with other rows in
- * these two ways only, or PostgreSQL 18 may end all connections (docs/decisions/0012-joins-by-partition-key.md).
+ * A statement that locks, changes or deletes rows must compare the key of a partitioned table with other
+ * rows only in these two ways. Otherwise PostgreSQL 18 may end all connections
+ * (docs/decisions/0012-joins-by-partition-key.md).
  */
 export function sameKey(key: string, value: string): SQL {
   return sql.raw(`${key}::text = ${value}::text`)
 }
 
 /**
- * Creates the partitions of this period and the next, and those missed since the last run; drops partitions
- * past their retention, and deletes such rows from the default partition.
+ * Creates the partitions of this period and the next, and partitions that were missed since the last run.
+ * Drops partitions that are older than their retention, and deletes such rows from the default partition.
  *
  * Rows of the default partition that belong into a new partition are moved. Steps blocked by a long
  * transaction are left to the next run.
@@ -108,8 +113,8 @@ function missingParts(table: TimedTable, parts: readonly Part[], now: Date): rea
 }
 
 /**
- * Creates a table and attaches it: unlike creating it as a partition, that takes no lock on the other
- * partitions.
+ * Creates a table and attaches it as a partition. Unlike creating a partition directly, this takes no lock
+ * on the other partitions.
  */
 async function addPart(tx: Db, table: TimedTable, { name, from, to }: Part): Promise<void> {
   const all = quoted(table.name)

@@ -4,8 +4,8 @@
  * The pool of postgres.js 3.4.9 is not safe for transactions: when a server drops a connection it can stop
  * the process with an uncatchable TypeError, run the rest of a transaction on a new connection, or wait
  * forever (its issues 1154, 1155 and 1208); and a waiting transaction can starve behind pipelined queries.
- * In this pool every connection has one user at a time, a lost one is discarded, and no statement of a
- * transaction is sent after its connection was lost.
+ * In this pool every connection has one user at a time, a lost connection is discarded, and no statement of
+ * a transaction is sent after its connection was lost.
  */
 import type { Sql } from 'postgres'
 import { publishPoolRequest, publishStatement } from './diagnostics.ts'
@@ -35,7 +35,7 @@ export interface Pool {
 }
 
 interface PoolOptions {
-  /** Most connections open at once. */
+  /** Maximum number of connections that are open at once. */
   readonly max: number
   /** Time after which an unused connection is closed. */
   readonly idleMs: number
@@ -46,9 +46,9 @@ interface PoolOptions {
    * it includes the wait for the connection.
    */
   readonly answerMs: number
-  /** Longest wait for a connection, after which the request for it fails. */
+  /** Maximum wait for a connection, after which the request for a connection fails. */
   readonly waitMs: number
-  /** Called after every wait for a connection, also a failed one. */
+  /** Called after every wait for a connection, even if it failed. */
   readonly onWaited?: ((seconds: number) => void) | undefined
   /** Session settings of the server, in addition to those of `base`. */
   readonly settings?: Readonly<Record<string, string | number>>
@@ -56,7 +56,7 @@ interface PoolOptions {
 
 /**
  * Creates a pool whose connections have the settings, parsers and serializers of `base`. Long because
- * opening, handing out and closing share the pool's connections and waiters.
+ * opening, handing out and closing share the pool's connections and waiting requests.
  */
 export function createPool(base: Sql, options: PoolOptions): Pool {
   const slots = new Set<Slot>()

@@ -1,4 +1,4 @@
-/** Rows deleted by one statement: few enough to stay far below the statement timeout. */
+/** Number of rows that one statement deletes, few enough to stay far below the statement timeout. */
 const ROWS_PER_BATCH = 1000
 
 /**

@@ -16,8 +16,8 @@ type Row<Table extends PgTable> = InferSelectModel<Table>
 type ColumnKey<Table extends PgTable> = keyof Row<Table> & string
 
 /**
- * A table whose rows are work: several processes claim due rows, each for the time of a lease. The row of
- * a process that dies is due again when its lease ends.
+ * A table whose rows are units of work: several processes claim due rows, each for the time of a lease. The
+ * row of a process that dies is due again when its lease ends.
  */
 export interface Queue<Table extends PgTable> {
   readonly table: Table
@@ -25,11 +25,14 @@ export interface Queue<Table extends PgTable> {
   readonly id: readonly ColumnKey<Table>[]
   /** Due time of a row, by which due rows are ordered; a row with null is not in the queue. */
   readonly dueAt?: ColumnKey<Table>
-  /** End of the lease; null: not leased. By default a claim moves `dueAt` to the end of the lease. */
+  /**
+   * End of the lease; null if the row is not leased. By default a claim moves `dueAt` to the end of the
+   * lease.
+   */
   readonly leasedUntil?: ColumnKey<Table>
   /**
-   * Longest lease in `leasedUntil`, in milliseconds. One that ends later was written before the clock was set
-   * back, and has ended.
+   * Maximum lease in `leasedUntil`, in milliseconds. A lease that ends later was written before the clock
+   * was set back, and counts as ended.
    */
   readonly leaseMsMax?: number
   /** Number of claims of a row, counted by `claim`. */
@@ -39,7 +42,7 @@ export interface Queue<Table extends PgTable> {
   /** Rows with a common key are claimed in the order of their id, one at a time. */
   readonly partition?: {
     readonly key: ColumnKey<Table>
-    /** Place of a row among those of all keys; lower ones are claimed first. */
+    /** Turn of a row among the rows of all keys; rows with a lower turn are claimed first. */
     readonly turn: ColumnKey<Table>
     /** Time at which a row was finished; only unfinished rows are in the queue. */
     readonly doneAt: ColumnKey<Table>
@@ -50,7 +53,7 @@ export interface Queue<Table extends PgTable> {
 export interface Claim {
   readonly now: Date
   readonly leaseMs: number
-  /** Largest number of rows. */
+  /** Maximum number of rows. */
   readonly limit: number
 }
 
@@ -133,20 +136,20 @@ export async function reschedule<Table extends PgTable>(
 }
 
 /**
- * Rows that are due by a column and that one transaction works on: it locks them, and a process that dies
- * leaves no lease.
+ * Rows that are due by a column. One transaction works on them and locks them, so that no lease remains
+ * when the process dies.
  */
 export interface DueRows<Table extends PgTable, Id extends ColumnKey<Table>> {
   readonly table: Table
   /** Properties that name a row. */
   readonly id: readonly Id[]
-  /** Due time of a row; null: it is not due. */
+  /** Due time of a row; null if it is not due. */
   readonly dueAt: ColumnKey<Table>
-  /** Rows are due only while this holds. */
+  /** Condition that due rows must fulfil. */
   readonly where?: SQL
 }
 
-/** Names of the rows that are due, the longest due first. */
+/** Keys of the rows that are due, the longest due first. */
 export async function listDue<Table extends PgTable, Id extends ColumnKey<Table>>(
   db: Db,
   due: DueRows<Table, Id>,
@@ -164,8 +167,8 @@ export async function listDue<Table extends PgTable, Id extends ColumnKey<Table>
 }
 
 /**
- * Locks the due ones of these rows until the transaction ends, and reads them, the longest due first.
- * Those that another transaction locks are left for its next run.
+ * Locks those of the given rows that are due until the transaction ends, and reads them, the longest due
+ * first. Rows that another transaction has locked are left for the next run.
  */
 export async function lockDue<Table extends PgTable, Id extends ColumnKey<Table>>(
   tx: Db,
@@ -192,7 +195,7 @@ export async function lockDue<Table extends PgTable, Id extends ColumnKey<Table>
   return rows as Row<Table>[]
 }
 
-/** Type of the values of a column: `serial` is one of columns only. */
+/** Type of the values of a column, because `serial` is a type of columns only. */
 function valueTypeOf(column: PgColumn): string {
   return column.getSQLType().replace('serial', 'int')
 }
@@ -205,7 +208,9 @@ function isDue<Table extends PgTable, Id extends ColumnKey<Table>>(
   return and(isNotNull(dueAt), lte(dueAt, now), due.where)
 }
 
-/** The first unfinished row of its partition, and none of the partition is claimed. */
+/**
+ * Condition: the row is the first unfinished row of its partition, and no row of the partition is claimed.
+ */
 function isFirstOfPartition<Table extends PgTable>(queue: Queue<Table>, now: Date) {
   const { partition } = queue
   if (partition === undefined) return undefined
@@ -235,7 +240,7 @@ function isLeased<Table extends PgTable>(queue: Queue<Table>, leasedUntil: SQL, 
   return sql`(${leasedUntil} > ${now}${isPossible ?? sql``})`
 }
 
-/** Latest end that a lease can have now. */
+/** The latest end that a valid lease can have now. */
 function latestEnd<Table extends PgTable>({ leaseMsMax }: Queue<Table>, now: Date) {
   return leaseMsMax === undefined ? undefined : new Date(now.getTime() + leaseMsMax)
 }

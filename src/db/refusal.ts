@@ -13,7 +13,10 @@ const RETRY_AFTER_SECONDS = 5
  */
 const PASSING = /^(40001|40P01|25006|55P03|53|57|58)/
 
-/** The refusal for a database that cannot serve a request right now; undefined for every other failure. */
+/**
+ * The refusal for a failure because the database cannot serve a request right now; undefined for every
+ * other failure.
+ */
 function databaseRefusal(error: unknown): AppError | undefined {
   const known = postgresError(error)
   // FATAL: the server accepts no connections, or has closed this one.

@@ -4,7 +4,7 @@ import type { Logger } from '#src/kernel/logger.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import type { Db } from './connection.ts'
 
-/** Time for which a copy that failed is not asked. */
+/** Time for which a copy that failed is not used. */
 const PAUSE_MS = 10_000
 
 /** A copy of the database, such as a hot standby, which may be a little behind or unreachable. */
@@ -35,7 +35,7 @@ export function createReplica({
         failedAtMs = undefined
         return result
       } catch (error) {
-        // A refusal of the request itself would be the same on the database.
+        // An AppError refuses the request; reading from the database would give the same result.
         if (error instanceof AppError) throw error
         if (failedAtMs === undefined) {
           const text = 'copy of the database cannot be read; lists are read from the database'

@@ -4,12 +4,12 @@ import type { Logger } from '#src/kernel/logger.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Db } from './connection.ts'
 
-/** Rows read and written by one statement each. */
+/** Number of rows that one statement reads or writes. */
 const BATCH = 500
 
 /** One sealed column of a table. */
 export interface SealedColumn {
-  /** Purpose that its texts are sealed for. */
+  /** Purpose for which the column's texts are sealed. */
   readonly purpose: string
   readonly table: PgTable
   /** The primary key. */
@@ -34,8 +34,9 @@ interface Deps {
 }
 
 /**
- * Seals every text of a column that the previous secret key sealed with the current one, batch by batch. A
- * text that neither key opens stays as it is and is logged. Stops between batches when aborted.
+ * Re-encrypts every text of a column that was sealed with the previous secret key, with the current key,
+ * batch by batch. A text that neither key opens stays as it is and is logged. Stops between batches when
+ * aborted.
  *
  * @returns number of texts replaced
  */
@@ -70,7 +71,7 @@ async function read(
   return rows.map((row) => ({ key: row.key, sealed: row.sealed }))
 }
 
-/** Replaces texts that are still as they were read. */
+/** Replaces texts that have not changed since they were read. */
 async function write(
   db: Db,
   { table, key, sealed }: SealedColumn,

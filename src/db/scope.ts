@@ -1,4 +1,4 @@
-/** State of the running transaction, available in every function that its work calls. */
+/** State of the running transaction, which is available in every function that its work calls. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 /** Abort signals that end the transactions begun in their scope. */
@@ -16,11 +16,11 @@ export function endSignal(): AbortSignal | undefined {
 
 /** State of a running transaction. */
 interface TransactionScope {
-  /** Set when the work has ended. Calls it left running no longer belong to the transaction. */
+  /** Set when the work has ended. Calls that are still running no longer belong to the transaction. */
   over: boolean
   /** Reason why the transaction must not be committed, whatever the result of its work. */
   violation: Error | undefined
-  /** Called once it is committed. */
+  /** Functions to call when the transaction is committed. */
   readonly effects: (() => void)[]
 }
 
@@ -29,8 +29,8 @@ const transactions = new AsyncLocalStorage<TransactionScope>()
 /**
  * Runs the work of a transaction.
  *
- * @returns its result, and what `afterCommit` was given meanwhile
- * @throws the error that `forbidInTransaction` recorded meanwhile
+ * @returns the result, and the effects that `afterCommit` collected meanwhile @throws the error that
+ * `forbidInTransaction` recorded meanwhile
  */
 export async function asTransaction<T>(
   work: () => Promise<T>,
@@ -46,10 +46,10 @@ export async function asTransaction<T>(
 }
 
 /**
- * Calls `effect` once the transaction in whose work it is called is committed; never if it is rolled back,
- * at once outside of transactions. An effect that must not be lost is a row of the transaction instead.
+ * Calls `effect` when the current transaction is committed; never if the transaction is rolled back, and at
+ * once outside of transactions. An effect that must not be lost must be a row of the transaction instead.
  *
- * @param effect does not throw
+ * @param effect must not throw
  */
 export function afterCommit(effect: () => void): void {
   const scope = transactions.getStore()
@@ -69,10 +69,7 @@ export async function asSavepoint<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/**
- * Fails the transaction in whose work it is called.
- * @returns the error; undefined outside of transactions
- */
+/** Makes the current transaction fail. @returns the error; undefined outside of transactions */
 export function forbidInTransaction(what: string): Error | undefined {
   const scope = transactions.getStore()
   if (scope === undefined || scope.over) return undefined

@@ -8,7 +8,7 @@ interface SessionOptions {
   readonly connection?: Readonly<Record<string, string | number>>
 }
 
-/** Number of the host that the next connection tries first, while the one before did not answer. */
+/** Index of the host that the next connection tries first, if the previous host did not answer. */
 const firstHosts = new WeakMap<Sql, number>()
 
 function rotated<T>(values: readonly T[], by: number): readonly T[] {
@@ -57,7 +57,7 @@ const NONE_FREE = 'NO_CONNECTION_FREE'
 
 /** The error of a request that waited too long for a connection of a pool. */
 export function noConnectionFree(): Error {
-  const error = new Error('no connection to the database came free in time')
+  const error = new Error('no connection to the database became free in time')
   return Object.assign(error, { code: NONE_FREE })
 }
 
@@ -111,7 +111,7 @@ export function runAtClose(base: Sql, end: () => Promise<void>): () => void {
   return () => ends.delete(end)
 }
 
-/** Ends the listeners and locks that were opened beside `base`. */
+/** Ends the listeners and locks that belong to `base`. */
 export async function endAttached(base: Sql): Promise<void> {
   await Promise.all([...(attached.get(base) ?? [])].map((end) => end()))
 }

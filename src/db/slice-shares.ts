@@ -1,10 +1,10 @@
-/** Shares slices out over the processes that work on them. Pure. */
+/** Divides slices among the processes that work on them. Pure. */
 
 /** A slice, with its owner. */
 export interface SliceLease {
   readonly slice: number
   readonly owner: string | null
-  /** Grows with every new owner. */
+  /** Fencing number, which grows with every new owner. */
   readonly number: number
   /** Whether the owner renews its membership. */
   readonly isOwnerLive: boolean
@@ -12,9 +12,9 @@ export interface SliceLease {
 
 /** Slices that one process releases and may take to reach its share. */
 export interface ShareMove {
-  /** Slices that it gives up, because others have joined. */
+  /** Slices that the process gives up, because other processes have joined. */
   readonly giveUp: readonly number[]
-  /** Free slices that it may take, and how many of them. */
+  /** Free slices that the process may take, and the number that it may take. */
   readonly free: readonly number[]
   readonly take: number
 }

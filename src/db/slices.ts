@@ -1,11 +1,12 @@
 /**
- * Work that is cut into slices, which processes share. Each process is a member while it renews its membership, takes its
- * share of the slices, releases surplus slices when another process joins, and takes over those of
- * a dead one. A write for a slice is refused once another process has taken that slice.
+ * Work that is cut into slices, which processes share. Each process is a member while it renews its
+ * membership, takes its share of the slices, releases surplus slices when another process joins, and takes
+ * over slices of a process that has died. A write for a slice is refused once another process has taken
+ * that slice.
  *
- * Memberships end by the clock of the database, not with a session as those of `lock.ts`: a frozen process and a cut network
- * end no session for ten seconds, and a process would need one session lock a slice. The slices of
- * a killed and of a frozen process are taken over after the same time.
+ * Memberships end by the clock of the database, not with a session as the locks of `lock.ts` do: a frozen
+ * process or a broken network ends a session only after ten seconds, and a process would need one session
+ * lock per slice. The slices of a killed and of a frozen process are taken over after the same time.
  */
 import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
@@ -16,19 +17,19 @@ import { type Fence, FenceError } from './lock.ts'
 import { connectionLost, openSession, runAtClose } from './session.ts'
 import { planShare, type SliceLease } from './slice-shares.ts'
 
-/** Number of slices: the most processes that can share the work. */
+/** Number of slices, which is also the maximum number of processes that can share the work. */
 export const SLICES = 32
 /** Channel that is notified when slices become free. */
 export const SLICES_CHANNEL = 'slices'
 /** Pause between two calls of `share`, and of `renew`. */
 export const SHARE_EVERY_MS = 500
-/** A member that has not renewed for this long has died, in milliseconds: three renewals may fail. */
+/** A member that has not renewed for this long counts as dead; three renewals may fail. */
 const MEMBERSHIP_MS = 2500
 /** `share` renews a membership that ends earlier than this, in milliseconds from now. */
 const ENDS_SOON_MS = MEMBERSHIP_MS / 2
 /** Longest wait for a renewal, after which the next one opens another connection. */
 const ANSWER_MS = 5000
-/** A process that has not shared for this long does not renew. */
+/** A process that has not called `share` for this long does not renew its membership. */
 const STALLED_MS = 30_000
 /** Members that died this long ago are deleted. */
 const FORGET_MS = 60_000
@@ -41,8 +42,8 @@ export interface HeldSlices {
   held(): readonly number[]
   isHeld(slice: number): boolean
   /**
-   * The right to write for these slices. A transaction under it is refused if one of them has had another
-   * owner, and no other process takes one of them until it has ended.
+   * The right to write for these slices. A transaction under this fence is refused if a slice has had
+   * another owner, and no other process takes a slice until the transaction has ended.
    */
   fenceOf(slices: readonly number[]): Fence
 }
@@ -55,8 +56,8 @@ export interface Slices extends HeldSlices {
    */
   hold(): HeldSlices
   /**
-   * Renews the membership, on a connection of its own. Without effect before the first `share`, and when the
-   * last one is long ago: a process that cannot share cannot work for its slices either.
+   * Renews the membership, on a separate connection. Without effect before the first `share`, and when the
+   * last `share` is long ago: a process that cannot share cannot work for its slices either.
    */
   renew(): Promise<void>
   /**
@@ -64,7 +65,7 @@ export interface Slices extends HeldSlices {
    * @returns whether slices were taken
    */
   share(): Promise<boolean>
-  /** Gives up everything at a stop, so that others need not wait. */
+  /** Gives up all slices when the process stops, so that other processes need not wait. */
   leave(): Promise<void>
 }
 
@@ -82,11 +83,11 @@ export function everySlice(): Slices {
 }
 
 /**
- * Creates the slices of this process; it holds none before the first `share`. Long because its
- * functions share the held slices.
+ * Creates the slices of this process; it holds none before the first `share`. Long because its functions
+ * share the held slices.
  *
- * @param name of the work that is shared
- * @param wakes channels to notify when slices were taken: their work may have waited
+ * @param name name of the work that is shared
+ * @param wakes channels that are notified when slices were taken, because work for them may have waited
  */
 export function createSlices({
   db,
@@ -200,8 +201,8 @@ export function createSlices({
 }
 
 /**
- * Whether a membership is valid. One that ends later than a new one would was written before the
- * clock was set back.
+ * Condition: a membership is valid. A membership that ends later than a new one would was written before
+ * the clock was set back.
  */
 const isLive = sql`expires_at > clock_timestamp()
   and expires_at < clock_timestamp() + ${2 * MEMBERSHIP_MS} * interval '1 millisecond'`
@@ -211,7 +212,7 @@ async function notify(db: Db, channels: readonly string[]): Promise<void> {
     select pg_notify(channel, '') from unnest(${sql.param([...channels])}::text[]) as channels(channel)`)
 }
 
-/** Renews a membership on a connection of its own, so that it waits for no other statement. */
+/** Renews a membership on a separate connection, so that it waits for no other statement. */
 function createRenewals(base: Sql, name: string, me: string) {
   let session: Sql | undefined
   let detach: (() => void) | undefined
@@ -295,8 +296,8 @@ async function readShares(db: Db, name: string): Promise<Shares> {
 }
 
 /**
- * Lists the given slices that have another owner now. The others are locked against a new owner
- * until the transaction ends; renewals and releases do not wait for it. The server ends the
+ * Lists the given slices that have another owner now. The other slices are locked against a new owner until
+ * the transaction ends; renewals and releases do not wait for the transaction. The server ends the
  * transaction of a process that freezes meanwhile.
  */
 async function listLost(

@@ -5,12 +5,12 @@ import { connectionLost, postgresError } from './session.ts'
 /** A parameter of a statement, as postgres.js accepts it. */
 export type Value = NonNullable<Parameters<Sql['unsafe']>[1]>[number]
 
-/** `prepare`: stays prepared beyond the limits below. */
+/** Options of a query. `prepare`: the statement stays prepared even beyond the limits below. */
 export interface QueryOptions {
   readonly prepare?: boolean
 }
 
-/** Rows as objects, or as arrays of values when `values()` is asked for at once. */
+/** A statement whose rows are objects, or arrays of values if `values()` is called at once. */
 export interface Statement extends Promise<unknown> {
   values(): Promise<unknown>
 }
@@ -22,7 +22,7 @@ export interface Slot {
   readonly prepared: Set<string>
   /** Time without an answer after which the connection counts as lost; 0 disables it. */
   readonly answerMs: number
-  /** Time its user waited for it; 0 after the first statement. */
+  /** Time for which the user waited for the connection; 0 after the first statement. */
   waitedMs: number
   lost: boolean
   /** Whether the connection is closed when it is returned. */
@@ -51,7 +51,7 @@ export async function send(
     const query = slot.client.unsafe(text, sent, { prepare })
     return await Promise.race([options.raw === true ? query.values() : query, late.promise])
   } catch (error) {
-    // After any error but a plain one of the server the state of the connection is unknown.
+    // Only after an ordinary error of the server is the state of the connection known.
     if (postgresError(error)?.severity !== 'ERROR') slot.lose(error)
     throw error
   } finally {
@@ -87,8 +87,8 @@ function watchForAnswer(slot: Slot, fail: (error: unknown) => void): () => void 
 }
 
 /**
- * Whether a statement is prepared, which saves a round trip; bounded, so that generated texts cannot pile
- * up.
+ * Whether a statement is prepared, which saves a round trip. The number is bounded, so that generated
+ * statements do not accumulate.
  */
 function keepsPrepared(slot: Slot, text: string, values: readonly Value[]): boolean {
   if (values.length === 0 || text.length > PREPARED_TEXT_MAX) return false

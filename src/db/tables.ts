@@ -13,7 +13,7 @@ export const sliceMembers = pgTable(
     /** Name of the work that is shared. */
     name: text('name').notNull(),
     member: uuid('member').notNull(),
-    /** By the clock of the database. */
+    /** End of the membership, by the clock of the database. */
     expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),
   },
   (table) => [primaryKey({ columns: [table.name, table.member] })],
@@ -25,7 +25,7 @@ export const sliceLeases = pgTable(
   {
     name: text('name').notNull(),
     slice: smallint('slice').notNull(),
-    /** The slice is free without an owner, and when its owner is no longer a member. */
+    /** Owner of the slice. The slice is free if this is null, or the owner is no longer a member. */
     owner: uuid('owner'),
     /** Fencing number: grows with every new owner. */
     number: bigint('number', { mode: 'number' }).notNull(),

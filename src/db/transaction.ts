@@ -105,7 +105,7 @@ async function runScope<T>(
   }
 }
 
-/** Rolls back; a connection that cannot is discarded, and the first error stays the reported one. */
+/** Rolls back. If that fails, the connection is discarded; the first error is reported. */
 async function rollBack(slot: Slot, undo: string): Promise<void> {
   try {
     await send(slot, undo)

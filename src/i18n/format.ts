@@ -106,10 +106,10 @@ export function formatDateTime(
 }
 
 /**
- * The beginning of something, in a sentence of a message that shows its own time: the time of day, and the
- * date only where it is another day.
+ * An instant in a sentence of a message that shows another time: the time of day, and the date only if it
+ * is another day.
  *
- * @param shown time of the message
+ * @param shown the time that the message shows
  */
 export function formatMoment(at: Date, locale: Locale, timeZone: string, shown: Date): string {
   if (formatDate(at, locale, timeZone) === formatDate(shown, locale, timeZone)) {
@@ -187,7 +187,7 @@ interface ValueReader {
 }
 
 /**
- * A display value as the value of a field, for a person or a program: addresses and hashes in full, so that
+ * Formats a display value for a field, for a person or a program: addresses and hashes in full, so that
  * they can be copied, durations short, no isolates.
  */
 export function formatDisplayValue(fact: DisplayValue, reader: ValueReader): string {

@@ -41,7 +41,7 @@ export const timeFormat = remembered(
     new Intl.DateTimeFormat(intlTag(locale), { ...TIME_STYLES[style], timeZone }),
 )
 
-/** The name that `Intl` has for a time zone, however it is written; empty for names it does not know. */
+/** The name that `Intl` uses for a time zone, however the zone is written; empty for unknown names. */
 export const zoneName = remembered((timeZone: string) => {
   try {
     return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone
@@ -98,7 +98,8 @@ export function withoutDirectionMarks(text: string): string {
 }
 
 /**
- * As `withoutDirectionMarks`, for a number: also replaces the hyphen of `Intl` by a minus sign as wide as the plus sign.
+ * Like `withoutDirectionMarks`, for a number: also replaces the hyphen of `Intl` by a minus sign as wide as
+ * the plus sign.
  */
 export function plainNumber(text: string): string {
   return withoutDirectionMarks(text).replace(/^-/, '\u2212')

@@ -5,9 +5,9 @@ import { formatNumber } from './format.ts'
  * Parses a typed number into decimal text (`1250.5`); undefined if it is not a number.
  *
  * Understands the digits of every script, a sign, spaces and apostrophes between groups, and one unit or
- * percent sign at the end. With a point and a comma present the last one is the decimal sign; a single one
- * is read as the locale writes numbers, if that makes sense, else as the decimal sign. Words and letters
- * that multiply (`5 million`, `1k`, `1e5`) are refused, not ignored.
+ * percent sign at the end. If a text has both a point and a comma, the last of them is the decimal sign. A
+ * single sign is read as the locale writes numbers, if that makes sense, or else as the decimal sign. Words
+ * and letters that multiply (`5 million`, `1k`, `1e5`) are refused, not ignored.
  */
 export function parseAmount(text: string, locale: Locale): string | undefined {
   if (text.length > INPUT_MAX) return undefined
@@ -20,7 +20,7 @@ export function parseAmount(text: string, locale: Locale): string | undefined {
   return sign === '-' && /[1-9]/.test(decimal) ? `-${decimal}` : decimal
 }
 
-/** Longest input that is parsed, in UTF-16 units. */
+/** Maximum length of input that is parsed, in UTF-16 units. */
 const INPUT_MAX = 100
 
 /**

@@ -186,8 +186,8 @@ function escaped(value: HtmlValue): HtmlValue {
 }
 
 /**
- * Formats a value for a text, and isolates it where its direction may differ: in Arabic every value,
- * elsewhere typed ones.
+ * Formats a value for a text, and isolates it where its direction may differ: in Arabic every value, in
+ * other languages typed values.
  */
 function written(value: HtmlValue, locale: Locale): string {
   if (typeof value === 'object' && value.kind === 'typed') {

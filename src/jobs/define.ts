@@ -13,12 +13,12 @@ import type { Heartbeat } from './heartbeat.ts'
 
 /** Periodic work of the bot; does nothing before getMe has succeeded. */
 export interface BotWork {
-  /** Makes the automatic changes of messages that are due. */
+  /** Runs the due follow-ups of messages. */
   followUp(signal: AbortSignal): Promise<void>
   /** Notifies chats of the outcome of their connect codes. */
   notifyConnected(signal: AbortSignal): Promise<void>
   /**
-   * Updates live messages: those that are due and those of changed top-ups.
+   * Updates the live messages that are due, and those of changed top-ups.
    * @param handles of the changed top-ups
    */
   showLive(signal: AbortSignal, handles: ReadonlySet<string>): Promise<void>
@@ -28,7 +28,7 @@ export interface BotWork {
 
 /** Dependencies of a job, beyond those of the verbs. */
 export interface JobApp extends App {
-  /** Longest time between two polls of the chain's tip. */
+  /** Maximum time between two polls of the chain's tip. */
   readonly evaluationIntervalMs: number
   /** New-head subscription; triggers reads between polls. */
   readonly heads: Heads
@@ -42,9 +42,9 @@ export interface JobApp extends App {
   readonly claimsDb: Db
   /** Checks of the service's dependencies. */
   readonly health: readonly HealthCheck[]
-  /** The operator's monitor; undefined without one. */
+  /** The operator's monitor; undefined if there is none. */
   readonly heartbeat: Heartbeat | undefined
-  /** Absent without a bot token. */
+  /** The bot; absent if there is no bot token. */
   readonly bot?: BotWork
   /** Slices of targets that this process observes and judges. */
   readonly slices: Slices
@@ -54,40 +54,47 @@ export interface JobApp extends App {
   checkClock(): Promise<number>
 }
 
-/** NOTIFYs since the last run that succeeded. */
+/** Notifications (NOTIFY) since the last run that succeeded. */
 export interface JobWakeUps {
   readonly payloads: ReadonlySet<string>
-  /** Others may have been missed: at the start, after a failure, when the interval has passed. */
+  /**
+   * Whether notifications may have been missed: at the start, after a failure, and when the interval has
+   * passed.
+   */
   readonly mayMiss: boolean
 }
 
-/** Changes are unknown: the run checks everything. */
+/** Wake-ups for a run that checks everything, because changes are unknown. */
 export const FULL_SCAN: JobWakeUps = { payloads: new Set(), mayMiss: true }
 
 /** A task that runs periodically. */
 export interface Job {
   readonly name: string
-  /** Role of the processes that run it. */
+  /** Role of the processes that run the job. */
   readonly role: Role
-  /** Runs in every process; otherwise in one at a time, taken over when that one dies. */
+  /**
+   * Whether the job runs in every process. Otherwise it runs in one process at a time; when that process
+   * dies, another takes over.
+   */
   readonly everywhere?: boolean
-  /** Lock that its one process holds; named after the job by default. */
+  /**
+   * Name of the lock that the process holds while it runs the job; by default derived from the job's name.
+   */
   readonly lock?: string
   /** Channel whose NOTIFY starts a run early. */
   readonly wakeOn?: string
-  /** Called at each NOTIFY on that channel, also during a run. */
+  /** Called at each NOTIFY on the channel `wakeOn`, even during a run. */
   onNotify?(app: JobApp, payload: string): void
-  /** Starts runs early by other means, while this process runs it, until the returned function is called. */
+  /** Starts runs early by other means, until the returned function is called. */
   wakeBy?(app: JobApp, wake: () => void): () => void
-  /** Longest pause after failures, in milliseconds; 30 seconds by default. */
+  /** Maximum pause after failures; 30 seconds by default. */
   readonly pauseMsMax?: number
   /** Milliseconds between the end of one run and the start of the next. */
   everyMs(app: JobApp): number
   /**
    * Runs once. A refusal of kind `upstream` is an unavailable dependency: the next run tries again.
    *
-   * @param fence the right to write as the only process that runs the job; undefined where it runs
-   * everywhere
+   * @param fence fence of the only process that runs the job; undefined where the job runs everywhere
    */
   run(app: JobApp, signal: AbortSignal, notified: JobWakeUps, fence?: Fence): Promise<void>
 }

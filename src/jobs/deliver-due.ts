@@ -10,8 +10,8 @@ const COMMON = {
 } as const satisfies Partial<Job>
 
 /**
- * Sends due deliveries, in every process. Woken by the commit of new ones; the interval of a second is for
- * retries and missed wake-ups.
+ * Sends due deliveries, in every process. Woken by the commit of new deliveries; the interval of a second
+ * is for retries and missed wake-ups.
  */
 export const deliverDue: Job = {
   ...COMMON,
@@ -21,8 +21,8 @@ export const deliverDue: Job = {
 }
 
 /**
- * Sends due deliveries of channels to which one process at a time sends: Telegram. So the most urgent ones
- * go first within the limits that the bot has in all.
+ * Sends due deliveries of channels to which one process at a time sends: Telegram. So the most urgent
+ * deliveries are sent first within the limits of the bot.
  */
 export const deliverByOne: Job = {
   ...COMMON,
@@ -39,7 +39,7 @@ async function deliver(
   const isOurs = Object.values(app.channels).some(
     ({ key, isSentByOne = false }) => payloads.has(key) && isSentByOne === which.byOne,
   )
-  // Processes of the release before name no channel.
+  // Processes of the previous release notify without a channel.
   if (!mayMiss && !isOurs && !payloads.has('')) return
   const deps = {
     ...app,

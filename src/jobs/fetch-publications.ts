@@ -1,6 +1,6 @@
 import type { Job } from './define.ts'
 
-/** Fetches eligibility and rewards into tables; the room decides about the interval of each host. */
+/** Fetches eligibility and rewards into tables; `src/fsp` decides about the interval of each host. */
 export const fetchPublications: Job = {
   name: 'fetch-publications',
   role: 'watcher',

@@ -1,6 +1,6 @@
 import type { Job } from './define.ts'
 
-/** Makes the automatic changes of messages in chats that are due. */
+/** Runs the due follow-ups of messages in chats. */
 export const followUpMessages: Job = {
   name: 'follow-up-messages',
   role: 'bot',

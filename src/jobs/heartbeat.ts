@@ -13,7 +13,7 @@ export interface Heartbeat {
   fail(problems: readonly string[], signal: AbortSignal): Promise<void>
 }
 
-/** @param url set by the operator, so that no guard against private addresses stands before it */
+/** @param url URL that the operator set, so it may be a private address */
 export function createHeartbeat(url: string): Heartbeat {
   const call = async (path: string, body: string, signal: AbortSignal) => {
     const answer = await request(`${url}${path}`, {

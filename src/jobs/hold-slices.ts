@@ -8,7 +8,7 @@ export const holdSlices: Job = {
   everywhere: true,
   wakeOn: SLICES_CHANNEL,
   everyMs: () => SHARE_EVERY_MS,
-  // After an outage of the database the slices must not wait for a long pause.
+  // After an outage of the database, this job must not pause for long.
   pauseMsMax: SHARE_EVERY_MS,
   run: async ({ slices }) => {
     await slices.share()

@@ -14,7 +14,7 @@ import { pruneTargets } from '#src/watches/manage/retention.ts'
 import type { Job } from './define.ts'
 import { byTrueClock } from './true-clock.ts'
 
-/** Deletes data past its retention. Skipped while the clock is wrong. */
+/** Deletes data that is older than its retention. Skipped while the clock is wrong. */
 export const prune: Job = {
   name: 'prune',
   role: 'watcher',

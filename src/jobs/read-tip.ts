@@ -2,12 +2,12 @@ import * as alerts from '#src/alerts/service.ts'
 import { publishTipAndOutages } from '#src/watches/observe/publish-tip.ts'
 import type { Job } from './define.ts'
 
-/** Publishes the newest confirmed block for all observers, and notifies of outages of the chain. */
+/** Publishes the newest confirmed block for all observers, and fires alerts about outages of the chain. */
 export const readTip: Job = {
   name: 'read-tip',
   role: 'watcher',
-  // The previous release observes everything under this lock: while it does, no block is published
-  // for slices.
+  // The previous release observes everything under this lock; while it runs, no block is published for
+  // slices.
   lock: 'job observe-watches',
   wakeBy: ({ heads }, wake) => heads.follow(wake),
   everyMs: ({ heads, evaluationIntervalMs }) => heads.nextMs(evaluationIntervalMs),

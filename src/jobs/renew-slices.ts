@@ -1,7 +1,10 @@
 import { SHARE_EVERY_MS } from '#src/db/slices.ts'
 import type { Job } from './define.ts'
 
-/** Keeps this process a member of those that share the slices, however long sharing itself takes. */
+/**
+ * Renews the membership of this process among the processes that share the slices, however long sharing
+ * takes.
+ */
 export const renewSlices: Job = {
   name: 'renew-slices',
   role: 'watcher',

@@ -5,7 +5,7 @@ import type { Job } from './define.ts'
 import { byTrueClock } from './true-clock.ts'
 
 /**
- * Creates partitions for coming alerts and deliveries, and deletes the oldest. Skipped while the clock is
+ * Creates partitions for future alerts and deliveries, and deletes the oldest. Skipped while the clock is
  * wrong.
  */
 export const retain: Job = {

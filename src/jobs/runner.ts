@@ -8,20 +8,23 @@ import { FULL_SCAN, type Job, type JobApp, type JobWakeUps } from './define.ts'
 
 /** Running jobs. */
 export interface RunningJobs {
-  /** Starts a run of every job that looks at everything, at once or after the run in progress. */
+  /** Starts a run of every job that checks everything, at once or after the run in progress. */
   runAll(): void
   /** Waits for the runs in progress, and starts no more. */
   stop(): Promise<void>
 }
 
-/** Payloads that are kept for the next run; when there are more, it looks at everything. */
+/**
+ * Maximum number of payloads that are kept for the next run; if there are more, the run checks everything.
+ */
 const PAYLOADS_MAX = 1000
-/** Longest wait after consecutive failures, in milliseconds. */
+/** Maximum wait after consecutive failures. */
 const BACKOFF_MS_MAX = 30_000
 const NOTHING: JobWakeUps = { payloads: new Set(), mayMiss: false }
 
 /**
- * Starts jobs: each runs, waits for its interval or a wake-up, and runs again; never two runs at once.
+ * Starts jobs. Each job runs, waits for its interval or a wake-up, and runs again; a job never has two runs
+ * at once.
  *
  * A failed run is logged and soon retried, whatever the job's interval, with exponential back-off.
  */
@@ -123,7 +126,7 @@ async function loop(
   }
 }
 
-/** Logs a failure: that of an unavailable dependency once, a bug every time. */
+/** Logs a failure: once for an unavailable dependency, every time for a bug. */
 function report(app: JobApp, job: Job, error: unknown, failures: number): void {
   const isUpstream = error instanceof AppError && error.kind === 'upstream'
   const cause = isUpstream ? error.cause : error
@@ -139,12 +142,12 @@ function report(app: JobApp, job: Job, error: unknown, failures: number): void {
 
 /** A waker that also collects the payloads of its wake-ups. */
 interface JobWaker {
-  /** An empty payload: some may have been missed. */
+  /** Wakes the job. An empty payload means that notifications may have been missed. */
   wake(payload: string): void
   sleep: Waker['sleep']
   /**
-   * Returns the wake-ups since the last call, with these payloads, and clears them. Without a
-   * wake-up some may have been missed.
+   * Returns the wake-ups since the last call, with these payloads, and clears them. If there was no
+   * wake-up, notifications may have been missed.
    */
   take(also?: ReadonlySet<string>): JobWakeUps
 }

@@ -19,7 +19,7 @@ export const sendHeartbeat: Job = {
         await work
       } catch (error) {
         // Another call follows in a minute, and the monitor reports its absence.
-        log.warn({ problem: traceOf(error) }, 'heartbeat not sent')
+        log.warn({ problem: traceOf(error) }, 'heartbeat could not be sent')
       }
     }
     // Between this call and the next the monitor measures the checks, and notices that they hang.

@@ -1,7 +1,9 @@
 import { settleDeposits as settle } from '#src/billing/topups/deposits.ts'
 import type { Job } from './define.ts'
 
-/** Finds payments, also without a confirmation by the payer, and credits those deep enough. */
+/**
+ * Finds payments, even if the payer submitted no transaction, and credits payments that are deep enough.
+ */
 export const settleDeposits: Job = {
   name: 'settle-deposits',
   role: 'watcher',

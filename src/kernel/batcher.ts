@@ -2,17 +2,18 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 /**
  * Combines concurrent work into batches. Items that are added in one turn of the event loop start together.
- * Items of one key wait while a group of the key is in progress, and then form one group; groups of different
- * keys that are ready at the same time form one batch. So a key has one group in progress at a time, however
- * many items are added, and without work in progress no item waits longer than for the end of the turn.
+ * Items of one key wait while a group of the key is in progress, and then form one group; groups of
+ * different keys that are ready at the same time form one batch. So a key has one group in progress at a
+ * time, however many items are added. If no work is in progress, an item waits only until the end of the
+ * turn.
  *
- * It makes metered calls, reads by a key, counts of limits and sign-ins cheap, see docs/performance.md.
+ * Metered calls, reads by a key, counts of limits and sign-ins use it, see docs/performance.md.
  */
 export interface Batcher<Item, Result> {
   /**
    * Adds an item; resolves to its own result, rejects with the error of its group.
    *
-   * @param key undefined: the item shares its key with no other
+   * @param key undefined if the item shares its key with no other item
    * @returns undefined at once when too many items are waiting
    */
   add(key: string | undefined, item: Item): Promise<Result> | undefined
@@ -26,7 +27,7 @@ export type Group<Item> = readonly [Item, ...Item[]]
 interface BatcherOptions<Item, Result> {
   /**
    * Processes groups of different keys. Returns for each group one result per item, or undefined if the
-   * group must be processed alone. An error rejects all items. Without this function every group is
+   * group must be processed alone. An error rejects all items. If the function is omitted, every group is
    * processed alone.
    */
   together?(groups: readonly Group<Item>[]): Promise<readonly (readonly Result[] | undefined)[]>
@@ -36,17 +37,17 @@ interface BatcherOptions<Item, Result> {
   isAlike(one: Item, other: Item): boolean
   readonly batchesAtOnce: number
   /**
-   * Time after which waiting items start beside `batchesAtOnce` batches that take long; without it they wait
-   * for one of them.
+   * Time after which waiting items start even though `batchesAtOnce` slow batches are in progress; if
+   * omitted, items wait until a batch ends.
    */
   readonly patienceMs?: number
   readonly groupsPerBatch: number
   readonly itemsPerGroup: number
-  /** Number of items from which on a batch takes no further group. */
+  /** Number of items from which on no further group is added to a batch. */
   readonly itemsPerBatch: number
-  /** Upper limit of the items of one key that wait beside its group in progress. */
+  /** Maximum number of items of one key that wait while a group of the key is in progress. */
   readonly waitingPerKeyMax: number
-  /** Upper limit of the items of all keys, waiting or in progress. */
+  /** Maximum number of items of all keys, waiting or in progress. */
   readonly itemsMax: number
 }
 
@@ -64,7 +65,10 @@ interface Taken<Item, Result> {
   readonly entries: readonly [Entry<Item, Result>, ...Entry<Item, Result>[]]
 }
 
-/** Runs a batch in the context of none of its callers: it must not end with the work of one of them. */
+/**
+ * Runs a batch outside the async context of its callers, so that it does not end with the work of one
+ * caller.
+ */
 const outside = AsyncLocalStorage.snapshot()
 
 /** Creates an empty batcher. Long because adding, batching and finishing share the queues. */
@@ -202,7 +206,7 @@ function itemsOf<Item, Result>({ entries: [first, ...others] }: Taken<Item, Resu
   return [first.item, ...others.map(({ item }) => item)]
 }
 
-/** Removes from the queue its first item and those alike, and returns them. */
+/** Removes the first item and all items that are alike from the queue, and returns them. */
 function takeAlike<Item, Result>(
   first: Item,
   queue: Entry<Item, Result>[],

@@ -1,7 +1,10 @@
 import type { Address } from './units.ts'
 
-/** Wallet of the synthetic alert, which has no key and so no person behind it. */
+/** Wallet of the synthetic alert. Nobody has a key of this wallet. */
 export const CANARY_WALLET: Address = '0x0000000000000000000000000000000000000000'
 
-/** Webhook address that no request is sent to. Everything before the request is as for any other. */
+/**
+ * Webhook address to which no request is sent. Everything before the request works as for any other
+ * address.
+ */
 export const DISCARD_URL = 'https://discard.invalid/'

@@ -1,24 +1,27 @@
 /** The chains that the service can serve. A process serves one of them, named by `CHAIN_ID`. */
 
-/** What differs between the chains. Contracts are found through the registry, which has one address on all. */
+/**
+ * Properties that differ between the chains. Contracts are found through the registry, whose address is the
+ * same on all chains.
+ */
 export interface ServedChain {
   readonly id: number
   /** Name in texts. */
   readonly name: string
   /** Name in machine-readable documents. */
   readonly key: string
-  /** Symbol of its own coin. */
+  /** Symbol of the chain's own coin. */
   readonly symbol: string
   /** Feed with the coin's price in US dollars; a test chain's coin is priced like the coin it stands for. */
   readonly feed: 'FLR/USD' | 'SGB/USD'
-  /** Whether its coin is worth nothing. */
+  /** Whether the chain's coin has no value. */
   readonly isTest: boolean
   readonly rpcUrl: string
   readonly explorer: { readonly name: string; readonly url: string }
 }
 
 /**
- * Builds an entry from the names, on which the hosts depend.
+ * Builds an entry from the names, from which the host names are derived.
  * @see viem, `chains/definitions` of flare, songbird, flareTestnet and songbirdTestnet
  */
 function chainOf(
@@ -75,8 +78,8 @@ export function serveChain(id: number): ServedChain {
 }
 
 /**
- * A title with the chain's name after it, so that every message names its chain. On Flare the title alone:
- * messages of Flare keep their form.
+ * A title with the chain's name after it, so that every message names its chain. On Flare the title is
+ * unchanged.
  */
 export function titleOnChain(title: string): string {
   return isFlare() ? title : `${title} · ${served.name}`

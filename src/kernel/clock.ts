@@ -1,24 +1,24 @@
 /** Source of the current time for verbs. Tests pass a clock that moves only when set. */
 export interface Clock {
-  /** The present instant. */
+  /** The current instant. */
   now(): Date
 }
 
-/** Largest accepted difference between two clocks that should agree. */
+/** Maximum accepted difference between two clocks that should agree. */
 export const TOLERANCE_MS = 300_000
 
-/** The machine's clock. No other place reads it. */
+/** The machine's clock. No other code reads it. */
 export const systemClock: Clock = { now: () => new Date() }
 
 type Instants = readonly (Date | null | undefined)[]
 
-/** The earliest of these instants; null without any. */
+/** The earliest of these instants; null if there is none. */
 export function earliest(...instants: Instants): Date | null {
   const times = timesOf(instants)
   return times.length === 0 ? null : new Date(Math.min(...times))
 }
 
-/** The latest of these instants; null without any. */
+/** The latest of these instants; null if there is none. */
 export function latest(...instants: Instants): Date | null {
   const times = timesOf(instants)
   return times.length === 0 ? null : new Date(Math.max(...times))

@@ -9,12 +9,12 @@ export function isAtLeast(severity: Severity, least: Severity): boolean {
   return SEVERITIES.indexOf(severity) >= SEVERITIES.indexOf(least)
 }
 
-/** The highest of these severities; undefined of none. */
+/** The highest of these severities; undefined if there is none. */
 export function worstSeverity(severities: readonly (Severity | null)[]): Severity | undefined {
   return SEVERITIES.findLast((severity) => severities.includes(severity))
 }
 
-/** The most severe of these; the first of equals. */
+/** The most severe item; the first of equals. */
 export function mostSevere<One extends { readonly severity: Severity }>(
   items: readonly One[],
 ): One | undefined {
@@ -66,7 +66,9 @@ export interface Presentation {
   readonly facts: DisplayValues
   /** Names of the values shown as fields; labels are `messages:field.<name>`. */
   readonly fields: readonly string[]
-  /** Chooses among several texts of an event: `messages:<event>.<form>.title`; without it `<event>.title`. */
+  /**
+   * Chooses among several texts of an event: `messages:<event>.<form>.title`; if omitted, `<event>.title`.
+   */
   readonly form?: string
   /** Value for the plural forms of title and body. */
   readonly count?: number

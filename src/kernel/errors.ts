@@ -1,4 +1,4 @@
-/** Refusals as code throws them: `AppError`, its kinds, codes and details. */
+/** The error that code throws to refuse a request: `AppError`, with its kinds, codes and details. */
 import type texts from '../../locales/en/errors.json'
 
 /** Kinds of refusals with their HTTP status. */
@@ -39,7 +39,7 @@ export interface FieldError {
 export interface ErrorDetails {
   readonly errors?: readonly FieldError[]
   readonly retryAfterSeconds?: number
-  /** Whether this is the stored refusal of an earlier request with the same idempotency key. */
+  /** Whether the refusal is the stored refusal of an earlier request with the same idempotency key. */
   readonly isReplay?: boolean
   /** Members added unchanged to the problem body, such as `shortfallCredits`. */
   readonly members?: Readonly<Record<string, unknown>>
@@ -71,7 +71,7 @@ export class AppError extends Error {
   }
 }
 
-/** `Retry-After` of a 503 without a time of its own, in seconds. */
+/** `Retry-After` of a 503 that states no time, in seconds. */
 const UPSTREAM_RETRY_SECONDS = 30
 
 /** The `Retry-After` of a refusal in seconds; defined for every 503. */

@@ -1,8 +1,7 @@
 import { AppError, type ErrorCode, type ErrorKind } from './errors.ts'
 
 /**
- * Refusals of the HTTP framework before a route runs, by error code where the status is not specific
- * enough.
+ * Refusals of the HTTP framework before a route runs, by error code if the status is not specific enough.
  */
 const BY_CODE: Readonly<Record<string, readonly [ErrorKind, ErrorCode]>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: ['invalid', 'malformed_json'],
@@ -24,7 +23,7 @@ const BY_STATUS: Readonly<Record<number, readonly [ErrorKind, ErrorCode]>> = {
 
 /**
  * Converts an error of the HTTP framework or one of its plugins into a refusal: every error with a 4xx
- * `statusCode` is the client's. undefined for all others, which are faults.
+ * `statusCode` is an error of the client. undefined for all other errors, which are faults of the service.
  */
 export function frameworkRefusal(error: unknown): AppError | undefined {
   if (!(error instanceof Error) || !('statusCode' in error)) return undefined

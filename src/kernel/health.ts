@@ -1,12 +1,12 @@
 /** One dependency of the service: its name, and its problem, if any. */
 export interface HealthCheck {
   readonly name: string
-  /** Whether nothing works without it; otherwise the service is only degraded. */
+  /** Whether the service cannot work without the dependency; otherwise it is only degraded. */
   readonly isVital?: boolean
   problem(): Promise<string | undefined>
 }
 
-/** Runs all checks at once; returns those with a problem, in their order. */
+/** Runs all checks at once, and returns the checks that found a problem, in order. */
 export async function findProblems(checks: readonly HealthCheck[]) {
   const results = await Promise.all(
     checks.map(async ({ name, isVital = false, problem }) => {

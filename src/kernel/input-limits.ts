@@ -1,9 +1,9 @@
 import type { FieldError } from './errors.ts'
 import { escapePointer } from './pointer.ts'
 
-/** Upper limit of the nesting of a JSON input; the outermost object or array is level 1. */
+/** Maximum nesting of a JSON input; the outermost object or array is level 1. */
 export const INPUT_DEPTH_MAX = 32
-/** Upper limit of the errors reported for one input. */
+/** Maximum number of errors that are reported for one input. */
 const PROBLEMS_MAX = 20
 
 /**

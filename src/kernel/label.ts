@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { countGraphemes, UNITS_PER_GRAPHEME } from './outside-text.ts'
 
-/** Upper limit of the graphemes of a typed name. */
+/** Maximum number of graphemes of a typed name. */
 export const LABEL_LENGTH_MAX = 40
 
 /**

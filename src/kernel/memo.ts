@@ -1,7 +1,8 @@
 /**
- * Remembers results of a pure function by its text. Between `max` and twice as many are kept: those of the last texts.
+ * Caches results of a pure function by its text argument. The results of the most recent texts are kept,
+ * between `max` and twice as many.
  *
- * @param compute errors are not remembered
+ * @param compute the function; its errors are not cached
  */
 export function memoized<Value>(
   max: number,

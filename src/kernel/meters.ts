@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
-/** Longest duration of each bar of a histogram, in seconds. */
+/** Upper bounds of the buckets of a histogram, in seconds. */
 const CALL_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const SENT_SECONDS = [0.5, 1, 2, 5, 10, 30, 60, 300, 1800]
 const JOB_SECONDS = [0.01, 0.1, 0.5, 1, 5, 15, 60, 300]
@@ -17,15 +17,15 @@ export interface Head {
 
 /**
  * Counts what this process does, for the operator. Every label has few values: hosts of endpoints, never
- * their paths; names of operations, jobs, channels and pools. None is called `job` or `instance`: Prometheus
- * sets these itself.
+ * their paths; names of operations, jobs, channels and pools. No label is called `job` or `instance`,
+ * because Prometheus sets these.
  */
 export interface Meters {
-  /** The counts, in the form of Prometheus. */
+  /** The counts, as a registry of Prometheus metrics. */
   readonly registry: Registry
   asked(endpoint: string, outcome: RpcOutcome, seconds: number): void
   seen(head: Head): void
-  /** A head that a WebSocket reported, and again when a reading confirmed one. */
+  /** Counts a head that a WebSocket reported, and again when a reading confirmed it. */
   countHead(endpoint: string, outcome: 'heard' | 'confirmed'): void
   head(): Head | undefined
   answered(operation: string, statusCode: number, seconds: number): void
@@ -36,7 +36,7 @@ export interface Meters {
   telegramLimited(): void
 }
 
-/** Creates meters at zero. */
+/** Creates meters whose counts are 0. */
 export function createMeters(): Meters {
   const registry = new Registry()
   const registers = [registry]

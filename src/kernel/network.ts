@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 /**
- * An IPv4 address, or the /64 prefix of an IPv6 address: one customer's network. Other text is returned
+ * Network of a client: the IPv4 address, or the /64 prefix of the IPv6 address. Other text is returned
  * unchanged.
  */
 export function networkOf(address: string): string {

@@ -12,7 +12,8 @@ const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufffd]/gu
 const JOINERS = new Set(['\u200c', '\u200d', '\ufe0e', '\ufe0f'])
 
 /**
- * Upper limit of the UTF-16 units read for one grapheme: a letter can carry any number of combining marks.
+ * Maximum number of UTF-16 units that are read for one grapheme, because a letter can have any number of
+ * combining marks.
  */
 export const UNITS_PER_GRAPHEME = 32
 
@@ -23,7 +24,7 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
  *
  * The result is well-formed UTF-16 without NUL, so PostgreSQL stores it as text and as JSON.
  *
- * @param maxGraphemes upper limit of user-perceived characters
+ * @param maxGraphemes maximum number of user-perceived characters
  * @returns an empty string when no visible character is left
  */
 export function cleanOutsideText(text: string, maxGraphemes: number): string {
@@ -41,7 +42,7 @@ export function cleanOutsideText(text: string, maxGraphemes: number): string {
     count += 1
   }
   kept = kept.trim()
-  // A text of joiners alone is invisible.
+  // A text that consists only of joiners is invisible.
   return [...kept].every((character) => JOINERS.has(character)) ? '' : kept
 }
 

@@ -21,7 +21,7 @@ export interface Quarantine {
 
 /** Interval between two log lines of one row, since an unreadable row is read again on every run. */
 const LOG_AGAIN_MS = HOUR_MS
-/** Upper limit of the rows whose last log line is remembered. */
+/** Maximum number of rows whose last log line is remembered. */
 const REMEMBERED_MAX = 10_000
 
 /** Creates a quarantine that counts in this process and logs with `log`. */
@@ -39,7 +39,7 @@ export function createQuarantine({ log }: { readonly log: Logger }): Quarantine 
       counts.set(kind, (counts.get(kind) ?? 0) + 1)
       log.error(
         { ...about, kind, id, error: traceOf(error) },
-        'row set aside: it cannot be processed',
+        'row was set aside, because it cannot be processed',
       )
     },
     read: () => [...counts].map(([kind, rows]) => ({ kind, rows })),

@@ -7,7 +7,7 @@ import { ID_MAX } from './units.ts'
 /**
  * A whole number in a path or query, where every value is text.
  *
- * The JSON Schema shows the number.
+ * The published JSON Schema describes it as a number.
  */
 export function textInteger(min: number, max: number) {
   return z.codec(
@@ -23,7 +23,7 @@ export function textInteger(min: number, max: number) {
 /** The parameter `{id}` of a path. */
 export const IdParam = z.strictObject({ id: textInteger(1, ID_MAX) })
 
-/** Upper limit of the rows of a page, also the default. */
+/** Maximum number of rows of a page, which is also the default. */
 const PAGE_LIMIT_MAX = 250
 export const PAGE_LIMIT_DEFAULT = 50
 
@@ -55,10 +55,11 @@ export interface Page<Row> {
 }
 
 /**
- * Cuts a page out of one row more than requested.
+ * Builds a page from rows, of which there is one more than requested if there is a next page.
  *
  * @param rows at most `limit + 1`, in order
- * @param keys whole numbers of the last row shown, after which the next page starts
+ * @param keys returns the whole numbers that identify the last row of the page, after which the next page
+ * starts
  */
 export function cutPage<Row>(
   rows: readonly Row[],
@@ -72,7 +73,7 @@ export function cutPage<Row>(
   return { data, nextCursor: hasMore ? writeCursor(keys(last), filter) : null }
 }
 
-/** An opaque position in a list, at most 24 characters, valid for the same filter only. */
+/** Writes a cursor: an opaque position in a list, at most 24 characters, valid only for the same filter. */
 export function writeCursor(keys: readonly number[], filter: unknown): string {
   return [...keys.map((key) => key.toString(36)), digest(filter)].join('.')
 }
@@ -82,7 +83,7 @@ export function writeCursor(keys: readonly number[], filter: unknown): string {
  *
  * Anybody can compute a cursor, so its numbers are bounded like any other input.
  *
- * @param maxima largest value of each number, in the order they were written
+ * @param maxima maximum of each number, in the order in which the numbers were written
  * @throws AppError invalid `validation_failed` at `/cursor` for a cursor that was not written for this
  * filter
  */

@@ -1,7 +1,7 @@
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
 import { AppError } from './errors.ts'
 
-/** A count of requests, after one of them. */
+/** A count of requests, after a request was counted. */
 export interface RequestCount {
   readonly points: number
   /** Time until the count ends. */
@@ -9,8 +9,8 @@ export interface RequestCount {
 }
 
 /**
- * Consumes one point of a key and returns the count also when the limit is exceeded, where the limiter
- * itself rejects.
+ * Consumes one point of a key and returns the count, even if the limit is exceeded, in which case the
+ * limiter itself rejects.
  */
 export async function countOne(limiter: RateLimiterAbstract, key: string): Promise<RequestCount> {
   const { consumedPoints, msBeforeNext } = await limiter.consume(key).catch((reason: unknown) => {

@@ -11,23 +11,29 @@ import {
 
 /**
  * Encrypts values that must be read again, and signs links. Both keys are derived from `SECRET_KEY` by
- * HKDF. With `SECRET_KEY_PREVIOUS` it also opens and reads what that key sealed and signed.
+ * HKDF. With `SECRET_KEY_PREVIOUS`, texts and links of the previous key can also be opened and read.
  */
 export interface SecretBox {
-  /** AES-256-GCM; `purpose` is authenticated, so a text sealed for one purpose opens for no other. */
+  /**
+   * Encrypts a text with AES-256-GCM. `purpose` is authenticated, so a text that was sealed for one purpose
+   * cannot be opened for another.
+   */
   seal(purpose: string, text: string): string
   /** @throws Error when the text was altered, or sealed with another key or purpose */
   open(purpose: string, sealed: string): string
   /**
-   * Seals a text of the previous key with the current one; undefined when it is of the current key.
-   * @throws Error as `open`
+   * Seals a text of the previous key with the current key; undefined when the text is already of the
+   * current key. @throws the errors of `open`
    */
   reseal(purpose: string, sealed: string): string | undefined
   /** Whether there is a previous key, so that stored texts should be resealed. */
   readonly isRotating: boolean
-  /** A compact signed link code: `payload` is readable, not secret; base64url, URL-safe. */
+  /** Creates a compact signed link code in base64url. `payload` is readable, not secret. */
   signLink(purpose: string, payload: string): string
-  /** The payload of a genuine code; undefined for anything else. Compared in constant time. */
+  /**
+   * The payload of a code with a valid signature, which is compared in constant time; undefined for any
+   * other code.
+   */
   readLink(purpose: string, code: string): string | undefined
 }
 
@@ -43,7 +49,7 @@ interface Keys {
 
 /**
  * @param secretKey 32 random bytes
- * @param previousKey the secret key before it, while stored texts are being resealed
+ * @param previousKey the previous secret key, while stored texts are being resealed
  * @see NIST SP 800-38D (GCM), RFC 5869 (HKDF)
  */
 export function createSecretBox(secretKey: Uint8Array, previousKey?: Uint8Array): SecretBox {

@@ -2,11 +2,14 @@ import type { Clock } from './clock.ts'
 
 /** Cache in which concurrent callers of a key share one read. */
 export interface SharedCache<Key, Value> {
-  /** @throws errors of `read`, to every waiting caller; errors are not cached */
+  /** @throws the errors of `read`, for every waiting caller; errors are not cached */
   get(key: Key, read: () => Promise<Value>): Promise<Value>
 }
 
-/** @param options `max`: beyond it the oldest is dropped. `freshMs`: for how long a value is kept */
+/**
+ * @param options `max`: maximum number of values; the oldest is dropped first. `freshMs`: time for which a
+ * value is cached
+ */
 export function createSharedCache<Key, Value>(
   clock: Clock,
   options: { readonly max: number; freshMs(value: Value): number },

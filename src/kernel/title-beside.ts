@@ -1,6 +1,6 @@
 /**
- * The title of an alert beside the name of its watch: a name that the title begins with is not repeated, as
- * in *FLR/USD: FLR/USD: +12%*.
+ * The title of an alert for use after the name of its watch. A name with which the title begins is removed,
+ * to avoid texts such as *FLR/USD: FLR/USD: +12%*.
  */
 export function titleBeside(label: string, title: string): string {
   const bare = title.replace(/^[\u200f\u2066-\u2069]+/, '')

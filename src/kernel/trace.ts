@@ -3,8 +3,8 @@ const CALL = /^ {4}at .*:\d+:\d+\)?$/
 /**
  * The part of an error that is logged: name, code and message of its first cause, and the stack.
  *
- * Messages of wrapping errors are omitted: that of a failed query repeats its parameters, which may be
- * secret.
+ * Messages of wrapping errors are omitted, because the message of a failed query repeats its parameters,
+ * which may be secret.
  */
 export function traceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

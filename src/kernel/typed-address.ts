@@ -1,12 +1,12 @@
 import { getAddress, isAddress } from 'viem/utils'
 import type { Address } from './units.ts'
 
-/** Why a text has no usable address. */
+/** Reason why a text has no usable address. */
 export type AddressProblem = 'no_address' | 'two_addresses' | 'checksum'
 
 /**
  * Finds the address in a text: in any case, inside other text such as an explorer's link. Two different
- * addresses are refused, and one with a wrong checksum.
+ * addresses are refused, and so is an address with a wrong checksum.
  */
 export function readAddress(
   text: string,

@@ -2,9 +2,12 @@ import { getAddress } from 'viem/utils'
 import { z } from 'zod'
 import { memoized } from './memo.ts'
 
-/** Codecs of values that are text in JSON and typed inside: `z.decode` on input, `z.encode` on output. */
+/** Codecs of values that are text in JSON and typed in code: `z.decode` on input, `z.encode` on output. */
 
-/** Addresses whose checksum is remembered: it takes a hash, and an observer needs that of each target. */
+/**
+ * Maximum number of addresses whose checksum is cached. A checksum needs a hash, and observation needs the
+ * checksum of each target.
+ */
 const REMEMBERED_ADDRESSES = 16_384
 const checksummed = memoized(REMEMBERED_ADDRESSES, (address) => getAddress(address))
 
@@ -45,7 +48,7 @@ export const Hash = z.codec(
 )
 export type Hash = z.output<typeof Hash>
 
-/** A whole number of smallest units, as a decimal string outside and a bigint inside. */
+/** A whole number of smallest units: a decimal string in JSON, a bigint in code. */
 export const Units = z.codec(z.string().regex(/^(0|[1-9]\d{0,77})$/), z.bigint(), {
   decode: (text) => BigInt(text),
   encode: (units) => units.toString(),
@@ -56,7 +59,9 @@ export type Units = z.output<typeof Units>
 const INSTANT_MS_MIN = 0
 export const INSTANT_MS_MAX = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-/** An instant of the years 1970 to 9999 (UTC): RFC 3339 in UTC with milliseconds outside, a Date inside. */
+/**
+ * An instant of the years 1970 to 9999 (UTC): RFC 3339 in UTC with milliseconds in JSON, a Date in code.
+ */
 export const Instant = z.codec(z.iso.datetime({ offset: true }), z.date(), {
   decode: (text, context) => {
     const date = new Date(text)
@@ -72,19 +77,19 @@ export type Instant = z.output<typeof Instant>
 /** A whole number of credits. */
 export const Credits = z.int()
 
-/** Largest id of a row. */
+/** Maximum id of a row. */
 export const ID_MAX = 2_147_483_647
 
 /** Id of a row. */
 export const Id = z.int().min(1).max(ID_MAX)
 
-/** JSON as PostgreSQL and webhooks carry it. */
+/** JSON that PostgreSQL and webhooks can contain. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject
 export interface JsonObject {
   readonly [key: string]: Json
 }
 
-/** A JSON object of any shape, from our own tables or messages. */
+/** A JSON object of any shape, from this service's tables or messages. */
 export const JsonObject = z
   .custom<JsonObject>((value) => value?.constructor === Object)
   .meta({ type: 'object', additionalProperties: true })
@@ -99,7 +104,7 @@ function asHex(text: string): `0x${string}` {
   return `0x${text.slice(2)}`
 }
 
-/** An address from our own tables: the codec checksummed it before it was written. */
+/** An address from this service's tables; the codec checksummed the address before it was written. */
 export function storedAddress(text: string): Address {
   return asHex(text)
 }

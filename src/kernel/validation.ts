@@ -48,8 +48,8 @@ function fieldErrors(issue: z.core.$ZodIssue, prefix: string): FieldError[] {
 }
 
 /**
- * Errors of a union: a wrong discriminator lists the choices; of several forms, the errors of the one that
- * matched furthest.
+ * Errors of a union. For a wrong discriminator they list the choices; for several variants they are the
+ * errors of the variant that matched furthest.
  */
 function unionErrors(issue: z.core.$ZodIssueInvalidUnion, pointer: string): FieldError[] {
   if ('options' in issue && issue.options !== undefined) {

@@ -3,7 +3,7 @@ import { pause } from './pause.ts'
 /** A sleep that can be ended early. */
 export interface Waker {
   wake(): void
-  /** Ends after the time, when woken or aborted; at once if woken since the last reset. */
+  /** Waits for a time, or until woken or aborted. Returns at once if woken since the last reset. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
   /** Forgets the wake-ups so far. */
   reset(): void

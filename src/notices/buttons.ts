@@ -8,13 +8,16 @@ import type { Notice } from './model.ts'
 
 /** Context of a button. */
 export interface ButtonPlace {
-  /** A private chat: the bot acts in place. Elsewhere a link opens the chat with the bot. */
+  /**
+   * Whether the notice is sent to a private chat, where the bot acts in the chat. Elsewhere a link opens
+   * the chat with the bot.
+   */
   readonly inChat: boolean
-  /** Username of the bot, without `@`; undefined without a bot: then there are no links to it. */
+  /** Username of the bot, without `@`; undefined if there is no bot; then there are no links to it. */
   readonly botUsername: string | undefined
 }
 
-/** A button independent of its context. */
+/** A button, independent of its context. */
 interface Choice {
   readonly text:
     | 'renew'
@@ -35,7 +38,7 @@ interface Choice {
     | 'hear'
     | 'topic'
   readonly act: ButtonData
-  /** The button concerns the chat itself: the bot acts in place, also in a group. */
+  /** Set if the button concerns the chat itself; then the bot acts in the chat, even in a group. */
   readonly ofChat?: true
   /** Start parameter of the bot; undefined if there is nothing to open. */
   readonly start?: string

@@ -1,8 +1,8 @@
 /**
  * A notice is about the service itself, not about the chain: slots that end, credits that arrived, a
- * destination that is off. Recipients are the private chats of the wallet, or its mailboxes without any
- * chat; only the loss of a topic is sent to its group. Each recipient gets each notice once: it is recorded in
- * the transaction of its cause.
+ * destination that is off. Recipients are the private chats of the wallet, or its mailboxes if there is no
+ * chat; only the loss of a topic is sent to its group. Each recipient gets each notice once, because the
+ * notice is recorded in the transaction of its cause.
  */
 
 import type {
@@ -83,8 +83,8 @@ export type Notice =
       'asset' | 'amountUnits' | 'credits' | 'bonusCredits' | 'balanceCredits' | 'purchase'
     >)
 
-/** A notice within this time after another one joins the next message. */
+/** A notice within this time after another notice joins the next message. */
 export const TOGETHER_MINUTES = 10
 
-/** Retention of sent notices: longer than any cause can recur. */
+/** Days for which sent notices are recorded, longer than a cause can recur. */
 export const RETENTION_DAYS = 90

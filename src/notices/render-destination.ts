@@ -41,7 +41,7 @@ export function optOutText({ name, target }: NoticeOf<'refused'>, { t }: NoticeR
   }
 }
 
-/** A sentence for reasons that have one; for others the reason itself. */
+/** A sentence about the reason, or the reason itself if there is no sentence for it. */
 function reasonLine(
   { statusReason, failingSince, at }: NoticeOf<'destination-off'>,
   { t }: NoticeReader,
@@ -58,7 +58,7 @@ function reasonLine(
     : t('notices:reason.status', { duration, status: id(status) })
 }
 
-/** Sentences with placeholders, which are never selected by a reason's name. */
+/** Sentences with placeholders, which must not be selected by a reason's name. */
 const VARIABLE: readonly TextKey[] = [
   'notices:reason.failing',
   'notices:reason.status',

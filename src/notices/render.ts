@@ -8,7 +8,7 @@ import { destinationOff, linkedText, optOutText } from './render-destination.ts'
 import {
   creditsText,
   dateText,
-  firstNames,
+  firstLabels,
   type NoticeOf,
   type NoticeReader,
   type NoticeText,
@@ -56,7 +56,7 @@ export function renderNotice(notice: Notice, reader: NoticeReader): NoticeText {
 function slotsEnd(notice: NoticeOf<'slots-end'>, reader: NoticeReader): NoticeText {
   const { t } = reader
   const { quantity, renewal, stopping, endsAt } = notice
-  const watches = firstNames(t, stopping)
+  const watches = firstLabels(t, stopping)
   const price = renewal && {
     price: creditsWithUsd(t, renewal.credits),
     count: renewal.missingCredits,
@@ -98,7 +98,7 @@ function renewalFailed(notice: NoticeOf<'renewal-failed'>, reader: NoticeReader)
   const { t } = reader
   const { quantity, missingCredits, nextTryAt, lastTryAt, goneAt, stopping } = notice
   const date = dateText(reader, goneAt)
-  const watches = firstNames(t, stopping)
+  const watches = firstLabels(t, stopping)
   const last = timeText(reader, lastTryAt)
   const isLast = nextTryAt?.getTime() === lastTryAt.getTime()
   const tries = () => {
@@ -129,7 +129,7 @@ function suspended({ watches, at }: NoticeOf<'suspended'>, reader: NoticeReader)
 }
 
 function withoutSlot(reader: NoticeReader, labels: readonly string[], at: Date): string[] {
-  const watches = firstNames(reader.t, labels)
+  const watches = firstLabels(reader.t, labels)
   if (watches === undefined) return []
   const which = { watches, time: timeText(reader, at) }
   return [reader.t('notices:suspended.which', which), reader.t('notices:suspended.kept')]
@@ -138,13 +138,13 @@ function withoutSlot(reader: NoticeReader, labels: readonly string[], at: Date):
 function resumed({ watches }: NoticeOf<'resumed'>, { t }: NoticeReader): NoticeText {
   return {
     title: t('notices:resumed.title', { count: watches.length }),
-    lines: [t('notices:resumed.which', { watches: firstNames(t, watches) ?? '' })],
+    lines: [t('notices:resumed.which', { watches: firstLabels(t, watches) ?? '' })],
   }
 }
 
 function trialEnds({ endsAt, stopping }: NoticeOf<'trial-ends'>, reader: NoticeReader): NoticeText {
   const { t } = reader
-  const watches = firstNames(t, stopping)
+  const watches = firstLabels(t, stopping)
   return {
     title: t('notices:trial-ends.title', { date: dateText(reader, endsAt) }),
     lines: [
@@ -189,7 +189,7 @@ function credited(notice: NoticeOf<'credited'>, { t }: NoticeReader): NoticeText
   }
 }
 
-/** Sentence with the slots that the credits bought, or the reason why they bought none. */
+/** Sentence that says how many slots were bought, or why none were. */
 function purchaseLine(
   t: Translate,
   { slots: count, reason }: NonNullable<NoticeOf<'credited'>['purchase']>,

@@ -39,15 +39,14 @@ export interface NoticeDeps {
 }
 
 /**
- * Listeners that lower rooms call on events that a wallet's owner is notified of: each in the
- * transaction of the
- * event, so that both are committed or neither is.
+ * Listeners that lower rooms call on events of which a wallet's owner is notified. Each is called in the
+ * transaction of the event, so that event and notice are committed together or not at all.
  */
 export interface Notices {
-  /** Slots end soon and are not renewed, or the balance is too low. */
+  /** Slots end soon, because they are not renewed or the balance is too low. */
   slotsEnd(tx: Db, ending: EndingSlots): Promise<void>
   trialEnds(tx: Db, ending: EndingTrial): Promise<void>
-  /** Slots renew soon, and the balance covers it. */
+  /** Slots will be renewed soon, and the balance covers the price. */
   slotsRenew(tx: Db, coming: ComingRenewal): Promise<void>
   /** Slots were renewed. */
   renewed(tx: Db, renewal: PaidRenewal): Promise<void>
@@ -55,13 +54,13 @@ export interface Notices {
   /** Watches were suspended or run again, or the trial has ended. */
   fitted(tx: Db, fitted: FittedWatches): Promise<void>
   credited(tx: Db, payment: CreditedPayment): Promise<void>
-  /** For the wallet's other recipients, except the person who added it. */
+  /** A destination was added. Sent to the wallet's other recipients, except the person who added it. */
   linked(tx: Db, recipient: LinkedRecipient): Promise<void>
-  /** For the wallet's other recipients. */
+  /** Destinations were switched off. Sent to the wallet's other recipients. */
   switchedOff(tx: Db, stopped: readonly StoppedDestination[]): Promise<void>
-  /** The reader of a mailbox refused mails: the recipient was deleted. */
+  /** The reader of a mailbox refused e-mails, and the recipient was deleted. */
   refused(tx: Db, recipient: RefusedRecipient): Promise<void>
-  /** Sent to the chat itself, once, whatever the number of linked wallets. */
+  /** The topic of a group was deleted. Sent to the group once, whatever the number of linked wallets. */
   topicGone(tx: Db, gone: TopicGone): Promise<void>
 }
 
@@ -172,15 +171,15 @@ export async function pruneNotices({
 interface Notification {
   readonly wallet: Address
   readonly notice: Notice
-  /** Parts of its key, which distinguish it from earlier notices of its kind. */
+  /** Parts of the notice's key, which distinguish it from earlier notices of its kind. */
   readonly about: readonly (string | number)[]
-  /** The recipient it is about, which is excluded. */
+  /** The recipient that the notice is about, which is excluded. */
   readonly without?: number
-  /** Telegram accounts whose private chats already show it. */
+  /** Telegram accounts whose private chats already show the content. */
   readonly accountIds?: readonly number[]
 }
 
-/** Sends a notice to each reader of the wallet's notices that was not sent it before. */
+/** Sends a notice to each reader of the wallet's notices who has not got it yet. */
 async function notify(
   deps: NoticeDeps,
   tx: Db,
@@ -238,7 +237,10 @@ async function give(
   await delivery.enqueue(tx, deliveries)
 }
 
-/** Notices about the safety of the account have an order of their own: they wait for no others. */
+/**
+ * Order key of a notice. Notices about the safety of the account have a separate key, so that they wait for
+ * no other notices.
+ */
 function orderKeyOf({ kind }: Notice, { id }: NoticeRecipient): string {
   return KINDS[kind].security ? `${id} notice security` : `${id} notice`
 }
@@ -263,9 +265,9 @@ async function windowsOf(
 }
 
 /**
- * Time of a notice: at once, or at the end of the collection window if its reader just got another
- * one. A notice about the safety of the account skips a window that ends in quiet hours, because
- * the collected message would be deferred.
+ * Time of a notice: at once, or at the end of the collection window if its reader just got another notice.
+ * A notice about the safety of the account skips a window that ends in quiet hours, because the collected
+ * message would be deferred.
  */
 function timeOf(
   { kind }: Notice,

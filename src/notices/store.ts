@@ -4,7 +4,7 @@ import { notices } from './tables.ts'
 
 /**
  * Records a notice for recipients.
- * @returns those for whom it is new
+ * @returns the recipients for whom the notice is new
  */
 export async function recordNoticesOnce(
   db: Db,

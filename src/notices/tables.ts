@@ -1,6 +1,6 @@
 import { index, integer, pgTable, primaryKey, text, timestamp } from 'drizzle-orm/pg-core'
 
-/** Sent notices by recipient: each once. */
+/** Sent notices by recipient; each recipient gets a notice once. */
 export const notices = pgTable(
   'notices',
   {

@@ -7,7 +7,7 @@ import type { Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { Notice } from './model.ts'
 
-/** Upper limit of the watches named in one sentence; the rest is counted. */
+/** Maximum number of watches that are named in one sentence; the rest is counted. */
 const NAMES_MAX = 5
 
 /** Texts of a notice: its title, and its sentences, one per line. */
@@ -26,8 +26,8 @@ export interface NoticeReader {
 /** A notice of one kind. */
 export type NoticeOf<Kind extends Notice['kind']> = Extract<Notice, { kind: Kind }>
 
-/** The first names and the number of the others; undefined without any. */
-export function firstNames(t: Translate, labels: readonly string[]): string | undefined {
+/** The first labels, and the number of the others; undefined if there are none. */
+export function firstLabels(t: Translate, labels: readonly string[]): string | undefined {
   if (labels.length === 0) return undefined
   const shown = labels.slice(0, NAMES_MAX).map((label) => isolate(withoutDirections(label)))
   const rest = labels.length - shown.length

@@ -1,7 +1,10 @@
 /** Colours of a picture. */
 import type { RoundCell } from '#src/watches/provider-view.ts'
 
-/** dark, light: opaque, in those colours. page: transparent, in the CSS variables `--picture-…`. */
+/**
+ * Colours of a drawing. `dark` and `light` are opaque; `page` is transparent, with the CSS variables
+ * `--picture-…`.
+ */
 export type Palette = 'dark' | 'light' | 'page'
 
 export interface Colours {

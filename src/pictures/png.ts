@@ -13,8 +13,7 @@ const fontFiles = [
 /**
  * Renders a drawing as PNG, 1280 pixels wide, outside of the event loop.
  *
- * @param svg with text in DejaVu Sans only
- * @throws Error when it cannot be rendered
+ * @param svg a drawing whose text is in DejaVu Sans only @throws Error when the drawing cannot be rendered
  */
 export async function drawPng(svg: string): Promise<Buffer> {
   const image = await renderAsync(svg, {

@@ -1,7 +1,7 @@
 /**
- * Drawing of a provider's last rounds. Pure. Beside the provider's name a file contains only protocol names,
- * digits and marks, so that one drawing serves every language; on a page the duties have the reader's words,
- * in the fonts of the browser. Its letters are large enough for a phone.
+ * Drawing of a provider's last rounds. Pure. Apart from the provider's name, a file contains only protocol
+ * names, digits and marks, so that one drawing serves every language. On a page the duties have names in
+ * the reader's language, in the fonts of the browser. The letters are large enough for a phone.
  */
 import { shortAddress } from '#src/i18n/format.ts'
 import { escapeHtml } from '#src/i18n/translate.ts'
@@ -45,7 +45,7 @@ const TICK_WIDTH = 82
 const FONT = 'DejaVu Sans, sans-serif'
 /** Width of a bold letter in units of its size, a little more than the average. */
 const LETTER_WIDTH = 0.75
-/** Longest name; longer ones are cut. */
+/** Maximum length of a name; longer names are cut. */
 const NAME_MAX = 36
 /** Characters that the font lacks. */
 const UNDRAWABLE =
@@ -67,7 +67,7 @@ export interface PictureOptions {
   /** Number of columns; rounds without data are empty circles. */
   readonly rounds: PictureRounds
   readonly palette: Palette
-  /** Name of the provider; its address stands for a name that is absent or cannot be drawn. */
+  /** Name of the provider. If it is absent or cannot be drawn, the address is shown. */
   readonly name?: string | undefined
   /** Names of the duties; those of the protocol by default. */
   readonly labels?: Readonly<Record<(typeof ROWS)[number]['label'], string>>
@@ -91,7 +91,7 @@ export function drawProvider(view: ProviderView, options: PictureOptions): strin
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${box}" ${about}>${parts.join('')}</svg>`
 }
 
-/** The drawing in the middle of a wide one, as previews of shared links are: 1.91 to 1. */
+/** The drawing in the middle of a wider drawing, with the ratio of previews of shared links: 1.91 to 1. */
 export function drawShared(view: ProviderView, options: PictureOptions): string {
   const width = Math.round(HEIGHT * SHARED_RATIO)
   const { card: fill } = PALETTES[options.palette]
@@ -146,7 +146,7 @@ function header(
   ].join('')
 }
 
-/** A name as the font can draw it; undefined for one that it cannot. */
+/** The name, without characters that the font lacks; undefined if the name cannot be drawn. */
 export function drawableName(name = ''): string | undefined {
   const plain = name.replaceAll(/[\p{Cc}\p{Cf}]/gu, '').trim()
   if (plain === '' || UNDRAWABLE.test(plain)) return undefined
@@ -210,7 +210,7 @@ function columns(
   return [...ticks, ...protocols, ...labels, ...cells].join('')
 }
 
-/** Size of the names of the duties: one for all, at which the longest fits. */
+/** Size of the names of the duties: the same for all, so that the longest name fits. */
 function labelSize(names: readonly string[]): number {
   const widths = names.map((name) =>
     [...name.replaceAll(/[\p{M}\p{Cf}]/gu, '')].reduce((sum, letter) => sum + widthOf(letter), 0),

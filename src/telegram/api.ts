@@ -1,6 +1,6 @@
 import { Api } from 'grammy'
 
-/** Longest time of an ordinary call to Telegram, in seconds. grammY's own limit is 500. */
+/** Timeout of an ordinary call to Telegram, in seconds. grammY's default is 500. */
 export const API_TIMEOUT_SECONDS = 30
 
 /** Address of the Bot API, and the bot's token. */
@@ -11,13 +11,13 @@ export interface ApiAccess {
 
 /**
  * Creates a client of the Bot API.
- * @param timeoutSeconds longest time of a call
+ * @param timeoutSeconds timeout of a call
  */
 export function createApi({ token, apiRoot }: ApiAccess, timeoutSeconds: number): Api {
   return new Api(token, { apiRoot, timeoutSeconds })
 }
 
-/** Calls `limited` for each answer 429. */
+/** Calls `limited` for each response 429. */
 export function countLimited(api: Api, limited: () => void): Api {
   api.config.use(async (call, method, payload, signal) => {
     const answer = await call(method, payload, signal)

@@ -9,11 +9,11 @@ export type Button = {
   readonly style?: 'primary' | 'danger'
 } & (
   | {
-      /** Data of its press, at most 64 bytes. */
+      /** Data that a press sends, at most 64 bytes. */
       readonly data: string
     }
   | {
-      /** Opens a page. Only hosts with a dot. */
+      /** URL of the page that the button opens. Its host must contain a dot. */
       readonly url: string
     }
   | {
@@ -29,10 +29,7 @@ export type Button = {
 /** Rows of buttons. */
 export type Rows = readonly (readonly Button[])[]
 
-/**
- * Upper limit of a label's width by number of buttons in its row, starting with one; measured by
- * `labelWidth`.
- */
+/** Maximum width of a label by the number of buttons in its row, from one on; measured by `labelWidth`. */
 export const LABEL_BUDGETS = [24, 16, 10] as const
 
 /**
@@ -52,12 +49,12 @@ export function layout(drawn: Rows): Rows {
   })
 }
 
-/** Width of a label: the number of code points with a width of their own. */
+/** Width of a label: the number of its code points that have a width. */
 export function labelWidth(label: string): number {
   return [...label.replace(/[\u061c\u200e\u200f\u2066-\u2069\p{Mn}]/gu, '')].length
 }
 
-/** Shortens a label to a row of its own. */
+/** Shortens a label to the width of a whole row. */
 function shortened(label: string): string {
   const [most] = LABEL_BUDGETS
   if (labelWidth(label) <= most) return label
@@ -84,7 +81,7 @@ export function withoutLinks(rows: Rows): Rows {
 /**
  * Rows of buttons as the Bot API takes them; empty rows are left out.
  *
- * @param rows in reading order; here alone they are mirrored for languages from right to left
+ * @param rows in reading order; only this function mirrors them for languages from right to left
  */
 export function markupOf(rows: Rows, locale: Locale): InlineKeyboardMarkup {
   return {
@@ -109,7 +106,7 @@ function actionOf(button: Button) {
 
 /**
  * Reverses buttons for right-to-left languages, because Telegram draws each row from the left. Labels that
- * are only an arrow are mirrored too; arrows beside words mirror themselves.
+ * are only an arrow are mirrored, too; arrows next to words follow the direction of the text.
  */
 function inReadingOrder(rows: Rows, locale: Locale): Rows {
   if (directionOf(locale) === 'ltr') return rows

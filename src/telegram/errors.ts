@@ -10,7 +10,7 @@ export interface ApiRefusal {
 }
 
 /**
- * Consequence of an error response: send the message in another form, or give up, temporarily or
+ * Consequence of an error response: the message is sent in another form, or the call fails temporarily or
  * permanently.
  */
 export type EditVerdict =
@@ -18,23 +18,23 @@ export type EditVerdict =
   | { readonly kind: 'send_without_button' }
   | { readonly kind: 'send_without_thread' }
   | { readonly kind: 'send_to'; readonly chatId: number }
-  /** Nothing left to do: the message already has this content, or was deleted. */
+  /** Nothing is left to do, because the message already has this content, or was deleted. */
   | { readonly kind: 'settled'; readonly gone: boolean }
   | { readonly kind: 'fail'; readonly error: ApiFailure }
 
-/** Why a message cannot be sent now, or ever. */
+/** Reason why a message cannot be sent, now or ever. */
 export interface ApiFailure {
   /** Short stable code, such as `blocked`, `no_rights`, `flood`, `timeout`. */
   readonly reason: string
   /** Absent if Telegram did not respond. */
   readonly statusCode?: number
-  /** The chat no longer accepts messages from the bot. */
+  /** Whether the chat no longer accepts messages from the bot. */
   readonly permanent: boolean
   /** Status of a chat that is gone permanently. */
   readonly becomes: 'disabled' | 'blocked'
   readonly retryAfterSeconds?: number
   readonly retryAfterIsMandatory: boolean
-  /** The cause is Telegram or the bot's token, not the chat. */
+  /** Whether the cause is Telegram or the bot's token, and not the chat. */
   readonly isOurFault: boolean
 }
 
@@ -134,7 +134,7 @@ export function floodWaitMs(error: unknown): number | undefined {
   return (error.parameters.retry_after ?? 1) * 1000
 }
 
-/** Whether the token is invalid: only another one helps. */
+/** Whether the bot's token is invalid, so that only another token helps. */
 export function isTokenRefused(error: unknown): boolean {
   return isRefused(error, 401, 404)
 }
@@ -144,7 +144,7 @@ export function isConflict(error: unknown): boolean {
   return isRefused(error, 409)
 }
 
-/** Whether Telegram is unreachable, or requests a pause: the same call may work later. */
+/** Whether Telegram is unreachable, or requests a pause, so that the same call may work later. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof HttpError) return true
   return error instanceof GrammyError && (error.error_code >= 500 || error.error_code === 429)

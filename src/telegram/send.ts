@@ -24,7 +24,7 @@ export interface Post {
   readonly messageId?: number
   /** @param linksAsText whether pages cannot be on buttons */
   readonly content: (options: { readonly linksAsText: boolean }) => Content
-  /** The message that a new one replies to, if it exists. */
+  /** The message to which a new message replies, if it exists. */
   readonly repliesTo?: number
   readonly isSilent?: boolean
   /** Whether a new message follows a group to its new id. */
@@ -44,7 +44,7 @@ interface Present {
   readonly messageId: number
   readonly chatId: number
   readonly topic: number | undefined
-  /** Reason why it is elsewhere: the group has another id, or the topic was deleted. */
+  /** Reason why the message is in another place: the group has another id, or the topic was deleted. */
   readonly moved: 'migrated' | 'topic_gone' | undefined
 }
 
@@ -60,7 +60,10 @@ interface Form {
   readonly buttons: 'all' | 'no_links' | 'none'
 }
 
-/** Plain text, no links on buttons, no buttons, no topic, another chat: each once. */
+/**
+ * Maximum number of forms: each of plain text, no links on buttons, no buttons, no topic and another chat
+ * is tried once.
+ */
 const FORMS_MAX = 6
 
 /**
@@ -85,7 +88,7 @@ export async function post(api: Api, wanted: Post): Promise<PostResult> {
       }
       const next = tries < FORMS_MAX ? simpler(form, verdict, wanted) : undefined
       if (next === undefined) throw error
-      // In the new chat the old ids mean other messages.
+      // In the new chat, the old message ids mean other messages.
       if (verdict.kind === 'send_to' && messageId !== undefined) return { kind: 'gone' }
       wanted.onRefused?.(error, verdict)
       form = next

@@ -1,4 +1,4 @@
-/** The text that a reader sees of our HTML. */
+/** The text that a reader sees of Telegram's HTML. */
 export function plainOf(markup: string): string {
   return markup
     .replace(/<[^>]*>/g, '')

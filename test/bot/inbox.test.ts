@@ -230,7 +230,7 @@ test('an update that always fails is given up after three tries, logged, and blo
   expect(givenUp).toEqual([bad.update_id])
   expect(handled).toEqual([next.update_id])
   expect(logged.filter(({ level }) => level === 'error')).toEqual([
-    { level: 'error', message: 'update given up' },
+    { level: 'error', message: 'update was given up' },
   ])
 })
 

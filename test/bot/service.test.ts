@@ -188,7 +188,7 @@ describe('an update that fails', () => {
       { text: 'Retry', callback_data: '1:settings.lang' },
       { text: '‹ Menu', callback_data: '1:home' },
     ])
-    expect(said('update given up')).toBe(true)
+    expect(said('update was given up')).toBe(true)
   }, 40_000)
 })
 
@@ -302,6 +302,6 @@ describe('registration', () => {
     )
     await create().start()
     expect(await hello()).toContain('How it works')
-    await expect.poll(() => said('bot profile not written'), { timeout: 5000 }).toBe(true)
+    await expect.poll(() => said('bot profile could not be written'), { timeout: 5000 }).toBe(true)
   })
 })

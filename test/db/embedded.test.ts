@@ -265,7 +265,7 @@ describe.runIf(isRoot && isLinux)('as root, below a folder that is closed to oth
     dataDir = join(closed, 'data')
     const first = await start()
     await query(first.url, 'create table kept as select 1 as one')
-    expect(infos).toEqual(['the database is kept where its user can reach it'])
+    expect(infos).toEqual(['the database is outside the data directory, because its user has no access to the data directory'])
     expect(await readlink(join(dataDir, 'postgres'))).toMatch(new RegExp(`^${sharedDir}/`))
     await first.stop()
     const second = await start()
@@ -295,7 +295,7 @@ describe.runIf(isRoot && isLinux)('as root, below a folder that is closed to oth
       const service = await startElsewhere(script)
       expect(await query(service.url, 'select 1 as one')).toEqual([{ one: 1 }])
       expect(service.lines.filter((line) => line.includes('copy'))).toEqual([
-        'postgres runs from a copy its user can read',
+        'postgres runs from a copy that its user can read',
       ])
       service.child.send('stop')
       await once(service.child, 'exit')

@@ -4,7 +4,7 @@ import { isolate } from '#src/i18n/isolates.ts'
 import { hasText, id, type TextKey, typed } from '#src/i18n/translate.ts'
 import { modernZone } from '#src/i18n/zones.ts'
 import { localeName } from '#src/kernel/locale.ts'
-import { firstNames } from '#src/notices/words.ts'
+import { firstLabels } from '#src/notices/words.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 import { OFF_BY_MOVE, OFF_BY_OWNER, OFF_BY_READER } from '#src/recipients/model.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
@@ -119,7 +119,7 @@ function reasonLines(
 
 function notifiedLine({ t }: Reader, { destination, namedBy }: RecipientFacts): string | undefined {
   if (destination.own) return undefined
-  const watches = firstNames(t, namedBy)
+  const watches = firstLabels(t, namedBy)
   return watches === undefined
     ? t.html('bot:rec.namedByNone')
     : t.html('bot:rec.namedBy', { names: watches })

@@ -6,7 +6,7 @@ import { goneAt, priceSlots } from '#src/billing/subscriptions/rules.ts'
 import { formatDate, formatDuration, formatList, formatPercent } from '#src/i18n/format.ts'
 import { id, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
-import { firstNames } from '#src/notices/words.ts'
+import { firstLabels } from '#src/notices/words.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import { waitingLine } from '../../views/purchase-lines.ts'
 import { slotUse } from '../../views/slot-use.ts'
@@ -46,7 +46,7 @@ export function slotsScreen(
   const { capacity, trial, subscriptions, balanceCredits } = state
   const { used, total } = slotUse(capacity)
   const { endsAt } = trial
-  const waiting = firstNames(t, options.waiting)
+  const waiting = firstLabels(t, options.waiting)
   const lines = [
     `🎟️ ${t.html('bot:slots.title', { used, total })}`,
     waiting === undefined ? undefined : t.html('notices:suspended.now', { watches: waiting }),
@@ -248,7 +248,7 @@ export function boughtScreen(
   const { t } = reader
   const { id: number, autoRenew } = subscription
   const { resuming, draft } = options
-  const waited = firstNames(t, resuming)
+  const waited = firstLabels(t, resuming)
   const lines = [
     `✅ ${boughtLine(reader, subscription, options.balanceCredits)}`,
     t.html(autoRenew ? 'bot:slots.nowRenews' : 'bot:slots.nowEnds', { number: id(number) }),

@@ -4,8 +4,8 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 /**
- * The unprivileged user that a server runs as when this process is root; undefined: this process's own
- * user.
+ * The unprivileged user as which a server runs when this process is root; undefined for the user of this
+ * process.
  */
 export interface UnixAccount {
   readonly uid: number
@@ -24,7 +24,7 @@ const MAKERS: readonly (readonly (readonly string[])[])[] = [
 ]
 
 /**
- * Finds the user that a new server runs as, because PostgreSQL refuses to run as root: `postgres`, created
+ * Finds the user as which a new server runs, because PostgreSQL refuses to run as root: `postgres`, created
  * if missing.
  *
  * @throws Error when this process is root and can neither find nor create that user
@@ -39,7 +39,7 @@ export async function findAccount(): Promise<UnixAccount | undefined> {
     if (made !== undefined) return made
   }
   throw new Error(
-    `PostgreSQL does not run as root, and the user ${NAME} can be neither found nor made: run as another user, or set DATABASE_URL`,
+    `PostgreSQL does not run as root, and the user ${NAME} can be neither found nor created: run as another user, or set DATABASE_URL`,
   )
 }
 
@@ -54,7 +54,7 @@ async function lookUp(): Promise<UnixAccount | undefined> {
 }
 
 /**
- * Runs a program as that account, with an environment that holds no variable of this process.
+ * Runs a program as an account, with an environment that contains no variable of this process.
  *
  * @throws Error with the program's standard error
  */
@@ -67,10 +67,13 @@ export async function runAs(
   return stdout
 }
 
-/** Environment of PostgreSQL's programs; that of this process holds secrets. */
+/**
+ * Environment of PostgreSQL's programs. The environment of this process is not used, because it contains
+ * secrets.
+ */
 export const PLAIN_ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' }
 
-/** Whether the account can reach a folder, with every folder on the way from the root. */
+/** Whether the account has access to a folder and to all its parent folders. */
 export async function canEnter(account: UnixAccount | undefined, folder: string): Promise<boolean> {
   try {
     await runAs(account, '/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder])

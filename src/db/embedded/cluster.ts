@@ -28,7 +28,10 @@ export interface Cluster {
 
 interface ClusterOptions {
   readonly dataDir: string
-  /** Folder for files that the server's user cannot reach elsewhere, when this process is root. */
+  /**
+   * Where files are put if this process runs as root and the server's user has no access to the usual
+   * place.
+   */
   readonly sharedDir: string
   /** Whether files are flushed to disk (fsync). */
   readonly durable: boolean
@@ -41,7 +44,10 @@ interface NewCluster extends ClusterOptions {
 }
 
 const PASSWORD_FILE = 'superuser-password'
-/** C.UTF-8 is PostgreSQL's own collation, so indexes do not depend on the machine's libraries. */
+/**
+ * C.UTF-8 is a collation that is built into PostgreSQL, so indexes do not depend on the machine's
+ * libraries.
+ */
 const INITDB_ARGS = [
   '--username=postgres',
   '--auth=scram-sha-256',
@@ -53,13 +59,13 @@ const INITDB_ARGS = [
 ]
 
 /**
- * Opens the cluster `postgres` in the data directory, and creates it at the first start.
+ * Opens the cluster `postgres` in the data directory; creates it if it does not exist.
  *
- * As root, an existing cluster is run by the user who owns it, and a new one by `postgres`. If that user
- * cannot reach the data directory, the cluster is put below `sharedDir`, and the data directory holds a
- * symbolic link to it.
+ * If this process is root, the server of an existing cluster runs as the owner of its files, and that of a
+ * new cluster as `postgres`. If that user has no access to the data directory, the cluster is created below
+ * `sharedDir`, and the data directory contains a symbolic link to it.
  *
- * @throws Error when an existing cluster cannot be reached by its user
+ * @throws Error when the user of an existing cluster has no access to it
  */
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const dataDir = resolve(options.dataDir)
@@ -72,7 +78,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const path = await realpath(link)
   if (!(await canEnter(account, path))) {
     throw new Error(
-      `${path} holds a database that its user cannot reach: open the folders above it`,
+      `the user of the database in ${path} has no access to it: allow access to its parent folders`,
     )
   }
   const password = await readFile(join(path, PASSWORD_FILE), 'utf8')
@@ -87,7 +93,7 @@ async function ownerOf(path: string): Promise<UnixAccount | undefined> {
   if (process.getuid?.() !== 0) return undefined
   const { uid, gid } = await stat(path)
   if (uid !== 0) return { uid, gid }
-  // For example after root restored a backup.
+  // Root owns the files, for example because root restored a backup, so they are given to the account.
   const account = await findAccount()
   if (account !== undefined) {
     await runAs(undefined, 'chown', ['-R', `${account.uid}:${account.gid}`, path])
@@ -95,7 +101,7 @@ async function ownerOf(path: string): Promise<UnixAccount | undefined> {
   return account
 }
 
-/** Creates a cluster atomically: two processes may do so at once, and either may be killed. */
+/** Creates a cluster atomically. It is safe if two processes do so at once, or one is killed. */
 async function createCluster(dataDir: string, link: string, options: NewCluster): Promise<void> {
   const isReachable = await canEnter(options.account, dataDir)
   if (!isReachable) await makeOpenDir(options.sharedDir)
@@ -121,7 +127,7 @@ async function placeElsewhere(made: string, link: string, options: ClusterOption
     await rm(place, { recursive: true, force: true })
     throw error
   }
-  options.logger.info({ place, link }, 'the database is kept where its user can reach it')
+  options.logger.info({ place, link }, 'the database is outside the data directory, because its user has no access to the data directory')
 }
 
 async function initialise(draft: string, options: NewCluster): Promise<string> {

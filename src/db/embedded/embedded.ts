@@ -9,24 +9,25 @@ import { type Server, startServer } from './server.ts'
 
 /** A PostgreSQL server that this process runs on this machine. */
 export interface EmbeddedDatabase {
-  /** URL of its database for its superuser, over TCP from this machine only. Contains a password. */
+  /** URL of the database for its superuser, over TCP from this machine only. Contains a password. */
   readonly url: string
   /** Shuts the server down and waits for its end. Idempotent. */
   stop(): Promise<void>
 }
 
 interface EmbeddedOptions {
-  /** Data directory, created if missing. Everything is kept in its folder `postgres`. */
+  /** Data directory, created if missing. The cluster is in its folder `postgres`. */
   readonly dataDir: string
   readonly logger: Logger
-  /** TCP port; a free one by default. */
+  /** TCP port; a free port by default. */
   readonly port?: number
   /**
    * False skips fsync: faster, and a crash of the machine may destroy the data. For tests and the sandbox.
    */
   readonly durable?: boolean
   /**
-   * Folder for files that the server's unprivileged user cannot reach elsewhere, when this process is root.
+   * Where files are put if this process runs as root and the server's unprivileged user has no access to
+   * the usual place.
    */
   readonly sharedDir?: string
 }
@@ -36,7 +37,8 @@ const SHARED_DIR = '/var/lib/flare-watchdog'
 const RETRY_MS = 100
 const START_ATTEMPTS_MAX = 200
 /**
- * Attempts to claim a server: it takes a moment to notice that the service which had claimed it is dead.
+ * Maximum number of attempts to claim a server. The server needs a moment to notice that the service which
+ * had claimed it is dead.
  */
 const CLAIM_ATTEMPTS_MAX = 20
 
@@ -131,8 +133,8 @@ async function clear(cluster: Cluster, logger: Logger): Promise<'free' | 'taken'
 }
 
 /**
- * Whether a retry may succeed: another server was first, one is still ending, or the free port was taken
- * meanwhile.
+ * Whether a retry may succeed, because another server was first, a server is still ending, or the free port
+ * was taken meanwhile.
  */
 function isPassing(failure: string, fixedPort: number | undefined): boolean {
   if (/lock file|shared memory block/.test(failure)) return true

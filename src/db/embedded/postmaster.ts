@@ -14,7 +14,7 @@ export interface Postmaster {
 /**
  * The server that runs on the cluster; undefined if none does.
  *
- * @param cluster its real path, without symbolic links
+ * @param cluster the real path of the cluster, without symbolic links
  */
 export async function findPostmaster(cluster: string): Promise<Postmaster | undefined> {
   const text = await readFile(fileIn(cluster), 'utf8').catch(() => '')
@@ -36,7 +36,7 @@ function fileIn(cluster: string): string {
   return join(cluster, 'postmaster.pid')
 }
 
-/** Whether the process is alive and a server of this cluster, which is then its working directory. */
+/** Whether the process is alive and a server of this cluster; the cluster is then its working directory. */
 async function runsOn(pid: number, cluster: string): Promise<boolean> {
   if (process.platform === 'linux') {
     return (await readlink(`/proc/${pid}/cwd`).catch(() => undefined)) === cluster
@@ -55,7 +55,7 @@ const POLL_MS = 20
  * Stops the server and waits for its end: a fast shutdown, which ends its connections, then an immediate
  * one if that takes too long.
  *
- * @throws Error when it still runs after both
+ * @throws Error when the server still runs after both
  */
 export async function stopPostmaster(pid: number, cluster: string): Promise<void> {
   const steps = [

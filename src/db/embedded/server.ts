@@ -48,10 +48,10 @@ const LINES_KEPT = 5
  * Starts a server on the cluster and waits until it accepts connections, however long a recovery from a
  * crash takes.
  *
- * It has a session of its own, so that Ctrl-C in a terminal reaches this process only; if this process
- * dies, the server is stopped.
+ * The server runs in a separate session, so that Ctrl-C in a terminal reaches only this process. If this
+ * process dies, the server is stopped.
  *
- * @returns the last lines of its log if it ended instead
+ * @returns the server, or the last lines of its log if it ended
  */
 export async function startServer(
   cluster: Cluster,
